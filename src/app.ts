@@ -1,0 +1,247 @@
+import { timingSafeEqual } from "node:crypto";
+import { createAuthorize, type Principal, SCOPES } from "./auth/access.ts";
+import { createKeyDirectory } from "./auth/keys.ts";
+import { provisionDefaultProject, type Provisioned } from "./auth/projects.ts";
+import { randomText } from "./auth/random_text.ts";
+import { createTokens, type Tokens } from "./auth/tokens.ts";
+import type { Config } from "./config.ts";
+import { migrate } from "./db/migrate.ts";
+import { MIGRATIONS } from "./db/migrations.ts";
+import { openDatabase } from "./db/open.ts";
+import { type Database, DatabaseUnavailable } from "./db/sql.ts";
+import { BodyBudget } from "./http/body.ts";
+import { createClientAddress } from "./http/client_address.ts";
+import { createCors } from "./http/cors.ts";
+import type { Log } from "./http/log.ts";
+import { RateLimit } from "./http/rate_limit.ts";
+import { createRouter, type Exchange } from "./http/router.ts";
+import { openGeo } from "./ingest/geo.ts";
+import { createSalts } from "./ingest/salts.ts";
+import { createAgentReader } from "./ingest/user_agent.ts";
+import { createVisitorHasher } from "./ingest/visitor_hash.ts";
+import { Writer } from "./ingest/writer.ts";
+import { scheduleJobs } from "./jobs.ts";
+import {
+  BODIES_IN_FLIGHT_BYTES_MAX,
+  FLUSH_MS_MAX,
+  FLUSHES_AT_ONCE_EMBEDDED,
+  FLUSHES_AT_ONCE_POSTGRES,
+  KEYS_CACHED_MAX,
+  READ_CONNECTIONS_MAX,
+  RETRY_AFTER_S,
+  SHUTDOWN_GRACE_MS,
+  OPERATOR_TOKEN_S,
+  WRITE_CONNECTIONS_MAX,
+} from "./limits.ts";
+import { Metrics } from "./metrics.ts";
+import { Problem } from "./problem.ts";
+import { createRoutes, type Services } from "./routes.ts";
+
+export interface App {
+  /** Answers one request. `peer` is the address of the socket's other end. */
+  fetch(request: Request, peer: string | null): Promise<Response>;
+  /** Migrates and provisions. Throws DatabaseUnavailable (try again) or SchemaTooNew, SchemaMismatch. */
+  prepare(): Promise<Provisioned>;
+  /** Does everything, in this process only, until it ends. */
+  readonly controlToken: string;
+  /** A token with every scope for every project; null where an identity provider issues tokens. */
+  issueAdminToken(): Promise<string | null>;
+  /** Starts the recurring jobs; they end with `stop`. */
+  startJobs(): void;
+  /** Takes no more requests, answers those under way, flushes, closes the database. */
+  stop(): Promise<void>;
+  readonly engine: Database["engine"];
+}
+
+interface State {
+  prepared: boolean;
+  draining: boolean;
+}
+
+/** Requests under way, so that stopping can wait for them. */
+class InFlight {
+  #count = 0;
+  #idle: (() => void)[] = [];
+
+  async track<T>(work: Promise<T>): Promise<T> {
+    this.#count++;
+    try {
+      return await work;
+    } finally {
+      if (--this.#count === 0) this.#idle.splice(0).forEach((wake) => wake());
+    }
+  }
+
+  idle(): Promise<void> {
+    return this.#count === 0
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#idle.push(resolve));
+  }
+}
+
+function openReadDatabase(config: Config, database: Database): Promise<Database> {
+  if (config.databaseUrl === null) return Promise.resolve(database);
+  return openDatabase({
+    databaseUrl: config.databaseReadUrl ?? config.databaseUrl,
+    dataDir: config.dataDir,
+    statementTimeoutMs: config.readTimeoutMs,
+    connectionsMax: READ_CONNECTIONS_MAX,
+  });
+}
+
+/** Demo data speaks for many visitors: a caller who may do everything may name the peer. */
+function createPeerOf(authorize: ReturnType<typeof createAuthorize>) {
+  return async ({ request, peer }: Exchange<Principal | null>): Promise<string | null> => {
+    const named = request.headers.get("x-footfall-peer");
+    if (named === null || !request.headers.has("authorization")) return peer;
+    const who = await authorize("admin", request);
+    return who?.projects === "*" ? named : peer;
+  };
+}
+
+/** The last instant a Date can hold. */
+const MAX_DATE_MS = 8.64e15;
+
+const ALL_POWERFUL: Principal = {
+  subject: "operator",
+  scopes: new Set(SCOPES),
+  projects: "*",
+  expiresAtMs: MAX_DATE_MS,
+};
+
+/** Takes the process's own token beside those that `tokens` verifies. */
+function createVerify(tokens: Tokens, controlToken: string): Tokens["verify"] {
+  const own = new TextEncoder().encode(controlToken);
+  return (token) => {
+    const given = new TextEncoder().encode(token);
+    return given.length === own.length && timingSafeEqual(given, own)
+      ? Promise.resolve(ALL_POWERFUL)
+      : tokens.verify(token);
+  };
+}
+
+/** Only what needs no database is answered while there is none, or while the server stops. */
+function guarded(authorize: ReturnType<typeof createAuthorize>, state: State): typeof authorize {
+  const retry = { "Retry-After": String(RETRY_AFTER_S) };
+  return (access, request) => {
+    if (access === "open") return Promise.resolve(null);
+    if (state.draining) {
+      throw new Problem("shutting_down", "The server is stopping. Send the request again.", {
+        headers: { ...retry, "Connection": "close" },
+      });
+    }
+    if (!state.prepared) throw new DatabaseUnavailable("The schema is not ready yet");
+    return authorize(access, request);
+  };
+}
+
+async function createServices(
+  config: Config,
+  log: Log,
+  state: State,
+  controlToken: string,
+): Promise<Services> {
+  const geo = await openGeo(config.geoDatabase);
+  const database = await openDatabase({
+    databaseUrl: config.databaseUrl,
+    dataDir: config.dataDir,
+    statementTimeoutMs: FLUSH_MS_MAX,
+    connectionsMax: WRITE_CONNECTIONS_MAX,
+  });
+  const now = Date.now;
+  const salts = createSalts(
+    database,
+    now,
+    (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+  );
+  const budget = new BodyBudget(BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
+  const writer: Writer = new Writer(database, {
+    flushesAtOnce: database.engine === "postgres"
+      ? FLUSHES_AT_ONCE_POSTGRES
+      : FLUSHES_AT_ONCE_EMBEDDED,
+    observe: (flush) => metrics.flush(flush),
+  });
+  const metrics = new Metrics({ queueDepth: () => writer.depth, bodyBytes: () => budget.bytes });
+  const tokens: Tokens = createTokens(config.jwt, database, now);
+  const authorize = createAuthorize(createVerify(tokens, controlToken));
+  return {
+    config,
+    log,
+    database,
+    reads: await openReadDatabase(config, database),
+    state,
+    salts,
+    budget,
+    writer,
+    metrics,
+    tokens,
+    authorize,
+    peerOf: createPeerOf(authorize),
+    keys: createKeyDirectory(database, { now, log }),
+    enrichment: {
+      readAgent: createAgentReader(),
+      geo,
+      hasher: createVisitorHasher((day) => salts.saltFor(day)),
+    },
+    rateLimit: config.rateLimitEventsPerSecond === null
+      ? null
+      : new RateLimit(config.rateLimitEventsPerSecond, KEYS_CACHED_MAX, now),
+    clientAddress: createClientAddress(config.trustedProxies),
+    now,
+  };
+}
+
+/**
+ * The composition root: builds everything once. PostgreSQL may be down meanwhile; the embedded
+ * database is opened here and may throw FolderInUse.
+ */
+export async function createApp(config: Config, log: Log): Promise<App> {
+  const controlToken = `control_${randomText(40)}`;
+  const state: State = { prepared: false, draining: false };
+  const services = await createServices(config, log, state, controlToken);
+  const { database, reads, writer, budget, metrics, now } = services;
+  const inFlight = new InFlight();
+  const jobs = new AbortController();
+  const handle = createRouter(createRoutes(services), {
+    basePath: config.basePath,
+    cors: createCors(config.corsAllowedOrigins),
+    log,
+    authorize: guarded(services.authorize, state),
+    observe: (route, method, status, seconds) => metrics.request(route, method, status, seconds),
+  });
+
+  return {
+    engine: database.engine,
+    controlToken,
+    fetch: (request, peer) => inFlight.track(handle(request, peer)),
+    async prepare() {
+      const { applied } = await migrate(database, MIGRATIONS);
+      for (const name of applied) log.info("migration applied", { name });
+      const provisioned = await provisionDefaultProject(database, config.defaultProject, now());
+      if (provisioned.warning !== null) log.warn(provisioned.warning);
+      await services.salts.rotate();
+      state.prepared = true;
+      return provisioned;
+    },
+    async issueAdminToken() {
+      if (!services.tokens.canIssue) return null;
+      return await services.tokens.issue({
+        subject: "operator",
+        projects: "*",
+        scopes: SCOPES,
+        ttlSeconds: OPERATOR_TOKEN_S,
+      });
+    },
+    startJobs: () => scheduleJobs({ database, salts: services.salts, log, now }, jobs.signal),
+    async stop() {
+      state.draining = true;
+      jobs.abort();
+      const closing = setTimeout(() => budget.close(), SHUTDOWN_GRACE_MS);
+      await inFlight.idle();
+      clearTimeout(closing);
+      await writer.drain();
+      if (reads !== database) await reads.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { z } from "zod";
+import type { Sql } from "../db/sql.ts";
+import { readJson } from "../http/json_body.ts";
+import { json } from "../http/reply.ts";
+import type { Exchange } from "../http/router.ts";
+import { KEY_OVERLAP_S_DEFAULT, KEY_OVERLAP_S_MAX, NAME_LENGTH_MAX } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import type { Principal } from "./access.ts";
+import { createKey, type KeyDirectory, listKeys, revokeKey, rotateKey } from "./keys.ts";
+import { projectOfPath } from "./project_endpoints.ts";
+import { PlainText } from "./projects.ts";
+
+export interface KeyServices {
+  readonly sql: Sql;
+  readonly now: () => number;
+  readonly keys: Pick<KeyDirectory, "forget">;
+}
+
+type Asked = Exchange<Principal | null>;
+
+const kind = z.enum(["public", "secret"], "Use public or secret.")
+  .meta({ description: "public: for pages, ingest only; secret: for servers." });
+const label = PlainText.trim().max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+  .nullable().meta({ description: "What people call the key.", example: "Web shop" });
+const expiresAt = z.iso.datetime({
+  offset: true,
+  error: "Give a time such as 2030-01-01T00:00:00Z, or null.",
+}).nullable().meta({ description: "From when on the key is refused; null: never." });
+
+/** Body of `POST /v1/projects/:id/keys`. */
+export const KeyCreation = z.strictObject({
+  kind,
+  label: label.default(null),
+  expiresAt: expiresAt.default(null),
+}).meta({ id: "KeyCreation" });
+
+/** Body of `POST /v1/projects/:id/keys/:keyId/rotate`. */
+export const KeyRotation = z.strictObject({
+  overlapSeconds: z.int("Give a whole number of seconds.")
+    .min(0, "Give 0 or more seconds.")
+    .max(KEY_OVERLAP_S_MAX, `Use at most ${KEY_OVERLAP_S_MAX} seconds.`)
+    .default(KEY_OVERLAP_S_DEFAULT)
+    .meta({ description: "For how long the old key keeps working.", example: 3600 }),
+}).meta({ id: "KeyRotation" });
+
+/** A key as lists show it. */
+export const KeyShown = z.object({
+  id: z.string().meta({ example: "key_0aB1cD2eF3gH4iJ5" }),
+  kind,
+  label,
+  hint: z.string().meta({ description: "The key's last four characters.", example: "x7Qa" }),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().nullable(),
+  revokedAt: z.iso.datetime().nullable(),
+  status: z.enum(["active", "expired", "revoked"]),
+}).meta({ id: "Key" });
+
+/** A key as its creation shows it, once. */
+export const KeyCreated = KeyShown.extend({
+  key: z.string().meta({ description: "The key itself. It is shown only here." }),
+}).meta({ id: "CreatedKey" });
+
+/** `GET /v1/projects/:id/keys`: `{ keys }`, without the keys themselves. */
+export async function getKeys({ sql, now }: KeyServices, asked: Asked): Promise<Response> {
+  const { projectId } = await projectOfPath(sql, asked);
+  return json({ keys: await listKeys(sql, projectId, now()) });
+}
+
+/** `POST /v1/projects/:id/keys`: 201 with the key, which is never shown again. */
+export async function postKey({ sql, now, keys }: KeyServices, asked: Asked): Promise<Response> {
+  const { projectId } = await projectOfPath(sql, asked);
+  const wanted = await readJson(asked.request, KeyCreation);
+  const nowMs = now();
+  const expires = wanted.expiresAt === null ? null : new Date(wanted.expiresAt);
+  if (expires !== null && expires.getTime() <= nowMs) {
+    const message = "Give a time in the future, or null.";
+    throw new Problem("invalid_body", "The key would have expired already.", {
+      errors: [{ field: "expiresAt", code: "invalid_value", message }],
+    });
+  }
+  const created = await createKey(sql, {
+    projectId,
+    kind: wanted.kind,
+    label: wanted.label,
+    expiresAt: expires,
+    nowMs,
+  });
+  keys.forget();
+  const location = `${new URL(asked.request.url).pathname}/${created.id}`;
+  return json(created, 201, { "Location": location });
+}
+
+/** `DELETE /v1/projects/:id/keys/:keyId`: 204; the key is refused from now on. */
+export async function deleteKey({ sql, now, keys }: KeyServices, asked: Asked): Promise<Response> {
+  const { projectId } = await projectOfPath(sql, asked);
+  await revokeKey(sql, { projectId, keyId: asked.params.keyId ?? "", nowMs: now() });
+  keys.forget();
+  return new Response(null, { status: 204 });
+}
+
+/** `POST /v1/projects/:id/keys/:keyId/rotate`: 201 with the new key, as for a creation. */
+export async function postKeyRotation(
+  { sql, now, keys }: KeyServices,
+  asked: Asked,
+): Promise<Response> {
+  const { projectId } = await projectOfPath(sql, asked);
+  const { overlapSeconds } = await readJson(asked.request, KeyRotation);
+  const keyId = asked.params.keyId ?? "";
+  const created = await rotateKey(sql, { projectId, keyId, nowMs: now(), overlapSeconds });
+  keys.forget();
+  const path = new URL(asked.request.url).pathname.split("/").slice(0, -2).join("/");
+  return json(created, 201, { "Location": `${path}/${created.id}` });
+}

@@ -1,0 +1,67 @@
+import type { Sql } from "../db/sql.ts";
+import { readJson } from "../http/json_body.ts";
+import { json } from "../http/reply.ts";
+import type { Exchange } from "../http/router.ts";
+import { type Principal, requireEveryProject, requirePrincipal, resolveProject } from "./access.ts";
+import type { KeyDirectory } from "./keys.ts";
+import {
+  createProject,
+  listProjects,
+  patchProject,
+  type Project,
+  ProjectChange,
+  ProjectCreation,
+  requireProject,
+} from "./projects.ts";
+
+export interface ProjectServices {
+  readonly sql: Sql;
+  /** A changed project is what its keys say of it. */
+  readonly keys: Pick<KeyDirectory, "forget">;
+}
+
+type Asked = Exchange<Principal | null>;
+
+/** What a reply shows of a project: all but the number that only the tables know. */
+export function projectReply({ projectId: _, ...shown }: Project): Omit<Project, "projectId"> {
+  return shown;
+}
+
+/** The project named in the path. Throws `insufficient_scope` (403), `not_found`. */
+export function projectOfPath(sql: Sql, { who, params }: Asked): Promise<Project> {
+  return requireProject(sql, resolveProject(requirePrincipal(who), params.id ?? null));
+}
+
+/** `GET /v1/projects`: `{ projects }`, those of the token. */
+export async function getProjects({ sql }: ProjectServices, { who }: Asked): Promise<Response> {
+  const projects = await listProjects(sql, requirePrincipal(who).projects);
+  return json({ projects: projects.map(projectReply) });
+}
+
+/** `POST /v1/projects`: 201 with the project. Needs a token for every project. */
+export async function postProject(
+  { sql }: ProjectServices,
+  { who, request }: Asked,
+): Promise<Response> {
+  requireEveryProject(requirePrincipal(who));
+  const project = await createProject(sql, await readJson(request, ProjectCreation));
+  // The path as the caller sees it, base path included.
+  const location = `${new URL(request.url).pathname}/${project.id}`;
+  return json(projectReply(project), 201, { "Location": location });
+}
+
+/** `GET /v1/projects/:id`: the project. */
+export async function getProject({ sql }: ProjectServices, asked: Asked): Promise<Response> {
+  return json(projectReply(await projectOfPath(sql, asked)));
+}
+
+/** `PATCH /v1/projects/:id`: the project as it is then. */
+export async function patchProjectById(
+  { sql, keys }: ProjectServices,
+  asked: Asked,
+): Promise<Response> {
+  const { id } = await projectOfPath(sql, asked);
+  const project = await patchProject(sql, id, await readJson(asked.request, ProjectChange));
+  keys.forget();
+  return json(projectReply(project));
+}

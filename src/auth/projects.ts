@@ -1,0 +1,312 @@
+import { z } from "zod";
+import { arrayLiteral, type Param, type Sql } from "../db/sql.ts";
+import { parseBody } from "../http/json_body.ts";
+import {
+  LOCATION_LENGTH_MAX,
+  NAME_LENGTH_MAX,
+  PROJECT_ORIGINS_MAX,
+  RETENTION_DAYS_MAX,
+} from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { createKey, keyHash, listKeys } from "./keys.ts";
+import { randomText } from "./random_text.ts";
+
+// deno-lint-ignore no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** Text that a person may read and PostgreSQL can store as it is. */
+export const PlainText = z.string().refine(
+  (text) => text.isWellFormed() && !CONTROL.test(text),
+  "Use text without control characters and lone surrogates.",
+);
+
+function isTimezone(name: string): boolean {
+  // Offsets such as +01:00 are no names: PostgreSQL reads their sign the other way round.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isSiteUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === "" &&
+    url.password === "";
+}
+
+/** An origin as browsers send it, `*.` kept; null where the text is none. */
+function normalOrigin(text: string): string | null {
+  const wildcard = text.includes("://*.");
+  const url = URL.parse(wildcard ? text.replace("://*.", "://") : text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return null;
+  const bare = url.pathname === "/" && url.search === "" && url.hash === "" &&
+    url.username === "" && url.password === "" && !/[*?#]/.test(url.host);
+  return bare ? wildcard ? url.origin.replace("://", "://*.") : url.origin : null;
+}
+
+const AllowedOrigin = z.string().max(LOCATION_LENGTH_MAX).refine(
+  (text) => normalOrigin(text) !== null,
+  "Give an origin such as https://example.com or https://*.example.com, without a path. " +
+    "An empty list allows every origin.",
+).overwrite((text) => normalOrigin(text) ?? text);
+
+export const ProjectId = z.string()
+  .regex(/^prj_[A-Za-z0-9_-]{1,60}$/, "Use prj_ and up to 60 letters, digits, _ or -.")
+  .meta({ description: "Public id of a project.", example: "prj_default" });
+
+const name = PlainText.trim()
+  .min(1, "Give a name.").max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+  .meta({ description: "What people call the project.", example: "Shop" });
+const siteUrl = PlainText
+  .max(LOCATION_LENGTH_MAX, `Use at most ${LOCATION_LENGTH_MAX} characters.`)
+  .refine(isSiteUrl, "Give an http or https URL without a user name, such as https://example.com.")
+  .nullable()
+  .meta({ description: "Where the site is; heat maps need it.", example: "https://example.com" });
+const timezone = z.string()
+  .refine(isTimezone, "Give an IANA time zone such as Europe/Berlin.")
+  .meta({ description: "IANA time zone that days are cut by.", example: "Europe/Berlin" });
+const allowedOrigins = z.array(AllowedOrigin)
+  .max(PROJECT_ORIGINS_MAX, `List at most ${PROJECT_ORIGINS_MAX} origins.`)
+  .meta({
+    description: "Origins whose pages may send events, https://*.example.com for any subdomain; " +
+      "empty: any origin.",
+    example: ["https://example.com", "https://*.example.com"],
+  });
+const ipStorage = z.enum(["full", "truncated", "none"], "Use full, truncated, none or null.")
+  .nullable()
+  .meta({ description: "How much of an IP address is stored; null: as the server's IP_STORAGE." });
+const retentionDays = z.int("Give a whole number of days, or null.")
+  .min(1, "Keep events for at least one day.")
+  .max(RETENTION_DAYS_MAX, `Use at most ${RETENTION_DAYS_MAX} days, or null for ever.`)
+  .nullable()
+  .meta({ description: "Days that events are kept; null: for ever.", example: 730 });
+
+/** Body of `POST /v1/projects`. */
+export const ProjectCreation = z.strictObject({
+  id: ProjectId.optional(),
+  name,
+  siteUrl: siteUrl.default(null),
+  timezone: timezone.default("UTC"),
+  allowedOrigins: allowedOrigins.default([]),
+  ipStorage: ipStorage.default(null),
+  retentionDays: retentionDays.default(null),
+}).meta({ id: "ProjectCreation" });
+
+/** Body of `PATCH /v1/projects/:id`: what is absent stays. */
+export const ProjectChange = z.strictObject({
+  name,
+  siteUrl,
+  timezone,
+  allowedOrigins,
+  ipStorage,
+  retentionDays,
+}).partial().meta({ id: "ProjectChange" });
+
+/** A project as replies show it. */
+export const ProjectShown = z.object({
+  id: ProjectId,
+  name,
+  siteUrl,
+  timezone,
+  allowedOrigins,
+  ipStorage,
+  retentionDays,
+  createdAt: z.iso.datetime().meta({ example: "2026-11-21T04:00:00.000Z" }),
+}).meta({ id: "Project" });
+
+export type NewProject = z.output<typeof ProjectCreation>;
+export type ProjectPatch = z.output<typeof ProjectChange>;
+
+/** A stored project: what replies show, and the number that the other tables know it by. */
+export interface Project extends z.output<typeof ProjectShown> {
+  readonly projectId: number;
+}
+
+interface ProjectRow extends Record<string, unknown> {
+  project_id: number;
+  public_id: string;
+  name: string;
+  site_url: string | null;
+  timezone: string;
+  allowed_origins: string[];
+  ip_storage: Project["ipStorage"];
+  retention_days: number | null;
+  created_at: Date;
+}
+
+const COLUMNS = "project_id, public_id, name, site_url, timezone, allowed_origins, ip_storage, " +
+  "retention_days, created_at";
+
+function project(row: ProjectRow): Project {
+  return {
+    projectId: row.project_id,
+    id: row.public_id,
+    name: row.name,
+    siteUrl: row.site_url,
+    timezone: row.timezone,
+    allowedOrigins: row.allowed_origins,
+    ipStorage: row.ip_storage,
+    retentionDays: row.retention_days,
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+/** Null where the chosen id is taken. */
+async function insertProject(sql: Sql, wanted: NewProject): Promise<Project | null> {
+  const [row] = await sql.query<ProjectRow>(
+    `INSERT INTO projects
+      (public_id, name, site_url, timezone, allowed_origins, ip_storage, retention_days)
+    VALUES ($1::text, $2::text, $3::text, $4::text, $5::text::text[], $6::text, $7::int)
+    ON CONFLICT (public_id) DO NOTHING RETURNING ${COLUMNS}`,
+    [
+      wanted.id ?? `prj_${randomText(16)}`,
+      wanted.name,
+      wanted.siteUrl,
+      wanted.timezone,
+      arrayLiteral(wanted.allowedOrigins),
+      wanted.ipStorage,
+      wanted.retentionDays,
+    ],
+  );
+  return row === undefined ? null : project(row);
+}
+
+/** Stores a project. Throws `conflict` where its chosen id is taken. */
+export async function createProject(sql: Sql, wanted: NewProject): Promise<Project> {
+  const created = await insertProject(sql, wanted);
+  if (created !== null) return created;
+  throw new Problem("conflict", "A project with this id exists already. Choose another id.");
+}
+
+/** All projects, or those with the given public ids that exist, oldest first. */
+export async function listProjects(sql: Sql, ids: readonly string[] | "*"): Promise<Project[]> {
+  const rows = await sql.query<ProjectRow>(
+    `SELECT ${COLUMNS} FROM projects
+    WHERE $1::text IS NULL OR public_id = ANY($1::text::text[]) ORDER BY project_id`,
+    [ids === "*" ? null : arrayLiteral(ids)],
+  );
+  return rows.map(project);
+}
+
+function noSuchProject(): Problem {
+  return new Problem("not_found", "There is no project with this id.");
+}
+
+/** The project with this public id. Throws `not_found`. */
+export async function requireProject(sql: Sql, id: string): Promise<Project> {
+  // An id from a path may hold what PostgreSQL's text cannot (NUL).
+  const [found] = ProjectId.safeParse(id).success ? await listProjects(sql, [id]) : [];
+  if (found === undefined) throw noSuchProject();
+  return found;
+}
+
+/** Changes the named members and leaves the others. Throws `not_found`. */
+export async function patchProject(sql: Sql, id: string, patch: ProjectPatch): Promise<Project> {
+  const wanted: [column: string, type: string, value: Param | undefined][] = [
+    ["name", "text", patch.name],
+    ["site_url", "text", patch.siteUrl],
+    ["timezone", "text", patch.timezone],
+    ["allowed_origins", "text::text[]", patch.allowedOrigins && arrayLiteral(patch.allowedOrigins)],
+    ["ip_storage", "text", patch.ipStorage],
+    ["retention_days", "int", patch.retentionDays],
+  ];
+  const params: Param[] = [id];
+  const changes: string[] = [];
+  for (const [column, type, value] of wanted) {
+    if (value === undefined) continue;
+    params.push(value);
+    changes.push(`${column} = $${params.length}::${type}`);
+  }
+  if (changes.length === 0 || !ProjectId.safeParse(id).success) return requireProject(sql, id);
+  const [row] = await sql.query<ProjectRow>(
+    `UPDATE projects SET ${changes.join(", ")} WHERE public_id = $1::text RETURNING ${COLUMNS}`,
+    params,
+  );
+  if (row === undefined) throw noSuchProject();
+  return project(row);
+}
+
+/** The project that a start provisions. `null` leaves a member as it is. */
+export interface DefaultProject {
+  readonly id: string;
+  readonly name: string | null;
+  readonly siteUrl: string | null;
+  readonly timezone: string | null;
+  /** A public key of the operator's own. */
+  readonly apiKey: string | null;
+}
+
+export interface Provisioned {
+  readonly created: boolean;
+  /** A new public key, where the project had no key at all and none was given. */
+  readonly firstKey: string | null;
+  /** Why the given key does not work, to be logged. */
+  readonly warning: string | null;
+}
+
+/** Makes sure that `key` is one of the project's. Returns why it does not work, if so. */
+async function ensureKey(
+  sql: Sql,
+  projectId: number,
+  key: string,
+  nowMs: number,
+): Promise<string | null> {
+  const [known] = await sql.query<{ project_id: number; revoked: boolean; expired: boolean }>(
+    `SELECT project_id, revoked_at IS NOT NULL AS revoked,
+      coalesce(expires_at <= $2::text::timestamptz, false) AS expired
+    FROM api_keys WHERE key_hash = $1::text::bytea`,
+    [keyHash(key), new Date(nowMs).toISOString()],
+  );
+  if (known === undefined) {
+    const label = "DEFAULT_API_KEY";
+    await createKey(sql, { projectId, kind: "public", label, expiresAt: null, nowMs, key });
+    return null;
+  }
+  if (known.project_id !== projectId) return "DEFAULT_API_KEY is a key of another project";
+  if (known.revoked) return "DEFAULT_API_KEY has been revoked and stays so";
+  return known.expired ? "DEFAULT_API_KEY has expired and stays so" : null;
+}
+
+/**
+ * Makes the default project if it is missing, and brings it to the values that are given. Servers
+ * that start together do it once: the project's row is locked meanwhile. Throws `invalid_body`.
+ */
+export async function provisionDefaultProject(
+  sql: Sql,
+  wanted: DefaultProject,
+  nowMs: number,
+): Promise<Provisioned> {
+  const { id, apiKey } = wanted;
+  const given = Object.entries({
+    name: wanted.name,
+    siteUrl: wanted.siteUrl,
+    timezone: wanted.timezone,
+  }).filter(([, value]) => value !== null);
+  const patch = parseBody(ProjectChange, Object.fromEntries(given));
+  const creation = parseBody(ProjectCreation, { name: "Default", ...patch, id });
+  return await sql.transaction(async (inside) => {
+    const locked = () =>
+      inside.query("SELECT project_id FROM projects WHERE public_id = $1::text FOR UPDATE", [id]);
+    const created = (await locked()).length === 0 && await insertProject(inside, creation) !== null;
+    // Where another server's insert was faster, its row is committed by now.
+    await locked();
+    const { projectId } = await patchProject(inside, id, patch);
+    if (apiKey !== null) {
+      const warning = await ensureKey(inside, projectId, apiKey, nowMs);
+      return { created, firstKey: null, warning };
+    }
+    const keys = await listKeys(inside, projectId, nowMs);
+    if (keys.length > 0) return { created, firstKey: null, warning: null };
+    const first = await createKey(inside, {
+      projectId,
+      kind: "public",
+      label: "First key",
+      expiresAt: null,
+      nowMs,
+    });
+    return { created, firstKey: first.key, warning: null };
+  });
+}

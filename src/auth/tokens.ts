@@ -1,0 +1,258 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
+import {
+  base64url,
+  createRemoteJWKSet,
+  errors,
+  type JWTPayload,
+  jwtVerify,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  SignJWT,
+} from "jose";
+import type { Sql } from "../db/sql.ts";
+import {
+  JWT_SECRET_BYTES_MIN,
+  RETRY_AFTER_S,
+  TOKEN_KEYS_BELIEVED_MS,
+  TOKEN_KEYS_FETCH_MS_MAX,
+  TOKEN_KEYS_PAUSE_MS,
+  TOKEN_LEEWAY_S,
+} from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { type Principal, unauthorized } from "./access.ts";
+
+/** Where the key that signs the tokens comes from: at most one of the first three is set. */
+export interface JwtConfig {
+  /** At least 8 bytes, better 32 (RFC 7518, section 3.2); tokens are HS256. */
+  readonly secret: string | null;
+  /** An identity provider's key set; tokens are RS256, ES256 or EdDSA. */
+  readonly jwksUrl: string | null;
+  /** PEM (SPKI) or JWK as JSON; tokens have the one algorithm of its type. */
+  readonly publicKey: string | null;
+  readonly issuer: string | null;
+  readonly audience: string | null;
+}
+
+/** What a token to be issued says. */
+export interface TokenGrant {
+  readonly subject: string;
+  readonly projects: readonly string[] | "*";
+  readonly scopes: readonly string[];
+  readonly ttlSeconds: number;
+}
+
+export interface Tokens {
+  /**
+   * Throws `invalid_token`, `expired_token` (401), `token_keys_unavailable` (503) and
+   * `DatabaseUnavailable`: a failure to find the key is never blamed on the token.
+   */
+  verify(token: string): Promise<Principal>;
+  /** A signed token. Throws `conflict` where `canIssue` is false. */
+  issue(grant: TokenGrant): Promise<string>;
+  readonly canIssue: boolean;
+}
+
+/** How tokens are judged: the algorithms are the configuration's, whatever a token's header says. */
+interface Judge {
+  readonly algorithms: string[];
+  key(): Promise<Uint8Array | KeyObject | JWTVerifyGetKey>;
+}
+
+const SECRET_BYTES = 32;
+/** The last instant a JavaScript date can hold, in seconds. */
+const EXPIRY_S_MAX = 8.64e12;
+const PROJECT_CLAIM = /^[\x21-\x7e]{1,200}$/;
+
+/** The secret that all servers on one database share: whoever comes first makes it. */
+async function sharedSecret(sql: Sql): Promise<Uint8Array> {
+  const made = base64url.encode(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
+  await sql.query(
+    "INSERT INTO settings (name, value) VALUES ('jwt_secret', $1::text) ON CONFLICT DO NOTHING",
+    [made],
+  );
+  const rows = await sql.query<{ value: string }>(
+    "SELECT value FROM settings WHERE name = 'jwt_secret'",
+  );
+  const secret = base64url.decode(rows[0]?.value ?? "");
+  if (secret.length < SECRET_BYTES) throw new Error("The stored jwt_secret is too short");
+  return secret;
+}
+
+/** Runs `make` once, whoever asks meanwhile; a failure is not kept. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make().catch((error) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
+}
+
+function publicKeyOf(text: string): { key: KeyObject; algorithm: string } {
+  let key: KeyObject;
+  try {
+    key = text.trimStart().startsWith("{")
+      ? createPublicKey({ key: JSON.parse(text), format: "jwk" })
+      : createPublicKey(text);
+  } catch (cause) {
+    throw new Error("JWT_PUBLIC_KEY must be a public key: PEM, or a JWK as JSON", { cause });
+  }
+  const details = key.asymmetricKeyDetails ?? {};
+  if (key.asymmetricKeyType === "rsa" && (details.modulusLength ?? 0) >= 2048) {
+    return { key, algorithm: "RS256" };
+  }
+  if (key.asymmetricKeyType === "ec" && details.namedCurve === "prime256v1") {
+    return { key, algorithm: "ES256" };
+  }
+  if (key.asymmetricKeyType === "ed25519") return { key, algorithm: "EdDSA" };
+  throw new Error("JWT_PUBLIC_KEY must be RSA (2048 bits or more), EC P-256 or Ed25519");
+}
+
+function remoteKeys(jwksUrl: string): JWTVerifyGetKey {
+  const keys = createRemoteJWKSet(new URL(jwksUrl), {
+    timeoutDuration: TOKEN_KEYS_FETCH_MS_MAX,
+    cacheMaxAge: TOKEN_KEYS_BELIEVED_MS,
+    cooldownDuration: TOKEN_KEYS_PAUSE_MS,
+  });
+  return async (header, token) => {
+    try {
+      return await keys(header, token);
+    } catch (cause) {
+      const answered = cause instanceof errors.JWKSNoMatchingKey ||
+        cause instanceof errors.JWKSMultipleMatchingKeys;
+      if (answered) throw cause;
+      throw new Problem(
+        "token_keys_unavailable",
+        "The keys at JWT_JWKS_URL cannot be fetched, so the token cannot be judged. Try again shortly.",
+        { headers: { "Retry-After": String(RETRY_AFTER_S) }, cause },
+      );
+    }
+  };
+}
+
+function judgeOf(config: JwtConfig, sql: Sql): Judge {
+  const { secret, jwksUrl, publicKey } = config;
+  if ([secret, jwksUrl, publicKey].filter((value) => value !== null).length > 1) {
+    throw new Error("Set only one of JWT_SECRET, JWT_JWKS_URL and JWT_PUBLIC_KEY");
+  }
+  if (jwksUrl !== null) {
+    const keys = remoteKeys(jwksUrl);
+    return { algorithms: ["RS256", "ES256", "EdDSA"], key: () => Promise.resolve(keys) };
+  }
+  if (publicKey !== null) {
+    const { key, algorithm } = publicKeyOf(publicKey);
+    return { algorithms: [algorithm], key: () => Promise.resolve(key) };
+  }
+  if (secret === null) return { algorithms: ["HS256"], key: once(() => sharedSecret(sql)) };
+  const bytes = new TextEncoder().encode(secret);
+  if (bytes.length < JWT_SECRET_BYTES_MIN) {
+    throw new Error(`JWT_SECRET must be at least ${JWT_SECRET_BYTES_MIN} bytes long`);
+  }
+  return { algorithms: ["HS256"], key: () => Promise.resolve(bytes) };
+}
+
+function invalid(detail: string, cause?: unknown): Problem {
+  return unauthorized("invalid_token", detail, cause);
+}
+
+function expired(cause?: unknown): Problem {
+  return unauthorized("expired_token", "The token has expired. Get a new one.", cause);
+}
+
+/** The claims of a token whose signature holds. */
+function principalOf(claims: JWTPayload, nowMs: number): Principal {
+  const { sub = "", exp, iat, scope = "", projects = [] } = claims;
+  if (exp === undefined || !(exp <= EXPIRY_S_MAX)) throw invalid("`exp` must be a time.");
+  const expiresAtMs = exp * 1000;
+  if (nowMs >= expiresAtMs) throw expired();
+  if (iat !== undefined && iat > nowMs / 1000 + TOKEN_LEEWAY_S) {
+    throw invalid("`iat` lies in the future.");
+  }
+  if (typeof sub !== "string") throw invalid("`sub` must be text.");
+  if (typeof scope !== "string") throw invalid("`scope` must be text, separated by spaces.");
+  const named: unknown[] | null = Array.isArray(projects) ? projects : null;
+  const isId = (id: unknown): id is string => typeof id === "string" && PROJECT_CLAIM.test(id);
+  if (named === null || !named.every(isId)) {
+    throw invalid("`projects` must be an array of project ids.");
+  }
+  return {
+    subject: sub,
+    scopes: new Set(scope.split(" ").filter((word) => word !== "")),
+    projects: named.includes("*") ? "*" : [...new Set(named)],
+    expiresAtMs,
+  };
+}
+
+/** What the library's refusal means to the caller; anything else is not the token's fault. */
+function refusal(error: unknown): unknown {
+  if (error instanceof errors.JWTExpired) return expired(error);
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return invalid(`The claim \`${error.claim}\` is missing or not the one expected here.`, error);
+  }
+  if (error instanceof errors.JWKSMultipleMatchingKeys) {
+    return invalid("Several keys could have signed the token: it must name its `kid`.", error);
+  }
+  if (error instanceof errors.JOSEError) {
+    return invalid("It is not a token that this server's configuration accepts.", error);
+  }
+  return error;
+}
+
+/**
+ * Verifies tokens, and issues them where the key is a secret. Without any configuration the secret
+ * is random and kept in the database, made when it is first needed. `now` is in epoch milliseconds.
+ *
+ * `exp` is exact, so that the session's end is what it says; `nbf` and `iat` get 30 s for clocks
+ * that disagree. `iss` and `aud` are checked where configured. Throws on a key that cannot be used.
+ */
+export function createTokens(config: JwtConfig, sql: Sql, now: () => number): Tokens {
+  const judge = judgeOf(config, sql);
+  const canIssue = config.jwksUrl === null && config.publicKey === null;
+
+  function options(nowMs: number): JWTVerifyOptions {
+    return {
+      algorithms: judge.algorithms,
+      requiredClaims: ["exp"],
+      clockTolerance: TOKEN_LEEWAY_S,
+      currentDate: new Date(nowMs),
+      ...(config.issuer === null ? {} : { issuer: config.issuer }),
+      ...(config.audience === null ? {} : { audience: config.audience }),
+    };
+  }
+
+  return {
+    canIssue,
+    async verify(token) {
+      const key = await judge.key();
+      const nowMs = now();
+      try {
+        const { payload } = typeof key === "function"
+          ? await jwtVerify(token, key, options(nowMs))
+          : await jwtVerify(token, key, options(nowMs));
+        return principalOf(payload, nowMs);
+      } catch (error) {
+        throw refusal(error);
+      }
+    },
+    async issue({ subject, projects, scopes, ttlSeconds }) {
+      const key = await judge.key();
+      if (!canIssue || !(key instanceof Uint8Array)) {
+        throw new Problem(
+          "conflict",
+          "Tokens are issued by the identity provider that this server is configured for.",
+        );
+      }
+      const issuedAt = Math.floor(now() / 1000);
+      const token = new SignJWT({
+        scope: scopes.join(" "),
+        projects: projects === "*" ? ["*"] : [...projects],
+      }).setProtectedHeader({ alg: "HS256", typ: "JWT" }).setSubject(subject)
+        .setIssuedAt(issuedAt).setExpirationTime(issuedAt + ttlSeconds);
+      if (config.issuer !== null) token.setIssuer(config.issuer);
+      if (config.audience !== null) token.setAudience(config.audience);
+      return token.sign(key);
+    },
+  };
+}

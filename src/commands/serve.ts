@@ -1,0 +1,142 @@
+import { type App, createApp } from "../app.ts";
+import type { Config } from "../config.ts";
+import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
+import type { Log } from "../http/log.ts";
+import { JWT_SECRET_BYTES_ADVISED, PREPARE_PAUSE_MS, SHUTDOWN_MS_MAX } from "../limits.ts";
+import { leaveControlFile, removeControlFile } from "./control_file.ts";
+
+/** Resolves with the name of the first signal that asks the server to stop. */
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      Deno.addSignalListener(signal, () => resolve(signal));
+    }
+  });
+}
+
+/** The address as a person would type it. */
+function urlOf(config: Config, port: number): string {
+  const everywhere = config.host === "0.0.0.0" || config.host === "::";
+  const host = everywhere
+    ? "localhost"
+    : config.host.includes(":")
+    ? `[${config.host}]`
+    : config.host;
+  return `http://${host}:${port}${config.basePath}`;
+}
+
+function firstStartBanner(url: string, key: string, token: string | null): string {
+  const event = `{"events":[{"eventId":"'$(uuidgen || cat /proc/sys/kernel/random/uuid)'",` +
+    `"name":"page_view","url":"https://example.com/hello"}]}`;
+  const read = token === null ? "" : `
+Read it back:
+
+  curl '${url}/v1/events?project=prj_default' -H 'Authorization: Bearer ${token}'
+`;
+  return `
+Footfall is running at ${url}
+
+Your first API key (public, shown only now): ${key}
+
+Send an event:
+
+  curl ${url}/v1/events -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' \\
+    -d '${event}'
+${read}
+Fill it with a demo shop:  deno task footfall seed
+`;
+}
+
+/** Brings the database up to date; while it is away, tries again until it is there or `signal` aborts. */
+async function prepare(
+  app: App,
+  config: Config,
+  log: Log,
+  url: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      const { firstKey } = await app.prepare();
+      if (app.engine === "embedded") {
+        await leaveControlFile(config.dataDir, { url, token: app.controlToken });
+      }
+      log.info("ready", { url, engine: app.engine });
+      if (firstKey !== null) {
+        console.log(firstStartBanner(url, firstKey, await app.issueAdminToken()));
+      }
+      return;
+    } catch (error) {
+      if (error instanceof SchemaTooNew || error instanceof SchemaMismatch) throw error;
+      if (attempt === 1) {
+        log.warn("the database is not ready; trying again every second", {
+          reason: error instanceof Error ? error.message : String(error),
+        });
+      }
+      await new Promise((resolve) => setTimeout(resolve, PREPARE_PAUSE_MS));
+    }
+  }
+}
+
+function warnOfSettings(config: Config, log: Log): void {
+  const bytes = new TextEncoder().encode(config.jwt.secret ?? "").length;
+  if (config.jwt.secret !== null && bytes < JWT_SECRET_BYTES_ADVISED) {
+    log.warn("JWT_SECRET is short enough to be guessed; use 32 random bytes", { bytes });
+  }
+}
+
+/** Rejects when the database can never be used; resolves with the signal's name otherwise. */
+function running(
+  app: App,
+  config: Config,
+  log: Log,
+  url: string,
+  signal: AbortSignal,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    stopSignal().then(resolve);
+    prepare(app, config, log, url, signal).then(() => app.startJobs(), reject);
+  });
+}
+
+/** Stops within SHUTDOWN_MS_MAX: no new requests, those under way answered, everything flushed. */
+async function stop(app: App, server: Deno.HttpServer, log: Log): Promise<number> {
+  const deadline = setTimeout(() => {
+    log.error("stopping took too long; requests under way were given up");
+    Deno.exit(1);
+  }, SHUTDOWN_MS_MAX);
+  Deno.unrefTimer(deadline);
+  await app.stop();
+  // Only now: a shutdown makes the reading of bodies that are still arriving fail.
+  await server.shutdown();
+  clearTimeout(deadline);
+  log.info("stopped");
+  return 0;
+}
+
+/** `footfall serve`: runs until SIGTERM or SIGINT. @returns the exit code */
+export async function serve(config: Config, log: Log): Promise<number> {
+  warnOfSettings(config, log);
+  const app = await createApp(config, log);
+  const preparing = new AbortController();
+  const server = Deno.serve({
+    hostname: config.host,
+    port: config.port,
+    onListen: () => {},
+  }, (request, info) => {
+    return app.fetch(
+      request,
+      info.remoteAddr.transport === "tcp" ? info.remoteAddr.hostname : null,
+    );
+  });
+  const url = urlOf(config, server.addr.transport === "tcp" ? server.addr.port : config.port);
+  log.info("listening", { url, host: config.host });
+  try {
+    const signal = await running(app, config, log, url, preparing.signal);
+    log.info("stopping", { signal });
+    return await stop(app, server, log);
+  } finally {
+    preparing.abort();
+    if (app.engine === "embedded") await removeControlFile(config.dataDir);
+  }
+}

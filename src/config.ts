@@ -1,0 +1,320 @@
+import { originPatternMistake } from "./http/cors.ts";
+import { parseTrustedProxies, type TrustedProxies } from "./http/client_address.ts";
+import type { LogFormat, LogLevel } from "./http/log.ts";
+import { JWT_SECRET_BYTES_MIN } from "./limits.ts";
+
+/** The validated settings of one server. Built once, frozen, passed as an argument. */
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** `""` or `/analytics`: no slash at the end. */
+  readonly basePath: string;
+  readonly dataDir: string;
+  readonly databaseUrl: string | null;
+  readonly databaseReadUrl: string | null;
+  readonly jwt: {
+    readonly secret: string | null;
+    readonly jwksUrl: string | null;
+    readonly publicKey: string | null;
+    readonly issuer: string | null;
+    readonly audience: string | null;
+  };
+  readonly trustedProxies: TrustedProxies;
+  readonly ipStorage: "full" | "truncated" | "none";
+  readonly geoDatabase: string | null;
+  readonly corsAllowedOrigins: readonly string[];
+  readonly rateLimitEventsPerSecond: number | null;
+  readonly chromePath: string | null;
+  readonly chromeNoSandbox: boolean;
+  readonly captureSchedule: string;
+  readonly readTimeoutMs: number;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+  readonly defaultProject: {
+    readonly id: string;
+    readonly name: string | null;
+    readonly siteUrl: string | null;
+    readonly timezone: string | null;
+    readonly apiKey: string | null;
+  };
+}
+
+export interface Mistake {
+  readonly variable: string;
+  readonly message: string;
+}
+
+/** Every mistake of the environment at once, each with the name of its variable. */
+export class ConfigMistakes extends Error {
+  override readonly name = "ConfigMistakes";
+  constructor(readonly mistakes: readonly Mistake[]) {
+    super(mistakes.map((mistake) => `${mistake.variable}: ${mistake.message}`).join("\n"));
+  }
+}
+
+/** What `--help` and the README say of each variable, in the order in which people need them. */
+export const CONFIG_VARIABLES = [
+  { name: "PORT", default: "8000", meaning: "TCP port to listen on; 0 picks a free one" },
+  { name: "HOST", default: "0.0.0.0", meaning: "address to listen on" },
+  { name: "BASE_PATH", default: "", meaning: "path below a same-origin proxy, e.g. /analytics" },
+  {
+    name: "DATA_DIR",
+    default: "./data",
+    meaning: "folder of the embedded database and run-time files",
+  },
+  {
+    name: "DATABASE_URL",
+    default: "",
+    meaning: "postgres://… of a PostgreSQL 15 or newer; empty: the embedded database",
+  },
+  { name: "DATABASE_READ_URL", default: "", meaning: "postgres://… of a replica for the reads" },
+  {
+    name: "JWT_SECRET",
+    default: "",
+    meaning: "HS256 secret, best 32 random bytes; empty: one is made and kept in the database",
+  },
+  {
+    name: "JWT_JWKS_URL",
+    default: "",
+    meaning: "key set of an identity provider (RS256, ES256, EdDSA)",
+  },
+  {
+    name: "JWT_PUBLIC_KEY",
+    default: "",
+    meaning: "one public key, PEM or JWK, of an identity provider",
+  },
+  { name: "JWT_ISSUER", default: "", meaning: "required `iss` of tokens" },
+  { name: "JWT_AUDIENCE", default: "", meaning: "required `aud` of tokens" },
+  {
+    name: "TRUSTED_PROXIES",
+    default: "",
+    meaning: "CIDR list of reverse proxies, or a hop count (1 = the right-most address)",
+  },
+  { name: "IP_STORAGE", default: "full", meaning: "full, truncated (/24, /48) or none" },
+  {
+    name: "GEO_DATABASE",
+    default: "",
+    meaning: "MaxMind-format city database; empty: the built-in countries",
+  },
+  {
+    name: "CORS_ALLOWED_ORIGINS",
+    default: "*",
+    meaning: "origins whose pages may read replies, comma-separated",
+  },
+  {
+    name: "RATE_LIMIT_EVENTS_PER_SECOND",
+    default: "",
+    meaning: "events per second and key; empty: no limit",
+  },
+  { name: "CHROME_PATH", default: "", meaning: "browser for the heatmap captures" },
+  { name: "CHROME_NO_SANDBOX", default: "", meaning: "1 to run the browser without its sandbox" },
+  { name: "CAPTURE_SCHEDULE", default: "0 3 * * *", meaning: "cron schedule of captures, in UTC" },
+  { name: "READ_TIMEOUT_MS", default: "15000", meaning: "longest time of one dashboard read" },
+  { name: "LOG_LEVEL", default: "info", meaning: "debug, info, warn or error" },
+  { name: "LOG_FORMAT", default: "pretty on a terminal, else json", meaning: "pretty or json" },
+  {
+    name: "DEFAULT_PROJECT_ID",
+    default: "prj_default",
+    meaning: "project that a start makes if it is missing",
+  },
+  { name: "DEFAULT_PROJECT_NAME", default: "", meaning: "its name" },
+  { name: "DEFAULT_SITE_URL", default: "", meaning: "its site, e.g. https://shop.example" },
+  { name: "DEFAULT_TIMEZONE", default: "", meaning: "its IANA time zone, e.g. Europe/Berlin" },
+  { name: "DEFAULT_API_KEY", default: "", meaning: "a public key for it" },
+] as const;
+
+type Variable = (typeof CONFIG_VARIABLES)[number]["name"];
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables Footfall knows, as the process has them. The only place that reads them. */
+export function readEnvironment(): Record<string, string | undefined> {
+  const names: string[] = CONFIG_VARIABLES.map((variable) => variable.name);
+  return Object.fromEntries([...names, "NO_COLOR"].map((name) => [name, Deno.env.get(name)]));
+}
+
+/** Reads values one by one and gathers what is wrong with them. */
+class Reader {
+  readonly mistakes: Mistake[] = [];
+  constructor(readonly environment: Environment) {}
+
+  /** The trimmed value, or null where it is unset or empty. */
+  text(variable: Variable): string | null {
+    const value = this.environment[variable]?.trim() ?? "";
+    return value === "" ? null : value;
+  }
+
+  /** What `parse` makes of a set value; a thrown Error's message becomes a mistake. */
+  parsed<T>(variable: Variable, fallback: T, parse: (value: string) => T): T {
+    const value = this.text(variable);
+    if (value === null) return fallback;
+    try {
+      return parse(value);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.mistakes.push({ variable, message });
+      return fallback;
+    }
+  }
+
+  integer(variable: Variable, fallback: number, min: number, max: number): number {
+    return this.parsed(variable, fallback, (value) => {
+      const number = Number(value);
+      if (!/^\d+$/.test(value) || number < min || number > max) {
+        throw new Error(`must be a whole number from ${min} to ${max}`);
+      }
+      return number;
+    });
+  }
+
+  oneOf<T extends string>(variable: Variable, fallback: T, allowed: readonly T[]): T {
+    return this.parsed(variable, fallback, (value) => {
+      const found = allowed.find((candidate) => candidate === value.toLowerCase());
+      if (found === undefined) throw new Error(`must be one of ${allowed.join(", ")}`);
+      return found;
+    });
+  }
+
+  url(variable: Variable, protocols: readonly string[]): string | null {
+    return this.parsed<string | null>(variable, null, (value) => {
+      const expected = `must be a URL that starts with ${
+        protocols.map((p) => `${p}//`).join(" or ")
+      }`;
+      if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+        throw new Error(expected);
+      }
+      return value;
+    });
+  }
+}
+
+const NO_PROXIES: TrustedProxies = { kind: "none" };
+
+function trustedProxies(value: string): TrustedProxies {
+  const parsed = parseTrustedProxies(value);
+  if (typeof parsed === "string") throw new Error(parsed);
+  return parsed;
+}
+
+function basePath(value: string): string {
+  const path = `/${value.replace(/^\/+|\/+$/g, "")}`;
+  if (path === "/") return "";
+  if (!/^(\/[A-Za-z0-9._~-]+)+$/.test(path)) {
+    throw new Error("must be a path such as /analytics");
+  }
+  return path;
+}
+
+function jwtSecret(value: string): string {
+  if (new TextEncoder().encode(value).length < JWT_SECRET_BYTES_MIN) {
+    throw new Error(
+      `must have ${JWT_SECRET_BYTES_MIN} bytes or more; \`openssl rand -base64 32\` makes one`,
+    );
+  }
+  return value;
+}
+
+function origins(value: string): readonly string[] {
+  const list = value.split(/[\s,]+/).filter((part) => part !== "");
+  for (const origin of list) {
+    const mistake = origin === "*" ? null : originPatternMistake(origin);
+    if (mistake !== null) throw new Error(`${origin}: ${mistake}`);
+  }
+  return list;
+}
+
+function projectId(value: string): string {
+  if (!/^prj_[A-Za-z0-9_-]{1,60}$/.test(value)) {
+    throw new Error("must be prj_ and up to 60 letters, digits, _ or -");
+  }
+  return value;
+}
+
+function timezone(value: string): string {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: value });
+  } catch {
+    throw new Error("must be an IANA time zone such as Europe/Berlin");
+  }
+  return value;
+}
+
+function publicApiKey(value: string): string {
+  if (value.startsWith("sk_") || !/^[\x21-\x7e]{8,200}$/.test(value)) {
+    throw new Error("must be a public key: 8 to 200 printable characters, not starting with sk_");
+  }
+  return value;
+}
+
+function cronSchedule(value: string): string {
+  if (value.split(/\s+/).length !== 5 || !/^[\d\s*,/A-Za-z-]+$/.test(value)) {
+    throw new Error("must be a cron schedule of five fields, such as 0 3 * * *");
+  }
+  return value;
+}
+
+function readJwt(reader: Reader): Config["jwt"] {
+  const jwt = {
+    secret: reader.parsed<string | null>("JWT_SECRET", null, jwtSecret),
+    jwksUrl: reader.url("JWT_JWKS_URL", ["https:", "http:"]),
+    publicKey: reader.text("JWT_PUBLIC_KEY"),
+    issuer: reader.text("JWT_ISSUER"),
+    audience: reader.text("JWT_AUDIENCE"),
+  };
+  const ways = (["JWT_SECRET", "JWT_JWKS_URL", "JWT_PUBLIC_KEY"] as const)
+    .filter((variable) => reader.text(variable) !== null);
+  if (ways.length > 1) {
+    reader.mistakes.push({
+      variable: ways[1]!,
+      message: `set only one of ${ways.join(", ")}: it fixes the algorithm of tokens`,
+    });
+  }
+  return jwt;
+}
+
+/**
+ * The environment as a validated Config.
+ * @param terminal whether logs go to a terminal: it decides the default of LOG_FORMAT
+ * @throws ConfigMistakes with every mistake
+ */
+export function readConfig(environment: Environment, terminal = false): Config {
+  const reader = new Reader(environment);
+  const databases = ["postgres:", "postgresql:"];
+  const config: Config = {
+    port: reader.integer("PORT", 8000, 0, 65_535),
+    host: reader.text("HOST") ?? "0.0.0.0",
+    basePath: reader.parsed("BASE_PATH", "", basePath),
+    dataDir: reader.text("DATA_DIR") ?? "./data",
+    databaseUrl: reader.url("DATABASE_URL", databases),
+    databaseReadUrl: reader.url("DATABASE_READ_URL", databases),
+    jwt: readJwt(reader),
+    trustedProxies: reader.parsed("TRUSTED_PROXIES", NO_PROXIES, trustedProxies),
+    ipStorage: reader.oneOf("IP_STORAGE", "full", ["full", "truncated", "none"]),
+    geoDatabase: reader.text("GEO_DATABASE"),
+    corsAllowedOrigins: reader.parsed("CORS_ALLOWED_ORIGINS", ["*"], origins),
+    rateLimitEventsPerSecond: reader.text("RATE_LIMIT_EVENTS_PER_SECOND") === null
+      ? null
+      : reader.integer("RATE_LIMIT_EVENTS_PER_SECOND", 1, 1, 10_000_000),
+    chromePath: reader.text("CHROME_PATH"),
+    chromeNoSandbox: reader.oneOf("CHROME_NO_SANDBOX", "0", ["0", "1", "true", "false"]) === "1" ||
+      reader.text("CHROME_NO_SANDBOX")?.toLowerCase() === "true",
+    captureSchedule: reader.parsed("CAPTURE_SCHEDULE", "0 3 * * *", cronSchedule),
+    readTimeoutMs: reader.integer("READ_TIMEOUT_MS", 15_000, 100, 600_000),
+    logLevel: reader.oneOf("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
+    logFormat: reader.oneOf("LOG_FORMAT", terminal ? "pretty" : "json", ["pretty", "json"]),
+    defaultProject: {
+      id: reader.parsed("DEFAULT_PROJECT_ID", "prj_default", projectId),
+      name: reader.text("DEFAULT_PROJECT_NAME"),
+      siteUrl: reader.url("DEFAULT_SITE_URL", ["https:", "http:"]),
+      timezone: reader.parsed<string | null>("DEFAULT_TIMEZONE", null, timezone),
+      apiKey: reader.parsed<string | null>("DEFAULT_API_KEY", null, publicApiKey),
+    },
+  };
+  if (config.databaseReadUrl !== null && config.databaseUrl === null) {
+    reader.mistakes.push({
+      variable: "DATABASE_READ_URL",
+      message: "needs DATABASE_URL beside it",
+    });
+  }
+  if (reader.mistakes.length > 0) throw new ConfigMistakes(reader.mistakes);
+  return Object.freeze(config);
+}

@@ -1,0 +1,34 @@
+import { join } from "node:path";
+
+/** Another process has the data folder. The message is fit for the operator. */
+export class FolderInUse extends Error {
+  override readonly name = "FolderInUse";
+}
+
+export interface FolderLock {
+  release(): void;
+}
+
+/**
+ * Takes the data folder for this process alone: an operating system's lock on `footfall.lock`, which
+ * ends with the process, however it ends. The file stays; the process id inside is for people.
+ *
+ * @throws FolderInUse if another holder has it.
+ */
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, "footfall.lock");
+  const file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
+  if (!await file.tryLock(true)) {
+    file.close();
+    const holder = await Deno.readTextFile(path).then((text) => text.trim(), () => "");
+    throw new FolderInUse(
+      `The data folder ${folder} is in use by another Footfall process` +
+        `${holder === "" ? "" : ` (pid ${holder})`}. Stop that process first, give this one ` +
+        `another DATA_DIR, or set DATABASE_URL so that several can share a PostgreSQL.`,
+    );
+  }
+  await file.truncate(0);
+  await file.write(new TextEncoder().encode(`${Deno.pid}\n`));
+  return { release: () => file.close() };
+}

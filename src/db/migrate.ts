@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import type { Database, Sql } from "./sql.ts";
+
+/** One step of the schema. Once released, its text never changes. */
+export interface Migration {
+  /** 1, 2, 3, …: the order in which they are applied. */
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** The database was brought further by a newer program. */
+export class SchemaTooNew extends Error {
+  override readonly name = "SchemaTooNew";
+}
+
+/** The database cannot be used by this program as it is. The message says why. */
+export class SchemaMismatch extends Error {
+  override readonly name = "SchemaMismatch";
+}
+
+interface Applied extends Record<string, unknown> {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+}
+
+/** PostgreSQL 15: `server_version_num` is the major version times 10,000. */
+const SERVER_VERSION_MIN = 150_000;
+/** Any constant will do, as long as every program that migrates takes the same. */
+const MIGRATION_LOCK = 4_607_182_418;
+
+/**
+ * Brings the database to the newest of `migrations`, each in a transaction with its own record in
+ * `schema_migrations`. Programs that start at the same time take turns; up to date, it is one query.
+ *
+ * @returns The names of the migrations that this call applied.
+ * @throws SchemaTooNew, SchemaMismatch (PostgreSQL older than 15; an applied migration whose text
+ * has changed), or the failure of a migration, which then left nothing behind.
+ */
+export async function migrate(
+  sql: Database,
+  migrations: readonly Migration[],
+): Promise<{ applied: string[] }> {
+  const known = migrations.toSorted((a, b) => a.version - b.version);
+  if (await pending(sql, known) === undefined) return { applied: [] };
+  await assertServerVersion(sql);
+  const applied: string[] = [];
+  for (;;) {
+    const name = await sql.transaction((transaction) => applyNext(transaction, known));
+    if (name === null) return { applied };
+    applied.push(name);
+  }
+}
+
+/** Applies the first migration that is missing, under a lock that lasts as long as the transaction. */
+async function applyNext(sql: Sql, known: readonly Migration[]): Promise<string | null> {
+  // Rebuilding a large table, or waiting for another program that does, takes the time that it takes.
+  await sql.script(
+    `SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
+  );
+  await sql.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
+    version int PRIMARY KEY,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+  )`);
+  const next = await pending(sql, known);
+  if (next === undefined) return null;
+  await sql.script(next.sql);
+  await sql.query(
+    "INSERT INTO schema_migrations (version, name, checksum) VALUES ($1::int, $2::text, $3::text)",
+    [next.version, next.name, checksum(next)],
+  );
+  return next.name;
+}
+
+/** The first migration that is not applied yet. */
+async function pending(sql: Sql, known: readonly Migration[]): Promise<Migration | undefined> {
+  const [table] = await sql.query<{ present: boolean }>(
+    "SELECT to_regclass('schema_migrations') IS NOT NULL AS present",
+  );
+  const records = table?.present === true
+    ? await sql.query<Applied>("SELECT version, name, checksum FROM schema_migrations")
+    : [];
+  const newest = Math.max(0, ...records.map((record) => record.version));
+  const ours = known.at(-1)?.version ?? 0;
+  if (newest > ours) {
+    throw new SchemaTooNew(
+      `The database has schema ${newest}; this program knows up to ${ours}. ` +
+        `Start a newer Footfall, or restore a backup made before the upgrade.`,
+    );
+  }
+  const checksums = new Map(records.map((record) => [record.version, record.checksum]));
+  for (const migration of known) {
+    const recorded = checksums.get(migration.version);
+    if (recorded !== undefined && recorded !== checksum(migration)) {
+      throw new SchemaMismatch(
+        `Migration ${migration.version} (${migration.name}) was applied with another text than ` +
+          `this program has. Migrations are never changed: start the program that applied it.`,
+      );
+    }
+  }
+  return known.find((migration) => !checksums.has(migration.version));
+}
+
+async function assertServerVersion(sql: Sql): Promise<void> {
+  const [server] = await sql.query<{ number: number; text: string }>(
+    "SELECT current_setting('server_version_num')::int AS number, " +
+      "current_setting('server_version') AS text",
+  );
+  if (server !== undefined && server.number < SERVER_VERSION_MIN) {
+    throw new SchemaMismatch(
+      `The database is PostgreSQL ${server.text}; Footfall needs PostgreSQL 15 or newer.`,
+    );
+  }
+}
+
+function checksum(migration: Migration): string {
+  // A checkout with Windows line ends is the same migration.
+  return createHash("sha256").update(migration.sql.replaceAll("\r\n", "\n")).digest("hex");
+}

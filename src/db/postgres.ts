@@ -1,0 +1,155 @@
+import { PostgresConnection } from "./postgres_connection.ts";
+import { type Database, DatabaseUnavailable, type Param, type Row, type Sql } from "./sql.ts";
+import { runTransaction } from "./transaction.ts";
+import {
+  DATABASE_CLOSE_MS_MAX,
+  DATABASE_CONNECTION_AGE_MS_MAX,
+  DATABASE_PING_MS_MAX,
+} from "../limits.ts";
+
+export interface PostgresOptions {
+  readonly connectionsMax: number;
+  readonly statementTimeoutMs: number;
+  readonly applicationName: string;
+}
+
+/**
+ * A PostgreSQL server behind a pool of at most `connectionsMax` connections. Nothing is connected
+ * before the first statement, so opening cannot fail; while the server is away each call fails
+ * within 3 s (at once if the port is closed), and the next call after its return succeeds.
+ *
+ * @param url `postgres://user:password@host:port/database`, with libpq's `sslmode` and several
+ * hosts; `?prepare=false` for transaction poolers.
+ */
+export function openPostgres(url: string, options: PostgresOptions): Database {
+  return new PostgresDatabase(url, options);
+}
+
+interface Waiter {
+  give(connection: PostgresConnection): void;
+  refuse(error: DatabaseUnavailable): void;
+}
+
+class PostgresDatabase implements Database {
+  readonly engine = "postgres";
+  #idle: PostgresConnection[] = [];
+  #all = new Set<PostgresConnection>();
+  #waiting: Waiter[] = [];
+  #closing = false;
+  #emptied = Promise.withResolvers<void>();
+
+  constructor(readonly url: string, readonly options: PostgresOptions) {}
+
+  query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]> {
+    return this.#with((connection) => connection.query<R>(text, params));
+  }
+
+  script(text: string): Promise<void> {
+    return this.#with((connection) => connection.script(text));
+  }
+
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#with((connection) => runTransaction(connection, work));
+  }
+
+  async ping(): Promise<void> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => reject(new DatabaseUnavailable(`No answer within ${DATABASE_PING_MS_MAX} ms`)),
+      DATABASE_PING_MS_MAX,
+    );
+    try {
+      await Promise.race([this.query("SELECT 1"), promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Lets what runs come to its end (5 s at most), takes nothing new, and closes every connection. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#refuseWaiting(new DatabaseUnavailable("The database is being closed"));
+    for (const connection of this.#idle.splice(0)) this.#retire(connection);
+    if (this.#all.size === 0) return;
+    const timer = setTimeout(() => {
+      for (const connection of this.#all) connection.lose("it is being closed");
+    }, DATABASE_CLOSE_MS_MAX);
+    await this.#emptied.promise;
+    clearTimeout(timer);
+  }
+
+  async #with<T>(use: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+    const connection = await this.#acquire();
+    try {
+      return await use(connection);
+    } finally {
+      this.#release(connection);
+    }
+  }
+
+  #acquire(): Promise<PostgresConnection> {
+    if (this.#closing) {
+      return Promise.reject(new DatabaseUnavailable("The database has been closed"));
+    }
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return Promise.resolve(idle);
+    if (this.#all.size < this.options.connectionsMax) return Promise.resolve(this.#open());
+    const { promise, resolve, reject } = Promise.withResolvers<PostgresConnection>();
+    const waiter: Waiter = {
+      give: (connection) => {
+        clearTimeout(timer);
+        resolve(connection);
+      },
+      refuse: (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    };
+    const timer = setTimeout(() => {
+      this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+      waiter.refuse(new DatabaseUnavailable("Every database connection is busy"));
+    }, this.options.statementTimeoutMs);
+    this.#waiting.push(waiter);
+    return promise;
+  }
+
+  #open(): PostgresConnection {
+    const connection: PostgresConnection = new PostgresConnection(
+      this.url,
+      this.options,
+      () => this.#forget(connection),
+    );
+    this.#all.add(connection);
+    return connection;
+  }
+
+  #release(connection: PostgresConnection): void {
+    if (!connection.usable) return;
+    const old = performance.now() - connection.openedAtMs > DATABASE_CONNECTION_AGE_MS_MAX;
+    if (this.#closing || connection.worn || old) return this.#retire(connection);
+    const waiter = this.#waiting.shift();
+    if (waiter === undefined) this.#idle.push(connection);
+    else waiter.give(connection);
+  }
+
+  #retire(connection: PostgresConnection): void {
+    connection.close().finally(() => this.#forget(connection));
+  }
+
+  /** A place in the pool has become free. */
+  #forget(connection: PostgresConnection): void {
+    if (!this.#all.delete(connection)) return;
+    const index = this.#idle.indexOf(connection);
+    if (index >= 0) this.#idle.splice(index, 1);
+    if (this.#closing) {
+      if (this.#all.size === 0) this.#emptied.resolve();
+    } else if (!connection.usable && !connection.everReady) {
+      // The server lets nobody in: those in the queue learn it now, not one connection attempt after another.
+      this.#refuseWaiting(new DatabaseUnavailable("The database cannot be reached"));
+    } else this.#waiting.shift()?.give(this.#open());
+  }
+
+  #refuseWaiting(error: DatabaseUnavailable): void {
+    for (const waiter of this.#waiting.splice(0)) waiter.refuse(error);
+  }
+}

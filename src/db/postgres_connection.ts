@@ -1,0 +1,226 @@
+import { connect, type Socket } from "node:net";
+import postgres from "postgres";
+import { refusal } from "./refusal.ts";
+import { SESSION_SETTINGS, VALUE_PARSERS } from "./row_values.ts";
+import { DatabaseUnavailable, type Param, type Row } from "./sql.ts";
+import type { Session } from "./transaction.ts";
+import {
+  DATABASE_CONNECT_MS_MAX,
+  DATABASE_IDLE_IN_TRANSACTION_MS_MAX,
+  DATABASE_KEEP_ALIVE_S,
+  DATABASE_STATEMENT_MARGIN_MS,
+  PREPARED_STATEMENTS_PER_CONNECTION_MAX,
+} from "../limits.ts";
+
+export interface ConnectionOptions {
+  readonly statementTimeoutMs: number;
+  readonly applicationName: string;
+}
+
+/** What the driver hands to a socket factory: the addresses of the URL, already split. */
+interface Addresses {
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+  readonly path: string | false;
+}
+
+/** Parameters and rows travel as PostgreSQL's text format; only the way back is converted. */
+const DRIVER_TYPES = Object.fromEntries(
+  [...VALUE_PARSERS].map(([oid, parse]) => [
+    `oid_${oid}`,
+    { to: oid, from: [oid], serialize: (value: unknown) => String(value), parse },
+  ]),
+);
+
+/**
+ * One physical connection, opened by its first statement and never reopened.
+ *
+ * The driver would reconnect under the same handle, and then a transaction that lost its connection
+ * would go on, outside of any transaction, on a connection that someone else has got. Here whatever
+ * goes wrong with the connection ends it for good: everything outstanding fails at once with
+ * `DatabaseUnavailable`, and so does everything after.
+ */
+export class PostgresConnection implements Session {
+  readonly openedAtMs = performance.now();
+  #driver: postgres.Sql;
+  #socket: Socket | null = null;
+  #ready = false;
+  #lost: DatabaseUnavailable | null = null;
+  #rejectOutstanding = new Set<(error: DatabaseUnavailable) => void>();
+  #texts = new Set<string>();
+  #attempts = 0;
+  #opening: ReturnType<typeof setTimeout>;
+  #statementMs: number;
+
+  constructor(url: string, options: ConnectionOptions, readonly onLost: () => void) {
+    this.#statementMs = options.statementTimeoutMs + DATABASE_STATEMENT_MARGIN_MS;
+    const settings: postgres.Options<Record<string, postgres.PostgresType>> & {
+      socket: (addresses: Addresses) => Promise<Socket>;
+    } = {
+      max: 1,
+      fetch_types: false,
+      // The driver caches one call stack for each failed statement for ever, unless it makes one for each call.
+      debug: true,
+      connect_timeout: 0,
+      idle_timeout: 0,
+      max_lifetime: null,
+      types: DRIVER_TYPES,
+      connection: {
+        ...SESSION_SETTINGS,
+        application_name: options.applicationName,
+        statement_timeout: options.statementTimeoutMs,
+        idle_in_transaction_session_timeout: DATABASE_IDLE_IN_TRANSACTION_MS_MAX,
+      },
+      onnotice: () => {},
+      // Sent by the server once the login has succeeded.
+      onparameter: () => this.#opened(),
+      onclose: () => this.lose("the connection was closed"),
+      socket: (addresses) => this.#openSocket(addresses),
+    };
+    this.#driver = postgres(url, settings);
+    this.#opening = setTimeout(
+      () => this.lose(`no connection within ${DATABASE_CONNECT_MS_MAX} ms`),
+      DATABASE_CONNECT_MS_MAX,
+    );
+  }
+
+  get usable(): boolean {
+    return this.#lost === null;
+  }
+
+  /** False if the server never let us in: other attempts would most likely fail as well. */
+  get everReady(): boolean {
+    return this.#ready;
+  }
+
+  /** Each distinct text keeps a plan in the server's memory as long as the connection lives. */
+  get worn(): boolean {
+    return this.#texts.size > PREPARED_STATEMENTS_PER_CONNECTION_MAX;
+  }
+
+  query<R extends Row = Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
+    this.#texts.add(text);
+    const values = params.map((value) => value === null ? null : String(value));
+    return this.#run(
+      async () => {
+        const rows = await this.#driver.unsafe<R[]>(text, values, PREPARED);
+        return rows.slice() as R[];
+      },
+      this.#statementMs,
+    );
+  }
+
+  /** Without a deadline of ours: a migration takes the time that it takes. */
+  script(text: string): Promise<void> {
+    return this.#run(async () => void await this.#driver.unsafe(text), null);
+  }
+
+  /** Ends the connection at once; the reason reaches whoever still waits for an answer. */
+  lose(reason: string | DatabaseUnavailable): void {
+    if (this.#lost !== null) return;
+    this.#lost = typeof reason === "string"
+      ? new DatabaseUnavailable(`The database is not available: ${reason}`)
+      : reason;
+    clearTimeout(this.#opening);
+    for (const reject of this.#rejectOutstanding) reject(this.#lost);
+    this.#rejectOutstanding.clear();
+    this.#driver.end({ timeout: 0 }).catch(() => {}).finally(() => this.#socket?.destroy());
+    this.onLost();
+  }
+
+  /** Says goodbye to the server. To be called when nothing is outstanding. */
+  async close(): Promise<void> {
+    if (this.#lost !== null) return;
+    this.#lost = new DatabaseUnavailable("The connection has been closed");
+    clearTimeout(this.#opening);
+    await this.#driver.end({ timeout: 1 }).catch(() => {});
+    this.#socket?.destroy();
+  }
+
+  #opened(): void {
+    this.#ready = true;
+    clearTimeout(this.#opening);
+  }
+
+  #run<T>(statement: () => Promise<T>, msMax: number | null): Promise<T> {
+    if (this.#lost !== null) return Promise.reject(this.#lost);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    // The server cancels a statement in time; only a dead network lets this deadline pass.
+    const deadline = msMax === null
+      ? undefined
+      : setTimeout(() => this.lose(`no answer within ${msMax} ms`), msMax);
+    this.#rejectOutstanding.add(reject);
+    statement().then(resolve, (error) => {
+      const failure = this.#failure(error);
+      if (failure instanceof DatabaseUnavailable) this.lose(failure);
+      reject(failure);
+    });
+    return promise.finally(() => {
+      clearTimeout(deadline);
+      this.#rejectOutstanding.delete(reject);
+    });
+  }
+
+  /** The driver's errors carry the statement's parameters: they are left behind. */
+  #failure(error: unknown): Error {
+    if (this.#lost !== null) return this.#lost;
+    if (!(error instanceof Error)) return new DatabaseUnavailable(String(error));
+    if (error instanceof postgres.PostgresError) {
+      // A prepared plan outdated by a migration: a new connection plans anew.
+      if (error.routine === "RevalidateCachedQuery") {
+        return new DatabaseUnavailable(`The database has changed: ${error.message}`);
+      }
+      return refusal(error.message, error.code);
+    }
+    return new DatabaseUnavailable(`The database is not available: ${error.message}`);
+  }
+
+  /** Each address once; after the last the connection is lost, where the driver would try for ever. */
+  async #openSocket(addresses: Addresses): Promise<Socket> {
+    for (;;) {
+      const attempt = this.#attempts++;
+      const host = addresses.host[attempt] ?? "localhost";
+      const port = addresses.port[attempt] ?? 5432;
+      if (this.#lost !== null || attempt >= Math.max(1, addresses.host.length)) {
+        this.lose("the server closed the connection before the login was complete");
+        throw this.#lost;
+      }
+      const socket = addresses.path === false
+        ? connect({ host, port })
+        : connect({ path: addresses.path });
+      this.#socket = socket;
+      try {
+        await connected(socket);
+      } catch (error) {
+        if (attempt + 1 < addresses.host.length) continue;
+        this.lose(error instanceof Error ? error.message : String(error));
+        throw error;
+      }
+      socket.setNoDelay(true);
+      socket.setKeepAlive(true, DATABASE_KEEP_ALIVE_S * 1000);
+      // The driver names the server to TLS by this member.
+      return Object.assign(socket, { host, port });
+    }
+  }
+}
+
+/** `prepare` is left to the URL (`?prepare=false` behind a transaction pooler); `simple` off keeps it one statement. */
+const PREPARED = { prepare: true, simple: false } as postgres.UnsafeQueryOptions;
+
+function connected(socket: Socket): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onConnect = () => {
+    socket.off("error", onError);
+    resolve();
+  };
+  const onError = (error: Error) => {
+    socket.off("connect", onConnect);
+    // A second error of the same socket must not end the process.
+    socket.on("error", () => {});
+    socket.destroy();
+    reject(error);
+  };
+  socket.once("connect", onConnect);
+  socket.once("error", onError);
+  return promise;
+}

@@ -1,0 +1,18 @@
+import { DatabaseUnavailable, StatementRefused } from "./sql.ts";
+
+/**
+ * Classes and codes that say something about the server, not about the statement: connection (08),
+ * login (28, 3D000), read-only after a failover (25006), a transaction ended for idling (25P03),
+ * resources (53), operator intervention (57P), system (58), configuration file (F0), internal (XX).
+ */
+const NOT_THE_STATEMENT = /^(08|28|53|57P|58|F0|XX|25006|25P03|3D000)/;
+
+/** The error to throw for what PostgreSQL answered, `sqlState` being its five-letter code. */
+export function refusal(
+  message: string,
+  sqlState: string,
+): DatabaseUnavailable | StatementRefused {
+  return NOT_THE_STATEMENT.test(sqlState)
+    ? new DatabaseUnavailable(`The database cannot serve now: ${message} (${sqlState})`)
+    : new StatementRefused(message, sqlState);
+}

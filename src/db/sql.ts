@@ -1,0 +1,61 @@
+/**
+ * The one way to the database, whichever engine stands behind it.
+ *
+ * Both engines speak PostgreSQL. To make them agree to the letter, parameters are strings, numbers,
+ * booleans and null only, each cast in the SQL: JSON as `$1::text::jsonb`, arrays as
+ * `$1::text::uuid[]` built with `arrayLiteral`, times as ISO text with `$1::timestamptz`.
+ *
+ * Rows come back with: `int2/int4/int8/float` as number, `numeric` as number, `timestamptz` as
+ * `Date`, `date` as `YYYY-MM-DD`, `json/jsonb` parsed, `bytea` as Uint8Array, `uuid/inet/text` as
+ * string, arrays of text as string[].
+ */
+export type Param = string | number | boolean | null;
+export type Row = Record<string, unknown>;
+
+export interface Sql {
+  /** Runs one statement and returns its rows. Throws `DatabaseUnavailable` or `StatementRefused`. */
+  query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]>;
+  /** Runs several statements, without parameters or rows (migrations). */
+  script(text: string): Promise<void>;
+  /** Runs `work` in one transaction on one connection: committed when it resolves. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+}
+
+export interface Database extends Sql {
+  readonly engine: "postgres" | "embedded";
+  /** Resolves when the database answers; throws `DatabaseUnavailable` when it does not within 2 s. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The database cannot be reached, is stopping, or did not answer in time. Nothing is known to be wrong with the statement. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = "DatabaseUnavailable";
+}
+
+/** The database answered, and refused the statement. `sqlState` is PostgreSQL's five-letter code. */
+export class StatementRefused extends Error {
+  override readonly name = "StatementRefused";
+  constructor(message: string, readonly sqlState: string, options?: ErrorOptions) {
+    super(message, options);
+  }
+}
+
+const NEEDS_ESCAPE = /["\\]/;
+
+/**
+ * A PostgreSQL array literal, for a text parameter that the SQL casts to an array.
+ * Text is always quoted, so `NULL`, braces and commas inside it stay text.
+ */
+export function arrayLiteral(values: readonly Param[]): string {
+  const parts = new Array<string>(values.length);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (value === null) parts[i] = "NULL";
+    else if (typeof value === "string") {
+      parts[i] = NEEDS_ESCAPE.test(value) ? `"${value.replace(/["\\]/g, "\\$&")}"` : `"${value}"`;
+    } else if (typeof value === "boolean") parts[i] = value ? "t" : "f";
+    else parts[i] = String(value);
+  }
+  return `{${parts.join(",")}}`;
+}

@@ -1,0 +1,86 @@
+import type { Param, Row, Sql } from "./sql.ts";
+
+/** One session of an engine, held by one caller: statements run in the order in which they are given. */
+export interface Session {
+  query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]>;
+  script(text: string): Promise<void>;
+}
+
+/**
+ * A transaction, or a savepoint inside one, while its work runs. It remembers the first statement
+ * that failed: PostgreSQL answers COMMIT of a failed transaction with a silent rollback, so work that
+ * swallowed an error must not be told that it was stored.
+ */
+class Scope implements Sql {
+  #outstanding = new Set<Promise<unknown>>();
+  #failure: { error: unknown } | null = null;
+  #over = false;
+
+  constructor(readonly session: Session, readonly depth: number) {}
+
+  query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]> {
+    return this.#track(() => this.session.query<R>(text, params));
+  }
+
+  script(text: string): Promise<void> {
+    return this.#track(() => this.session.script(text));
+  }
+
+  /** A savepoint: its failure undoes its own work only. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    if (this.#over) return Promise.reject(new Error("This transaction is over"));
+    return runScope(new Scope(this.session, this.depth + 1), work);
+  }
+
+  async settle(): Promise<void> {
+    await Promise.allSettled(this.#outstanding);
+    this.#over = true;
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  async #track<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#over) throw new Error("This transaction is over");
+    const running = run();
+    this.#outstanding.add(running);
+    try {
+      return await running;
+    } catch (error) {
+      this.#failure ??= { error };
+      throw error;
+    } finally {
+      this.#outstanding.delete(running);
+    }
+  }
+}
+
+async function runScope<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const savepoint = `nested_${scope.depth}`;
+  const [begin, commit, rollback] = scope.depth === 0 ? ["BEGIN", "COMMIT", "ROLLBACK"] : [
+    `SAVEPOINT ${savepoint}`,
+    `RELEASE SAVEPOINT ${savepoint}`,
+    `ROLLBACK TO SAVEPOINT ${savepoint}`,
+  ];
+  await scope.session.query(begin!);
+  let result: T;
+  try {
+    result = await work(scope);
+    await scope.settle();
+  } catch (error) {
+    await scope.settle().catch(() => {});
+    await scope.session.query(rollback!);
+    throw error;
+  }
+  await scope.session.query(commit!);
+  return result;
+}
+
+/**
+ * Runs `work` in one transaction of `session`: committed when it resolves, rolled back when it
+ * throws or when any of its statements failed.
+ *
+ * @throws What `work` threw, or the failure of its first failed statement. If the rollback itself
+ * fails, that failure: the session is then in an unknown state and must not be used again.
+ */
+export function runTransaction<T>(session: Session, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return runScope(new Scope(session, 0), work);
+}

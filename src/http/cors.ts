@@ -1,0 +1,66 @@
+/** Which origins may read replies: `*`, or exact origins and `https://*.example.com` patterns. */
+export interface Cors {
+  /** Puts the CORS headers for `origin` (the request's `Origin`, or null) on a reply. */
+  decorate(headers: Headers, origin: string | null): void;
+  /** The reply to a preflight of a path that takes `methods`. Needs no key; never an error. */
+  preflight(origin: string | null, methods: string): Response;
+}
+
+const ALLOWED_REQUEST_HEADERS = "Content-Type, Content-Encoding, X-API-Key, Authorization";
+const EXPOSED_HEADERS = "Retry-After, X-Request-Id, Location, ETag";
+const PREFLIGHT_VARY = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
+const PREFLIGHT_SECONDS = 86_400;
+
+/** True where `origin` is one of `allowed`; `https://*.example.com` stands for any subdomain. */
+export function originMatches(origin: string, allowed: readonly string[]): boolean {
+  return allowed.some((pattern) => {
+    if (pattern === "*" || pattern === origin) return true;
+    const star = pattern.indexOf("//*.");
+    if (star === -1) return false;
+    const scheme = pattern.slice(0, star + 2);
+    const suffix = pattern.slice(star + 3);
+    return origin.startsWith(scheme) && origin.endsWith(suffix) &&
+      origin.length > scheme.length + suffix.length;
+  });
+}
+
+const ORIGIN_PATTERN =
+  /^https?:\/\/(\*\.)?[a-z0-9.-]+(:\d{1,5})?$|^https?:\/\/\[[0-9a-f:]+\](:\d{1,5})?$/;
+
+/** What is wrong with an origin or origin pattern, as a sentence; null where it is right. */
+export function originPatternMistake(pattern: string): string | null {
+  return pattern.length <= 260 && ORIGIN_PATTERN.test(pattern)
+    ? null
+    : "must be an origin such as https://shop.example or https://*.example.com, without a path";
+}
+
+export function createCors(allowedOrigins: readonly string[]): Cors {
+  const any = allowedOrigins.includes("*");
+
+  function allowedOrigin(origin: string | null): string | null {
+    if (any) return "*";
+    return origin !== null && originMatches(origin, allowedOrigins) ? origin : null;
+  }
+
+  return {
+    decorate(headers, origin) {
+      const allowed = allowedOrigin(origin);
+      if (allowed !== null) headers.set("Access-Control-Allow-Origin", allowed);
+      if (!any) headers.append("Vary", "Origin");
+      headers.set("Access-Control-Expose-Headers", EXPOSED_HEADERS);
+    },
+    preflight(origin, methods) {
+      const headers = new Headers({
+        "Access-Control-Allow-Methods": methods,
+        "Access-Control-Allow-Headers": ALLOWED_REQUEST_HEADERS,
+        "Access-Control-Max-Age": String(PREFLIGHT_SECONDS),
+        "Access-Control-Expose-Headers": EXPOSED_HEADERS,
+        "Vary": PREFLIGHT_VARY,
+        "Allow": methods,
+      });
+      const allowed = allowedOrigin(origin);
+      if (allowed !== null) headers.set("Access-Control-Allow-Origin", allowed);
+      return new Response(null, { status: 204, headers });
+    },
+  };
+}

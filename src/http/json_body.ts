@@ -1,0 +1,91 @@
+import { z } from "zod";
+import {
+  BODY_IDLE_MS_MAX,
+  BODY_TOTAL_MS_MAX,
+  JSON_BODIES_IN_FLIGHT_BYTES_MAX,
+  PROBLEM_PARTS_MAX,
+  REQUEST_JSON_BYTES_MAX,
+  RETRY_AFTER_S,
+} from "../limits.ts";
+import { Problem, type ProblemPart } from "../problem.ts";
+import { BodyBudget, withBodyText } from "./body.ts";
+
+const LIMITS = {
+  wireBytesMax: REQUEST_JSON_BYTES_MAX,
+  inflatedBytesMax: REQUEST_JSON_BYTES_MAX,
+  idleMsMax: BODY_IDLE_MS_MAX,
+  totalMsMax: BODY_TOTAL_MS_MAX,
+};
+// Their own, so that a flood of events cannot keep an operator out.
+const BUDGET = new BodyBudget(JSON_BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
+
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+const FIELD_LENGTH_MAX = 200;
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value;
+  for (const step of path) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = (at as Record<PropertyKey, unknown>)[step];
+  }
+  return at;
+}
+
+function fieldOf(path: readonly PropertyKey[]): string {
+  return path.map(String).join(".").slice(0, FIELD_LENGTH_MAX);
+}
+
+/** One mistake as the schema found it; members that do not exist are told one by one. */
+function partsOf(issue: z.core.$ZodIssue, value: unknown): ProblemPart[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({
+      field: fieldOf([...issue.path, key]),
+      code: "unknown_member",
+      message: "There is no such member here; remove it.",
+    }));
+  }
+  const field = fieldOf(issue.path);
+  if (issue.path.length > 0 && valueAt(value, issue.path) === undefined) {
+    return [{ field, code: "required", message: "This member is required." }];
+  }
+  const code = issue.code === "invalid_type" ? "invalid_type" : "invalid_value";
+  return [{ ...(field === "" ? {} : { field }), code, message: issue.message }];
+}
+
+/**
+ * `value` as the schema makes it. Throws `invalid_body` (400) with every mistake at once in
+ * `errors`: `{ field: "a.b.0", code, message }`, where `code` is `required`, `unknown_member`,
+ * `invalid_type` or `invalid_value`.
+ */
+export function parseBody<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.flatMap((issue) => partsOf(issue, value));
+  const named = errors.slice(0, 3).map((part) => part.field ?? "the body").join(", ");
+  throw new Problem("invalid_body", `Correct what \`errors\` lists: ${named}.`, {
+    errors: errors.slice(0, PROBLEM_PARTS_MAX),
+  });
+}
+
+/**
+ * Reads a small JSON body (at most 64 KiB) by its schema. No body at all counts as `{}`.
+ * Throws `unsupported_media_type` (415), `invalid_json`, `invalid_body` (400) and what reading a
+ * body may throw.
+ */
+export function readJson<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
+  const type = request.headers.get("content-type");
+  return withBodyText(request, LIMITS, BUDGET, (text) => {
+    if (type === null ? text !== "" : !JSON_TYPE.test(type.trim())) {
+      throw new Problem("unsupported_media_type", "Send JSON with Content-Type application/json.", {
+        headers: { "Accept": "application/json" },
+      });
+    }
+    let value: unknown = {};
+    try {
+      if (text !== "") value = JSON.parse(text);
+    } catch (cause) {
+      throw new Problem("invalid_json", "The body is not valid JSON.", { cause });
+    }
+    return parseBody(schema, value);
+  });
+}

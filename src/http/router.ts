@@ -1,0 +1,184 @@
+import { DatabaseUnavailable } from "../db/sql.ts";
+import { RETRY_AFTER_S } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { ClientGone } from "./body.ts";
+import type { Cors } from "./cors.ts";
+import type { Log } from "./log.ts";
+import { problemReply } from "./reply.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** One request on its way through a handler. `Who` is what the route's access check found out. */
+export interface Exchange<Who> {
+  readonly request: Request;
+  readonly url: URL;
+  /** The named segments of the route's path, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  /** The socket's other end, before any proxy header is considered. */
+  readonly peer: string | null;
+  readonly who: Who;
+}
+
+/** One row of the route table. Handlers parse, call, reply, and never catch. */
+export interface Route<Access, Who> {
+  readonly method: Method;
+  /** `/v1/projects/:id`: segments that start with a colon are named. */
+  readonly path: string;
+  readonly access: Access;
+  readonly handler: (exchange: Exchange<Who>) => Response | Promise<Response>;
+}
+
+export interface RouterOptions<Access, Who> {
+  readonly basePath: string;
+  readonly cors: Cors;
+  readonly log: Log;
+  readonly authorize: (access: Access, request: Request) => Promise<Who>;
+  /** Called once per reply; `route` is the pattern, so that metrics stay few. */
+  readonly observe: (route: string, method: string, status: number, seconds: number) => void;
+}
+
+type Handle = (request: Request, peer: string | null) => Promise<Response>;
+
+interface Match<Access, Who> {
+  readonly path: string;
+  readonly params: Record<string, string>;
+  readonly routes: readonly Route<Access, Who>[];
+}
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._:+/=-]{1,128}$/;
+const ANY_METHOD = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+/** Groups the routes by path: fixed paths in a map, the few with parameters scanned in order. */
+function compile<Access, Who>(routes: readonly Route<Access, Who>[]) {
+  const fixed = new Map<string, Route<Access, Who>[]>();
+  const named = new Map<string, Route<Access, Who>[]>();
+  for (const route of routes) {
+    const group = route.path.includes(":") ? named : fixed;
+    const known = group.get(route.path);
+    if (known === undefined) group.set(route.path, [route]);
+    else known.push(route);
+  }
+  const patterns = [...named].map(([path, group]) => ({
+    path,
+    group,
+    expression: new RegExp(`^${path.replace(/:(\w+)/g, "(?<$1>[^/]+)")}$`),
+  }));
+
+  return (path: string): Match<Access, Who> | null => {
+    const group = fixed.get(path);
+    if (group !== undefined) return { path, params: {}, routes: group };
+    for (const pattern of patterns) {
+      const found = pattern.expression.exec(path);
+      if (found === null) continue;
+      const params = decodeParams(found.groups ?? {});
+      if (params !== null) return { path: pattern.path, params, routes: pattern.group };
+    }
+    return null;
+  };
+}
+
+function decodeParams(raw: Record<string, string>): Record<string, string> | null {
+  try {
+    return Object.fromEntries(Object.entries(raw).map(([k, v]) => [k, decodeURIComponent(v)]));
+  } catch {
+    return null;
+  }
+}
+
+function allowOf(methods: readonly string[]): string {
+  const names = new Set(methods);
+  if (names.has("GET")) names.add("HEAD");
+  names.add("OPTIONS");
+  return [...names].join(", ");
+}
+
+/** What a thrown value means to the caller. Anything unexpected is ours: 500, and the log has it. */
+function asProblem(error: unknown, log: Log, requestId: string): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof DatabaseUnavailable) {
+    log.warn("database unavailable", { requestId, reason: error.message });
+    return new Problem("database_unavailable", "The database does not answer. Try again shortly.", {
+      headers: { "Retry-After": String(RETRY_AFTER_S) },
+    });
+  }
+  log.error("unexpected failure", {
+    requestId,
+    reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+  return new Problem("internal_error", "The server made a mistake; its log has the request id.");
+}
+
+/**
+ * The hand-rolled router: request id, base path, match, access, handler, problem replies, CORS.
+ * `HEAD` works wherever `GET` does. Every reply of a `/v1` path carries CORS headers, errors too.
+ */
+export function createRouter<Access, Who>(
+  routes: readonly Route<Access, Who>[],
+  options: RouterOptions<Access, Who>,
+): Handle {
+  const match = compile(routes);
+  const { cors, log, basePath } = options;
+
+  async function answer(
+    request: Request,
+    url: URL,
+    found: Match<Access, Who> | null,
+    requestId: string,
+    peer: string | null,
+  ): Promise<Response> {
+    if (found === null) {
+      throw new Problem("not_found", `No endpoint has the path ${url.pathname.slice(0, 200)}.`);
+    }
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const route = found.routes.find((candidate) => candidate.method === method);
+    if (route === undefined) {
+      const allow = allowOf(found.routes.map((candidate) => candidate.method));
+      throw new Problem("method_not_allowed", `This path takes ${allow}.`, {
+        headers: { "Allow": allow },
+      });
+    }
+    const who = await options.authorize(route.access, request);
+    return route.handler({ request, url, params: found.params, requestId, peer, who });
+  }
+
+  return async (request, peer) => {
+    const startedAt = performance.now();
+    const url = new URL(request.url);
+    if (basePath !== "" && (url.pathname + "/").startsWith(basePath + "/")) {
+      url.pathname = url.pathname.slice(basePath.length) || "/";
+    }
+    const sent = request.headers.get("x-request-id");
+    const requestId = sent !== null && SANE_REQUEST_ID.test(sent) ? sent : crypto.randomUUID();
+    const origin = request.headers.get("origin");
+    const found = match(url.pathname);
+    let response: Response;
+    if (request.method === "OPTIONS" && (found !== null || url.pathname.startsWith("/v1/"))) {
+      const methods = found === null ? ANY_METHOD : allowOf(found.routes.map((r) => r.method));
+      response = cors.preflight(origin, methods);
+    } else {
+      try {
+        response = await answer(request, url, found, requestId, peer);
+      } catch (error) {
+        // 499: nobody reads it; it only tells the metrics apart from real failures.
+        response = error instanceof ClientGone
+          ? new Response(null, { status: 499 })
+          : problemReply(asProblem(error, log, requestId), requestId);
+      }
+      if (url.pathname.startsWith("/v1/") || url.pathname.startsWith("/sdk")) {
+        cors.decorate(response.headers, origin);
+      }
+    }
+    response.headers.set("X-Request-Id", requestId);
+    const seconds = (performance.now() - startedAt) / 1000;
+    options.observe(found?.path ?? "unknown", request.method, response.status, seconds);
+    log.debug("request", {
+      requestId,
+      method: request.method,
+      path: url.pathname,
+      status: response.status,
+      ms: Math.round(seconds * 1000),
+    });
+    return response;
+  };
+}

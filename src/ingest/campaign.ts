@@ -1,0 +1,80 @@
+export interface Campaign {
+  readonly utm_source: string | null;
+  readonly utm_medium: string | null;
+  readonly utm_campaign: string | null;
+  readonly utm_term: string | null;
+  readonly utm_content: string | null;
+  /** Name of the click id parameter, one of CLICK_ID_PARAMETERS. */
+  readonly click_id_kind: string | null;
+}
+
+/**
+ * Parameters by which advertising networks mark a click, strongest first: those that only a paid
+ * click carries, then `fbclid`, which Facebook adds to every outgoing link. Google's `gad_source`
+ * is not here: it names a kind of placement, and stands beside one of Google's own ids.
+ */
+export const CLICK_ID_PARAMETERS: readonly string[] = [
+  "gclid",
+  "gbraid",
+  "wbraid",
+  "dclid",
+  "msclkid",
+  "ttclid",
+  "twclid",
+  "li_fat_id",
+  "rdt_cid",
+  "sccid",
+  "epik",
+  "qclid",
+  "yclid",
+  "fbclid",
+];
+
+const EMPTY: Campaign = Object.freeze({
+  utm_source: null,
+  utm_medium: null,
+  utm_campaign: null,
+  utm_term: null,
+  utm_content: null,
+  click_id_kind: null,
+});
+
+const PARAMETERS = new Set([
+  ...Object.keys(EMPTY).filter((name) => name.startsWith("utm_")),
+  ...CLICK_ID_PARAMETERS,
+]);
+/** Most addresses hold none of these; a percent sign may hide a letter of a name. */
+const PERHAPS = new RegExp(["utm_", "%", ...CLICK_ID_PARAMETERS].join("|"), "i");
+const ENCODED = /[%+]/;
+
+/**
+ * The campaign that an address names. `rest` is its query and fragment as sent (`?…#…`); only the
+ * query is read. Parameter names are matched in any case, the first of a name counts, and an empty
+ * value is none. Values are decoded as URLSearchParams does.
+ */
+export function readCampaign(rest: string | null): Campaign {
+  if (rest === null || !rest.startsWith("?") || !PERHAPS.test(rest)) return EMPTY;
+  const found = new Map<string, string | null>();
+  const end = rest.indexOf("#");
+  for (const pair of rest.slice(1, end < 0 ? undefined : end).split("&")) {
+    const equals = pair.indexOf("=");
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals)).toLowerCase();
+    if (!PARAMETERS.has(name) || found.has(name)) continue;
+    const value = equals < 0 ? "" : decode(pair.slice(equals + 1));
+    // PostgreSQL's text cannot hold NUL.
+    found.set(name, value === "" || value.includes("\0") ? null : value);
+  }
+  if (found.size === 0) return EMPTY;
+  return {
+    utm_source: found.get("utm_source") ?? null,
+    utm_medium: found.get("utm_medium") ?? null,
+    utm_campaign: found.get("utm_campaign") ?? null,
+    utm_term: found.get("utm_term") ?? null,
+    utm_content: found.get("utm_content") ?? null,
+    click_id_kind: CLICK_ID_PARAMETERS.find((name) => (found.get(name) ?? null) !== null) ?? null,
+  };
+}
+
+function decode(text: string): string {
+  return ENCODED.test(text) ? new URLSearchParams(`_=${text}`).get("_") ?? "" : text;
+}

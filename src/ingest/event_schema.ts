@@ -1,0 +1,290 @@
+import { z } from "zod";
+import {
+  EVENT_BYTES_MAX,
+  IDENTIFIER_LENGTH_MAX,
+  LOCATION_LENGTH_MAX,
+  NAME_LENGTH_MAX,
+  NESTING_LEVELS_MAX,
+  PROPERTIES_BYTES_MAX,
+  USER_AGENT_LENGTH_MAX,
+} from "../limits.ts";
+import { parseTimestamp } from "./timestamp.ts";
+
+export type Members = Record<string, unknown>;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+const text = (lengthMax: number, description: string) =>
+  z.string().max(lengthMax).nullish().meta({ description });
+
+const members = (description: string) =>
+  z.custom<Members>(
+    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    "Expected an object",
+  ).nullish().meta({ type: "object", additionalProperties: true, description });
+
+const context = z.object({
+  viewport: members("`{ width, height }` of the window in CSS pixels"),
+  screen: members("`{ width, height }` of the screen in CSS pixels"),
+  locale: text(IDENTIFIER_LENGTH_MAX, "BCP 47 language, e.g. `de-DE`"),
+  timezone: text(IDENTIFIER_LENGTH_MAX, "IANA name, e.g. `Europe/Berlin`"),
+  ip: text(IDENTIFIER_LENGTH_MAX, "The visitor's address; believed from a secret key only"),
+  userAgent: text(USER_AGENT_LENGTH_MAX, "The visitor's user agent; from a secret key only"),
+});
+
+/** One event as a client sends it. Members that stand here nowhere are kept in `extra`. */
+export const EventSchema = z.object({
+  eventId: z.string().regex(UUID).meta({
+    format: "uuid",
+    description: "Made once per event and kept across retries: the de-duplication key",
+  }),
+  name: text(NAME_LENGTH_MAX, "Aliases: `event`, `eventName`, `type`. Absent: `event`"),
+  timestamp: z.union([z.string(), z.number()]).nullish().meta({
+    description: "ISO 8601 or epoch milliseconds. Absent: the receive time",
+  }),
+  anonymousId: text(IDENTIFIER_LENGTH_MAX, "The device, as the SDK knows it"),
+  userId: text(IDENTIFIER_LENGTH_MAX, "The signed-in user"),
+  sessionId: text(IDENTIFIER_LENGTH_MAX, "Kept for reference"),
+  url: text(LOCATION_LENGTH_MAX, "Address of the page"),
+  path: text(LOCATION_LENGTH_MAX, "Path of the page. Absent: taken from `url`"),
+  referrer: text(LOCATION_LENGTH_MAX, "Address of the page before"),
+  title: text(LOCATION_LENGTH_MAX, "Title of the page"),
+  properties: members(
+    `Free-form, at most ${PROPERTIES_BYTES_MAX} bytes as JSON, ${NESTING_LEVELS_MAX} levels deep`,
+  ),
+  context: context.nullish(),
+}).meta({ id: "Event" });
+
+const NAME_ALIASES = ["name", "event", "eventName", "type"] as const;
+const KNOWN_MEMBERS: ReadonlySet<string> = new Set(Object.keys(EventSchema.shape));
+const KNOWN_CONTEXT: ReadonlySet<string> = new Set(Object.keys(context.shape));
+
+/** A valid event: empty texts are absent, the id is in lower case, the name is resolved. */
+export interface EventInput {
+  readonly eventId: string;
+  readonly name: string;
+  readonly timestampMs: number | null;
+  readonly anonymousId: string | null;
+  readonly userId: string | null;
+  readonly sessionId: string | null;
+  readonly url: string | null;
+  readonly path: string | null;
+  readonly referrer: string | null;
+  readonly title: string | null;
+  readonly properties: Members | null;
+  readonly context: z.output<typeof context> | null;
+  readonly extra: Members | null;
+}
+
+/** The codes of `rejected[]`: why one event of a batch was not stored. */
+export const REJECTION_CODES = [
+  "invalid_event",
+  "missing_event_id",
+  "invalid_event_id",
+  "invalid_type",
+  "too_long",
+  "invalid_timestamp",
+  "invalid_text",
+  "invalid_address",
+  "properties_too_large",
+  "too_deep",
+  "event_too_large",
+  "refused",
+] as const;
+export type RejectionCode = typeof REJECTION_CODES[number];
+
+export interface Rejection {
+  readonly index: number;
+  readonly eventId: string | null;
+  readonly code: RejectionCode;
+  readonly field?: string;
+  readonly message: string;
+}
+
+/** Why an event cannot be taken; thrown inside this folder, collected by the batch. */
+export class RejectedEvent extends Error {
+  override readonly name = "RejectedEvent";
+  constructor(readonly code: RejectionCode, message: string, readonly field?: string) {
+    super(message);
+  }
+}
+
+/** What a look at the whole body's text already rules out, so that most events need no walk. */
+export interface Suspicion {
+  /** An event of this body could exceed a size limit. */
+  readonly size: boolean;
+  /** An escape in this body could be a NUL or half of a surrogate pair. */
+  readonly text: boolean;
+}
+
+// JSON carries NUL and lone surrogates only as escapes, so a body without these escapes holds none.
+const SUSPECT_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
+// Re-serialising JSON makes it larger only at numbers: `1e20` becomes 21 digits, 5.25 times as long.
+const GROWTH_MAX = 6;
+
+export function suspicionOf(bodyText: string): Suspicion {
+  return {
+    size: bodyText.length > PROPERTIES_BYTES_MAX / GROWTH_MAX,
+    text: SUSPECT_ESCAPE.test(bodyText),
+  };
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const UTF8 = new TextEncoder();
+
+/** Bytes of a value as compact JSON in UTF-8. */
+function jsonBytes(value: unknown): number {
+  return UTF8.encode(JSON.stringify(value)).length;
+}
+
+/** True where objects and arrays nest deeper than `levels`; the value itself is the first level. */
+function nestsDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (nestsDeeper(member, levels - 1)) return true;
+  }
+  return false;
+}
+
+function unstorable(text: string): boolean {
+  return text.includes("\u0000") || !text.isWellFormed();
+}
+
+/** The dotted place of the first text that PostgreSQL cannot hold, or null. */
+function unstorablePlace(value: unknown, place: string): string | null {
+  if (typeof value === "string") return unstorable(value) ? place : null;
+  if (typeof value !== "object" || value === null) return null;
+  for (const [key, member] of Object.entries(value)) {
+    if (unstorable(key)) return place || "event";
+    const found = unstorablePlace(member, place === "" ? key : `${place}.${key}`);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Bounds before work: size, depth and text of everything the event holds. */
+function checkBounds(event: Members, suspicion: Suspicion): void {
+  for (const [key, value] of Object.entries(event)) {
+    if (nestsDeeper(value, NESTING_LEVELS_MAX)) {
+      throw new RejectedEvent(
+        "too_deep",
+        `Nest objects and arrays at most ${NESTING_LEVELS_MAX} levels deep.`,
+        key.slice(0, NAME_LENGTH_MAX),
+      );
+    }
+  }
+  if (suspicion.text) {
+    const place = unstorablePlace(event, "");
+    if (place !== null) {
+      throw new RejectedEvent(
+        "invalid_text",
+        "Text must not hold NUL characters or lone surrogates.",
+        place.slice(0, NAME_LENGTH_MAX).toWellFormed().replaceAll("\u0000", ""),
+      );
+    }
+  }
+  if (!suspicion.size) return;
+  if (jsonBytes(event) > EVENT_BYTES_MAX) {
+    throw new RejectedEvent("event_too_large", `One event holds at most ${EVENT_BYTES_MAX} bytes.`);
+  }
+  if (isMembers(event.properties) && jsonBytes(event.properties) > PROPERTIES_BYTES_MAX) {
+    throw new RejectedEvent(
+      "properties_too_large",
+      `Properties hold at most ${PROPERTIES_BYTES_MAX} bytes as JSON.`,
+      "properties",
+    );
+  }
+}
+
+/** Zod's first complaint in the words of the contract. */
+function rejectionOf(error: z.ZodError, event: Members): RejectedEvent {
+  const [issue] = error.issues;
+  const field = issue?.path.join(".") ?? "";
+  if (field === "eventId") {
+    return event.eventId === undefined || event.eventId === null
+      ? new RejectedEvent("missing_event_id", "Every event needs an eventId (a UUID).", field)
+      : new RejectedEvent("invalid_event_id", "The eventId must be a UUID.", field);
+  }
+  if (field === "timestamp") return unreadableTimestamp();
+  return issue?.code === "too_big"
+    ? new RejectedEvent("too_long", `At most ${issue.maximum} characters.`, field)
+    : new RejectedEvent("invalid_type", `${issue?.message ?? "Wrong type"}.`, field);
+}
+
+function unreadableTimestamp(): RejectedEvent {
+  return new RejectedEvent(
+    "invalid_timestamp",
+    "The timestamp must be ISO 8601, such as 2026-01-31T12:00:00Z, or epoch milliseconds.",
+    "timestamp",
+  );
+}
+
+/** Members of `from` that are not in `known`; built without a prototype, so `__proto__` is a name like any other. */
+function unknownMembers(from: Members, known: ReadonlySet<string>): Members | null {
+  let found: Members | null = null;
+  for (const key in from) {
+    if (known.has(key) || from[key] === null) continue;
+    found ??= Object.create(null) as Members;
+    found[key] = from[key];
+  }
+  return found;
+}
+
+function extraOf(event: Members, nameMember: string | undefined): Members | null {
+  let extra = unknownMembers(event, KNOWN_MEMBERS);
+  if (extra !== null && nameMember !== undefined) {
+    delete extra[nameMember];
+    if (Object.keys(extra).length === 0) extra = null;
+  }
+  const contextExtra = isMembers(event.context)
+    ? unknownMembers(event.context, KNOWN_CONTEXT)
+    : null;
+  if (contextExtra !== null) {
+    extra ??= Object.create(null) as Members;
+    extra.context = contextExtra;
+  }
+  return extra;
+}
+
+const textOrNull = (value: string | null | undefined): string | null =>
+  value === undefined || value === "" ? null : value;
+
+/**
+ * One member of `events` as an EventInput.
+ * Throws RejectedEvent; never anything else, whatever the value is.
+ */
+export function readEvent(value: unknown, suspicion: Suspicion): EventInput {
+  if (!isMembers(value)) throw new RejectedEvent("invalid_event", "An event must be an object.");
+  checkBounds(value, suspicion);
+  const nameMember = NAME_ALIASES.find((alias) =>
+    value[alias] !== undefined && value[alias] !== null
+  );
+  const named = nameMember === undefined || nameMember === "name"
+    ? value
+    : { ...value, name: value[nameMember] };
+  const parsed = EventSchema.safeParse(named);
+  if (!parsed.success) throw rejectionOf(parsed.error, value);
+  const event = parsed.data;
+  const sentAt = event.timestamp ?? null;
+  const timestampMs = sentAt === null ? null : parseTimestamp(sentAt);
+  if (sentAt !== null && timestampMs === null) throw unreadableTimestamp();
+  return {
+    eventId: event.eventId.toLowerCase(),
+    name: textOrNull(event.name) ?? "event",
+    timestampMs,
+    anonymousId: textOrNull(event.anonymousId),
+    userId: textOrNull(event.userId),
+    sessionId: textOrNull(event.sessionId),
+    url: textOrNull(event.url),
+    path: textOrNull(event.path),
+    referrer: textOrNull(event.referrer),
+    title: textOrNull(event.title),
+    properties: event.properties ?? null,
+    context: event.context ?? null,
+    extra: extraOf(value, nameMember),
+  };
+}

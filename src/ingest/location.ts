@@ -1,0 +1,54 @@
+import { LOCATION_LENGTH_MAX } from "../limits.ts";
+
+export interface UrlParts {
+  /** Host name in lower case, as URL writes it, without a port. */
+  readonly host: string | null;
+  /** Path as URL writes it: percent-encoded, without query and fragment. */
+  readonly path: string | null;
+  /** Query and fragment as they were sent, `?` and `#` included. */
+  readonly rest: string | null;
+  /** Whether `https://` + host + path + rest is the very text that was sent. */
+  readonly recomposable: boolean;
+}
+
+/** Reserved by RFC 6761, so no site has it: a relative address keeps this host, any other loses it. */
+const NO_HOST = "relative.invalid";
+const RELATIVE_BASE = `https://${NO_HOST}`;
+
+/**
+ * Takes an address apart, however odd it is; never throws. One that begins with a slash has a path
+ * and no host; `mailto:`, `about:`, `data:` and the like have none of the parts; one that cannot be
+ * read has at most a `rest`.
+ */
+export function splitUrl(url: string): UrlParts {
+  const relative = url.startsWith("/");
+  const parsed = relative ? URL.parse(url, RELATIVE_BASE) : URL.parse(url);
+  // Without an authority or a leading slash, what follows the scheme is opaque.
+  if (parsed !== null && !parsed.pathname.startsWith("/") && parsed.hostname === "") {
+    return { host: null, path: null, rest: null, recomposable: false };
+  }
+  const restStart = url.search(/[?#]/);
+  const rest = restStart < 0 ? null : url.slice(restStart);
+  if (parsed === null) return { host: null, path: null, rest, recomposable: false };
+
+  const hostname = parsed.hostname.toLowerCase();
+  const host = relative && hostname === NO_HOST ? null : fitting(hostname);
+  const path = fitting(parsed.pathname);
+  const recomposable = host !== null && path !== null &&
+    `https://${host}${path}${rest ?? ""}` === url;
+  return { host, path, rest, recomposable };
+}
+
+/**
+ * Percent-encoding can make nine characters of one. What no longer fits the limit that is set for
+ * a path sent as such is not kept, so that columns and their indexes stay bounded.
+ */
+function fitting(part: string): string | null {
+  return part === "" || part.length > LOCATION_LENGTH_MAX ? null : part;
+}
+
+/** A path as a client sent it, less query and fragment; null if nothing is left. */
+export function cleanPath(path: string): string | null {
+  const end = path.search(/[?#]/);
+  return (end < 0 ? path : path.slice(0, end)) || null;
+}

@@ -1,0 +1,318 @@
+import { ipForStorage } from "../http/client_address.ts";
+import { addressText, parseAddress } from "../http/ip_address.ts";
+import { SCREEN_PIXELS_MAX } from "../limits.ts";
+import { readCampaign } from "./campaign.ts";
+import { type EventInput, type Members, RejectedEvent } from "./event_schema.ts";
+import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "./event_row.ts";
+import type { Geo } from "./geo.ts";
+import { cleanPath, splitUrl } from "./location.ts";
+import { saltDay } from "./salts.ts";
+import { correctClock } from "./timestamp.ts";
+import type { Agent } from "./user_agent.ts";
+import type { VisitorHasher } from "./visitor_hash.ts";
+
+/** What all events of one request have in common. */
+export interface Arrival {
+  readonly projectId: number;
+  readonly projectPublicId: string;
+  readonly receivedAtMs: number;
+  /** Added to the client's timestamps; 0 where its clock is right. */
+  readonly clockOffsetMs: number;
+  /** The client's address after the walk past trusted proxies, and its user agent header. */
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+  /** A secret key: a backend that speaks for a visitor. */
+  readonly fromBackend: boolean;
+  readonly ipStorage: "full" | "truncated" | "none";
+}
+
+/** What the steps look things up in. */
+export interface Enrichment {
+  readonly readAgent: (userAgent: string | null) => Agent;
+  readonly geo: Geo;
+  readonly hasher: VisitorHasher;
+}
+
+/** One event on its way to becoming a row. */
+interface Draft {
+  readonly input: EventInput;
+  readonly arrival: Arrival;
+  readonly tools: Enrichment;
+  readonly row: EventRow;
+  /** Who is told of: the visitor's address and user agent. */
+  ip: string | null;
+  userAgent: string | null;
+  occurredAtMs: number;
+}
+
+type Step = (draft: Draft) => void | Promise<void>;
+
+/** From a valid event to a row, read from top to bottom. Places and hashes see the full address. */
+const STEPS: readonly Step[] = [
+  correctTime,
+  identifyVisitor,
+  deriveLocation,
+  readTags,
+  classifyAgent,
+  locateAddress,
+  hashVisitor,
+  storeAddress,
+  readScreen,
+  liftPointer,
+  keepProperties,
+];
+
+function emptyRow(input: EventInput, arrival: Arrival): EventRow {
+  return {
+    project_id: arrival.projectId,
+    event_id: input.eventId,
+    occurred_at: "",
+    received_at: new Date(arrival.receivedAtMs).toISOString(),
+    clock: CLOCK_CODES.received,
+    name: input.name,
+    anonymous_id: input.anonymousId,
+    user_id: input.userId,
+    session_id: input.sessionId,
+    visitor_hash: "",
+    ip: null,
+    located: false,
+    country: null,
+    region: null,
+    city: null,
+    host: null,
+    path: null,
+    url_rest: null,
+    url: null,
+    referrer: input.referrer,
+    title: input.title,
+    utm_source: null,
+    utm_medium: null,
+    utm_campaign: null,
+    utm_term: null,
+    utm_content: null,
+    click_id_kind: null,
+    browser: null,
+    os: null,
+    device: null,
+    bot: null,
+    in_session: !arrival.fromBackend && input.properties?.$session !== false,
+    viewport_width: null,
+    viewport_height: null,
+    screen_width: null,
+    screen_height: null,
+    locale: input.context?.locale || null,
+    timezone: input.context?.timezone || null,
+    pointer_x: null,
+    pointer_y: null,
+    document_width: null,
+    document_height: null,
+    depth_px: null,
+    selector: null,
+    fixed: null,
+    rage: null,
+    dead: null,
+    properties: null,
+    extra: null,
+  };
+}
+
+function correctTime(draft: Draft): void {
+  const { occurredAtMs, clock } = correctClock({
+    timestampMs: draft.input.timestampMs,
+    offsetMs: draft.arrival.clockOffsetMs,
+    receivedAtMs: draft.arrival.receivedAtMs,
+  });
+  draft.occurredAtMs = occurredAtMs;
+  draft.row.occurred_at = new Date(occurredAtMs).toISOString();
+  draft.row.clock = CLOCK_CODES[clock];
+}
+
+/** A backend names its visitor in `context`; its own address and agent are nobody's. */
+function identifyVisitor(draft: Draft): void {
+  const { arrival, input } = draft;
+  if (!arrival.fromBackend) {
+    draft.ip = arrival.ip;
+    draft.userAgent = arrival.userAgent;
+    return;
+  }
+  draft.userAgent = input.context?.userAgent || null;
+  const named = input.context?.ip || null;
+  const address = named === null ? null : parseAddress(named);
+  if (named !== null && address === null) {
+    throw new RejectedEvent("invalid_address", "Send an IPv4 or IPv6 address.", "context.ip");
+  }
+  draft.ip = address === null ? null : addressText(address);
+}
+
+function deriveLocation({ input, row }: Draft): void {
+  const named = input.path === null ? null : cleanPath(input.path);
+  if (input.url === null) {
+    row.path = named;
+    return;
+  }
+  const { host, path, rest, recomposable } = splitUrl(input.url);
+  row.host = host;
+  row.url_rest = rest;
+  row.path = named ?? path;
+  row.url = recomposable && row.path === path ? null : input.url;
+}
+
+function readTags({ row }: Draft): void {
+  Object.assign(row, readCampaign(row.url_rest));
+}
+
+function classifyAgent({ row, tools, userAgent }: Draft): void {
+  const agent = tools.readAgent(userAgent);
+  row.browser = agent.browser;
+  row.os = agent.os;
+  row.device = agent.device === null ? null : DEVICE_CODES[agent.device];
+  row.bot = agent.bot;
+}
+
+function locateAddress({ row, tools, ip }: Draft): void {
+  const place = tools.geo.locate(ip);
+  if (place === null) return;
+  row.located = true;
+  row.country = place.country;
+  row.region = place.region;
+  row.city = place.city;
+}
+
+function hashVisitor(draft: Draft): void | Promise<void> {
+  const { arrival, row, tools } = draft;
+  const hash = tools.hasher.hash({
+    projectPublicId: arrival.projectPublicId,
+    ip: draft.ip,
+    userAgent: draft.userAgent,
+    day: saltDay(draft.occurredAtMs, arrival.receivedAtMs),
+  });
+  if (typeof hash === "string") row.visitor_hash = hash;
+  else return hash.then((value) => void (row.visitor_hash = value));
+}
+
+function storeAddress({ arrival, row, ip }: Draft): void {
+  row.ip = ipForStorage(ip, arrival.ipStorage);
+}
+
+/** Whole pixels, or null for what no screen has. */
+function pixels(value: unknown): number | null {
+  return typeof value === "number" && value >= 0 && value <= SCREEN_PIXELS_MAX
+    ? Math.round(value)
+    : null;
+}
+
+function readScreen({ input, row }: Draft): void {
+  const { viewport, screen } = input.context ?? {};
+  row.screen_width = pixels(screen?.width);
+  row.screen_height = pixels(screen?.height);
+  // On these the columns hold the viewport that the properties carry.
+  if (row.name === "click" || row.name === "scroll") return;
+  row.viewport_width = pixels(viewport?.width);
+  row.viewport_height = pixels(viewport?.height);
+}
+
+type Lift = (value: unknown, row: EventRow) => boolean;
+
+const pixelsInto = (
+  column:
+    | "viewport_width"
+    | "viewport_height"
+    | "document_width"
+    | "document_height"
+    | "depth_px",
+): Lift =>
+(value, row) => (row[column] = pixels(value)) !== null;
+const numberInto = (column: "pointer_x" | "pointer_y"): Lift => (value, row) => {
+  row[column] = typeof value === "number" ? value : null;
+  return row[column] !== null;
+};
+const flagInto = (column: "fixed" | "rage" | "dead"): Lift => (value, row) => {
+  row[column] = typeof value === "boolean" ? value : null;
+  return row[column] !== null;
+};
+const textInto = (column: "selector"): Lift => (value, row) => {
+  row[column] = typeof value === "string" ? value : null;
+  return row[column] !== null;
+};
+
+const VIEWPORT_LIFTS = {
+  viewportWidth: pixelsInto("viewport_width"),
+  viewportHeight: pixelsInto("viewport_height"),
+  documentHeight: pixelsInto("document_height"),
+};
+
+/**
+ * Properties of the two heatmap events that have columns: as JSON they would cost about 250 bytes
+ * a click, as columns 60. A value of another type than documented stays in the JSON.
+ */
+const LIFTS: Readonly<Record<string, ReadonlyMap<string, Lift>>> = {
+  click: new Map(Object.entries({
+    ...VIEWPORT_LIFTS,
+    documentWidth: pixelsInto("document_width"),
+    x: numberInto("pointer_x"),
+    y: numberInto("pointer_y"),
+    fixed: flagInto("fixed"),
+    rage: flagInto("rage"),
+    dead: flagInto("dead"),
+    selector: textInto("selector"),
+  })),
+  scroll: new Map(Object.entries({ ...VIEWPORT_LIFTS, depthPx: pixelsInto("depth_px") })),
+};
+const NO_LIFTS: ReadonlyMap<string, Lift> = new Map();
+
+function liftPointer({ input, row }: Draft): void {
+  const lifts = row.name === "click" || row.name === "scroll" ? LIFTS[row.name]! : NO_LIFTS;
+  const { properties } = input;
+  if (properties === null) return;
+  let rest: Members | null = null;
+  for (const key in properties) {
+    // The server's own member: whatever a client sends there is overwritten.
+    if (key === "server" || lifts.get(key)?.(properties[key], row)) continue;
+    rest ??= Object.create(null) as Members;
+    rest[key] = properties[key];
+  }
+  row.properties = rest === null ? null : JSON.stringify(rest);
+}
+
+/** What has no column: unknown members, and pixel sizes that could not be read as such. */
+function keepProperties({ input, row }: Draft): void {
+  const { viewport, screen } = input.context ?? {};
+  const pointerEvent = row.name === "click" || row.name === "scroll";
+  const oddViewport = viewport && (pointerEvent || !isPlainSize(viewport)) ? viewport : undefined;
+  const oddScreen = screen && !isPlainSize(screen) ? screen : undefined;
+  if (oddViewport === undefined && oddScreen === undefined) {
+    row.extra = input.extra === null ? null : JSON.stringify(input.extra);
+    return;
+  }
+  const context = {
+    ...(input.extra?.context as Members | undefined),
+    ...(oddViewport === undefined ? {} : { viewport: oddViewport }),
+    ...(oddScreen === undefined ? {} : { screen: oddScreen }),
+  };
+  row.extra = JSON.stringify({ ...input.extra, context });
+}
+
+/** Both sides in the columns and nothing else said. */
+function isPlainSize(size: Members): boolean {
+  return pixels(size.width) !== null && pixels(size.height) !== null &&
+    Object.keys(size).length === 2;
+}
+
+/**
+ * Runs one event through the steps.
+ * Throws RejectedEvent for what only the steps can see, DatabaseUnavailable where a salt is needed
+ * and cannot be had.
+ */
+export async function enrich(
+  input: EventInput,
+  arrival: Arrival,
+  tools: Enrichment,
+): Promise<EventRow> {
+  const row = emptyRow(input, arrival);
+  const draft: Draft = { input, arrival, tools, row, ip: null, userAgent: null, occurredAtMs: 0 };
+  for (const step of STEPS) {
+    const pending = step(draft);
+    if (pending !== undefined) await pending;
+  }
+  return row;
+}

@@ -1,0 +1,97 @@
+import type { Sql } from "../db/sql.ts";
+import { DAY_MS, SALT_GRACE_MS } from "../limits.ts";
+
+export interface Salts {
+  /**
+   * The 32 random bytes of a UTC day (`YYYY-MM-DD`), which must be today or yesterday: the same on
+   * every server, and the same array on every call.
+   *
+   * @throws RangeError for any other day; what the database throws while it is away.
+   */
+  saltFor(day: string): Promise<Uint8Array>;
+  /** Makes today's salt and deletes all older than yesterday's, here and in the database. */
+  rotate(): Promise<void>;
+}
+
+const SALT_BYTES = 32;
+
+/**
+ * Salts of the visitor hash, kept in the table `daily_salts`. Once a day's salt is deleted, nobody
+ * can tell any more which address a hash of that day stands for.
+ */
+export function createSalts(
+  sql: Sql,
+  now: () => number,
+  randomBytes: (count: number) => Uint8Array,
+): Salts {
+  const salts = new Map<string, Promise<Uint8Array>>();
+
+  /** The oldest day still in use; a day lasts a little longer, for requests under way at midnight. */
+  function oldestDay(): string {
+    return dayText(dayNumber(now() - SALT_GRACE_MS) - 1);
+  }
+
+  function forgetBefore(oldest: string): void {
+    for (const day of salts.keys()) if (day < oldest) salts.delete(day);
+  }
+
+  async function load(day: string): Promise<Uint8Array> {
+    try {
+      await sql.query(
+        `INSERT INTO daily_salts (day, salt) VALUES ($1::date, decode($2::text, 'hex'))
+         ON CONFLICT DO NOTHING`,
+        [day, randomBytes(SALT_BYTES).toHex()],
+      );
+      const [row] = await sql.query<{ salt: Uint8Array }>(
+        "SELECT salt FROM daily_salts WHERE day = $1::date",
+        [day],
+      );
+      if (row === undefined) throw new Error(`the salt of ${day} was deleted as it was made`);
+      return row.salt;
+    } catch (error) {
+      salts.delete(day);
+      throw error;
+    }
+  }
+
+  async function saltFor(day: string): Promise<Uint8Array> {
+    const oldest = oldestDay();
+    if (day < oldest || day > dayText(dayNumber(now()))) {
+      throw new RangeError(`there is no salt for ${day}`);
+    }
+    forgetBefore(oldest);
+    let salt = salts.get(day);
+    if (salt === undefined) {
+      salt = load(day);
+      salts.set(day, salt);
+    }
+    return await salt;
+  }
+
+  async function rotate(): Promise<void> {
+    const oldest = oldestDay();
+    forgetBefore(oldest);
+    await sql.query("DELETE FROM daily_salts WHERE day < $1::date", [oldest]);
+    await saltFor(dayText(dayNumber(now())));
+  }
+
+  return { saltFor, rotate };
+}
+
+/**
+ * The day whose salt hashes an event's visitor: the UTC day on which it happened, if that is the
+ * day of its receipt or the one before, else the day of its receipt. Times are epoch milliseconds.
+ */
+export function saltDay(occurredAtMs: number, receivedAtMs: number): string {
+  const today = dayNumber(receivedAtMs);
+  return dayText(dayNumber(occurredAtMs) === today - 1 ? today - 1 : today);
+}
+
+/** Days since 1970-01-01, in UTC. */
+function dayNumber(ms: number): number {
+  return Math.floor(ms / DAY_MS);
+}
+
+function dayText(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}

@@ -1,0 +1,109 @@
+import {
+  CLOCK_SKEW_TOLERATED_MS,
+  DAY_MS,
+  FUTURE_TOLERATED_MS,
+  TIMESTAMP_MS_MIN,
+} from "../limits.ts";
+import type { Clock } from "./event_row.ts";
+
+/** The last millisecond that a JavaScript Date can hold (ECMA-262, "Time Values and Time Range"). */
+const TIMESTAMP_MS_MAX = 8.64e15;
+const TEXT_LENGTH_MAX = 64;
+
+/** The Gregorian calendar repeats after 400 years: 146,097 days. */
+const CALENDAR_CYCLE_YEARS = 400;
+const CALENDAR_CYCLE_MS = 146_097 * DAY_MS;
+
+const OFFSET = "(?:([zZ])|([+-])(\\d\\d)(?::?(\\d\\d))?)?";
+/** A year of six digits with its sign is how `Date.prototype.toISOString` writes those past 9999. */
+const EXTENDED = new RegExp(
+  `^(\\d{4}|\\+\\d{6})-(\\d\\d)-(\\d\\d)(?:[tT ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?${OFFSET})?$`,
+);
+const BASIC = new RegExp(
+  `^(\\d{4})(\\d\\d)(\\d\\d)(?:[tT](\\d\\d)(\\d\\d)(?:(\\d\\d)(?:[.,](\\d+))?)?${OFFSET})$`,
+);
+
+/**
+ * Epoch milliseconds of what a client calls a time, or null if it is not one.
+ *
+ * A finite number is epoch milliseconds. A string is ISO 8601, extended or basic, down to any
+ * fraction of a second (cut to the millisecond), with or without an offset: without one it is UTC.
+ * `24:00` is the next midnight; a leap second is the last millisecond of its minute, since neither
+ * JavaScript nor PostgreSQL has one. Before the year 1 or past what a Date holds: null.
+ */
+export function parseTimestamp(value: unknown): number | null {
+  if (typeof value === "number") return withinRange(Math.floor(value) + 0);
+  if (typeof value !== "string" || value.length > TEXT_LENGTH_MAX) return null;
+  const parts = EXTENDED.exec(value) ?? BASIC.exec(value);
+  return parts === null ? null : withinRange(instantOf(parts));
+}
+
+function withinRange(ms: number): number | null {
+  return ms >= TIMESTAMP_MS_MIN && ms <= TIMESTAMP_MS_MAX ? ms : null;
+}
+
+/** NaN for a date or time that does not exist. */
+function instantOf(parts: RegExpExecArray): number {
+  const year = Number(parts[1]);
+  const month = Number(parts[2]);
+  const day = Number(parts[3]);
+  const hour = Number(parts[4] ?? 0);
+  const minute = Number(parts[5] ?? 0);
+  const second = Number(parts[6] ?? 0);
+  const fractionMs = Number((parts[7] ?? "").slice(0, 3).padEnd(3, "0"));
+
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return NaN;
+  if (hour > 24 || minute > 59 || second > 60) return NaN;
+  if (hour === 24 && (minute > 0 || second > 0 || /[1-9]/.test(parts[7] ?? ""))) return NaN;
+
+  const [wholeSecond, ms] = second === 60 ? [59, 999] : [second, fractionMs];
+  // `Date.UTC` takes the years 0 to 99 for 1900 to 1999, so all are moved to the cycle of 2000.
+  const cycles = Math.floor(year / CALENDAR_CYCLE_YEARS);
+  const yearNearby = 2000 + year - cycles * CALENDAR_CYCLE_YEARS;
+  const nearby = Date.UTC(yearNearby, month - 1, day, hour, minute, wholeSecond, ms);
+  return nearby + (cycles - 5) * CALENDAR_CYCLE_MS - offsetMs(parts);
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** How far ahead of UTC the written time is. */
+function offsetMs(parts: RegExpExecArray): number {
+  if (parts[9] === undefined) return 0;
+  const hours = Number(parts[10]);
+  const minutes = Number(parts[11] ?? 0);
+  if (hours > 23 || minutes > 59) return NaN;
+  const ms = (hours * 60 + minutes) * 60_000;
+  return parts[9] === "-" ? -ms : ms;
+}
+
+/**
+ * How many milliseconds must be added to a client's times: the receive time less `sentAt`, where
+ * that client's clock is more than five minutes off; else 0. A `sentAt` that is absent or cannot be
+ * read says nothing.
+ */
+export function clockOffset(sentAt: unknown, receivedAtMs: number): number {
+  const sentAtMs = parseTimestamp(sentAt);
+  if (sentAtMs === null) return 0;
+  const offset = receivedAtMs - sentAtMs;
+  return Math.abs(offset) <= CLOCK_SKEW_TOLERATED_MS ? 0 : offset;
+}
+
+/**
+ * When an event happened, and how that is known. Times are epoch milliseconds, `offsetMs` is what
+ * `clockOffset` said. Without a time of its own an event happened when it was received; one that
+ * lies more than 24 hours ahead, even after the correction, did too. Old events are believed.
+ */
+export function correctClock(
+  event: { timestampMs: number | null; offsetMs: number; receivedAtMs: number },
+): { occurredAtMs: number; clock: Clock } {
+  const { timestampMs, offsetMs, receivedAtMs } = event;
+  if (timestampMs === null) return { occurredAtMs: receivedAtMs, clock: "received" };
+  const occurredAtMs = Math.max(timestampMs + offsetMs, TIMESTAMP_MS_MIN);
+  if (occurredAtMs > receivedAtMs + FUTURE_TOLERATED_MS) {
+    return { occurredAtMs: receivedAtMs, clock: "clamped" };
+  }
+  return { occurredAtMs, clock: offsetMs === 0 ? "client" : "corrected" };
+}

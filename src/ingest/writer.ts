@@ -1,0 +1,255 @@
+import { DatabaseUnavailable, type Sql, StatementRefused } from "../db/sql.ts";
+import { FLUSH_ROWS_MAX, QUEUED_BYTES_MAX, QUEUED_ROWS_MAX, RETRY_AFTER_S } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { insertEvents, keyOf } from "./event_insert.ts";
+import type { EventRow } from "./event_row.ts";
+
+/** What became of one request's rows. */
+export interface Written {
+  /** How many of them were stored before, or stand twice in the request. */
+  readonly duplicates: number;
+  /** Ids that the database itself refused; the others are stored. */
+  readonly refused: ReadonlySet<string>;
+}
+
+/** One request's rows, waiting for a flush. */
+interface Waiting {
+  readonly rows: readonly EventRow[];
+  readonly bytes: number;
+  readonly resolve: (written: Written) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface WriterOptions {
+  readonly flushesAtOnce: number;
+  readonly queuedRowsMax?: number;
+  readonly queuedBytesMax?: number;
+  /** Called after each flush that committed. */
+  readonly observe: (flush: { rows: number; requests: number; seconds: number }) => void;
+}
+
+const NOTHING_REFUSED: ReadonlySet<string> = new Set();
+/** deadlock_detected and serialization_failure: the same statement succeeds when run again. */
+const TRANSIENT = new Set(["40P01", "40001"]);
+const TRANSIENT_TRIES_MAX = 5;
+
+/** Undoes a trial insert. */
+class Undo extends Error {}
+
+/**
+ * Group commit: while flushes are under way the next one gathers, and each request resolves when
+ * the flush that holds its rows has committed. Under little load nothing waits for anything.
+ */
+export class Writer {
+  readonly #sql: Sql;
+  readonly #options: WriterOptions;
+  readonly #rowsMax: number;
+  readonly #bytesMax: number;
+  #queue: Waiting[] = [];
+  #rows = 0;
+  #bytes = 0;
+  #flushing = 0;
+  #idle: (() => void)[] = [];
+
+  constructor(sql: Sql, options: WriterOptions) {
+    this.#sql = sql;
+    this.#options = options;
+    this.#rowsMax = options.queuedRowsMax ?? QUEUED_ROWS_MAX;
+    this.#bytesMax = options.queuedBytesMax ?? QUEUED_BYTES_MAX;
+  }
+
+  /** Rows that wait or are being written. */
+  get depth(): number {
+    return this.#rows;
+  }
+
+  /** Whether the queue could take one more request; asked before work is done for it. */
+  get full(): boolean {
+    return this.#rows >= this.#rowsMax || this.#bytes >= this.#bytesMax;
+  }
+
+  /** The answer to a request while the queue is full. */
+  static overloaded(): Problem {
+    return new Problem(
+      "overloaded",
+      "Too many events are waiting to be stored. Try again shortly.",
+      {
+        headers: { "Retry-After": String(RETRY_AFTER_S) },
+      },
+    );
+  }
+
+  /**
+   * Stores the rows of one request: all of them or none. Resolves after the commit.
+   * @param bytes about what the rows hold in memory
+   * Throws `overloaded` when the queue is full, DatabaseUnavailable when nothing could be stored
+   * (or when nobody knows: repeating the request is safe).
+   */
+  write(rows: readonly EventRow[], bytes: number): Promise<Written> {
+    if (rows.length === 0) return Promise.resolve({ duplicates: 0, refused: NOTHING_REFUSED });
+    if (this.full) return Promise.reject(Writer.overloaded());
+    this.#rows += rows.length;
+    this.#bytes += bytes;
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ rows, bytes, resolve, reject });
+      this.#pump();
+    });
+  }
+
+  /** Resolves when everything that was handed over is answered. */
+  async drain(): Promise<void> {
+    while (this.#flushing > 0 || this.#queue.length > 0) {
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    }
+  }
+
+  #pump(): void {
+    while (this.#flushing < this.#options.flushesAtOnce && this.#queue.length > 0) {
+      const group = this.#take();
+      this.#flushing++;
+      this.#flush(group).finally(() => {
+        this.#flushing--;
+        for (const waiting of group) {
+          this.#rows -= waiting.rows.length;
+          this.#bytes -= waiting.bytes;
+        }
+        this.#pump();
+        if (this.#flushing === 0) this.#idle.splice(0).forEach((wake) => wake());
+      });
+    }
+  }
+
+  /** Whole requests from the head of the queue, up to FLUSH_ROWS_MAX rows (at least one request). */
+  #take(): Waiting[] {
+    let rows = 0;
+    let count = 0;
+    for (const waiting of this.#queue) {
+      if (count > 0 && rows + waiting.rows.length > FLUSH_ROWS_MAX) break;
+      rows += waiting.rows.length;
+      count++;
+    }
+    const group = this.#queue.slice(0, count);
+    this.#queue = this.#queue.slice(count);
+    return group;
+  }
+
+  /** Settles every request of the group; never rejects. */
+  async #flush(group: readonly Waiting[]): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      const { rows, duplicates } = distinct(group);
+      const known = await this.#insert(rows);
+      const seconds = (performance.now() - startedAt) / 1000;
+      this.#options.observe({ rows: rows.length, requests: group.length, seconds });
+      group.forEach((waiting, i) => {
+        const stored = known.size === 0 ? 0 : countKnown(duplicates[i]!.own, known);
+        waiting.resolve({
+          duplicates: duplicates[i]!.repeated + stored,
+          refused: NOTHING_REFUSED,
+        });
+      });
+    } catch (error) {
+      if (error instanceof StatementRefused) await this.#split(group);
+      else group.forEach((waiting) => waiting.reject(error));
+    }
+  }
+
+  async #insert(rows: readonly EventRow[]): Promise<Set<string>> {
+    for (let attempt = 1;; attempt++) {
+      try {
+        return await insertEvents(this.#sql, rows);
+      } catch (error) {
+        const again = error instanceof StatementRefused && TRANSIENT.has(error.sqlState);
+        if (!again) throw error;
+        if (attempt === TRANSIENT_TRIES_MAX) {
+          throw new DatabaseUnavailable("The database kept aborting the insert", { cause: error });
+        }
+      }
+    }
+  }
+
+  /** A flush that fails for one row's sake is retried in halves, so that no request suffers for another. */
+  async #split(group: readonly Waiting[]): Promise<void> {
+    const [only] = group;
+    if (group.length > 1) {
+      const half = group.length >> 1;
+      await this.#flush(group.slice(0, half));
+      await this.#flush(group.slice(half));
+    } else if (only !== undefined) {
+      try {
+        only.resolve(await this.#writeWithoutRefused(only));
+      } catch (error) {
+        only.reject(error);
+      }
+    }
+  }
+
+  /** One request that the database refuses: its bad rows are found by trial, the rest is stored in one commit. */
+  async #writeWithoutRefused(waiting: Waiting): Promise<Written> {
+    const { rows } = distinct([waiting]);
+    const refused = new Set<string>();
+    const seek = async (part: readonly EventRow[]): Promise<void> => {
+      if (await this.#accepts(part)) return;
+      const [row] = part;
+      if (part.length === 1 && row !== undefined) refused.add(row.event_id);
+      else {
+        const half = part.length >> 1;
+        await seek(part.slice(0, half));
+        await seek(part.slice(half));
+      }
+    };
+    await seek(rows);
+    const good = rows.filter((row) => !refused.has(row.event_id));
+    const known = good.length === 0 ? new Set() : await this.#insert(good);
+    const sent = waiting.rows.filter((row) => !refused.has(row.event_id)).length;
+    return { duplicates: sent - good.length + known.size, refused };
+  }
+
+  async #accepts(rows: readonly EventRow[]): Promise<boolean> {
+    try {
+      await this.#sql.transaction(async (sql) => {
+        await insertEvents(sql, rows);
+        throw new Undo();
+      });
+    } catch (error) {
+      if (error instanceof StatementRefused) return false;
+      if (!(error instanceof Undo)) throw error;
+    }
+    return true;
+  }
+}
+
+interface Distinct {
+  /** Each key once, the first to arrive; sorted by key. */
+  readonly rows: readonly EventRow[];
+  /** Per request: rows that stand elsewhere in the flush already, and the keys that count as its own. */
+  readonly duplicates: readonly { readonly repeated: number; readonly own: readonly string[] }[];
+}
+
+/**
+ * Sorted by key: servers that flush the same replay then lock rows in the same order and cannot
+ * deadlock; and neighbouring keys share index pages.
+ */
+function distinct(group: readonly Waiting[]): Distinct {
+  const byKey = new Map<string, EventRow>();
+  const duplicates = group.map(({ rows }) => {
+    const own: string[] = [];
+    for (const row of rows) {
+      const key = keyOf(row);
+      if (byKey.has(key)) continue;
+      byKey.set(key, row);
+      own.push(key);
+    }
+    return { repeated: rows.length - own.length, own };
+  });
+  const rows = [...byKey.values()].sort((a, b) =>
+    a.project_id - b.project_id || (a.event_id < b.event_id ? -1 : 1)
+  );
+  return { rows, duplicates };
+}
+
+function countKnown(keys: readonly string[], known: ReadonlySet<string>): number {
+  let count = 0;
+  for (const key of keys) if (known.has(key)) count++;
+  return count;
+}

@@ -1,0 +1,54 @@
+import type { Database } from "./db/sql.ts";
+import type { Log } from "./http/log.ts";
+import { purgeExpiredEvents } from "./ingest/retention.ts";
+import type { Salts } from "./ingest/salts.ts";
+
+export interface JobServices {
+  readonly database: Database;
+  readonly salts: Salts;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+interface Job {
+  readonly name: string;
+  /** Cron, in UTC. */
+  readonly schedule: string;
+  readonly run: (services: JobServices) => Promise<void>;
+}
+
+/** Every recurring job. Each may run on several servers at once. */
+export const JOBS: readonly Job[] = [
+  {
+    // A few minutes past midnight: requests received just before it may still need the older salt.
+    name: "rotate visitor salts",
+    schedule: "5 0 * * *",
+    run: ({ salts }) => salts.rotate(),
+  },
+  {
+    name: "purge expired events",
+    schedule: "30 2 * * *",
+    async run({ database, log, now }) {
+      const events = await purgeExpiredEvents(database, new Date(now()));
+      if (events > 0) log.info("purged expired events", { events });
+    },
+  },
+];
+
+/** Schedules the jobs until `signal` aborts. A failed run is logged; the next one comes by itself. */
+export function scheduleJobs(services: JobServices, signal: AbortSignal): void {
+  for (const job of JOBS) {
+    Deno.cron(job.name, job.schedule, { signal }, async () => {
+      try {
+        await job.run(services);
+      } catch (error) {
+        services.log.error("job failed", {
+          job: job.name,
+          reason: error instanceof Error ? error.message : String(error),
+        });
+      }
+    }).catch((error) => {
+      if (!signal.aborted) services.log.error("job not scheduled", { reason: String(error) });
+    });
+  }
+}

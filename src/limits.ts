@@ -1,0 +1,127 @@
+/** Every bound of the product, with its unit in its name. A limit that is not here does not exist. */
+
+const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 * KIBIBYTE;
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** What one ingestion request may weigh and how long its body may take. */
+export const BODY_WIRE_BYTES_MAX = 1 * MEBIBYTE;
+export const BODY_INFLATED_BYTES_MAX = 10 * MEBIBYTE;
+export const BODY_IDLE_MS_MAX = 10 * SECOND_MS;
+export const BODY_TOTAL_MS_MAX = 30 * SECOND_MS;
+/** Bytes of all bodies being read at once; past it a request is answered 503 `overloaded`. */
+export const BODIES_IN_FLIGHT_BYTES_MAX = 128 * MEBIBYTE;
+
+/** Events. Lengths of text are UTF-16 units, as in JavaScript. */
+export const EVENTS_PER_REQUEST_MAX = 500;
+export const EVENT_BYTES_MAX = 64 * KIBIBYTE;
+export const PROPERTIES_BYTES_MAX = 32 * KIBIBYTE;
+export const NESTING_LEVELS_MAX = 10;
+export const NAME_LENGTH_MAX = 200;
+export const IDENTIFIER_LENGTH_MAX = 200;
+export const LOCATION_LENGTH_MAX = 2048;
+export const USER_AGENT_LENGTH_MAX = 2048;
+/** What is parsed of a user agent: real ones stay below it, and patterns may backtrack over the rest. */
+export const USER_AGENT_PARSED_LENGTH_MAX = 512;
+export const SCREEN_PIXELS_MAX = 1_000_000;
+
+/** Clocks: a client further off than this is corrected; an event further ahead is clamped. */
+export const CLOCK_SKEW_TOLERATED_MS = 5 * MINUTE_MS;
+export const FUTURE_TOLERATED_MS = 24 * HOUR_MS;
+/** 0001-01-01T00:00:00Z: before it, PostgreSQL would print years "BC". */
+export const TIMESTAMP_MS_MIN = -62_135_596_800_000;
+
+/** The writer. A flush takes what has gathered, up to these; the queue behind it is bounded too. */
+export const FLUSH_ROWS_MAX = 2_000;
+export const FLUSHES_AT_ONCE_POSTGRES = 2;
+export const FLUSHES_AT_ONCE_EMBEDDED = 1;
+export const QUEUED_ROWS_MAX = 50_000;
+export const QUEUED_BYTES_MAX = 96 * MEBIBYTE;
+export const FLUSH_MS_MAX = 15 * SECOND_MS;
+
+/** API keys: how long a looked-up key is believed. Revocation takes effect within this time. */
+export const KEY_FRESH_MS = 400;
+export const KEY_BELIEVED_MS_MAX = 800;
+export const KEYS_CACHED_MAX = 10_000;
+
+/** Bearer tokens: their length, the leeway of `nbf` and `iat` (none for `exp`), the longest life. */
+export const TOKEN_LENGTH_MAX = 8 * KIBIBYTE;
+export const TOKEN_LEEWAY_S = 30;
+export const TOKEN_LIFETIME_S_MAX = 10 * 365 * 86_400;
+/** A shorter secret is refused; one below 32 bytes (RFC 7518, 3.2) is taken with a warning. */
+export const JWT_SECRET_BYTES_MIN = 8;
+export const JWT_SECRET_BYTES_ADVISED = 32;
+/** Life of the token that the first start prints: every scope, every project. */
+export const OPERATOR_TOKEN_S = 30 * 86_400;
+/** An identity provider's key set: how long one fetch may take, is believed, and stops the next. */
+export const TOKEN_KEYS_FETCH_MS_MAX = 5 * SECOND_MS;
+export const TOKEN_KEYS_BELIEVED_MS = 10 * MINUTE_MS;
+export const TOKEN_KEYS_PAUSE_MS = 5 * SECOND_MS;
+
+/** Projects and their keys, as operators manage them. */
+export const API_KEY_LENGTH_MIN = 8;
+export const API_KEY_LENGTH_MAX = 200;
+/** Distinct API keys waiting for one look-up; past it a request is answered 503 `overloaded`. */
+export const KEYS_WAITING_MAX = 10_000;
+export const KEY_OVERLAP_S_DEFAULT = 86_400;
+export const KEY_OVERLAP_S_MAX = 365 * 86_400;
+export const PROJECT_ORIGINS_MAX = 100;
+export const RETENTION_DAYS_MAX = 36_500;
+export const TOKEN_PROJECTS_MAX = 100;
+
+/** Bytes of all small JSON bodies being read at once, and mistakes listed in one reply. */
+export const JSON_BODIES_IN_FLIGHT_BYTES_MAX = 8 * MEBIBYTE;
+export const PROBLEM_PARTS_MAX = 100;
+
+/** Small caches of pure functions: user agents parsed, addresses located, visitors hashed. */
+export const USER_AGENTS_CACHED_MAX = 10_000;
+export const ADDRESSES_CACHED_MAX = 20_000;
+export const VISITOR_HASHES_CACHED_MAX = 50_000;
+/** A longer user agent is hashed anew each time, so that the cache holds tens of megabytes at most. */
+export const VISITOR_CACHED_USER_AGENT_LENGTH_MAX = 512;
+/** How long past midnight a request that was received before it still gets its salts. */
+export const SALT_GRACE_MS = 1 * MINUTE_MS;
+
+/** Proxy headers: what is looked at, from the right. */
+export const FORWARDED_LENGTH_MAX = 8 * KIBIBYTE;
+export const FORWARDED_ENTRIES_MAX = 100;
+
+/** Reads. */
+export const PAGE_ROWS_DEFAULT = 100;
+export const PAGE_ROWS_MAX = 1_000;
+export const EXPORT_CHUNK_ROWS = 2_000;
+export const RANGE_YEARS_MAX = 10;
+export const RANGE_DAYS_DEFAULT = 30;
+export const CURSOR_LENGTH_MAX = 2_000;
+/** A request is stored at most this long after its receive time: 30 s of body, 15 s of flush, and a margin. */
+export const STORE_DELAY_MS_MAX = 2 * MINUTE_MS;
+export const REQUEST_JSON_BYTES_MAX = 64 * KIBIBYTE;
+
+/** Stopping: from the signal to the exit, at most this. */
+export const SHUTDOWN_MS_MAX = 10 * SECOND_MS;
+/** `Retry-After` of a 503, in whole seconds. */
+export const RETRY_AFTER_S = 2;
+
+/** The database. */
+export const DATABASE_CONNECT_MS_MAX = 3 * SECOND_MS;
+export const DATABASE_PING_MS_MAX = 2 * SECOND_MS;
+export const DATABASE_CLOSE_MS_MAX = 5 * SECOND_MS;
+/** How much later than the server's own `statement_timeout` we stop waiting for its answer. */
+export const DATABASE_STATEMENT_MARGIN_MS = 2 * SECOND_MS;
+/** A transaction that waits longer than this for its client is ended by the server, and its locks with it. */
+export const DATABASE_IDLE_IN_TRANSACTION_MS_MAX = MINUTE_MS;
+export const DATABASE_KEEP_ALIVE_S = 30;
+export const DATABASE_CONNECTION_AGE_MS_MAX = 30 * MINUTE_MS;
+export const PREPARED_STATEMENTS_PER_CONNECTION_MAX = 500;
+/** Within it: how long requests under way may take before their bodies are given up. */
+export const SHUTDOWN_GRACE_MS = 3 * SECOND_MS;
+/** Between two tries to reach a database that was away at start. */
+export const PREPARE_PAUSE_MS = 1 * SECOND_MS;
+/** Expired events deleted in one transaction. */
+export const PURGE_CHUNK_ROWS = 5_000;
+/** Database connections of one server: for ingestion and administration, and for reads. */
+export const WRITE_CONNECTIONS_MAX = 6;
+export const READ_CONNECTIONS_MAX = 4;

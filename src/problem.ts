@@ -1,0 +1,86 @@
+/** Everything that can go wrong, as data: RFC 9457 problems by their stable `code`. */
+
+export interface ProblemKind {
+  readonly status: number;
+  readonly title: string;
+}
+
+export const PROBLEMS = {
+  invalid_json: { status: 400, title: "The body is not valid JSON" },
+  invalid_encoding: { status: 400, title: "The body cannot be decoded" },
+  invalid_envelope: { status: 400, title: "The body is not an object with an `events` array" },
+  invalid_events: { status: 400, title: "No event of the batch is valid" },
+  invalid_parameter: { status: 400, title: "A parameter is not valid" },
+  invalid_body: { status: 400, title: "The body does not have the documented shape" },
+  range_too_large: { status: 400, title: "The range is too large" },
+  project_required: { status: 400, title: "Say which project is meant" },
+  missing_api_key: { status: 401, title: "An API key is required" },
+  invalid_api_key: { status: 401, title: "This API key does not exist" },
+  missing_token: { status: 401, title: "A bearer token is required" },
+  invalid_token: { status: 401, title: "The bearer token is not valid" },
+  expired_token: { status: 401, title: "The bearer token has expired" },
+  revoked_api_key: { status: 403, title: "This API key has been revoked" },
+  expired_api_key: { status: 403, title: "This API key has expired" },
+  origin_not_allowed: {
+    status: 403,
+    title: "This project does not accept events from this origin",
+  },
+  key_not_allowed_here: {
+    status: 403,
+    title: "A secret key may travel only in the X-API-Key header",
+  },
+  insufficient_scope: { status: 403, title: "The token does not allow this" },
+  not_found: { status: 404, title: "There is nothing at this address" },
+  method_not_allowed: { status: 405, title: "This address does not take this method" },
+  body_timeout: { status: 408, title: "The body did not arrive in time" },
+  conflict: { status: 409, title: "This would contradict what is stored" },
+  body_too_large: { status: 413, title: "The body is too large" },
+  too_many_events: { status: 413, title: "The batch holds too many events" },
+  unsupported_media_type: { status: 415, title: "This content type is not taken here" },
+  unsupported_encoding: { status: 415, title: "This content encoding is not taken here" },
+  rate_limited: { status: 429, title: "This API key sends too fast" },
+  internal_error: { status: 500, title: "The server made a mistake" },
+  overloaded: { status: 503, title: "The server has more to do than it can hold" },
+  database_unavailable: { status: 503, title: "The database does not answer" },
+  token_keys_unavailable: {
+    status: 503,
+    title: "The identity provider's keys cannot be fetched",
+  },
+  shutting_down: { status: 503, title: "The server is stopping" },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** One entry of a problem's `errors`: which part is wrong, and what to do about it. */
+export interface ProblemPart {
+  readonly field?: string;
+  readonly index?: number;
+  readonly eventId?: string | null;
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * A failure that has an answer. Handlers throw it and never catch it; the router turns it into
+ * `application/problem+json`. `detail` is shown to the caller: it says what to do, and holds no
+ * secret, SQL or path.
+ */
+export class Problem extends Error {
+  override readonly name = "Problem";
+
+  constructor(
+    readonly code: ProblemCode,
+    readonly detail: string,
+    readonly options: {
+      readonly errors?: readonly ProblemPart[];
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code].status;
+  }
+}

@@ -1,0 +1,76 @@
+import { CURSOR_LENGTH_MAX } from "../limits.ts";
+import { invalidParameter } from "./parameters.ts";
+
+/** Where a page ended: the keys of its last row, by event time or, when tailing, by receive time. */
+export interface PageCursor {
+  readonly at: string;
+  readonly eventId: string;
+}
+
+/** What a live tail has seen: everything visible in `snapshot`, a PostgreSQL snapshot taken at `at`. */
+export interface TailCursor {
+  readonly at: string;
+  /** Null where the caller named a time instead: everything received since. */
+  readonly snapshot: string | null;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** `xmin:xmax:xip,…` as pg_snapshot prints it. */
+const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
+
+function encode(parts: readonly string[]): string {
+  return btoa(parts.join("|")).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+}
+
+function decode(text: string): string[] | null {
+  if (text.length > CURSOR_LENGTH_MAX || !/^[\w-]+$/.test(text)) return null;
+  try {
+    return atob(text.replace(/-/g, "+").replace(/_/g, "/")).split("|");
+  } catch {
+    return null;
+  }
+}
+
+/** `text` as an ISO instant in UTC, or null. Only the years that PostgreSQL and Date both write. */
+function instant(text: string | undefined): string | null {
+  if (text === undefined || !/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text)) return null;
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}
+
+export function encodePageCursor({ at, eventId }: PageCursor): string {
+  return encode(["p", at, eventId]);
+}
+
+export function encodeTailCursor({ at, snapshot }: TailCursor): string {
+  return encode(["t", at, snapshot ?? ""]);
+}
+
+/** `cursor`, or null where it is not given. */
+export function readPageCursor(query: URLSearchParams): PageCursor | null {
+  const value = query.get("cursor");
+  if (value === null || value === "") return null;
+  const [kind, time, eventId = ""] = decode(value) ?? [];
+  const at = instant(time);
+  if (kind !== "p" || at === null || !UUID.test(eventId)) {
+    throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
+  }
+  return { at, eventId };
+}
+
+/** `after`: a `tailCursor`, or an instant. */
+export function readTailCursor(query: URLSearchParams): TailCursor | null {
+  const value = query.get("after");
+  if (value === null || value === "") return null;
+  const named = instant(value);
+  if (named !== null) return { at: named, snapshot: null };
+  const [kind, time, snapshot = ""] = decode(value) ?? [];
+  const at = instant(time);
+  if (kind !== "t" || at === null || !SNAPSHOT.test(snapshot)) {
+    throw invalidParameter(
+      "after",
+      "Use a `tailCursor`, or an instant such as 2026-01-31T12:00:00Z.",
+    );
+  }
+  return { at, snapshot };
+}

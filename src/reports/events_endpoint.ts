@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { type Principal, requirePrincipal, resolveProject } from "../auth/access.ts";
+import { requireProject } from "../auth/projects.ts";
+import type { Sql } from "../db/sql.ts";
+import type { Exchange } from "../http/router.ts";
+import { EXPORT_CHUNK_ROWS } from "../limits.ts";
+import {
+  encodePageCursor,
+  encodeTailCursor,
+  type PageCursor,
+  readPageCursor,
+  readTailCursor,
+} from "./event_cursor.ts";
+import { oneOf, pageRows, refuseUnknown } from "./parameters.ts";
+import { readRange } from "./range.ts";
+import { readReply } from "./read_reply.ts";
+import {
+  type EventSelection,
+  readStoredEvents,
+  readTailPosition,
+  shownEvent,
+  type StoredEventRow,
+} from "./stored_events.ts";
+
+export interface ReadServices {
+  /** The database that answers reads. */
+  readonly sql: Sql;
+  readonly now: () => number;
+}
+
+/** The parameters of `GET /v1/events`. */
+export const EVENT_QUERY: Readonly<Record<string, string>> = {
+  project: "Project id. Default: the token's only project",
+  from: "Local date, inclusive, or instant. Default: 29 days before `to`",
+  to: "Local date, inclusive, or instant, exclusive. Default: today",
+  timezone: "IANA time zone of the local dates. Default: the project's",
+  bots: "exclude (default), include or only",
+  limit: "Rows of a page, 1 to 1000. Default: 100",
+  cursor: "`nextCursor` of the page before",
+  after: "`tailCursor` of an earlier reply, or an instant: only what was stored since",
+};
+
+/** Reply of `GET /v1/events`. */
+export const EventsReply = z.object({
+  query: z.record(z.string(), z.unknown()),
+  asOf: z.iso.datetime(),
+  events: z.array(z.record(z.string(), z.unknown())),
+  nextCursor: z.string().nullable(),
+  tailCursor: z.string(),
+});
+
+const BOTS = ["exclude", "include", "only"] as const;
+const SEMANTICS =
+  "Stored events, newest first by their corrected time, ties by eventId; with `after`, those " +
+  "committed since, newest first by receive time.";
+
+/**
+ * `GET /v1/events`: a page of stored events, or all of the selection as NDJSON where the caller
+ * accepts `application/x-ndjson`.
+ */
+export async function getEvents(
+  { sql, now }: ReadServices,
+  { request, url, who }: Exchange<Principal | null>,
+): Promise<Response> {
+  const query = url.searchParams;
+  refuseUnknown(query, Object.keys(EVENT_QUERY));
+  const project = await requireProject(
+    sql,
+    resolveProject(requirePrincipal(who), query.get("project")),
+  );
+  const asOf = new Date(now());
+  const tail = readTailCursor(query);
+  const bounded = tail === null || query.has("from") || query.has("to");
+  const range = readRange(query, project.timezone, asOf.getTime());
+  const selection: EventSelection = {
+    projectId: project.projectId,
+    range: bounded ? range : null,
+    bots: oneOf(query, "bots", BOTS, "exclude"),
+    tail,
+  };
+  const rows = pageRows(query);
+  const cursor = readPageCursor(query);
+  if (request.headers.get("accept")?.includes("application/x-ndjson")) {
+    return exported(sql, selection, cursor, query.has("limit") ? rows : null);
+  }
+  const position = await readTailPosition(sql, asOf);
+  const found = await readStoredEvents(sql, selection, { cursor, rows });
+  const resolved = {
+    project: project.id,
+    from: bounded ? range.from.toISOString() : null,
+    to: bounded ? range.to.toISOString() : null,
+    timezone: range.timezone,
+    bots: selection.bots,
+    limit: rows,
+    cursor: query.get("cursor"),
+    after: query.get("after"),
+    semantics: SEMANTICS,
+  };
+  const result = {
+    events: found.map(shownEvent),
+    nextCursor: found.length < rows ? null : nextCursor(found, selection),
+  };
+  return readReply(request, asOf, resolved, result, { tailCursor: encodeTailCursor(position) });
+}
+
+function pageEnd(rows: readonly StoredEventRow[], selection: EventSelection): PageCursor | null {
+  const last = rows.at(-1);
+  if (last === undefined) return null;
+  const at = selection.tail === null ? last.occurred_at : last.received_at;
+  return { at: at.toISOString(), eventId: last.event_id };
+}
+
+function nextCursor(rows: readonly StoredEventRow[], selection: EventSelection): string | null {
+  const end = pageEnd(rows, selection);
+  return end === null ? null : encodePageCursor(end);
+}
+
+/** One line an event, a chunk at a time as the reader takes them: memory stays bounded. */
+function exported(
+  sql: Sql,
+  selection: EventSelection,
+  start: PageCursor | null,
+  rowsMax: number | null,
+): Response {
+  const encoder = new TextEncoder();
+  let cursor = start;
+  let left = rowsMax ?? Infinity;
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const rows = Math.min(EXPORT_CHUNK_ROWS, left);
+      const found = rows === 0 ? [] : await readStoredEvents(sql, selection, { cursor, rows });
+      if (found.length > 0) {
+        const lines = found.map((row) => JSON.stringify(shownEvent(row)) + "\n");
+        controller.enqueue(encoder.encode(lines.join("")));
+        cursor = pageEnd(found, selection);
+        left -= found.length;
+      }
+      if (found.length < rows || left === 0) controller.close();
+    },
+  });
+  return new Response(stream, {
+    headers: { "Content-Type": "application/x-ndjson", "Cache-Control": "no-store" },
+  });
+}

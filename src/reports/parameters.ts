@@ -1,0 +1,41 @@
+import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
+import { Problem, type ProblemPart } from "../problem.ts";
+
+/** A 400 that names one parameter and says what it takes. */
+export function invalidParameter(field: string, message: string): Problem {
+  const errors: ProblemPart[] = [{ field, code: "invalid_parameter", message }];
+  return new Problem("invalid_parameter", `${field}: ${message}`, { errors });
+}
+
+export function oneOf<T extends string>(
+  query: URLSearchParams,
+  name: string,
+  allowed: readonly T[],
+  fallback: T,
+): T {
+  const value = query.get(name);
+  if (value === null || value === "") return fallback;
+  const found = allowed.find((candidate) => candidate === value);
+  if (found === undefined) throw invalidParameter(name, `Use one of ${allowed.join(", ")}.`);
+  return found;
+}
+
+/** `limit`: rows of one page. */
+export function pageRows(query: URLSearchParams): number {
+  const value = query.get("limit");
+  if (value === null || value === "") return PAGE_ROWS_DEFAULT;
+  const rows = Number(value);
+  if (!/^\d{1,6}$/.test(value) || rows < 1 || rows > PAGE_ROWS_MAX) {
+    throw invalidParameter("limit", `Use a whole number from 1 to ${PAGE_ROWS_MAX}.`);
+  }
+  return rows;
+}
+
+/** Every parameter given must be known, so that a misspelt one does not silently change the answer. */
+export function refuseUnknown(query: URLSearchParams, known: readonly string[]): void {
+  for (const name of query.keys()) {
+    if (!known.includes(name)) {
+      throw invalidParameter(name.slice(0, 100), `Unknown. This read takes ${known.join(", ")}.`);
+    }
+  }
+}

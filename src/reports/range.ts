@@ -1,0 +1,68 @@
+import { RANGE_DAYS_DEFAULT, RANGE_YEARS_MAX } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { invalidParameter } from "./parameters.ts";
+
+/** A half-open span of time `[from, to)` and the zone whose days it is made of. */
+export interface Range {
+  readonly from: Date;
+  readonly to: Date;
+  readonly timezone: string;
+}
+
+const LOCAL_DATE = /^\d{4}-\d{2}-\d{2}$/;
+/** ISO 8601 with an offset; fractions to the nanosecond, as Temporal reads them. */
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/i;
+
+function zone(query: URLSearchParams, projectTimezone: string): string {
+  const timezone = query.get("timezone");
+  if (timezone === null || timezone === "") return projectTimezone;
+  // Offsets such as "+02:00" are zones to Intl, yet they know nothing of daylight saving time.
+  const named = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(timezone);
+  try {
+    if (named) return new Intl.DateTimeFormat("en", { timeZone: timezone }) && timezone;
+  } catch { /* told below */ }
+  throw invalidParameter("timezone", "Use an IANA time zone such as Europe/Berlin.");
+}
+
+function startOfDay(date: Temporal.PlainDate, timezone: string): Date {
+  return new Date(date.toZonedDateTime(timezone).epochMilliseconds);
+}
+
+/** One bound: a local date, an instant, or null where it is not given. */
+function bound(query: URLSearchParams, name: "from" | "to"): Temporal.PlainDate | Date | null {
+  const value = query.get(name);
+  if (value === null || value === "") return null;
+  try {
+    if (LOCAL_DATE.test(value)) return Temporal.PlainDate.from(value);
+    if (INSTANT.test(value)) return new Date(Temporal.Instant.from(value).epochMilliseconds);
+  } catch { /* told below */ }
+  throw invalidParameter(
+    name,
+    "Use a local date such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z.",
+  );
+}
+
+/**
+ * `from`, `to` and `timezone`: local dates, both inclusive, or instants `[from, to)`. The default
+ * is the last 30 local days, today included. A day of a daylight saving change has 23 or 25 hours.
+ */
+export function readRange(query: URLSearchParams, projectTimezone: string, nowMs: number): Range {
+  const timezone = zone(query, projectTimezone);
+  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timezone)
+    .toPlainDate();
+  const last = bound(query, "to") ?? today;
+  const to = last instanceof Date ? last : startOfDay(last.add({ days: 1 }), timezone);
+  const lastDay = last instanceof Date
+    ? Temporal.Instant.fromEpochMilliseconds(last.getTime() - 1).toZonedDateTimeISO(timezone)
+      .toPlainDate()
+    : last;
+  const first = bound(query, "from") ?? lastDay.subtract({ days: RANGE_DAYS_DEFAULT - 1 });
+  const from = first instanceof Date ? first : startOfDay(first, timezone);
+  if (from >= to) throw invalidParameter("from", "Must lie before `to`.");
+  const limit = Temporal.Instant.fromEpochMilliseconds(from.getTime()).toZonedDateTimeISO(timezone)
+    .add({ years: RANGE_YEARS_MAX });
+  if (to.getTime() > limit.epochMilliseconds) {
+    throw new Problem("range_too_large", `Ask for at most ${RANGE_YEARS_MAX} years at once.`);
+  }
+  return { from, to, timezone };
+}

@@ -1,0 +1,149 @@
+import type { Param, Sql } from "../db/sql.ts";
+import { STORE_DELAY_MS_MAX } from "../limits.ts";
+import type { PageCursor, TailCursor } from "./event_cursor.ts";
+import type { Range } from "./range.ts";
+
+export type BotChoice = "exclude" | "include" | "only";
+
+/** Which stored events are meant. */
+export interface EventSelection {
+  readonly projectId: number;
+  /** Null: of any time. */
+  readonly range: Range | null;
+  readonly bots: BotChoice;
+  readonly tail: TailCursor | null;
+}
+
+/** A row of the view `stored_events`. */
+export interface StoredEventRow extends Record<string, unknown> {
+  readonly event_id: string;
+  readonly occurred_at: Date;
+  readonly received_at: Date;
+}
+
+const BOT_CONDITIONS: Record<BotChoice, string | null> = {
+  exclude: "bot IS NOT TRUE",
+  include: null,
+  only: "bot",
+};
+
+/** Collects conditions with their parameters, so that no value is ever spliced into SQL. */
+class Where {
+  readonly params: Param[] = [];
+  readonly conditions: string[] = [];
+
+  param(value: Param): string {
+    return `$${this.params.push(value)}`;
+  }
+
+  add(condition: string | null): void {
+    if (condition !== null) this.conditions.push(condition);
+  }
+}
+
+// A row's xmin has 32 bits; the nearest full id to the snapshot's upper end is the one meant, since
+// only rows of the last minutes are looked at.
+const STORED_BY = `(
+  SELECT (base.id + (stored_by::text::int8 - base.id % 4294967296 + 6442450944) % 4294967296 - 2147483648)::text::xid8
+  FROM (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::int8 AS id) base)`;
+
+function tailConditions(where: Where, tail: TailCursor): void {
+  if (tail.snapshot === null) {
+    where.add(`received_at > ${where.param(tail.at)}::text::timestamptz`);
+    return;
+  }
+  const since = new Date(Date.parse(tail.at) - STORE_DELAY_MS_MAX).toISOString();
+  where.add(`received_at > ${where.param(since)}::text::timestamptz`);
+  where.add(
+    `NOT pg_visible_in_snapshot(${STORED_BY}, ${where.param(tail.snapshot)}::text::pg_snapshot)`,
+  );
+}
+
+function conditionsOf(selection: EventSelection): Where {
+  const where = new Where();
+  const { projectId, range, bots, tail } = selection;
+  where.add(`project_id = ${where.param(projectId)}::int`);
+  if (range !== null) {
+    where.add(`occurred_at >= ${where.param(range.from.toISOString())}::text::timestamptz`);
+    where.add(`occurred_at < ${where.param(range.to.toISOString())}::text::timestamptz`);
+  }
+  where.add(BOT_CONDITIONS[bots]);
+  if (tail !== null) tailConditions(where, tail);
+  return where;
+}
+
+/**
+ * One page of stored events, newest first by the time they happened (ties by event id); a tail is
+ * in the order of receipt instead, so that a late event shows up as it arrives.
+ */
+export async function readStoredEvents(
+  sql: Sql,
+  selection: EventSelection,
+  page: { readonly cursor: PageCursor | null; readonly rows: number },
+): Promise<StoredEventRow[]> {
+  const where = conditionsOf(selection);
+  const time = selection.tail === null ? "occurred_at" : "received_at";
+  if (page.cursor !== null) {
+    const at = where.param(page.cursor.at);
+    const eventId = where.param(page.cursor.eventId);
+    where.add(`(${time}, event_id) < (${at}::text::timestamptz, ${eventId}::text::uuid)`);
+  }
+  const rows = where.param(page.rows);
+  return await sql.query<StoredEventRow>(
+    `SELECT * FROM stored_events WHERE ${where.conditions.join(" AND ")}
+    ORDER BY ${time} DESC, event_id DESC LIMIT ${rows}::int`,
+    where.params,
+  );
+}
+
+/** What is committed now, as a cursor from which a tail goes on. */
+export async function readTailPosition(sql: Sql, asOf: Date): Promise<TailCursor> {
+  const [row] = await sql.query<{ snapshot: string }>(
+    "SELECT pg_current_snapshot()::text AS snapshot",
+  );
+  return { at: asOf.toISOString(), snapshot: row?.snapshot ?? "" };
+}
+
+const orNull = (value: unknown) => value ?? null;
+
+/** Width and height, or null where neither is known. */
+function size(width: unknown, height: unknown) {
+  return width === null && height === null ? null : { width, height };
+}
+
+/** A stored event as replies and exports show it. */
+export function shownEvent(row: StoredEventRow) {
+  return {
+    eventId: row.event_id,
+    name: row.name,
+    timestamp: row.occurred_at.toISOString(),
+    clock: row.clock,
+    anonymousId: orNull(row.anonymous_id),
+    userId: orNull(row.user_id),
+    sessionId: orNull(row.session_id),
+    url: orNull(row.url),
+    path: orNull(row.path),
+    referrer: orNull(row.referrer),
+    title: orNull(row.title),
+    properties: row.properties,
+    context: {
+      viewport: size(row.viewport_width, row.viewport_height),
+      screen: size(row.screen_width, row.screen_height),
+      locale: orNull(row.locale),
+      timezone: orNull(row.timezone),
+    },
+    campaign: {
+      source: orNull(row.utm_source),
+      medium: orNull(row.utm_medium),
+      campaign: orNull(row.utm_campaign),
+      term: orNull(row.utm_term),
+      content: orNull(row.utm_content),
+      clickId: orNull(row.click_id_kind),
+    },
+    browser: orNull(row.browser),
+    os: orNull(row.os),
+    device: orNull(row.device),
+    bot: orNull(row.bot),
+    extra: orNull(row.extra),
+  };
+}

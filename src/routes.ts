@@ -1,0 +1,332 @@
+import { z } from "zod";
+import type { Access, createAuthorize, Principal } from "./auth/access.ts";
+import {
+  deleteKey,
+  getKeys,
+  KeyCreated,
+  KeyCreation,
+  KeyRotation,
+  KeyShown,
+  postKey,
+  postKeyRotation,
+} from "./auth/key_endpoints.ts";
+import type { KeyDirectory } from "./auth/keys.ts";
+import {
+  getProject,
+  getProjects,
+  patchProjectById,
+  postProject,
+} from "./auth/project_endpoints.ts";
+import { ProjectChange, ProjectCreation, ProjectShown } from "./auth/projects.ts";
+import {
+  getSession,
+  postToken,
+  SessionShown,
+  TokenCreated,
+  TokenCreation,
+} from "./auth/session_endpoints.ts";
+import type { Tokens } from "./auth/tokens.ts";
+import type { Config } from "./config.ts";
+import type { Database } from "./db/sql.ts";
+import { getHealth, getMetrics, getReadiness } from "./health_endpoints.ts";
+import type { BodyBudget } from "./http/body.ts";
+import type { Log } from "./http/log.ts";
+import type { RateLimit } from "./http/rate_limit.ts";
+import type { Exchange, Route } from "./http/router.ts";
+import { IngestBody, ingestEvents, IngestReply } from "./ingest/ingest_endpoint.ts";
+import type { Enrichment } from "./ingest/pipeline.ts";
+import type { Salts } from "./ingest/salts.ts";
+import type { Writer } from "./ingest/writer.ts";
+import { getLanding } from "./landing.ts";
+import type { Metrics } from "./metrics.ts";
+import { createOpenApi, type RouteDoc } from "./openapi.ts";
+import type { ProblemCode } from "./problem.ts";
+import { EVENT_QUERY, EventsReply, getEvents } from "./reports/events_endpoint.ts";
+
+/** What handlers may need, built once by the composition root. */
+export interface Services {
+  readonly config: Config;
+  readonly log: Log;
+  readonly database: Database;
+  /** The database that answers reads: a replica where one is configured. */
+  readonly reads: Database;
+  readonly state: { readonly prepared: boolean; readonly draining: boolean };
+  readonly salts: Salts;
+  readonly budget: BodyBudget;
+  readonly writer: Writer;
+  readonly metrics: Metrics;
+  readonly tokens: Tokens;
+  readonly authorize: ReturnType<typeof createAuthorize>;
+  readonly peerOf: (exchange: Exchange<Principal | null>) => Promise<string | null>;
+  readonly keys: KeyDirectory;
+  readonly enrichment: Enrichment;
+  readonly rateLimit: RateLimit | null;
+  readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
+  readonly now: () => number;
+}
+
+/** A row of the table: the route, and what the OpenAPI document says of it. */
+export type DocumentedRoute = Route<Access, Principal | null> & { readonly doc: RouteDoc };
+
+const INGEST_PROBLEMS: readonly ProblemCode[] = [
+  "invalid_json",
+  "invalid_encoding",
+  "invalid_envelope",
+  "invalid_events",
+  "missing_api_key",
+  "invalid_api_key",
+  "revoked_api_key",
+  "expired_api_key",
+  "origin_not_allowed",
+  "key_not_allowed_here",
+  "body_timeout",
+  "body_too_large",
+  "too_many_events",
+  "unsupported_media_type",
+  "unsupported_encoding",
+  "rate_limited",
+  "overloaded",
+];
+const BODY_PROBLEMS: readonly ProblemCode[] = [
+  "invalid_json",
+  "invalid_body",
+  "body_too_large",
+  "unsupported_media_type",
+];
+const READ_PROBLEMS: readonly ProblemCode[] = [
+  "invalid_parameter",
+  "project_required",
+  "range_too_large",
+  "not_found",
+];
+
+function publicRoutes(services: Services): DocumentedRoute[] {
+  const health = services;
+  return [
+    {
+      method: "POST",
+      path: "/v1/events",
+      access: "key",
+      handler: (exchange) =>
+        ingestEvents({
+          ...services,
+          ipStorage: services.config.ipStorage,
+          observe: (outcome) => services.metrics.batch(outcome),
+        }, exchange),
+      doc: {
+        summary: "Store a batch of events, each exactly once",
+        body: IngestBody,
+        bodyTypes: ["application/json", "text/plain"],
+        query: { key: "A public API key, where the X-API-Key header cannot be sent" },
+        success: { status: 200, description: "The batch is committed", schema: IngestReply },
+        problems: INGEST_PROBLEMS,
+      },
+    },
+    {
+      method: "GET",
+      path: "/",
+      access: "open",
+      handler: () => getLanding(services.config.basePath),
+      doc: { summary: "A page that says where to go", success: page("text/html"), problems: [] },
+    },
+    {
+      method: "GET",
+      path: "/healthz",
+      access: "open",
+      handler: getHealth,
+      doc: { summary: "The process is alive", success: page("application/json"), problems: [] },
+    },
+    {
+      method: "GET",
+      path: "/readyz",
+      access: "open",
+      handler: () => getReadiness(health),
+      doc: {
+        summary: "Whether to send traffic here; 503 while not",
+        success: page("application/json"),
+        problems: [],
+      },
+    },
+    {
+      method: "GET",
+      path: "/metrics",
+      access: "open",
+      handler: () => getMetrics(health),
+      doc: { summary: "Prometheus metrics", success: page("text/plain"), problems: [] },
+    },
+  ];
+}
+
+function page(contentType: string): RouteDoc["success"] {
+  return { status: 200, description: "As it is now", contentType };
+}
+
+function readRoutes(services: Services): DocumentedRoute[] {
+  const { now, reads } = services;
+  return [
+    {
+      method: "GET",
+      path: "/v1/events",
+      access: "read",
+      handler: (exchange) => getEvents({ sql: reads, now }, exchange),
+      doc: {
+        summary: "Stored events, newest first; NDJSON with Accept: application/x-ndjson",
+        query: EVENT_QUERY,
+        success: { status: 200, description: "A page of events", schema: EventsReply },
+        problems: READ_PROBLEMS,
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/session",
+      access: "session",
+      handler: (exchange) =>
+        getSession({ sql: services.database, tokens: services.tokens }, exchange),
+      doc: {
+        summary: "Who the token is, and which projects it may read",
+        success: { status: 200, description: "The session", schema: SessionShown },
+        problems: [],
+      },
+    },
+  ];
+}
+
+function projectRoutes(services: Services): DocumentedRoute[] {
+  const own = { sql: services.database, keys: services.keys };
+  return [
+    {
+      method: "GET",
+      path: "/v1/projects",
+      access: "admin",
+      handler: (exchange) => getProjects(own, exchange),
+      doc: {
+        summary: "The token's projects",
+        success: shown("Projects", z.object({ projects: z.array(ProjectShown) })),
+        problems: [],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/projects",
+      access: "admin",
+      handler: (exchange) => postProject(own, exchange),
+      doc: {
+        summary: "Create a project (token for every project)",
+        body: ProjectCreation,
+        success: { status: 201, description: "The new project", schema: ProjectShown },
+        problems: [...BODY_PROBLEMS, "conflict"],
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/projects/:id",
+      access: "admin",
+      handler: (exchange) => getProject(own, exchange),
+      doc: {
+        summary: "One project",
+        success: shown("The project", ProjectShown),
+        problems: ["not_found"],
+      },
+    },
+    {
+      method: "PATCH",
+      path: "/v1/projects/:id",
+      access: "admin",
+      handler: (exchange) => patchProjectById(own, exchange),
+      doc: {
+        summary: "Change a project; members left out stay as they are",
+        body: ProjectChange,
+        success: shown("The project as it is now", ProjectShown),
+        problems: [...BODY_PROBLEMS, "not_found"],
+      },
+    },
+  ];
+}
+
+function shown(description: string, schema: z.ZodType): RouteDoc["success"] {
+  return { status: 200, description, schema };
+}
+
+function keyRoutes(services: Services): DocumentedRoute[] {
+  const own = { sql: services.database, now: services.now, keys: services.keys };
+  return [
+    {
+      method: "GET",
+      path: "/v1/projects/:id/keys",
+      access: "admin",
+      handler: (exchange) => getKeys(own, exchange),
+      doc: {
+        summary: "The project's API keys, without the keys themselves",
+        success: shown("Keys", z.object({ keys: z.array(KeyShown) })),
+        problems: ["not_found"],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/projects/:id/keys",
+      access: "admin",
+      handler: (exchange) => postKey(own, exchange),
+      doc: {
+        summary: "Create an API key; it is shown once",
+        body: KeyCreation,
+        success: { status: 201, description: "The new key", schema: KeyCreated },
+        problems: [...BODY_PROBLEMS, "not_found"],
+      },
+    },
+    {
+      method: "DELETE",
+      path: "/v1/projects/:id/keys/:keyId",
+      access: "admin",
+      handler: (exchange) => deleteKey(own, exchange),
+      doc: {
+        summary: "Revoke a key, on every server within a second",
+        success: { status: 204, description: "Revoked" },
+        problems: ["not_found"],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/projects/:id/keys/:keyId/rotate",
+      access: "admin",
+      handler: (exchange) => postKeyRotation(own, exchange),
+      doc: {
+        summary: "Replace a key; the old one keeps working for `overlapSeconds`",
+        body: KeyRotation,
+        success: { status: 201, description: "The new key", schema: KeyCreated },
+        problems: [...BODY_PROBLEMS, "not_found", "conflict"],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/internal/tokens",
+      access: "admin",
+      handler: (exchange) =>
+        postToken({ sql: services.database, tokens: services.tokens }, exchange),
+      doc: {
+        summary: "Issue a token (where no identity provider is configured)",
+        body: TokenCreation,
+        success: { status: 201, description: "The token", schema: TokenCreated },
+        problems: [...BODY_PROBLEMS, "conflict"],
+      },
+    },
+  ];
+}
+
+/** Every URL of the server in one table. */
+export function createRoutes(services: Services): DocumentedRoute[] {
+  const routes = [
+    ...publicRoutes(services),
+    ...readRoutes(services),
+    ...projectRoutes(services),
+    ...keyRoutes(services),
+  ];
+  const document: DocumentedRoute = {
+    method: "GET",
+    path: "/v1/openapi.json",
+    access: "open",
+    handler: () => openApi(),
+    doc: { summary: "This document", success: page("application/json"), problems: [] },
+  };
+  const openApi = createOpenApi([...routes, document], services.config.basePath);
+  return [...routes, document];
+}

@@ -1,0 +1,249 @@
+import type { Device } from "./devices.ts";
+import { aimClick, scrollOn } from "./layout.ts";
+import type { Random } from "./random.ts";
+import {
+  ARTICLES,
+  CART,
+  CATEGORIES,
+  CHECKOUT,
+  HOME,
+  type Page,
+  type Product,
+  PRODUCTS,
+  SEARCHES,
+  SHOP_CURRENCY,
+  SHOP_ORIGIN,
+  SIGN_IN,
+  SIGN_UP,
+  THANKS,
+} from "./shop.ts";
+import type { Arrival, Source } from "./sources.ts";
+
+/** One event as `POST /v1/events` takes it. */
+export interface DemoEvent {
+  readonly eventId: string;
+  readonly name: string;
+  /** ISO 8601, in UTC. */
+  readonly timestamp: string;
+  readonly anonymousId?: string;
+  readonly userId?: string;
+  readonly url: string;
+  readonly referrer?: string;
+  readonly title: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+/** What one visit starts from. */
+export interface VisitPlan {
+  readonly startMs: number;
+  readonly source: Source;
+  readonly device: Device;
+  readonly anonymousId: string | null;
+  /** Known from the first page on: signed in on this device before. */
+  readonly userId: string | null;
+  /** Learnt within the visit: the person signs up, or signs in on this device for the first time. */
+  readonly signsAs: { readonly event: "sign_up" | "login"; readonly userId: string } | null;
+  readonly locale: string;
+  readonly timezone: string;
+  /** 0–1: how ready to buy. */
+  readonly appetite: number;
+}
+
+const SECOND_MS = 1000;
+
+const euros = (amount: number): number => Math.round(amount * 100) / 100;
+
+/** Writes one visit, page after page, as the browser SDK would have sent it. */
+class VisitTape {
+  readonly events: DemoEvent[] = [];
+  #timeMs: number;
+  #page: Page = HOME;
+  #url = SHOP_ORIGIN;
+  #userId: string | null;
+
+  constructor(readonly plan: VisitPlan, readonly random: Random) {
+    this.#timeMs = plan.startMs;
+    this.#userId = plan.userId;
+  }
+
+  signAs(event: string, userId: string): void {
+    this.#userId = userId;
+    this.custom(event, { method: "email" });
+  }
+
+  /** Comes from outside. */
+  land({ landing, query, referrer }: Arrival): void {
+    this.#page = landing;
+    this.#url = `${SHOP_ORIGIN}${landing.path}${query}`;
+    this.#emit("page_view", undefined, referrer);
+  }
+
+  /** Leaves the present page for another one of the shop. */
+  open(page: Page): void {
+    this.leave();
+    const before = this.#url;
+    this.#page = page;
+    this.#url = `${SHOP_ORIGIN}${page.path}`;
+    this.#emit("page_view", undefined, before);
+  }
+
+  /** Reads the page for a while and clicks about on it. */
+  read(meanSeconds: number): void {
+    const { random } = this;
+    this.wait(2 + random.exponential(meanSeconds));
+    if (random.chance(0.5)) this.click();
+    if (random.chance(0.012)) this.rage();
+  }
+
+  click(selector: string | null = null): void {
+    this.#emit("click", { ...aimClick(this.#page.kind, this.plan.device, this.random, selector) });
+    this.wait(0.3 + this.random.exponential(1.5));
+  }
+
+  /** Three to six clicks within a second, because nothing happens. */
+  rage(): void {
+    const aimed = aimClick(this.#page.kind, this.plan.device, this.random);
+    for (let left = this.random.integer(3, 6); left > 0; left--) {
+      this.#emit("click", {
+        ...aimed,
+        y: aimed.y + this.random.integer(0, 4),
+        rage: true,
+        dead: true,
+      });
+      this.wait(0.16);
+    }
+  }
+
+  custom(name: string, properties: Record<string, unknown>): void {
+    this.#emit(name, properties);
+    this.wait(1 + this.random.exponential(3));
+  }
+
+  wait(seconds: number): void {
+    this.#timeMs += Math.round(seconds * SECOND_MS);
+  }
+
+  /** The page ends: its scroll depth goes out. A few are lost, as in real life. */
+  leave(): void {
+    if (this.random.chance(0.06)) return;
+    this.wait(0.2);
+    this.#emit("scroll", { ...scrollOn(this.#page.kind, this.plan.device, this.random) });
+    this.wait(0.4);
+  }
+
+  #emit(
+    name: string,
+    properties?: Readonly<Record<string, unknown>>,
+    referrer: string | null = null,
+  ): void {
+    const { anonymousId, device, locale, timezone } = this.plan;
+    const pointer = name === "click" || name === "scroll";
+    this.events.push({
+      eventId: this.random.uuidAt(this.#timeMs),
+      name,
+      timestamp: new Date(this.#timeMs).toISOString(),
+      ...(anonymousId === null ? {} : { anonymousId }),
+      ...(this.#userId === null ? {} : { userId: this.#userId }),
+      url: this.#url,
+      ...(referrer === null ? {} : { referrer }),
+      title: this.#page.title,
+      ...(properties === undefined ? {} : { properties }),
+      context: {
+        ...(pointer ? {} : { viewport: device.viewport }),
+        screen: device.screen,
+        locale,
+        timezone,
+      },
+    });
+  }
+}
+
+function viewProduct(tape: VisitTape, product: Product, open: boolean): void {
+  if (open) tape.open(product.page);
+  const { sku, name, category, price } = product;
+  tape.wait(0.5);
+  tape.custom("view_product", { sku, name, category, price, currency: SHOP_CURRENCY });
+  tape.read(28);
+}
+
+/** Cart, checkout, payment: at each step some give up. Phones give up more. */
+function checkOut(tape: VisitTape, cart: readonly Product[]): void {
+  const { plan, random } = tape;
+  const patience = plan.device.class === "mobile" ? 0.8 : 1;
+  const value = euros(cart.reduce((sum, product) => sum + product.price, 0));
+  const order = { value, currency: SHOP_CURRENCY, items: cart.length };
+  tape.open(CART);
+  tape.read(12);
+  if (!random.chance(0.66 * patience)) return;
+  tape.click("#checkout");
+  tape.open(CHECKOUT);
+  tape.custom("begin_checkout", order);
+  tape.read(55);
+  if (!random.chance(0.64 * patience)) return;
+  tape.click("#pay");
+  tape.open(THANKS);
+  tape.custom("purchase", { orderId: `order-${random.hex(10)}`, ...order });
+  tape.read(8);
+}
+
+function browse(tape: VisitTape, landing: Page): Product[] {
+  const { plan, random } = tape;
+  const cart: Product[] = [];
+  const consider = (product: Product, open: boolean) => {
+    viewProduct(tape, product, open);
+    if (!random.chance(0.12 + 0.3 * plan.appetite)) return;
+    tape.click("#add-to-cart");
+    const { sku, price } = product;
+    tape.custom("add_to_cart", { sku, quantity: 1, value: price, currency: SHOP_CURRENCY });
+    cart.push(product);
+  };
+  const landed = PRODUCTS.find((product) => product.page === landing);
+  if (landed !== undefined) consider(landed, false);
+  for (let pages = 1 + Math.floor(random.exponential(2)); pages > 0; pages--) {
+    if (random.chance(0.14)) {
+      tape.open(random.pick(ARTICLES));
+      tape.read(70);
+    } else if (random.chance(0.4)) {
+      tape.open(random.pick(CATEGORIES));
+      tape.read(14);
+      if (random.chance(0.12)) {
+        tape.custom("search", { query: random.pick(SEARCHES), results: random.integer(0, 9) });
+      }
+    } else consider(random.weighted(PRODUCTS), true);
+  }
+  return cart;
+}
+
+/** All events of one visit, oldest first. Takes what it needs from `random` and nothing else. */
+export function visitEvents(plan: VisitPlan, random: Random): DemoEvent[] {
+  const tape = new VisitTape(plan, random);
+  const arrival = plan.source.arrive(random);
+  tape.land(arrival);
+  tape.read(arrival.landing.kind === "article" ? 60 : 18);
+  if (plan.signsAs === null && random.chance(plan.source.bounceProbability)) {
+    tape.leave();
+    return tape.events;
+  }
+  const cart = browse(tape, arrival.landing);
+  if (plan.signsAs !== null) {
+    tape.open(plan.signsAs.event === "sign_up" ? SIGN_UP : SIGN_IN);
+    tape.read(20);
+    tape.click("form button[type=submit]");
+    tape.signAs(plan.signsAs.event, plan.signsAs.userId);
+  }
+  if (cart.length > 0) checkOut(tape, cart);
+  tape.leave();
+  return tape.events;
+}
+
+/** A crawler's round: page after page, no pointer, no identity, no page before. */
+export function crawlEvents(plan: VisitPlan, random: Random): DemoEvent[] {
+  const tape = new VisitTape(plan, random);
+  const pages = [HOME, ...CATEGORIES, ...PRODUCTS.map((product) => product.page), ...ARTICLES];
+  for (let left = random.integer(4, 12); left > 0; left--) {
+    tape.land({ landing: random.pick(pages), query: "", referrer: null });
+    tape.wait(random.integer(2, 20));
+  }
+  return tape.events;
+}

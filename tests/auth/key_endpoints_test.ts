@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { Problem } from "../../src/problem.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { authServer, openMigrated } from "./auth_server.ts";
+
+const KEYS = "/v1/projects/prj_shop/keys";
+
+function refused(code: string) {
+  return (error: unknown) => error instanceof Problem && error.code === code;
+}
+
+onBothEngines("keys: created, listed without itself, rotated, revoked", async (_, db) => {
+  const server = authServer(await openMigrated(db));
+  const admin = await server.grant();
+  await server.call("POST", "/v1/projects", admin, { id: "prj_shop", name: "Shop" });
+  await server.call("POST", "/v1/projects", admin, { id: "prj_other", name: "Other" });
+
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+  const wanted = { kind: "secret", label: "Backend", expiresAt };
+  const made = await server.call("POST", KEYS, admin, wanted);
+  assert.equal(made.status, 201);
+  assert.equal(made.headers.get("location"), `${KEYS}/${made.body.id}`);
+  assert.equal(made.headers.get("cache-control"), "no-store");
+  const { key, ...shown } = made.body;
+  assert.match(key, /^sk_/);
+  assert.deepEqual({ ...shown, id: "", hint: "", createdAt: "" }, {
+    ...{ id: "", hint: "", createdAt: "" },
+    ...wanted,
+    revokedAt: null,
+    status: "active",
+  });
+  assert.equal((await server.keys.authenticate(key)).kind, "secret");
+
+  const rotated = await server.call("POST", `${KEYS}/${made.body.id}/rotate`, admin);
+  assert.equal(rotated.status, 201);
+  assert.equal(rotated.headers.get("location"), `${KEYS}/${rotated.body.id}`);
+  assert.deepEqual([rotated.body.kind, rotated.body.label], ["secret", "Backend"]);
+  await server.keys.authenticate(key);
+  await server.keys.authenticate(rotated.body.key);
+
+  const list = await server.call("GET", KEYS, admin);
+  assert.deepEqual(list.body.keys.map((k: { id: string }) => k.id), [shown.id, rotated.body.id]);
+  assert.deepEqual(list.body.keys[0], shown, "an earlier expiry stays");
+  const text = JSON.stringify(list.body);
+  for (const secret of [key, rotated.body.key]) assert.ok(!text.includes(secret.slice(3, -4)));
+
+  const elsewhere = `/v1/projects/prj_other/keys/${shown.id}`;
+  assert.equal((await server.call("DELETE", elsewhere, admin)).status, 404);
+  for (let again = 0; again < 2; again++) {
+    const gone = await server.call("DELETE", `${KEYS}/${shown.id}`, admin);
+    assert.deepEqual([gone.status, gone.body], [204, null]);
+  }
+  await assert.rejects(server.keys.authenticate(key), refused("revoked_api_key"));
+  const late = await server.call("POST", `${KEYS}/${shown.id}/rotate`, admin, {});
+  assert.deepEqual([late.status, late.body.code], [409, "conflict"]);
+
+  const next = `${KEYS}/${rotated.body.id}/rotate`;
+  await server.call("POST", next, admin, { overlapSeconds: 0 });
+  await assert.rejects(server.keys.authenticate(rotated.body.key), refused("expired_api_key"));
+  assert.equal((await server.call("DELETE", `${KEYS}/key_%00`, admin)).status, 404);
+});
+
+onBothEngines("keys: mistakes are told by name and make nothing", async (_, db) => {
+  const server = authServer(await openMigrated(db));
+  const admin = await server.grant();
+  await server.call("POST", "/v1/projects", admin, { id: "prj_shop", name: "Shop" });
+  const wrong: [Record<string, unknown>, string][] = [
+    [{}, "kind"],
+    [{ kind: "master" }, "kind"],
+    [{ kind: "public", key: "pk_mine_mine" }, "key"],
+    [{ kind: "public", label: "a\u0007b" }, "label"],
+    [{ kind: "public", expiresAt: "tomorrow" }, "expiresAt"],
+    [{ kind: "public", expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
+  ];
+  for (const [body, field] of wrong) {
+    const answer = await server.call("POST", KEYS, admin, body);
+    assert.deepEqual([answer.status, answer.body.code], [400, "invalid_body"]);
+    assert.deepEqual(answer.body.errors.map((part: { field: string }) => part.field), [field]);
+  }
+  for (const overlapSeconds of [-1, 0.5, "60", 1e12]) {
+    const answer = await server.call("POST", `${KEYS}/key_1/rotate`, admin, { overlapSeconds });
+    assert.equal(answer.body.errors[0].field, "overlapSeconds");
+  }
+  assert.deepEqual((await server.call("GET", KEYS, admin)).body, { keys: [] });
+});

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { createKeyDirectory, listKeys, revokeKey } from "../../src/auth/keys.ts";
+import { provisionDefaultProject, requireProject } from "../../src/auth/projects.ts";
+import { Problem } from "../../src/problem.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { openMigrated, SILENT } from "./auth_server.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 21, 4);
+const UNSET = { id: "prj_default", name: null, siteUrl: null, timezone: null, apiKey: null };
+
+onBothEngines("provisionDefaultProject: made once, with one first key", async (_, db) => {
+  const sql = await openMigrated(db);
+  const starts = await Promise.all(
+    Array.from({ length: 4 }, () => provisionDefaultProject(sql, UNSET, NOW_MS)),
+  );
+  assert.equal(starts.filter(({ created }) => created).length, 1);
+  const firstKeys = starts.flatMap(({ firstKey }) => firstKey ?? []);
+  assert.equal(firstKeys.length, 1);
+  const keys = createKeyDirectory(sql, { now: () => NOW_MS, log: SILENT });
+  const { projectPublicId, kind } = await keys.authenticate(firstKeys[0]!);
+  assert.deepEqual({ projectPublicId, kind }, { projectPublicId: "prj_default", kind: "public" });
+  assert.deepEqual(await provisionDefaultProject(sql, UNSET, NOW_MS), {
+    created: false,
+    firstKey: null,
+    warning: null,
+  });
+});
+
+onBothEngines("provisionDefaultProject: given values win, the others stay", async (_, db) => {
+  const sql = await openMigrated(db);
+  await provisionDefaultProject(sql, { ...UNSET, name: "Shop", timezone: "Asia/Tokyo" }, NOW_MS);
+  await provisionDefaultProject(sql, { ...UNSET, siteUrl: "https://shop.example" }, NOW_MS);
+  const { name, timezone, siteUrl } = await requireProject(sql, "prj_default");
+  assert.deepEqual({ name, timezone, siteUrl }, {
+    name: "Shop",
+    timezone: "Asia/Tokyo",
+    siteUrl: "https://shop.example",
+  });
+  const mistaken = provisionDefaultProject(sql, { ...UNSET, timezone: "Mars/Olympus" }, NOW_MS);
+  await assert.rejects(
+    mistaken,
+    (error) => error instanceof Problem && /timezone/.test(error.detail),
+  );
+});
+
+onBothEngines(
+  "provisionDefaultProject: the given key is ensured, never brought back",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    const given = { ...UNSET, apiKey: "pk_of_the_operator" };
+    const starts = await Promise.all(
+      [1, 2, 3].map(() => provisionDefaultProject(sql, given, NOW_MS)),
+    );
+    assert.deepEqual(starts.map(({ firstKey, warning }) => firstKey ?? warning), [
+      null,
+      null,
+      null,
+    ]);
+    const { projectId } = await requireProject(sql, "prj_default");
+    const [key, ...more] = await listKeys(sql, projectId, NOW_MS);
+    assert.ok(key);
+    assert.deepEqual({ kind: key.kind, more }, { kind: "public", more: [] });
+
+    const elsewhere = await provisionDefaultProject(sql, { ...given, id: "prj_other" }, NOW_MS);
+    assert.match(elsewhere.warning ?? "", /another project/);
+    await revokeKey(sql, { projectId, keyId: key.id, nowMs: NOW_MS });
+    assert.match((await provisionDefaultProject(sql, given, NOW_MS)).warning ?? "", /revoked/);
+    assert.equal((await listKeys(sql, projectId, NOW_MS))[0]?.status, "revoked");
+    assert.equal((await provisionDefaultProject(sql, UNSET, NOW_MS)).firstKey, null);
+  },
+);

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { openEmbedded } from "../../src/db/embedded.ts";
+import { FolderInUse, lockFolder } from "../../src/db/folder_lock.ts";
+
+const WRITER = `
+  import { openEmbedded } from ${JSON.stringify(import.meta.resolve("../../src/db/embedded.ts"))};
+  const sql = await openEmbedded(Deno.args[0]);
+  await sql.script("CREATE TABLE IF NOT EXISTS kept (n int)");
+  const out = (line) => Deno.stdout.writeSync(new TextEncoder().encode(line + "\\n"));
+  for (let n = 0;; n++) {
+    await sql.query("INSERT INTO kept VALUES ($1)", [n]);
+    out(String(n));
+  }
+`;
+const SECOND = `
+  import { openEmbedded } from ${JSON.stringify(import.meta.resolve("../../src/db/embedded.ts"))};
+  await openEmbedded(Deno.args[0]).catch((error) => console.log(error.name + ": " + error.message));
+`;
+const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+
+async function inFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
+  const dataDir = await Deno.makeTempDir({ prefix: "footfall-data-" });
+  try {
+    await work(dataDir);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+}
+
+async function program(folder: string, name: string, source: string): Promise<Deno.Command> {
+  const path = `${folder}/${name}.js`;
+  await Deno.writeTextFile(path, source);
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-lock", "--config", CONFIG, path, folder],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  });
+}
+
+Deno.test("openEmbedded: every commit is written to the disk before it is acknowledged", () =>
+  inFolder(async (dataDir) => {
+    const sql = await openEmbedded(dataDir);
+    try {
+      await sql.script("CREATE TABLE kept (n int)");
+      for (let n = 0; n < 5; n++) {
+        const before = await sql.fsyncCount();
+        await sql.query("INSERT INTO kept VALUES ($1)", [n]);
+        assert.equal(await sql.fsyncCount() - before, 1);
+      }
+      const before = await sql.fsyncCount();
+      await sql.transaction(async (tx) => {
+        await tx.query("INSERT INTO kept VALUES (5)");
+        await tx.query("INSERT INTO kept VALUES (6)");
+        assert.equal(await sql.fsyncCount() - before, 0);
+      });
+      assert.equal(await sql.fsyncCount() - before, 1);
+      await sql.query("SELECT * FROM kept");
+      assert.equal(await sql.fsyncCount() - before, 1);
+      await sql.script("CHECKPOINT");
+      assert.ok(await sql.fsyncCount() - before > 2, "a checkpoint syncs the tables' files too");
+      const mode = (await Deno.stat(`${dataDir}/database`)).mode ?? 0;
+      assert.equal(mode & 0o777, 0o700);
+    } finally {
+      await sql.close();
+    }
+  }));
+
+Deno.test("openEmbedded: a killed process loses no acknowledged row, and its lock is free", () =>
+  inFolder(async (dataDir) => {
+    const child = (await program(dataDir, "writer", WRITER)).spawn();
+    let output = "";
+    try {
+      const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        output += value;
+        if (output.split("\n").length > 100) {
+          try {
+            child.kill("SIGKILL");
+          } catch {
+            // It has been killed by the line before.
+          }
+        }
+      }
+    } finally {
+      await child.status;
+    }
+    const acknowledged = output.split("\n").slice(0, -1).length;
+    assert.ok(acknowledged >= 100, `${acknowledged}`);
+    const sql = await openEmbedded(dataDir);
+    try {
+      const [row] = await sql.query("SELECT count(DISTINCT n) AS rows FROM kept WHERE n < $1", [
+        acknowledged,
+      ]);
+      assert.equal(row!.rows, acknowledged);
+    } finally {
+      await sql.close();
+    }
+  }));
+
+Deno.test("openEmbedded: a second process is refused, and told by whom", () =>
+  inFolder(async (dataDir) => {
+    const lock = await lockFolder(dataDir);
+    try {
+      await assert.rejects(openEmbedded(dataDir), FolderInUse);
+      const { stdout } = await (await program(dataDir, "second", SECOND)).output();
+      const said = new TextDecoder().decode(stdout);
+      assert.match(said, /^FolderInUse: The data folder .* is in use by another Footfall process/);
+      assert.ok(said.includes(`(pid ${Deno.pid})`), said);
+    } finally {
+      lock.release();
+    }
+  }));
+
+Deno.test("openEmbedded: a first start that was interrupted is made anew", () =>
+  inFolder(async (dataDir) => {
+    await Deno.mkdir(`${dataDir}/database.new`);
+    await Deno.writeTextFile(`${dataDir}/database.new/PG_VERSION`, "18\n");
+    const sql = await openEmbedded(dataDir);
+    try {
+      assert.deepEqual(await sql.query("SELECT 1 AS a"), [{ a: 1 }]);
+      const names = [...Deno.readDirSync(dataDir)].map((entry) => entry.name).sort();
+      assert.deepEqual(names, ["database", "footfall.lock"]);
+    } finally {
+      await sql.close();
+    }
+  }));
+
+Deno.test("openEmbedded: a folder that is no database is unavailable, and unlocked again", () =>
+  inFolder(async (dataDir) => {
+    await Deno.mkdir(`${dataDir}/database`);
+    await Deno.writeTextFile(`${dataDir}/database/PG_VERSION`, "9\n");
+    await assert.rejects(openEmbedded(dataDir), { name: "DatabaseUnavailable" });
+    (await lockFolder(dataDir)).release();
+  }));

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { migrate, type Migration, SchemaMismatch, SchemaTooNew } from "../../src/db/migrate.ts";
+import { StatementRefused } from "../../src/db/sql.ts";
+import { onBothEngines } from "../support/databases.ts";
+
+const FIRST: Migration = {
+  version: 1,
+  name: "first",
+  sql: "CREATE TABLE a (n int);\nINSERT INTO a VALUES (1);",
+};
+const SECOND: Migration = { version: 2, name: "second", sql: "ALTER TABLE a ADD m int DEFAULT 5" };
+const BROKEN: Migration = { version: 3, name: "broken", sql: "CREATE TABLE b (n int); SELECT 1/0" };
+
+onBothEngines(
+  "migrate: applies what is missing, once, in order, all of a step or nothing",
+  async (_t, db) => {
+    const sql = await db.open();
+    assert.deepEqual(await migrate(sql, [FIRST]), { applied: ["first"] });
+    assert.deepEqual(await migrate(sql, [SECOND, FIRST]), { applied: ["second"] });
+    assert.deepEqual(await migrate(sql, [FIRST, SECOND]), { applied: [] });
+    const windows = { ...FIRST, sql: FIRST.sql.replaceAll("\n", "\r\n") };
+    assert.deepEqual(await migrate(sql, [windows, SECOND]), { applied: [] });
+    assert.deepEqual(await sql.query("SELECT * FROM a"), [{ n: 1, m: 5 }]);
+
+    await assert.rejects(migrate(sql, [FIRST, SECOND, BROKEN]), StatementRefused);
+    assert.deepEqual(await sql.query("SELECT to_regclass('b')::text AS b"), [{ b: null }]);
+    assert.deepEqual(
+      await sql.query("SELECT version, name FROM schema_migrations ORDER BY version"),
+      [{ version: 1, name: "first" }, { version: 2, name: "second" }],
+    );
+
+    await assert.rejects(
+      migrate(sql, [{ ...FIRST, sql: "CREATE TABLE a (n int8)" }, SECOND]),
+      (error) => error instanceof SchemaMismatch && /Migration 1 \(first\)/.test(error.message),
+    );
+    await assert.rejects(
+      migrate(sql, [FIRST]),
+      (error) =>
+        error instanceof SchemaTooNew &&
+        /has schema 2; this program knows up to 1\. Start a newer/.test(error.message),
+    );
+  },
+);
+
+onBothEngines("migrate: programs that start at once apply each step once", async (_t, db) => {
+  const first = await db.open();
+  const starters = first.engine === "postgres"
+    ? [first, await db.open(), await db.open()]
+    : [first];
+  const outcomes = await Promise.all(
+    [...starters, ...starters].map((sql) => migrate(sql, [FIRST, SECOND])),
+  );
+  assert.deepEqual(outcomes.flatMap(({ applied }) => applied).sort(), ["first", "second"]);
+  assert.deepEqual(await first.query("SELECT * FROM a"), [{ n: 1, m: 5 }]);
+});

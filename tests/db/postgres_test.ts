@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { openPostgres } from "../../src/db/postgres.ts";
+import { type Database, DatabaseUnavailable, StatementRefused } from "../../src/db/sql.ts";
+import {
+  findPostgresBinaries,
+  startPostgres,
+  type ThrowawayPostgres,
+} from "../support/throwaway_postgres.ts";
+
+const OPTIONS = { connectionsMax: 3, statementTimeoutMs: 15_000, applicationName: "tests" };
+
+async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+async function unavailable(sql: Database, msMax: number): Promise<void> {
+  const ms = await elapsedMs(() => assert.rejects(sql.query("SELECT 1"), DatabaseUnavailable));
+  assert.ok(ms < msMax, `${ms} ms`);
+}
+
+async function withServer(
+  work: (server: ThrowawayPostgres, open: (options?: object) => Database) => Promise<void>,
+): Promise<void> {
+  const server = await startPostgres();
+  const opened: Database[] = [];
+  try {
+    await work(server, (options = {}) => {
+      const sql = openPostgres(server.url, { ...OPTIONS, ...options });
+      opened.push(sql);
+      return sql;
+    });
+  } finally {
+    for (const sql of opened) await sql.close();
+    await server.remove();
+  }
+}
+
+/** A real server: see `onBothEngines` for when it may be missing. */
+function onPostgres(name: string, fn: () => Promise<void>): void {
+  const ignore = findPostgresBinaries() === null && Deno.env.get("CI") !== "true";
+  Deno.test({ name, ignore, fn });
+}
+
+onPostgres(
+  "openPostgres: fails fast while the server is down and recovers by itself",
+  () =>
+    withServer(async (server, open) => {
+      const sql = open();
+      await sql.script("CREATE TABLE kept (n int)");
+      const during = sql.transaction(async (tx) => {
+        await tx.query("INSERT INTO kept VALUES (1)");
+        await tx.query("SELECT pg_sleep(10)");
+      });
+      const failed = assert.rejects(during, DatabaseUnavailable);
+      const idle = [sql.query("SELECT 1"), sql.query("SELECT 2")];
+      await Promise.all(idle);
+      await server.kill();
+      await failed;
+      for (let i = 0; i < 5; i++) await unavailable(sql, 500);
+      const burst = await Promise.allSettled(
+        Array.from({ length: 50 }, () => sql.query("SELECT 1")),
+      );
+      assert.ok(burst.every(({ status }) => status === "rejected"));
+      await server.start();
+      assert.deepEqual(await sql.query("SELECT count(*) AS n FROM kept"), [{ n: 0 }]);
+      await server.stop("fast");
+      await unavailable(sql, 500);
+      await server.start();
+      await sql.ping();
+    }),
+);
+
+onPostgres(
+  "openPostgres: a transaction that lost its connection never goes on elsewhere",
+  () =>
+    withServer(async (_server, open) => {
+      const sql = open({ connectionsMax: 1 });
+      const other = open({ connectionsMax: 1 });
+      await sql.script("CREATE TABLE kept (n int)");
+      await assert.rejects(
+        sql.transaction(async (tx) => {
+          const [own] = await tx.query("SELECT pg_backend_pid() AS pid");
+          await other.query("SELECT pg_terminate_backend($1::int)", [own!.pid as number]);
+          await assert.rejects(tx.query("INSERT INTO kept VALUES (1)"), DatabaseUnavailable);
+          await sql.query("SELECT 1");
+          await assert.rejects(tx.query("INSERT INTO kept VALUES (2)"), DatabaseUnavailable);
+        }),
+        DatabaseUnavailable,
+      );
+      assert.deepEqual(await sql.query("SELECT count(*) AS n FROM kept"), [{ n: 0 }]);
+    }),
+);
+
+onPostgres(
+  "openPostgres: the server cancels a statement that runs too long",
+  () =>
+    withServer(async (_server, open) => {
+      const sql = open({ statementTimeoutMs: 300 });
+      await assert.rejects(
+        sql.query("SELECT pg_sleep(10)"),
+        (error) => error instanceof StatementRefused && error.sqlState === "57014",
+      );
+      await sql.ping();
+    }),
+);
+
+onPostgres(
+  "openPostgres: a server that hangs is given up and its connection dropped",
+  () =>
+    withServer(async (server, open) => {
+      const sql = open({ connectionsMax: 1, statementTimeoutMs: 500 });
+      const [backend] = await sql.query("SELECT pg_backend_pid() AS pid");
+      Deno.kill(backend!.pid as number, "SIGSTOP");
+      try {
+        const pinged = assert.rejects(sql.ping(), DatabaseUnavailable);
+        await unavailable(sql, 3_500);
+        await pinged;
+        assert.deepEqual(await sql.query("SELECT 1 AS a"), [{ a: 1 }]);
+      } finally {
+        Deno.kill(backend!.pid as number, "SIGKILL");
+        await server.stop("immediate");
+      }
+    }),
+);
+
+onPostgres(
+  "openPostgres: a wrong database or a refused login is the server's fault, not the statement's",
+  () =>
+    withServer(async (server) => {
+      for (const url of [`${server.url}_absent`, server.url.replace("postgres@", "nobody@")]) {
+        const sql = openPostgres(url, OPTIONS);
+        await unavailable(sql, 1_000);
+        await sql.close();
+      }
+    }),
+);
+
+onPostgres(
+  "openPostgres: statements wait for a free connection, and no longer than their time",
+  () =>
+    withServer(async (_server, open) => {
+      const sql = open({ connectionsMax: 2, statementTimeoutMs: 1_000 });
+      const rows = await Promise.all(
+        Array.from({ length: 40 }, (_, i) => sql.query("SELECT $1::int AS i", [i])),
+      );
+      assert.deepEqual(rows.flat(), Array.from({ length: 40 }, (_, i) => ({ i })));
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const holders = [sql.transaction(() => promise), sql.transaction(() => promise)];
+      await assert.rejects(sql.query("SELECT 1"), /busy/);
+      resolve();
+      await Promise.all(holders);
+      await sql.ping();
+    }),
+);
+
+onPostgres(
+  "openPostgres: many different statements do not fill one connection's memory",
+  () =>
+    withServer(async (_server, open) => {
+      const sql = open({ connectionsMax: 1 });
+      for (let i = 0; i < 700; i++) await sql.query(`SELECT ${i}`);
+      const [row] = await sql.query("SELECT count(*) AS n FROM pg_prepared_statements");
+      assert.ok((row!.n as number) < 300, `${row!.n}`);
+    }),
+);
+
+for (
+  const [what, onConnection] of [
+    ["accepts and never answers", () => {}],
+    ["accepts and hangs up", (connection: Deno.Conn) => connection.close()],
+  ] as const
+) {
+  Deno.test(`openPostgres: a server that ${what} is given up within 3 s`, async () => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const connections: Deno.Conn[] = [];
+    const accepting = (async () => {
+      for await (const connection of listener) {
+        connections.push(connection);
+        onConnection(connection);
+      }
+    })();
+    const { port } = listener.addr as Deno.NetAddr;
+    const sql = openPostgres(`postgres://u:p@127.0.0.1:${port}/d`, OPTIONS);
+    const ms = await elapsedMs(async () => {
+      const calls = Array.from({ length: 10 }, () => sql.query("SELECT 1"));
+      const outcomes = await Promise.allSettled(calls);
+      for (const outcome of outcomes) {
+        assert.ok(outcome.status === "rejected" && outcome.reason instanceof DatabaseUnavailable);
+      }
+    });
+    assert.ok(ms < 3_500, `${ms} ms`);
+    await sql.close();
+    listener.close();
+    for (const connection of connections) {
+      try {
+        connection.close();
+      } catch {
+        // Closed already.
+      }
+    }
+    await accepting;
+  });
+}

@@ -1,0 +1,88 @@
+import { openDatabase } from "../../src/db/open.ts";
+import type { Database } from "../../src/db/sql.ts";
+import {
+  findPostgresBinaries,
+  freshDatabase,
+  startPostgres,
+  type ThrowawayPostgres,
+} from "./throwaway_postgres.ts";
+
+/** An empty database of one engine, for one test. */
+export interface TestDatabase {
+  /** Opens it; what the test does not close is closed after it. */
+  open(): Promise<Database>;
+  /** What a server process needs in its environment to use it. */
+  readonly env: Record<string, string>;
+}
+
+type EngineTest = (t: Deno.TestContext, db: TestDatabase) => Promise<void>;
+
+let cluster: ThrowawayPostgres | null = null;
+let clusterIsPlanned = false;
+
+/**
+ * Registers `<name> [embedded]` and `<name> [postgres]`. Without a PostgreSQL server installed the
+ * second is ignored, except where CI is true: there it runs, and fails saying so.
+ */
+export function onBothEngines(name: string, fn: EngineTest): void {
+  Deno.test(`${name} [embedded]`, async (t) => {
+    const dataDir = await Deno.makeTempDir({ prefix: "footfall-data-" });
+    try {
+      await withDatabase({ databaseUrl: null, dataDir, env: { DATA_DIR: dataDir } }, t, fn);
+    } finally {
+      await Deno.remove(dataDir, { recursive: true });
+    }
+  });
+  const available = findPostgresBinaries() !== null;
+  const inCi = Deno.env.get("CI") === "true";
+  if (available) planCluster();
+  Deno.test({
+    name: `${name} [postgres]`,
+    ignore: !available && !inCi,
+    fn: async (t) => {
+      if (cluster === null) throw new Error("CI needs a PostgreSQL server: initdb was not found");
+      const { url, drop } = await freshDatabase(cluster);
+      const dataDir = await Deno.makeTempDir({ prefix: "footfall-data-" });
+      try {
+        const env = { DATABASE_URL: url, DATA_DIR: dataDir };
+        await withDatabase({ databaseUrl: url, dataDir, env }, t, fn);
+      } finally {
+        await Deno.remove(dataDir, { recursive: true });
+        await drop();
+      }
+    },
+  });
+}
+
+async function withDatabase(
+  place: { databaseUrl: string | null; dataDir: string; env: Record<string, string> },
+  t: Deno.TestContext,
+  fn: EngineTest,
+): Promise<void> {
+  const opened: Database[] = [];
+  const open = async () => {
+    const { databaseUrl, dataDir } = place;
+    const options = { databaseUrl, dataDir, statementTimeoutMs: 15_000, connectionsMax: 4 };
+    const database = await openDatabase(options);
+    opened.push(database);
+    return database;
+  };
+  try {
+    await fn(t, { open, env: place.env });
+  } finally {
+    for (const database of opened) await database.close();
+  }
+}
+
+/** One cluster for all tests of a file, made only when the file has such a test. */
+function planCluster(): void {
+  if (clusterIsPlanned) return;
+  clusterIsPlanned = true;
+  Deno.test.beforeAll(async () => {
+    cluster = await startPostgres();
+  });
+  Deno.test.afterAll(async () => {
+    await cluster?.remove();
+    cluster = null;
+  });
+}
