@@ -11,6 +11,7 @@ import {
   postKeyRotation,
 } from "./auth/key_endpoints.ts";
 import type { KeyDirectory } from "./auth/keys.ts";
+import { projectOfQuery } from "./auth/project_of_query.ts";
 import {
   getProject,
   getProjects,
@@ -168,7 +169,8 @@ function readRoutes(services: Services): DocumentedRoute[] {
       method: "GET",
       path: "/v1/events",
       access: "read",
-      handler: (exchange) => getEvents({ sql: reads, now }, exchange),
+      handler: async (exchange) =>
+        getEvents({ sql: reads, project: await projectOfQuery(reads, exchange), now }, exchange),
       doc: {
         summary: "Stored events, newest first; NDJSON with Accept: application/x-ndjson",
         query: EVENT_QUERY,

@@ -74,7 +74,7 @@ function contentEncoding(request: Request): Encoding {
 function tooLarge(what: string, bytesMax: number): Problem {
   return new Problem(
     "body_too_large",
-    `The body is larger than ${bytesMax} bytes ${what}. Send fewer events in one request.`,
+    `The body is larger than ${bytesMax} bytes ${what}. Send less in one request.`,
     { headers: CLOSE },
   );
 }

@@ -95,7 +95,13 @@ function allowOf(methods: readonly string[]): string {
 
 /** What a thrown value means to the caller. Anything unexpected is ours: 500, and the log has it. */
 function asProblem(error: unknown, log: Log, requestId: string): Problem {
-  if (error instanceof Problem) return error;
+  if (error instanceof Problem) {
+    const { cause } = error.options;
+    if (error.status >= 500 && cause !== undefined) {
+      log.warn(error.code, { requestId, reason: cause instanceof Error ? cause.message : "" });
+    }
+    return error;
+  }
   if (error instanceof DatabaseUnavailable) {
     log.warn("database unavailable", { requestId, reason: error.message });
     return new Problem("database_unavailable", "The database does not answer. Try again shortly.", {

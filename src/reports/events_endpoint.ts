@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { type Principal, requirePrincipal, resolveProject } from "../auth/access.ts";
-import { requireProject } from "../auth/projects.ts";
+import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import type { Exchange } from "../http/router.ts";
 import { EXPORT_CHUNK_ROWS } from "../limits.ts";
@@ -22,9 +21,10 @@ import {
   type StoredEventRow,
 } from "./stored_events.ts";
 
-export interface ReadServices {
-  /** The database that answers reads. */
+/** What a read works with: the project is one that the token may read. */
+export interface ReadContext {
   readonly sql: Sql;
+  readonly project: Project;
   readonly now: () => number;
 }
 
@@ -59,15 +59,11 @@ const SEMANTICS =
  * accepts `application/x-ndjson`.
  */
 export async function getEvents(
-  { sql, now }: ReadServices,
-  { request, url, who }: Exchange<Principal | null>,
+  { sql, project, now }: ReadContext,
+  { request, url }: Exchange<unknown>,
 ): Promise<Response> {
   const query = url.searchParams;
   refuseUnknown(query, Object.keys(EVENT_QUERY));
-  const project = await requireProject(
-    sql,
-    resolveProject(requirePrincipal(who), query.get("project")),
-  );
   const asOf = new Date(now());
   const tail = readTailCursor(query);
   const bounded = tail === null || query.has("from") || query.has("to");

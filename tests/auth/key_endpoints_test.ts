@@ -70,7 +70,6 @@ onBothEngines("keys: mistakes are told by name and make nothing", async (_, db) 
     [{ kind: "public", key: "pk_mine_mine" }, "key"],
     [{ kind: "public", label: "a\u0007b" }, "label"],
     [{ kind: "public", expiresAt: "tomorrow" }, "expiresAt"],
-    [{ kind: "public", expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
   ];
   for (const [body, field] of wrong) {
     const answer = await server.call("POST", KEYS, admin, body);

@@ -1,0 +1,30 @@
+# Footfall with a browser for heatmap captures. Data lives in /data.
+FROM denoland/deno:debian-2.9.6
+
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends chromium fonts-liberation fonts-noto-color-emoji \
+  && rm -rf /var/lib/apt/lists/* \
+  && mkdir -p /app /data \
+  && chown deno:deno /app /data
+
+WORKDIR /app
+USER deno
+
+# Dependencies first: they change less often than the code.
+COPY --chown=deno:deno deno.json deno.lock ./
+RUN deno install --frozen
+
+COPY --chown=deno:deno main.ts LICENSE ./
+COPY --chown=deno:deno migrations migrations
+COPY --chown=deno:deno src src
+RUN deno cache --frozen main.ts src/db/embedded_worker.ts
+
+ENV DATA_DIR=/data CHROME_PATH=/usr/bin/chromium
+VOLUME /data
+EXPOSE 8000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
+  CMD ["deno", "eval", "--allow-net", "const r = await fetch('http://127.0.0.1:8000/healthz'); Deno.exit(r.ok ? 0 : 1)"]
+
+ENTRYPOINT ["deno", "run", "--quiet", "--cached-only", "-P=container", "main.ts"]
+CMD ["serve"]

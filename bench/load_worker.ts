@@ -1,0 +1,161 @@
+/**
+ * The load, in a process of its own: requests are built once and patched in place, and sockets are
+ * used directly, so that a batch of ten costs the generator a small part of what it costs the server.
+ *
+ * `deno run -A load_worker.ts <LoadOrder as JSON>` prints a LoadResult as JSON.
+ */
+import { processCpuSeconds } from "./process_figures.ts";
+import {
+  ADDRESS_PLACE,
+  ANONYMOUS_ID_PLACE,
+  EVENT_ID_PLACE,
+  seededRandom,
+  TIME_PLACE,
+  typicalBatches,
+  USER_AGENTS,
+  userAgent,
+  visitorAddress,
+  visitorAnonymousId,
+  VISITORS,
+  writeEventId,
+} from "./typical_events.ts";
+
+export interface LoadOrder {
+  readonly port: number;
+  readonly apiKey: string;
+  readonly connections: number;
+  readonly batchEvents: number;
+  readonly requests: number;
+}
+
+export interface LoadResult {
+  readonly accepted: number;
+  readonly seconds: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly cpuSeconds: number;
+}
+
+/** A request's bytes and where its placeholders stand. */
+interface PreparedRequest {
+  readonly bytes: Uint8Array;
+  readonly addressAt: number;
+  readonly anonymousIdsAt: readonly number[];
+  readonly eventIdsAt: readonly number[];
+  readonly timesAt: readonly number[];
+}
+
+/** For each user agent; a visitor has one user agent and sends any of its requests. */
+const REQUESTS_PER_USER_AGENT = 20;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+function placesOf(text: string, place: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(place); at >= 0; at = text.indexOf(place, at + 1)) places.push(at);
+  return places;
+}
+
+function prepareRequests(order: LoadOrder): PreparedRequest[] {
+  const count = USER_AGENTS * REQUESTS_PER_USER_AGENT;
+  const batches = typicalBatches(count, order.batchEvents, seededRandom(1));
+  return batches.map((batch, i) => {
+    const body = JSON.stringify({ events: batch.map(({ event }) => event), sentAt: TIME_PLACE });
+    const text = [
+      "POST /v1/events HTTP/1.1",
+      `Host: 127.0.0.1:${order.port}`,
+      `X-API-Key: ${order.apiKey}`,
+      `X-Forwarded-For: ${ADDRESS_PLACE}`,
+      `User-Agent: ${userAgent(i % USER_AGENTS)}`,
+      "Origin: https://shop.example",
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+      "",
+      body,
+    ].join("\r\n");
+    return {
+      bytes: encoder.encode(text),
+      addressAt: text.indexOf(ADDRESS_PLACE),
+      anonymousIdsAt: placesOf(text, ANONYMOUS_ID_PLACE),
+      eventIdsAt: placesOf(text, EVENT_ID_PLACE),
+      timesAt: placesOf(text, TIME_PLACE),
+    };
+  });
+}
+
+function patch(request: PreparedRequest, visitor: number): void {
+  const { bytes } = request;
+  const nowMs = Date.now();
+  const time = encoder.encode(new Date(nowMs).toISOString());
+  const anonymousId = encoder.encode(visitorAnonymousId(visitor));
+  bytes.set(encoder.encode(visitorAddress(visitor)), request.addressAt);
+  for (const at of request.anonymousIdsAt) bytes.set(anonymousId, at);
+  for (const at of request.timesAt) bytes.set(time, at);
+  for (const at of request.eventIdsAt) writeEventId(bytes, at, nowMs);
+}
+
+async function writeAll(connection: Deno.TcpConn, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+}
+
+/** Reads one reply, whose end its Content-Length tells. */
+async function readReply(connection: Deno.TcpConn, buffer: Uint8Array): Promise<string> {
+  let reply = "";
+  for (;;) {
+    const count = await connection.read(buffer);
+    if (count === null) throw new Error(`the server closed the connection after "${reply}"`);
+    reply += decoder.decode(buffer.subarray(0, count));
+    const head = reply.indexOf("\r\n\r\n");
+    if (head < 0) continue;
+    const length = Number(/content-length: (\d+)/i.exec(reply)?.[1]);
+    if (reply.length >= head + 4 + length) return reply;
+  }
+}
+
+async function run(order: LoadOrder): Promise<LoadResult> {
+  const requests = prepareRequests(order);
+  const connections = await Promise.all(
+    Array.from(
+      { length: order.connections },
+      () => Deno.connect({ hostname: "127.0.0.1", port: order.port }),
+    ),
+  );
+  for (const connection of connections) connection.setNoDelay(true);
+  const expected = `"accepted":${order.batchEvents},"duplicates":0,"rejected":[]`;
+  const latencies = new Float64Array(order.requests);
+  const cpuAtStart = processCpuSeconds("self");
+  const startedAt = performance.now();
+  let sent = 0;
+  await Promise.all(connections.map(async (connection) => {
+    const buffer = new Uint8Array(16 * 1024);
+    while (sent < order.requests) {
+      const index = sent++;
+      const visitor = Math.floor(Math.random() * VISITORS);
+      const kept = Math.floor(Math.random() * REQUESTS_PER_USER_AGENT);
+      const request = requests[visitor % USER_AGENTS + USER_AGENTS * kept]!;
+      patch(request, visitor);
+      // A copy, since another connection may patch the same request while this one is written.
+      const bytes = request.bytes.slice();
+      const sentAt = performance.now();
+      await writeAll(connection, bytes);
+      const reply = await readReply(connection, buffer);
+      latencies[index] = performance.now() - sentAt;
+      if (!reply.startsWith("HTTP/1.1 200 ") || !reply.includes(expected)) throw new Error(reply);
+    }
+    connection.close();
+  }));
+  const seconds = (performance.now() - startedAt) / 1000;
+  latencies.sort();
+  const percentile = (share: number) => latencies[Math.floor(share * (order.requests - 1))]!;
+  return {
+    accepted: order.requests * order.batchEvents,
+    seconds,
+    p50Ms: percentile(0.5),
+    p99Ms: percentile(0.99),
+    cpuSeconds: processCpuSeconds("self") - cpuAtStart,
+  };
+}
+
+if (import.meta.main) {
+  console.log(JSON.stringify(await run(JSON.parse(Deno.args[0] ?? "{}"))));
+}

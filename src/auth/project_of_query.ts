@@ -1,0 +1,18 @@
+import type { Sql } from "../db/sql.ts";
+import type { Exchange } from "../http/router.ts";
+import { type Principal, requirePrincipal, resolveProject } from "./access.ts";
+import { type Project, requireProject } from "./projects.ts";
+
+/**
+ * The project that a read is about: the one that `project` names, or the token's only one.
+ * Throws `project_required`, `insufficient_scope`, `not_found`.
+ */
+export function projectOfQuery(
+  sql: Sql,
+  { url, who }: Exchange<Principal | null>,
+): Promise<Project> {
+  return requireProject(
+    sql,
+    resolveProject(requirePrincipal(who), url.searchParams.get("project")),
+  );
+}

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { dirname, join, normalize, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const FILE_LINES_MAX = 400;
+const FUNCTION_LINES_MAX = 70;
+
+/** What each part of src/ may import from. Data flows one way: route → handler → domain → SQL. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  limits: [],
+  recent_cache: [],
+  problem: [],
+  db: ["limits", "recent_cache"],
+  http: ["db", "limits", "problem", "recent_cache"],
+  config: ["http", "limits"],
+  metrics: [],
+  auth: ["db", "http", "limits", "problem", "recent_cache"],
+  ingest: ["auth", "db", "http", "limits", "problem", "recent_cache"],
+  reports: ["auth", "db", "http", "limits", "problem"],
+  seed: ["limits", "ingest"],
+  landing: ["http"],
+  health_endpoints: ["db", "http", "limits", "metrics"],
+  openapi: ["auth", "http", "ingest", "problem"],
+  jobs: ["db", "http", "ingest", "limits"],
+  routes: [
+    "auth",
+    "config",
+    "db",
+    "health_endpoints",
+    "http",
+    "ingest",
+    "landing",
+    "metrics",
+    "openapi",
+    "problem",
+    "reports",
+  ],
+  app: ["auth", "config", "db", "http", "ingest", "jobs", "limits", "metrics", "problem", "routes"],
+  commands: ["app", "auth", "config", "db", "http", "limits", "problem", "seed"],
+  cli: ["commands", "config", "db", "http", "limits", "problem"],
+};
+/** Between domains only these are imported, and as types alone. */
+const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
+  ingest: ["auth"],
+  reports: ["auth"],
+  openapi: ["auth"],
+};
+
+interface Import {
+  readonly target: string;
+  readonly typeOnly: boolean;
+}
+
+interface Source {
+  readonly path: string;
+  readonly lines: readonly string[];
+  readonly imports: readonly Import[];
+}
+
+function* files(folder: string): Generator<string> {
+  for (const entry of Deno.readDirSync(join(ROOT, folder))) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory) yield* files(path);
+    else if (entry.name.endsWith(".ts")) yield path;
+  }
+}
+
+const IMPORT = /^(?:import|export)\s+(type\s+)?([^;"]*?from\s+)?"(\.[^"]+)"/gm;
+
+/** An import is of types alone where `type` stands before the list or before each of its names. */
+function isTypeOnly(keyword: string | undefined, clause: string | undefined): boolean {
+  if (keyword !== undefined) return true;
+  const names = /\{([^}]*)\}/.exec(clause ?? "")?.[1]?.split(",").map((name) => name.trim());
+  return names?.every((name) => name === "" || name.startsWith("type ")) ?? false;
+}
+
+function read(path: string): Source {
+  const text = Deno.readTextFileSync(join(ROOT, path));
+  const imports = [...text.matchAll(IMPORT)].map(([, keyword, clause, target]) => ({
+    target: normalize(join(dirname(path), target!)),
+    typeOnly: isTypeOnly(keyword, clause),
+  }));
+  return { path, lines: text.trimEnd().split("\n"), imports };
+}
+
+const sources = [...files("src"), "main.ts"].map(read);
+const everything = [...sources, ...[...files("tests"), ...files("bench")].map(read)];
+
+const partOf = (path: string) => path.replace(/^src\//, "").replace(/[/.].*$/, "");
+
+Deno.test("tidy: every part of src imports only from the parts below it", () => {
+  const wrong: string[] = [];
+  for (const { path, imports } of sources) {
+    if (path === "main.ts") continue;
+    const part = partOf(path);
+    const allowed = MAY_IMPORT[part];
+    if (allowed === undefined) wrong.push(`${path}: its part is not in the table`);
+    for (const { target, typeOnly } of imports) {
+      if (!target.startsWith("src/")) continue;
+      const other = partOf(target);
+      if (other !== part && !allowed?.includes(other)) wrong.push(`${path} → ${target}`);
+      if (TYPES_ONLY[part]?.includes(other) && !typeOnly) {
+        wrong.push(`${path} → ${target}: types only`);
+      }
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("tidy: no file imports itself by a detour", () => {
+  const graph = new Map(sources.map(({ path, imports }) => [path, imports.map((i) => i.target)]));
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    assert.ok(!trail.includes(path), `cycle: ${[...trail, path].join(" → ")}`);
+    if (done.has(path)) return;
+    for (const target of graph.get(path) ?? []) visit(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of graph.keys()) visit(path, []);
+});
+
+Deno.test(`tidy: no file has more than ${FILE_LINES_MAX} lines`, () => {
+  const long = everything.filter(({ lines }) => lines.length > FILE_LINES_MAX)
+    .map(({ path, lines }) => `${path}: ${lines.length}`);
+  assert.deepEqual(long, []);
+});
+
+/** Formatted code ends a function at the first closing brace of its own indentation. */
+function* functionLengths({ path, lines }: Source): Generator<{ at: string; length: number }> {
+  const opening =
+    /^(\s*)(?:export )?(?:async )?(?:function\b|static |get |#?\w+(?:<.*>)?\(|const \w+ = (?:async )?\().*(?:\{|\()$/;
+  for (const [i, line] of lines.entries()) {
+    const indent = opening.exec(line)?.[1];
+    if (indent === undefined || /^\s*(?:if|for|while|switch|return|await|else)\b/.test(line)) continue;
+    const end = lines.findIndex((other, j) =>
+      j > i && other.startsWith(indent) && /^\}/.test(other.slice(indent.length)) &&
+      !/\{$/.test(other)
+    );
+    if (end > i) yield { at: `${path}:${i + 1}`, length: end - i + 1 };
+  }
+}
+
+Deno.test(`tidy: no function of src has more than ${FUNCTION_LINES_MAX} lines`, () => {
+  const lengths = sources.flatMap((source) => [...functionLengths(source)]);
+  assert.ok(lengths.length > 100, "the functions were found");
+  const long = lengths.filter(({ length }) => length > FUNCTION_LINES_MAX)
+    .map(({ at, length }) => `${at}: ${length}`);
+  assert.deepEqual(long, []);
+});
+
+Deno.test("tidy: the environment is read in src/config.ts alone", () => {
+  const readers = sources.filter(({ lines }) => lines.some((line) => line.includes("Deno.env")))
+    .map(({ path }) => path);
+  assert.deepEqual(readers, ["src/config.ts"]);
+});
+
+Deno.test("tidy: no barrels, and no file named for what it does not hold", () => {
+  const named = sources.filter(({ path }) =>
+    /(?:^|\/)(?:index|mod|utils?|helpers?|common|types|misc)\.ts$/.test(path)
+  );
+  const barrels = sources.filter(({ lines }) =>
+    lines.some((line) => /^export (?:\*|\{[^}]*\}) from/.test(line))
+  );
+  assert.deepEqual([...named, ...barrels].map(({ path }) => path), []);
+});
+
+Deno.test("tidy: the permission sets name every variable that the configuration knows", async () => {
+  const { CONFIG_VARIABLES } = await import("../src/config.ts");
+  const manifest = JSON.parse(Deno.readTextFileSync(join(ROOT, "deno.json")));
+  for (const set of ["serve", "container"]) {
+    const allowed: string[] = manifest.permissions[set].env;
+    const missing = CONFIG_VARIABLES.filter(({ name }) => !allowed.includes(name));
+    assert.deepEqual(missing, [], `permissions.${set}.env in deno.json`);
+  }
+});
+
+Deno.test("tidy: the README's table lists every variable with its default", async () => {
+  const { CONFIG_VARIABLES } = await import("../src/config.ts");
+  const readme = Deno.readTextFileSync(join(ROOT, "README.md"));
+  const missing = CONFIG_VARIABLES.filter(({ name }) => !readme.includes(`| \`${name}\` |`));
+  assert.deepEqual(missing.map(({ name }) => name), [], relative(ROOT, "README.md"));
+});
