@@ -17,7 +17,7 @@ RUN deno install --frozen
 COPY --chown=deno:deno main.ts LICENSE ./
 COPY --chown=deno:deno migrations migrations
 COPY --chown=deno:deno src src
-RUN deno cache --frozen main.ts src/db/embedded_worker.ts
+RUN deno task build
 
 ENV DATA_DIR=/data CHROME_PATH=/usr/bin/chromium
 VOLUME /data

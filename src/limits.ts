@@ -100,6 +100,9 @@ export const CURSOR_LENGTH_MAX = 2_000;
 export const STORE_DELAY_MS_MAX = 2 * MINUTE_MS;
 export const REQUEST_JSON_BYTES_MAX = 64 * KIBIBYTE;
 
+/** How long browsers use the SDK before they ask whether it is still the same. */
+export const SDK_CACHE_S = 3_600;
+
 /** Stopping: from the signal to the exit, at most this. */
 export const SHUTDOWN_MS_MAX = 10 * SECOND_MS;
 /** `Retry-After` of a 503, in whole seconds. */

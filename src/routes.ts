@@ -43,6 +43,7 @@ import type { Metrics } from "./metrics.ts";
 import { createOpenApi, type RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "./problem.ts";
 import { EVENT_QUERY, EventsReply, getEvents } from "./reports/events_endpoint.ts";
+import { createSdkFile } from "./sdk_endpoints.ts";
 
 /** What handlers may need, built once by the composition root. */
 export interface Services {
@@ -156,6 +157,22 @@ function publicRoutes(services: Services): DocumentedRoute[] {
       doc: { summary: "Prometheus metrics", success: page("text/plain"), problems: [] },
     },
   ];
+}
+
+const SDK_FILES = [
+  ["sdk.js", "text/javascript", "The browser SDK, for a script tag"],
+  ["sdk.mjs", "text/javascript", "The SDK as a module"],
+  ["sdk.d.ts", "application/typescript", "Types of the module"],
+] as const;
+
+function sdkRoutes(): DocumentedRoute[] {
+  return SDK_FILES.map(([name, contentType, summary]) => ({
+    method: "GET",
+    path: `/${name}`,
+    access: "open",
+    handler: createSdkFile(name),
+    doc: { summary, success: page(contentType), problems: ["not_found"] },
+  }));
 }
 
 function page(contentType: string): RouteDoc["success"] {
@@ -318,6 +335,7 @@ function keyRoutes(services: Services): DocumentedRoute[] {
 export function createRoutes(services: Services): DocumentedRoute[] {
   const routes = [
     ...publicRoutes(services),
+    ...sdkRoutes(),
     ...readRoutes(services),
     ...projectRoutes(services),
     ...keyRoutes(services),

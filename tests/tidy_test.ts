@@ -20,6 +20,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   reports: ["auth", "db", "http", "limits", "problem"],
   seed: ["limits", "ingest"],
   landing: ["http"],
+  sdk: [],
+  sdk_build: [],
+  sdk_endpoints: ["limits", "problem"],
   health_endpoints: ["db", "http", "limits", "metrics"],
   openapi: ["auth", "http", "ingest", "problem"],
   jobs: ["db", "http", "ingest", "limits"],
@@ -35,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "openapi",
     "problem",
     "reports",
+    "sdk_endpoints",
   ],
   app: ["auth", "config", "db", "http", "ingest", "jobs", "limits", "metrics", "problem", "routes"],
   commands: ["app", "auth", "config", "db", "http", "limits", "problem", "seed"],
@@ -132,7 +136,9 @@ function* functionLengths({ path, lines }: Source): Generator<{ at: string; leng
     /^(\s*)(?:export )?(?:async )?(?:function\b|static |get |#?\w+(?:<.*>)?\(|const \w+ = (?:async )?\().*(?:\{|\()$/;
   for (const [i, line] of lines.entries()) {
     const indent = opening.exec(line)?.[1];
-    if (indent === undefined || /^\s*(?:if|for|while|switch|return|await|else)\b/.test(line)) continue;
+    if (indent === undefined || /^\s*(?:if|for|while|switch|return|await|else)\b/.test(line)) {
+      continue;
+    }
     const end = lines.findIndex((other, j) =>
       j > i && other.startsWith(indent) && /^\}/.test(other.slice(indent.length)) &&
       !/\{$/.test(other)

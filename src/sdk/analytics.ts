@@ -1,0 +1,139 @@
+/// <reference lib="dom" />
+import { type Capture, type Record, startCapture } from "./capture.ts";
+import { Delivery } from "./delivery.ts";
+import { eventId } from "./event_id.ts";
+import { openIdentity } from "./identity.ts";
+import { currentPage } from "./page.ts";
+import { Queue } from "./queue.ts";
+import type { Analytics, AnalyticsOptions } from "./sdk.d.ts";
+import { openStore } from "./store.ts";
+
+const IDENTIFIER_LENGTH_MAX = 200;
+/** A page killed without a farewell keeps its lock for about a second. */
+const ADOPTION_MS = 1_500;
+
+interface Client extends Analytics {
+  capture(wanted: AnalyticsOptions["autocapture"]): void;
+}
+
+/** The clients of this page or process, whichever copy of the SDK made them: none counts a visit twice. */
+const clients = (): Map<string, Client> => {
+  const page = globalThis as { _footfall?: Map<string, Client> };
+  return page._footfall ??= new Map();
+};
+
+/** Drops what no database can hold: NUL and lone halves of characters, which JSON writes as escapes. */
+const storable = (json: string) =>
+  json.replace(/(\\\\)|\\u(?:0000|d[89a-f]..)/g, (_, backslash = "") => backslash);
+
+/** Ties the client to the page's life. Pages die without notice, so every chance is taken. */
+function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | undefined): void {
+  const adopt = () => queue.adopt().then(() => delivery.wake());
+  const adoptAgain = (ms: number) => {
+    adopt();
+    setTimeout(adoptAgain, ms, 2 * ms);
+  };
+  addEventListener("pagehide", () => {
+    capture()?.end();
+    delivery.leave();
+    queue.release();
+  });
+  addEventListener("pageshow", ({ persisted }) => {
+    if (!persisted) return;
+    queue.resume();
+    capture()?.begin();
+    adopt();
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) return;
+    capture()?.hide();
+    delivery.leave();
+  });
+  addEventListener("online", () => delivery.retry());
+  adoptAgain(ADOPTION_MS);
+}
+
+/** @param apiKey "": the client does nothing */
+function createClient(apiKey: string, endpoint: string, options: AnalyticsOptions): Client {
+  const inPage = !!apiKey && typeof document === "object";
+  const log = options.debug ? console.info.bind(console, "[footfall]") : () => {};
+  const store = openStore(inPage);
+  const identity = openIdentity(store);
+  const queue = new Queue(store, apiKey);
+  const delivery = new Delivery(queue, store, { apiKey, endpoint, log }, options);
+  let capture: Capture | undefined;
+
+  /** The page comes first: it never sees an error. */
+  function attempt(work: () => void) {
+    try {
+      if (apiKey && !identity.isOptedOut()) work();
+    } catch (error) {
+      log(error);
+    }
+  }
+
+  const record: Record = (name, properties, details, id = eventId(), isDraft) =>
+    attempt(() => {
+      const page = inPage ? currentPage() : undefined;
+      const json = storable(JSON.stringify({
+        timestamp: Date.now(),
+        ...page && identity.read(),
+        ...page,
+        ...details,
+        eventId: id,
+        name: `${name}`.slice(0, IDENTIFIER_LENGTH_MAX),
+        properties,
+        context: { ...page?.context, ...details?.context },
+      }));
+      if (isDraft) return queue.draft(id, json);
+      log(json);
+      queue.add(id, json);
+      delivery.wake();
+    });
+
+  if (inPage) watchPage(queue, delivery, () => capture);
+  return {
+    track: (name, properties, details) => record(name, properties, details),
+    page(properties, details) {
+      capture?.end();
+      record("page_view", properties, details);
+      capture?.begin(true);
+    },
+    identify: (userId) =>
+      attempt(() => {
+        const id = `${userId ?? ""}`;
+        // A server's client speaks for many: who each event is about goes with the event.
+        if (id && id.length <= IDENTIFIER_LENGTH_MAX && inPage) identity.identify(id);
+      }),
+    reset: identity.reset,
+    flush: () => delivery.flush(),
+    optOut() {
+      identity.optOut();
+      queue.clear();
+    },
+    optIn: identity.optIn,
+    capture(wanted) {
+      if (wanted && inPage) capture ??= startCapture(Object(wanted), record);
+    },
+  };
+}
+
+/** Implements the declaration of the same name in sdk.d.ts. Never throws. */
+export function createAnalytics(options: AnalyticsOptions): Analytics {
+  try {
+    const apiKey = options.apiKey!.trim();
+    const endpoint = options.endpoint!.trim();
+    if (apiKey && endpoint) {
+      const known = clients();
+      const name = `${apiKey} ${endpoint}`;
+      const client = known.get(name) ??
+        createClient(apiKey, endpoint.replace(/\/+$/, ""), options);
+      known.set(name, client);
+      client.capture(options.autocapture);
+      return client;
+    }
+  } catch {
+    // Without a key or an endpoint, whatever else stands there.
+  }
+  return createClient("", "", {});
+}

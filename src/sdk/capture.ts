@@ -1,0 +1,71 @@
+/// <reference lib="dom" />
+import { watchClicks } from "./clicks.ts";
+import { recordLink } from "./links.ts";
+import { watchHistory } from "./page.ts";
+import { createScroll } from "./scroll.ts";
+import type { Autocapture, EventDetails, Properties } from "./sdk.d.ts";
+
+/** @param isDraft kept for the case that the page dies before it records the event of this id */
+export type Record = (
+  name: string,
+  properties?: Properties,
+  details?: EventDetails,
+  id?: string,
+  isDraft?: boolean,
+) => void;
+
+/** Autocapture of a page, driven by the page's life. */
+export interface Capture {
+  /** A page view begins; `isCounted`: its `page_view` was recorded already. */
+  begin(isCounted?: boolean): void;
+  /** The page view ends. */
+  end(): void;
+  /** The page went out of sight, perhaps for good. */
+  hide(): void;
+}
+
+/** Never reads text or values: positions, selectors and addresses alone. */
+export function startCapture(parts: Autocapture, record: Record): Capture {
+  const scroll = parts.scroll === false ? undefined : createScroll(record);
+  const clicks = parts.clicks === false ? undefined : watchClicks(record);
+  function clicked(event: MouseEvent) {
+    const path = event.composedPath() as Element[];
+    // Pages ask not to be watched, and passwords are nobody's business.
+    const isIgnored = path.some((node) =>
+      node.matches?.("[data-footfall-ignore],input[type=password]")
+    );
+    // Only people click; the right button neither opens a link nor presses anything.
+    if (!event.isTrusted || isIgnored || event.button > 1) return;
+    if (event.button === 0) clicks?.clicked(event, path[0]!);
+    if (parts.links !== false) recordLink(record, path[0]!);
+  }
+  addEventListener("click", clicked, true);
+  addEventListener("auxclick", clicked, true);
+
+  const capture: Capture = {
+    begin(isCounted) {
+      if (!isCounted && parts.pageViews !== false) record("page_view");
+      scroll?.begin();
+    },
+    end() {
+      clicks?.settle();
+      scroll?.end();
+    },
+    hide() {
+      clicks?.settle();
+      scroll?.hide();
+    },
+  };
+  const start = () => {
+    capture.begin();
+    watchHistory(() => {
+      capture.end();
+      capture.begin();
+    });
+  };
+  // A prerendered page is a guess of the browser: it is viewed when it is shown.
+  if ((document as { prerendering?: boolean }).prerendering) {
+    document.addEventListener("prerenderingchange", start, { once: true });
+  } else start();
+  return capture;
+}

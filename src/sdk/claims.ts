@@ -1,0 +1,72 @@
+/// <reference lib="dom" />
+import type { Store } from "./store.ts";
+
+/** Longer than the minute between two timers of a tab that the browser slows down. */
+const LEASE_MS = 90_000;
+const RENEWAL_MS = 10_000;
+
+/** Which queues this page may send. Each queue has one holder, so that no event goes out twice. */
+export interface Claims {
+  /** Takes a queue that is new, or whose page is gone; false while another page holds it. */
+  claim(queue: string): Promise<boolean> | boolean;
+  holds(queue: string): boolean;
+  /** Gives everything back, as the page goes. */
+  release(): void;
+}
+
+/** A page that dies loses its locks, so a lock says exactly whether a queue's page lives. */
+function lockClaims(locks: LockManager): Claims {
+  const releases = new Map<string, () => void>();
+  return {
+    claim: (queue) =>
+      new Promise((resolve) => {
+        const held = (lock: Lock | null) => {
+          resolve(!!lock);
+          return lock && new Promise<void>((release) => releases.set(queue, release));
+        };
+        locks.request(`footfall|${queue}`, { ifAvailable: true }, held).catch(() => resolve(false));
+      }),
+    holds: (queue) => releases.has(queue),
+    release() {
+      releases.forEach((release) => release());
+      releases.clear();
+    },
+  };
+}
+
+/** Without Web Locks (pages served by plain HTTP): a renewed lease in storage says that a page lives. */
+function leaseClaims(store: Store): Claims {
+  const leases = new Map<string, number>();
+  const nameOf = (queue: string) => `lease|${queue}`;
+  // A page that slept past its own lease has lost it, whoever took it.
+  const holds = (queue: string) => leases.get(queue)! > Date.now();
+  const isFree = (name: string) => !(Number(store.get(name)) > Date.now());
+
+  function renew(queue: string) {
+    leases.set(queue, Date.now() + LEASE_MS);
+    store.set(nameOf(queue), `${leases.get(queue)}`);
+  }
+
+  setInterval(() => {
+    [...leases.keys()].filter(holds).forEach(renew);
+    store.names().filter((name) => name.startsWith("lease|") && isFree(name)).forEach(store.remove);
+  }, RENEWAL_MS);
+
+  return {
+    claim(queue) {
+      const wins = isFree(nameOf(queue));
+      if (wins) renew(queue);
+      return wins;
+    },
+    holds,
+    release() {
+      [...leases.keys()].filter(holds).map(nameOf).forEach(store.remove);
+      leases.clear();
+    },
+  };
+}
+
+export function openClaims(store: Store): Claims {
+  if (!store.shared) return { claim: () => true, holds: () => true, release() {} };
+  return navigator.locks ? lockClaims(navigator.locks) : leaseClaims(store);
+}

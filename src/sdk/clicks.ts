@@ -1,0 +1,110 @@
+/// <reference lib="dom" />
+import type { Record } from "./capture.ts";
+import { layout, pageNow } from "./page.ts";
+import { selectorOf } from "./selector.ts";
+
+/** Rage: this many clicks within this time and distance. Dead: nothing changed for this time. */
+const RAGE_CLICKS = 3;
+const RAGE_PX = 30;
+const WINDOW_MS = 1_000;
+/** A burst's last click must still find its first one. */
+const HOLD_MS = WINDOW_MS + 100;
+
+/** Controls that work without a trace in the document, and links that lead away. */
+const ALIVE = "input,textarea,select,option,video,audio,[contenteditable]," +
+  'a[href]:not([href^="#"],[href^="javascript:"])';
+
+/** Where a click hit, as a fraction of the width and in pixels from the top. */
+function positionOf(event: MouseEvent, target: Element, documentWidth: number) {
+  let { clientX: x, clientY: y } = event;
+  if (!event.detail) {
+    // By keyboard: the middle of what was activated.
+    const box = target.getBoundingClientRect();
+    x = box.x + box.width / 2;
+    y = box.y + box.height / 2;
+  }
+  let fixed = false;
+  for (let node: Element | null = target; node; node = node.parentElement) {
+    fixed ||= getComputedStyle(node).position === "fixed";
+  }
+  if (!fixed) {
+    x += scrollX;
+    y += scrollY;
+  }
+  return {
+    x: +Math.min(Math.max(x / documentWidth, 0), 1).toFixed(4),
+    y: Math.round(Math.max(y, 0)),
+    fixed,
+  };
+}
+
+export interface Clicks {
+  clicked(event: MouseEvent, target: Element): void;
+  /** Records what is still held: the page goes. */
+  settle(): void;
+}
+
+/** Holds each click until it is known whether anything came of it, then records it. */
+export function watchClicks(record: Record): Clicks {
+  const held = new Set<ReturnType<typeof hold>>();
+  let labelled: Element | null | undefined;
+
+  const changed = () => held.forEach(({ properties }) => properties.dead = false);
+  const observer = new MutationObserver(changed);
+
+  function hold(event: MouseEvent, target: Element) {
+    const documentWidth = document.scrollingElement!.scrollWidth;
+    const properties = {
+      ...positionOf(event, target, documentWidth),
+      rage: false,
+      dead: !target.closest(ALIVE),
+      selector: selectorOf(target),
+      documentWidth,
+      ...layout(),
+    };
+    const details = pageNow();
+    const click = {
+      event,
+      properties,
+      settle() {
+        if (!held.delete(click)) return;
+        if (!held.size) observer.disconnect();
+        record("click", properties, details);
+      },
+    };
+    return click;
+  }
+
+  for (const name of ["scroll", "focusin", "input", "popstate"]) {
+    addEventListener(name, changed, true);
+  }
+  document.addEventListener("selectionchange", () => {
+    if (!getSelection()?.isCollapsed) changed();
+  });
+  return {
+    clicked(event, target) {
+      // A click on a label clicks its control once more.
+      const repeats = target === labelled;
+      labelled = target.closest("label")?.control;
+      if (repeats) return;
+      const click = hold(event, target);
+      held.add(click);
+      setTimeout(click.settle, HOLD_MS);
+      const burst = [...held].filter(({ event: { timeStamp, clientX, clientY } }) =>
+        event.timeStamp - timeStamp <= WINDOW_MS &&
+        Math.hypot(event.clientX - clientX, event.clientY - clientY) <= RAGE_PX
+      );
+      if (burst.length >= RAGE_CLICKS) burst.forEach(({ properties }) => properties.rage = true);
+      observer.observe(document, {
+        attributes: true,
+        characterData: true,
+        childList: true,
+        subtree: true,
+      });
+    },
+    settle() {
+      changed();
+      held.forEach((click) => click.settle());
+    },
+  };
+}

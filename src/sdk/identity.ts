@@ -1,0 +1,37 @@
+import { eventId } from "./event_id.ts";
+import type { Store } from "./store.ts";
+
+/** Who the visitor is, read anew for each event: another tab may have changed it. */
+export interface Identity {
+  /** The members of an event that say who did it. */
+  read(): { anonymousId: string; userId: string | null };
+  identify(userId: string): void;
+  reset(): void;
+  isOptedOut(): boolean;
+  optOut(): void;
+  optIn(): void;
+}
+
+export function openIdentity(store: Store): Identity {
+  function reset() {
+    store.remove("userId");
+    store.remove("anonymousId");
+  }
+  return {
+    read() {
+      let anonymousId = store.get("anonymousId");
+      if (!anonymousId) store.set("anonymousId", anonymousId = eventId());
+      return { anonymousId, userId: store.get("userId") };
+    },
+    identify: (userId) => store.set("userId", userId),
+    reset,
+    isOptedOut: () =>
+      store.get("optOut") !== null ||
+      !!(navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl,
+    optOut() {
+      reset();
+      store.set("optOut", "1");
+    },
+    optIn: () => store.remove("optOut"),
+  };
+}

@@ -1,0 +1,13 @@
+/// <reference lib="dom" />
+import type { Record } from "./capture.ts";
+
+const FILE = /\.(pdf|zip|t?gz|rar|7z|dmg|exe|msi|pkg|(doc|xls|ppt)x?|csv|txt|epub|mp[34])$/i;
+
+/** `outbound_link` and `file_download`, with the address but neither its query nor its fragment. */
+export function recordLink(record: Record, target: Element): void {
+  const link = target.closest("a");
+  if (!link || !/^https?:/.test(link.href)) return;
+  const url = (link.origin + link.pathname).slice(0, 2048);
+  if (link.hasAttribute("download") || FILE.test(url)) record("file_download", { url });
+  else if (link.host !== location.host) record("outbound_link", { url });
+}

@@ -1,0 +1,60 @@
+/// <reference lib="dom" />
+import type { EventDetails } from "./sdk.d.ts";
+
+const LOCATION_LENGTH_MAX = 2048;
+
+const cut = (text: string) => text.slice(0, LOCATION_LENGTH_MAX);
+
+/** After a history navigation: the address before it. */
+let previousUrl: string | undefined;
+
+/** What every event of a page says of it. */
+export function currentPage(): EventDetails & { readonly context: Record<string, unknown> } {
+  return {
+    url: cut(location.href),
+    referrer: cut(previousUrl ?? document.referrer),
+    title: cut(document.title),
+    context: {
+      viewport: { width: innerWidth, height: innerHeight },
+      locale: navigator.language,
+      timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    },
+  };
+}
+
+/** The page at this moment, for an event that is sent later. */
+export function pageNow(): EventDetails {
+  return { ...currentPage(), timestamp: Date.now() };
+}
+
+/** The window and the whole document, in CSS pixels. */
+export function layout() {
+  return {
+    viewportWidth: innerWidth,
+    viewportHeight: innerHeight,
+    documentHeight: document.scrollingElement!.scrollHeight,
+  };
+}
+
+/** Calls `changed` after each navigation within the document. */
+export function watchHistory(changed: () => void): void {
+  let url = location.href;
+  const look = (ignored: RegExp) => {
+    const before = url;
+    url = location.href;
+    if (before.replace(ignored, "") === url.replace(ignored, "")) return;
+    previousUrl = cut(before);
+    changed();
+  };
+  const fragment = /#.*/;
+  // Pages keep filters in the query by replaceState, at each keystroke: only a new path counts.
+  const queryAndFragment = /[?#].*/;
+  for (const method of ["pushState", "replaceState"] as const) {
+    const original = history[method];
+    history[method] = function (...args) {
+      original.apply(this, args);
+      look(method === "pushState" ? fragment : queryAndFragment);
+    };
+  }
+  addEventListener("popstate", () => look(fragment));
+}
