@@ -2,7 +2,12 @@ import { type App, createApp } from "../app.ts";
 import type { Config } from "../config.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
 import type { Log } from "../http/log.ts";
-import { JWT_SECRET_BYTES_ADVISED, PREPARE_PAUSE_MS, SHUTDOWN_MS_MAX } from "../limits.ts";
+import {
+  JWT_SECRET_BYTES_ADVISED,
+  PREPARE_PAUSE_MS,
+  SHUTDOWN_CONNECTIONS_MS_MAX,
+  SHUTDOWN_MS_MAX,
+} from "../limits.ts";
 import { leaveControlFile, removeControlFile } from "./control_file.ts";
 
 /** Resolves with the name of the first signal that asks the server to stop. */
@@ -107,8 +112,12 @@ async function stop(app: App, server: Deno.HttpServer, log: Log): Promise<number
   }, SHUTDOWN_MS_MAX);
   Deno.unrefTimer(deadline);
   await app.stop();
-  // Only now: a shutdown makes the reading of bodies that are still arriving fail.
-  await server.shutdown();
+  // Only now: a shutdown makes the reading of bodies that are still arriving fail. It also waits for
+  // clients that have been answered mid-body and keep their connection: not for long.
+  await Promise.race([
+    server.shutdown(),
+    new Promise((resolve) => setTimeout(resolve, SHUTDOWN_CONNECTIONS_MS_MAX)),
+  ]);
   clearTimeout(deadline);
   log.info("stopped");
   return 0;

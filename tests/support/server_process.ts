@@ -65,15 +65,7 @@ export class ServerProcess implements AsyncDisposable {
     const unset = Object.fromEntries(CONFIG_VARIABLES.map(({ name }) => [name, ""]));
     const settings = { PORT: "0", HOST: "127.0.0.1", LOG_FORMAT: "json", JWT_SECRET };
     this.#child = new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "--config",
-        "deno.json",
-        "-P=serve",
-        "--quiet",
-        Deno.env.get("REL_ENTRY") ?? "main.ts",
-        "serve",
-      ],
+      args: ["run", "-P=serve", "--quiet", "main.ts", "serve"],
       cwd: REPOSITORY,
       env: { ...unset, ...settings, DEFAULT_API_KEY: API_KEY, NO_COLOR: "1", ...env },
       stdin: "null",
