@@ -51,7 +51,10 @@ function distance(left: string, right: string): number {
 function suggestion(word: string, known: readonly string[]): string {
   const [nearest] = known.map((candidate) => ({ candidate, off: distance(word, candidate) }))
     .sort((a, b) => a.off - b.off);
-  if (nearest === undefined || nearest.off > Math.max(1, Math.floor(word.length / 3))) return "";
+  if (
+    nearest === undefined ||
+    nearest.off > Math.max(word.length < 4 ? 1 : 2, Math.floor(word.length / 3))
+  ) return "";
   return ` Did you mean \`${nearest.candidate}\`?`;
 }
 

@@ -90,5 +90,5 @@ steps.set("more expired events than one transaction deletes go all the same", as
     SELECT 1 + i % 2, gen_random_uuid(), '2020-01-01', '2020-01-01', 'c', 'old', '\\x00', false, true
     FROM generate_series(1, 12001) i`);
   await run("purge expired events", database, NOON);
-  assert.deepEqual([...(await storedNames(database)).values()], []);
+  assert.ok(![...(await storedNames(database)).values()].includes("old"));
 });

@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   db: ["limits", "recent_cache"],
   http: ["db", "limits", "problem", "recent_cache"],
   config: ["http", "limits"],
-  metrics: [],
+  metrics: ["http"],
   auth: ["db", "http", "limits", "problem", "recent_cache"],
   ingest: ["auth", "db", "http", "limits", "problem", "recent_cache"],
   reports: ["auth", "db", "http", "limits", "problem"],

@@ -97,9 +97,10 @@ function running(
   log: Log,
   url: string,
   signal: AbortSignal,
+  stopped: Promise<string>,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    stopSignal().then(resolve);
+    stopped.then(resolve);
     prepare(app, config, log, url, signal).then(() => app.startJobs(), reject);
   });
 }
@@ -125,6 +126,8 @@ async function stop(app: App, server: Deno.HttpServer, log: Log): Promise<number
 
 /** `footfall serve`: runs until SIGTERM or SIGINT. @returns the exit code */
 export async function serve(config: Config, log: Log): Promise<number> {
+  // Before anyone can know of the process: an unheard signal would end it on the spot.
+  const stopped = stopSignal();
   warnOfSettings(config, log);
   const app = await createApp(config, log);
   const preparing = new AbortController();
@@ -141,7 +144,7 @@ export async function serve(config: Config, log: Log): Promise<number> {
   const url = urlOf(config, server.addr.transport === "tcp" ? server.addr.port : config.port);
   log.info("listening", { url, host: config.host });
   try {
-    const signal = await running(app, config, log, url, preparing.signal);
+    const signal = await running(app, config, log, url, preparing.signal, stopped);
     log.info("stopping", { signal });
     return await stop(app, server, log);
   } finally {

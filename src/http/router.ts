@@ -48,6 +48,7 @@ interface Match<Access, Who> {
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:+/=-]{1,128}$/;
 const ANY_METHOD = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+const METHODS: ReadonlySet<string> = new Set(ANY_METHOD.split(", "));
 
 /** Groups the routes by path: fixed paths in a map, the few with parameters scanned in order. */
 function compile<Access, Who>(routes: readonly Route<Access, Who>[]) {
@@ -177,7 +178,9 @@ export function createRouter<Access, Who>(
     }
     response.headers.set("X-Request-Id", requestId);
     const seconds = (performance.now() - startedAt) / 1000;
-    options.observe(found?.path ?? "unknown", request.method, response.status, seconds);
+    // A method may be any word, and metrics must stay few.
+    const method = METHODS.has(request.method) ? request.method : "other";
+    options.observe(found?.path ?? "unknown", method, response.status, seconds);
     log.debug("request", {
       requestId,
       method: request.method,

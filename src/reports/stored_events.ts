@@ -1,5 +1,5 @@
 import type { Param, Sql } from "../db/sql.ts";
-import { STORE_DELAY_MS_MAX } from "../limits.ts";
+import { STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
 import type { PageCursor, TailCursor } from "./event_cursor.ts";
 import type { Range } from "./range.ts";
 
@@ -52,7 +52,8 @@ function tailConditions(where: Where, tail: TailCursor): void {
     where.add(`received_at > ${where.param(tail.at)}::text::timestamptz`);
     return;
   }
-  const since = new Date(Date.parse(tail.at) - STORE_DELAY_MS_MAX).toISOString();
+  const sinceMs = Math.max(Date.parse(tail.at) - STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN);
+  const since = new Date(sinceMs).toISOString();
   where.add(`received_at > ${where.param(since)}::text::timestamptz`);
   where.add(
     `NOT pg_visible_in_snapshot(${STORED_BY}, ${where.param(tail.snapshot)}::text::pg_snapshot)`,

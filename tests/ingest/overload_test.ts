@@ -93,7 +93,7 @@ onBothEngines("POST /v1/events: a full queue is 503 overloaded, with Retry-After
   assert.equal((await storedNames(database)).size, 4);
   assert.equal((await post(batch(1))).status, 200);
 
-  const large = await post(batch(30));
+  const large = await post(batch(100));
   assertProblem(large, 503, "overloaded");
   assert.ok(large.headers.has("retry-after"));
   assert.equal(services.budget.bytes, 0);

@@ -19,7 +19,7 @@ async function withFolder(fn: (folder: string) => Promise<void>): Promise<void> 
 /** The server ends by itself with code 1, and says why in one line that a person can read. */
 async function assertRefuses(server: ServerProcess, why: RegExp): Promise<void> {
   const startedAt = performance.now();
-  assert.equal(await server.exited, 1);
+  assert.equal(await server.ended(), 1);
   assert(performance.now() - startedAt < REFUSAL_MS_MAX, "the refusal came late");
   const lines = server.errorOutput.split("\n").filter((line) => line !== "");
   assert.equal(lines.length, 1, server.errorOutput);

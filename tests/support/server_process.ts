@@ -58,7 +58,8 @@ export class ServerProcess implements AsyncDisposable {
   #wake = Promise.withResolvers<void>();
   #url: URL | null = null;
   #hasExited = false;
-  readonly exited: Promise<number>;
+  #endExpected = false;
+  readonly #exited: Promise<number>;
 
   /** Starts it on a free port of the loopback, with `env` and nothing else of the product's settings. */
   constructor(env: Readonly<Record<string, string>>) {
@@ -73,7 +74,7 @@ export class ServerProcess implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     this.#told = this.#listen();
-    this.exited = this.#child.status.then(async ({ code }) => {
+    this.#exited = this.#child.status.then(async ({ code }) => {
       await this.#told;
       this.#hasExited = true;
       this.#wake.resolve();
@@ -131,22 +132,39 @@ export class ServerProcess implements AsyncDisposable {
     await this.logged("ready");
   }
 
+  /** Waits for an end that is its own decision. @returns the exit code */
+  async ended(): Promise<number> {
+    this.#endExpected = true;
+    const code = await within(EXIT_MS_MAX, this.#exited, "Ending");
+    this.#assertDiscreet();
+    return code;
+  }
+
   /** Asks it to stop. @returns the exit code */
   async stop(signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<number> {
-    if (!this.#hasExited) this.#child.kill(signal);
-    const code = await within(EXIT_MS_MAX, this.exited, "Stopping");
+    this.#assertRuns();
+    this.#endExpected = true;
+    this.#child.kill(signal);
+    const code = await within(EXIT_MS_MAX, this.#exited, "Stopping");
     this.#assertDiscreet();
     return code;
   }
 
   async kill(): Promise<void> {
-    if (!this.#hasExited) this.#child.kill("SIGKILL");
-    await within(EXIT_MS_MAX, this.exited, "Being killed");
+    this.#assertRuns();
+    this.#endExpected = true;
+    this.#child.kill("SIGKILL");
+    await within(EXIT_MS_MAX, this.#exited, "Being killed");
     this.#assertDiscreet();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#endExpected) this.#assertRuns();
     if (!this.#hasExited) await this.kill();
+  }
+
+  #assertRuns(): void {
+    assert(!this.#hasExited, `The server has ended by itself: ${this.errorOutput}`);
   }
 
   async #listen(): Promise<void> {
