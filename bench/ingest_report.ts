@@ -23,6 +23,8 @@ export interface Report {
   readonly embedded: MeasuredLoad & {
     readonly bytesPerEvent: number;
     readonly serverPeakMemoryBytes: number;
+    /** Of the start that makes the database. */
+    readonly firstStartPeakMemoryBytes: number;
   };
   /** Of the minute before the benchmark, and of its last one. */
   readonly loadAverage: readonly [before: number, after: number];
@@ -39,10 +41,15 @@ const count = (value: number): string => Math.round(value).toLocaleString("en");
 const ms = (value: number): string => `${value.toFixed(1)} ms`;
 const mebibytes = (bytes: number): string => `${count(bytes / 2 ** 20)} MiB`;
 
-function costs(load: MeasuredLoad): string {
-  const perThousand = (seconds: number) => `${(seconds * 1e6 / load.accepted).toFixed(1)} ms`;
-  return `server ${perThousand(load.serverCpuSeconds)}, ` +
-    `database ${perThousand(load.databaseCpuSeconds)}, generator ${perThousand(load.cpuSeconds)}`;
+/** Of all runs together: processor time is counted in hundredths of a second. */
+function costs(loads: readonly MeasuredLoad[]): string {
+  const sum = (of: (load: MeasuredLoad) => number) =>
+    loads.reduce((all, load) => all + of(load), 0);
+  const perThousand = (of: (load: MeasuredLoad) => number) =>
+    `${(sum(of) * 1e6 / sum((load) => load.accepted)).toFixed(1)} ms`;
+  return `server ${perThousand((load) => load.serverCpuSeconds)}, ` +
+    `database ${perThousand((load) => load.databaseCpuSeconds)}, ` +
+    `generator ${perThousand((load) => load.cpuSeconds)}`;
 }
 
 /** The run that stands for all: the one with the median rate. */
@@ -59,7 +66,7 @@ function loadLines(name: string, rounds: readonly Round[], of: (round: Round) =>
     [`${name}, 10-event batches, 64 connections`, `${count(load.eventsPerSecond)} events/s`],
     ["  as a share of COPY", `${median(ratios).toFixed(2)} (${each})`],
     ["  latency p50, p99", `${ms(load.p50Ms)}, ${ms(load.p99Ms)}`],
-    ["  processor time per 1,000 events", costs(load)],
+    ["  processor time per 1,000 events", costs(rounds.map(of))],
   ];
 }
 
@@ -95,9 +102,10 @@ export function reportText(report: Report): string {
     ]),
     ["embedded engine, 10-event batches", `${count(embedded.eventsPerSecond)} events/s`],
     ["  latency p50, p99", `${ms(embedded.p50Ms)}, ${ms(embedded.p99Ms)}`],
-    ["  processor time per 1,000 events", costs(embedded)],
+    ["  processor time per 1,000 events", costs([embedded])],
     ["  bytes per event", count(embedded.bytesPerEvent)],
     ["  peak memory of the server", mebibytes(embedded.serverPeakMemoryBytes)],
+    ["  peak memory of the very first start", mebibytes(embedded.firstStartPeakMemoryBytes)],
   ];
   const [before, after] = report.loadAverage;
   return [

@@ -40,7 +40,8 @@ export async function insertEvents(sql: Sql, rows: readonly EventRow[]): Promise
       const value = values[i] = rows[i]![column];
       empty &&= value === null;
     }
-    // `unnest` fills a NULL array up with NULLs: a fifth of the columns mostly has no value.
+    // `unnest` fills a NULL array up with NULLs. Most columns without any value, such as those of
+    // campaigns, need no array then: an eighth of the database's processor time.
     return empty ? null : arrayLiteral(values);
   });
   const known = await sql.query<{ project_id: number; event_id: string }>(INSERT, params);

@@ -5,6 +5,8 @@ import { invalidParameter } from "./parameters.ts";
 export interface PageCursor {
   readonly at: string;
   readonly eventId: string;
+  /** Of a tail: the snapshot that its first page was read in; else null. */
+  readonly snapshot: string | null;
 }
 
 /** What a live tail has seen: everything visible in `snapshot`, a PostgreSQL snapshot taken at `at`. */
@@ -54,8 +56,8 @@ function instant(text: string | undefined): string | null {
   return date.getTime() >= TIMESTAMP_MS_MIN ? date.toISOString() : null;
 }
 
-export function encodePageCursor({ at, eventId }: PageCursor): string {
-  return encode(["p", at, eventId]);
+export function encodePageCursor({ at, eventId, snapshot }: PageCursor): string {
+  return encode(["p", at, eventId, ...(snapshot === null ? [] : [snapshot])]);
 }
 
 export function encodeTailCursor({ at, snapshot }: TailCursor): string {
@@ -66,12 +68,13 @@ export function encodeTailCursor({ at, snapshot }: TailCursor): string {
 export function readPageCursor(query: URLSearchParams): PageCursor | null {
   const value = query.get("cursor");
   if (value === null || value === "") return null;
-  const [kind, time, eventId = ""] = decode(value) ?? [];
+  const [kind, time, eventId = "", snapshot = null] = decode(value) ?? [];
   const at = instant(time);
-  if (kind !== "p" || at === null || !UUID.test(eventId)) {
+  const sane = snapshot === null || isSnapshot(snapshot);
+  if (kind !== "p" || at === null || !UUID.test(eventId) || !sane) {
     throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
   }
-  return { at, eventId };
+  return { at, eventId, snapshot };
 }
 
 /** `after`: a `tailCursor`, or an instant. */

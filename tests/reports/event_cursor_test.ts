@@ -24,10 +24,10 @@ const refused = (field: string) => (error: unknown) => {
 
 Deno.test("page cursor: it comes back as it was encoded, in characters that a URL keeps", () => {
   fc.assert(
-    fc.property(instant, fc.uuid(), (at, eventId) => {
-      const text = encodePageCursor({ at, eventId });
+    fc.property(instant, fc.uuid(), fc.constantFrom(null, "10:20:12"), (at, eventId, snapshot) => {
+      const text = encodePageCursor({ at, eventId, snapshot });
       assert.match(text, /^[\w-]+$/);
-      assert.deepEqual(readPageCursor(query("cursor", text)), { at, eventId });
+      assert.deepEqual(readPageCursor(query("cursor", text)), { at, eventId, snapshot });
     }),
   );
 });
@@ -52,7 +52,7 @@ Deno.test("cursors: absent or empty is null", () => {
 
 Deno.test("cursors: one is not taken for the other", () => {
   const at = "2026-01-01T00:00:00.000Z";
-  const page = encodePageCursor({ at, eventId: crypto.randomUUID() });
+  const page = encodePageCursor({ at, eventId: crypto.randomUUID(), snapshot: null });
   const tail = encodeTailCursor({ at, snapshot: "1:2:" });
   assert.throws(() => readPageCursor(query("cursor", tail)), refused("cursor"));
   assert.throws(() => readTailCursor(query("after", page)), refused("after"));
@@ -69,7 +69,7 @@ Deno.test("tail cursor: snapshots that PostgreSQL would refuse are refused befor
 
 Deno.test("cursors: times that PostgreSQL cannot read are refused", () => {
   for (const at of ["0000-01-01T00:00:00.000Z", "2026-13-01T00:00:00Z", "2026-01-01", ""]) {
-    const cursor = encodePageCursor({ at, eventId: crypto.randomUUID() });
+    const cursor = encodePageCursor({ at, eventId: crypto.randomUUID(), snapshot: null });
     assert.throws(() => readPageCursor(query("cursor", cursor)), refused("cursor"), at);
     const after = encodeTailCursor({ at, snapshot: "1:2:" });
     assert.throws(() => readTailCursor(query("after", after)), refused("after"), at);

@@ -77,6 +77,7 @@ onBothEngines("GET /v1/events?after=: live tailing", async (t, db) => {
       await server.post(project, [newEvent({ name: "before" })]);
       await new Promise((resolve) => setTimeout(resolve, 5));
       const after = new Date().toISOString();
+      await new Promise((resolve) => setTimeout(resolve, 5));
       await server.post(project, [newEvent({ name: "since", timestamp: "2002-02-02T00:00:00Z" })]);
       const { body } = await server.read(project, { after });
       assert.deepEqual(body.events.map((event: Json) => event.name), ["since"]);
