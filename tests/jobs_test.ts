@@ -19,7 +19,11 @@ async function run(name: string, database: Database, nowMs: number): Promise<str
     now,
     write: (line) => lines.push(line),
   });
-  const salts = createSalts(database, now, (count) => crypto.getRandomValues(new Uint8Array(count)));
+  const salts = createSalts(
+    database,
+    now,
+    (count) => crypto.getRandomValues(new Uint8Array(count)),
+  );
   const job = JOBS.find((candidate) => candidate.name === name);
   assert.ok(job, `no job is named ${name}`);
   await job.run({ database, salts, log, now });
@@ -46,10 +50,9 @@ steps.set("salts older than yesterday's are deleted and today's is made", async 
     );
   }
   await run("rotate visitor salts", database, NOON);
-  const days = async () =>
-    (await database.query<{ day: string; salt: Uint8Array }>(
-      "SELECT day, salt FROM daily_salts ORDER BY day",
-    ));
+  const days = async () => (await database.query<{ day: string; salt: Uint8Array }>(
+    "SELECT day, salt FROM daily_salts ORDER BY day",
+  ));
   const found = await days();
   assert.deepEqual(found.map(({ day }) => day), ["2026-11-20", "2026-11-21"]);
   assert.equal(found[1]?.salt.length, 32);
@@ -57,31 +60,34 @@ steps.set("salts older than yesterday's are deleted and today's is made", async 
   assert.deepEqual(await days(), found);
 });
 
-steps.set("events past their project's retentionDays are deleted, and no others", async (database) => {
-  await database.script("UPDATE projects SET retention_days = 30 WHERE project_id = 1");
-  const at = (ms: number) => new Date(ms).toISOString();
-  const rows = [
-    newRow({ name: "old", occurred_at: at(NOON - 31 * DAY) }),
-    newRow({ name: "just past", occurred_at: at(NOON - 30 * DAY - 1) }),
-    newRow({ name: "just kept", occurred_at: at(NOON - 30 * DAY) }),
-    newRow({ name: "young", occurred_at: at(NOON) }),
-    newRow({ name: "other project", project_id: 2, occurred_at: at(NOON - 4000 * DAY) }),
-  ];
-  for (const row of rows) {
-    await database.query(
-      `INSERT INTO events (project_id, event_id, occurred_at, received_at, clock, name,
+steps.set(
+  "events past their project's retentionDays are deleted, and no others",
+  async (database) => {
+    await database.script("UPDATE projects SET retention_days = 30 WHERE project_id = 1");
+    const at = (ms: number) => new Date(ms).toISOString();
+    const rows = [
+      newRow({ name: "old", occurred_at: at(NOON - 31 * DAY) }),
+      newRow({ name: "just past", occurred_at: at(NOON - 30 * DAY - 1) }),
+      newRow({ name: "just kept", occurred_at: at(NOON - 30 * DAY) }),
+      newRow({ name: "young", occurred_at: at(NOON) }),
+      newRow({ name: "other project", project_id: 2, occurred_at: at(NOON - 4000 * DAY) }),
+    ];
+    for (const row of rows) {
+      await database.query(
+        `INSERT INTO events (project_id, event_id, occurred_at, received_at, clock, name,
         visitor_hash, located, in_session)
       VALUES ($1::int, $2::text::uuid, $3::text::timestamptz, $3::text::timestamptz, 'c', $4::text,
         '\\x00', false, true)`,
-      [row.project_id, row.event_id, row.occurred_at, row.name],
-    );
-  }
-  const told = await run("purge expired events", database, NOON);
-  const left = [...(await storedNames(database)).values()].toSorted();
-  assert.deepEqual(left, ["just kept", "other project", "young"]);
-  assert.equal(JSON.parse(told[0] ?? "{}").events, 2);
-  assert.deepEqual(await run("purge expired events", database, NOON), []);
-});
+        [row.project_id, row.event_id, row.occurred_at, row.name],
+      );
+    }
+    const told = await run("purge expired events", database, NOON);
+    const left = [...(await storedNames(database)).values()].toSorted();
+    assert.deepEqual(left, ["just kept", "other project", "young"]);
+    assert.equal(JSON.parse(told[0] ?? "{}").events, 2);
+    assert.deepEqual(await run("purge expired events", database, NOON), []);
+  },
+);
 
 steps.set("more expired events than one transaction deletes go all the same", async (database) => {
   await database.script(`

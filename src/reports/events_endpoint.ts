@@ -11,7 +11,7 @@ import {
   readTailCursor,
   type TailCursor,
 } from "./event_cursor.ts";
-import { oneOf, pageRows, refuseUnknown } from "./parameters.ts";
+import { invalidParameter, oneOf, pageRows, refuseUnknown } from "./parameters.ts";
 import { readRange } from "./range.ts";
 import { readReply } from "./read_reply.ts";
 import {
@@ -36,6 +36,9 @@ export const EVENT_QUERY: Readonly<Record<string, string>> = {
   to: "Local date, inclusive, or instant, exclusive. Default: today",
   timezone: "IANA time zone of the local dates. Default: the project's",
   bots: "exclude (default), include or only",
+  filters: "Only `[]` so far",
+  interval: "Of no effect here",
+  compare: "Of no effect here",
   limit: "Rows of a page, 1 to 1000. Default: 100",
   cursor: "`nextCursor` of the page before",
   after: "`tailCursor` of an earlier reply, or an instant: only what was stored since",
@@ -65,6 +68,9 @@ export async function getEvents(
 ): Promise<Response> {
   const query = url.searchParams;
   refuseUnknown(query, Object.keys(EVENT_QUERY));
+  if (!["", "[]"].includes(query.get("filters")?.replaceAll(/\s/g, "") ?? "")) {
+    throw invalidParameter("filters", "Filters are not offered by this read yet.");
+  }
   const asOf = new Date(now());
   const tail = readTailCursor(query);
   const bounded = tail === null || query.has("from") || query.has("to");

@@ -103,7 +103,9 @@ Deno.test("rate limit: a key past its events per second is 429 with Retry-After,
   assert.match(over.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
   assert.equal((await server.post(two, four())).status, 200);
   assert.equal((await server.stored(one)).length, 4);
-  await new Promise((resolve) => setTimeout(resolve, 1000 * Number(over.headers.get("retry-after"))));
+  await new Promise((resolve) =>
+    setTimeout(resolve, 1000 * Number(over.headers.get("retry-after")))
+  );
   assert.equal((await server.post(one, [newEvent()])).status, 200);
 });
 

@@ -4,7 +4,7 @@ import { ClientGone } from "../../src/http/body.ts";
 import { createCors } from "../../src/http/cors.ts";
 import { createLog } from "../../src/http/log.ts";
 import { createRouter, type Exchange, type Route } from "../../src/http/router.ts";
-import { Problem, PROBLEMS, type ProblemCode } from "../../src/problem.ts";
+import { Problem, type ProblemCode, PROBLEMS } from "../../src/problem.ts";
 import { assertProblem, readReply } from "../support/app.ts";
 
 type Handler = (exchange: Exchange<string>) => Response | Promise<Response>;
@@ -57,7 +57,9 @@ Deno.test("router: named segments are decoded; one that cannot be is no such pat
   const { send } = start([["/v1/things/:id/parts/:part", "GET", told]]);
   const { body } = await send("GET", "/v1/things/a%2Fb/parts/%C3%A4?x=1");
   assert.deepEqual(body, { id: "a/b", part: "ä" });
-  for (const path of ["/v1/things/%E0%A4/parts/x", "/v1/things//parts/x", "/v1/things/a/b/parts/x"]) {
+  for (
+    const path of ["/v1/things/%E0%A4/parts/x", "/v1/things//parts/x", "/v1/things/a/b/parts/x"]
+  ) {
     assertProblem(await send("GET", path), 404, "not_found");
   }
 });

@@ -109,7 +109,12 @@ Deno.test("API key: its project's allowedOrigins are enforced where an Origin is
   const from = (origin: string | null) =>
     server.post(own, [newEvent()], origin === null ? {} : { headers: { Origin: origin } });
   for (
-    const origin of [null, "https://shop.example", "https://a.pages.example", "https://a.b.pages.example"]
+    const origin of [
+      null,
+      "https://shop.example",
+      "https://a.pages.example",
+      "https://a.b.pages.example",
+    ]
   ) {
     assert.equal((await from(origin)).status, 200, String(origin));
   }

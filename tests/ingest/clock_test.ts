@@ -62,7 +62,9 @@ Deno.test("clock: one up to five minutes off is let be", async () => {
 });
 
 Deno.test("clock: one further off is corrected by what sentAt shows", async () => {
-  for (const offset of [5 * MINUTE + SLACK, -(5 * MINUTE + SLACK), 400 * 24 * HOUR, -30 * 24 * HOUR]) {
+  for (
+    const offset of [5 * MINUTE + SLACK, -(5 * MINUTE + SLACK), 400 * 24 * HOUR, -30 * 24 * HOUR]
+  ) {
     const sentAt = Date.now() + offset;
     const { at, clock, receivedAt } = await timed({ timestamp: sentAt - 90 * SECOND }, sentAt);
     assert.deepEqual([at, clock], [receivedAt - 90 * SECOND, "corrected"]);
@@ -102,7 +104,11 @@ Deno.test("clock: it is clamped after the correction, not before", async () => {
 
 Deno.test("clock: old events are kept as they are", async () => {
   const own = await server.project();
-  const times = ["1969-07-20T20:17:40.123Z", "0001-01-01T00:00:00.000Z", "1000-02-28T12:00:00.000Z"];
+  const times = [
+    "1969-07-20T20:17:40.123Z",
+    "0001-01-01T00:00:00.000Z",
+    "1000-02-28T12:00:00.000Z",
+  ];
   const { body } = await server.post(own, times.map((timestamp) => newEvent({ timestamp })));
   assert.equal(body.accepted, 3);
   for (const time of times) {

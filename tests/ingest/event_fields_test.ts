@@ -129,7 +129,9 @@ Deno.test("event: members of a wrong type are invalid_type, by name", async () =
       values.map((value) => newEvent({ [member]: value })),
     );
     assert.equal(status, 400, member);
-    for (const one of body.errors) assert.deepEqual([one.code, one.field], ["invalid_type", member]);
+    for (const one of body.errors) {
+      assert.deepEqual([one.code, one.field], ["invalid_type", member]);
+    }
   }
   for (const member of ["properties", "context"]) {
     const { body } = await server.post(
@@ -137,7 +139,9 @@ Deno.test("event: members of a wrong type are invalid_type, by name", async () =
       [5, "text", [], true].map((value) => newEvent({ [member]: value })),
     );
     assert.equal(body.errors.length, 4);
-    for (const one of body.errors) assert.deepEqual([one.code, one.field], ["invalid_type", member]);
+    for (const one of body.errors) {
+      assert.deepEqual([one.code, one.field], ["invalid_type", member]);
+    }
   }
   const { body } = await server.post(project, [
     newEvent({ context: { viewport: 5 } }),

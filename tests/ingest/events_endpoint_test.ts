@@ -52,7 +52,10 @@ Deno.test("POST /v1/events: the first stored version of an id wins, whatever the
   const replay = { eventId: eventId.toLowerCase(), name: "second", timestamp: 1_700_000_000_000 };
   assert.equal((await server.post(project, [replay])).body.duplicates, 1);
   const other = { ...replay, name: "third" };
-  assert.equal((await server.post(project, [other], { key: project.secretKey })).body.duplicates, 1);
+  assert.equal(
+    (await server.post(project, [other], { key: project.secretKey })).body.duplicates,
+    1,
+  );
   const events = await server.stored(project);
   assert.deepEqual(events.map((event) => [event.eventId, event.name]), [
     [eventId.toLowerCase(), "first"],

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createKeyDirectory, createKey } from "../../src/auth/keys.ts";
+import { createKey, createKeyDirectory } from "../../src/auth/keys.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import { BodyBudget } from "../../src/http/body.ts";
 import { createCors } from "../../src/http/cors.ts";
@@ -79,23 +79,26 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-onBothEngines("POST /v1/events: a full queue is 503 overloaded, with Retry-After and CORS", async (_, db) => {
-  const database = await openWithProjects(db);
-  const { post, open, services } = await startNarrow(database);
-  const waiting = [post(batch(2)), post(batch(2))];
-  await until(() => services.writer.full);
-  const refused = await post(batch(1));
-  assertProblem(refused, 503, "overloaded");
-  assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
-  assert.equal(refused.headers.get("access-control-allow-origin"), "*");
-  open();
-  assert.deepEqual((await Promise.all(waiting)).map(({ status }) => status), [200, 200]);
-  assert.equal((await storedNames(database)).size, 4);
-  assert.equal((await post(batch(1))).status, 200);
+onBothEngines(
+  "POST /v1/events: a full queue is 503 overloaded, with Retry-After and CORS",
+  async (_, db) => {
+    const database = await openWithProjects(db);
+    const { post, open, services } = await startNarrow(database);
+    const waiting = [post(batch(2)), post(batch(2))];
+    await until(() => services.writer.full);
+    const refused = await post(batch(1));
+    assertProblem(refused, 503, "overloaded");
+    assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+    assert.equal(refused.headers.get("access-control-allow-origin"), "*");
+    open();
+    assert.deepEqual((await Promise.all(waiting)).map(({ status }) => status), [200, 200]);
+    assert.equal((await storedNames(database)).size, 4);
+    assert.equal((await post(batch(1))).status, 200);
 
-  const large = await post(batch(100));
-  assertProblem(large, 503, "overloaded");
-  assert.ok(large.headers.has("retry-after"));
-  assert.equal(services.budget.bytes, 0);
-  assert.equal((await storedNames(database)).size, 5);
-});
+    const large = await post(batch(100));
+    assertProblem(large, 503, "overloaded");
+    assert.ok(large.headers.has("retry-after"));
+    assert.equal(services.budget.bytes, 0);
+    assert.equal((await storedNames(database)).size, 5);
+  },
+);

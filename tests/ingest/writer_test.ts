@@ -183,7 +183,10 @@ steps.set("two servers that store overlapping rows agree who was first", async (
 steps.set("a closed database is DatabaseUnavailable to every waiting request", async (database) => {
   await database.close();
   const { writer, flushes } = newWriter(database);
-  const results = await Promise.allSettled([writer.write([newRow()], 1), writer.write([newRow()], 1)]);
+  const results = await Promise.allSettled([
+    writer.write([newRow()], 1),
+    writer.write([newRow()], 1),
+  ]);
   for (const result of results) {
     assert.equal(result.status, "rejected");
     assert.ok(result.reason instanceof DatabaseUnavailable);

@@ -10,8 +10,10 @@ const START = Date.now() - 3_600_000;
 
 Deno.test.beforeAll(async () => {
   project = await server.project();
-  const events = Array.from({ length: 40 }, (_, i) =>
-    newEvent({ name: `event ${i}`, timestamp: START + (i * 5 % 7) * 1000 }));
+  const events = Array.from(
+    { length: 40 },
+    (_, i) => newEvent({ name: `event ${i}`, timestamp: START + (i * 5 % 7) * 1000 }),
+  );
   await server.post(project, events);
   ids = events.toSorted((a, b) =>
     Number(b.timestamp) - Number(a.timestamp) || (String(a.eventId) < String(b.eventId) ? 1 : -1)
@@ -100,7 +102,7 @@ Deno.test("GET /v1/events: the days are the project's own", async () => {
 Deno.test("GET /v1/events: unknown and bad parameters are 400, naming them", async () => {
   const cases: [string, string][] = [
     ["form", "2026-01-01"],
-    ["filters", "[]"],
+    ["filters", "nonsense"],
     ["limit", "0"],
     ["limit", "1001"],
     ["limit", "-1"],
@@ -128,9 +130,18 @@ Deno.test("GET /v1/events: unknown and bad parameters are 400, naming them", asy
 });
 
 Deno.test("GET /v1/events: no query whatsoever makes the server fail", async () => {
-  const name = fc.constantFrom("project", "from", "to", "timezone", "bots", "limit", "cursor", "after");
+  const name = fc.constantFrom(
+    "project",
+    "from",
+    "to",
+    "timezone",
+    "bots",
+    "limit",
+    "cursor",
+    "after",
+  );
   const forged = fc.tuple(fc.constantFrom("p", "t"), fc.string(), fc.string()).map((parts) =>
-    btoa(parts.join("|").replace(/[^\x00-\xff]/g, ""))
+    btoa(encodeURIComponent(parts.join("|").toWellFormed()).replaceAll("%7C", "|"))
   );
   const value = fc.oneof(
     fc.string({ unit: "binary" }),

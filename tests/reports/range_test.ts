@@ -75,7 +75,14 @@ Deno.test("readRange: one bound alone: from until today, 30 days up to to", () =
 });
 
 Deno.test("readRange: what is no date or zone is invalid_parameter, by name", () => {
-  const wrong = ["yesterday", "2026-02-30", "2026-13-01", "26-01-01", "2026-01-01T10:00", "20260101"];
+  const wrong = [
+    "yesterday",
+    "2026-02-30",
+    "2026-13-01",
+    "26-01-01",
+    "2026-01-01T10:00",
+    "20260101",
+  ];
   for (const value of wrong) {
     assertRefused({ from: value }, "invalid_parameter", "from");
     assertRefused({ to: value }, "invalid_parameter", "to");
@@ -109,7 +116,10 @@ Deno.test("readRange: any text gives a range of years 1 to 9999 or a problem", (
   const year = fc.integer({ min: 0, max: 9999 }).map((n) => String(n).padStart(4, "0"));
   const text = fc.oneof(
     fc.string(),
-    fc.tuple(year, fc.constantFrom("-01-01", "-12-31", "-01-01T00:00:00-23:59", "-12-31T23:59:59.9Z"))
+    fc.tuple(
+      year,
+      fc.constantFrom("-01-01", "-12-31", "-01-01T00:00:00-23:59", "-12-31T23:59:59.9Z"),
+    )
       .map((parts) => parts.join("")),
     fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
   );

@@ -36,18 +36,21 @@ class Tail {
 onBothEngines("GET /v1/events?after=: live tailing", async (t, db) => {
   const server = await new TestApp(db.env).start();
   try {
-    await t.step("shows what was stored since, whenever it happened, and nothing twice", async () => {
-      const project = await server.project();
-      const tail = new Tail(server, project.id);
-      await server.post(project, [newEvent()]);
-      assert.equal((await tail.poll()).length, 1);
-      assert.deepEqual(await tail.poll(), []);
-      const late = newEvent({ timestamp: "2001-01-01T00:00:00Z" });
-      await server.post(project, [late]);
-      assert.deepEqual(await tail.poll(), [late.eventId]);
-      await server.post(project, [late]);
-      assert.deepEqual(await tail.poll(), []);
-    });
+    await t.step(
+      "shows what was stored since, whenever it happened, and nothing twice",
+      async () => {
+        const project = await server.project();
+        const tail = new Tail(server, project.id);
+        await server.post(project, [newEvent()]);
+        assert.equal((await tail.poll()).length, 1);
+        assert.deepEqual(await tail.poll(), []);
+        const late = newEvent({ timestamp: "2001-01-01T00:00:00Z" });
+        await server.post(project, [late]);
+        assert.deepEqual(await tail.poll(), [late.eventId]);
+        await server.post(project, [late]);
+        assert.deepEqual(await tail.poll(), []);
+      },
+    );
 
     await t.step("neither misses nor repeats what concurrent writers commit", async () => {
       const project = await server.project();
