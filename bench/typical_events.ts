@@ -68,13 +68,21 @@ export function visitorAddress(visitor: number): string {
 
 export function visitorAnonymousId(visitor: number): string {
   const digits = (Math.imul(visitor + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, "0");
-  return `${digits}-${digits.slice(0, 4)}-4${digits.slice(1, 4)}-8${digits.slice(2, 5)}-${digits}0000`;
+  return `${digits}-${digits.slice(0, 4)}-4${digits.slice(1, 4)}-8${
+    digits.slice(2, 5)
+  }-${digits}0000`;
 }
 
-const LOCALES = [["en-US", "America/New_York"], ["de-DE", "Europe/Berlin"], [
-  "pt-BR",
-  "America/Sao_Paulo",
-], ["ja-JP", "Asia/Tokyo"], ["en-GB", "Europe/London"]] as const;
+const LOCALES = [
+  ["en-US", "America/New_York"],
+  ["de-DE", "Europe/Berlin"],
+  [
+    "pt-BR",
+    "America/Sao_Paulo",
+  ],
+  ["ja-JP", "Asia/Tokyo"],
+  ["en-GB", "Europe/London"],
+] as const;
 const SCREENS = [[1920, 1080], [1440, 900], [390, 844], [412, 915], [2560, 1440]] as const;
 const SOURCES = [["google", "cpc"], ["newsletter", "email"], ["facebook", "paid_social"]] as const;
 const REFERRERS = ["https://www.google.com/", "https://duckduckgo.com/", "https://t.co/qXw3bS0aZ1"];
@@ -180,7 +188,11 @@ export function writeEventId(bytes: Uint8Array, at: number, ms: number): void {
   put(20, 3, Math.floor(Math.random() * 0x1000));
   put(24, 4, Math.floor(Math.random() * 0x10000));
   put(28, 8, count);
-  bytes[at + 8] = bytes[at + 13] = bytes[at + 18] = bytes[at + 23] = 0x2d;
+  bytes[at + 8] =
+    bytes[at + 13] =
+    bytes[at + 18] =
+    bytes[at + 23] =
+      0x2d;
   bytes[at + 14] = 0x37;
   bytes[at + 19] = 0x38;
 }

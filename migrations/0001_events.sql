@@ -134,13 +134,14 @@ SELECT
   e.screen_height,
   e.locale,
   e.timezone,
-  coalesce(e.properties, '{}')
-  || CASE WHEN e.name IN ('click', 'scroll') THEN jsonb_strip_nulls(jsonb_build_object(
+  CASE WHEN e.name IN ('click', 'scroll') THEN jsonb_strip_nulls(jsonb_build_object(
        'x', e.pointer_x, 'y', e.pointer_y, 'depthPx', e.depth_px,
        'fixed', e.fixed, 'rage', e.rage, 'dead', e.dead, 'selector', e.selector,
        'viewportWidth', e.viewport_width, 'viewportHeight', e.viewport_height,
        'documentWidth', e.document_width, 'documentHeight', e.document_height))
      ELSE '{}' END
+  -- What a column could not hold exactly stands here too, and is what the client sent.
+  || coalesce(e.properties, '{}')
   || jsonb_build_object('server', jsonb_build_object(
        'ip', host(e.ip),
        'hash', translate(encode(e.visitor_hash, 'base64'), '+/=', '-_'),

@@ -1,7 +1,7 @@
 import { originPatternMistake } from "./http/cors.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client_address.ts";
 import type { LogFormat, LogLevel } from "./http/log.ts";
-import { JWT_SECRET_BYTES_MIN } from "./limits.ts";
+import { JWT_SECRET_BYTES_MIN, LOCATION_LENGTH_MAX, NAME_LENGTH_MAX } from "./limits.ts";
 
 /** The validated settings of one server. Built once, frozen, passed as an argument. */
 export interface Config {
@@ -229,8 +229,29 @@ function projectId(value: string): string {
   return value;
 }
 
+function projectName(value: string): string {
+  // deno-lint-ignore no-control-regex
+  if (value.length > NAME_LENGTH_MAX || /[\u0000-\u001f\u007f-\u009f]/.test(value)) {
+    throw new Error(`must have at most ${NAME_LENGTH_MAX} characters, none a control character`);
+  }
+  return value;
+}
+
+function siteUrl(value: string): string {
+  const url = URL.parse(value);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== "") {
+    throw new Error("must be an http or https URL without a user name");
+  }
+  if (value.length > LOCATION_LENGTH_MAX) {
+    throw new Error(`must have at most ${LOCATION_LENGTH_MAX} characters`);
+  }
+  return value;
+}
+
 function timezone(value: string): string {
   try {
+    // Offsets such as +02:00 are zones to Intl, yet PostgreSQL reads their sign the other way.
+    if (!/^[A-Za-z]/.test(value)) throw new RangeError(value);
     new Intl.DateTimeFormat("en", { timeZone: value });
   } catch {
     throw new Error("must be an IANA time zone such as Europe/Berlin");
@@ -303,8 +324,8 @@ export function readConfig(environment: Environment, terminal = false): Config {
     logFormat: reader.oneOf("LOG_FORMAT", terminal ? "pretty" : "json", ["pretty", "json"]),
     defaultProject: {
       id: reader.parsed("DEFAULT_PROJECT_ID", "prj_default", projectId),
-      name: reader.text("DEFAULT_PROJECT_NAME"),
-      siteUrl: reader.url("DEFAULT_SITE_URL", ["https:", "http:"]),
+      name: reader.parsed<string | null>("DEFAULT_PROJECT_NAME", null, projectName),
+      siteUrl: reader.parsed<string | null>("DEFAULT_SITE_URL", null, siteUrl),
       timezone: reader.parsed<string | null>("DEFAULT_TIMEZONE", null, timezone),
       apiKey: reader.parsed<string | null>("DEFAULT_API_KEY", null, publicApiKey),
     },

@@ -1,4 +1,5 @@
 import type { Database } from "./db/sql.ts";
+import { PROMETHEUS_TYPE } from "./http/prometheus.ts";
 import { json } from "./http/reply.ts";
 import { RETRY_AFTER_S } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
@@ -47,9 +48,8 @@ export async function getReadiness({ database, state }: HealthServices): Promise
 }
 
 /** `GET /metrics`: Prometheus' text format. */
-export async function getMetrics({ metrics }: HealthServices): Promise<Response> {
-  const { body, contentType } = await metrics.text();
-  return new Response(body, {
-    headers: { "Content-Type": contentType, "Cache-Control": "no-store" },
+export function getMetrics({ metrics }: HealthServices): Response {
+  return new Response(metrics.text(), {
+    headers: { "Content-Type": PROMETHEUS_TYPE, "Cache-Control": "no-store" },
   });
 }

@@ -154,6 +154,31 @@ const PROBLEM_SCHEMA = {
   },
 };
 
+const DEFINED_HERE = "#/$defs/";
+const DEFINED_ONCE = "#/components/schemas/";
+
+/** Moves the `$defs` of every schema inside `value` to `schemas`: a reference is read from the root. */
+function hoisted(value: unknown, schemas: Json): unknown {
+  if (Array.isArray(value)) return value.map((member) => hoisted(member, schemas));
+  if (typeof value !== "object" || value === null) return value;
+  const { $defs = {}, ...rest } = value as Json;
+  for (const [name, schema] of Object.entries($defs as Json)) {
+    const moved = hoisted(schema, schemas);
+    if (JSON.stringify(schemas[name] ?? moved) !== JSON.stringify(moved)) {
+      throw new Error(`two different schemas are named ${name}`);
+    }
+    schemas[name] = moved;
+  }
+  return Object.fromEntries(
+    Object.entries(rest).map(([name, member]) => [
+      name,
+      name === "$ref" && typeof member === "string"
+        ? member.replace(DEFINED_HERE, DEFINED_ONCE)
+        : hoisted(member, schemas),
+    ]),
+  );
+}
+
 /** The OpenAPI 3.1 document of a route table. */
 export function openApiDocument(routes: readonly Documented[], basePath: string): Json {
   const paths: Record<string, Json> = {};
@@ -161,6 +186,8 @@ export function openApiDocument(routes: readonly Documented[], basePath: string)
     const path = route.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
   }
+  const schemas: Json = { Problem: PROBLEM_SCHEMA };
+  const hoistedPaths = hoisted(paths, schemas);
   return {
     openapi: "3.1.0",
     info: {
@@ -170,9 +197,9 @@ export function openApiDocument(routes: readonly Documented[], basePath: string)
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: basePath === "" ? "/" : basePath }],
-    paths,
+    paths: hoistedPaths,
     components: {
-      schemas: { Problem: PROBLEM_SCHEMA },
+      schemas,
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
         bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },

@@ -2,7 +2,12 @@ import { type App, createApp } from "../app.ts";
 import type { Config } from "../config.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
 import type { Log } from "../http/log.ts";
-import { JWT_SECRET_BYTES_ADVISED, PREPARE_PAUSE_MS, SHUTDOWN_MS_MAX } from "../limits.ts";
+import {
+  JWT_SECRET_BYTES_ADVISED,
+  PREPARE_PAUSE_MS,
+  SHUTDOWN_CONNECTIONS_MS_MAX,
+  SHUTDOWN_MS_MAX,
+} from "../limits.ts";
 import { leaveControlFile, removeControlFile } from "./control_file.ts";
 
 /** Resolves with the name of the first signal that asks the server to stop. */
@@ -92,9 +97,10 @@ function running(
   log: Log,
   url: string,
   signal: AbortSignal,
+  stopped: Promise<string>,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    stopSignal().then(resolve);
+    stopped.then(resolve);
     prepare(app, config, log, url, signal).then(() => app.startJobs(), reject);
   });
 }
@@ -107,8 +113,12 @@ async function stop(app: App, server: Deno.HttpServer, log: Log): Promise<number
   }, SHUTDOWN_MS_MAX);
   Deno.unrefTimer(deadline);
   await app.stop();
-  // Only now: a shutdown makes the reading of bodies that are still arriving fail.
-  await server.shutdown();
+  // Only now: a shutdown makes the reading of bodies that are still arriving fail. It also waits for
+  // clients that have been answered mid-body and keep their connection: not for long.
+  await Promise.race([
+    server.shutdown(),
+    new Promise((resolve) => setTimeout(resolve, SHUTDOWN_CONNECTIONS_MS_MAX)),
+  ]);
   clearTimeout(deadline);
   log.info("stopped");
   return 0;
@@ -116,6 +126,8 @@ async function stop(app: App, server: Deno.HttpServer, log: Log): Promise<number
 
 /** `footfall serve`: runs until SIGTERM or SIGINT. @returns the exit code */
 export async function serve(config: Config, log: Log): Promise<number> {
+  // Before anyone can know of the process: an unheard signal would end it on the spot.
+  const stopped = stopSignal();
   warnOfSettings(config, log);
   const app = await createApp(config, log);
   const preparing = new AbortController();
@@ -132,7 +144,7 @@ export async function serve(config: Config, log: Log): Promise<number> {
   const url = urlOf(config, server.addr.transport === "tcp" ? server.addr.port : config.port);
   log.info("listening", { url, host: config.host });
   try {
-    const signal = await running(app, config, log, url, preparing.signal);
+    const signal = await running(app, config, log, url, preparing.signal, stopped);
     log.info("stopping", { signal });
     return await stop(app, server, log);
   } finally {

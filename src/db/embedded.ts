@@ -19,7 +19,7 @@ export interface EmbeddedDatabase extends Database {
  * transactions take turns, in the order in which they were asked for.
  *
  * @throws FolderInUse if another process (or another open database of this one) has the folder;
- * DatabaseUnavailable if the engine cannot start on it.
+ * FolderUnusable if it cannot be written; DatabaseUnavailable if the engine cannot start on it.
  */
 export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase> {
   const folder = resolve(dataDir);

@@ -5,6 +5,11 @@ export class FolderInUse extends Error {
   override readonly name = "FolderInUse";
 }
 
+/** The data folder cannot be made or written. The message is fit for the operator. */
+export class FolderUnusable extends Error {
+  override readonly name = "FolderUnusable";
+}
+
 export interface FolderLock {
   release(): void;
 }
@@ -13,12 +18,11 @@ export interface FolderLock {
  * Takes the data folder for this process alone: an operating system's lock on `footfall.lock`, which
  * ends with the process, however it ends. The file stays; the process id inside is for people.
  *
- * @throws FolderInUse if another holder has it.
+ * @throws FolderInUse if another holder has it; FolderUnusable.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, "footfall.lock");
-  const file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
+  const file = await openLockFile(folder, path);
   if (!await file.tryLock(true)) {
     file.close();
     const holder = await Deno.readTextFile(path).then((text) => text.trim(), () => "");
@@ -31,4 +35,18 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   await file.truncate(0);
   await file.write(new TextEncoder().encode(`${Deno.pid}\n`));
   return { release: () => file.close() };
+}
+
+async function openLockFile(folder: string, path: string): Promise<Deno.FsFile> {
+  try {
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    return await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new FolderUnusable(
+      `The data folder ${folder} cannot be written (${reason}). ` +
+        `Give DATA_DIR a folder that this user may write.`,
+      { cause },
+    );
+  }
 }

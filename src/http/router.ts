@@ -48,6 +48,7 @@ interface Match<Access, Who> {
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:+/=-]{1,128}$/;
 const ANY_METHOD = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+const METHODS: ReadonlySet<string> = new Set(ANY_METHOD.split(", "));
 
 /** Groups the routes by path: fixed paths in a map, the few with parameters scanned in order. */
 function compile<Access, Who>(routes: readonly Route<Access, Who>[]) {
@@ -115,6 +116,32 @@ function asProblem(error: unknown, log: Log, requestId: string): Problem {
   return new Problem("internal_error", "The server made a mistake; its log has the request id.");
 }
 
+/** The URL without the base path, which a proxy may or may not have taken off. */
+function belowBasePath(address: string, basePath: string): URL {
+  const url = new URL(address);
+  if (basePath !== "" && `${url.pathname}/`.startsWith(`${basePath}/`)) {
+    url.pathname = url.pathname.slice(basePath.length) || "/";
+  }
+  return url;
+}
+
+/** The route for this method; throws `not_found`, `method_not_allowed`. */
+function routeFor<Access, Who>(
+  found: Match<Access, Who> | null,
+  { method, path }: { readonly method: string; readonly path: string },
+): Route<Access, Who> {
+  if (found === null) {
+    throw new Problem("not_found", `No endpoint has the path ${path.slice(0, 200)}.`);
+  }
+  const wanted = method === "HEAD" ? "GET" : method;
+  const route = found.routes.find((candidate) => candidate.method === wanted);
+  if (route !== undefined) return route;
+  const allow = allowOf(found.routes.map((candidate) => candidate.method));
+  throw new Problem("method_not_allowed", `This path takes ${allow}.`, {
+    headers: { "Allow": allow },
+  });
+}
+
 /**
  * The hand-rolled router: request id, base path, match, access, handler, problem replies, CORS.
  * `HEAD` works wherever `GET` does. Every reply of a `/v1` path carries CORS headers, errors too.
@@ -124,67 +151,50 @@ export function createRouter<Access, Who>(
   options: RouterOptions<Access, Who>,
 ): Handle {
   const match = compile(routes);
-  const { cors, log, basePath } = options;
+  const { cors, log } = options;
 
+  /** The reply of the route's handler, or of the problem that came up. Never throws. */
   async function answer(
-    request: Request,
-    url: URL,
     found: Match<Access, Who> | null,
-    requestId: string,
-    peer: string | null,
+    exchange: Omit<Exchange<Who>, "who" | "params">,
   ): Promise<Response> {
-    if (found === null) {
-      throw new Problem("not_found", `No endpoint has the path ${url.pathname.slice(0, 200)}.`);
+    const { request, url, requestId } = exchange;
+    try {
+      const route = routeFor(found, { method: request.method, path: url.pathname });
+      const who = await options.authorize(route.access, request);
+      return await route.handler({ ...exchange, params: found?.params ?? {}, who });
+    } catch (error) {
+      // 499: nobody reads it; it only tells the metrics apart from real failures.
+      return error instanceof ClientGone
+        ? new Response(null, { status: 499 })
+        : problemReply(asProblem(error, log, requestId), requestId);
     }
-    const method = request.method === "HEAD" ? "GET" : request.method;
-    const route = found.routes.find((candidate) => candidate.method === method);
-    if (route === undefined) {
-      const allow = allowOf(found.routes.map((candidate) => candidate.method));
-      throw new Problem("method_not_allowed", `This path takes ${allow}.`, {
-        headers: { "Allow": allow },
-      });
-    }
-    const who = await options.authorize(route.access, request);
-    return route.handler({ request, url, params: found.params, requestId, peer, who });
   }
 
   return async (request, peer) => {
     const startedAt = performance.now();
-    const url = new URL(request.url);
-    if (basePath !== "" && (url.pathname + "/").startsWith(basePath + "/")) {
-      url.pathname = url.pathname.slice(basePath.length) || "/";
-    }
+    const url = belowBasePath(request.url, options.basePath);
     const sent = request.headers.get("x-request-id");
     const requestId = sent !== null && SANE_REQUEST_ID.test(sent) ? sent : crypto.randomUUID();
     const origin = request.headers.get("origin");
     const found = match(url.pathname);
+    const forBrowsers = url.pathname.startsWith("/v1/") || url.pathname.startsWith("/sdk");
     let response: Response;
-    if (request.method === "OPTIONS" && (found !== null || url.pathname.startsWith("/v1/"))) {
+    if (request.method === "OPTIONS" && (found !== null || forBrowsers)) {
       const methods = found === null ? ANY_METHOD : allowOf(found.routes.map((r) => r.method));
       response = cors.preflight(origin, methods);
     } else {
-      try {
-        response = await answer(request, url, found, requestId, peer);
-      } catch (error) {
-        // 499: nobody reads it; it only tells the metrics apart from real failures.
-        response = error instanceof ClientGone
-          ? new Response(null, { status: 499 })
-          : problemReply(asProblem(error, log, requestId), requestId);
-      }
-      if (url.pathname.startsWith("/v1/") || url.pathname.startsWith("/sdk")) {
-        cors.decorate(response.headers, origin);
-      }
+      response = await answer(found, { request, url, requestId, peer });
+      if (forBrowsers) cors.decorate(response.headers, origin);
     }
     response.headers.set("X-Request-Id", requestId);
+    const { status } = response;
     const seconds = (performance.now() - startedAt) / 1000;
-    options.observe(found?.path ?? "unknown", request.method, response.status, seconds);
-    log.debug("request", {
-      requestId,
-      method: request.method,
-      path: url.pathname,
-      status: response.status,
-      ms: Math.round(seconds * 1000),
-    });
+    // A method may be any word, and metrics must stay few.
+    const method = METHODS.has(request.method) ? request.method : "other";
+    options.observe(found?.path ?? "unknown", method, status, seconds);
+    const ms = Math.round(seconds * 1000);
+    log.debug("request", { requestId, method, path: url.pathname, status, ms });
     return response;
   };
 }

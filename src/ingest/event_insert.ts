@@ -35,8 +35,14 @@ export function keyOf(row: Pick<EventRow, "project_id" | "event_id">): string {
 export async function insertEvents(sql: Sql, rows: readonly EventRow[]): Promise<Set<string>> {
   const params = COLUMNS.map((column) => {
     const values = new Array<Param>(rows.length);
-    for (let i = 0; i < rows.length; i++) values[i] = rows[i]![column];
-    return arrayLiteral(values);
+    let empty = true;
+    for (let i = 0; i < rows.length; i++) {
+      const value = values[i] = rows[i]![column];
+      empty &&= value === null;
+    }
+    // `unnest` fills a NULL array up with NULLs. Most columns without any value, such as those of
+    // campaigns, need no array then: an eighth of the database's processor time.
+    return empty ? null : arrayLiteral(values);
   });
   const known = await sql.query<{ project_id: number; event_id: string }>(INSERT, params);
   return new Set(known.map(keyOf));

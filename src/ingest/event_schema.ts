@@ -14,8 +14,13 @@ export type Members = Record<string, unknown>;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** `max` counts code points, as JSON Schema's maxLength does; the limits here are UTF-16 units. */
 const text = (lengthMax: number, description: string) =>
-  z.string().max(lengthMax).nullish().meta({ description });
+  z.string().max(lengthMax).check((given) => {
+    if (given.value.length <= lengthMax) return;
+    const { value: input } = given;
+    given.issues.push({ code: "too_big", origin: "string", maximum: lengthMax, input });
+  }).nullish().meta({ description });
 
 const members = (description: string) =>
   z.custom<Members>(

@@ -123,7 +123,7 @@ async function authenticateOpenly(
   url: URL,
   envelope: Envelope,
 ): Promise<ApiKey> {
-  const named = url.searchParams.get("key") ?? envelope.apiKey;
+  const named = url.searchParams.get("key") || envelope.apiKey;
   if (typeof named !== "string" || named === "") {
     throw new Problem(
       "missing_api_key",

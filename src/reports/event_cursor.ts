@@ -1,10 +1,12 @@
-import { CURSOR_LENGTH_MAX } from "../limits.ts";
+import { CURSOR_LENGTH_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
 import { invalidParameter } from "./parameters.ts";
 
 /** Where a page ended: the keys of its last row, by event time or, when tailing, by receive time. */
 export interface PageCursor {
   readonly at: string;
   readonly eventId: string;
+  /** Of a tail: the snapshot that its first page was read in; else null. */
+  readonly snapshot: string | null;
 }
 
 /** What a live tail has seen: everything visible in `snapshot`, a PostgreSQL snapshot taken at `at`. */
@@ -15,8 +17,8 @@ export interface TailCursor {
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** `xmin:xmax:xip,…` as pg_snapshot prints it. */
-const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
+/** `xmin:xmax:xip,…` as pg_snapshot prints it; its numbers fit 63 bits. */
+const SNAPSHOT = /^(\d{1,18}):(\d{1,18}):(\d{1,18}(?:,\d{1,18})*)?$/;
 
 function encode(parts: readonly string[]): string {
   return btoa(parts.join("|")).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
@@ -31,15 +33,31 @@ function decode(text: string): string[] | null {
   }
 }
 
+/** Whether PostgreSQL takes it: `0 < xmin <= xip < xmax` (or `xmin = xmax`), each xip above the last. */
+function isSnapshot(text: string): boolean {
+  const parts = SNAPSHOT.exec(text);
+  if (parts === null) return false;
+  const xmin = BigInt(parts[1]!);
+  const xmax = BigInt(parts[2]!);
+  if (xmin < 1n || xmin > xmax) return false;
+  let last = xmin - 1n;
+  for (const running of parts[3]?.split(",") ?? []) {
+    const id = BigInt(running);
+    if (id <= last || id >= xmax) return false;
+    last = id;
+  }
+  return true;
+}
+
 /** `text` as an ISO instant in UTC, or null. Only the years that PostgreSQL and Date both write. */
 function instant(text: string | undefined): string | null {
   if (text === undefined || !/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text)) return null;
   const date = new Date(text);
-  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+  return date.getTime() >= TIMESTAMP_MS_MIN ? date.toISOString() : null;
 }
 
-export function encodePageCursor({ at, eventId }: PageCursor): string {
-  return encode(["p", at, eventId]);
+export function encodePageCursor({ at, eventId, snapshot }: PageCursor): string {
+  return encode(["p", at, eventId, ...(snapshot === null ? [] : [snapshot])]);
 }
 
 export function encodeTailCursor({ at, snapshot }: TailCursor): string {
@@ -50,12 +68,13 @@ export function encodeTailCursor({ at, snapshot }: TailCursor): string {
 export function readPageCursor(query: URLSearchParams): PageCursor | null {
   const value = query.get("cursor");
   if (value === null || value === "") return null;
-  const [kind, time, eventId = ""] = decode(value) ?? [];
+  const [kind, time, eventId = "", snapshot = null] = decode(value) ?? [];
   const at = instant(time);
-  if (kind !== "p" || at === null || !UUID.test(eventId)) {
+  const sane = snapshot === null || isSnapshot(snapshot);
+  if (kind !== "p" || at === null || !UUID.test(eventId) || !sane) {
     throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
   }
-  return { at, eventId };
+  return { at, eventId, snapshot };
 }
 
 /** `after`: a `tailCursor`, or an instant. */
@@ -66,7 +85,7 @@ export function readTailCursor(query: URLSearchParams): TailCursor | null {
   if (named !== null) return { at: named, snapshot: null };
   const [kind, time, snapshot = ""] = decode(value) ?? [];
   const at = instant(time);
-  if (kind !== "t" || at === null || !SNAPSHOT.test(snapshot)) {
+  if (kind !== "t" || at === null || !isSnapshot(snapshot)) {
     throw invalidParameter(
       "after",
       "Use a `tailCursor`, or an instant such as 2026-01-31T12:00:00Z.",

@@ -9,15 +9,16 @@ import {
   type PageCursor,
   readPageCursor,
   readTailCursor,
+  type TailCursor,
 } from "./event_cursor.ts";
-import { oneOf, pageRows, refuseUnknown } from "./parameters.ts";
+import { invalidParameter, oneOf, pageRows, refuseUnknown } from "./parameters.ts";
 import { readRange } from "./range.ts";
 import { readReply } from "./read_reply.ts";
 import {
   type EventSelection,
   readStoredEvents,
-  readTailPosition,
   shownEvent,
+  type StoredEventPage,
   type StoredEventRow,
 } from "./stored_events.ts";
 
@@ -35,6 +36,9 @@ export const EVENT_QUERY: Readonly<Record<string, string>> = {
   to: "Local date, inclusive, or instant, exclusive. Default: today",
   timezone: "IANA time zone of the local dates. Default: the project's",
   bots: "exclude (default), include or only",
+  filters: "Only `[]` so far",
+  interval: "Of no effect here",
+  compare: "Of no effect here",
   limit: "Rows of a page, 1 to 1000. Default: 100",
   cursor: "`nextCursor` of the page before",
   after: "`tailCursor` of an earlier reply, or an instant: only what was stored since",
@@ -64,6 +68,9 @@ export async function getEvents(
 ): Promise<Response> {
   const query = url.searchParams;
   refuseUnknown(query, Object.keys(EVENT_QUERY));
+  if (!["", "[]"].includes(query.get("filters")?.replaceAll(/\s/g, "") ?? "")) {
+    throw invalidParameter("filters", "Filters are not offered by this read yet.");
+  }
   const asOf = new Date(now());
   const tail = readTailCursor(query);
   const bounded = tail === null || query.has("from") || query.has("to");
@@ -79,8 +86,8 @@ export async function getEvents(
   if (request.headers.get("accept")?.includes("application/x-ndjson")) {
     return exported(sql, selection, cursor, query.has("limit") ? rows : null);
   }
-  const position = await readTailPosition(sql, asOf);
-  const found = await readStoredEvents(sql, selection, { cursor, rows });
+  const page = await readStoredEvents(sql, selection, { cursor, rows });
+  const tailCursor = positionAfter(page, selection, cursor, asOf);
   const resolved = {
     project: project.id,
     from: bounded ? range.from.toISOString() : null,
@@ -93,21 +100,41 @@ export async function getEvents(
     semantics: SEMANTICS,
   };
   const result = {
-    events: found.map(shownEvent),
-    nextCursor: found.length < rows ? null : nextCursor(found, selection),
+    events: page.rows.map(shownEvent),
+    nextCursor: page.rows.length < rows ? null : nextCursor(page.rows, selection, tailCursor),
   };
-  return readReply(request, asOf, resolved, result, { tailCursor: encodeTailCursor(position) });
+  return readReply(request, asOf, resolved, result, { tailCursor: encodeTailCursor(tailCursor) });
 }
 
-function pageEnd(rows: readonly StoredEventRow[], selection: EventSelection): PageCursor | null {
+/** From where a tail goes on: all pages of one poll of a tail name the same place. */
+function positionAfter(
+  page: StoredEventPage,
+  { tail }: EventSelection,
+  cursor: PageCursor | null,
+  asOf: Date,
+): TailCursor {
+  return tail !== null && cursor !== null && cursor.snapshot !== null
+    ? { at: tail.at, snapshot: cursor.snapshot }
+    : { at: asOf.toISOString(), snapshot: page.snapshot };
+}
+
+function pageEnd(
+  rows: readonly StoredEventRow[],
+  selection: EventSelection,
+  snapshot: string | null,
+): PageCursor | null {
   const last = rows.at(-1);
   if (last === undefined) return null;
   const at = selection.tail === null ? last.occurred_at : last.received_at;
-  return { at: at.toISOString(), eventId: last.event_id };
+  return { at: at.toISOString(), eventId: last.event_id, snapshot };
 }
 
-function nextCursor(rows: readonly StoredEventRow[], selection: EventSelection): string | null {
-  const end = pageEnd(rows, selection);
+function nextCursor(
+  rows: readonly StoredEventRow[],
+  selection: EventSelection,
+  position: TailCursor,
+): string | null {
+  const end = pageEnd(rows, selection, selection.tail === null ? null : position.snapshot);
   return end === null ? null : encodePageCursor(end);
 }
 
@@ -124,11 +151,13 @@ function exported(
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const rows = Math.min(EXPORT_CHUNK_ROWS, left);
-      const found = rows === 0 ? [] : await readStoredEvents(sql, selection, { cursor, rows });
+      const found = rows === 0
+        ? []
+        : (await readStoredEvents(sql, selection, { cursor, rows })).rows;
       if (found.length > 0) {
         const lines = found.map((row) => JSON.stringify(shownEvent(row)) + "\n");
         controller.enqueue(encoder.encode(lines.join("")));
-        cursor = pageEnd(found, selection);
+        cursor = pageEnd(found, selection, cursor?.snapshot ?? null);
         left -= found.length;
       }
       if (found.length < rows || left === 0) controller.close();

@@ -1,4 +1,4 @@
-import { RANGE_DAYS_DEFAULT, RANGE_YEARS_MAX } from "../limits.ts";
+import { RANGE_DAYS_DEFAULT, RANGE_YEARS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { invalidParameter } from "./parameters.ts";
 
@@ -42,6 +42,12 @@ function bound(query: URLSearchParams, name: "from" | "to"): Temporal.PlainDate 
   );
 }
 
+/** PostgreSQL and ISO 8601 write the years before 1 and after 9999 differently. */
+function refuseOddYear(name: "from" | "to", at: Date): void {
+  if (at.getTime() >= TIMESTAMP_MS_MIN && at.getUTCFullYear() <= 9999) return;
+  throw invalidParameter(name, "Use a time in the years 0001 to 9999.");
+}
+
 /**
  * `from`, `to` and `timezone`: local dates, both inclusive, or instants `[from, to)`. The default
  * is the last 30 local days, today included. A day of a daylight saving change has 23 or 25 hours.
@@ -58,6 +64,8 @@ export function readRange(query: URLSearchParams, projectTimezone: string, nowMs
     : last;
   const first = bound(query, "from") ?? lastDay.subtract({ days: RANGE_DAYS_DEFAULT - 1 });
   const from = first instanceof Date ? first : startOfDay(first, timezone);
+  refuseOddYear("from", from);
+  refuseOddYear("to", to);
   if (from >= to) throw invalidParameter("from", "Must lie before `to`.");
   const limit = Temporal.Instant.fromEpochMilliseconds(from.getTime()).toZonedDateTimeISO(timezone)
     .add({ years: RANGE_YEARS_MAX });

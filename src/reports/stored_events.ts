@@ -1,5 +1,5 @@
 import type { Param, Sql } from "../db/sql.ts";
-import { STORE_DELAY_MS_MAX } from "../limits.ts";
+import { STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
 import type { PageCursor, TailCursor } from "./event_cursor.ts";
 import type { Range } from "./range.ts";
 
@@ -52,7 +52,8 @@ function tailConditions(where: Where, tail: TailCursor): void {
     where.add(`received_at > ${where.param(tail.at)}::text::timestamptz`);
     return;
   }
-  const since = new Date(Date.parse(tail.at) - STORE_DELAY_MS_MAX).toISOString();
+  const sinceMs = Math.max(Date.parse(tail.at) - STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN);
+  const since = new Date(sinceMs).toISOString();
   where.add(`received_at > ${where.param(since)}::text::timestamptz`);
   where.add(
     `NOT pg_visible_in_snapshot(${STORED_BY}, ${where.param(tail.snapshot)}::text::pg_snapshot)`,
@@ -72,36 +73,54 @@ function conditionsOf(selection: EventSelection): Where {
   return where;
 }
 
+/** Where a page begins, and how many rows it holds at most. */
+export interface PageRequest {
+  readonly cursor: PageCursor | null;
+  readonly rows: number;
+}
+
+export interface StoredEventPage {
+  readonly rows: StoredEventRow[];
+  /** What was committed when the page was read, as pg_snapshot prints it. */
+  readonly snapshot: string;
+}
+
 /**
  * One page of stored events, newest first by the time they happened (ties by event id); a tail is
- * in the order of receipt instead, so that a late event shows up as it arrives.
+ * in the order of receipt instead, so that a late event shows up as it arrives. One statement reads
+ * the page and its snapshot, so that a tail from there on neither misses nor repeats an event.
  */
 export async function readStoredEvents(
   sql: Sql,
   selection: EventSelection,
-  page: { readonly cursor: PageCursor | null; readonly rows: number },
-): Promise<StoredEventRow[]> {
+  page: PageRequest,
+): Promise<StoredEventPage> {
   const where = conditionsOf(selection);
+  const { cursor } = page;
   const time = selection.tail === null ? "occurred_at" : "received_at";
-  if (page.cursor !== null) {
-    const at = where.param(page.cursor.at);
-    const eventId = where.param(page.cursor.eventId);
+  if (cursor !== null) {
+    const at = where.param(cursor.at);
+    const eventId = where.param(cursor.eventId);
     where.add(`(${time}, event_id) < (${at}::text::timestamptz, ${eventId}::text::uuid)`);
+    // Later pages of a tail show nothing that was committed after the first one was read.
+    if (selection.tail !== null && cursor.snapshot !== null) {
+      const until = where.param(cursor.snapshot);
+      where.add(`pg_visible_in_snapshot(${STORED_BY}, ${until}::text::pg_snapshot)`);
+    }
   }
-  const rows = where.param(page.rows);
-  return await sql.query<StoredEventRow>(
-    `SELECT * FROM stored_events WHERE ${where.conditions.join(" AND ")}
-    ORDER BY ${time} DESC, event_id DESC LIMIT ${rows}::int`,
+  const limit = where.param(page.rows);
+  const order = `ORDER BY ${time} DESC, event_id DESC`;
+  const found = await sql.query<StoredEventRow & { snapshot: string }>(
+    `SELECT * FROM (SELECT pg_current_snapshot()::text AS snapshot) AS taken
+    LEFT JOIN LATERAL (
+      SELECT * FROM stored_events WHERE ${
+      where.conditions.join(" AND ")
+    } ${order} LIMIT ${limit}::int
+    ) AS page ON true ${order}`,
     where.params,
   );
-}
-
-/** What is committed now, as a cursor from which a tail goes on. */
-export async function readTailPosition(sql: Sql, asOf: Date): Promise<TailCursor> {
-  const [row] = await sql.query<{ snapshot: string }>(
-    "SELECT pg_current_snapshot()::text AS snapshot",
-  );
-  return { at: asOf.toISOString(), snapshot: row?.snapshot ?? "" };
+  const rows = found.filter((row) => row.event_id !== null);
+  return { rows, snapshot: found[0]?.snapshot ?? "" };
 }
 
 const orNull = (value: unknown) => value ?? null;
@@ -144,6 +163,7 @@ export function shownEvent(row: StoredEventRow) {
     os: orNull(row.os),
     device: orNull(row.device),
     bot: orNull(row.bot),
+    inSession: row.in_session,
     extra: orNull(row.extra),
   };
 }

@@ -103,7 +103,7 @@ function createPerson(random: Random): Person {
     appetite: random.fraction() * (loyal ? 1 : 0.6),
     signUpVisit: signsUp ? random.integer(0, loyal ? 2 : 1) : null,
     accountId: `user-${random.hex(12)}`,
-    returnProbability: loyal ? 0.82 : 0.34,
+    returnProbability: loyal ? 0.86 : 0.36,
     meanGapDays: loyal ? 4 : 8,
   };
 }

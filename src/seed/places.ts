@@ -16,7 +16,7 @@ export const PLACES: readonly Place[] = [
     weight: 36,
     timezone: "Europe/Berlin",
     locales: ["de-DE", "de-DE", "de", "en-GB"],
-    blocks: ["2.160", "53.63", "62.96", "84.138", "91.21"],
+    blocks: ["2.160", "53.63", "79.196", "84.138", "91.21"],
   },
   {
     country: "US",
@@ -30,7 +30,7 @@ export const PLACES: readonly Place[] = [
     weight: 9,
     timezone: "Europe/London",
     locales: ["en-GB"],
-    blocks: ["2.28", "62.189", "81.159", "86.144"],
+    blocks: ["2.28", "81.98", "81.159", "86.144"],
   },
   {
     country: "AT",

@@ -1,5 +1,6 @@
 /** The demo shop: a small coffee roaster, its pages and what it sells. */
 
+export const SHOP_NAME = "Demo shop";
 export const SHOP_ORIGIN = "https://shop.example";
 export const SHOP_TIMEZONE = "Europe/Berlin";
 export const SHOP_CURRENCY = "EUR";

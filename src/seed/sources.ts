@@ -9,7 +9,7 @@ export interface Arrival {
   readonly referrer: string | null;
 }
 
-interface Source {
+export interface Source {
   readonly weight: number;
   /** Readers who came for one page leave more often than those who look for something. */
   readonly bounceProbability: number;
@@ -111,5 +111,3 @@ export const SURGE_SOURCE: Source = {
   bounceProbability: 0.72,
   arrive: referral("https://news.ycombinator.com/", () => VIRAL_ARTICLE),
 };
-
-export type { Source };

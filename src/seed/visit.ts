@@ -107,7 +107,7 @@ class VisitTape {
     for (let left = this.random.integer(3, 6); left > 0; left--) {
       this.#emit("click", {
         ...aimed,
-        y: aimed.y + this.random.integer(0, 4),
+        y: Math.max(0, aimed.y - this.random.integer(0, 4)),
         rage: true,
         dead: true,
       });
@@ -192,7 +192,7 @@ function browse(tape: VisitTape, landing: Page): Product[] {
   const cart: Product[] = [];
   const consider = (product: Product, open: boolean) => {
     viewProduct(tape, product, open);
-    if (!random.chance(0.12 + 0.3 * plan.appetite)) return;
+    if (!random.chance(0.07 + 0.2 * plan.appetite)) return;
     tape.click("#add-to-cart");
     const { sku, price } = product;
     tape.custom("add_to_cart", { sku, quantity: 1, value: price, currency: SHOP_CURRENCY });
@@ -200,7 +200,7 @@ function browse(tape: VisitTape, landing: Page): Product[] {
   };
   const landed = PRODUCTS.find((product) => product.page === landing);
   if (landed !== undefined) consider(landed, false);
-  for (let pages = 1 + Math.floor(random.exponential(2)); pages > 0; pages--) {
+  for (let pages = 1 + Math.floor(random.exponential(2.6)); pages > 0; pages--) {
     if (random.chance(0.14)) {
       tape.open(random.pick(ARTICLES));
       tape.read(70);

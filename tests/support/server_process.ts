@@ -58,22 +58,15 @@ export class ServerProcess implements AsyncDisposable {
   #wake = Promise.withResolvers<void>();
   #url: URL | null = null;
   #hasExited = false;
-  readonly exited: Promise<number>;
+  #endExpected = false;
+  readonly #exited: Promise<number>;
 
   /** Starts it on a free port of the loopback, with `env` and nothing else of the product's settings. */
   constructor(env: Readonly<Record<string, string>>) {
     const unset = Object.fromEntries(CONFIG_VARIABLES.map(({ name }) => [name, ""]));
     const settings = { PORT: "0", HOST: "127.0.0.1", LOG_FORMAT: "json", JWT_SECRET };
     this.#child = new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "--config",
-        "deno.json",
-        "-P=serve",
-        "--quiet",
-        Deno.env.get("REL_ENTRY") ?? "main.ts",
-        "serve",
-      ],
+      args: ["run", "-P=serve", "--quiet", "main.ts", "serve"],
       cwd: REPOSITORY,
       env: { ...unset, ...settings, DEFAULT_API_KEY: API_KEY, NO_COLOR: "1", ...env },
       stdin: "null",
@@ -81,7 +74,7 @@ export class ServerProcess implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     this.#told = this.#listen();
-    this.exited = this.#child.status.then(async ({ code }) => {
+    this.#exited = this.#child.status.then(async ({ code }) => {
       await this.#told;
       this.#hasExited = true;
       this.#wake.resolve();
@@ -139,22 +132,39 @@ export class ServerProcess implements AsyncDisposable {
     await this.logged("ready");
   }
 
+  /** Waits for an end that is its own decision. @returns the exit code */
+  async ended(): Promise<number> {
+    this.#endExpected = true;
+    const code = await within(EXIT_MS_MAX, this.#exited, "Ending");
+    this.#assertDiscreet();
+    return code;
+  }
+
   /** Asks it to stop. @returns the exit code */
   async stop(signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<number> {
-    if (!this.#hasExited) this.#child.kill(signal);
-    const code = await within(EXIT_MS_MAX, this.exited, "Stopping");
+    this.#assertRuns();
+    this.#endExpected = true;
+    this.#child.kill(signal);
+    const code = await within(EXIT_MS_MAX, this.#exited, "Stopping");
     this.#assertDiscreet();
     return code;
   }
 
   async kill(): Promise<void> {
-    if (!this.#hasExited) this.#child.kill("SIGKILL");
-    await within(EXIT_MS_MAX, this.exited, "Being killed");
+    this.#assertRuns();
+    this.#endExpected = true;
+    this.#child.kill("SIGKILL");
+    await within(EXIT_MS_MAX, this.#exited, "Being killed");
     this.#assertDiscreet();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#endExpected) this.#assertRuns();
     if (!this.#hasExited) await this.kill();
+  }
+
+  #assertRuns(): void {
+    assert(!this.#hasExited, `The server has ended by itself: ${this.errorOutput}`);
   }
 
   async #listen(): Promise<void> {

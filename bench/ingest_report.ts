@@ -1,0 +1,118 @@
+import type { MeasuredLoad } from "./server_process.ts";
+
+/** What each way stored in one round, in rows per second or as a load. */
+export interface Round {
+  readonly copyRowsPerSecond: number;
+  readonly insertRowsPerSecond: number;
+  readonly service: MeasuredLoad;
+  /** The server of another checkout, where one was named. */
+  readonly against: MeasuredLoad | null;
+}
+
+export interface Report {
+  readonly machine: string;
+  readonly settings: Readonly<Record<string, string>>;
+  /** On an empty table, the fastest first: that one is the limit in the rounds. */
+  readonly copyWays: readonly { readonly way: string; readonly rowsPerSecond: number }[];
+  readonly rounds: readonly Round[];
+  readonly singles: MeasuredLoad;
+  readonly serverPeakMemoryBytes: number;
+  readonly storedEvents: number;
+  readonly bytesPerEvent: number;
+  readonly bytesPerEventByKind: Readonly<Record<string, number>>;
+  readonly embedded: MeasuredLoad & {
+    readonly bytesPerEvent: number;
+    readonly serverPeakMemoryBytes: number;
+    /** Of the start that makes the database. */
+    readonly firstStartPeakMemoryBytes: number;
+  };
+  /** Of the minute before the benchmark, and of its last one. */
+  readonly loadAverage: readonly [before: number, after: number];
+}
+
+/** The middle of `values`, which is not empty. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+const count = (value: number): string => Math.round(value).toLocaleString("en");
+const ms = (value: number): string => `${value.toFixed(1)} ms`;
+const mebibytes = (bytes: number): string => `${count(bytes / 2 ** 20)} MiB`;
+
+/** Of all runs together: processor time is counted in hundredths of a second. */
+function costs(loads: readonly MeasuredLoad[]): string {
+  const sum = (of: (load: MeasuredLoad) => number) =>
+    loads.reduce((all, load) => all + of(load), 0);
+  const perThousand = (of: (load: MeasuredLoad) => number) =>
+    `${(sum(of) * 1e6 / sum((load) => load.accepted)).toFixed(1)} ms`;
+  return `server ${perThousand((load) => load.serverCpuSeconds)}, ` +
+    `database ${perThousand((load) => load.databaseCpuSeconds)}, ` +
+    `generator ${perThousand((load) => load.cpuSeconds)}`;
+}
+
+/** The run that stands for all: the one with the median rate. */
+function typicalLoad(loads: readonly MeasuredLoad[]): MeasuredLoad {
+  const sorted = [...loads].sort((a, b) => a.eventsPerSecond - b.eventsPerSecond);
+  return sorted[sorted.length >> 1]!;
+}
+
+function loadLines(name: string, rounds: readonly Round[], of: (round: Round) => MeasuredLoad) {
+  const load = typicalLoad(rounds.map(of));
+  const ratios = rounds.map((round) => of(round).eventsPerSecond / round.copyRowsPerSecond);
+  const each = ratios.map((ratio) => ratio.toFixed(2)).join(", ");
+  return [
+    [`${name}, 10-event batches, 64 connections`, `${count(load.eventsPerSecond)} events/s`],
+    ["  as a share of COPY", `${median(ratios).toFixed(2)} (${each})`],
+    ["  latency p50, p99", `${ms(load.p50Ms)}, ${ms(load.p99Ms)}`],
+    ["  processor time per 1,000 events", costs(rounds.map(of))],
+  ];
+}
+
+/** The report as a table for people. */
+export function reportText(report: Report): string {
+  const { rounds, singles, embedded } = report;
+  const settings = Object.entries(report.settings).map(([name, value]) => `${name}=${value}`);
+  const inserts = median(rounds.map((round) => round.insertRowsPerSecond));
+  const others = rounds.flatMap(({ against }) => against === null ? [] : [against]);
+  const lines = [
+    ...report.copyWays.map(({ way, rowsPerSecond }) => [
+      `${way}, empty table`,
+      `${count(rowsPerSecond)} events/s`,
+    ]),
+    [
+      "COPY, the fastest way, in the rounds",
+      `${count(median(rounds.map((round) => round.copyRowsPerSecond)))} events/s`,
+    ],
+    ["grouped INSERT, 2 connections, 1,000 rows", `${count(inserts)} events/s`],
+    ...loadLines("service", rounds, (round) => round.service),
+    ["  peak memory of the server", mebibytes(report.serverPeakMemoryBytes)],
+    ...(others.length === 0
+      ? []
+      : loadLines("other checkout", rounds, (round) => round.against ?? round.service)),
+    ["service, one event at a time: p50, p99", `${ms(singles.p50Ms)}, ${ms(singles.p99Ms)}`],
+    [
+      `bytes per event with all indexes, ${count(report.storedEvents)} events`,
+      count(report.bytesPerEvent),
+    ],
+    ...Object.entries(report.bytesPerEventByKind).map(([kind, bytes]) => [
+      `  ${kind}`,
+      count(bytes),
+    ]),
+    ["embedded engine, 10-event batches", `${count(embedded.eventsPerSecond)} events/s`],
+    ["  latency p50, p99", `${ms(embedded.p50Ms)}, ${ms(embedded.p99Ms)}`],
+    ["  processor time per 1,000 events", costs([embedded])],
+    ["  bytes per event", count(embedded.bytesPerEvent)],
+    ["  peak memory of the server", mebibytes(embedded.serverPeakMemoryBytes)],
+    ["  peak memory of the very first start", mebibytes(embedded.firstStartPeakMemoryBytes)],
+  ];
+  const [before, after] = report.loadAverage;
+  return [
+    report.machine,
+    `Settings: ${settings.join(", ")}`,
+    `Load average: ${before.toFixed(2)} before, ${after.toFixed(2)} at the end`,
+    "",
+    ...lines.map(([name = "", value = ""]) => `${name.padEnd(56)}${value}`),
+  ].join("\n");
+}

@@ -1,0 +1,114 @@
+import type { Config } from "../config.ts";
+import type { Log } from "../http/log.ts";
+import { tableText, type Terminal } from "./terminal.ts";
+
+/** One option of a command, as `--help` shows it and the parser takes it. */
+export interface OptionSpec {
+  readonly type: "string" | "boolean";
+  readonly multiple?: true;
+  /** What stands for the value in the help, e.g. `ID`. */
+  readonly placeholder?: string;
+  /** Said in the help; the command itself applies it. */
+  readonly default?: string;
+  readonly meaning: string;
+}
+
+/** One command, as data. */
+export interface Command {
+  /** One or two words, e.g. `project list`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly usage: string;
+  /** More than the summary and the options say; shown in the command's own help. */
+  readonly notes?: string;
+  /** How many words may follow the name. */
+  readonly wordsMax: number;
+  readonly options: Readonly<Record<string, OptionSpec>>;
+  readonly example: string;
+  /** @returns the exit code; nothing: 0. */
+  readonly run: (call: Call) => Promise<number | void>;
+}
+
+/** The command was not called as it wants to be: exit code 2. The message says what to type. */
+export class UsageMistake extends Error {
+  override readonly name = "UsageMistake";
+}
+
+/** One run of a command. */
+export interface Call {
+  readonly options: OptionValues;
+  /** What follows the command's name and is no option. */
+  readonly words: readonly string[];
+  readonly config: Config;
+  readonly log: Log;
+  readonly print: Printer;
+  readonly now: () => number;
+  /** Aborted when the user asks to stop: finish in order, and soon. */
+  readonly signal: AbortSignal;
+}
+
+type Value = string | boolean | readonly (string | boolean)[] | undefined;
+
+/** The parsed options of a call, by name. */
+export class OptionValues {
+  constructor(readonly values: Readonly<Record<string, Value>>) {}
+
+  text(name: string): string | null {
+    const value = this.values[name];
+    return typeof value === "string" ? value : null;
+  }
+
+  list(name: string): string[] | null {
+    const value = this.values[name];
+    return Array.isArray(value) ? value.map(String) : null;
+  }
+
+  flag(name: string): boolean {
+    return this.values[name] === true;
+  }
+
+  /** Throws UsageMistake for anything but a whole number within the bounds. */
+  integer(name: string, min: number, max: number): number | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < min || number > max) {
+      throw new UsageMistake(`--${name} must be a whole number from ${min} to ${max}.`);
+    }
+    return number;
+  }
+}
+
+/** What a command says: one JSON document for scripts, or text for people. */
+export class Printer {
+  constructor(
+    readonly terminal: Terminal,
+    readonly json: boolean,
+    readonly colour: boolean,
+  ) {}
+
+  /** The command's result: `document` with `--json`, else what `text` makes of it. */
+  result(document: unknown, text: () => string): void {
+    this.terminal.out(this.json ? `${JSON.stringify(document, null, 2)}\n` : text());
+  }
+
+  table(headings: readonly string[], rows: readonly (readonly (string | number | null)[])[]) {
+    return tableText(headings, rows, (text) => this.bold(text));
+  }
+
+  bold(text: string): string {
+    return this.colour ? `\x1b[1m${text}\x1b[0m` : text;
+  }
+
+  /** A remark beside the result, on standard error; silent with `--json`. */
+  remark(text: string): void {
+    if (!this.json) this.terminal.error(`${text}\n`);
+  }
+}
+
+export const PROJECT_OPTION: OptionSpec = {
+  type: "string",
+  placeholder: "ID",
+  default: "the only project, or DEFAULT_PROJECT_ID",
+  meaning: "project that is meant",
+};

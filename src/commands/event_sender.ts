@@ -1,0 +1,133 @@
+import { callApi, type Connection, refusalOf } from "./connection.ts";
+
+/** On whose behalf events are sent: what a server sees of a browser. */
+export interface Sender {
+  /** Null: unknown. */
+  readonly address: string | null;
+  readonly userAgent: string | null;
+}
+
+export interface RejectedLine {
+  readonly index: number;
+  readonly eventId?: string | null;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What became of one batch. */
+export interface BatchOutcome {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: readonly RejectedLine[];
+}
+
+const ATTEMPTS_MAX = 8;
+const PAUSE_MS_MAX = 30_000;
+const RETRIED: ReadonlySet<number> = new Set([408, 429, 503]);
+const KEY_HOURS_MAX = 24;
+
+/** Resolves after a while; rejects when `signal` aborts first. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** `Retry-After` in seconds where the server says it, else longer each time. */
+function pauseMs(reply: Response, attempt: number): number {
+  const seconds = Number(reply.headers.get("retry-after") ?? "");
+  const ms = seconds > 0 ? seconds * 1000 : 250 * 2 ** attempt;
+  return Math.min(PAUSE_MS_MAX, ms);
+}
+
+/**
+ * Posts one batch as its sender. Where the server has no time, it is sent again, at most eight times
+ * in all: events are stored once however often they come.
+ *
+ * @param body `{"events":[…]}`
+ * @throws RequestRefused when the server will not have it; what `signal` aborts with.
+ */
+export async function sendBatch(
+  connection: Connection,
+  key: string,
+  sender: Sender,
+  body: string,
+  signal: AbortSignal,
+): Promise<BatchOutcome> {
+  for (let attempt = 1;; attempt++) {
+    signal.throwIfAborted();
+    const reply = await connection.fetchAs(sender.address, "/v1/events", {
+      method: "POST",
+      headers: {
+        "X-API-Key": key,
+        "Content-Type": "application/json",
+        "User-Agent": sender.userAgent ?? "",
+      },
+      body,
+    });
+    if (reply.ok) return await reply.json();
+    if (RETRIED.has(reply.status) && attempt < ATTEMPTS_MAX) {
+      await reply.body?.cancel();
+      await pause(pauseMs(reply, attempt), signal);
+      continue;
+    }
+    const refusal = await refusalOf(reply);
+    if (refusal.code !== "invalid_events") throw refusal;
+    const rejected = refusal.errors.map((part) => ({ ...part, index: part.index ?? 0 }));
+    return { accepted: 0, duplicates: 0, rejected };
+  }
+}
+
+/** Makes a public key for the time of `work`, and revokes it whatever happens. */
+export async function withTemporaryKey<T>(
+  connection: Connection,
+  project: string,
+  label: string,
+  nowMs: number,
+  work: (key: string) => Promise<T>,
+): Promise<T> {
+  const path = `/v1/projects/${encodeURIComponent(project)}/keys`;
+  // Should this process be killed, the key ends by itself.
+  const expiresAt = new Date(nowMs + KEY_HOURS_MAX * 3_600_000).toISOString();
+  const { id, key } = await callApi<{ id: string; key: string }>(connection, "POST", path, {
+    kind: "public",
+    label,
+    expiresAt,
+  });
+  try {
+    return await work(key);
+  } finally {
+    await callApi<null>(connection, "DELETE", `${path}/${id}`);
+  }
+}
+
+/**
+ * Runs `work` for each item, `atOnce` at a time, taking the next item only when there is room.
+ * The first failure stops it, after what is under way has ended.
+ */
+export async function forEachInFlight<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  for await (const item of items) {
+    const one: Promise<void> = work(item)
+      .catch((error) => void failures.push(error))
+      .finally(() => running.delete(one));
+    running.add(one);
+    if (running.size >= atOnce) await Promise.race(running);
+    if (failures.length > 0) break;
+  }
+  await Promise.all(running);
+  if (failures.length > 0) throw failures[0];
+}

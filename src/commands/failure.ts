@@ -1,0 +1,64 @@
+import { ConfigMistakes } from "../config.ts";
+import { FolderInUse } from "../db/folder_lock.ts";
+import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
+import { DatabaseUnavailable } from "../db/sql.ts";
+import { Problem, type ProblemPart } from "../problem.ts";
+import { UsageMistake } from "./command.ts";
+import { RequestRefused, ServerUnreachable } from "./connection.ts";
+
+/** What went wrong, for people (`detail`, `errors`) and for scripts (`code`). */
+export interface Failure {
+  readonly exitCode: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly errors: readonly { readonly place: string | null; readonly message: string }[];
+}
+
+const FAILED = 1;
+const USAGE = 2;
+/** As shells have it: 128 and the number of SIGINT. */
+const INTERRUPTED = 130;
+
+function placeOf(part: ProblemPart): string | null {
+  return part.field ?? (part.index === undefined ? null : `event ${part.index}`);
+}
+
+function failed(
+  code: string,
+  detail: string,
+  errors: Failure["errors"] = [],
+  exitCode = FAILED,
+): Failure {
+  return { exitCode, code, detail, errors };
+}
+
+/** Any thrown value as a Failure. A mistake of ours shows its message and no stack. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof UsageMistake) return failed("usage", error.message, [], USAGE);
+  if (error instanceof ConfigMistakes) {
+    const errors = error.mistakes.map(({ variable, message }) => ({ place: variable, message }));
+    return failed("configuration", "The environment has mistakes:", errors);
+  }
+  if (error instanceof RequestRefused || error instanceof Problem) {
+    const parts = error instanceof Problem ? error.options.errors ?? [] : error.errors;
+    const errors = parts.map((part) => ({ place: placeOf(part), message: part.message }));
+    return failed(error.code, error.message, errors);
+  }
+  if (error instanceof DatabaseUnavailable) {
+    return failed(
+      "database_unavailable",
+      `The database does not answer: ${error.message}. Check that PostgreSQL runs and that ` +
+        `DATABASE_URL names it; without DATABASE_URL the embedded database is used.`,
+    );
+  }
+  if (error instanceof FolderInUse) return failed("folder_in_use", error.message);
+  if (error instanceof ServerUnreachable) return failed("server_unreachable", error.message);
+  if (error instanceof SchemaTooNew || error instanceof SchemaMismatch) {
+    return failed("schema", error.message);
+  }
+  if (error instanceof DOMException && error.name === "AbortError") {
+    return failed("interrupted", "Stopped.", [], INTERRUPTED);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return failed("failed", message === "" ? "Something went wrong." : message);
+}

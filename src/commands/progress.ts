@@ -1,0 +1,45 @@
+import type { Terminal } from "./terminal.ts";
+
+/** How far a long command is. */
+export interface Progress {
+  /** `done` of the total; `note` says more, e.g. `1,234 events`. */
+  update(done: number, note: string): void;
+  /** Takes the bar away. */
+  end(): void;
+}
+
+const REDRAW_MS = 100;
+const BAR_CELLS_MAX = 30;
+const SILENT: Progress = { update: () => {}, end: () => {} };
+
+function bar(done: number, total: number, columns: number): string {
+  const cells = Math.min(BAR_CELLS_MAX, Math.max(5, columns - 50));
+  const full = Math.round(Math.min(1, done / Math.max(1, total)) * cells);
+  const percent = Math.floor(100 * Math.min(1, done / Math.max(1, total)));
+  return `${"█".repeat(full)}${"░".repeat(cells - full)} ${String(percent).padStart(3)} %`;
+}
+
+/**
+ * A bar on standard error, redrawn at most ten times a second; nothing where no person looks.
+ * @param total null: unknown, only the note is shown
+ */
+export function createProgress(
+  terminal: Terminal,
+  label: string,
+  total: number | null,
+  now: () => number,
+): Progress {
+  if (!terminal.errorIsTerminal) return SILENT;
+  let drawnAt = -Infinity;
+  return {
+    update(done, note) {
+      if (now() - drawnAt < REDRAW_MS) return;
+      drawnAt = now();
+      const columns = terminal.columns();
+      const text = [label, total === null ? null : bar(done, total, columns), note]
+        .filter((part) => part !== null).join("  ");
+      terminal.error(`\r\x1b[2K${text.slice(0, columns - 1)}`);
+    },
+    end: () => terminal.error("\r\x1b[2K"),
+  };
+}

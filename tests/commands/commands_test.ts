@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { ended, footfall, run, serverReady } from "./footfall_process.ts";
+
+const SEEDING = ["seed", "--weeks", "1", "--visitors", "40", "--until", "2026-11-21T08:00:00Z"];
+
+async function inFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
+  const dataDir = await Deno.makeTempDir({ prefix: "footfall-commands-" });
+  try {
+    await work(dataDir);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+}
+
+/** Runs `work` beside a server on the embedded database, and stops it. */
+async function besideServer(work: (dataDir: string) => Promise<void>): Promise<void> {
+  await inFolder(async (dataDir) => {
+    const server = footfall(dataDir, ["serve"]);
+    const stopped = ended(server);
+    try {
+      await serverReady(dataDir);
+      await work(dataDir);
+    } finally {
+      server.kill("SIGTERM");
+      await stopped;
+    }
+    assert.equal((await stopped).code, 0);
+  });
+}
+
+/** The result of a command that must succeed. */
+async function result(dataDir: string, args: readonly string[], input?: string) {
+  const { code, out, errors } = await run(dataDir, [...args, "--json"], input);
+  assert.equal(code, 0, errors);
+  assert.equal(errors, "");
+  return JSON.parse(out);
+}
+
+/** The administration, command by command. */
+async function tour(dataDir: string): Promise<void> {
+  assert.deepEqual(await result(dataDir, ["migrate"]), { migrated: true });
+  const created = await result(dataDir, ["project", "create", "--name", "Shop", "--id", "prj_s"]);
+  assert.equal(created.name, "Shop");
+  const changed = await result(dataDir, ["project", "set", "prj_s", "--retention-days", "90"]);
+  assert.equal(changed.retentionDays, 90);
+  const listed = await run(dataDir, ["project", "list"]);
+  assert.match(
+    listed.out,
+    /^ID +NAME +SITE +TIME ZONE +RETENTION\n.*prj_s +Shop +– +UTC +90 days/s,
+  );
+
+  const key = (await run(dataDir, ["key", "create", "--project", "prj_s"])).out;
+  assert.match(key, /^pk_\S+\n$/);
+  const { keys } = await result(dataDir, ["key", "list", "--project", "prj_s"]);
+  assert.equal(keys.length, 1);
+  const rotating = ["key", "rotate", keys[0].id, "--project", "prj_s", "--overlap-seconds", "0"];
+  const rotated = await result(dataDir, rotating);
+  await result(dataDir, ["key", "revoke", rotated.id, "--project", "prj_s"]);
+  assert.deepEqual((await result(dataDir, ["key", "list", "--project", "prj_s"])).keys, []);
+
+  const token = await run(dataDir, ["token", "--project", "prj_s", "--ttl", "15m"]);
+  assert.match(token.out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  const link = await run(dataDir, ["token", "--link"]);
+  assert.match(link.out, /^http:\/\/\S+\/stats\/#token=\S+\n$/);
+  assert.equal((await result(dataDir, ["openapi"])).openapi.slice(0, 3), "3.1");
+
+  const refused = await run(dataDir, ["token", "--project", "prj_none"]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.errors, /^footfall: .*\n {2}projects\.0: There is no project/);
+}
+
+/** Seeds, exports and imports: what comes out goes in again, once. */
+async function roundTrip(dataDir: string): Promise<void> {
+  const first = await result(dataDir, SEEDING);
+  assert.ok(first.events > 200 && first.duplicates === 0);
+  const again = await result(dataDir, SEEDING);
+  assert.equal(again.duplicates, first.events);
+  const { keys } = await result(dataDir, ["key", "list", "--project", "prj_demo"]);
+  assert.deepEqual(keys, [], "the seed's keys are revoked");
+
+  const file = join(dataDir, "events.ndjson");
+  const exported = await result(dataDir, ["export", "--project", "prj_demo", "--output", file]);
+  assert.equal(exported.events, first.events);
+  const lines = (await Deno.readTextFile(file)).trimEnd().split("\n").map((line) =>
+    JSON.parse(line)
+  );
+  const countries = new Set(lines.map((event) => event.properties.server.geo?.country));
+  assert.ok(countries.size >= 3 && !countries.has(undefined), [...countries].join());
+  assert.ok(lines.some((event) => event.bot === true));
+
+  await result(dataDir, ["project", "create", "--name", "Copy", "--id", "prj_copy"]);
+  const imported = await result(dataDir, ["import", file, "--project", "prj_copy"]);
+  assert.equal(imported.accepted, first.events);
+  assert.equal(imported.duplicates, 0);
+  const copy = await run(dataDir, ["export", "--project", "prj_copy"]);
+  const known = (event: Record<string, unknown>) => {
+    const { server, ...properties } = event.properties as { server: Record<string, unknown> };
+    const { browser: _1, os: _2, device: _3, bot, ...rest } = event;
+    return { ...rest, bot: bot === true, properties, ip: server.ip, geo: server.geo };
+  };
+  const copied = copy.out.trimEnd().split("\n").map((line) => known(JSON.parse(line)));
+  assert.deepEqual(copied, lines.map(known));
+}
+
+Deno.test("commands: work without a server, on the embedded database", () =>
+  inFolder(async (dataDir) => {
+    assert.deepEqual(await result(dataDir, ["migrate"]), { migrated: true });
+    const seeded = await result(dataDir, SEEDING);
+    assert.ok(seeded.events > 200 && seeded.project === "prj_demo");
+    const { projects } = await result(dataDir, ["project", "list"]);
+    assert.deepEqual(projects.map(({ id }: { id: string }) => id), ["prj_default", "prj_demo"]);
+    const [first, second] = await Promise.all([
+      run(dataDir, ["key", "create", "--project", "prj_demo"]),
+      run(dataDir, ["token"]),
+    ]);
+    assert.match(first.out, /^pk_/, "two at the same time wait for each other");
+    assert.match(second.out, /^ey/);
+  }));
+
+Deno.test("commands: work beside a running server that has the embedded database", () =>
+  besideServer(tour));
+
+Deno.test("seed, export, import: nothing is lost, and nothing is stored twice", () =>
+  besideServer(roundTrip));
+
+Deno.test("import: bad lines are told by number, and do not spoil the good ones", () =>
+  inFolder(async (dataDir) => {
+    const good = (n: number) =>
+      JSON.stringify({ eventId: `00000000-0000-4000-8000-00000000000${n}`, name: "x" });
+    const input = [
+      good(1),
+      "{",
+      "",
+      "[]",
+      JSON.stringify({ eventId: "none" }),
+      JSON.stringify({ eventId: crypto.randomUUID(), context: { ip: "84.138.30.31" }, name: 5 }),
+      good(2),
+      good(1),
+    ].join("\n");
+    const { code, out } = await run(dataDir, ["import", "-", "--json"], input);
+    assert.equal(code, 1);
+    const { accepted, duplicates, rejected, rejections } = JSON.parse(out);
+    assert.deepEqual({ accepted, duplicates, rejected }, {
+      accepted: 3,
+      duplicates: 1,
+      rejected: 4,
+    });
+    const told = rejections.map(({ line, code }: { line: number; code: string }) =>
+      `${line} ${code}`
+    );
+    assert.deepEqual(told.sort(), [
+      "2 invalid_json",
+      "4 invalid_event",
+      "5 invalid_event_id",
+      "6 invalid_type",
+    ]);
+    const missing = await run(dataDir, ["import", join(dataDir, "none.ndjson")]);
+    assert.equal(missing.code, 1);
+    assert.equal(missing.errors.trimEnd().split("\n").length, 1);
+  }));
+
+Deno.test("seed: an interrupt ends it in order, its key revoked", () =>
+  besideServer(async (dataDir) => {
+    const seeding = footfall(dataDir, ["seed", "--weeks", "100", "--visitors", "500000"]);
+    const finished = ended(seeding);
+    const { url, token } = await serverReady(dataDir);
+    const statuses = async () => {
+      const reply = await fetch(`${url}/v1/projects/prj_demo/keys`, {
+        headers: { "Authorization": `Bearer ${token}` },
+      });
+      const { keys = [] } = await reply.json();
+      return keys.map((key: { status: string }) => key.status);
+    };
+    const deadline = performance.now() + 20_000;
+    while ((await statuses())[0] !== "active" && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    seeding.kill("SIGINT");
+    const { code, errors } = await finished;
+    assert.equal(code, 130, errors);
+    assert.deepEqual(await statuses(), ["revoked"]);
+  }));
+
+Deno.test("commands: a control file left by a killed server does no harm", () =>
+  inFolder(async (dataDir) => {
+    const stale = { pid: 1, url: "http://127.0.0.1:1", token: "control_gone" };
+    await Deno.writeTextFile(join(dataDir, "control.json"), JSON.stringify(stale));
+    assert.equal((await result(dataDir, ["project", "list"])).projects.length, 1);
+  }));

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { CONFIG_VARIABLES, ConfigMistakes, readConfig, readEnvironment } from "../src/config.ts";
+import denoJson from "../deno.json" with { type: "json" };
+
+function mistakes(environment: Record<string, string>): string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    assert.ok(error instanceof ConfigMistakes, String(error));
+    for (const { variable, message } of error.mistakes) {
+      assert.ok(message.length > 5);
+      assert.ok(error.message.includes(`${variable}: ${message}`));
+    }
+    return error.mistakes.map(({ variable }) => variable);
+  }
+  return [];
+}
+
+Deno.test("readConfig: nothing set is a server on its embedded database", () => {
+  const config = readConfig({});
+  assert.deepEqual(
+    [config.port, config.host, config.basePath, config.dataDir, config.databaseUrl],
+    [8000, "0.0.0.0", "", "./data", null],
+  );
+  assert.deepEqual(config.trustedProxies, { kind: "none" });
+  assert.deepEqual([config.ipStorage, config.corsAllowedOrigins], ["full", ["*"]]);
+  assert.deepEqual([config.rateLimitEventsPerSecond, config.readTimeoutMs], [null, 15_000]);
+  assert.deepEqual([config.captureSchedule, config.logLevel], ["0 3 * * *", "info"]);
+  assert.equal(config.defaultProject.id, "prj_default");
+  assert.deepEqual(readConfig({ PORT: "", JWT_SECRET: "  ", IP_STORAGE: "" }), config);
+  assert.throws(() => Object.assign(config, { port: 1 }), TypeError);
+});
+
+Deno.test("readConfig: logs are pretty on a terminal, else JSON, and as set in either place", () => {
+  assert.equal(readConfig({}, true).logFormat, "pretty");
+  assert.equal(readConfig({}, false).logFormat, "json");
+  assert.equal(readConfig({ LOG_FORMAT: "json" }, true).logFormat, "json");
+});
+
+Deno.test("readConfig: every mistake is told at once, by its variable", () => {
+  assert.deepEqual(
+    mistakes({
+      PORT: "http",
+      BASE_PATH: "/a?b",
+      DATABASE_URL: "mysql://x/y",
+      TRUSTED_PROXIES: "everyone",
+      IP_STORAGE: "some",
+      LOG_LEVEL: "loud",
+    }).toSorted(),
+    ["BASE_PATH", "DATABASE_URL", "IP_STORAGE", "LOG_LEVEL", "PORT", "TRUSTED_PROXIES"],
+  );
+});
+
+Deno.test("readConfig: values that cannot be right are mistakes", () => {
+  const wrong: [string, string[]][] = [
+    ["PORT", ["-1", "65536", "1.5", "0x50", "8000x"]],
+    ["BASE_PATH", ["/a b", "/a//b", "https://x/y", "/ä"]],
+    ["DATABASE_URL", ["localhost:5432", "http://x/y"]],
+    ["JWT_SECRET", ["short"]],
+    ["JWT_JWKS_URL", ["ftp://x/y", "keys.json"]],
+    ["TRUSTED_PROXIES", ["10.0.0.0/33", "-1", "101", "1,2", "10.0.0.1,nonsense"]],
+    ["IP_STORAGE", ["yes"]],
+    ["CORS_ALLOWED_ORIGINS", ["example.com", "https://a.example/path", "https://a.example,x"]],
+    ["RATE_LIMIT_EVENTS_PER_SECOND", ["0", "-5", "ten", "1.5"]],
+    ["CAPTURE_SCHEDULE", ["daily", "0 3 * *", "0 3 * * ?"]],
+    ["READ_TIMEOUT_MS", ["0", "99", "x"]],
+    ["LOG_FORMAT", ["xml"]],
+    ["CHROME_NO_SANDBOX", ["maybe"]],
+    ["DEFAULT_PROJECT_ID", ["default", "prj_", "prj_a b", `prj_${"x".repeat(61)}`]],
+    ["DEFAULT_PROJECT_NAME", ["x".repeat(201), "a\u0000b", "a\nb"]],
+    ["DEFAULT_SITE_URL", ["shop.example", "ftp://shop.example", "https://user:pw@shop.example"]],
+    ["DEFAULT_TIMEZONE", ["Mars/Base", "+02:00"]],
+    ["DEFAULT_API_KEY", ["sk_secretsecret", "short", "has a blank", "x".repeat(201)]],
+  ];
+  for (const [variable, values] of wrong) {
+    for (const value of values) {
+      assert.deepEqual(mistakes({ [variable]: value }), [variable], `${variable}=${value}`);
+    }
+  }
+});
+
+Deno.test("readConfig: values are read as they are meant", () => {
+  const paths = ["analytics", "/analytics/", "//analytics//"].map((BASE_PATH) =>
+    readConfig({ BASE_PATH }).basePath
+  );
+  assert.deepEqual(paths, ["/analytics", "/analytics", "/analytics"]);
+  assert.equal(readConfig({ BASE_PATH: "/" }).basePath, "");
+  assert.equal(readConfig({ PORT: "0" }).port, 0);
+  assert.equal(readConfig({ IP_STORAGE: "Truncated" }).ipStorage, "truncated");
+  assert.deepEqual(readConfig({ TRUSTED_PROXIES: "2" }).trustedProxies, { kind: "hops", count: 2 });
+  const origins = readConfig({ CORS_ALLOWED_ORIGINS: "https://a.example https://*.b.example,*" });
+  assert.deepEqual(origins.corsAllowedOrigins, ["https://a.example", "https://*.b.example", "*"]);
+  for (const [value, flag] of [["1", true], ["true", true], ["0", false], ["false", false]]) {
+    const config = readConfig({ CHROME_NO_SANDBOX: String(value) });
+    assert.equal(config.chromeNoSandbox, flag);
+  }
+});
+
+Deno.test("readConfig: only one way to verify tokens, and a replica only beside its primary", () => {
+  const secret = "0123456789abcdef0123456789abcdef";
+  assert.deepEqual(mistakes({ JWT_SECRET: secret, JWT_JWKS_URL: "https://x/keys" }), [
+    "JWT_JWKS_URL",
+  ]);
+  assert.deepEqual(mistakes({ DATABASE_READ_URL: "postgres://x/y" }), ["DATABASE_READ_URL"]);
+  const both = { DATABASE_URL: "postgresql://a/b", DATABASE_READ_URL: "postgres://c/d" };
+  assert.deepEqual(mistakes(both), []);
+});
+
+Deno.test("readEnvironment: it asks for what the start task permits, and for nothing else", () => {
+  const asked = Object.keys(readEnvironment());
+  const documented: string[] = CONFIG_VARIABLES.map(({ name }) => name);
+  assert.deepEqual(asked, [...documented, "NO_COLOR"]);
+  for (const permitted of [denoJson.permissions.serve.env, denoJson.permissions.container.env]) {
+    assert.deepEqual(asked.filter((name) => !permitted.includes(name)), []);
+  }
+});

@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { BodyBudget, type BodyLimits, ClientGone, withBodyText } from "../../src/http/body.ts";
+import { Problem } from "../../src/problem.ts";
+
+const LIMITS: BodyLimits = {
+  wireBytesMax: 1000,
+  inflatedBytesMax: 5000,
+  idleMsMax: 150,
+  totalMsMax: 400,
+};
+
+const utf8 = new TextEncoder();
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A body that `write` fills; what it throws breaks the connection. */
+function request(
+  write: (send: (text: string) => void) => Promise<unknown>,
+  headers: Record<string, string> = {},
+): Request {
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      let open = true;
+      try {
+        await write((text) => open && controller.enqueue(utf8.encode(text)));
+        controller.close();
+      } catch (error) {
+        open = false;
+        try {
+          controller.error(error);
+        } catch { /* cancelled meanwhile */ }
+      }
+    },
+  });
+  return new Request("http://x/", { method: "POST", body, headers });
+}
+
+const read = (sent: Request, budget = new BodyBudget(100_000, 2)) =>
+  withBodyText(sent, LIMITS, budget, (text) => text);
+
+async function assertFails(work: Promise<unknown>, code: string): Promise<Problem> {
+  const error = await work.then(() => null, (thrown) => thrown);
+  assert.ok(error instanceof Problem, String(error));
+  assert.equal(error.code, code);
+  return error;
+}
+
+Deno.test("withBodyText: chunks are joined, characters across their borders too", async () => {
+  const bytes = utf8.encode("ä🦆");
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const byte of bytes) controller.enqueue(new Uint8Array([byte]));
+      controller.close();
+    },
+  });
+  assert.equal(await read(new Request("http://x/", { method: "POST", body })), "ä🦆");
+  assert.equal(await read(new Request("http://x/", { method: "POST" })), "");
+});
+
+Deno.test("withBodyText: a body that stops coming is body_timeout", async () => {
+  const startedAt = performance.now();
+  await assertFails(read(request(async (send) => (send("{"), await wait(600)))), "body_timeout");
+  assert.ok(performance.now() - startedAt < 350);
+  await wait(500);
+});
+
+Deno.test("withBodyText: one that keeps coming slowly is body_timeout in the end", async () => {
+  const startedAt = performance.now();
+  const dripping = request(async (send) => {
+    for (let i = 0; i < 12; i++) {
+      send(" ");
+      await wait(50);
+    }
+  });
+  const problem = await assertFails(read(dripping), "body_timeout");
+  const tookMs = performance.now() - startedAt;
+  assert.ok(tookMs >= 390 && tookMs < 590, String(tookMs));
+  assert.equal(problem.options.headers?.Connection, "close");
+  await wait(300);
+});
+
+Deno.test("withBodyText: one that pauses for less than the limit is read", async () => {
+  const pausing = request(async (send) => {
+    for (const part of ["a", "b", "c"]) {
+      send(part);
+      await wait(90);
+    }
+  });
+  assert.equal(await read(pausing), "abc");
+});
+
+Deno.test("withBodyText: too many bytes are body_too_large as soon as they are too many", async () => {
+  const whole = (bytes: number) => request((send) => Promise.resolve(send("x".repeat(bytes))));
+  assert.equal((await read(whole(1000))).length, 1000);
+  await assertFails(read(whole(1001)), "body_too_large");
+  let sent = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      sent += 100;
+      controller.enqueue(new Uint8Array(100));
+    },
+  });
+  const request_ = new Request("http://x/", { method: "POST", body: endless });
+  await assertFails(read(request_), "body_too_large");
+  assert.ok(sent < 2000);
+});
+
+Deno.test("withBodyText: a broken connection is ClientGone", async () => {
+  const broken = request(async (send) => {
+    send("{");
+    await wait(10);
+    throw new TypeError("connection reset");
+  });
+  await assert.rejects(read(broken), ClientGone);
+});
+
+Deno.test("withBodyText: a budget that is used up is overloaded, and given back in every case", async () => {
+  const budget = new BodyBudget(1500, 3);
+  const release = Promise.withResolvers<void>();
+  const holding = withBodyText(
+    new Request("http://x/", { method: "POST", body: "x".repeat(900) }),
+    LIMITS,
+    budget,
+    async () => await release.promise,
+  );
+  await wait(20);
+  assert.equal(budget.bytes, 900);
+  const second = new Request("http://x/", { method: "POST", body: "x".repeat(900) });
+  const problem = await assertFails(read(second, budget), "overloaded");
+  assert.equal(problem.options.headers?.["Retry-After"], "3");
+  assert.equal(budget.bytes, 900);
+  release.resolve();
+  await holding;
+  assert.equal(budget.bytes, 0);
+  const thrower = new Request("http://x/", { method: "POST", body: "x" });
+  const failing = withBodyText(thrower, LIMITS, budget, () => Promise.reject(new Error("mine")));
+  await assert.rejects(failing, /mine/);
+  assert.equal(budget.bytes, 0);
+});
+
+Deno.test("withBodyText: inflated bytes count against the budget too", async () => {
+  const stream = new Blob(["x".repeat(4000)]).stream().pipeThrough(new CompressionStream("gzip"));
+  const body = await new Response(stream).bytes();
+  const headers = { "Content-Encoding": "gzip" };
+  const sent = () => new Request("http://x/", { method: "POST", body, headers });
+  assert.equal((await read(sent())).length, 4000);
+  await assertFails(read(sent(), new BodyBudget(2000, 1)), "overloaded");
+});
+
+Deno.test("withBodyText: a half-received body is shutting_down when the server gives up", async () => {
+  const budget = new BodyBudget(100_000, 2);
+  const slow = read(request(async (send) => (send("{"), await wait(120), send("}"))), budget);
+  await wait(30);
+  budget.close();
+  const problem = await assertFails(slow, "shutting_down");
+  assert.equal(problem.options.headers?.["Retry-After"], "2");
+  assert.equal(budget.bytes, 0);
+  await wait(120);
+});
+
+/** Serves `withBodyText` on a real socket; replies are statuses alone. */
+function serve(outcomes: string[], budget = new BodyBudget(100_000, 2)) {
+  return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (sent) => {
+    try {
+      const text = await read(sent, budget);
+      outcomes.push(`read ${text.length}`);
+      return new Response(text);
+    } catch (error) {
+      outcomes.push(error instanceof Problem ? error.code : (error as Error).name);
+      return new Response(null, { status: error instanceof Problem ? error.status : 499 });
+    }
+  });
+}
+
+async function untilLength(list: readonly unknown[], length: number): Promise<void> {
+  for (let tries = 0; list.length < length; tries++) {
+    assert.ok(tries < 300, "nothing came of it");
+    await wait(10);
+  }
+}
+
+const HEAD = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
+
+Deno.test("withBodyText: over a socket, a client that goes away is ClientGone, a silent one 408", async () => {
+  const outcomes: string[] = [];
+  const server = serve(outcomes);
+  const { port } = server.addr;
+  const gone = await Deno.connect({ hostname: "127.0.0.1", port });
+  await gone.write(utf8.encode(HEAD + "half"));
+  await wait(30);
+  gone.close();
+  await untilLength(outcomes, 1);
+  const silent = await Deno.connect({ hostname: "127.0.0.1", port });
+  await silent.write(utf8.encode(HEAD + "half"));
+  const answer = new Uint8Array(200);
+  const bytes = await silent.read(answer) ?? 0;
+  assert.match(new TextDecoder().decode(answer.subarray(0, bytes)), /^HTTP\/1\.1 408 /);
+  silent.close();
+  assert.deepEqual(outcomes, ["ClientGone", "body_timeout"]);
+  await server.shutdown();
+});
+
+Deno.test("withBodyText: over a socket, a half-received body is answered 503 before the server ends", async () => {
+  const outcomes: string[] = [];
+  const budget = new BodyBudget(100_000, 2);
+  const server = serve(outcomes, budget);
+  const client = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+  await client.write(utf8.encode(HEAD + "half"));
+  await wait(50);
+  budget.close();
+  const answer = new Uint8Array(200);
+  const bytes = await client.read(answer) ?? 0;
+  assert.match(new TextDecoder().decode(answer.subarray(0, bytes)), /^HTTP\/1\.1 503 /);
+  client.close();
+  await server.shutdown();
+  assert.deepEqual(outcomes, ["shutting_down"]);
+});

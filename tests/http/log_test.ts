@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { createLog, type LogFormat, type LogLevel } from "../../src/http/log.ts";
+
+function logged(format: LogFormat, level: LogLevel = "debug", colour = false) {
+  const lines: string[] = [];
+  const now = () => Date.parse("2026-11-21T04:05:06.789Z");
+  const log = createLog({ level, format, colour, now, write: (line) => lines.push(line) });
+  return { log, lines };
+}
+
+Deno.test("log: a JSON line holds time, level, message and the facts", () => {
+  const { log, lines } = logged("json");
+  log.info("stored", { events: 3, key: null, bot: false });
+  assert.deepEqual(JSON.parse(lines[0] ?? ""), {
+    time: "2026-11-21T04:05:06.789Z",
+    level: "info",
+    message: "stored",
+    events: 3,
+    key: null,
+    bot: false,
+  });
+});
+
+Deno.test("log: lines below the level are not written", () => {
+  const all: LogLevel[] = ["debug", "info", "warn", "error"];
+  for (const [rank, level] of all.entries()) {
+    const { log, lines } = logged("json", level);
+    for (const each of all) log[each](each);
+    assert.deepEqual(lines.map((line) => JSON.parse(line).message), all.slice(rank));
+  }
+});
+
+Deno.test("log: no fact forges a line or reaches the terminal as a control", () => {
+  const hostile = "a\nINFO forged\r\x1b[2J\x07\x9b31m";
+  for (const format of ["pretty", "json"] as const) {
+    const { log, lines } = logged(format);
+    log.warn("request", { path: hostile, absent: undefined });
+    assert.equal(lines.length, 1);
+    // deno-lint-ignore no-control-regex
+    assert.doesNotMatch(lines[0] ?? "", /[\u0000-\u001f]/);
+    assert.doesNotMatch(lines[0] ?? "", /absent/);
+  }
+  const { log, lines } = logged("pretty");
+  log.warn("request", { path: hostile });
+  assert.ok(!(lines[0] ?? "").includes("\x9b"));
+});
+
+Deno.test("log: a readable line has the time, the level and the facts, coloured only if asked", () => {
+  const { log, lines } = logged("pretty");
+  log.error("failed", { status: 500 });
+  assert.equal(lines[0], "04:05:06 error failed status=500");
+  const coloured = logged("pretty", "debug", true);
+  coloured.log.error("failed");
+  assert.ok((coloured.lines[0] ?? "").includes("\x1b[31m"));
+});

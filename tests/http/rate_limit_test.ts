@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { RateLimit } from "../../src/http/rate_limit.ts";
+
+function newLimit(unitsPerSecond: number) {
+  const clock = { ms: 1_000_000 };
+  return { clock, limit: new RateLimit(unitsPerSecond, 100, () => clock.ms) };
+}
+
+Deno.test("RateLimit: a second's worth is let in, and the next after the time it names", () => {
+  const { clock, limit } = newLimit(10);
+  assert.equal(limit.take("a", 10), 0);
+  assert.equal(limit.take("a", 1), 1);
+  clock.ms += 1000;
+  assert.equal(limit.take("a", 1), 0);
+});
+
+Deno.test("RateLimit: keys do not share a bucket", () => {
+  const { limit } = newLimit(10);
+  assert.equal(limit.take("a", 10), 0);
+  assert.equal(limit.take("b", 10), 0);
+  assert.equal(limit.take("a", 1), 1);
+});
+
+Deno.test("RateLimit: a batch larger than a second's worth is let in, and its debt waited for", () => {
+  const { clock, limit } = newLimit(10);
+  assert.equal(limit.take("a", 500), 0);
+  const wait = limit.take("a", 1);
+  assert.equal(wait, 49);
+  clock.ms += wait * 1000 - 1;
+  assert.equal(limit.take("a", 1), 1);
+  clock.ms += 2;
+  assert.equal(limit.take("a", 1), 0);
+});
+
+Deno.test("RateLimit: what is turned away costs nothing", () => {
+  const { clock, limit } = newLimit(10);
+  limit.take("a", 10);
+  for (let i = 0; i < 1000; i++) limit.take("a", 10);
+  clock.ms += 1001;
+  assert.equal(limit.take("a", 10), 0);
+});
+
+Deno.test("RateLimit: a clock that goes back gives nothing and takes nothing", () => {
+  const { clock, limit } = newLimit(10);
+  limit.take("a", 5);
+  clock.ms -= 60_000;
+  assert.equal(limit.take("a", 5), 0);
+  assert.equal(limit.take("a", 1), 1);
+});
+
+Deno.test("RateLimit: over any time no more than rate, burst and one batch pass", () => {
+  const step = fc.record({ waitMs: fc.nat({ max: 400 }), units: fc.integer({ min: 1, max: 30 }) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+      const { clock, limit } = newLimit(20);
+      const start = clock.ms;
+      let passed = 0;
+      for (const { waitMs, units } of steps) {
+        clock.ms += waitMs;
+        if (limit.take("a", units) === 0) passed += units;
+      }
+      assert.ok(passed <= 20 + 30 + (clock.ms - start) / 1000 * 20);
+    }),
+  );
+});

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { readEvent } from "../../src/ingest/event_schema.ts";
+import { type Arrival, enrich, type Enrichment } from "../../src/ingest/pipeline.ts";
+import { CHROME, newEvent } from "../support/app.ts";
+
+const NOON = Date.parse("2026-11-21T12:00:00Z");
+const days: string[] = [];
+const TOOLS: Enrichment = {
+  readAgent: () => ({ browser: null, os: null, device: null, bot: null }),
+  geo: { description: "nowhere", locate: () => null },
+  hasher: { hash: ({ day, ip, userAgent }) => (days.push(day), `${day} ${ip} ${userAgent}`) },
+};
+const VISITOR: Arrival = {
+  projectId: 7,
+  projectPublicId: "prj_seven",
+  receivedAtMs: NOON,
+  clockOffsetMs: 0,
+  ip: "8.8.8.8",
+  userAgent: CHROME,
+  fromBackend: false,
+  ipStorage: "full",
+};
+
+function rowOf(event: Record<string, unknown>, arrival: Partial<Arrival> = {}) {
+  const input = readEvent(newEvent(event), { size: true, text: true });
+  return enrich(input, { ...VISITOR, ...arrival }, TOOLS);
+}
+
+Deno.test("enrich: $session: false and a secret key keep an event out of sessions, nothing else does", async () => {
+  assert.equal((await rowOf({ properties: { $session: false } })).in_session, false);
+  assert.equal((await rowOf({}, { fromBackend: true })).in_session, false);
+  for (const $session of [true, null, 0, "false", undefined]) {
+    assert.equal((await rowOf({ properties: { $session } })).in_session, true);
+  }
+  assert.equal((await rowOf({})).in_session, true);
+  const kept = await rowOf({ properties: { $session: false, a: 1 } });
+  assert.deepEqual(JSON.parse(kept.properties ?? ""), { $session: false, a: 1 });
+});
+
+Deno.test("enrich: a click's documented properties become columns and leave the JSON", async () => {
+  const row = await rowOf({
+    name: "click",
+    properties: { x: 0.5, y: 12.5, fixed: true, rage: false, dead: true, selector: "a" },
+  });
+  assert.deepEqual([row.pointer_x, row.pointer_y, row.selector], [0.5, 12.5, "a"]);
+  assert.deepEqual([row.fixed, row.rage, row.dead, row.properties], [true, false, true, null]);
+});
+
+Deno.test("enrich: pixels are whole numbers that a screen can have", async () => {
+  const widths: [unknown, number | null][] = [
+    [1440, 1440],
+    [1440.4, 1440],
+    [0, 0],
+    [-1, null],
+    [1_000_000, 1_000_000],
+    [1_000_001, null],
+    ["1440", null],
+    [null, null],
+  ];
+  for (const [width, stored] of widths) {
+    const context = { viewport: { width, height: 1 }, screen: { width, height: 1 } };
+    const row = await rowOf({ name: "page_view", context });
+    assert.deepEqual([row.viewport_width, row.screen_width], [stored, stored], String(width));
+    const scroll = await rowOf({ name: "scroll", properties: { depthPx: width } });
+    assert.equal(scroll.depth_px, stored);
+  }
+});
+
+Deno.test("enrich: yesterday's event is hashed with yesterday's salt, an older one with today's", async () => {
+  days.length = 0;
+  for (const hours of [0, -11, -13, -35, -37, -1000, 13]) {
+    await rowOf({ timestamp: NOON + hours * 3_600_000 });
+  }
+  assert.deepEqual(
+    days.map((day) => day.slice(-2)),
+    ["21", "21", "20", "20", "21", "21", "21"],
+  );
+});
+
+Deno.test("enrich: the address is cut only after the hash and the place saw it", async () => {
+  const seen: (string | null)[] = [];
+  const tools: Enrichment = {
+    ...TOOLS,
+    geo: { description: "", locate: (ip) => (seen.push(ip), null) },
+  };
+  const input = readEvent(newEvent(), { size: false, text: false });
+  for (const [ipStorage, stored] of [["truncated", "8.8.8.0"], ["none", null]] as const) {
+    const row = await enrich(input, { ...VISITOR, ipStorage }, tools);
+    assert.equal(row.ip, stored);
+    assert.match(row.visitor_hash, / 8\.8\.8\.8 /);
+  }
+  assert.deepEqual(seen, ["8.8.8.8", "8.8.8.8"]);
+});

@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { type Database, DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
+import type { EventRow } from "../../src/ingest/event_row.ts";
+import { Writer } from "../../src/ingest/writer.ts";
+import { Problem } from "../../src/problem.ts";
+import { onBothEngines, type TestDatabase } from "../support/databases.ts";
+import { newRow, openWithProjects, storedNames } from "../support/event_rows.ts";
+
+interface Flush {
+  readonly rows: number;
+  readonly requests: number;
+}
+
+function newWriter(sql: Sql, bounds: { queuedRowsMax?: number; queuedBytesMax?: number } = {}) {
+  const flushes: Flush[] = [];
+  const writer = new Writer(sql, {
+    flushesAtOnce: 1,
+    observe: ({ rows, requests }) => flushes.push({ rows, requests }),
+    ...bounds,
+  });
+  return { writer, flushes };
+}
+
+/** The same database, whose statements wait until `open` is called. */
+function gated(database: Database): { sql: Sql; open: () => void } {
+  const gate = Promise.withResolvers<void>();
+  return {
+    open: () => gate.resolve(),
+    sql: {
+      query: async (text, params) => (await gate.promise, await database.query(text, params)),
+      script: async (text) => (await gate.promise, await database.script(text)),
+      transaction: async (work) => (await gate.promise, await database.transaction(work)),
+    },
+  };
+}
+
+/** What a database costs to make is paid once for all of them. */
+const steps = new Map<string, (database: Database, db: TestDatabase) => Promise<void>>();
+
+onBothEngines("Writer", async (t, db) => {
+  const database = await openWithProjects(db);
+  for (const [name, step] of steps) {
+    await database.script("DELETE FROM events");
+    await t.step(name, () => step(database, db));
+  }
+});
+
+const NOBODY = new Set<string>();
+/** PostgreSQL refuses NUL in text, whichever engine. */
+const badRow = () => newRow({ name: "bad", title: "a\u0000b" });
+
+steps.set("rows are stored when the promise resolves", async (database) => {
+  const { writer, flushes } = newWriter(database);
+  const row = newRow({ name: "kept" });
+  assert.deepEqual(await writer.write([row], 100), { duplicates: 0, refused: NOBODY });
+  assert.equal((await storedNames(database)).get(row.event_id), "kept");
+  assert.deepEqual(await writer.write([row], 100), { duplicates: 1, refused: NOBODY });
+  assert.deepEqual(flushes, [{ rows: 1, requests: 1 }, { rows: 1, requests: 1 }]);
+  assert.deepEqual(await writer.write([], 0), { duplicates: 0, refused: NOBODY });
+});
+
+steps.set("requests gather while a flush is under way, and share the next", async (database) => {
+  const gate = gated(database);
+  const { writer, flushes } = newWriter(gate.sql);
+  const shared = newRow({ name: "first" });
+  const written = Promise.all([
+    writer.write([newRow()], 1),
+    writer.write([shared, newRow()], 1),
+    writer.write([newRow(), { ...shared, name: "second" }], 1),
+    writer.write([{ ...shared, name: "third" }, { ...shared, project_id: 2, name: "two" }], 1),
+  ]);
+  assert.equal(writer.depth, 7);
+  gate.open();
+  assert.deepEqual((await written).map(({ duplicates }) => duplicates), [0, 0, 1, 1]);
+  assert.deepEqual(flushes, [{ rows: 1, requests: 1 }, { rows: 4, requests: 3 }]);
+  assert.equal(writer.depth, 0);
+  const names = await database.query<{ name: string }>(
+    "SELECT name FROM events WHERE event_id = $1::text::uuid ORDER BY project_id",
+    [shared.event_id],
+  );
+  assert.deepEqual(names.map(({ name }) => name), ["first", "two"]);
+});
+
+steps.set("one row that the database refuses does not fail its neighbours", async (database) => {
+  const gate = gated(database);
+  const { writer } = newWriter(gate.sql);
+  const known = newRow();
+  const bad = [badRow(), badRow(), newRow({ properties: "{not json" })];
+  const requests: EventRow[][] = [
+    [known],
+    [newRow(), known],
+    [newRow(), bad[0]!, newRow(), bad[1]!, known],
+    [bad[2]!],
+    [newRow(), newRow()],
+  ];
+  const written = Promise.all(requests.map((rows) => writer.write(rows, 1)));
+  gate.open();
+  assert.deepEqual(await written, [
+    { duplicates: 0, refused: NOBODY },
+    { duplicates: 1, refused: NOBODY },
+    { duplicates: 1, refused: new Set([bad[0]!.event_id, bad[1]!.event_id]) },
+    { duplicates: 0, refused: new Set([bad[2]!.event_id]) },
+    { duplicates: 0, refused: NOBODY },
+  ]);
+  const stored = await storedNames(database);
+  const good = requests.flat().filter((row) => !bad.includes(row)).map((row) => row.event_id);
+  assert.deepEqual(new Set(stored.keys()), new Set(good));
+});
+
+steps.set("of one request all rows are stored or none", async (database) => {
+  // The trial inserts succeed; the one statement that stores the good rows finds the database gone.
+  const sql: Sql = {
+    script: (text) => database.script(text),
+    transaction: (work) => database.transaction(work),
+    query: async (text, params) => {
+      const refusal = await database.query(text, params).then(() => null, (error) => error);
+      throw refusal ?? new DatabaseUnavailable("lost the answer");
+    },
+  };
+  const { writer } = newWriter(sql);
+  const rows = [newRow(), badRow(), newRow()];
+  await assert.rejects(writer.write(rows, 1), DatabaseUnavailable);
+  const again = newWriter(database).writer;
+  const { duplicates, refused } = await again.write(rows, 1);
+  // The answer was lost after the commit, so that the retry finds both stored.
+  assert.deepEqual([duplicates, refused], [2, new Set([rows[1]!.event_id])]);
+});
+
+steps.set("a full queue is overloaded, and takes rows again once it has room", async (database) => {
+  for (const bounds of [{ queuedRowsMax: 2 }, { queuedBytesMax: 20 }]) {
+    const gate = gated(database);
+    const { writer } = newWriter(gate.sql, bounds);
+    const waiting = [writer.write([newRow()], 10), writer.write([newRow()], 10)];
+    assert.equal(writer.full, true);
+    const turnedAway = newRow();
+    await assert.rejects(writer.write([turnedAway], 10), (error) => {
+      assert.ok(error instanceof Problem);
+      assert.equal(error.code, "overloaded");
+      assert.match(error.options.headers?.["Retry-After"] ?? "", /^\d+$/);
+      return true;
+    });
+    gate.open();
+    await Promise.all(waiting);
+    await writer.drain();
+    assert.equal(writer.full, false);
+    assert.ok(!(await storedNames(database)).has(turnedAway.event_id));
+    assert.equal((await writer.write([turnedAway], 10)).duplicates, 0);
+  }
+});
+
+steps.set("drain waits for all that was handed over", async (database) => {
+  const { writer } = newWriter(database);
+  const rows = Array.from({ length: 30 }, () => newRow());
+  rows.forEach((row) => void writer.write([row], 1));
+  await writer.drain();
+  assert.equal((await storedNames(database)).size, 30);
+  await writer.drain();
+});
+
+steps.set("two servers that store overlapping rows agree who was first", async (database, db) => {
+  const other = (await openSecond(database, db)) ?? database;
+  const writers = [newWriter(database).writer, newWriter(other).writer];
+  const pool = Array.from({ length: 60 }, (_, i) => newRow({ name: String(i) }));
+  let sent = 0;
+  let duplicates = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.subarray(pool, { minLength: 1 }), { minLength: 2, maxLength: 8 }),
+      async (requests) => {
+        const written = await Promise.all(
+          requests.map((rows, i) => writers[i % 2]!.write(rows, 1)),
+        );
+        sent += requests.flat().length;
+        duplicates += written.reduce((sum, one) => sum + one.duplicates, 0);
+        assert.equal(sent - duplicates, (await storedNames(database)).size);
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+steps.set("a closed database is DatabaseUnavailable to every waiting request", async (database) => {
+  await database.close();
+  const { writer, flushes } = newWriter(database);
+  const results = await Promise.allSettled([
+    writer.write([newRow()], 1),
+    writer.write([newRow()], 1),
+  ]);
+  for (const result of results) {
+    assert.equal(result.status, "rejected");
+    assert.ok(result.reason instanceof DatabaseUnavailable);
+  }
+  assert.deepEqual(flushes, []);
+  await writer.drain();
+  assert.equal(writer.depth, 0);
+});
+
+/** PostgreSQL serves several servers; the embedded database one. */
+function openSecond(database: Database, db: { open(): Promise<Database> }) {
+  return database.engine === "postgres" ? db.open() : Promise.resolve(null);
+}
