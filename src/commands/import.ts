@@ -42,7 +42,11 @@ class Tally {
 /** Lines of a byte stream; a line longer than a request may be is cut there, and thus no JSON. */
 async function* linesOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = "";
-  for await (const text of bytes.pipeThrough(new TextDecoderStream())) {
+  for await (
+    const text of bytes.pipeThrough(
+      new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>,
+    )
+  ) {
     const parts = (rest + text).split("\n");
     rest = (parts.pop() ?? "").slice(0, LINE_LENGTH_MAX + 1);
     yield* parts;

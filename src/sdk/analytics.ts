@@ -38,8 +38,8 @@ function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | un
     delivery.leave();
     queue.release();
   });
-  addEventListener("pageshow", ({ persisted }) => {
-    if (!persisted) return;
+  addEventListener("pageshow", (event) => {
+    if (!(event as PageTransitionEvent).persisted) return;
     queue.resume();
     capture()?.begin();
     adopt();
