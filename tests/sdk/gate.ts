@@ -16,7 +16,7 @@ export interface Post {
 }
 
 /** Answers a request instead of the server, or null: the server shall. */
-export type Fault = (post: Post) => Response | Promise<Response> | null;
+export type Fault = (post: Post) => Response | null | Promise<Response | null>;
 
 /** Stands between the browser and the server: keeps a record, and misbehaves as it is told. */
 export class Gate {
