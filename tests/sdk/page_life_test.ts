@@ -122,10 +122,10 @@ browserTest(
     // Chromium writes the store of a page that ends without notice only after a moment.
     await pause(500);
     const crashed = new Promise((resolve) => page.once("error", resolve));
-  (await page.createCDPSession()).send("Page.crash").catch(() => {});
-  await crashed;
-  visit.publish({ head: visit.module() });
-  await visit.open("/", await visit.newPage());
+    (await page.createCDPSession()).send("Page.crash").catch(() => {});
+    await crashed;
+    visit.publish({ head: visit.module() });
+    await visit.open("/", await visit.newPage());
     await visit.arrived("before the crash");
   },
 );

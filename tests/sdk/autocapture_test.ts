@@ -1,0 +1,292 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
+import { pause } from "../support/server_process.ts";
+import type { Event } from "./gate.ts";
+import { sharedWorld, type Visit } from "./world.ts";
+
+const browserTest = sharedWorld();
+const WIDTH = 1_000;
+const HEIGHT = 600;
+/** A page 3,000 px tall, with things to click. */
+const TALL = `<style>
+    body { margin: 0; height: 3000px; position: relative; font: 16px/20px sans-serif }
+    body > * { position: absolute; width: 100px; height: 40px; margin: 0 }
+    #fixed { position: fixed; top: 500px; left: 0 }
+  </style>
+  <button id="live" style="top: 1000px; left: 400px" onclick="this.textContent = 'done'">live</button>
+  <p id="dead" style="top: 0; left: 200px">nothing happens</p>
+  <div id="fixed"><b>bar</b></div>
+  <input id="name" style="top: 100px; left: 0">
+  <input id="secret" type="password" style="top: 150px; left: 0">
+  <div data-footfall-ignore style="top: 200px; left: 0"><button id="ignored">x</button></div>
+  <ul style="top: 250px; left: 0"><li>a<li class="row"><i>b</i></ul>`;
+
+async function open(visit: Visit, body = TALL, page?: Page): Promise<Page> {
+  visit.publish({ head: visit.tag(), body });
+  const opened = page ?? await visit.newPage();
+  await opened.setViewport({ width: WIDTH, height: HEIGHT });
+  return await visit.open("/", opened);
+}
+
+/** Waits for `count` events of a name, flushing meanwhile. */
+async function named(visit: Visit, page: Page, name: string, count: number): Promise<Event[]> {
+  const all = () => visit.gate.events(200).filter((event) => event.name === name);
+  await visit.until(async () => {
+    await page.evaluate(() => footfall.flush());
+    return all().length >= count;
+  }, `${count} ${name} events`);
+  assert.equal(all().length, count);
+  return all();
+}
+
+const middleOf = (page: Page, selector: string) =>
+  page.$eval(selector, (element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return [x + width / 2, y + height / 2] as const;
+  });
+
+async function click(page: Page, selector: string): Promise<void> {
+  await page.mouse.click(...await middleOf(page, selector));
+}
+
+browserTest("page_view: what it says of the page, and the window", async (visit) => {
+  visit.publish({ head: visit.tag() });
+  const page = await visit.newPage();
+  await page.setViewport({ width: WIDTH, height: HEIGHT });
+  await visit.open("/?utm_source=letter#part", page);
+  const [event] = await named(visit, page, "page_view", 1);
+  assert.equal(event.url, `${visit.world.siteUrl}/?utm_source=letter#part`);
+  assert.equal(event.title, "Page /");
+  assert.deepEqual(event.context.viewport, { width: WIDTH, height: HEIGHT });
+  assert.ok(event.context.locale && event.context.timezone);
+  const [stored] = await visit.stored();
+  assert.equal(stored.path, "/");
+});
+
+browserTest(
+  "page_view: history navigation counts new pages, not fragments or filters",
+  async (visit) => {
+    const page = await open(visit);
+    await page.evaluate(async () => {
+      history.pushState({}, "", "/two");
+      history.replaceState({}, "", "/two?filter=1");
+      location.hash = "part";
+      history.pushState({}, "", "/two?page=2");
+      history.replaceState({}, "", "/three");
+      await new Promise((resolve) => {
+        addEventListener("popstate", () => setTimeout(resolve, 0), { once: true });
+        history.go(-3);
+      });
+    });
+    const views = await named(visit, page, "page_view", 5);
+    const paths = views.map(({ url }) => url.slice(visit.world.siteUrl.length));
+    assert.deepEqual(paths, ["/", "/two", "/two?page=2", "/three", "/"]);
+    assert.equal(views[1].referrer, `${visit.world.siteUrl}/`);
+    const scrolls = await named(visit, page, "scroll", 4);
+    assert.equal(scrolls[0].url, `${visit.world.siteUrl}/`, "a view's end belongs to its page");
+  },
+);
+
+browserTest("page_view: coming back through the back/forward cache is a view", async (visit) => {
+  const page = await open(visit);
+  await page.evaluate(() => {
+    addEventListener("pageshow", (event) => {
+      if ((event as PageTransitionEvent).persisted) document.title = "restored";
+    });
+  });
+  await named(visit, page, "page_view", 1);
+  visit.publish({ path: "/next" });
+  await page.goto(`${visit.world.siteUrl}/next`);
+  await page.goBack();
+  await page.waitForFunction(() => document.title === "restored");
+  await page.evaluate(() => footfall.track("back"));
+  await named(visit, page, "back", 1);
+  const views = await visit.stored();
+  assert.equal(views.filter(({ name }) => name === "page_view").length, 2);
+  assert.equal(views.filter(({ name }) => name === "scroll").length, 1);
+});
+
+browserTest("page_view: a prerendered page is viewed when it is shown", async (visit) => {
+  visit.publish({ path: "/next", head: visit.tag() });
+  visit.publish({
+    head: `<script type="speculationrules">
+      {"prerender": [{"source": "list", "urls": ["/next"], "eagerness": "immediate"}]}</script>`,
+    body: `<a href="/next">next</a>`,
+  });
+  const page = await visit.newPage();
+  await page.goto(`${visit.world.siteUrl}/`);
+  await pause(1_500);
+  assert.equal(visit.gate.posts.length, 0, "nothing is said while it is a guess");
+  await Promise.all([page.waitForNavigation(), page.click("a")]);
+  await page.waitForFunction(() => globalThis.footfall !== undefined);
+  const wasPrerendered = await page.evaluate(() =>
+    (performance.getEntriesByType("navigation")[0] as unknown as { activationStart: number })
+      .activationStart > 0
+  );
+  assert.equal(wasPrerendered, true, "the browser did prerender it");
+  await named(visit, page, "page_view", 1);
+});
+
+browserTest("click: its position in the document, also after scrolling", async (visit) => {
+  const page = await open(visit);
+  await page.evaluate(() => scrollTo(0, 800));
+  await click(page, "#live");
+  const [{ properties, url }] = await named(visit, page, "click", 1);
+  assert.deepEqual(properties, {
+    x: 0.45,
+    y: 1_020,
+    fixed: false,
+    rage: false,
+    dead: false,
+    selector: "#live",
+    viewportWidth: WIDTH,
+    viewportHeight: HEIGHT,
+    documentWidth: WIDTH,
+    documentHeight: 3_000,
+  });
+  assert.equal(url, `${visit.world.siteUrl}/`);
+});
+
+browserTest("click: on a fixed target it is measured in the window", async (visit) => {
+  const page = await open(visit);
+  await page.evaluate(() => scrollTo(0, 800));
+  await click(page, "#fixed b");
+  const [{ properties }] = await named(visit, page, "click", 1);
+  assert.equal(properties.fixed, true);
+  assert.ok(properties.y >= 500 && properties.y <= 540, `${properties.y}`);
+  assert.equal(properties.selector, "#fixed > b");
+});
+
+browserTest("click: by keyboard it is in the middle of its target", async (visit) => {
+  const page = await open(visit);
+  await page.focus("#live");
+  const [x, y] = await middleOf(page, "#live");
+  const scrolled = await page.evaluate(() => scrollY);
+  await page.keyboard.press("Enter");
+  const [{ properties }] = await named(visit, page, "click", 1);
+  assert.equal(properties.x, x / WIDTH);
+  assert.equal(properties.y, Math.round(y + scrolled));
+});
+
+browserTest("click: dead where nothing changes for a second, and only there", async (visit) => {
+  const page = await open(visit);
+  await click(page, "#dead");
+  await click(page, "#name");
+  await click(page, "ul .row i");
+  const clicks = await named(visit, page, "click", 3);
+  const dead = Object.fromEntries(
+    clicks.map(({ properties }) => [properties.selector, properties.dead]),
+  );
+  // The middle click moved the focus, which is a change for the one before it.
+  assert.equal(dead["#name"], false);
+  assert.equal(dead["html > body > ul > li:nth-of-type(2) > i"], true);
+});
+
+browserTest("click: three within a second and 30 px are rage, each of them", async (visit) => {
+  const page = await open(visit);
+  const [x, y] = await middleOf(page, "#dead");
+  for (const offset of [0, 10, 20]) {
+    await page.mouse.click(x + offset, y);
+    await pause(120);
+  }
+  const burst = await named(visit, page, "click", 3);
+  assert.deepEqual(burst.map(({ properties }) => properties.rage), [true, true, true]);
+  await page.mouse.click(x, y);
+  await page.mouse.click(x + 200, y);
+  await page.mouse.click(x, y + 100);
+  const all = await named(visit, page, "click", 6);
+  assert.deepEqual(all.slice(3).map(({ properties }) => properties.rage), [false, false, false]);
+});
+
+browserTest(
+  "click: what asks to be ignored is, and nothing that is typed is read",
+  async (visit) => {
+    const page = await open(visit);
+    await click(page, "#ignored");
+    await click(page, "#secret");
+    await page.keyboard.type("correct horse");
+    await click(page, "#name");
+    await page.keyboard.type("Jane Doe");
+    const clicks = await named(visit, page, "click", 1);
+    assert.equal(clicks[0].properties.selector, "#name");
+    await page.goto("about:blank");
+    assert.doesNotMatch(JSON.stringify(visit.gate.events()), /horse|Jane/);
+  },
+);
+
+browserTest("click: the last one before leaving is kept, and is not dead", async (visit) => {
+  visit.publish({ path: "/next" });
+  const page = await open(visit, `<a id="away" href="/next">away</a>`);
+  await Promise.all([page.waitForNavigation(), page.click("#away")]);
+  await visit.until(
+    () => visit.gate.events(200).some(({ name }) => name === "scroll"),
+    "the farewell arrives",
+  );
+  const clicks = visit.gate.events(200).filter(({ name }) => name === "click");
+  assert.equal(clicks.length, 1);
+  assert.equal(clicks[0].properties.dead, false);
+});
+
+browserTest("scroll: the deepest pixel, once per page view, as it ends", async (visit) => {
+  const page = await open(visit);
+  await page.evaluate(() => scrollTo(0, 1_500));
+  await page.waitForFunction(() => scrollY === 1_500);
+  await pause(100);
+  await page.evaluate(() => scrollTo(0, 200));
+  await page.waitForFunction(() => scrollY === 200);
+  await page.evaluate(() => history.pushState({}, "", "/two"));
+  const [first] = await named(visit, page, "scroll", 1);
+  assert.deepEqual(first.properties, {
+    depthPx: 2_100,
+    viewportWidth: WIDTH,
+    viewportHeight: HEIGHT,
+    documentHeight: 3_000,
+  });
+  await page.goto("about:blank");
+  await visit.until(() => visit.gate.events(200).length >= 4, "the second view ends");
+  const second = visit.gate.events(200).filter(({ name }) => name === "scroll")[1];
+  assert.equal(second.properties.depthPx, 800);
+  assert.equal(second.url, `${visit.world.siteUrl}/two`);
+});
+
+browserTest(
+  "links: outbound ones and downloads are custom events, without their query",
+  async (visit) => {
+    const page = await open(
+      visit,
+      `<a id="out" target="_blank" href="http://elsewhere.test/page?token=1#x">out</a>
+     <a id="file" href="/files/price list.pdf?token=1"><b>file</b></a> <a href="/#in">in</a>
+     <a id="mail" href="mailto:someone@example.com">mail</a>
+     <script>addEventListener("click", (event) => event.preventDefault())</script>`,
+    );
+    for (const selector of ["#out", "#file b", "[href='/#in']", "#mail"]) {
+      await click(
+        page,
+        selector,
+      );
+    }
+    const [outbound] = await named(visit, page, "outbound_link", 1);
+    const [download] = await named(visit, page, "file_download", 1);
+    assert.deepEqual(outbound.properties, { url: "http://elsewhere.test/page" });
+    assert.deepEqual(download.properties, {
+      url: `${visit.world.siteUrl}/files/price%20list.pdf`,
+    });
+  },
+);
+
+browserTest("autocapture: off for the module unless asked, and in parts", async (visit) => {
+  visit.publish({
+    head: visit.module({ autocapture: { clicks: false, scroll: false } }),
+    body: TALL,
+  });
+  const page = await visit.open();
+  await click(page, "#dead");
+  await page.evaluate(() => footfall.track("done"));
+  await pause(1_300);
+  await visit.arrived("page_view", "done");
+  visit.gate.reset();
+  await visit.client({}, page);
+  await page.evaluate(() => footfall.track("alone"));
+  await visit.arrived("alone");
+});
