@@ -27,7 +27,9 @@ export function openIdentity(store: Store): Identity {
     reset,
     isOptedOut: () =>
       store.get("optOut") !== null ||
-      !!(navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl,
+      // Node.js before 21 has no navigator.
+      !!(globalThis.navigator as { globalPrivacyControl?: boolean } | undefined)
+        ?.globalPrivacyControl,
     optOut() {
       reset();
       store.set("optOut", "1");

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { TestApp } from "../support/app.ts";
+
+const MODULE = new URL("../../dist/sdk/sdk.mjs", import.meta.url);
+const RUN_MS_MAX = 30_000;
+const IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 " +
+  "(KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1";
+
+const program = (apiKey: string, endpoint: string) => `
+  import { createAnalytics } from ${JSON.stringify(MODULE.href)};
+  const analytics = createAnalytics(${JSON.stringify({ apiKey, endpoint, autocapture: true })});
+  analytics.identify("of all visitors");
+  analytics.track("order_paid", { total: 42 }, {
+    userId: "user-7",
+    url: "https://shop.example/checkout?utm_source=letter",
+    context: { ip: "8.8.8.8", userAgent: ${JSON.stringify(IPHONE)} },
+  });
+  analytics.track("nightly_job");
+  analytics.page();
+  await analytics.flush();
+`;
+
+const RUNTIMES = {
+  Deno: [Deno.execPath(), "eval", "--ext=js"],
+  "Node.js": ["node", "--input-type=module", "--eval"],
+};
+
+for (const [runtime, [command, ...args]] of Object.entries(RUNTIMES)) {
+  Deno.test(`${runtime}: a backend speaks for its visitors with a secret key`, async () => {
+    const server = await new TestApp({}).start();
+    await using http = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      (request) => server.app.fetch(request, "127.0.0.1"),
+    );
+    try {
+      const project = await server.project();
+      const { code, stdout, stderr } = await new Deno.Command(command!, {
+        args: [...args, program(project.secretKey, `http://127.0.0.1:${http.addr.port}`)],
+        cwd: fileURLToPath(new URL("../..", import.meta.url)),
+        env: { NO_COLOR: "1" },
+        signal: AbortSignal.timeout(RUN_MS_MAX),
+      }).output();
+      const said = new TextDecoder().decode(new Uint8Array([...stdout, ...stderr]));
+      assert.equal(code, 0, said);
+      assert.equal(said, "", "it is silent");
+
+      const events = await server.stored(project);
+      assert.deepEqual(
+        events.map(({ name }) => name).toSorted(),
+        ["nightly_job", "order_paid", "page_view"],
+      );
+      // deno-lint-ignore no-explicit-any -- read as a client would
+      const paid: any = events.find(({ name }) => name === "order_paid");
+      assert.equal(paid.userId, "user-7");
+      assert.equal(paid.anonymousId, null);
+      assert.equal(paid.path, "/checkout");
+      assert.equal(paid.properties.total, 42);
+      assert.equal(paid.properties.server.ip, "8.8.8.8");
+      assert.equal(paid.device, "mobile");
+      const job = events.find(({ name }) => name === "nightly_job");
+      assert.equal(job?.userId, null, "identify() means nobody on a server");
+    } finally {
+      await server.stop();
+    }
+  });
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { sharedApp } from "./support/app.ts";
+
+const server = sharedApp();
+const SCRIPT_BYTES_MAX = 5 * 1024;
+const TYPES = {
+  "/sdk.js": /^text\/javascript; charset=utf-8$/,
+  "/sdk.mjs": /^text\/javascript; charset=utf-8$/,
+  "/sdk.d.ts": /^application\/typescript; charset=utf-8$/,
+};
+
+Deno.test("sdk: the script is at most 5 KB, gzipped", async () => {
+  const { body } = await server.fetch("/sdk.js");
+  const bytes = gzipSync(body, { level: 9 }).length;
+  assert.ok(bytes <= SCRIPT_BYTES_MAX, `${bytes} bytes`);
+});
+
+Deno.test("sdk: each file has its type, and every origin may load it", async () => {
+  for (const [path, type] of Object.entries(TYPES)) {
+    const headers = { Origin: "https://shop.example" };
+    const { status, headers: sent, body } = await server.fetch(path, { headers });
+    assert.equal(status, 200);
+    assert.match(sent.get("content-type") ?? "", type);
+    assert.equal(sent.get("access-control-allow-origin"), "*");
+    assert.equal(sent.get("cross-origin-resource-policy"), "cross-origin");
+    assert.match(sent.get("cache-control") ?? "", /^public, max-age=\d+$/);
+    assert.ok(body.length > 1_000);
+  }
+});
+
+Deno.test("sdk: a copy that is still current is not sent again", async () => {
+  for (const path of Object.keys(TYPES)) {
+    const etag = (await server.fetch(path)).headers.get("etag");
+    assert.ok(etag);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const again = await server.fetch(path, { headers: { "If-None-Match": known } });
+      assert.equal(again.status, 304, known);
+      assert.equal(again.body, "");
+      assert.equal(again.headers.get("etag"), etag);
+    }
+    const changed = await server.fetch(path, { headers: { "If-None-Match": '"other"' } });
+    assert.equal(changed.status, 200);
+  }
+});
+
+Deno.test("sdk: HEAD works, POST does not", async () => {
+  assert.equal((await server.fetch("/sdk.js", { method: "HEAD" })).status, 200);
+  assert.equal((await server.fetch("/sdk.js", { method: "POST" })).status, 405);
+});
