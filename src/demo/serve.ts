@@ -23,10 +23,15 @@ interface StoredEvent {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-const describe = ({ name, path, properties: { server: _, ...own } }: StoredEvent) => ({
-  name,
-  about: name === "click" ? `${path} ${own.selector}` : `${path} ${JSON.stringify(own)}`,
-});
+/** One line of the shop's panel. */
+function describe({ name, path, properties: { server: _, ...own } }: StoredEvent) {
+  const known: Readonly<Record<string, string>> = {
+    page_view: "",
+    scroll: `${own.depthPx} px deep`,
+    click: `${own.selector}${own.rage ? ", rage" : own.dead ? ", dead" : ""}`,
+  };
+  return { name, about: `${path} ${known[name] ?? JSON.stringify(own)}` };
+}
 
 /** With the token of the server whose control file lies in `dataDir`: a key for one day. */
 async function withToken(dataDir: string): Promise<Demo | null> {

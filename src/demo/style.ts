@@ -38,6 +38,7 @@ article p { font: 1.1rem/1.75 Georgia, serif; margin: 1.1rem 0; }
 footer { color: var(--muted); border-top: 1px solid var(--line); margin-top: 3rem; display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center; padding-bottom: 16rem; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 #arrivals { position: fixed; right: 1rem; bottom: 1rem; width: min(24rem, calc(100vw - 2rem)); max-height: 14rem; overflow: auto; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; box-shadow: 0 .5rem 2rem rgb(0 0 0 / .18); font-size: .85rem; padding: .75rem 1rem; }
+@media (max-width: 40rem) { #arrivals { max-height: 7rem; right: .5rem; bottom: .5rem; width: calc(100vw - 1rem); } }
 #arrivals h2 { font: 600 .85rem system-ui, sans-serif; }
 #arrivals ol { list-style: none; margin: .25rem 0 0; padding: 0; }
 #arrivals li { display: grid; grid-template-columns: 7.5rem 1fr; gap: .5rem; border-top: 1px solid var(--line); padding: .2rem 0; }
