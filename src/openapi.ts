@@ -3,6 +3,7 @@ import version from "../deno.json" with { type: "json" };
 import type { Access } from "./auth/access.ts";
 import { json } from "./http/reply.ts";
 import { REJECTION_CODES } from "./ingest/event_schema.ts";
+import { ClickProperties, ScrollProperties } from "./ingest/sdk_events.ts";
 import { type ProblemCode, PROBLEMS } from "./problem.ts";
 
 /** What the document says of one route. Path parameters are read off the path itself. */
@@ -186,7 +187,11 @@ export function openApiDocument(routes: readonly Documented[], basePath: string)
     const path = route.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
   }
-  const schemas: Json = { Problem: PROBLEM_SCHEMA };
+  const schemas: Json = {
+    Problem: PROBLEM_SCHEMA,
+    ClickProperties: schemaOf(ClickProperties, "input"),
+    ScrollProperties: schemaOf(ScrollProperties, "input"),
+  };
   const hoistedPaths = hoisted(paths, schemas);
   return {
     openapi: "3.1.0",

@@ -22,11 +22,13 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     // The run-time base that `deno compile` downloads stands aside; what is embedded is the same.
     const { code, err } = await run(
       ["compile", "--frozen", "-P=serve", "--include", "src/db/embedded_worker.ts"]
-        .concat(["--output", output, "main.ts"]),
+        .concat(["--include", "dist/sdk", "--output", output, "main.ts"]),
       { cwd: ROOT, env: { DENORT_BIN: Deno.execPath(), NO_COLOR: "1" } },
     );
     assert.equal(code, 0, err);
-    for (const listed of ["pglite", "dbip-country-mmdb", "migrations/", "src/", "main.ts"]) {
+    for (
+      const listed of ["pglite", "dbip-country-mmdb", "migrations/", "src/", "sdk.mjs", "main.ts"]
+    ) {
       assert.ok(err.includes(listed), `${listed} is listed:\n${err}`);
     }
     const executable = Buffer.from(await Deno.readFile(output));

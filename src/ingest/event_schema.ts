@@ -55,7 +55,8 @@ export const EventSchema = z.object({
   referrer: text(LOCATION_LENGTH_MAX, "Address of the page before"),
   title: text(LOCATION_LENGTH_MAX, "Title of the page"),
   properties: members(
-    `Free-form, at most ${PROPERTIES_BYTES_MAX} bytes as JSON, ${NESTING_LEVELS_MAX} levels deep`,
+    `Free-form, at most ${PROPERTIES_BYTES_MAX} bytes as JSON, ${NESTING_LEVELS_MAX} levels deep. ` +
+      "Of `click` and `scroll`: components.schemas.ClickProperties and ScrollProperties",
   ),
   context: context.nullish(),
 }).meta({ id: "Event" });
