@@ -27,7 +27,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     );
     assert.equal(code, 0, err);
     for (
-      const listed of ["pglite", "dbip-country-mmdb", "migrations/", "src/", "sdk.mjs", "main.ts"]
+      const listed of ["pglite", "dbip-country-mmdb", "migrations/", "src", "dist/", "main.ts"]
     ) {
       assert.ok(err.includes(listed), `${listed} is listed:\n${err}`);
     }
@@ -35,6 +35,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     const embedded = {
       schema: "CREATE TABLE events",
       worker: Buffer.from(await Deno.readFile(join(ROOT, "src/db/embedded_worker.ts"))),
+      sdk: Buffer.from(await Deno.readFile(join(ROOT, "dist/sdk/sdk.js"))),
       countries: Buffer.from(countries.subarray(-4096)),
     };
     for (const [name, bytes] of Object.entries(embedded)) {

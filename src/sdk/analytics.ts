@@ -1,10 +1,11 @@
 /// <reference lib="dom" />
-import { type Capture, type Record, startCapture } from "./capture.ts";
+import { type Capture, startCapture } from "./capture.ts";
 import { Delivery } from "./delivery.ts";
 import { eventId } from "./event_id.ts";
 import { openIdentity } from "./identity.ts";
 import { currentPage } from "./page.ts";
 import { Queue } from "./queue.ts";
+import type { Record } from "./record.ts";
 import type { Analytics, AnalyticsOptions } from "./sdk.d.ts";
 import { openStore } from "./store.ts";
 

@@ -3,16 +3,8 @@ import { watchClicks } from "./clicks.ts";
 import { recordLink } from "./links.ts";
 import { watchHistory } from "./page.ts";
 import { createScroll } from "./scroll.ts";
-import type { Autocapture, EventDetails, Properties } from "./sdk.d.ts";
-
-/** @param isDraft kept for the case that the page dies before it records the event of this id */
-export type Record = (
-  name: string,
-  properties?: Properties,
-  details?: EventDetails,
-  id?: string,
-  isDraft?: boolean,
-) => void;
+import type { Autocapture } from "./sdk.d.ts";
+import type { Record } from "./record.ts";
 
 /** Autocapture of a page, driven by the page's life. */
 export interface Capture {

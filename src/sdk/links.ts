@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import type { Record } from "./capture.ts";
+import type { Record } from "./record.ts";
 
 const FILE = /\.(pdf|zip|t?gz|rar|7z|dmg|exe|msi|pkg|(doc|xls|ppt)x?|csv|txt|epub|mp[34])$/i;
 

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import type { Record } from "./capture.ts";
+import type { Record } from "./record.ts";
 import { eventId } from "./event_id.ts";
 import { layout, pageNow } from "./page.ts";
 import type { EventDetails } from "./sdk.d.ts";
