@@ -67,7 +67,7 @@ function createClient(apiKey: string, endpoint: string, options: AnalyticsOption
   /** The page comes first: it never sees an error. */
   function attempt(work: () => void) {
     try {
-      if (apiKey && !identity.isOptedOut()) work();
+      if (apiKey && !identity.optedOut()) work();
     } catch (error) {
       log(error);
     }
@@ -78,7 +78,7 @@ function createClient(apiKey: string, endpoint: string, options: AnalyticsOption
       const page = inPage ? currentPage() : undefined;
       const json = storable(JSON.stringify({
         timestamp: Date.now(),
-        ...page && identity.read(),
+        ...page && identity.get(),
         ...page,
         ...details,
         eventId: id,

@@ -9,7 +9,7 @@ const RENEWAL_MS = 10_000;
 export interface Claims {
   /** Takes a queue that is new, or whose page is gone; false while another page holds it. */
   claim(queue: string): Promise<boolean> | boolean;
-  holds(queue: string): boolean;
+  has(queue: string): boolean;
   /** Gives everything back, as the page goes. */
   release(): void;
 }
@@ -26,7 +26,7 @@ function lockClaims(locks: LockManager): Claims {
         };
         locks.request(`footfall|${queue}`, { ifAvailable: true }, held).catch(() => resolve(false));
       }),
-    holds: (queue) => releases.has(queue),
+    has: (queue) => releases.has(queue),
     release() {
       releases.forEach((release) => release());
       releases.clear();
@@ -49,7 +49,7 @@ function leaseClaims(store: Store): Claims {
 
   setInterval(() => {
     [...leases.keys()].filter(holds).forEach(renew);
-    store.names().filter((name) => name.startsWith("lease|") && isFree(name)).forEach(store.remove);
+    store.keys().filter((name) => name.startsWith("lease|") && isFree(name)).forEach(store.remove);
   }, RENEWAL_MS);
 
   return {
@@ -58,7 +58,7 @@ function leaseClaims(store: Store): Claims {
       if (wins) renew(queue);
       return wins;
     },
-    holds,
+    has: holds,
     release() {
       [...leases.keys()].filter(holds).map(nameOf).forEach(store.remove);
       leases.clear();
@@ -67,6 +67,6 @@ function leaseClaims(store: Store): Claims {
 }
 
 export function openClaims(store: Store): Claims {
-  if (!store.shared) return { claim: () => true, holds: () => true, release() {} };
+  if (!store.shared) return { claim: () => true, has: () => true, release() {} };
   return navigator.locks ? lockClaims(navigator.locks) : leaseClaims(store);
 }

@@ -60,7 +60,7 @@ export class Delivery {
 
   /** After events were added or failed: sends them at once if they are enough, else sets the timer. */
   wake(): void {
-    const waiting = this.#queue.waiting();
+    const waiting = this.#queue.size();
     const blockedMs = this.#blockedMs();
     if (!waiting || blockedMs === Infinity) return;
     if (blockedMs <= 0 && waiting >= this.#flushAt && !this.#isFlushing) this.flush();
@@ -83,7 +83,7 @@ export class Delivery {
       let batch, rest, next = Next.AGAIN;
       while (next > (rest === 0 ? Next.GO_ON : Next.WAIT) && this.#pauseMs() <= 0) {
         batch = this.#take();
-        rest = this.#queue.waiting();
+        rest = this.#queue.size();
         next = batch.length > 0 ? await this.#send(batch) : Next.WAIT;
       }
     }).catch(this.#to.log).then(() => {
@@ -113,7 +113,7 @@ export class Delivery {
   #pauseMs(): number {
     return this.#store.get(this.#stop) === this.#to.endpoint || this.#store.get("optOut") !== null
       ? Infinity
-      : Number(this.#store.get(this.#pause)) - Date.now();
+      : Number(this.#store.get(this.#pause)) - Date.now() || 0;
   }
 
   #blockedMs(): number {
@@ -130,7 +130,7 @@ export class Delivery {
     const body = new TextEncoder().encode(
       `{"sentAt":${Date.now()},${
         inBackground ? `"apiKey":${JSON.stringify(apiKey)},` : ""
-      }"events":[${batch.map(({ json }) => json)}]}`,
+      }"events":[${batch.map(({ text }) => text)}]}`,
     );
     const keepalive = body.length + this.#keepaliveBytes <= KEEPALIVE_BYTES_MAX &&
       (inBackground || !this.#failures);
@@ -163,7 +163,7 @@ export class Delivery {
     if (status === 200) {
       // A Wi-Fi login page also answers 200.
       if (!(JSON.parse(text).accepted >= 0)) throw text;
-      this.#queue.drop(batch);
+      this.#queue.delete(batch);
       this.#batchEventsMax = Math.min(this.#batchEventsMax * 2, BATCH_EVENTS_MAX);
       this.#failures = this.#backoffUntilMs = 0;
       return Next.GO_ON;
@@ -178,7 +178,7 @@ export class Delivery {
     }
     if (status === 400 || status === 413) {
       // No event of it is valid, or it is one that is too large: never worth another try.
-      this.#queue.drop(batch);
+      this.#queue.delete(batch);
       return Next.GO_ON;
     }
     return this.#putOff(headers.get("Retry-After"));

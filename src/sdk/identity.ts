@@ -4,10 +4,10 @@ import type { Store } from "./store.ts";
 /** Who the visitor is, read anew for each event: another tab may have changed it. */
 export interface Identity {
   /** The members of an event that say who did it. */
-  read(): { anonymousId: string; userId: string | null };
+  get(): { anonymousId: string; userId: string | null };
   identify(userId: string): void;
   reset(): void;
-  isOptedOut(): boolean;
+  optedOut(): boolean;
   optOut(): void;
   optIn(): void;
 }
@@ -18,14 +18,14 @@ export function openIdentity(store: Store): Identity {
     store.remove("anonymousId");
   }
   return {
-    read() {
+    get() {
       let anonymousId = store.get("anonymousId");
       if (!anonymousId) store.set("anonymousId", anonymousId = eventId());
       return { anonymousId, userId: store.get("userId") };
     },
     identify: (userId) => store.set("userId", userId),
     reset,
-    isOptedOut: () =>
+    optedOut: () =>
       store.get("optOut") !== null ||
       // Node.js before 21 has no navigator.
       !!(globalThis.navigator as { globalPrivacyControl?: boolean } | undefined)

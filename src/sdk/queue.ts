@@ -7,7 +7,7 @@ const LENGTH_MAX = 2_000_000;
 
 /** A queued event, as it will be sent. */
 export interface Entry {
-  readonly json: string;
+  readonly text: string;
   /** The queue that it stands in. */
   readonly queue: string;
   /** Its name in the store. */
@@ -39,18 +39,18 @@ export class Queue {
     this.#claims.claim(this.#own);
   }
 
-  add(id: string, json: string): void {
+  add(id: string, text: string): void {
     const name = this.#name(id);
-    this.#hold({ json, queue: this.#own, name, stored: this.#store.set(name, json) });
+    this.#hold({ text, queue: this.#own, name, stored: this.#store.set(name, text) });
   }
 
   /** Stores an event for the case that this page dies; `add` with the same id replaces it. */
-  draft(id: string, json: string): void {
-    this.#store.set(this.#name(id), json);
+  draft(id: string, text: string): void {
+    this.#store.set(this.#name(id), text);
   }
 
   /** How many events are not on their way. */
-  waiting(): number {
+  size(): number {
     return [...this.#entries.values()].filter((entry) => !entry.busy).length;
   }
 
@@ -66,7 +66,7 @@ export class Queue {
         this.#forget(entry);
         continue;
       }
-      bytesMax -= new TextEncoder().encode(entry.json).length + 1;
+      bytesMax -= new TextEncoder().encode(entry.text).length + 1;
       if (taken.length === eventsMax || taken.length > 0 && bytesMax < 0) break;
       entry.busy = true;
       taken.push(entry);
@@ -75,7 +75,7 @@ export class Queue {
   }
 
   /** These were sent, or can never be. */
-  drop(entries: Iterable<Entry>): void {
+  delete(entries: Iterable<Entry>): void {
     for (const entry of entries) {
       this.#store.remove(entry.name);
       this.#forget(entry);
@@ -84,14 +84,14 @@ export class Queue {
 
   /** Forgets every event, those of other pages too. */
   clear(): void {
-    this.drop(this.#entries.values());
-    this.#store.names().filter(parse).forEach(this.#store.remove);
+    this.delete(this.#entries.values());
+    this.#store.keys().filter(parse).forEach(this.#store.remove);
   }
 
   /** Takes over what pages left behind that are gone, of this key or of one that was refused. */
   async adopt(): Promise<void> {
     const left = new Set<string>();
-    for (const name of this.#store.names()) {
+    for (const name of this.#store.keys()) {
       const [, key, queue] = parse(name) ?? [];
       if (!queue || this.#holds(queue)) continue;
       if (key === this.#apiKey || this.#store.get(`stop|${key}`) !== null) left.add(queue);
@@ -121,27 +121,27 @@ export class Queue {
 
   /** Nobody else knows the own queue before its claim was granted. */
   #holds(queue: string): boolean {
-    return queue === this.#own || this.#claims.holds(queue);
+    return queue === this.#own || this.#claims.has(queue);
   }
 
   #load(queue: string): void {
-    for (const name of this.#store.names()) {
-      const json = parse(name)?.[2] === queue && this.#store.get(name);
+    for (const name of this.#store.keys()) {
+      const text = parse(name)?.[2] === queue && this.#store.get(name);
       // What is here already is on its way, since before the page rested.
-      if (json && !this.#entries.has(name)) this.#hold({ json, queue, name, stored: true });
+      if (text && !this.#entries.has(name)) this.#hold({ text, queue, name, stored: true });
     }
   }
 
   #hold(entry: Entry): void {
     this.#entries.set(entry.name, entry);
-    this.#length += entry.json.length;
+    this.#length += entry.text.length;
     for (const oldest of this.#entries.values()) {
       if (this.#length <= LENGTH_MAX) break;
-      if (!oldest.busy) this.drop([oldest]);
+      if (!oldest.busy) this.delete([oldest]);
     }
   }
 
   #forget(entry: Entry): void {
-    if (this.#entries.delete(entry.name)) this.#length -= entry.json.length;
+    if (this.#entries.delete(entry.name)) this.#length -= entry.text.length;
   }
 }

@@ -12,7 +12,7 @@ export interface Store {
   set(name: string, value: string): boolean;
   remove(name: string): void;
   /** The shared texts. */
-  names(): string[];
+  keys(): string[];
 }
 
 /** @param inPage servers have no visitor whose storage it could be */
@@ -44,7 +44,7 @@ export function openStore(inPage: boolean): Store {
       memory.delete(name);
       storage?.removeItem(PREFIX + name);
     },
-    names: () =>
+    keys: () =>
       // Of other names this makes nonsense, which names nothing.
       Object.keys(storage ?? {}).map((name) => name.slice(PREFIX.length)),
   };
