@@ -47,6 +47,8 @@ interface PreparedRequest {
 
 /** For each user agent; a visitor has one user agent and sends any of its requests. */
 const REQUESTS_PER_USER_AGENT = 20;
+/** A visit is 20 events: two batches of ten, one after the other. */
+const BATCHES_PER_VISIT = 2;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -128,9 +130,14 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   let sent = 0;
   await Promise.all(connections.map(async (connection) => {
     const buffer = new Uint8Array(16 * 1024);
+    let visitor = 0;
+    let batchesLeft = 0;
     while (sent < order.requests) {
       const index = sent++;
-      const visitor = Math.floor(Math.random() * VISITORS);
+      if (batchesLeft-- === 0) {
+        visitor = Math.floor(Math.random() * VISITORS);
+        batchesLeft = BATCHES_PER_VISIT - 1;
+      }
       const kept = Math.floor(Math.random() * REQUESTS_PER_USER_AGENT);
       const request = requests[visitor % USER_AGENTS + USER_AGENTS * kept]!;
       patch(request, visitor);

@@ -4,7 +4,6 @@ import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
 import { KEY_OVERLAP_S_DEFAULT, KEY_OVERLAP_S_MAX, NAME_LENGTH_MAX } from "../limits.ts";
-import { Problem } from "../problem.ts";
 import type { Principal } from "./access.ts";
 import { createKey, type KeyDirectory, listKeys, revokeKey, rotateKey } from "./keys.ts";
 import { projectOfPath } from "./project_endpoints.ts";

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { DatabaseUnavailable, type Sql, StatementRefused } from "../db/sql.ts";
 import { FLUSH_ROWS_MAX, QUEUED_BYTES_MAX, QUEUED_ROWS_MAX, RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
@@ -49,6 +50,7 @@ export class Writer {
   #rows = 0;
   #bytes = 0;
   #flushing = 0;
+  #waking = false;
   #idle: (() => void)[] = [];
 
   constructor(sql: Sql, options: WriterOptions) {
@@ -92,7 +94,7 @@ export class Writer {
     this.#bytes += bytes;
     return new Promise((resolve, reject) => {
       this.#queue.push({ rows, bytes, resolve, reject });
-      this.#pump();
+      this.#pumpSoon();
     });
   }
 
@@ -101,6 +103,19 @@ export class Writer {
     while (this.#flushing > 0 || this.#queue.length > 0) {
       await new Promise<void>((resolve) => this.#idle.push(resolve));
     }
+  }
+
+  /**
+   * Flushes once the event loop has handed over what has arrived by now. Otherwise the first request
+   * after a flush goes alone: half of all commits held one request, and a full load cost 9 % more.
+   */
+  #pumpSoon(): void {
+    if (this.#waking) return;
+    this.#waking = true;
+    setImmediate(() => {
+      this.#waking = false;
+      this.#pump();
+    });
   }
 
   #pump(): void {
@@ -113,7 +128,7 @@ export class Writer {
           this.#rows -= waiting.rows.length;
           this.#bytes -= waiting.bytes;
         }
-        this.#pump();
+        this.#pumpSoon();
         if (this.#flushing === 0) this.#idle.splice(0).forEach((wake) => wake());
       });
     }

@@ -64,8 +64,11 @@ steps.set("requests gather while a flush is under way, and share the next", asyn
   const gate = gated(database);
   const { writer, flushes } = newWriter(gate.sql);
   const shared = newRow({ name: "first" });
+  const first = writer.write([newRow()], 1);
+  // A turn of the event loop later its flush is under way, held by the gate.
+  await new Promise((resolve) => setTimeout(resolve, 10));
   const written = Promise.all([
-    writer.write([newRow()], 1),
+    first,
     writer.write([shared, newRow()], 1),
     writer.write([newRow(), { ...shared, name: "second" }], 1),
     writer.write([{ ...shared, name: "third" }, { ...shared, project_id: 2, name: "two" }], 1),
