@@ -3,6 +3,8 @@ import { Problem } from "./problem.ts";
 
 interface File {
   readonly text: string;
+  readonly gzipped: Uint8Array<ArrayBuffer>;
+  /** Weak: the same for both encodings. */
   readonly etag: string;
 }
 
@@ -19,7 +21,9 @@ async function read(name: string): Promise<File> {
   try {
     const text = await Deno.readTextFile(new URL(name, FOLDER));
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-    return { text, etag: `"${new Uint8Array(digest, 0, ETAG_BYTES).toHex()}"` };
+    const zip = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
+    const gzipped = await new Response(zip).bytes();
+    return { text, gzipped, etag: `W/"${new Uint8Array(digest, 0, ETAG_BYTES).toHex()}"` };
   } catch (cause) {
     throw new Problem("not_found", "The SDK is not built: run `deno task build`.", { cause });
   }
@@ -28,7 +32,7 @@ async function read(name: string): Promise<File> {
 /** True where the caller's copy, by `If-None-Match` (RFC 9110, 13.1.2), is the current one. */
 function isKnown(header: string | null, etag: string): boolean {
   const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
-  return tags.includes(etag) || tags.includes("*");
+  return tags.includes(etag.slice("W/".length)) || tags.includes("*");
 }
 
 /** The handler of `GET /sdk.js`, `/sdk.mjs` or `/sdk.d.ts`; the file is read on first use. */
@@ -42,13 +46,19 @@ export function createSdkFile(
       "Content-Type": CONTENT_TYPES[name],
       "Cache-Control": `public, max-age=${SDK_CACHE_S}`,
       "ETag": file.etag,
+      "Vary": "Accept-Encoding",
       // Pages that isolate themselves (COEP) may load it too.
       "Cross-Origin-Resource-Policy": "cross-origin",
       "X-Content-Type-Options": "nosniff",
       ...(name === "sdk.mjs" ? { "X-TypeScript-Types": "./sdk.d.ts" } : {}),
     };
-    return isKnown(request.headers.get("if-none-match"), file.etag)
-      ? new Response(null, { status: 304, headers })
+    if (isKnown(request.headers.get("if-none-match"), file.etag)) {
+      return new Response(null, { status: 304, headers });
+    }
+    return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/.test(
+        request.headers.get("accept-encoding") ?? "",
+      )
+      ? new Response(file.gzipped, { headers: { ...headers, "Content-Encoding": "gzip" } })
       : new Response(file.text, { headers });
   };
 }
