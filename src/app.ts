@@ -23,11 +23,11 @@ import { Writer } from "./ingest/writer.ts";
 import { scheduleJobs } from "./jobs.ts";
 import {
   BODIES_IN_FLIGHT_BYTES_MAX,
+  FIRST_TOKEN_S,
   FLUSH_MS_MAX,
   FLUSHES_AT_ONCE_EMBEDDED,
   FLUSHES_AT_ONCE_POSTGRES,
   KEYS_CACHED_MAX,
-  OPERATOR_TOKEN_S,
   READ_CONNECTIONS_MAX,
   RETRY_AFTER_S,
   SHUTDOWN_GRACE_MS,
@@ -44,8 +44,8 @@ export interface App {
   prepare(): Promise<Provisioned>;
   /** Does everything, in this process only, until it ends. */
   readonly controlToken: string;
-  /** A token with every scope for every project; null where an identity provider issues tokens. */
-  issueAdminToken(): Promise<string | null>;
+  /** A token that reads every project; null where an identity provider issues tokens. */
+  issueReadToken(): Promise<string | null>;
   /** Starts the recurring jobs; they end with `stop`. */
   startJobs(): void;
   /** Takes no more requests, answers those under way, flushes, closes the database. */
@@ -223,13 +223,13 @@ export async function createApp(config: Config, log: Log): Promise<App> {
       state.prepared = true;
       return provisioned;
     },
-    async issueAdminToken() {
+    async issueReadToken() {
       if (!services.tokens.canIssue) return null;
       return await services.tokens.issue({
         subject: "operator",
         projects: "*",
-        scopes: SCOPES,
-        ttlSeconds: OPERATOR_TOKEN_S,
+        scopes: ["read"],
+        ttlSeconds: FIRST_TOKEN_S,
       });
     },
     startJobs: () => scheduleJobs({ database, salts: services.salts, log, now }, jobs.signal),

@@ -1,3 +1,4 @@
+import { createPublicKey } from "node:crypto";
 import { originPatternMistake } from "./http/cors.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client_address.ts";
 import type { LogFormat, LogLevel } from "./http/log.ts";
@@ -195,6 +196,31 @@ function trustedProxies(value: string): TrustedProxies {
   return parsed;
 }
 
+/** A PEM or JWK that the platform can read; which algorithm it gives is the verifier's matter. */
+function publicKey(value: string): string {
+  try {
+    if (value.startsWith("{")) createPublicKey({ key: JSON.parse(value), format: "jwk" });
+    else createPublicKey(value);
+  } catch {
+    throw new Error("must be a public key as PEM (BEGIN PUBLIC KEY) or as a JWK");
+  }
+  return value;
+}
+
+function geoDatabase(value: string): string {
+  try {
+    if (Deno.statSync(value).isFile) return value;
+  } catch { /* told below */ }
+  throw new Error(`must be a file that can be read; ${value} is none`);
+}
+
+function host(value: string): string {
+  if (!/^[A-Za-z0-9.:_-]{1,253}$/.test(value)) {
+    throw new Error("must be an address such as 127.0.0.1 or ::, or a host name");
+  }
+  return value;
+}
+
 function basePath(value: string): string {
   const path = `/${value.replace(/^\/+|\/+$/g, "")}`;
   if (path === "/") return "";
@@ -277,7 +303,7 @@ function readJwt(reader: Reader): Config["jwt"] {
   const jwt = {
     secret: reader.parsed<string | null>("JWT_SECRET", null, jwtSecret),
     jwksUrl: reader.url("JWT_JWKS_URL", ["https:", "http:"]),
-    publicKey: reader.text("JWT_PUBLIC_KEY"),
+    publicKey: reader.parsed<string | null>("JWT_PUBLIC_KEY", null, publicKey),
     issuer: reader.text("JWT_ISSUER"),
     audience: reader.text("JWT_AUDIENCE"),
   };
@@ -302,7 +328,7 @@ export function readConfig(environment: Environment, terminal = false): Config {
   const databases = ["postgres:", "postgresql:"];
   const config: Config = {
     port: reader.integer("PORT", 8000, 0, 65_535),
-    host: reader.text("HOST") ?? "0.0.0.0",
+    host: reader.parsed("HOST", "0.0.0.0", host),
     basePath: reader.parsed("BASE_PATH", "", basePath),
     dataDir: reader.text("DATA_DIR") ?? "./data",
     databaseUrl: reader.url("DATABASE_URL", databases),
@@ -310,7 +336,7 @@ export function readConfig(environment: Environment, terminal = false): Config {
     jwt: readJwt(reader),
     trustedProxies: reader.parsed("TRUSTED_PROXIES", NO_PROXIES, trustedProxies),
     ipStorage: reader.oneOf("IP_STORAGE", "full", ["full", "truncated", "none"]),
-    geoDatabase: reader.text("GEO_DATABASE"),
+    geoDatabase: reader.parsed<string | null>("GEO_DATABASE", null, geoDatabase),
     corsAllowedOrigins: reader.parsed("CORS_ALLOWED_ORIGINS", ["*"], origins),
     rateLimitEventsPerSecond: reader.text("RATE_LIMIT_EVENTS_PER_SECOND") === null
       ? null

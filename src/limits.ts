@@ -54,8 +54,8 @@ export const TOKEN_LIFETIME_S_MAX = 10 * 365 * 86_400;
 /** A shorter secret is refused; one below 32 bytes (RFC 7518, 3.2) is taken with a warning. */
 export const JWT_SECRET_BYTES_MIN = 8;
 export const JWT_SECRET_BYTES_ADVISED = 32;
-/** Life of the token that the first start prints: every scope, every project. */
-export const OPERATOR_TOKEN_S = 30 * 86_400;
+/** Life of the token that the first start prints: it reads every project. */
+export const FIRST_TOKEN_S = 30 * 86_400;
 /** An identity provider's key set: how long one fetch may take, is believed, and stops the next. */
 export const TOKEN_KEYS_FETCH_MS_MAX = 5 * SECOND_MS;
 export const TOKEN_KEYS_BELIEVED_MS = 10 * MINUTE_MS;

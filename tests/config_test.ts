@@ -114,3 +114,18 @@ Deno.test("readEnvironment: it asks for what the start task permits, and for not
     assert.deepEqual(asked.filter((name) => !permitted.includes(name)), []);
   }
 });
+
+Deno.test("readConfig: keys, files and addresses that cannot be used are told with the rest", () => {
+  const wrong = {
+    JWT_PUBLIC_KEY: "zz",
+    GEO_DATABASE: "/nowhere/city.mmdb",
+    HOST: "!!",
+    PORT: "eighty",
+  };
+  assert.throws(() => readConfig(wrong), (error: unknown) => {
+    assert.ok(error instanceof ConfigMistakes);
+    const named = error.mistakes.map(({ variable }) => variable).sort();
+    assert.deepEqual(named, Object.keys(wrong).sort());
+    return true;
+  });
+});

@@ -42,7 +42,10 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof RequestRefused || error instanceof Problem) {
     const parts = error instanceof Problem ? error.options.errors ?? [] : error.errors;
     const errors = parts.map((part) => ({ place: placeOf(part), message: part.message }));
-    return failed(error.code, error.message, errors);
+    // What the API calls a wrong body was typed as options.
+    return error.code === "invalid_body"
+      ? failed(error.code, "These options are not right:", errors, USAGE)
+      : failed(error.code, error.message, errors);
   }
   if (error instanceof DatabaseUnavailable) {
     return failed(

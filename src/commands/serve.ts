@@ -68,7 +68,7 @@ async function prepare(
       }
       log.info("ready", { url, engine: app.engine });
       if (firstKey !== null) {
-        console.log(firstStartBanner(url, firstKey, await app.issueAdminToken()));
+        console.log(firstStartBanner(url, firstKey, await app.issueReadToken()));
       }
       return;
     } catch (error) {
@@ -106,7 +106,7 @@ function running(
 }
 
 /** Stops within SHUTDOWN_MS_MAX: no new requests, those under way answered, everything flushed. */
-async function stop(app: App, server: Deno.HttpServer, log: Log): Promise<number> {
+async function stop(app: App, server: Deno.HttpServer<Deno.NetAddr>, log: Log): Promise<number> {
   const deadline = setTimeout(() => {
     log.error("stopping took too long; requests under way were given up");
     Deno.exit(1);
@@ -124,6 +124,26 @@ async function stop(app: App, server: Deno.HttpServer, log: Log): Promise<number
   return 0;
 }
 
+/** Listens, or says in the operator's words why that cannot be. */
+function listen(config: Config, app: App): Deno.HttpServer<Deno.NetAddr> {
+  const { host: hostname, port } = config;
+  try {
+    return Deno.serve(
+      { hostname, port, onListen: () => {} },
+      (request, info) => app.fetch(request, info.remoteAddr.hostname),
+    );
+  } catch (cause) {
+    if (cause instanceof Deno.errors.AddrInUse) {
+      throw new Error(`Port ${port} on ${hostname} is in use. Set another PORT.`, { cause });
+    }
+    if (cause instanceof Deno.errors.PermissionDenied) {
+      throw new Error(`Port ${port} needs more rights. Set a PORT above 1023.`, { cause });
+    }
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`HOST ${hostname} is no address of this machine (${reason}).`, { cause });
+  }
+}
+
 /** `footfall serve`: runs until SIGTERM or SIGINT. @returns the exit code */
 export async function serve(config: Config, log: Log): Promise<number> {
   // Before anyone can know of the process: an unheard signal would end it on the spot.
@@ -131,17 +151,8 @@ export async function serve(config: Config, log: Log): Promise<number> {
   warnOfSettings(config, log);
   const app = await createApp(config, log);
   const preparing = new AbortController();
-  const server = Deno.serve({
-    hostname: config.host,
-    port: config.port,
-    onListen: () => {},
-  }, (request, info) => {
-    return app.fetch(
-      request,
-      info.remoteAddr.transport === "tcp" ? info.remoteAddr.hostname : null,
-    );
-  });
-  const url = urlOf(config, server.addr.transport === "tcp" ? server.addr.port : config.port);
+  const server = listen(config, app);
+  const url = urlOf(config, server.addr.port);
   log.info("listening", { url, host: config.host });
   try {
     const signal = await running(app, config, log, url, preparing.signal, stopped);

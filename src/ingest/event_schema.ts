@@ -266,9 +266,8 @@ const textOrNull = (value: string | null | undefined): string | null =>
 export function readEvent(value: unknown, suspicion: Suspicion): EventInput {
   if (!isMembers(value)) throw new RejectedEvent("invalid_event", "An event must be an object.");
   checkBounds(value, suspicion);
-  const nameMember = NAME_ALIASES.find((alias) =>
-    value[alias] !== undefined && value[alias] !== null
-  );
+  // Absent are null and "" too, so an empty name does not hide its alias.
+  const nameMember = NAME_ALIASES.find((alias) => (value[alias] ?? "") !== "");
   const named = nameMember === undefined || nameMember === "name"
     ? value
     : { ...value, name: value[nameMember] };

@@ -81,7 +81,6 @@ const LIMITS: BodyLimits = {
 interface Envelope {
   readonly events: readonly unknown[];
   readonly sentAt: unknown;
-  readonly apiKey: unknown;
 }
 
 const CONTENT_TYPE =
@@ -97,33 +96,40 @@ function checkContentType(request: Request): void {
   );
 }
 
-function parseEnvelope(text: string): Envelope {
-  let body: unknown;
+function parseBody(text: string): unknown {
   try {
-    body = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw new Problem("invalid_json", "The body must be one JSON document.");
   }
-  const envelope = body as Partial<Envelope> | null;
-  if (typeof envelope !== "object" || envelope === null || !Array.isArray(envelope.events)) {
+}
+
+/** The body's members where it is an object at all; anything else has none. */
+function membersOf(body: unknown): Members {
+  return typeof body === "object" && body !== null ? body as Members : {};
+}
+
+function readEnvelope(body: unknown): Envelope {
+  const { events, sentAt } = membersOf(body);
+  if (!Array.isArray(events)) {
     throw new Problem("invalid_envelope", 'Send `{ "events": [ … ] }`.');
   }
-  if (envelope.events.length > EVENTS_PER_REQUEST_MAX) {
+  if (events.length > EVENTS_PER_REQUEST_MAX) {
     throw new Problem(
       "too_many_events",
       `Send at most ${EVENTS_PER_REQUEST_MAX} events in one request.`,
     );
   }
-  return { events: envelope.events, sentAt: envelope.sentAt, apiKey: envelope.apiKey };
+  return { events, sentAt };
 }
 
 /** A key outside the header may be seen by proxies and browsers' histories: public ones only. */
 async function authenticateOpenly(
   keys: KeyDirectory,
   url: URL,
-  envelope: Envelope,
+  body: unknown,
 ): Promise<ApiKey> {
-  const named = url.searchParams.get("key") || envelope.apiKey;
+  const named = url.searchParams.get("key") || membersOf(body).apiKey;
   if (typeof named !== "string" || named === "") {
     throw new Problem(
       "missing_api_key",
@@ -242,8 +248,9 @@ export async function ingestEvents(
   if (services.writer.full) throw Writer.overloaded();
 
   return await withBodyText(request, LIMITS, services.budget, async (text) => {
-    const envelope = parseEnvelope(text);
-    const key = early ?? await authenticateOpenly(services.keys, url, envelope);
+    const body = parseBody(text);
+    const key = early ?? await authenticateOpenly(services.keys, url, body);
+    const envelope = readEnvelope(body);
     checkOrigin(key, request.headers.get("origin"));
     checkRate(services.rateLimit, key, envelope.events.length);
     const arrival: Arrival = {

@@ -93,10 +93,13 @@ export async function getEvents(
     from: bounded ? range.from.toISOString() : null,
     to: bounded ? range.to.toISOString() : null,
     timezone: range.timezone,
+    interval: query.get("interval") || null,
+    compare: query.get("compare") || "none",
+    filters: [],
     bots: selection.bots,
     limit: rows,
-    cursor: query.get("cursor"),
-    after: query.get("after"),
+    cursor: query.get("cursor") || null,
+    after: query.get("after") || null,
     semantics: SEMANTICS,
   };
   const result = {

@@ -66,7 +66,7 @@ async function tour(dataDir: string): Promise<void> {
   assert.equal((await result(dataDir, ["openapi"])).openapi.slice(0, 3), "3.1");
 
   const refused = await run(dataDir, ["token", "--project", "prj_none"]);
-  assert.equal(refused.code, 1);
+  assert.equal(refused.code, 2);
   assert.match(refused.errors, /^footfall: .*\n {2}projects\.0: There is no project/);
 }
 

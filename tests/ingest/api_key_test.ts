@@ -16,6 +16,13 @@ Deno.test("API key: none is 401 missing_api_key", async () => {
   assertProblem(empty, 401, "missing_api_key");
 });
 
+Deno.test("API key: its absence is told before the shape of the body is", async () => {
+  for (const body of ["{}", "[]", "null", '{"events":5}']) {
+    const reply = await server.fetch("/v1/events", { method: "POST", body });
+    assertProblem(reply, 401, "missing_api_key");
+  }
+});
+
 Deno.test("API key: one that never existed is 401 invalid_api_key, wherever it travels", async () => {
   for (const key of ["pk_nobody00000000000000000000000000", "sk_nobody", "x", "k".repeat(10_000)]) {
     assertProblem(await server.post(project, [newEvent()], { key }), 401, "invalid_api_key");

@@ -99,6 +99,7 @@ Deno.test("event: name, event, eventName, type name it, the first one present in
     [{ eventName: "en", type: "t" }, "en", { type: "t" }],
     [{ type: "t" }, "t", null],
     [{ name: null, event: null, type: "t" }, "t", null],
+    [{ name: "", event: "e" }, "e", null],
     [{ type: "t", other: 1 }, "t", { other: 1 }],
   ];
   for (const [members, name, extra] of cases) {
