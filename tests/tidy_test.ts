@@ -42,7 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   app: ["auth", "config", "db", "http", "ingest", "jobs", "limits", "metrics", "problem", "routes"],
   commands: ["app", "auth", "config", "db", "http", "limits", "problem", "seed"],
-  demo: ["commands", "limits"],
+  demo: ["commands", "config", "limits"],
   cli: ["commands", "config", "db", "http", "limits", "problem"],
 };
 /** Between domains only these are imported, and as types alone. */

@@ -1,12 +1,14 @@
 import { parseArgs } from "node:util";
 import { readControlFile } from "../commands/control_file.ts";
+import { readEnvironment } from "../config.ts";
 import { DAY_MS } from "../limits.ts";
 import { demoPage, SHOP_SCRIPT, type Tag } from "./pages.ts";
 import { PRODUCTS } from "./products.ts";
 import { STYLE } from "./style.ts";
 
 const ARRIVALS_SHOWN = 30;
-const USAGE = `The demo shop needs a running server. Start one beside it:  deno task start
+const USAGE =
+  `The demo shop needs a running server. Start one beside it, with the same DATA_DIR:  deno task start
 With PostgreSQL, or a server elsewhere, name it and a public key:
 
   deno task demo --server http://localhost:8000 --key pk_…`;
@@ -94,12 +96,11 @@ if (import.meta.main) {
       server: { type: "string", default: "http://localhost:8000" },
       key: { type: "string" },
       port: { type: "string", default: "8001" },
-      data: { type: "string", default: "./data" },
     },
   });
   const { key, server } = values;
   const demo = key === undefined
-    ? await withToken(values.data)
+    ? await withToken(readEnvironment().DATA_DIR || "./data")
     : { server, apiKey: key, showsArrivals: false, recent: null };
   if (demo === null) {
     console.error(USAGE);
