@@ -30,13 +30,24 @@ function urlOf(config: Config, port: number): string {
   return `http://${host}:${port}${config.basePath}`;
 }
 
-function firstStartBanner(url: string, key: string, token: string | null): string {
-  const event = `{"events":[{"eventId":"'$(uuidgen || cat /proc/sys/kernel/random/uuid)'",` +
-    `"name":"page_view","url":"https://example.com/hello"}]}`;
+/**
+ * What a newcomer pastes. The event's id is made here, so that pasting twice shows a duplicate; and
+ * `bots=include`, because curl counts as a bot.
+ */
+function firstStartBanner(
+  { url, project }: { readonly url: string; readonly project: string },
+  key: string,
+  token: string | null,
+): string {
+  const event = {
+    eventId: crypto.randomUUID(),
+    name: "page_view",
+    url: "https://example.com/hello",
+  };
   const read = token === null ? "" : `
 Read it back:
 
-  curl '${url}/v1/events?project=prj_default' -H 'Authorization: Bearer ${token}'
+  curl '${url}/v1/events?project=${project}&bots=include' -H 'Authorization: Bearer ${token}'
 `;
   return `
 Footfall is running at ${url}
@@ -46,7 +57,7 @@ Your first API key (public, shown only now): ${key}
 Send an event:
 
   curl ${url}/v1/events -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' \\
-    -d '${event}'
+    -d '${JSON.stringify({ events: [event] })}'
 ${read}
 Fill it with a demo shop:  deno task footfall seed
 `;
@@ -68,7 +79,8 @@ async function prepare(
       }
       log.info("ready", { url, engine: app.engine });
       if (firstKey !== null) {
-        console.log(firstStartBanner(url, firstKey, await app.issueReadToken()));
+        const place = { url, project: config.defaultProject.id };
+        console.log(firstStartBanner(place, firstKey, await app.issueReadToken()));
       }
       return;
     } catch (error) {
