@@ -8,6 +8,7 @@ const parameter = (column: keyof EventRow): string =>
 
 // One array a column: 1,000-row statements reached 145 k rows/s on two connections, against 104 k/s
 // for json_to_recordset and 38 k/s for COPY into a staging table followed by INSERT … SELECT.
+// What was stored is marked for the fold in the same statement, so that it is never missed.
 // EXCEPT is hashed whatever the planner guesses of the arrays' lengths; an anti-join could become
 // a nested loop.
 const INSERT = `
@@ -16,6 +17,9 @@ WITH stored AS (
   SELECT * FROM unnest(${COLUMNS.map(parameter).join(", ")})
   ON CONFLICT (project_id, event_id) DO NOTHING
   RETURNING project_id, event_id
+), marked AS (
+  INSERT INTO fold_marks (project_id, event_count, event_ids)
+  SELECT project_id, count(*), array_agg(event_id) FROM stored GROUP BY project_id
 )
 SELECT project_id, event_id FROM unnest(${parameter("project_id")}, ${parameter("event_id")})
   AS sent (project_id, event_id)

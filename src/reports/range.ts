@@ -7,6 +7,9 @@ export interface Range {
   readonly from: Date;
   readonly to: Date;
   readonly timezone: string;
+  /** The first and the last local date, both inclusive; null where that bound is an instant. */
+  readonly fromDate: Temporal.PlainDate | null;
+  readonly toDate: Temporal.PlainDate | null;
 }
 
 const LOCAL_DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -19,12 +22,17 @@ function zone(query: URLSearchParams, projectTimezone: string): string {
   // Offsets such as "+02:00" are zones to Intl, yet they know nothing of daylight saving time.
   const named = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(timezone);
   try {
-    if (named) return new Intl.DateTimeFormat("en", { timeZone: timezone }) && timezone;
+    // Asked of Temporal, which does the reckoning: Intl also takes "PST" and the like.
+    if (named) return new Temporal.ZonedDateTime(0n, timezone) && timezone;
   } catch { /* told below */ }
   throw invalidParameter("timezone", "Use an IANA time zone such as Europe/Berlin.");
 }
 
-function startOfDay(date: Temporal.PlainDate, timezone: string): Date {
+/**
+ * The first instant of a local date: one o'clock where a clock change swallows midnight, the
+ * earlier midnight of two, the next day's start where the whole date is skipped.
+ */
+export function startOfDay(date: Temporal.PlainDate, timezone: string): Date {
   return new Date(date.toZonedDateTime(timezone).epochMilliseconds);
 }
 
@@ -43,7 +51,7 @@ function bound(query: URLSearchParams, name: "from" | "to"): Temporal.PlainDate 
 }
 
 /** PostgreSQL and ISO 8601 write the years before 1 and after 9999 differently. */
-function refuseOddYear(name: "from" | "to", at: Date): void {
+export function refuseOddYear(name: "from" | "to", at: Date): void {
   if (at.getTime() >= TIMESTAMP_MS_MIN && at.getUTCFullYear() <= 9999) return;
   throw invalidParameter(name, "Use a time in the years 0001 to 9999.");
 }
@@ -72,5 +80,11 @@ export function readRange(query: URLSearchParams, projectTimezone: string, nowMs
   if (to.getTime() > limit.epochMilliseconds) {
     throw new Problem("range_too_large", `Ask for at most ${RANGE_YEARS_MAX} years at once.`);
   }
-  return { from, to, timezone };
+  return {
+    from,
+    to,
+    timezone,
+    fromDate: first instanceof Date ? null : first,
+    toDate: last instanceof Date ? null : last,
+  };
 }

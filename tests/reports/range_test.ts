@@ -87,7 +87,9 @@ Deno.test("readRange: what is no date or zone is invalid_parameter, by name", ()
     assertRefused({ from: value }, "invalid_parameter", "from");
     assertRefused({ to: value }, "invalid_parameter", "to");
   }
-  for (const timezone of ["Mars/Olympus", "+02:00", "x".repeat(100), "Europe/Berlin'", "\u0000"]) {
+  for (
+    const timezone of ["Mars/Olympus", "PST", "+02:00", "x".repeat(100), "Europe/Berlin'", "\u0000"]
+  ) {
     assertRefused({ timezone }, "invalid_parameter", "timezone");
   }
   assertRefused({ from: "2026-01-02", to: "2026-01-01" }, "invalid_parameter", "from");
@@ -137,4 +139,17 @@ Deno.test("readRange: any text gives a range of years 1 to 9999 or a problem", (
     }),
     { numRuns: 2000 },
   );
+});
+
+Deno.test("readRange: says which bounds were local dates", () => {
+  const dates = (query: Record<string, string>) => {
+    const { fromDate, toDate } = readRange(new URLSearchParams(query), "Asia/Tokyo", NOW);
+    return [fromDate?.toString() ?? null, toDate?.toString() ?? null];
+  };
+  const instant = "2026-01-10T00:00:00Z";
+  assert.deepEqual(dates({}), ["2026-10-23", "2026-11-21"]);
+  assert.deepEqual(dates({ from: "2026-01-01", to: "2026-01-31" }), ["2026-01-01", "2026-01-31"]);
+  assert.deepEqual(dates({ from: "2026-01-01", to: instant }), ["2026-01-01", null]);
+  assert.deepEqual(dates({ from: instant, to: "2026-01-31" }), [null, "2026-01-31"]);
+  assert.deepEqual(dates({ from: instant, to: "2026-01-10T00:00:01Z" }), [null, null]);
 });

@@ -1,0 +1,157 @@
+-- What the fold makes of the events: who did what in which session, in narrow rows of numbers.
+-- Everything here can be made anew from `events`; only the fold writes it.
+--
+-- A tick is a place in time and among its equals: epoch milliseconds * 65536 + rank, the rank being
+-- that of the event, by its id, among the events of its actor in the same millisecond. `tick >> 16`
+-- gives the milliseconds back, before 1970 too.
+
+-- Events that were stored and not folded yet: one row a flush, written in the same transaction.
+CREATE TABLE fold_marks (
+  project_id int NOT NULL,
+  mark_id bigint GENERATED ALWAYS AS IDENTITY,
+  event_count int NOT NULL,
+  event_ids uuid[] NOT NULL,
+  PRIMARY KEY (project_id, mark_id)
+);
+-- Ids do not compress.
+ALTER TABLE fold_marks ALTER COLUMN event_ids SET STORAGE EXTERNAL;
+
+-- One row a project, locked by whoever folds it.
+CREATE TABLE fold_projects (
+  project_id int PRIMARY KEY,
+  -- The site's host that `traffic` was classified with, and the version of the rules.
+  site_host text,
+  rules_version int
+);
+
+-- Names and paths of events. Paths may be 2,048 characters, too long for an index: their SHA-256 is not.
+CREATE TABLE terms (
+  project_id int NOT NULL,
+  term_id int NOT NULL,
+  digest uuid NOT NULL,
+  term text NOT NULL,
+  PRIMARY KEY (project_id, term_id),
+  UNIQUE (project_id, digest)
+);
+
+-- Where and with what an event was done. Contexts of bots have negative ids, so that leaving bots
+-- out needs no look-up.
+CREATE TABLE contexts (
+  project_id int NOT NULL,
+  context_id int NOT NULL,
+  digest uuid NOT NULL,
+  device "char",
+  host text,
+  country text,
+  region text,
+  city text,
+  browser text,
+  os text,
+  PRIMARY KEY (project_id, context_id),
+  UNIQUE (project_id, digest)
+);
+
+-- Where a session came from: what its first page view said, and what the channel rules made of it.
+CREATE TABLE traffic (
+  project_id int NOT NULL,
+  traffic_id int NOT NULL,
+  digest uuid NOT NULL,
+  utm_source text,
+  utm_medium text,
+  utm_campaign text,
+  utm_term text,
+  utm_content text,
+  click_id_kind text,
+  referrer_host text,
+  host text,
+  source text,
+  medium text,
+  campaign text,
+  term text,
+  content text,
+  referrer text,
+  channel text NOT NULL,
+  rule text NOT NULL,
+  PRIMARY KEY (project_id, traffic_id),
+  UNIQUE (project_id, digest)
+);
+
+-- What events say of who did them: a user id (kind u), an anonymous id (a), else a daily hash (h).
+CREATE TABLE identities (
+  -- The earliest event in which an anonymous id stands beside a user id: it decides whose it is.
+  linked_at timestamptz,
+  linked_by uuid,
+  project_id int NOT NULL,
+  identity_id int NOT NULL,
+  -- Itself, or the identity of the user that the anonymous id belongs to.
+  actor_id int NOT NULL,
+  kind "char" NOT NULL,
+  value text NOT NULL,
+  PRIMARY KEY (project_id, identity_id),
+  UNIQUE (project_id, kind, value)
+);
+CREATE INDEX identities_by_actor ON identities (project_id, actor_id) WHERE actor_id <> identity_id;
+
+CREATE TABLE actors (
+  first_tick bigint NOT NULL,
+  project_id int NOT NULL,
+  actor_id int NOT NULL,
+  PRIMARY KEY (project_id, actor_id)
+);
+CREATE INDEX actors_by_first ON actors (project_id, first_tick) INCLUDE (actor_id);
+
+CREATE TABLE sessions (
+  first_tick bigint NOT NULL,
+  last_tick bigint NOT NULL,
+  -- First and last page view; null where there is none.
+  first_view_tick bigint,
+  last_view_tick bigint,
+  project_id int NOT NULL,
+  session_id int NOT NULL,
+  actor_id int NOT NULL,
+  -- All events, those that are page views, those that are neither page view, click nor scroll, and
+  -- those that no bot did.
+  events int NOT NULL,
+  views int NOT NULL,
+  customs int NOT NULL,
+  humans int NOT NULL,
+  entry_path_id int,
+  exit_path_id int,
+  -- Those of the first page view; of the first event where there is none.
+  context_id int NOT NULL,
+  traffic_id int NOT NULL,
+  PRIMARY KEY (project_id, session_id)
+) WITH (fillfactor = 90);
+CREATE INDEX sessions_by_actor ON sessions (project_id, actor_id, first_tick);
+CREATE INDEX sessions_by_start ON sessions (project_id, first_tick);
+
+-- One narrow row an event. The ids of page_view, click and scroll among the terms are 1, 2 and 3.
+CREATE TABLE facts (
+  tick bigint NOT NULL,
+  event_id uuid NOT NULL,
+  project_id int NOT NULL,
+  actor_id int NOT NULL,
+  name_id int NOT NULL,
+  context_id int NOT NULL,
+  path_id int,
+  -- Null for events that belong to no session.
+  session_id int
+);
+CREATE INDEX facts_by_actor ON facts (project_id, actor_id, tick);
+-- Each fact stands in one of these two: what pages say is looked up by path, the rest by time.
+CREATE INDEX facts_by_path ON facts (project_id, name_id, path_id, tick) INCLUDE (actor_id, context_id)
+  WHERE name_id <= 3;
+CREATE INDEX facts_by_name ON facts (project_id, name_id, tick) INCLUDE (actor_id, context_id)
+  WHERE name_id > 3;
+-- Facts are appended in about the order of time.
+CREATE INDEX facts_by_time ON facts USING brin (project_id, tick) WITH (pages_per_range = 32);
+
+-- Events that were stored before there was a fold.
+INSERT INTO fold_marks (project_id, event_count, event_ids)
+SELECT project_id, count(*), array_agg(event_id)
+FROM (
+  SELECT project_id, event_id, (row_number() OVER (PARTITION BY project_id ORDER BY occurred_at, event_id) - 1) / 2000 AS part
+  FROM events
+) AS stored
+GROUP BY project_id, part
+ORDER BY project_id, part;

@@ -1,0 +1,194 @@
+import { BUCKETS_MAX } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { oneOf } from "./parameters.ts";
+import { type Range, refuseOddYear, startOfDay } from "./range.ts";
+
+export type Interval = "hour" | "day" | "week" | "month";
+
+/** A calendar period and the part of it that lies in the range; `[start, end)`, epoch milliseconds. */
+export interface Bucket {
+  /** The period's own start, also where the range begins later. */
+  readonly startMs: number;
+  /** The part within the range: `[fromMs, toMs)`, never empty. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly endMs: number;
+  /** Local: `2026-10-25 02:00`, `2026-10-25` (of a week: its Monday), `2026-10`. */
+  readonly label: string;
+}
+
+type Period = Pick<Bucket, "startMs" | "endMs" | "label">;
+type CalendarInterval = Exclude<Interval, "hour">;
+
+const HOUR_MS = 3_600_000;
+/** Finest first. */
+const CALENDAR_INTERVALS = ["day", "week", "month"] as const;
+const STEPS = { day: { days: 1 }, week: { weeks: 1 }, month: { months: 1 } } as const;
+
+function zoned(atMs: number, timezone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timezone);
+}
+
+/** The clock change that the hour of `atMs` may have begun with: the last one up to `atMs`. */
+function lastChangeMs(atMs: number, timezone: string): number {
+  const change = zoned(atMs + 1, timezone).getTimeZoneTransition("previous");
+  return change?.epochMilliseconds ?? -Infinity;
+}
+
+/**
+ * Hours of the local clock, from the one that holds `atMs` on, without an end. A change of the
+ * zone's offset ends an hour: what comes round twice is two hours, and where the clock moves by
+ * half an hour one of them is as short.
+ */
+function* hourPeriods(atMs: number, timezone: string): Generator<Period, never> {
+  let withinMs = atMs;
+  let changedMs = lastChangeMs(atMs, timezone);
+  while (true) {
+    const local = zoned(withinMs, timezone);
+    const offsetMs = local.offsetNanoseconds / 1e6;
+    const changeMs = local.getTimeZoneTransition("next")?.epochMilliseconds ?? Infinity;
+    while (withinMs < changeMs) {
+      const hourMs = Math.floor((withinMs + offsetMs) / HOUR_MS) * HOUR_MS;
+      const startMs = Math.max(hourMs - offsetMs, changedMs);
+      const endMs = Math.min(hourMs - offsetMs + HOUR_MS, changeMs);
+      const label = new Date(hourMs).toISOString().replace("T", " ").replace(/:00\.000Z$/, "");
+      yield { startMs, endMs, label };
+      withinMs = endMs;
+    }
+    changedMs = changeMs;
+  }
+}
+
+function firstDate(date: Temporal.PlainDate, interval: CalendarInterval): Temporal.PlainDate {
+  if (interval === "week") return date.subtract({ days: date.dayOfWeek - 1 });
+  return interval === "month" ? date.with({ day: 1 }) : date;
+}
+
+/** Days, weeks or months of the local calendar, from the one that holds `atMs` on, without an end. */
+function* calendarPeriods(
+  atMs: number,
+  interval: CalendarInterval,
+  timezone: string,
+): Generator<Period, never> {
+  let date = firstDate(zoned(atMs, timezone).toPlainDate(), interval);
+  let startMs = startOfDay(date, timezone).getTime();
+  while (true) {
+    const next = date.add(STEPS[interval]);
+    const endMs = startOfDay(next, timezone).getTime();
+    // A date that the zone skipped is no period. A clock set back from just after midnight repeats
+    // the evening before: that instant belongs to the day that had already begun.
+    if (endMs > startMs && endMs > atMs) {
+      const label = interval === "month" ? date.toPlainYearMonth().toString() : date.toString();
+      yield { startMs, endMs, label };
+    }
+    date = next;
+    startMs = endMs;
+  }
+}
+
+function periodsFrom(
+  atMs: number,
+  interval: Interval,
+  timezone: string,
+): Generator<Period, never> {
+  return interval === "hour"
+    ? hourPeriods(atMs, timezone)
+    : calendarPeriods(atMs, interval, timezone);
+}
+
+/** The periods that the range touches, or null where they are more than a series may have. */
+function periodsOf(range: Range, interval: Interval): Period[] | null {
+  const found: Period[] = [];
+  for (const period of periodsFrom(range.from.getTime(), interval, range.timezone)) {
+    if (period.startMs >= range.to.getTime()) return found;
+    if (found.length === BUCKETS_MAX) return null;
+    found.push(period);
+  }
+  return found;
+}
+
+function boundedPeriodsOf(range: Range, interval: Interval): Period[] {
+  const periods = periodsOf(range, interval);
+  if (periods !== null) return periods;
+  throw new Problem(
+    "range_too_large",
+    `Ask for at most ${BUCKETS_MAX} buckets at once: take a coarser interval than ${interval}, or a shorter range.`,
+  );
+}
+
+/**
+ * The calendar buckets of a range in its time zone, in order and without gaps; the first and the
+ * last are clipped to the range.
+ * @throws Problem `range_too_large` where they are more than `BUCKETS_MAX`.
+ */
+export function bucketsOf(range: Range, interval: Interval): Bucket[] {
+  const fromMs = range.from.getTime();
+  const toMs = range.to.getTime();
+  return boundedPeriodsOf(range, interval).map((period) => ({
+    ...period,
+    fromMs: Math.max(period.startMs, fromMs),
+    toMs: Math.min(period.endMs, toMs),
+  }));
+}
+
+/**
+ * The range widened to whole periods of its time zone, one bucket each, and `following` more
+ * periods after it.
+ * @throws Problem `range_too_large` where the range alone has more than `BUCKETS_MAX`;
+ * `invalid_parameter` where it is widened past the years that can be asked for.
+ */
+export function wholePeriods(range: Range, interval: CalendarInterval, following = 0): Bucket[] {
+  const periods = boundedPeriodsOf(range, interval);
+  const first = periods[0]!;
+  const last = periods.at(-1)!;
+  refuseOddYear("from", new Date(first.startMs));
+  refuseOddYear("to", new Date(last.endMs));
+  const more = periodsFrom(last.endMs, interval, range.timezone);
+  for (let i = 0; i < following; i++) periods.push(more.next().value);
+  return periods.map((period) => ({ ...period, fromMs: period.startMs, toMs: period.endMs }));
+}
+
+/** The start, in epoch milliseconds, of the local day, week (Monday) or month that holds `atMs`. */
+export function periodStart(atMs: number, interval: CalendarInterval, timezone: string): number {
+  return periodsFrom(atMs, interval, timezone).next().value.startMs;
+}
+
+/** The start, in epoch milliseconds, of the period after the one that holds `atMs`. */
+export function nextPeriod(atMs: number, interval: CalendarInterval, timezone: string): number {
+  return periodsFrom(atMs, interval, timezone).next().value.endMs;
+}
+
+/** Two local dates, or 48 hours where a bound is an instant. */
+function isShort({ from, to, fromDate, toDate }: Range): boolean {
+  return fromDate !== null && toDate !== null
+    ? fromDate.until(toDate).days < 2
+    : to.getTime() - from.getTime() <= 48 * HOUR_MS;
+}
+
+/**
+ * `interval`. The default is `hour` for at most two days, else `day`; where that makes more than
+ * `BUCKETS_MAX`, the next coarser one.
+ */
+export function readInterval(
+  query: URLSearchParams,
+  range: Range,
+  { allowHour } = { allowHour: true },
+): Interval {
+  const allowed: readonly Interval[] = [
+    ...allowHour ? ["hour"] as const : [],
+    ...CALENDAR_INTERVALS,
+  ];
+  if (query.get("interval")) return oneOf(query, "interval", allowed, "day");
+  if (allowHour && isShort(range)) return "hour";
+  return CALENDAR_INTERVALS.find((interval) => periodsOf(range, interval) !== null) ?? "month";
+}
+
+/** How a bucket is told; it is complete where the whole period lies in the range and in the past. */
+export function shownBucket(
+  { startMs, endMs, label }: Bucket,
+  { from, to }: Range,
+  asOfMs: number,
+): { start: string; label: string; complete: boolean } {
+  const complete = startMs >= from.getTime() && endMs <= Math.min(to.getTime(), asOfMs);
+  return { start: new Date(startMs).toISOString(), label, complete };
+}

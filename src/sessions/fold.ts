@@ -1,0 +1,164 @@
+import type { Database, Sql } from "../db/sql.ts";
+import { FOLD_EVENTS_MAX, FOLD_MARKS_MAX } from "../limits.ts";
+import { cutSessions } from "./fold_cut.ts";
+import {
+  CONTEXT_KEY,
+  reclassifyTraffic,
+  resolveDictionaries,
+  RULES_VERSION,
+  TRAFFIC_KEY,
+} from "./fold_dictionaries.ts";
+import { moveHistories, resolveIdentities } from "./fold_identities.ts";
+import { rankFacts, TIE_TABLE } from "./fold_ranks.ts";
+import { FOLD_TABLES } from "./fold_tables.ts";
+
+export interface Fold {
+  /** Folds everything that was stored for the project before this was called. */
+  catchUp(projectId: number): Promise<void>;
+  /** Folds what is pending anywhere. @returns how many events it took */
+  catchUpAll(): Promise<number>;
+}
+
+// At least one mark; more while their events are few enough for one transaction.
+const TAKE_FRESH = `
+WITH taken AS (
+  DELETE FROM fold_marks
+  WHERE project_id = $1::int AND mark_id IN (
+    SELECT mark_id FROM (
+      SELECT mark_id, event_count, sum(event_count) OVER (ORDER BY mark_id) AS up_to
+      FROM (
+        SELECT mark_id, event_count FROM fold_marks
+        WHERE project_id = $1::int ORDER BY mark_id LIMIT $3::int) AS oldest) AS summed
+    WHERE up_to - event_count < $2::int)
+  RETURNING event_ids
+), ids AS (
+  SELECT unnest(event_ids) AS event_id FROM taken
+)
+INSERT INTO fold_fresh (event_id, at_ms, name, path, anonymous_id, user_id, hash, in_session, context_key, traffic_key)
+SELECT e.event_id, round(extract(epoch FROM e.occurred_at) * 1000)::bigint, e.name, e.path,
+  e.anonymous_id, e.user_id,
+  CASE WHEN e.anonymous_id IS NULL AND e.user_id IS NULL
+    THEN translate(encode(e.visitor_hash, 'base64'), '+/=', '-_') END,
+  e.in_session, ${CONTEXT_KEY}, CASE WHEN e.in_session THEN ${TRAFFIC_KEY} END
+FROM ids JOIN events e ON e.project_id = $1::int AND e.event_id = ids.event_id`;
+
+const SITE_HOST = "lower(substring(p.site_url from '^[A-Za-z]+://(?:[^/?#@]*@)?([^/?#:]+)'))";
+
+interface FoldedProject extends Record<string, unknown> {
+  readonly site_host: string | null;
+  readonly known_host: string | null;
+  readonly rules_version: number | null;
+}
+
+/** Whoever folds a project holds its row; the others wait, and find nothing left to do. */
+async function lockProject(tx: Sql, projectId: number): Promise<FoldedProject | null> {
+  const [row] = await tx.query<FoldedProject>(
+    `SELECT ${SITE_HOST} AS site_host, f.site_host AS known_host, f.rules_version
+    FROM fold_projects f JOIN projects p USING (project_id)
+    WHERE f.project_id = $1::int FOR UPDATE OF f`,
+    [projectId],
+  );
+  if (row !== undefined) return row;
+  await tx.query(
+    `INSERT INTO fold_projects (project_id)
+    SELECT project_id FROM projects WHERE project_id = $1::int ON CONFLICT DO NOTHING`,
+    [projectId],
+  );
+  const [added] = await tx.query(
+    "SELECT FROM fold_projects WHERE project_id = $1::int FOR UPDATE",
+    [projectId],
+  );
+  return added === undefined ? null : await lockProject(tx, projectId);
+}
+
+const STALE =
+  `f.site_host IS DISTINCT FROM ${SITE_HOST} OR f.rules_version IS DISTINCT FROM $2::int`;
+
+async function isStale(sql: Sql, projectId: number): Promise<boolean> {
+  const rows = await sql.query(
+    `SELECT FROM fold_projects f JOIN projects p USING (project_id)
+    WHERE f.project_id = $1::int AND (${STALE})`,
+    [projectId, RULES_VERSION],
+  );
+  return rows.length > 0;
+}
+
+/** After a change of the site's host or of the channel rules, history is told by the new ones too. */
+async function classifyAsNow(
+  tx: Sql,
+  projectId: number,
+  project: FoldedProject,
+): Promise<void> {
+  const same = project.site_host === project.known_host &&
+    project.rules_version === RULES_VERSION;
+  if (same) return;
+  await reclassifyTraffic(tx, projectId, project.site_host);
+  await tx.query(
+    "UPDATE fold_projects SET site_host = $2::text, rules_version = $3::int WHERE project_id = $1::int",
+    [projectId, project.site_host, RULES_VERSION],
+  );
+}
+
+/** Folds the oldest marks of a project, in one transaction. @returns how many events they held */
+async function foldBatch(tx: Sql, projectId: number): Promise<number> {
+  await tx.script(`SET LOCAL jit = off; SET LOCAL work_mem = '32MB'; ${FOLD_TABLES} ${TIE_TABLE}`);
+  const project = await lockProject(tx, projectId);
+  if (project === null) return 0;
+  await classifyAsNow(tx, projectId, project);
+  await tx.query(TAKE_FRESH, [projectId, FOLD_EVENTS_MAX, FOLD_MARKS_MAX]);
+  await tx.script("ANALYZE fold_fresh");
+  const [{ events }] = await tx.query("SELECT count(*)::int AS events FROM fold_fresh") as [
+    { events: number },
+  ];
+  if (events === 0) return 0;
+  await resolveDictionaries(tx, projectId, project.site_host);
+  const moved = await resolveIdentities(tx, projectId) > 0;
+  if (moved) await moveHistories(tx, projectId);
+  await rankFacts(tx, projectId, moved);
+  const dissolved = (await tx.query("SELECT FROM fold_dissolved LIMIT 1")).length > 0;
+  await cutSessions(tx, projectId, { moved, dissolved });
+  return events;
+}
+
+/**
+ * The fold: turns stored events into facts, sessions and identities. It consumes the marks that
+ * writers leave, each exactly once, in transactions of their own. The result depends on the set of
+ * events alone, never on their order, their batches, or which server folds them.
+ */
+export function createFold(database: Database): Fold {
+  const pending = async (projectId: number, upTo: number): Promise<boolean> => {
+    const rows = await database.query(
+      "SELECT FROM fold_marks WHERE project_id = $1::int AND mark_id <= $2::int8 LIMIT 1",
+      [projectId, upTo],
+    );
+    return rows.length > 0;
+  };
+  const catchUp = async (projectId: number): Promise<void> => {
+    const [last] = await database.query<{ mark_id: number }>(
+      "SELECT max(mark_id) AS mark_id FROM fold_marks WHERE project_id = $1::int",
+      [projectId],
+    );
+    if (last === undefined || last.mark_id === null) {
+      if (await isStale(database, projectId)) {
+        await database.transaction((tx) => foldBatch(tx, projectId));
+      }
+      return;
+    }
+    do {
+      await database.transaction((tx) => foldBatch(tx, projectId));
+    } while (await pending(projectId, last.mark_id));
+  };
+  return {
+    catchUp,
+    async catchUpAll() {
+      const projects = await database.query<{ project_id: number }>(
+        "SELECT DISTINCT project_id FROM fold_marks ORDER BY project_id",
+      );
+      let events = 0;
+      for (const { project_id } of projects) {
+        events += await database.transaction((tx) => foldBatch(tx, project_id));
+      }
+      return events;
+    },
+  };
+}

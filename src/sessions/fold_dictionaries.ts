@@ -1,0 +1,174 @@
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { classifyTraffic, type TrafficFacts } from "./channels.ts";
+
+/** Raised with every change of the channel rules or source lists: history is then classified anew. */
+export const RULES_VERSION = 1;
+
+/** What a text is looked up by: 128 bits of its SHA-256. `term` is a column, never a value. */
+export const digestOf = (term: string): string =>
+  `encode(substr(sha256(convert_to(${term}, 'UTF8')), 1, 16), 'hex')::uuid`;
+
+/** The host of an event's referrer, in lower case. */
+const REFERRER_HOST = String
+  .raw`lower(substring(e.referrer from '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(\[[0-9A-Fa-f:.]+\]|[^/?#:@\\]+)'))`;
+
+export const CONTEXT_KEY =
+  "ROW(e.bot IS TRUE, e.device, e.host, e.country, e.region, e.city, e.browser, e.os)::text";
+
+export const TRAFFIC_KEY =
+  `ROW(e.utm_source, e.utm_medium, e.utm_campaign, e.utm_term, e.utm_content, e.click_id_kind, ${REFERRER_HOST}, e.host)::text`;
+
+// Each distinct text once, with one event that has it.
+const GATHER_KEYS = `
+INSERT INTO fold_keys (kind, key, digest, sample)
+SELECT kind::"char", key, ${digestOf("key")}, sample
+FROM (
+  SELECT 't' AS kind, name AS key, NULL::uuid AS sample FROM fold_fresh GROUP BY name
+  UNION
+  SELECT 't', path, NULL FROM fold_fresh WHERE path IS NOT NULL GROUP BY path
+  UNION ALL
+  SELECT 'c', context_key, (array_agg(event_id))[1] FROM fold_fresh GROUP BY context_key
+  UNION ALL
+  SELECT 'r', traffic_key, (array_agg(event_id))[1] FROM fold_fresh
+  WHERE traffic_key IS NOT NULL GROUP BY traffic_key
+) AS keys`;
+
+// The three names that queries and indexes know by number.
+const RESERVE_TERMS = `
+INSERT INTO terms (project_id, term_id, digest, term)
+SELECT $1::int, id, ${digestOf("term")}, term
+FROM (VALUES (1, 'page_view'), (2, 'click'), (3, 'scroll')) AS reserved (id, term)
+ON CONFLICT DO NOTHING`;
+
+const ADD_TERMS = `
+INSERT INTO terms (project_id, term_id, digest, term)
+SELECT $1::int, last.id + row_number() OVER (ORDER BY k.digest), k.digest, k.key
+FROM fold_keys k, (SELECT coalesce(max(term_id), 0) AS id FROM terms WHERE project_id = $1::int) last
+WHERE k.kind = 't'
+  AND NOT EXISTS (SELECT FROM terms t WHERE t.project_id = $1::int AND t.digest = k.digest)`;
+
+const ADD_CONTEXTS = `
+INSERT INTO contexts (project_id, context_id, digest, device, host, country, region, city, browser, os)
+SELECT $1::int,
+  (last.id + row_number() OVER (ORDER BY k.digest)) * CASE WHEN e.bot THEN -1 ELSE 1 END,
+  k.digest, e.device, e.host, e.country, e.region, e.city, e.browser, e.os
+FROM fold_keys k
+JOIN events e ON e.project_id = $1::int AND e.event_id = k.sample,
+  (SELECT coalesce(greatest(max(context_id), -min(context_id)), 0) AS id
+   FROM contexts WHERE project_id = $1::int) last
+WHERE k.kind = 'c'
+  AND NOT EXISTS (SELECT FROM contexts c WHERE c.project_id = $1::int AND c.digest = k.digest)`;
+
+const UNKNOWN_TRAFFIC = `
+SELECT k.digest, e.utm_source, e.utm_medium, e.utm_campaign, e.utm_term, e.utm_content,
+  e.click_id_kind, ${REFERRER_HOST} AS referrer_host, e.host
+FROM fold_keys k
+JOIN events e ON e.project_id = $1::int AND e.event_id = k.sample
+WHERE k.kind = 'r'
+  AND NOT EXISTS (SELECT FROM traffic t WHERE t.project_id = $1::int AND t.digest = k.digest)
+ORDER BY k.digest`;
+
+const TRAFFIC_COLUMNS = [
+  "digest",
+  "utm_source",
+  "utm_medium",
+  "utm_campaign",
+  "utm_term",
+  "utm_content",
+  "click_id_kind",
+  "referrer_host",
+  "host",
+  "source",
+  "medium",
+  "campaign",
+  "term",
+  "content",
+  "referrer",
+  "channel",
+  "rule",
+] as const;
+type TrafficRow = Record<(typeof TRAFFIC_COLUMNS)[number], string | null>;
+
+const TRAFFIC_ARRAYS = TRAFFIC_COLUMNS
+  .map((name, i) => `$${i + 2}::text::${name === "digest" ? "uuid" : "text"}[]`).join(", ");
+
+const ADD_TRAFFIC = `
+INSERT INTO traffic (project_id, traffic_id, ${TRAFFIC_COLUMNS.join(", ")})
+SELECT $1::int, last.id + row_number() OVER (ORDER BY a.digest), a.*
+FROM unnest(${TRAFFIC_ARRAYS}) AS a (${TRAFFIC_COLUMNS.join(", ")}),
+  (SELECT coalesce(max(traffic_id), 0) AS id FROM traffic WHERE project_id = $1::int) last`;
+
+const RECLASSIFY_TRAFFIC = `
+UPDATE traffic t
+SET source = a.source, medium = a.medium, campaign = a.campaign, term = a.term,
+  content = a.content, referrer = a.referrer, channel = a.channel, rule = a.rule
+FROM unnest(${TRAFFIC_ARRAYS}) AS a (${TRAFFIC_COLUMNS.join(", ")})
+WHERE t.project_id = $1::int AND t.digest = a.digest`;
+
+const RESOLVE_KEYS = `
+UPDATE fold_keys k SET id = found.id
+FROM (
+  SELECT 't'::"char" AS kind, digest, term_id AS id FROM terms WHERE project_id = $1::int
+    AND digest IN (SELECT digest FROM fold_keys WHERE kind = 't')
+  UNION ALL
+  SELECT 'c', digest, context_id FROM contexts WHERE project_id = $1::int
+    AND digest IN (SELECT digest FROM fold_keys WHERE kind = 'c')
+  UNION ALL
+  SELECT 'r', digest, traffic_id FROM traffic WHERE project_id = $1::int
+    AND digest IN (SELECT digest FROM fold_keys WHERE kind = 'r')
+) found
+WHERE k.kind = found.kind AND k.digest = found.digest`;
+
+/** The rows with what the channel rules make of them. */
+function classified(rows: readonly TrafficRow[], siteHost: string | null): TrafficRow[] {
+  return rows.map((row) => {
+    const facts: TrafficFacts = {
+      utmSource: row.utm_source,
+      utmMedium: row.utm_medium,
+      utmCampaign: row.utm_campaign,
+      utmTerm: row.utm_term,
+      utmContent: row.utm_content,
+      clickIdKind: row.click_id_kind,
+      referrerHost: row.referrer_host,
+      host: row.host,
+    };
+    return { ...row, ...classifyTraffic(facts, siteHost) };
+  });
+}
+
+const arraysOf = (rows: readonly TrafficRow[]): string[] =>
+  TRAFFIC_COLUMNS.map((name) => arrayLiteral(rows.map((row) => row[name])));
+
+/**
+ * Gives every name, path, context and traffic of the fresh events its number: adds what is new to
+ * the project's dictionaries and leaves the numbers in `fold_keys`.
+ */
+export async function resolveDictionaries(
+  tx: Sql,
+  projectId: number,
+  siteHost: string | null,
+): Promise<void> {
+  await tx.query(GATHER_KEYS);
+  await tx.query(RESERVE_TERMS, [projectId]);
+  await tx.query(ADD_TERMS, [projectId]);
+  await tx.query(ADD_CONTEXTS, [projectId]);
+  const unknown = await tx.query<TrafficRow>(UNKNOWN_TRAFFIC, [projectId]);
+  if (unknown.length > 0) {
+    await tx.query(ADD_TRAFFIC, [projectId, ...arraysOf(classified(unknown, siteHost))]);
+  }
+  await tx.query(RESOLVE_KEYS, [projectId]);
+}
+
+/** Classifies all traffic of a project again, after its site or the rules have changed. */
+export async function reclassifyTraffic(
+  tx: Sql,
+  projectId: number,
+  siteHost: string | null,
+): Promise<void> {
+  const rows = await tx.query<TrafficRow>(
+    `SELECT ${TRAFFIC_COLUMNS.join(", ")} FROM traffic WHERE project_id = $1::int`,
+    [projectId],
+  );
+  if (rows.length === 0) return;
+  await tx.query(RECLASSIFY_TRAFFIC, [projectId, ...arraysOf(classified(rows, siteHost))]);
+}

@@ -1,0 +1,90 @@
+import type { Sql } from "../db/sql.ts";
+
+// An event is its user's; else its anonymous id's; only one that names neither is the daily hash's.
+const ADD_IDENTITIES = `
+INSERT INTO identities (project_id, identity_id, actor_id, kind, value)
+SELECT $1::int, last.id + n.number, last.id + n.number, n.kind::"char", n.value
+FROM (
+  SELECT kind, value, row_number() OVER (ORDER BY kind, value) AS number
+  FROM (
+    SELECT 'u' AS kind, user_id AS value FROM fold_fresh WHERE user_id IS NOT NULL
+    UNION
+    SELECT 'a', anonymous_id FROM fold_fresh WHERE anonymous_id IS NOT NULL
+    UNION
+    SELECT 'h', hash FROM fold_fresh WHERE hash IS NOT NULL
+  ) AS named
+  WHERE NOT EXISTS (
+    SELECT FROM identities i
+    WHERE i.project_id = $1::int AND i.kind = named.kind::"char" AND i.value = named.value)
+) n, (
+  SELECT coalesce(max(identity_id), 0) AS id FROM identities WHERE project_id = $1::int
+) last`;
+
+// Of several users that an anonymous id was seen with, the earliest by time keeps it.
+const LINK_IDENTITIES = `
+WITH seen AS (
+  SELECT DISTINCT ON (anonymous_id) anonymous_id, user_id, to_timestamp(at_ms / 1000.0) AS at, event_id
+  FROM fold_fresh
+  WHERE anonymous_id IS NOT NULL AND user_id IS NOT NULL
+  ORDER BY anonymous_id, at_ms, event_id
+), linked AS (
+  UPDATE identities i
+  SET linked_at = s.at, linked_by = s.event_id, actor_id = u.identity_id
+  FROM seen s
+  JOIN identities u ON u.project_id = $1::int AND u.kind = 'u' AND u.value = s.user_id
+  JOIN identities old ON old.project_id = $1::int AND old.kind = 'a' AND old.value = s.anonymous_id
+  WHERE i.project_id = $1::int AND i.identity_id = old.identity_id
+    AND (old.linked_at IS NULL OR (s.at, s.event_id) < (old.linked_at, old.linked_by))
+  RETURNING i.identity_id, old.actor_id AS old_actor, i.actor_id AS new_actor
+)
+INSERT INTO fold_moves
+SELECT identity_id, old_actor, new_actor FROM linked WHERE old_actor <> new_actor
+RETURNING identity_id`;
+
+/** An anonymous id becomes a user's: all of its facts and sessions are the user's now. */
+const MOVE_WHOLE_FACTS = `
+UPDATE facts f SET actor_id = m.new_actor
+FROM fold_moves m
+WHERE f.project_id = $1::int AND f.actor_id = m.identity_id AND m.old_actor = m.identity_id`;
+
+const MOVE_WHOLE_SESSIONS = `
+WITH moved AS (
+  UPDATE sessions s SET actor_id = m.new_actor
+  FROM fold_moves m
+  WHERE s.project_id = $1::int AND s.actor_id = m.identity_id AND m.old_actor = m.identity_id
+  RETURNING s.actor_id, s.first_tick, s.last_tick
+)
+INSERT INTO fold_reach SELECT actor_id, min(first_tick), max(last_tick) FROM moved GROUP BY actor_id`;
+
+// An earlier sighting gives the anonymous id to another user: only its own events follow.
+const MOVE_PART = `
+UPDATE facts f SET actor_id = m.new_actor
+FROM fold_moves m
+JOIN identities i ON i.project_id = $1::int AND i.identity_id = m.identity_id, events e
+WHERE f.project_id = $1::int AND f.actor_id = m.old_actor AND m.old_actor <> m.identity_id
+  AND e.project_id = $1::int AND e.event_id = f.event_id
+  AND e.anonymous_id = i.value AND e.user_id IS NULL
+RETURNING f.event_id`;
+
+/** The sessions of both users are cut anew from their facts. */
+const DISSOLVE_PARTED = `
+INSERT INTO fold_dissolved
+SELECT s.session_id FROM sessions s
+WHERE s.project_id = $1::int AND s.actor_id IN (
+  SELECT old_actor FROM fold_moves WHERE old_actor <> identity_id
+  UNION SELECT new_actor FROM fold_moves WHERE old_actor <> identity_id)`;
+
+/** Adds the identities of the fresh events. @returns how many anonymous ids have a new owner, told in `fold_moves` */
+export async function resolveIdentities(tx: Sql, projectId: number): Promise<number> {
+  await tx.query(ADD_IDENTITIES, [projectId]);
+  return (await tx.query(LINK_IDENTITIES, [projectId])).length;
+}
+
+/** Hands facts and sessions to their new owners. */
+export async function moveHistories(tx: Sql, projectId: number): Promise<void> {
+  // Parted first: a fact that follows its anonymous id must not be taken for its new owner's own.
+  await tx.query(DISSOLVE_PARTED, [projectId]);
+  await tx.query(MOVE_PART, [projectId]);
+  await tx.query(MOVE_WHOLE_FACTS, [projectId]);
+  await tx.query(MOVE_WHOLE_SESSIONS, [projectId]);
+}

@@ -1,0 +1,35 @@
+import type { Log } from "../http/log.ts";
+import { FOLD_PAUSE_MS } from "../limits.ts";
+import type { Fold } from "./fold.ts";
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+    resolve();
+  };
+  const timer = setTimeout(end, ms);
+  signal.addEventListener("abort", end);
+  return promise;
+}
+
+/**
+ * Folds what is pending, again and again, until `signal` is aborted: reads then find little left to
+ * do. A failure is logged and tried again; nothing is lost by it, the marks stay.
+ * @returns when the last fold under way has ended
+ */
+export async function runFoldLoop(fold: Fold, log: Log, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    let events = 0;
+    try {
+      events = await fold.catchUpAll();
+    } catch (error) {
+      if (!signal.aborted) {
+        log.warn("fold failed", { reason: error instanceof Error ? error.message : String(error) });
+      }
+    }
+    if (events === 0) await pause(FOLD_PAUSE_MS, signal);
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Working tables of one fold. They are the connection's own, empty at each start of a transaction,
+ * and written set by set: no row of them outlives the commit.
+ */
+export const FOLD_TABLES = `
+CREATE TEMP TABLE IF NOT EXISTS fold_fresh (
+  event_id uuid, at_ms bigint, name text, path text, anonymous_id text, user_id text, hash text,
+  in_session bool, context_key text, traffic_key text
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_keys (
+  kind "char", key text, digest uuid, sample uuid, id int
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_moves (
+  identity_id int, old_actor int, new_actor int
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_new (
+  event_id uuid, tick bigint, actor_id int, name_id int, path_id int, context_id int, traffic_id int
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_dissolved (session_id int) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_loose (
+  event_id uuid, tick bigint, actor_id int, name_id int, path_id int, context_id int, traffic_id int,
+  is_new bool
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_reach (
+  actor_id int, low_tick bigint, high_tick bigint
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_segments (
+  first_tick bigint, last_tick bigint, first_view_tick bigint, last_view_tick bigint, island bigint,
+  event_id uuid, actor_id int, session_id int, events int, views int, customs int, humans int,
+  entry_path_id int, exit_path_id int, context_id int, traffic_id int
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_islands (
+  first_tick bigint, last_tick bigint, first_view_tick bigint, last_view_tick bigint, island bigint,
+  actor_id int, session_id int, events int, views int, customs int, humans int,
+  entry_path_id int, exit_path_id int, context_id int, traffic_id int
+) ON COMMIT DELETE ROWS;`;
