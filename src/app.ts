@@ -36,6 +36,8 @@ import {
 import { Metrics } from "./metrics.ts";
 import { Problem } from "./problem.ts";
 import { createRoutes, type Services } from "./routes.ts";
+import { createFold } from "./sessions/fold.ts";
+import { runFoldLoop } from "./sessions/fold_loop.ts";
 
 export interface App {
   /** Answers one request. `peer` is the address of the socket's other end. */
@@ -186,6 +188,7 @@ async function createServices(
     rateLimit: config.rateLimitEventsPerSecond === null
       ? null
       : new RateLimit(config.rateLimitEventsPerSecond, KEYS_CACHED_MAX, now),
+    fold: createFold(database),
     clientAddress: createClientAddress(config.trustedProxies),
     now,
   };
@@ -202,6 +205,7 @@ export async function createApp(config: Config, log: Log): Promise<App> {
   const { database, reads, writer, budget, metrics, now } = services;
   const inFlight = new InFlight();
   const jobs = new AbortController();
+  let folding: Promise<void> | null = null;
   const handle = createRouter(createRoutes(services), {
     basePath: config.basePath,
     cors: createCors(config.corsAllowedOrigins),
@@ -232,7 +236,10 @@ export async function createApp(config: Config, log: Log): Promise<App> {
         ttlSeconds: FIRST_TOKEN_S,
       });
     },
-    startJobs: () => scheduleJobs({ database, salts: services.salts, log, now }, jobs.signal),
+    startJobs() {
+      scheduleJobs({ database, salts: services.salts, log, now }, jobs.signal);
+      folding = runFoldLoop(services.fold, log, jobs.signal);
+    },
     async stop() {
       state.draining = true;
       jobs.abort();
@@ -240,6 +247,7 @@ export async function createApp(config: Config, log: Log): Promise<App> {
       await inFlight.idle();
       clearTimeout(closing);
       await writer.drain();
+      await folding;
       if (reads !== database) await reads.close();
       await database.close();
     },

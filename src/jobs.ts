@@ -2,6 +2,7 @@ import type { Database } from "./db/sql.ts";
 import type { Log } from "./http/log.ts";
 import { purgeExpiredEvents } from "./ingest/retention.ts";
 import type { Salts } from "./ingest/salts.ts";
+import { forgetBefore } from "./sessions/forget.ts";
 
 export interface JobServices {
   readonly database: Database;
@@ -29,7 +30,11 @@ export const JOBS: readonly Job[] = [
     name: "purge expired events",
     schedule: "30 2 * * *",
     async run({ database, log, now }) {
-      const events = await purgeExpiredEvents(database, new Date(now()));
+      const events = await purgeExpiredEvents(
+        database,
+        new Date(now()),
+        (projectId, beforeMs) => forgetBefore(database, projectId, beforeMs),
+      );
       if (events > 0) log.info("purged expired events", { events });
     },
   },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Access, createAuthorize, Principal } from "./auth/access.ts";
+import type { createAuthorize, Principal } from "./auth/access.ts";
 import {
   deleteKey,
   getKeys,
@@ -29,11 +29,12 @@ import {
 import type { Tokens } from "./auth/tokens.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/sql.ts";
+import type { DocumentedRoute } from "./documented_route.ts";
 import { getHealth, getMetrics, getReadiness } from "./health_endpoints.ts";
 import type { BodyBudget } from "./http/body.ts";
 import type { Log } from "./http/log.ts";
 import type { RateLimit } from "./http/rate_limit.ts";
-import type { Exchange, Route } from "./http/router.ts";
+import type { Exchange } from "./http/router.ts";
 import { IngestBody, ingestEvents, IngestReply } from "./ingest/ingest_endpoint.ts";
 import type { Enrichment } from "./ingest/pipeline.ts";
 import type { Salts } from "./ingest/salts.ts";
@@ -42,8 +43,10 @@ import { getLanding } from "./landing.ts";
 import type { Metrics } from "./metrics.ts";
 import { createOpenApi, type RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "./problem.ts";
+import { reportRoutes } from "./report_routes.ts";
 import { EVENT_QUERY, EventsReply, getEvents } from "./reports/events_endpoint.ts";
 import { createSdkFile } from "./sdk_endpoints.ts";
+import type { Fold } from "./sessions/fold.ts";
 
 /** What handlers may need, built once by the composition root. */
 export interface Services {
@@ -65,10 +68,9 @@ export interface Services {
   readonly rateLimit: RateLimit | null;
   readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
   readonly now: () => number;
+  /** Makes sessions and actors of a project's events that were stored since. */
+  readonly fold: Fold;
 }
-
-/** A row of the table: the route, and what the OpenAPI document says of it. */
-export type DocumentedRoute = Route<Access, Principal | null> & { readonly doc: RouteDoc };
 
 const INGEST_PROBLEMS: readonly ProblemCode[] = [
   "invalid_json",
@@ -337,6 +339,7 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     ...publicRoutes(services),
     ...sdkRoutes(),
     ...readRoutes(services),
+    ...reportRoutes({ ...services, readTimeoutMs: services.config.readTimeoutMs }),
     ...projectRoutes(services),
     ...keyRoutes(services),
   ];

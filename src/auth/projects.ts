@@ -24,7 +24,8 @@ function isTimezone(name: string): boolean {
   // Offsets such as +01:00 are no names: PostgreSQL reads their sign the other way round.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
+    // Stricter than Intl, which takes abbreviations such as PST that no calendar can be made of.
+    new Temporal.ZonedDateTime(0n, name);
     return true;
   } catch {
     return false;

@@ -4,9 +4,14 @@ import { PURGE_CHUNK_ROWS } from "../limits.ts";
 /**
  * Deletes events that are older than their project's `retentionDays`, a chunk a transaction so that
  * ingestion goes on meanwhile. Safe on several servers at once.
+ * @param forget takes what is older than an instant out of everything that was made of the events
  * @returns how many were deleted
  */
-export async function purgeExpiredEvents(sql: Sql, now: Date): Promise<number> {
+export async function purgeExpiredEvents(
+  sql: Sql,
+  now: Date,
+  forget: (projectId: number, beforeMs: number) => Promise<void>,
+): Promise<number> {
   const projects = await sql.query<{ project_id: number; before: Date }>(
     `SELECT project_id, $1::text::timestamptz - make_interval(days => retention_days) AS before
     FROM projects WHERE retention_days IS NOT NULL`,
@@ -25,6 +30,7 @@ export async function purgeExpiredEvents(sql: Sql, now: Date): Promise<number> {
       purged += rows.length;
       if (rows.length < PURGE_CHUNK_ROWS) break;
     }
+    await forget(project_id, before.getTime());
   }
   return purged;
 }

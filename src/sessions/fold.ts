@@ -44,7 +44,7 @@ FROM ids JOIN events e ON e.project_id = $1::int AND e.event_id = ids.event_id`;
 
 const SITE_HOST = "lower(substring(p.site_url from '^[A-Za-z]+://(?:[^/?#@]*@)?([^/?#:]+)'))";
 
-interface FoldedProject extends Record<string, unknown> {
+export interface FoldedProject extends Record<string, unknown> {
   readonly site_host: string | null;
   readonly known_host: string | null;
   readonly rules_version: number | null;
@@ -99,10 +99,18 @@ async function classifyAsNow(
   );
 }
 
+/**
+ * Begins a transaction that changes what the fold has made of a project: nobody else does until it
+ * ends. Null where there is no such project.
+ */
+export async function beginFold(tx: Sql, projectId: number): Promise<FoldedProject | null> {
+  await tx.script(`SET LOCAL jit = off; SET LOCAL work_mem = '32MB'; ${FOLD_TABLES} ${TIE_TABLE}`);
+  return await lockProject(tx, projectId);
+}
+
 /** Folds the oldest marks of a project, in one transaction. @returns how many events they held */
 async function foldBatch(tx: Sql, projectId: number): Promise<number> {
-  await tx.script(`SET LOCAL jit = off; SET LOCAL work_mem = '32MB'; ${FOLD_TABLES} ${TIE_TABLE}`);
-  const project = await lockProject(tx, projectId);
+  const project = await beginFold(tx, projectId);
   if (project === null) return 0;
   await classifyAsNow(tx, projectId, project);
   await tx.query(TAKE_FRESH, [projectId, FOLD_EVENTS_MAX, FOLD_MARKS_MAX]);

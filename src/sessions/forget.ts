@@ -1,0 +1,79 @@
+import type { Database } from "../db/sql.ts";
+import { cutSessions } from "./fold_cut.ts";
+import { beginFold } from "./fold.ts";
+
+// What begins before the bound and ends after it is cut anew from what is left.
+const DISSOLVE_CROSSING = `
+INSERT INTO fold_dissolved
+SELECT session_id FROM sessions
+WHERE project_id = $1::int AND first_tick < $2::int8 << 16 AND last_tick >= $2::int8 << 16
+RETURNING session_id`;
+
+const DELETE_SESSIONS = `
+DELETE FROM sessions WHERE project_id = $1::int AND last_tick < $2::int8 << 16`;
+
+// The actors whose first sighting is to be found again stand in fold_moves, as moved to themselves.
+const DELETE_FACTS = `
+WITH gone AS (
+  DELETE FROM facts WHERE project_id = $1::int AND tick < $2::int8 << 16 RETURNING actor_id
+)
+INSERT INTO fold_moves SELECT DISTINCT actor_id, actor_id, actor_id FROM gone
+RETURNING identity_id`;
+
+const DELETE_STRANGERS = `
+DELETE FROM identities i
+WHERE i.project_id = $1::int
+  AND i.actor_id IN (SELECT identity_id FROM fold_moves)
+  AND NOT EXISTS (
+    SELECT FROM actors a WHERE a.project_id = $1::int AND a.actor_id = i.actor_id)`;
+
+/**
+ * Takes everything before an instant out of what the fold has made of a project, as if those events
+ * had never been stored: sessions that cross the instant keep their later part, and first sightings
+ * are found anew. Whom an anonymous id belongs to stays known while that user has events left.
+ */
+export async function forgetBefore(
+  database: Database,
+  projectId: number,
+  beforeMs: number,
+): Promise<void> {
+  await database.transaction(async (tx) => {
+    if (await beginFold(tx, projectId) === null) return;
+    const crossing = await tx.query(DISSOLVE_CROSSING, [projectId, beforeMs]);
+    await tx.query(DELETE_SESSIONS, [projectId, beforeMs]);
+    const actors = await tx.query(DELETE_FACTS, [projectId, beforeMs]);
+    if (actors.length === 0) return;
+    await cutSessions(tx, projectId, { moved: true, dissolved: crossing.length > 0 });
+    await tx.query(DELETE_STRANGERS, [projectId]);
+  });
+}
+
+const ERASE = [
+  `DELETE FROM events e USING facts f
+  WHERE e.project_id = $1::int AND f.project_id = $1::int AND f.actor_id = $2::int
+    AND e.event_id = f.event_id
+  RETURNING e.event_id`,
+  "DELETE FROM facts WHERE project_id = $1::int AND actor_id = $2::int",
+  "DELETE FROM sessions WHERE project_id = $1::int AND actor_id = $2::int",
+  "DELETE FROM actors WHERE project_id = $1::int AND actor_id = $2::int",
+  "DELETE FROM identities WHERE project_id = $1::int AND actor_id = $2::int",
+] as const;
+
+/**
+ * Erases one actor: events, facts, sessions and identities, in one transaction. Fold first, so that
+ * nothing of theirs is pending.
+ * @returns how many events there were
+ */
+export async function eraseActor(
+  database: Database,
+  projectId: number,
+  actorId: number,
+): Promise<number> {
+  return await database.transaction(async (tx) => {
+    if (await beginFold(tx, projectId) === null) return 0;
+    const [events, ...rest] = ERASE;
+    const erased = await tx.query(events, [projectId, actorId]);
+    for (const statement of rest) await tx.query(statement, [projectId, actorId]);
+    return erased.length;
+  });
+}
