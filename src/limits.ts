@@ -95,6 +95,8 @@ export const PAGE_ROWS_MAX = 1_000;
 export const EXPORT_CHUNK_ROWS = 2_000;
 export const RANGE_YEARS_MAX = 10;
 export const RANGE_DAYS_DEFAULT = 30;
+/** Time buckets of one series. */
+export const BUCKETS_MAX = 2_000;
 export const CURSOR_LENGTH_MAX = 2_000;
 /** A request is stored at most this long after its receive time: 30 s of body, 15 s of flush, and a margin. */
 export const STORE_DELAY_MS_MAX = 2 * MINUTE_MS;
@@ -130,3 +132,47 @@ export const PURGE_CHUNK_ROWS = 5_000;
 /** Database connections of one server: for ingestion and administration, and for reads. */
 export const WRITE_CONNECTIONS_MAX = 6;
 export const READ_CONNECTIONS_MAX = 4;
+
+/** Sessions: a longer pause between two events of one actor cuts. */
+export const SESSION_GAP_MS = 30 * MINUTE_MS;
+/** The fold: events and marks of one transaction, and its pause when nothing is pending. */
+export const FOLD_EVENTS_MAX = 50_000;
+export const FOLD_MARKS_MAX = 5_000;
+export const FOLD_PAUSE_MS = 1 * SECOND_MS;
+
+/** Reads: structure. Filters, matches and what else comes as JSON in a parameter. */
+export const FILTERS_MAX = 20;
+export const FILTER_VALUES_MAX = 100;
+export const FILTER_TEXT_LENGTH_MAX = 2_048;
+export const PARAMETER_JSON_LENGTH_MAX = 64 * KIBIBYTE;
+export const PARAMETER_JSON_LEVELS_MAX = 10;
+export const LABEL_LENGTH_MAX = 200;
+/** Patterns of `matches`: their text, one repetition, and what all repetitions written out come to. */
+export const PATTERN_LENGTH_MAX = 200;
+export const PATTERN_LEVELS_MAX = 10;
+export const PATTERN_REPETITION_MAX = 100;
+export const PATTERN_STATES_MAX = 500;
+/** Places between characters that one pattern names. */
+export const PATTERN_ANCHORS_MAX = 8;
+/** A path of 2,048 characters, each escaped in JSON, as base64. */
+export const ROW_CURSOR_LENGTH_MAX = 20_000;
+
+/** Heatmaps: a path pattern, each character of which may be compared with each of a path. */
+export const HEATMAP_PATTERN_LENGTH_MAX = 500;
+
+/** Live updates: the pause between two looks, the longest silence, and how soon to come back. */
+export const LIVE_INTERVAL_MS = 2 * SECOND_MS;
+export const LIVE_HEARTBEAT_MS = 15 * SECOND_MS;
+export const LIVE_RETRY_MS = 3 * SECOND_MS;
+/** Streams open at once on one server; past it a request is answered 503 `overloaded`. */
+export const LIVE_LISTENERS_MAX = 200;
+/** Paths told of the last minutes. */
+export const LIVE_PAGES_MAX = 10;
+
+/** Trends: events in one read, values told apart by `by`, and points of all lines together. */
+export const TREND_EVENTS_MAX = 10;
+export const TREND_VALUES_MAX = 25;
+export const TREND_POINTS_MAX = 100_000;
+
+/** Pages: up to this many page views each find the next one by a look-up; more are sorted instead. */
+export const PAGE_VIEWS_LOOKED_UP_MAX = 20_000;

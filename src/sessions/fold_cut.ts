@@ -177,7 +177,7 @@ export async function cutSessions(tx: Sql, projectId: number, upheaval: Upheaval
   if (upheaval.dissolved) await tx.query(LOOSEN_DISSOLVED, project);
   await tx.query(REACH);
   await tx.query(CUT, project);
-  await tx.script("ANALYZE fold_segments");
+  await tx.script("ANALYZE fold_segments (actor_id, island, event_id, session_id)");
   await tx.query(MERGE, project);
   await tx.query(ABSORB_SESSIONS, project);
   await tx.query(WRITE_SESSIONS, project);

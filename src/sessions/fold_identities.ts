@@ -1,24 +1,33 @@
 import type { Sql } from "../db/sql.ts";
 
 // An event is its user's; else its anonymous id's; only one that names neither is the daily hash's.
-const ADD_IDENTITIES = `
-INSERT INTO identities (project_id, identity_id, actor_id, kind, value)
-SELECT $1::int, last.id + n.number, last.id + n.number, n.kind::"char", n.value
+const GATHER_IDENTITIES = `
+INSERT INTO fold_who (kind, value, identity_id, actor_id)
+SELECT named.kind::"char", named.value, i.identity_id, i.actor_id
 FROM (
-  SELECT kind, value, row_number() OVER (ORDER BY kind, value) AS number
+  SELECT 'u' AS kind, user_id AS value FROM fold_fresh WHERE user_id IS NOT NULL GROUP BY user_id
+  UNION ALL
+  SELECT 'a', anonymous_id FROM fold_fresh WHERE anonymous_id IS NOT NULL GROUP BY anonymous_id
+  UNION ALL
+  SELECT 'h', hash FROM fold_fresh WHERE hash IS NOT NULL GROUP BY hash
+) AS named
+LEFT JOIN identities i
+  ON i.project_id = $1::int AND i.kind = named.kind::"char" AND i.value = named.value`;
+
+const ADD_IDENTITIES = `
+WITH added AS (
+  INSERT INTO identities (project_id, identity_id, actor_id, kind, value)
+  SELECT $1::int, last.id + n.number, last.id + n.number, n.kind, n.value
   FROM (
-    SELECT 'u' AS kind, user_id AS value FROM fold_fresh WHERE user_id IS NOT NULL
-    UNION
-    SELECT 'a', anonymous_id FROM fold_fresh WHERE anonymous_id IS NOT NULL
-    UNION
-    SELECT 'h', hash FROM fold_fresh WHERE hash IS NOT NULL
-  ) AS named
-  WHERE NOT EXISTS (
-    SELECT FROM identities i
-    WHERE i.project_id = $1::int AND i.kind = named.kind::"char" AND i.value = named.value)
-) n, (
-  SELECT coalesce(max(identity_id), 0) AS id FROM identities WHERE project_id = $1::int
-) last`;
+    SELECT kind, value, row_number() OVER (ORDER BY kind, value) AS number
+    FROM fold_who WHERE identity_id IS NULL
+  ) n, (
+    SELECT coalesce(max(identity_id), 0) AS id FROM identities WHERE project_id = $1::int
+  ) last
+  RETURNING kind, value, identity_id
+)
+UPDATE fold_who w SET identity_id = a.identity_id, actor_id = a.identity_id
+FROM added a WHERE w.kind = a.kind AND w.value = a.value`;
 
 // Of several users that an anonymous id was seen with, the earliest by time keeps it.
 const LINK_IDENTITIES = `
@@ -31,8 +40,9 @@ WITH seen AS (
   UPDATE identities i
   SET linked_at = s.at, linked_by = s.event_id, actor_id = u.identity_id
   FROM seen s
-  JOIN identities u ON u.project_id = $1::int AND u.kind = 'u' AND u.value = s.user_id
-  JOIN identities old ON old.project_id = $1::int AND old.kind = 'a' AND old.value = s.anonymous_id
+  JOIN fold_who u ON u.kind = 'u' AND u.value = s.user_id
+  JOIN fold_who a ON a.kind = 'a' AND a.value = s.anonymous_id
+  JOIN identities old ON old.project_id = $1::int AND old.identity_id = a.identity_id
   WHERE i.project_id = $1::int AND i.identity_id = old.identity_id
     AND (old.linked_at IS NULL OR (s.at, s.event_id) < (old.linked_at, old.linked_by))
   RETURNING i.identity_id, old.actor_id AS old_actor, i.actor_id AS new_actor
@@ -40,6 +50,9 @@ WITH seen AS (
 INSERT INTO fold_moves
 SELECT identity_id, old_actor, new_actor FROM linked WHERE old_actor <> new_actor
 RETURNING identity_id`;
+
+const FOLLOW_MOVES = `
+UPDATE fold_who w SET actor_id = m.new_actor FROM fold_moves m WHERE w.identity_id = m.identity_id`;
 
 /** An anonymous id becomes a user's: all of its facts and sessions are the user's now. */
 const MOVE_WHOLE_FACTS = `
@@ -76,8 +89,11 @@ WHERE s.project_id = $1::int AND s.actor_id IN (
 
 /** Adds the identities of the fresh events. @returns how many anonymous ids have a new owner, told in `fold_moves` */
 export async function resolveIdentities(tx: Sql, projectId: number): Promise<number> {
+  await tx.query(GATHER_IDENTITIES, [projectId]);
   await tx.query(ADD_IDENTITIES, [projectId]);
-  return (await tx.query(LINK_IDENTITIES, [projectId])).length;
+  const moved = (await tx.query(LINK_IDENTITIES, [projectId])).length;
+  if (moved > 0) await tx.query(FOLLOW_MOVES);
+  return moved;
 }
 
 /** Hands facts and sessions to their new owners. */

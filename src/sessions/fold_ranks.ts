@@ -3,21 +3,18 @@ import type { Sql } from "../db/sql.ts";
 /** Each fresh event as a fact: whose it is, and its texts as numbers. Ranks come after. */
 const RESOLVE_FACTS = `
 INSERT INTO fold_new (event_id, tick, actor_id, name_id, path_id, context_id, traffic_id)
-SELECT f.event_id, f.at_ms << 16, coalesce(u.identity_id, a.actor_id, h.identity_id),
+SELECT f.event_id, f.at_ms << 16, coalesce(u.actor_id, a.actor_id, h.actor_id),
   n.id, p.id, c.id, r.id
 FROM fold_fresh f
 JOIN fold_keys n ON n.kind = 't' AND n.key = f.name
 LEFT JOIN fold_keys p ON p.kind = 't' AND p.key = f.path
 JOIN fold_keys c ON c.kind = 'c' AND c.key = f.context_key
 LEFT JOIN fold_keys r ON r.kind = 'r' AND r.key = f.traffic_key
-LEFT JOIN identities u ON u.project_id = $1::int AND u.kind = 'u' AND u.value = f.user_id
-LEFT JOIN identities a ON a.project_id = $1::int AND a.kind = 'a' AND a.value = f.anonymous_id
-LEFT JOIN identities h ON h.project_id = $1::int AND h.kind = 'h' AND h.value = f.hash`;
+LEFT JOIN fold_who u ON u.kind = 'u' AND u.value = f.user_id
+LEFT JOIN fold_who a ON a.kind = 'a' AND a.value = f.anonymous_id
+LEFT JOIN fold_who h ON h.kind = 'h' AND h.value = f.hash`;
 
-/** Milliseconds in which an actor has several events, one of them fresh or newly the actor's. */
-const TIES = `
-CREATE TEMP TABLE IF NOT EXISTS fold_ties (actor_id int, tick bigint) ON COMMIT DELETE ROWS`;
-
+// `fold_ties`: milliseconds in which an actor has several events, one of them fresh or newly the actor's.
 // LATERAL with LIMIT looks each spot up in the index; a join could read every fact there is.
 const FIND_TIES = `
 INSERT INTO fold_ties
@@ -73,15 +70,14 @@ UPDATE fold_new n SET tick = r.tick
 FROM ranked r
 WHERE r.known_tick IS NULL AND n.event_id = r.event_id AND n.tick <> r.tick`;
 
-export const TIE_TABLE = TIES;
-
 /**
  * Turns the fresh events into facts (`fold_new`) and ranks the events of an actor that share a
  * millisecond by their ids. Sessions of stored facts whose rank changes go to `fold_dissolved`.
  */
 export async function rankFacts(tx: Sql, projectId: number, moved: boolean): Promise<void> {
-  await tx.query(RESOLVE_FACTS, [projectId]);
-  await tx.script("ANALYZE fold_new");
+  await tx.script("ANALYZE fold_keys; ANALYZE fold_who");
+  await tx.query(RESOLVE_FACTS);
+  await tx.script("ANALYZE fold_new (actor_id, tick)");
   let ties = (await tx.query(FIND_TIES, [projectId])).length;
   if (moved) ties += (await tx.query(FIND_MOVED_TIES, [projectId])).length;
   if (ties > 0) await tx.query(RANK_TIES, [projectId]);

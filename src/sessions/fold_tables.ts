@@ -10,11 +10,17 @@ CREATE TEMP TABLE IF NOT EXISTS fold_fresh (
 CREATE TEMP TABLE IF NOT EXISTS fold_keys (
   kind "char", key text, digest uuid, sample uuid, id int
 ) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_who (
+  kind "char", value text, identity_id int, actor_id int
+) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_moves (
   identity_id int, old_actor int, new_actor int
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_new (
   event_id uuid, tick bigint, actor_id int, name_id int, path_id int, context_id int, traffic_id int
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_ties (
+  actor_id int, tick bigint
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_dissolved (session_id int) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_loose (
