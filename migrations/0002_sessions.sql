@@ -21,7 +21,9 @@ CREATE TABLE fold_projects (
   project_id int PRIMARY KEY,
   -- The site's host that `traffic` was classified with, and the version of the rules.
   site_host text,
-  rules_version int
+  rules_version int,
+  -- The zone whose days the rollups count by.
+  timezone text
 );
 
 -- Names and paths of events. Paths may be 2,048 characters, too long for an index: their SHA-256 is not.
@@ -96,8 +98,11 @@ CREATE TABLE actors (
   first_tick bigint NOT NULL,
   project_id int NOT NULL,
   actor_id int NOT NULL,
+  -- The local day of the first event, and those with an event that no bot did, in order.
+  first_day int,
+  days int[] NOT NULL DEFAULT '{}',
   PRIMARY KEY (project_id, actor_id)
-);
+) WITH (fillfactor = 80);
 CREATE INDEX actors_by_first ON actors (project_id, first_tick) INCLUDE (actor_id);
 
 CREATE TABLE sessions (
@@ -145,6 +150,43 @@ CREATE INDEX facts_by_name ON facts (project_id, name_id, tick) INCLUDE (actor_i
   WHERE name_id > 3;
 -- Facts are appended in about the order of time.
 CREATE INDEX facts_by_time ON facts USING brin (project_id, tick) WITH (pages_per_range = 32);
+
+-- Rollups of what no bot did, by local day (days since 1970-01-01 in the project's zone).
+
+CREATE TABLE day_totals (
+  events bigint NOT NULL DEFAULT 0,
+  pageviews bigint NOT NULL DEFAULT 0,
+  -- Of sessions that start on the day.
+  sessions bigint NOT NULL DEFAULT 0,
+  bounces bigint NOT NULL DEFAULT 0,
+  duration_ms bigint NOT NULL DEFAULT 0,
+  project_id int NOT NULL,
+  day int NOT NULL,
+  PRIMARY KEY (project_id, day)
+);
+
+-- How many sessions that start on the day last how many whole seconds: where a median lies.
+CREATE TABLE session_durations (
+  project_id int NOT NULL,
+  day int NOT NULL,
+  seconds int NOT NULL,
+  sessions int NOT NULL,
+  PRIMARY KEY (project_id, day, seconds)
+);
+
+-- How many actors were there on a day, by the day on which they were there before. The distinct
+-- actors of any span of days are those whose day before lies before the span: a sum, not a union.
+CREATE TABLE visitor_days (
+  project_id int NOT NULL,
+  day int NOT NULL,
+  -- -2147483648 where there was none.
+  prev_day int NOT NULL,
+  -- The first such day of the actor, and the day of its first event ever, a bot's included.
+  cohort_day int NOT NULL,
+  first_day int NOT NULL,
+  actors int NOT NULL,
+  PRIMARY KEY (project_id, day, prev_day, cohort_day, first_day)
+);
 
 -- Events that were stored before there was a fold.
 INSERT INTO fold_marks (project_id, event_count, event_ids)

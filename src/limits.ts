@@ -176,3 +176,21 @@ export const TREND_POINTS_MAX = 100_000;
 
 /** Pages: up to this many page views each find the next one by a look-up; more are sorted instead. */
 export const PAGE_VIEWS_LOOKED_UP_MAX = 20_000;
+
+/** Retention: cells of a cohort, its own period included. */
+export const RETENTION_PERIODS_DEFAULT = 7;
+export const RETENTION_PERIODS_MAX = 60;
+
+/** Goals: of one project, points of all their series in one reply, and what one conversion is worth. */
+export const GOALS_MAX = 200;
+export const GOAL_POINTS_MAX = 100_000;
+export const GOAL_FIXED_VALUE_MAX = 1_000_000_000_000;
+
+/** Funnels: steps, events that must not happen in between, the window, groups told apart, and how many are kept. */
+export const FUNNEL_STEPS_MAX = 10;
+export const FUNNEL_EXCLUSIONS_MAX = 10;
+export const FUNNEL_WINDOW_MS_MAX = 366 * DAY_MS;
+export const FUNNEL_GROUPS_MAX = 25;
+export const FUNNELS_MAX = 200;
+/** Packs of actors' events that are fetched at once: each holds those of 64 actors. */
+export const FUNNEL_PACKS_FETCHED = 200;

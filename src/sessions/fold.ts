@@ -11,6 +11,7 @@ import {
 import { moveHistories, resolveIdentities } from "./fold_identities.ts";
 import { rankFacts } from "./fold_ranks.ts";
 import { FOLD_TABLES } from "./fold_tables.ts";
+import { recountRollups, rollUp } from "./rollups.ts";
 
 export interface Fold {
   /** Folds everything that was stored for the project before this was called. */
@@ -48,12 +49,15 @@ export interface FoldedProject extends Record<string, unknown> {
   readonly site_host: string | null;
   readonly known_host: string | null;
   readonly rules_version: number | null;
+  readonly timezone: string;
+  readonly known_timezone: string | null;
 }
 
 /** Whoever folds a project holds its row; the others wait, and find nothing left to do. */
 async function lockProject(tx: Sql, projectId: number): Promise<FoldedProject | null> {
   const [row] = await tx.query<FoldedProject>(
-    `SELECT ${SITE_HOST} AS site_host, f.site_host AS known_host, f.rules_version
+    `SELECT ${SITE_HOST} AS site_host, f.site_host AS known_host, f.rules_version,
+      p.timezone, f.timezone AS known_timezone
     FROM fold_projects f JOIN projects p USING (project_id)
     WHERE f.project_id = $1::int FOR UPDATE OF f`,
     [projectId],
@@ -71,31 +75,31 @@ async function lockProject(tx: Sql, projectId: number): Promise<FoldedProject | 
   return added === undefined ? null : await lockProject(tx, projectId);
 }
 
-const STALE =
-  `f.site_host IS DISTINCT FROM ${SITE_HOST} OR f.rules_version IS DISTINCT FROM $2::int`;
+/** Projects whose site, time zone or channel rules are not those that they were folded with. */
+const STALE_PROJECTS = `
+SELECT project_id FROM fold_projects f JOIN projects p USING (project_id)
+WHERE f.site_host IS DISTINCT FROM ${SITE_HOST} OR f.rules_version IS DISTINCT FROM $1::int
+  OR f.timezone IS DISTINCT FROM p.timezone`;
 
 async function isStale(sql: Sql, projectId: number): Promise<boolean> {
   const rows = await sql.query(
-    `SELECT FROM fold_projects f JOIN projects p USING (project_id)
-    WHERE f.project_id = $1::int AND (${STALE})`,
-    [projectId, RULES_VERSION],
+    `${STALE_PROJECTS.replace("WHERE ", "WHERE project_id = $2::int AND (")})`,
+    [RULES_VERSION, projectId],
   );
   return rows.length > 0;
 }
 
-/** After a change of the site's host or of the channel rules, history is told by the new ones too. */
-async function classifyAsNow(
-  tx: Sql,
-  projectId: number,
-  project: FoldedProject,
-): Promise<void> {
-  const same = project.site_host === project.known_host &&
-    project.rules_version === RULES_VERSION;
-  if (same) return;
-  await reclassifyTraffic(tx, projectId, project.site_host);
+/** After a change of the site, its time zone or the channel rules, history is told by the new ones. */
+async function tellAsNow(tx: Sql, projectId: number, project: FoldedProject): Promise<void> {
+  const { site_host, known_host, rules_version, timezone, known_timezone } = project;
+  const sameRules = site_host === known_host && rules_version === RULES_VERSION;
+  if (sameRules && timezone === known_timezone) return;
+  if (!sameRules) await reclassifyTraffic(tx, projectId, site_host);
+  if (timezone !== known_timezone) await recountRollups(tx, projectId, timezone);
   await tx.query(
-    "UPDATE fold_projects SET site_host = $2::text, rules_version = $3::int WHERE project_id = $1::int",
-    [projectId, project.site_host, RULES_VERSION],
+    `UPDATE fold_projects SET site_host = $2::text, rules_version = $3::int, timezone = $4::text
+    WHERE project_id = $1::int`,
+    [projectId, site_host, RULES_VERSION, timezone],
   );
 }
 
@@ -120,7 +124,7 @@ export async function beginFold(tx: Sql, projectId: number): Promise<FoldedProje
 async function foldBatch(tx: Sql, projectId: number): Promise<number> {
   const project = await beginFold(tx, projectId);
   if (project === null) return 0;
-  await classifyAsNow(tx, projectId, project);
+  await tellAsNow(tx, projectId, project);
   await tx.query(TAKE_FRESH, [projectId, FOLD_EVENTS_MAX, FOLD_MARKS_MAX]);
   await tx.script("ANALYZE fold_fresh (event_id)");
   const [{ events }] = await tx.query("SELECT count(*)::int AS events FROM fold_fresh") as [
@@ -133,6 +137,7 @@ async function foldBatch(tx: Sql, projectId: number): Promise<number> {
   await rankFacts(tx, projectId, moved);
   const dissolved = (await tx.query("SELECT FROM fold_dissolved LIMIT 1")).length > 0;
   await cutSessions(tx, projectId, { moved, dissolved });
+  await rollUp(tx, projectId, project.timezone);
   return events;
 }
 
@@ -168,7 +173,8 @@ export function createFold(database: Database): Fold {
     catchUp,
     async catchUpAll() {
       const projects = await database.query<{ project_id: number }>(
-        "SELECT DISTINCT project_id FROM fold_marks ORDER BY project_id",
+        `SELECT DISTINCT project_id FROM fold_marks UNION ${STALE_PROJECTS} ORDER BY project_id`,
+        [RULES_VERSION],
       );
       let events = 0;
       for (const { project_id } of projects) {

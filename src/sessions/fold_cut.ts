@@ -1,5 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
+import { rememberDays } from "./rollups.ts";
 import { digestOf, TRAFFIC_KEY } from "./fold_dictionaries.ts";
 
 const LOOSEN_NEW = `
@@ -13,7 +14,9 @@ const LOOSEN_DISSOLVED = `
 WITH gone AS (
   DELETE FROM sessions s USING (SELECT DISTINCT session_id FROM fold_dissolved) d
   WHERE s.project_id = $1::int AND s.session_id = d.session_id
-  RETURNING s.session_id, s.actor_id, s.first_tick, s.last_tick
+  RETURNING s.*
+), told AS (
+  INSERT INTO fold_changed SELECT -1, first_tick, last_tick, views, customs, humans FROM gone
 )
 INSERT INTO fold_loose
 SELECT f.event_id, f.tick, f.actor_id, f.name_id, f.path_id, f.context_id, t.traffic_id, false
@@ -99,6 +102,14 @@ FROM (
   HAVING count(*) > 1 OR bool_or(session_id IS NULL)
 ) merged, (SELECT coalesce(max(session_id), 0) AS id FROM sessions WHERE project_id = $1::int) last`;
 
+const TELL_CHANGES = `
+INSERT INTO fold_changed
+SELECT -1, g.first_tick, g.last_tick, g.views, g.customs, g.humans
+FROM fold_segments g JOIN fold_islands i ON i.actor_id = g.actor_id AND i.island = g.island
+WHERE g.session_id IS NOT NULL
+UNION ALL
+SELECT 1, first_tick, last_tick, views, customs, humans FROM fold_islands`;
+
 const ABSORB_SESSIONS = `
 WITH absorbed AS (
   DELETE FROM sessions s
@@ -179,10 +190,12 @@ export async function cutSessions(tx: Sql, projectId: number, upheaval: Upheaval
   await tx.query(CUT, project);
   await tx.script("ANALYZE fold_segments (actor_id, island, event_id, session_id)");
   await tx.query(MERGE, project);
+  await tx.query(TELL_CHANGES);
   await tx.query(ABSORB_SESSIONS, project);
   await tx.query(WRITE_SESSIONS, project);
   if (upheaval.dissolved) await tx.query(WRITE_LOOSENED, project);
   await tx.query(WRITE_FACTS, project);
+  await rememberDays(tx, projectId);
   await tx.query(WRITE_FIRST_SEEN, project);
   if (upheaval.moved) await tx.query(REWRITE_FIRST_SEEN, project);
 }

@@ -22,6 +22,15 @@ CREATE TEMP TABLE IF NOT EXISTS fold_new (
 CREATE TEMP TABLE IF NOT EXISTS fold_ties (
   actor_id int, tick bigint
 ) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_removed (
+  tick bigint, actor_id int, name_id int, context_id int
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_changed (
+  sign int, first_tick bigint, last_tick bigint, views int, customs int, humans int
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_days (
+  actor_id int, old_days int[], old_first int, new_days int[], new_first int, recount bool
+) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_dissolved (session_id int) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_loose (
   event_id uuid, tick bigint, actor_id int, name_id int, path_id int, context_id int, traffic_id int,

@@ -1,6 +1,7 @@
 import type { Database } from "../db/sql.ts";
 import { cutSessions } from "./fold_cut.ts";
 import { beginFold } from "./fold.ts";
+import { rememberDays, rollUp } from "./rollups.ts";
 
 // What begins before the bound and ends after it is cut anew from what is left.
 const DISSOLVE_CROSSING = `
@@ -10,12 +11,17 @@ WHERE project_id = $1::int AND first_tick < $2::int8 << 16 AND last_tick >= $2::
 RETURNING session_id`;
 
 const DELETE_SESSIONS = `
-DELETE FROM sessions WHERE project_id = $1::int AND last_tick < $2::int8 << 16`;
+WITH gone AS (
+  DELETE FROM sessions WHERE project_id = $1::int AND last_tick < $2::int8 << 16 RETURNING *
+)
+INSERT INTO fold_changed SELECT -1, first_tick, last_tick, views, customs, humans FROM gone`;
 
 // The actors whose first sighting is to be found again stand in fold_moves, as moved to themselves.
 const DELETE_FACTS = `
 WITH gone AS (
-  DELETE FROM facts WHERE project_id = $1::int AND tick < $2::int8 << 16 RETURNING actor_id
+  DELETE FROM facts WHERE project_id = $1::int AND tick < $2::int8 << 16 RETURNING *
+), told AS (
+  INSERT INTO fold_removed SELECT tick, actor_id, name_id, context_id FROM gone
 )
 INSERT INTO fold_moves SELECT DISTINCT actor_id, actor_id, actor_id FROM gone
 RETURNING identity_id`;
@@ -38,12 +44,14 @@ export async function forgetBefore(
   beforeMs: number,
 ): Promise<void> {
   await database.transaction(async (tx) => {
-    if (await beginFold(tx, projectId) === null) return;
+    const project = await beginFold(tx, projectId);
+    if (project === null) return;
     const crossing = await tx.query(DISSOLVE_CROSSING, [projectId, beforeMs]);
     await tx.query(DELETE_SESSIONS, [projectId, beforeMs]);
     const actors = await tx.query(DELETE_FACTS, [projectId, beforeMs]);
     if (actors.length === 0) return;
     await cutSessions(tx, projectId, { moved: true, dissolved: crossing.length > 0 });
+    await rollUp(tx, projectId, project.known_timezone ?? project.timezone);
     await tx.query(DELETE_STRANGERS, [projectId]);
   });
 }
@@ -53,8 +61,14 @@ const ERASE = [
   WHERE e.project_id = $1::int AND f.project_id = $1::int AND f.actor_id = $2::int
     AND e.event_id = f.event_id
   RETURNING e.event_id`,
-  "DELETE FROM facts WHERE project_id = $1::int AND actor_id = $2::int",
-  "DELETE FROM sessions WHERE project_id = $1::int AND actor_id = $2::int",
+  `WITH gone AS (
+    DELETE FROM facts WHERE project_id = $1::int AND actor_id = $2::int RETURNING *
+  )
+  INSERT INTO fold_removed SELECT tick, actor_id, name_id, context_id FROM gone`,
+  `WITH gone AS (
+    DELETE FROM sessions WHERE project_id = $1::int AND actor_id = $2::int RETURNING *
+  )
+  INSERT INTO fold_changed SELECT -1, first_tick, last_tick, views, customs, humans FROM gone`,
   "DELETE FROM actors WHERE project_id = $1::int AND actor_id = $2::int",
   "DELETE FROM identities WHERE project_id = $1::int AND actor_id = $2::int",
 ] as const;
@@ -70,10 +84,14 @@ export async function eraseActor(
   actorId: number,
 ): Promise<number> {
   return await database.transaction(async (tx) => {
-    if (await beginFold(tx, projectId) === null) return 0;
-    const [events, ...rest] = ERASE;
-    const erased = await tx.query(events, [projectId, actorId]);
+    const project = await beginFold(tx, projectId);
+    if (project === null) return 0;
+    const [deleteEvents, deleteFacts, ...rest] = ERASE;
+    const erased = await tx.query(deleteEvents, [projectId, actorId]);
+    await tx.query(deleteFacts, [projectId, actorId]);
+    await rememberDays(tx, projectId);
     for (const statement of rest) await tx.query(statement, [projectId, actorId]);
+    await rollUp(tx, projectId, project.known_timezone ?? project.timezone);
     return erased.length;
   });
 }

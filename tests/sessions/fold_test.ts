@@ -10,12 +10,13 @@ import { onBothEngines } from "../support/databases.ts";
 import { newRow } from "../support/event_rows.ts";
 import { foldedState } from "./folded_state.ts";
 
-const START_MS = Date.parse("2026-03-01T00:00:00Z");
+const START_MS = Date.parse("2026-03-01T17:00:00Z");
 const MINUTE_MS = 60_000;
 
 async function newProject(database: Database): Promise<number> {
   const [row] = await database.query<{ project_id: number }>(
-    "INSERT INTO projects (public_id, name) VALUES ($1::text, 'Test') RETURNING project_id",
+    `INSERT INTO projects (public_id, name, timezone)
+    VALUES ($1::text, 'Test', 'Asia/Kathmandu') RETURNING project_id`,
     [`prj_${crypto.randomUUID()}`],
   );
   return row!.project_id;

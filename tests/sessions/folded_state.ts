@@ -30,9 +30,19 @@ export async function foldedState(sql: Sql, projectId: number): Promise<string[]
     JOIN contexts c ON c.project_id = s.project_id AND c.context_id = s.context_id
     WHERE s.project_id = $1::int
     UNION ALL
-    SELECT concat_ws(' ', 'actor', w.who, a.first_tick >> 16)
+    SELECT concat_ws(' ', 'actor', w.who, a.first_tick >> 16, a.first_day, a.days)
     FROM actors a JOIN who w ON w.project_id = a.project_id AND w.identity_id = a.actor_id
     WHERE a.project_id = $1::int
+    UNION ALL
+    SELECT concat_ws(' ', 'day', day, events, pageviews, sessions, bounces, duration_ms)
+    FROM day_totals
+    WHERE project_id = $1::int AND (events, sessions) <> (0, 0)
+    UNION ALL
+    SELECT concat_ws(' ', 'durations', day, seconds, sessions)
+    FROM session_durations WHERE project_id = $1::int AND sessions <> 0
+    UNION ALL
+    SELECT concat_ws(' ', 'visitors', day, prev_day, cohort_day, first_day, actors)
+    FROM visitor_days WHERE project_id = $1::int AND actors <> 0
     ORDER BY line`,
     [projectId],
   );
