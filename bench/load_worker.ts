@@ -26,6 +26,8 @@ export interface LoadOrder {
   readonly connections: number;
   readonly batchEvents: number;
   readonly requests: number;
+  /** A steady pace, whatever the replies take. Absent: as fast as the replies come. */
+  readonly eventsPerSecond?: number;
 }
 
 export interface LoadResult {
@@ -96,6 +98,17 @@ function patch(request: PreparedRequest, visitor: number): void {
   for (const at of request.eventIdsAt) writeEventId(bytes, at, nowMs);
 }
 
+/**
+ * Waits until a paced request is due. @returns since when its latency counts: a request that comes
+ * late because all connections wait for replies has waited too.
+ */
+async function untilDue(dueAt: number): Promise<number> {
+  const ms = dueAt - performance.now();
+  if (ms <= 0) return dueAt;
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  return performance.now();
+}
+
 async function writeAll(connection: Deno.TcpConn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }
@@ -126,6 +139,9 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   const expected = `"accepted":${order.batchEvents},"duplicates":0,"rejected":[]`;
   const latencies = new Float64Array(order.requests);
   const cpuAtStart = processCpuSeconds("self");
+  const msPerRequest = order.eventsPerSecond === undefined
+    ? null
+    : 1000 * order.batchEvents / order.eventsPerSecond;
   const startedAt = performance.now();
   let sent = 0;
   await Promise.all(connections.map(async (connection) => {
@@ -134,6 +150,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
     let batchesLeft = 0;
     while (sent < order.requests) {
       const index = sent++;
+      const dueAt = msPerRequest === null ? null : await untilDue(startedAt + index * msPerRequest);
       if (batchesLeft-- === 0) {
         visitor = Math.floor(Math.random() * VISITORS);
         batchesLeft = BATCHES_PER_VISIT - 1;
@@ -143,7 +160,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
       patch(request, visitor);
       // A copy, since another connection may patch the same request while this one is written.
       const bytes = request.bytes.slice();
-      const sentAt = performance.now();
+      const sentAt = dueAt ?? performance.now();
       await writeAll(connection, bytes);
       const reply = await readReply(connection, buffer);
       latencies[index] = performance.now() - sentAt;

@@ -94,7 +94,7 @@ export interface MeasuredLoad extends LoadResult {
 export async function measureLoad(
   server: ServerProcess,
   databasePid: number | null,
-  order: Pick<LoadOrder, "connections" | "batchEvents" | "requests">,
+  order: Omit<LoadOrder, "port" | "apiKey">,
 ): Promise<MeasuredLoad> {
   const cpu = () =>
     [

@@ -35,9 +35,13 @@ import {
 } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
 import { Problem } from "./problem.ts";
+import { LIVE } from "./reports/live.ts";
+import { LiveFeed } from "./reports/live_feed.ts";
+import { getReport } from "./reports/report_endpoint.ts";
 import { createRoutes, type Services } from "./routes.ts";
 import { createFold } from "./sessions/fold.ts";
 import { runFoldLoop } from "./sessions/fold_loop.ts";
+import { eraseActor } from "./sessions/forget.ts";
 
 export interface App {
   /** Answers one request. `peer` is the address of the socket's other end. */
@@ -166,11 +170,14 @@ async function createServices(
   const metrics = new Metrics({ queueDepth: () => writer.depth, bodyBytes: () => budget.bytes });
   const tokens: Tokens = createTokens(config.jwt, database, now);
   const authorize = createAuthorize(createVerify(tokens, controlToken));
+  const reads = await openReadDatabase(config, database);
+  const fold = createFold(database);
+  const { readTimeoutMs } = config;
   return {
     config,
     log,
     database,
-    reads: await openReadDatabase(config, database),
+    reads,
     state,
     salts,
     budget,
@@ -188,7 +195,13 @@ async function createServices(
     rateLimit: config.rateLimitEventsPerSecond === null
       ? null
       : new RateLimit(config.rateLimitEventsPerSecond, KEYS_CACHED_MAX, now),
-    fold: createFold(database),
+    fold,
+    erase: (projectId, actorId) => eraseActor(database, projectId, actorId),
+    live: new LiveFeed({
+      read: (asked) => getReport({ reads, fold, readTimeoutMs, now }, LIVE, asked),
+      log,
+      now,
+    }),
     clientAddress: createClientAddress(config.trustedProxies),
     now,
   };
@@ -243,6 +256,7 @@ export async function createApp(config: Config, log: Log): Promise<App> {
     async stop() {
       state.draining = true;
       jobs.abort();
+      await services.live.close();
       const closing = setTimeout(() => budget.close(), SHUTDOWN_GRACE_MS);
       await inFlight.idle();
       clearTimeout(closing);

@@ -7,6 +7,7 @@ import {
   Printer,
   UsageMistake,
 } from "./commands/command.ts";
+import { ERASE_COMMAND } from "./commands/erase.ts";
 import { EXPORT_COMMAND } from "./commands/export.ts";
 import { type Failure, failureOf } from "./commands/failure.ts";
 import { commandHelp, GLOBAL_OPTIONS, groupHelp, overallHelp } from "./commands/help.ts";
@@ -31,6 +32,7 @@ export const COMMANDS: readonly Command[] = [
   SEED_COMMAND,
   EXPORT_COMMAND,
   IMPORT_COMMAND,
+  ERASE_COMMAND,
 ];
 
 /** How many letters must be changed, added, dropped or swapped to make one word the other. */

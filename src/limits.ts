@@ -137,7 +137,12 @@ export const READ_CONNECTIONS_MAX = 4;
 export const SESSION_GAP_MS = 30 * MINUTE_MS;
 /** The fold: events and marks of one transaction, and its pause when nothing is pending. */
 export const FOLD_EVENTS_MAX = 50_000;
+/** The embedded engine has one session: ingestion waits while a transaction of the fold runs. */
+export const FOLD_EVENTS_MAX_EMBEDDED = 4_000;
 export const FOLD_MARKS_MAX = 5_000;
+/** After so many folded events the planner is told of the tables' sizes: twice as many each time. */
+export const FOLD_ANALYSE_EVENTS_MIN = 20_000;
+export const FOLD_ANALYSE_EVENTS_MAX = 1_000_000;
 export const FOLD_PAUSE_MS = 1 * SECOND_MS;
 
 /** Reads: structure. Filters, matches and what else comes as JSON in a parameter. */

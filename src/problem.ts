@@ -46,6 +46,7 @@ export const PROBLEMS = {
     status: 503,
     title: "The identity provider's keys cannot be fetched",
   },
+  read_timeout: { status: 503, title: "The read took too long" },
   shutting_down: { status: 503, title: "The server is stopping" },
 } as const satisfies Record<string, ProblemKind>;
 

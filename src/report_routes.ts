@@ -1,12 +1,49 @@
 import { z } from "zod";
+import { type Principal, requirePrincipal } from "./auth/access.ts";
 import { projectOfQuery } from "./auth/project_of_query.ts";
+import type { Project } from "./auth/projects.ts";
+import type { Sql } from "./db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
+import type { Exchange } from "./http/router.ts";
+import type { RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "./problem.ts";
+import { ACQUISITION } from "./reports/acquisition.ts";
+import { FUNNELS, SAVED_FUNNEL } from "./reports/funnels.ts";
+import { GoalBody, GoalShown } from "./reports/goal_definitions.ts";
+import { GOALS } from "./reports/goals.ts";
+import { HEATMAP_PATHS } from "./reports/heatmap_paths.ts";
+import { HEATMAPS } from "./reports/heatmaps.ts";
+import { KPIS } from "./reports/kpis.ts";
+import { LIVE } from "./reports/live.ts";
+import type { LiveFeed } from "./reports/live_feed.ts";
+import { PAGES } from "./reports/pages.ts";
 import type { Report } from "./reports/report.ts";
 import { getReport, READ_QUERY, type ReportServices } from "./reports/report_endpoint.ts";
+import { RETENTION } from "./reports/retention.ts";
+import { FunnelBody, FunnelShown } from "./reports/funnel_definition.ts";
+import { deleteFunnel, putFunnel } from "./reports/saved_funnels.ts";
+import { deleteGoal, putGoal } from "./reports/saved_goals.ts";
+import { TRENDS } from "./reports/trends.ts";
 
-/** Every report that is offered. */
-const REPORTS: readonly Report[] = [];
+export interface ReadRouteServices extends ReportServices {
+  /** The database that saved reports are written to. */
+  readonly database: Sql;
+  readonly live: LiveFeed;
+}
+
+/** Every report that is answered in the one way of all. */
+const REPORTS: readonly Report[] = [
+  KPIS,
+  ACQUISITION,
+  PAGES,
+  FUNNELS,
+  SAVED_FUNNEL,
+  RETENTION,
+  GOALS,
+  TRENDS,
+  HEATMAPS,
+  HEATMAP_PATHS,
+];
 
 const PROBLEMS: readonly ProblemCode[] = [
   "invalid_parameter",
@@ -15,8 +52,35 @@ const PROBLEMS: readonly ProblemCode[] = [
   "not_found",
   "read_timeout",
 ];
+const SAVE_PROBLEMS: readonly ProblemCode[] = [
+  "invalid_json",
+  "invalid_body",
+  "invalid_parameter",
+  "body_too_large",
+  "unsupported_media_type",
+  "project_required",
+  "not_found",
+  "conflict",
+];
 
-function routeOf(services: ReportServices, report: Report): DocumentedRoute {
+function docOf(report: Report): RouteDoc {
+  return {
+    summary: report.summary,
+    query: { ...READ_QUERY, ...report.parameters },
+    success: {
+      status: 200,
+      description: "The result, and the parameters as resolved",
+      schema: z.object({
+        query: z.record(z.string(), z.unknown()),
+        asOf: z.iso.datetime(),
+        ...report.reply,
+      }),
+    },
+    problems: PROBLEMS,
+  };
+}
+
+function routeOf(services: ReadRouteServices, report: Report): DocumentedRoute {
   return {
     method: "GET",
     path: report.path,
@@ -25,24 +89,71 @@ function routeOf(services: ReportServices, report: Report): DocumentedRoute {
       const project = await projectOfQuery(services.reads, exchange);
       return await getReport(services, report, { ...exchange, project });
     },
-    doc: {
-      summary: report.summary,
-      query: { ...READ_QUERY, ...report.parameters },
-      success: {
-        status: 200,
-        description: "The result, and the parameters as resolved",
-        schema: z.object({
-          query: z.record(z.string(), z.unknown()),
-          asOf: z.iso.datetime(),
-          ...report.reply,
-        }),
-      },
-      problems: PROBLEMS,
-    },
+    doc: docOf(report),
   };
 }
 
-/** The routes of all reports. */
-export function reportRoutes(services: ReportServices): DocumentedRoute[] {
-  return REPORTS.map((report) => routeOf(services, report));
+function liveRoute({ reads, live }: ReadRouteServices): DocumentedRoute {
+  const doc = docOf(LIVE);
+  return {
+    method: "GET",
+    path: LIVE.path,
+    access: "read",
+    handler: async (exchange) => {
+      const project = await projectOfQuery(reads, exchange);
+      const { expiresAtMs } = requirePrincipal(exchange.who);
+      return await live.answer({ ...exchange, project }, expiresAtMs);
+    },
+    doc: { ...doc, problems: [...doc.problems, "overloaded"] },
+  };
+}
+
+type Save = (
+  services: { sql: Sql },
+  project: Project,
+  exchange: Exchange<Principal | null>,
+) => Promise<Response>;
+
+function savingRoute(
+  { database }: ReadRouteServices,
+  path: string,
+  method: "PUT" | "DELETE",
+  save: Save,
+  doc: Omit<RouteDoc, "problems" | "query">,
+): DocumentedRoute {
+  return {
+    method,
+    path,
+    access: "write",
+    handler: async (exchange) =>
+      await save({ sql: database }, await projectOfQuery(database, exchange), exchange),
+    doc: { ...doc, query: { project: READ_QUERY.project! }, problems: SAVE_PROBLEMS },
+  };
+}
+
+/** The routes of all reports, and of what people save for them. */
+export function reportRoutes(services: ReadRouteServices): DocumentedRoute[] {
+  const gone = { status: 204, description: "Deleted" };
+  return [
+    ...REPORTS.map((report) => routeOf(services, report)),
+    liveRoute(services),
+    savingRoute(services, "/v1/funnels/:slug", "PUT", putFunnel, {
+      summary: "Save a funnel; 201 where it is new",
+      body: FunnelBody,
+      success: { status: 200, description: "The saved funnel", schema: FunnelShown },
+    }),
+    savingRoute(services, "/v1/funnels/:slug", "DELETE", deleteFunnel, {
+      summary: "Delete a saved funnel",
+      success: gone,
+    }),
+    savingRoute(services, "/v1/goals/:slug", "PUT", putGoal, {
+      summary: "Save a goal, which applies to history too; 201 where it is new",
+      body: GoalBody,
+      success: { status: 200, description: "The goal", schema: GoalShown },
+    }),
+    savingRoute(services, "/v1/goals/:slug", "DELETE", deleteGoal, {
+      summary: "Delete a goal",
+      success: gone,
+    }),
+  ];
 }

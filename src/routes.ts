@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { actorRoutes } from "./actor_routes.ts";
 import type { createAuthorize, Principal } from "./auth/access.ts";
 import {
   deleteKey,
@@ -45,6 +46,7 @@ import { createOpenApi, type RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "./problem.ts";
 import { reportRoutes } from "./report_routes.ts";
 import { EVENT_QUERY, EventsReply, getEvents } from "./reports/events_endpoint.ts";
+import type { LiveFeed } from "./reports/live_feed.ts";
 import { createSdkFile } from "./sdk_endpoints.ts";
 import type { Fold } from "./sessions/fold.ts";
 
@@ -70,6 +72,9 @@ export interface Services {
   readonly now: () => number;
   /** Makes sessions and actors of a project's events that were stored since. */
   readonly fold: Fold;
+  /** Erases one actor of a project. @returns how many events there were */
+  readonly erase: (projectId: number, actorId: number) => Promise<number>;
+  readonly live: LiveFeed;
 }
 
 const INGEST_PROBLEMS: readonly ProblemCode[] = [
@@ -102,6 +107,7 @@ const READ_PROBLEMS: readonly ProblemCode[] = [
   "project_required",
   "range_too_large",
   "not_found",
+  "read_timeout",
 ];
 
 function publicRoutes(services: Services): DocumentedRoute[] {
@@ -181,15 +187,22 @@ function page(contentType: string): RouteDoc["success"] {
   return { status: 200, description: "As it is now", contentType };
 }
 
+function reportServicesOf(services: Services) {
+  return { ...services, readTimeoutMs: services.config.readTimeoutMs };
+}
+
 function readRoutes(services: Services): DocumentedRoute[] {
-  const { now, reads } = services;
+  const reports = reportServicesOf(services);
   return [
     {
       method: "GET",
       path: "/v1/events",
       access: "read",
       handler: async (exchange) =>
-        getEvents({ sql: reads, project: await projectOfQuery(reads, exchange), now }, exchange),
+        getEvents(
+          { ...reports, project: await projectOfQuery(services.reads, exchange) },
+          exchange,
+        ),
       doc: {
         summary: "Stored events, newest first; NDJSON with Accept: application/x-ndjson",
         query: EVENT_QUERY,
@@ -197,6 +210,7 @@ function readRoutes(services: Services): DocumentedRoute[] {
         problems: READ_PROBLEMS,
       },
     },
+    ...reportRoutes(reports),
     {
       method: "GET",
       path: "/v1/session",
@@ -339,9 +353,9 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     ...publicRoutes(services),
     ...sdkRoutes(),
     ...readRoutes(services),
-    ...reportRoutes({ ...services, readTimeoutMs: services.config.readTimeoutMs }),
     ...projectRoutes(services),
     ...keyRoutes(services),
+    ...actorRoutes(services),
   ];
   const document: DocumentedRoute = {
     method: "GET",

@@ -11,22 +11,24 @@ import {
   readTailCursor,
   type TailCursor,
 } from "./event_cursor.ts";
-import { invalidParameter, oneOf, pageRows, refuseUnknown } from "./parameters.ts";
+import { readFilters } from "./filters.ts";
+import { oneOf, pageRows, readAll, refuseUnknown } from "./parameters.ts";
 import { readRange } from "./range.ts";
 import { readReply } from "./read_reply.ts";
+import { type ReportServices, siteHostOf } from "./report_endpoint.ts";
 import {
+  currentSnapshot,
   type EventSelection,
   readStoredEvents,
   shownEvent,
   type StoredEventPage,
   type StoredEventRow,
 } from "./stored_events.ts";
+import { withinTime } from "./time_limit.ts";
 
-/** What a read works with: the project is one that the token may read. */
-export interface ReadContext {
-  readonly sql: Sql;
+/** What the read works with: the project is one that the token may read. */
+export interface EventsContext extends ReportServices {
   readonly project: Project;
-  readonly now: () => number;
 }
 
 /** The parameters of `GET /v1/events`. */
@@ -36,7 +38,7 @@ export const EVENT_QUERY: Readonly<Record<string, string>> = {
   to: "Local date, inclusive, or instant, exclusive. Default: today",
   timezone: "IANA time zone of the local dates. Default: the project's",
   bots: "exclude (default), include or only",
-  filters: "Only `[]` so far",
+  filters: 'JSON list of {"field","op","values"}; all must hold. Default: []',
   interval: "Of no effect here",
   compare: "Of no effect here",
   limit: "Rows of a page, 1 to 1000. Default: 100",
@@ -58,35 +60,51 @@ const SEMANTICS =
   "Stored events, newest first by their corrected time, ties by eventId; with `after`, those " +
   "committed since, newest first by receive time.";
 
+/** The parameters, every bad one told at once. */
+function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date) {
+  return readAll({
+    unknown: () => refuseUnknown(query, Object.keys(EVENT_QUERY)),
+    range: () => readRange(query, timezone, asOf.getTime()),
+    filters: () => readFilters(query),
+    bots: () => oneOf(query, "bots", BOTS, "exclude"),
+    rows: () => pageRows(query),
+    tail: () => readTailCursor(query),
+    cursor: () => readPageCursor(query),
+  });
+}
+
 /**
  * `GET /v1/events`: a page of stored events, or all of the selection as NDJSON where the caller
  * accepts `application/x-ndjson`.
+ * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`.
  */
 export async function getEvents(
-  { sql, project, now }: ReadContext,
+  { reads, fold, readTimeoutMs, project, now }: EventsContext,
   { request, url }: Exchange<unknown>,
 ): Promise<Response> {
   const query = url.searchParams;
-  refuseUnknown(query, Object.keys(EVENT_QUERY));
-  if (!["", "[]"].includes(query.get("filters")?.replaceAll(/\s/g, "") ?? "")) {
-    throw invalidParameter("filters", "Filters are not offered by this read yet.");
-  }
   const asOf = new Date(now());
-  const tail = readTailCursor(query);
+  const { range, filters, bots, rows, tail, cursor } = readQuery(query, project, asOf);
   const bounded = tail === null || query.has("from") || query.has("to");
-  const range = readRange(query, project.timezone, asOf.getTime());
-  const selection: EventSelection = {
-    projectId: project.projectId,
-    range: bounded ? range : null,
-    bots: oneOf(query, "bots", BOTS, "exclude"),
-    tail,
+  const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
+  let selection: EventSelection = { scope, range: bounded ? range : null, tail, folded: null };
+  // The snapshot comes first: what it shows is folded after this, and filters can see it.
+  const catchUp = async () => {
+    if (filters.length === 0) return;
+    const snapshot = await currentSnapshot(reads);
+    selection = { ...selection, folded: { at: asOf.toISOString(), snapshot } };
+    await fold.catchUp(project.projectId);
   };
-  const rows = pageRows(query);
-  const cursor = readPageCursor(query);
   if (request.headers.get("accept")?.includes("application/x-ndjson")) {
-    return exported(sql, selection, cursor, query.has("limit") ? rows : null);
+    await catchUp();
+    return exported(reads, selection, cursor, query.has("limit") ? rows : null);
   }
-  const page = await readStoredEvents(sql, selection, { cursor, rows });
+  const page = await withinTime(
+    reads,
+    readTimeoutMs,
+    catchUp,
+    (sql) => readStoredEvents(sql, selection, { cursor, rows }),
+  );
   const tailCursor = positionAfter(page, selection, cursor, asOf);
   const resolved = {
     project: project.id,
@@ -95,8 +113,8 @@ export async function getEvents(
     timezone: range.timezone,
     interval: query.get("interval") || null,
     compare: query.get("compare") || "none",
-    filters: [],
-    bots: selection.bots,
+    filters,
+    bots,
     limit: rows,
     cursor: query.get("cursor") || null,
     after: query.get("after") || null,

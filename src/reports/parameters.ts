@@ -39,3 +39,28 @@ export function refuseUnknown(query: URLSearchParams, known: readonly string[]):
     }
   }
 }
+
+type Readers = Readonly<Record<string, () => unknown>>;
+
+/**
+ * What every reader reads, by its name. Where several throw `invalid_parameter`, one Problem names
+ * what each of them named; any other Problem stands for itself.
+ */
+export function readAll<T extends Readers>(readers: T): { [K in keyof T]: ReturnType<T[K]> } {
+  const read: Record<string, unknown> = {};
+  const faults: Problem[] = [];
+  for (const [name, reader] of Object.entries(readers)) {
+    try {
+      read[name] = reader();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      faults.push(error);
+    }
+  }
+  const other = faults.find(({ code }) => code !== "invalid_parameter");
+  const only = faults.length === 1 ? faults[0] : undefined;
+  const errors = faults.flatMap((fault) => fault.options.errors ?? []);
+  if (faults.length === 0) return read as { [K in keyof T]: ReturnType<T[K]> };
+  throw only ?? (errors.length === 0 ? other : undefined) ??
+    new Problem("invalid_parameter", faults.map(({ detail }) => detail).join(" "), { errors });
+}

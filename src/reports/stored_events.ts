@@ -2,16 +2,17 @@ import type { Param, Sql } from "../db/sql.ts";
 import { STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
 import type { PageCursor, TailCursor } from "./event_cursor.ts";
 import type { Range } from "./range.ts";
-
-export type BotChoice = "exclude" | "include" | "only";
+import { type BotChoice, factConditions, type Scope } from "./selection.ts";
+import { SqlParams } from "./sql_params.ts";
 
 /** Which stored events are meant. */
 export interface EventSelection {
-  readonly projectId: number;
+  readonly scope: Scope;
   /** Null: of any time. */
   readonly range: Range | null;
-  readonly bots: BotChoice;
   readonly tail: TailCursor | null;
+  /** What has been folded: filters see nothing that was stored later. Null: there are no filters. */
+  readonly folded: TailCursor | null;
 }
 
 /** A row of the view `stored_events`. */
@@ -29,7 +30,8 @@ const BOT_CONDITIONS: Record<BotChoice, string | null> = {
 
 /** Collects conditions with their parameters, so that no value is ever spliced into SQL. */
 class Where {
-  readonly params: Param[] = [];
+  readonly sql = new SqlParams();
+  readonly params: Param[] = this.sql.values;
   readonly conditions: string[] = [];
 
   param(value: Param): string {
@@ -47,30 +49,56 @@ const STORED_BY = `(
   SELECT (base.id + (stored_by::text::int8 - base.id % 4294967296 + 6442450944) % 4294967296 - 2147483648)::text::xid8
   FROM (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::int8 AS id) base)`;
 
+/** From when on a row that a snapshot does not show may have been received. */
+function unseenSince({ at }: TailCursor): string {
+  const sinceMs = Math.max(Date.parse(at) - STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN);
+  return new Date(sinceMs).toISOString();
+}
+
 function tailConditions(where: Where, tail: TailCursor): void {
   if (tail.snapshot === null) {
     where.add(`received_at > ${where.param(tail.at)}::text::timestamptz`);
     return;
   }
-  const sinceMs = Math.max(Date.parse(tail.at) - STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN);
-  const since = new Date(sinceMs).toISOString();
-  where.add(`received_at > ${where.param(since)}::text::timestamptz`);
+  where.add(`received_at > ${where.param(unseenSince(tail))}::text::timestamptz`);
   where.add(
     `NOT pg_visible_in_snapshot(${STORED_BY}, ${where.param(tail.snapshot)}::text::pg_snapshot)`,
   );
 }
 
+/** Filters are asked of the facts, so what is not folded yet is left to the next read. */
+function filterConditions(where: Where, { scope, range, folded }: EventSelection): void {
+  if (scope.filters.length === 0) return;
+  const span = range === null ? null : { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const facts = factConditions(where.sql, scope, span);
+  where.add(`event_id IN (SELECT f.event_id FROM facts f WHERE ${facts})`);
+  if (folded === null) return;
+  const since = where.param(unseenSince(folded));
+  const snapshot = where.param(folded.snapshot);
+  where.add(`(received_at <= ${since}::text::timestamptz
+    OR pg_visible_in_snapshot(${STORED_BY}, ${snapshot}::text::pg_snapshot))`);
+}
+
 function conditionsOf(selection: EventSelection): Where {
   const where = new Where();
-  const { projectId, range, bots, tail } = selection;
-  where.add(`project_id = ${where.param(projectId)}::int`);
+  const { scope, range, tail } = selection;
+  where.add(`project_id = ${where.param(scope.projectId)}::int`);
   if (range !== null) {
     where.add(`occurred_at >= ${where.param(range.from.toISOString())}::text::timestamptz`);
     where.add(`occurred_at < ${where.param(range.to.toISOString())}::text::timestamptz`);
   }
-  where.add(BOT_CONDITIONS[bots]);
+  where.add(BOT_CONDITIONS[scope.bots]);
   if (tail !== null) tailConditions(where, tail);
+  filterConditions(where, selection);
   return where;
+}
+
+/** What is committed now, as pg_snapshot prints it. */
+export async function currentSnapshot(sql: Sql): Promise<string> {
+  const [row] = await sql.query<{ snapshot: string }>(
+    "SELECT pg_current_snapshot()::text AS snapshot",
+  );
+  return row!.snapshot;
 }
 
 /** Where a page begins, and how many rows it holds at most. */
@@ -81,7 +109,7 @@ export interface PageRequest {
 
 export interface StoredEventPage {
   readonly rows: StoredEventRow[];
-  /** What was committed when the page was read, as pg_snapshot prints it. */
+  /** What the page was read of, as pg_snapshot prints it. */
   readonly snapshot: string;
 }
 
@@ -120,7 +148,7 @@ export async function readStoredEvents(
     where.params,
   );
   const rows = found.filter((row) => row.event_id !== null);
-  return { rows, snapshot: found[0]?.snapshot ?? "" };
+  return { rows, snapshot: selection.folded?.snapshot ?? found[0]?.snapshot ?? "" };
 }
 
 const orNull = (value: unknown) => value ?? null;

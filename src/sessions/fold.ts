@@ -1,5 +1,11 @@
 import type { Database, Sql } from "../db/sql.ts";
-import { FOLD_EVENTS_MAX, FOLD_MARKS_MAX } from "../limits.ts";
+import {
+  FOLD_ANALYSE_EVENTS_MAX,
+  FOLD_ANALYSE_EVENTS_MIN,
+  FOLD_EVENTS_MAX,
+  FOLD_EVENTS_MAX_EMBEDDED,
+  FOLD_MARKS_MAX,
+} from "../limits.ts";
 import { cutSessions } from "./fold_cut.ts";
 import {
   CONTEXT_KEY,
@@ -121,11 +127,11 @@ export async function beginFold(tx: Sql, projectId: number): Promise<FoldedProje
 }
 
 /** Folds the oldest marks of a project, in one transaction. @returns how many events they held */
-async function foldBatch(tx: Sql, projectId: number): Promise<number> {
+async function foldBatch(tx: Sql, projectId: number, eventsMax: number): Promise<number> {
   const project = await beginFold(tx, projectId);
   if (project === null) return 0;
   await tellAsNow(tx, projectId, project);
-  await tx.query(TAKE_FRESH, [projectId, FOLD_EVENTS_MAX, FOLD_MARKS_MAX]);
+  await tx.query(TAKE_FRESH, [projectId, eventsMax, FOLD_MARKS_MAX]);
   await tx.script("ANALYZE fold_fresh (event_id)");
   const [{ events }] = await tx.query("SELECT count(*)::int AS events FROM fold_fresh") as [
     { events: number },
@@ -147,40 +153,63 @@ async function foldBatch(tx: Sql, projectId: number): Promise<number> {
  * events alone, never on their order, their batches, or which server folds them.
  */
 export function createFold(database: Database): Fold {
-  const pending = async (projectId: number, upTo: number): Promise<boolean> => {
-    const rows = await database.query(
-      "SELECT FROM fold_marks WHERE project_id = $1::int AND mark_id <= $2::int8 LIMIT 1",
-      [projectId, upTo],
-    );
-    return rows.length > 0;
-  };
-  const catchUp = async (projectId: number): Promise<void> => {
-    const [last] = await database.query<{ mark_id: number }>(
-      "SELECT max(mark_id) AS mark_id FROM fold_marks WHERE project_id = $1::int",
-      [projectId],
-    );
-    if (last === undefined || last.mark_id === null) {
-      if (await isStale(database, projectId)) {
-        await database.transaction((tx) => foldBatch(tx, projectId));
-      }
-      return;
+  const eventsMax = database.engine === "embedded" ? FOLD_EVENTS_MAX_EMBEDDED : FOLD_EVENTS_MAX;
+  let sinceAnalysed = 0;
+  let analyseAfter = FOLD_ANALYSE_EVENTS_MIN;
+
+  const batch = async (projectId: number): Promise<number> => {
+    const events = await database.transaction((tx) => foldBatch(tx, projectId, eventsMax));
+    sinceAnalysed += events;
+    if (sinceAnalysed >= analyseAfter) {
+      sinceAnalysed = 0;
+      analyseAfter = Math.min(analyseAfter * 2, FOLD_ANALYSE_EVENTS_MAX);
+      await tidyTables(database);
     }
-    do {
-      await database.transaction((tx) => foldBatch(tx, projectId));
-    } while (await pending(projectId, last.mark_id));
+    return events;
   };
   return {
-    catchUp,
+    async catchUp(projectId) {
+      const [last] = await database.query<{ mark_id: number | null }>(
+        "SELECT max(mark_id) AS mark_id FROM fold_marks WHERE project_id = $1::int",
+        [projectId],
+      );
+      const upTo = last?.mark_id ?? null;
+      if (upTo === null) {
+        if (await isStale(database, projectId)) await batch(projectId);
+        return;
+      }
+      do {
+        await batch(projectId);
+      } while (await isPending(database, projectId, upTo));
+    },
     async catchUpAll() {
       const projects = await database.query<{ project_id: number }>(
         `SELECT DISTINCT project_id FROM fold_marks UNION ${STALE_PROJECTS} ORDER BY project_id`,
         [RULES_VERSION],
       );
       let events = 0;
-      for (const { project_id } of projects) {
-        events += await database.transaction((tx) => foldBatch(tx, project_id));
-      }
+      for (const { project_id } of projects) events += await batch(project_id);
       return events;
     },
   };
+}
+
+async function isPending(sql: Sql, projectId: number, upTo: number): Promise<boolean> {
+  const rows = await sql.query(
+    "SELECT FROM fold_marks WHERE project_id = $1::int AND mark_id <= $2::int8 LIMIT 1",
+    [projectId, upTo],
+  );
+  return rows.length > 0;
+}
+
+/** Tables that the fold changes much; plans need to know their sizes. */
+const FOLDED_TABLES = ["facts", "sessions", "actors", "identities", "visitor_days"];
+
+/**
+ * Tells the planner what the tables hold: PostgreSQL would do so by itself a minute later, the
+ * embedded engine never; nor does that one clear away what updates leave behind.
+ */
+async function tidyTables(database: Database): Promise<void> {
+  const verb = database.engine === "embedded" ? "VACUUM (ANALYZE)" : "ANALYZE";
+  for (const table of FOLDED_TABLES) await database.query(`${verb} ${table}`);
 }

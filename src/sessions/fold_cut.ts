@@ -58,8 +58,7 @@ WITH reach AS (
     CASE WHEN name_id = 1 THEN tick END AS last_view_tick,
     event_id, actor_id, NULL::int AS session_id, 1 AS events, (name_id = 1)::int AS views,
     (name_id > 3)::int AS customs, (context_id > 0)::int AS humans,
-    CASE WHEN name_id = 1 THEN path_id END AS entry_path_id,
-    CASE WHEN name_id = 1 THEN path_id END AS exit_path_id,
+    path_id AS entry_path_id, path_id AS exit_path_id,
     context_id, traffic_id
   FROM fold_loose
   UNION ALL
@@ -93,8 +92,8 @@ FROM (
     min(first_view_tick) AS first_view_tick, max(last_view_tick) AS last_view_tick, island, actor_id,
     (array_agg(session_id ORDER BY events DESC, session_id) FILTER (WHERE session_id IS NOT NULL))[1] AS survivor,
     sum(events) AS events, sum(views) AS views, sum(customs) AS customs, sum(humans) AS humans,
-    (array_agg(entry_path_id ORDER BY first_view_tick) FILTER (WHERE first_view_tick IS NOT NULL))[1] AS entry_path_id,
-    (array_agg(exit_path_id ORDER BY last_view_tick DESC) FILTER (WHERE last_view_tick IS NOT NULL))[1] AS exit_path_id,
+    (array_agg(entry_path_id ORDER BY first_view_tick NULLS LAST, first_tick))[1] AS entry_path_id,
+    (array_agg(exit_path_id ORDER BY last_view_tick DESC NULLS LAST, last_tick DESC))[1] AS exit_path_id,
     (array_agg(context_id ORDER BY first_view_tick NULLS LAST, first_tick))[1] AS context_id,
     (array_agg(traffic_id ORDER BY first_view_tick NULLS LAST, first_tick))[1] AS traffic_id
   FROM fold_segments

@@ -31,7 +31,7 @@ FROM added a WHERE w.kind = a.kind AND w.value = a.value`;
 
 // Of several users that an anonymous id was seen with, the earliest by time keeps it.
 const LINK_IDENTITIES = `
-WITH seen AS (
+WITH seen AS MATERIALIZED (
   SELECT DISTINCT ON (anonymous_id) anonymous_id, user_id, to_timestamp(at_ms / 1000.0) AS at, event_id
   FROM fold_fresh
   WHERE anonymous_id IS NOT NULL AND user_id IS NOT NULL
@@ -91,8 +91,13 @@ WHERE s.project_id = $1::int AND s.actor_id IN (
 export async function resolveIdentities(tx: Sql, projectId: number): Promise<number> {
   await tx.query(GATHER_IDENTITIES, [projectId]);
   await tx.query(ADD_IDENTITIES, [projectId]);
+  await tx.script("ANALYZE fold_who");
   const moved = (await tx.query(LINK_IDENTITIES, [projectId])).length;
-  if (moved > 0) await tx.query(FOLLOW_MOVES);
+  if (moved > 0) {
+    // Without statistics, moves were gone through once for every fact.
+    await tx.script("ANALYZE fold_moves");
+    await tx.query(FOLLOW_MOVES);
+  }
   return moved;
 }
 

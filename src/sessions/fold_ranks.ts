@@ -75,7 +75,7 @@ WHERE r.known_tick IS NULL AND n.event_id = r.event_id AND n.tick <> r.tick`;
  * millisecond by their ids. Sessions of stored facts whose rank changes go to `fold_dissolved`.
  */
 export async function rankFacts(tx: Sql, projectId: number, moved: boolean): Promise<void> {
-  await tx.script("ANALYZE fold_keys; ANALYZE fold_who");
+  await tx.script("ANALYZE fold_keys");
   await tx.query(RESOLVE_FACTS);
   await tx.script("ANALYZE fold_new (actor_id, tick)");
   let ties = (await tx.query(FIND_TIES, [projectId])).length;

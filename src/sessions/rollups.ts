@@ -4,9 +4,10 @@ import { localDaysOf } from "./local_days.ts";
 /** Where `prev_day` says that an actor was never there before. */
 export const NEVER = -2147483648;
 
-// $2 and $3 are the local days of local_days.ts.
+// $2 and $3 are the local days of local_days.ts. Subqueries, since a cast from text is never folded
+// into a constant: each row would parse both arrays anew.
 const dayOf = (tick: string): string =>
-  `($3::text::int[])[width_bucket((${tick}) >> 16, $2::text::int8[])]`;
+  `(SELECT $3::text::int[])[width_bucket((${tick}) >> 16, (SELECT $2::text::int8[]))]`;
 
 const utcDay = (tick: string): string => `floor((${tick} >> 16) / 86400000.0)::int`;
 
@@ -42,7 +43,7 @@ WITH changed AS (
   FROM fold_changed WHERE humans > 0
 ), durations AS (
   INSERT INTO session_durations AS t (project_id, day, seconds, sessions)
-  SELECT $1::int, day, least(duration_ms / 1000, 2147483647)::int AS seconds, sum(sign)
+  SELECT $1::int, day, CASE WHEN duration_ms = 0 THEN -1 ELSE least(duration_ms / 1000, 2147483647)::int END AS seconds, sum(sign)
   FROM changed GROUP BY 2, 3 HAVING sum(sign) <> 0
   ON CONFLICT (project_id, day, seconds) DO UPDATE SET sessions = t.sessions + excluded.sessions
 )

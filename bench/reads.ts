@@ -1,0 +1,257 @@
+/**
+ * `deno task bench:reads [--events=N,N] [--days=N,N] [--requests=N] [--only=kpis,funnels] [--explain]
+ * [--json] [--keep]`
+ *
+ * What reads take on long histories: PostgreSQL makes a history of --events events over --days days
+ * (lists pair up; a single value holds for all), the server's fold takes it in, and the real server
+ * answers varied requests, one at a time. `--explain` then asks each kind once more and shows the
+ * plans. `--keep` leaves the cluster running.
+ *
+ * `deno task bench:reads --fold [--rate=N] [--seconds=N]`: whether the fold keeps up while events
+ * are taken in at a steady rate. Linux, with a PostgreSQL server installed.
+ */
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { provisionDefaultProject } from "../src/auth/projects.ts";
+import type { Database } from "../src/db/sql.ts";
+import {
+  type ConfiguredCluster,
+  createSchemaDatabase,
+  type SchemaDatabase,
+  startConfigured,
+} from "./configured_cluster.ts";
+import { backlogText, measureBacklog } from "./fold_backlog.ts";
+import { loadLastMinute, machineLine, peakMemoryBytes } from "./process_figures.ts";
+import { foldHistory, storeHistory } from "./read_history.ts";
+import { explainSessions, LOG_SETTINGS, PlanLog } from "./read_plans.ts";
+import {
+  type ExplainedSet,
+  type HistoryReport,
+  type ReadReport,
+  readReportText,
+} from "./read_report.ts";
+import { ENDPOINTS, nameOfSet, PREPARATIONS, type ReadSet, readSets } from "./read_requests.ts";
+import { type MeasuredSet, ReadServer } from "./read_server.ts";
+import { readSizes } from "./read_sizes.ts";
+
+const PROJECT = "prj_default";
+const SITE_URL = "https://shop.example";
+const TIMEZONE = "Europe/Berlin";
+const repository = fileURLToPath(new URL("..", import.meta.url));
+
+const SERVER_SETTINGS: Readonly<Record<string, string>> = {
+  fsync: "on",
+  synchronous_commit: "on",
+  full_page_writes: "on",
+  shared_buffers: "1GB",
+  max_wal_size: "4GB",
+};
+
+interface Size {
+  readonly events: number;
+  readonly days: number;
+}
+
+interface Options {
+  readonly requests: number;
+  readonly only: readonly string[] | null;
+  readonly explain: boolean;
+}
+
+function fail(message: string): never {
+  console.error(message);
+  Deno.exit(2);
+}
+
+function wholeNumbers(name: string, text: string): number[] {
+  return text.split(",").map((part) => {
+    const value = Number(part);
+    if (!Number.isSafeInteger(value) || value < 1) fail(`--${name}: use whole numbers from 1`);
+    return value;
+  });
+}
+
+function endpointsOf(text: string): string[] {
+  const names = text.split(",");
+  const unknown = names.find((name) => !ENDPOINTS.includes(name));
+  if (unknown !== undefined) fail(`--only: ${unknown} is none of ${ENDPOINTS.join(", ")}`);
+  return names;
+}
+
+/** Pairs the lists up; a single value goes with each of the others. */
+function sizesOf(events: readonly number[], days: readonly number[]): Size[] {
+  const longest = Math.max(events.length, days.length);
+  const whole = [events, days].every(({ length }) => length === 1 || length === longest);
+  if (!whole) fail("--events and --days: give lists of the same length, or a single value");
+  return Array.from({ length: longest }, (_, i) => ({
+    events: events[i] ?? events[0]!,
+    days: days[i] ?? days[0]!,
+  }));
+}
+
+async function createProject(sql: Database): Promise<number> {
+  const project = {
+    id: PROJECT,
+    name: "Benchmark",
+    siteUrl: SITE_URL,
+    timezone: TIMEZONE,
+    apiKey: null,
+  };
+  await provisionDefaultProject(sql, project, Date.now());
+  const [row] = await sql.query<{ project_id: number }>(
+    "SELECT project_id FROM projects WHERE public_id = $1::text",
+    [PROJECT],
+  );
+  return row!.project_id;
+}
+
+async function measureSets(server: ReadServer, sets: readonly ReadSet[]) {
+  const refused = await server.prepare(PREPARATIONS, PROJECT);
+  const missing = new Set<string>();
+  const measured: MeasuredSet[] = [];
+  for (const set of sets) {
+    const one = await server.measure(set);
+    if (one === null) missing.add(set.endpoint);
+    else measured.push(one);
+    console.error(`${nameOfSet(set)}: ${one === null ? "skipped" : `${one.reads.length} reads`}`);
+  }
+  const skipped = [...missing].map((endpoint) => `${endpoint}: 404 on this server, skipped`);
+  return { notes: [...refused, ...skipped], measured };
+}
+
+/** Asks one request of each set again, on a server whose sessions tell their plans. */
+async function explainSets(
+  { cluster }: ConfiguredCluster,
+  database: SchemaDatabase,
+  measured: readonly MeasuredSet[],
+): Promise<ExplainedSet[]> {
+  await explainSessions(database.sql, database.name);
+  const server = await ReadServer.start(repository, database.url);
+  const log = new PlanLog(cluster);
+  const explained: ExplainedSet[] = [];
+  try {
+    for (const { set, reads } of measured) {
+      // Thirty days, where there is a choice; the first of a set has seven.
+      const query = reads[1]?.query ?? reads[0]?.query;
+      if (query === undefined) continue;
+      await log.take();
+      await server.measure({ ...set, queries: [query] });
+      explained.push({ set, query, plans: await log.take() });
+    }
+  } finally {
+    await server.stop();
+  }
+  return explained;
+}
+
+async function measureHistory(
+  configured: ConfiguredCluster,
+  database: SchemaDatabase,
+  { events, days }: Size,
+  { requests, only, explain }: Options,
+): Promise<HistoryReport> {
+  const { sql, url } = database;
+  const projectId = await createProject(sql);
+  const endMs = Date.now();
+  const stored = await storeHistory(sql, { events, days, endMs, projectId });
+  const folded = await foldHistory(sql, projectId);
+  await sql.query("VACUUM ANALYZE");
+  await sql.query("CHECKPOINT");
+  const sizes = await readSizes(sql);
+  const [{ actors }] = await sql.query("SELECT count(*)::int AS actors FROM actors") as [
+    { actors: number },
+  ];
+  const sets = readSets({ projectPublicId: PROJECT, days, endMs, requests }, only);
+  const server = await ReadServer.start(repository, url);
+  let result;
+  let serverPeakMemoryBytes: number;
+  try {
+    result = await measureSets(server, sets);
+    serverPeakMemoryBytes = peakMemoryBytes(server.server.pid);
+  } finally {
+    await server.stop();
+  }
+  return {
+    events: stored.events,
+    actors,
+    days,
+    stored,
+    folded,
+    sizes,
+    sets: result.measured,
+    explained: explain ? await explainSets(configured, database, result.measured) : [],
+    notes: result.notes,
+    serverPeakMemoryBytes,
+  };
+}
+
+async function measureAll(
+  configured: ConfiguredCluster,
+  sizes: readonly Size[],
+  options: Options,
+  keep: boolean,
+): Promise<ReadReport> {
+  const before = loadLastMinute();
+  const histories: HistoryReport[] = [];
+  for (const size of sizes) {
+    const database = await createSchemaDatabase(configured.cluster);
+    histories.push(await measureHistory(configured, database, size, options));
+    if (keep) console.error(`Kept: ${database.url}`);
+    await (keep ? database.sql.close() : database.drop());
+  }
+  return {
+    machine: machineLine(configured.version),
+    settings: configured.settings,
+    histories,
+    loadAverage: [before, loadLastMinute()],
+  };
+}
+
+const { values: given } = parseArgs({
+  args: Deno.args,
+  options: {
+    events: { type: "string", default: "1000000" },
+    days: { type: "string", default: "90" },
+    requests: { type: "string", default: "20" },
+    only: { type: "string" },
+    explain: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    keep: { type: "boolean", default: false },
+    fold: { type: "boolean", default: false },
+    rate: { type: "string", default: "15000" },
+    seconds: { type: "string", default: "20" },
+  },
+});
+
+const sizes = sizesOf(wholeNumbers("events", given.events), wholeNumbers("days", given.days));
+const options: Options = {
+  requests: wholeNumbers("requests", given.requests)[0]!,
+  only: given.only === undefined ? null : endpointsOf(given.only),
+  explain: given.explain,
+};
+const order = {
+  eventsPerSecond: wholeNumbers("rate", given.rate)[0]!,
+  seconds: wholeNumbers("seconds", given.seconds)[0]!,
+};
+const configured = await startConfigured({
+  ...SERVER_SETTINGS,
+  ...(options.explain ? LOG_SETTINGS : {}),
+});
+let kept = false;
+try {
+  if (given.fold) {
+    const report = await measureBacklog(configured, repository, order);
+    console.log(given.json ? JSON.stringify(report, null, 2) : backlogText(report));
+  } else {
+    const report = await measureAll(configured, sizes, options, given.keep);
+    console.log(given.json ? JSON.stringify(report, null, 2) : readReportText(report));
+    kept = given.keep;
+  }
+} finally {
+  if (!kept) await configured.cluster.remove();
+}
+if (kept) {
+  const { pid, dataDir } = configured.cluster;
+  console.error(`PostgreSQL runs on: process ${pid}, in ${dataDir}. To stop it: kill -INT ${pid}`);
+  Deno.exit(0);
+}

@@ -1,0 +1,337 @@
+import { z } from "zod";
+import type { Row } from "../db/sql.ts";
+import { NAME_LENGTH_MAX } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import type { EventMatch } from "./filters.ts";
+import { loadGoal } from "./goal_definitions.ts";
+import { invalidParameter, oneOf, readAll } from "./parameters.ts";
+import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { afterCursor, encodeRowCursor, readRowCursor, type RowCursor } from "./row_cursor.ts";
+import {
+  factConditions,
+  type Scope,
+  sessionConditions,
+  sessionValue,
+  type Span,
+} from "./selection.ts";
+import { sessionsEndByMs } from "./session_end.ts";
+import { SqlParams } from "./sql_params.ts";
+
+const BY = [
+  "channel",
+  "source",
+  "medium",
+  "campaign",
+  "term",
+  "content",
+  "referrer",
+  "entryPath",
+  "country",
+  "region",
+  "city",
+  "browser",
+  "os",
+  "device",
+] as const;
+
+type By = typeof BY[number];
+
+/** What the figures are of: whom `by` splits, and what counts as a conversion (null: nothing). */
+interface Asked {
+  readonly scope: Scope;
+  readonly span: Span;
+  readonly by: By;
+  readonly goal: EventMatch | null;
+  /** Past the last event of the sessions that start in the span. */
+  readonly reachToMs: number;
+}
+
+/** What one value comes to. */
+interface Figures extends Row {
+  /** The row is that of all values together. */
+  readonly whole: boolean;
+  readonly value: string | null;
+  readonly visitors: number;
+  readonly newVisitors: number;
+  readonly sessions: number;
+  readonly bounces: number;
+  readonly pageviews: number;
+  readonly conversions: number;
+  readonly rule: string | null;
+}
+
+/**
+ * The number of a session by which its value is known, and the table that lists such numbers where
+ * several may have the same value.
+ */
+function numberedBy(by: By): { number: string; dictionary: string | null } {
+  switch (by) {
+    case "entryPath":
+      return { number: "entry_path_id", dictionary: null };
+    case "country":
+    case "region":
+    case "city":
+    case "browser":
+    case "os":
+    case "device":
+      return { number: "context_id", dictionary: "contexts" };
+    default:
+      return { number: "traffic_id", dictionary: "traffic" };
+  }
+}
+
+/** The sessions in which the goal is reached, by whatever event, also past the span. */
+function conversionsOf(params: SqlParams, { scope, span, goal, reachToMs }: Asked) {
+  if (goal === null) return { converted: "NULL::int", join: "" };
+  const everything: Scope = { ...scope, bots: "include", filters: [] };
+  const whole: Span = { fromMs: span.fromMs, toMs: reachToMs };
+  const sessions = `SELECT DISTINCT f.session_id FROM facts f
+    WHERE ${factConditions(params, everything, whole, goal)} AND f.session_id IS NOT NULL`;
+  return {
+    converted: "CASE WHEN g.session_id IS NOT NULL THEN s.actor_id END",
+    join: `LEFT JOIN (${sessions}) AS g ON g.session_id = s.session_id`,
+  };
+}
+
+/** The sessions that count, each with the number that its value is known by. */
+function countingSessions(params: SqlParams, asked: Asked): string {
+  const { scope, span, by } = asked;
+  const { converted, join } = conversionsOf(params, asked);
+  return `SELECT coalesce(s.${numberedBy(by).number}, 0) AS number, s.traffic_id, s.actor_id,
+      a.actor_id AS new_actor_id, ${converted} AS converted_actor_id,
+      s.views, s.views <= 1 AND s.customs = 0 AS bounce
+    FROM sessions s ${join}
+    LEFT JOIN actors a ON a.project_id = ${params.int(scope.projectId)} AND a.actor_id = s.actor_id
+      AND a.first_tick >= ${params.ms(span.fromMs)} << 16
+      AND a.first_tick < ${params.ms(span.toMs)} << 16
+    WHERE ${sessionConditions(params, scope, span)}`;
+}
+
+/** How the numbers of the counting sessions become one number for each value. */
+interface ValueNumbers {
+  /** A common table expression for `with`, or nothing. */
+  readonly table: string;
+  readonly join: string;
+  readonly valueNumber: string;
+}
+
+/**
+ * The number of a value is the least of those that share it. So what follows compares numbers, and
+ * yet counts values.
+ */
+function valueNumbersOf(params: SqlParams, { scope, by }: Asked): ValueNumbers {
+  const { number, dictionary } = numberedBy(by);
+  if (dictionary === null) return { table: "", join: "", valueNumber: "number" };
+  const { joins, value } = sessionValue(by);
+  const alike = `SELECT s.${number} AS number,
+      min(s.${number}) OVER (PARTITION BY (${value}) COLLATE "C") AS value_number
+    FROM ${dictionary} s ${joins} WHERE s.project_id = ${params.int(scope.projectId)}`;
+  return {
+    table: `alike AS NOT MATERIALIZED (${alike}),`,
+    join: "JOIN alike USING (number)",
+    valueNumber: "value_number",
+  };
+}
+
+const COUNTS = ["visitors", '"newVisitors"', "sessions", "pageviews"];
+
+/** What a page is sorted by. */
+function countsOf(goal: EventMatch | null): string[] {
+  return goal === null ? COUNTS : [...COUNTS, "conversions"];
+}
+
+/** What adds up, by value and traffic. */
+function sumsOf({ valueNumber, join }: ValueNumbers): string {
+  return `SELECT ${valueNumber} AS value_number, traffic_id, sessions, bounces, pageviews
+    FROM (
+      SELECT number, traffic_id, count(*) AS sessions, count(*) FILTER (WHERE bounce) AS bounces,
+        sum(views) AS pageviews
+      FROM counting GROUP BY 1, 2
+    ) AS summed ${join}`;
+}
+
+/**
+ * What does not add up: distinct actors, of each value and of the whole. Sorting takes a fraction of
+ * what hashing each pair would.
+ */
+function peopleOf({ valueNumber, join }: ValueNumbers): string {
+  return `SELECT grouping(value_number) = 1 AS whole, value_number,
+      count(DISTINCT actor_id) AS visitors, count(DISTINCT new_actor_id) AS "newVisitors",
+      count(DISTINCT converted_actor_id) AS conversions
+    FROM (
+      SELECT ${valueNumber} AS value_number, actor_id, new_actor_id, converted_actor_id
+      FROM counting ${join}
+    ) AS people
+    GROUP BY GROUPING SETS ((value_number), ())`;
+}
+
+const SUMS_OF_ALL = `
+  SELECT coalesce(sum(sessions), 0) AS sessions, coalesce(sum(bounces), 0) AS bounces,
+    coalesce(sum(pageviews), 0) AS pageviews
+  FROM sums`;
+
+const FIGURES = `
+  SELECT false AS whole, value_number, p.visitors, p."newVisitors", p.conversions,
+    s.sessions, s.bounces, s.pageviews
+  FROM people p
+  JOIN (
+    SELECT value_number, sum(sessions) AS sessions, sum(bounces) AS bounces,
+      sum(pageviews) AS pageviews
+    FROM sums GROUP BY 1
+  ) AS s USING (value_number)
+  WHERE NOT p.whole`;
+
+/** The rule of most sessions of each value on the page; among equals the first by name. */
+function rulesOf(project: string): string {
+  return `SELECT DISTINCT ON (value_number) value_number, rule
+    FROM (
+      SELECT value_number, t.rule, sum(sums.sessions) AS sessions
+      FROM page JOIN sums USING (value_number)
+      JOIN traffic t ON t.project_id = ${project} AND t.traffic_id = sums.traffic_id
+      GROUP BY 1, 2
+    ) AS rules
+    ORDER BY value_number, sessions DESC, rule COLLATE "C"`;
+}
+
+const SHOWN = 'value, visitors, "newVisitors", sessions, bounces, pageviews, conversions';
+
+/** The rows that follow the cursor, one more than `limit` where there are more, and last the whole. */
+async function readFigures(
+  { sql }: Read,
+  asked: Asked,
+  cursor: RowCursor | null,
+  limit: number,
+): Promise<Figures[]> {
+  const params = new SqlParams();
+  const { joins, value } = sessionValue(asked.by);
+  const { number } = numberedBy(asked.by);
+  const project = params.int(asked.scope.projectId);
+  const numbers = valueNumbersOf(params, asked);
+  const counts = countsOf(asked.goal);
+  const order = [...counts.map((count) => `${count} DESC`), 'value COLLATE "C" ASC NULLS LAST'];
+  // Selecting sessions by their events is worth doing once; all of them are read faster twice, each
+  // time by several workers, than written down.
+  const once = asked.scope.filters.length > 0 ? "MATERIALIZED" : "NOT MATERIALIZED";
+  return await sql.query<Figures>(
+    `WITH counting AS ${once} (${countingSessions(params, asked)}),
+    ${numbers.table}
+    sums AS MATERIALIZED (${sumsOf(numbers)}),
+    people AS MATERIALIZED (${peopleOf(numbers)}),
+    named AS (
+      SELECT s.*, ${value} AS value
+      FROM (
+        SELECT *, value_number AS ${number}, ${project} AS project_id FROM (${FIGURES}) AS figures
+      ) AS s ${joins}
+    ),
+    page AS MATERIALIZED (
+      SELECT value_number, ${SHOWN} FROM named WHERE ${afterCursor(params, cursor, counts, "value")}
+      ORDER BY ${order.join(", ")} LIMIT ${params.int(limit + 1)}
+    )
+    SELECT * FROM (
+      SELECT false AS whole, ${SHOWN}, rule
+      FROM page LEFT JOIN (${rulesOf(project)}) AS r USING (value_number)
+      UNION ALL
+      SELECT true, NULL, visitors, "newVisitors", sessions, bounces, pageviews, conversions, NULL
+      FROM people CROSS JOIN (${SUMS_OF_ALL}) AS a WHERE whole
+    ) AS shown
+    ORDER BY whole, ${order.join(", ")}`,
+    params.values,
+  );
+}
+
+const count = (description: string) => z.int().meta({ description });
+
+const AcquisitionRow = z.object({
+  value: z.string().nullable().meta({ description: "Null where the sessions have none" }),
+  visitors: count("Distinct actors of the sessions"),
+  newVisitors: count("Those whose first event ever lies in the range"),
+  sessions: count("Sessions that start in the range"),
+  bounceRate: RateShown,
+  pageviews: count("Page views of the sessions"),
+  conversions: count("With `goal`: distinct actors who reach it in these sessions").optional(),
+  conversionRate: RateShown.optional().meta({ description: "conversions / visitors" }),
+  rule: z.string().nullable().meta({
+    description: "Channel rule of most of the sessions; null in the total",
+  }),
+}).meta({ id: "AcquisitionRow" });
+
+function shown(figures: Figures, withGoal: boolean): z.output<typeof AcquisitionRow> {
+  const { value, visitors, newVisitors, sessions, bounces, pageviews, conversions, rule } = figures;
+  return {
+    value,
+    visitors,
+    newVisitors,
+    sessions,
+    bounceRate: rate(bounces, sessions),
+    pageviews,
+    ...withGoal ? { conversions, conversionRate: rate(conversions, visitors) } : {},
+    rule,
+  };
+}
+
+/** `goal`: the slug of a saved goal; null where it is not given. */
+function readSlug(query: URLSearchParams): string | null {
+  const slug = query.get("goal");
+  if (slug === null || slug === "") return null;
+  if (slug.length <= NAME_LENGTH_MAX && slug.isWellFormed() && !slug.includes("\0")) return slug;
+  throw invalidParameter("goal", "Use the slug of a saved goal.");
+}
+
+async function answer(read: Read): Promise<Answer> {
+  const { sql, scope, query, limit } = read;
+  const { projectId } = scope;
+  const { by, slug, cursor } = readAll({
+    by: () => oneOf(query, "by", BY, "channel"),
+    slug: () => readSlug(query),
+    cursor: () => readRowCursor(query, query.get("goal") ? COUNTS.length + 1 : COUNTS.length),
+  });
+  const goal = slug === null ? null : (await loadGoal(sql, projectId, slug))?.match;
+  if (goal === undefined) throw new Problem("not_found", "There is no goal of this name.");
+  const span: Span = { fromMs: read.range.from.getTime(), toMs: read.range.to.getTime() };
+  const reachToMs = goal === null ? span.toMs : await sessionsEndByMs(sql, projectId, span.toMs);
+  const asked: Asked = { scope, span, by, goal, reachToMs };
+  const found = await readFigures(read, asked, cursor, limit);
+  const total = found.pop()!;
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? rows.at(-1)! : null;
+  const nextCursor = last === null ? null : encodeRowCursor({
+    counts: [
+      last.visitors,
+      last.newVisitors,
+      last.sessions,
+      last.pageviews,
+      ...goal === null ? [] : [last.conversions],
+    ],
+    value: last.value,
+  });
+  return {
+    query: { by, goal: slug },
+    result: {
+      rows: rows.map((row) => shown(row, goal !== null)),
+      total: shown(total, goal !== null),
+      nextCursor,
+    },
+  };
+}
+
+/** `GET /v1/acquisition`: where sessions come from, begin, and are made, and what they come to. */
+export const ACQUISITION: Report = {
+  path: "/v1/acquisition",
+  summary:
+    "Visitors, sessions, bounces and conversions by channel, source, entry page, place or device",
+  parameters: {
+    by: `What to split by: ${BY.join(", ")}. Default: channel`,
+    goal: "Slug of a saved goal whose conversions to count",
+  },
+  semantics:
+    "Rows are over sessions that start in the range and hold a selected event, whole, by the value of their first page view (of their first event, if they have none). " +
+    "visitors = distinct actors of the row's sessions; newVisitors = those of them whose first event ever lies in the range; pageviews are those of the sessions. " +
+    "bounceRate = bounces / sessions. conversions = distinct actors with an event of the goal within the row's sessions; conversionRate = conversions / visitors. " +
+    "rule = the channel rule of most of the row's sessions. total is the unsplit row.",
+  reply: {
+    rows: z.array(AcquisitionRow),
+    total: AcquisitionRow,
+    nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
+  },
+  answer,
+};

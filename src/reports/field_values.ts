@@ -1,0 +1,59 @@
+/** How the value of a field is computed where no column holds it as it is shown. */
+
+/** The device class of a row of `contexts`, spelt out. */
+export function deviceOf(alias: string): string {
+  return `CASE ${alias}.device WHEN 'd' THEN 'desktop' WHEN 't' THEN 'tablet' WHEN 'm' THEN 'mobile' WHEN 'o' THEN 'other' END`;
+}
+
+// Of the events named click and scroll these properties stand in columns; of every other event the
+// columns hold something else.
+const LIFTED: Readonly<Record<string, string>> = {
+  x: "pointer_x",
+  y: "pointer_y",
+  fixed: "fixed",
+  rage: "rage",
+  dead: "dead",
+  selector: "selector",
+  viewportWidth: "viewport_width",
+  viewportHeight: "viewport_height",
+  documentWidth: "document_width",
+  documentHeight: "document_height",
+  depthPx: "depth_px",
+};
+
+/**
+ * A property of a stored event (`alias`: of the table `events`) as JSON, SQL null where it has none.
+ * `keyParam` stands for the key in the statement.
+ */
+export function propertyJson(alias: string, key: string, keyParam: string): string {
+  const json = `(${alias}.properties -> ${keyParam})`;
+  if (!Object.hasOwn(LIFTED, key)) return json;
+  const lifted = `CASE WHEN ${alias}.name IN ('click', 'scroll') THEN to_jsonb(${alias}.${
+    LIFTED[key]
+  }) END`;
+  // What a column does not hold exactly stands in the JSON, and is what was sent.
+  return `coalesce(${json}, ${lifted})`;
+}
+
+/** A JSON value as text: strings without quotes, JSON null as SQL null. */
+export function jsonText(json: string): string {
+  return `(${json} #>> '{}')`;
+}
+
+/** A host in SQL as withoutWww makes it: without a leading `www.` and the root's dot. */
+function bareHost(host: string): string {
+  return `nullif(regexp_replace(${host}, '^www\\.|\\.$', '', 'g'), '')`;
+}
+
+/**
+ * The host of an event's referrer without `www.`; null where there is none, or where it is the
+ * event's own host or the site's. `siteHostParam` stands for the latter.
+ */
+export function referrerHost(alias: string, siteHostParam: string): string {
+  const host = String
+    .raw`lower(substring(${alias}.referrer from '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(\[[0-9A-Fa-f:.]+\]|[^/?#:@\\]+)'))`;
+  const bare = bareHost(host);
+  return `(CASE WHEN ${bare} IN (${bareHost(`${alias}.host`)}, ${
+    bareHost(siteHostParam)
+  }) THEN NULL ELSE ${bare} END)`;
+}

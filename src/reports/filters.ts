@@ -1,0 +1,242 @@
+import { z } from "zod";
+import {
+  FILTER_TEXT_LENGTH_MAX,
+  FILTER_VALUES_MAX,
+  FILTERS_MAX,
+  LABEL_LENGTH_MAX,
+  NAME_LENGTH_MAX,
+  PARAMETER_JSON_LENGTH_MAX,
+  PARAMETER_JSON_LEVELS_MAX,
+} from "../limits.ts";
+import { invalidParameter } from "./parameters.ts";
+import { PatternRefused, postgresPattern } from "./pattern.ts";
+
+/** Fields that each event has for itself. */
+export const EVENT_FIELDS = [
+  "name",
+  "path",
+  "host",
+  "title",
+  "referrer",
+  "country",
+  "region",
+  "city",
+  "browser",
+  "os",
+  "device",
+  "userId",
+] as const;
+/** Fields of an event's session; an event without a session has none of them. */
+export const SESSION_FIELDS = [
+  "source",
+  "medium",
+  "campaign",
+  "term",
+  "content",
+  "channel",
+  "entryPath",
+  "exitPath",
+] as const;
+export const FILTER_OPS = [
+  "is",
+  "is_not",
+  "contains",
+  "not_contains",
+  "starts_with",
+  "matches",
+  "exists",
+  "not_exists",
+  "gt",
+  "gte",
+  "lt",
+  "lte",
+] as const;
+
+export type EventField = typeof EVENT_FIELDS[number];
+export type SessionField = typeof SESSION_FIELDS[number];
+export type PropertyField = `properties.${string}`;
+export type Field = EventField | SessionField | PropertyField;
+export type FilterOp = typeof FILTER_OPS[number];
+export type FilterValue = string | number | boolean;
+
+/** A condition on one field. Several values: one of them, or with a negative op none of them. */
+export interface Filter {
+  readonly field: Field;
+  readonly op: FilterOp;
+  readonly values: readonly FilterValue[];
+}
+
+const PROPERTY = "properties.";
+const COMPARING: readonly FilterOp[] = ["gt", "gte", "lt", "lte"];
+const VALUELESS: readonly FilterOp[] = ["exists", "not_exists"];
+
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
+
+export function isSessionField(field: Field): field is SessionField {
+  return (SESSION_FIELDS as readonly string[]).includes(field);
+}
+
+/** The key of a `properties.<key>` field; null for every other field. */
+export function propertyOf(field: string): string | null {
+  return field.startsWith(PROPERTY) ? field.slice(PROPERTY.length) : null;
+}
+
+function isField(text: string): text is Field {
+  const property = propertyOf(text);
+  return property === null
+    ? [...EVENT_FIELDS, ...SESSION_FIELDS].some((field) => field === text)
+    : property !== "" && property.length <= NAME_LENGTH_MAX && isStorable(property);
+}
+
+const FIELD_USAGE = `Use one of ${
+  [...EVENT_FIELDS, ...SESSION_FIELDS].join(", ")
+}, or properties.<key>.`;
+
+const FieldSchema = z.string(FIELD_USAGE).refine(isField, FIELD_USAGE)
+  .meta({ description: FIELD_USAGE }) as unknown as z.ZodType<Field>;
+
+const TextValue = z.string()
+  .max(FILTER_TEXT_LENGTH_MAX, `Use at most ${FILTER_TEXT_LENGTH_MAX} characters.`)
+  .refine(isStorable, "Use text without NUL and lone surrogates.");
+
+/** The number that a value reads as; null where it reads as none. */
+export function numberOf(value: FilterValue): number | null {
+  if (typeof value === "number") return value;
+  const reads = typeof value === "string" && /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value);
+  return reads && Number.isFinite(Number(value)) ? Number(value) : null;
+}
+
+function patternFault(pattern: string): string | null {
+  try {
+    postgresPattern(pattern);
+    return null;
+  } catch (error) {
+    if (error instanceof PatternRefused) return error.message;
+    throw error;
+  }
+}
+
+/** What is wrong with the values of a filter, and where; null if nothing is. */
+function valuesFault({ field, op, values }: Filter): [string, (string | number)[]] | null {
+  if (COMPARING.includes(op) && propertyOf(field) === null) {
+    return [`${op} compares numbers: use it with properties.<key>.`, ["op"]];
+  }
+  if (VALUELESS.includes(op)) {
+    return values.length === 0 ? null : [`${op} takes no values.`, ["values"]];
+  }
+  if (values.length === 0) return ["Give at least one value.", ["values"]];
+  for (const [i, value] of values.entries()) {
+    if (COMPARING.includes(op) && numberOf(value) === null) {
+      return [`${op} takes numbers.`, ["values", i]];
+    }
+    const fault = op === "matches" ? patternFault(String(value)) : null;
+    if (fault !== null) return [fault, ["values", i]];
+  }
+  return null;
+}
+
+/** A filter as the API takes it. */
+export const FilterSchema: z.ZodType<Filter> = z.strictObject({
+  field: FieldSchema,
+  op: z.enum(FILTER_OPS, `Use one of ${FILTER_OPS.join(", ")}.`),
+  values: z.array(
+    z.union([TextValue, z.number(), z.boolean()], "Use text, numbers, true or false."),
+    "Use a list of values.",
+  ).max(FILTER_VALUES_MAX, `List at most ${FILTER_VALUES_MAX} values.`).default([]),
+}).superRefine((filter, context) => {
+  const fault = valuesFault(filter);
+  if (fault === null) return;
+  context.addIssue({ code: "custom", message: fault[0], path: fault[1] });
+}).meta({ id: "Filter", description: "A condition on one field; all of a list must hold." });
+
+export const FiltersSchema: z.ZodType<Filter[]> = z.array(FilterSchema, "Use a list of filters.")
+  .max(FILTERS_MAX, `Use at most ${FILTERS_MAX} filters.`);
+
+/** Which events are meant: those of one name (null: of any), less what the filters leave out. */
+export interface EventMatch {
+  readonly name: string | null;
+  readonly filters: readonly Filter[];
+  /** How people call it. */
+  readonly label?: string | undefined;
+}
+
+const EventName = z.string().min(1, "Give a name.")
+  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+  .refine(isStorable, "Use text without NUL and lone surrogates.");
+
+/** An event match as the API takes it: a name, or an object with filters. Null is any name. */
+export const EventMatch: z.ZodType<EventMatch> = z.union([
+  EventName.transform((name): EventMatch => ({ name, filters: [] })),
+  z.strictObject({
+    name: EventName.nullable(),
+    filters: FiltersSchema.default([]),
+    label: z.string().min(1).max(LABEL_LENGTH_MAX).refine(isStorable).optional(),
+  }),
+]).meta({ id: "EventMatch" });
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+/** The first mistake with its place, of a union that of the branch which came furthest. */
+function tell(issue: z.core.$ZodIssue, place: string): string {
+  const path = issue.path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`)
+    .join("");
+  if (issue.code === "invalid_union" && issue.errors.length > 0) {
+    const branches = issue.errors.map((branch) => branch[0]!).filter(Boolean);
+    const furthest = branches.toSorted((a, b) => b.path.length - a.path.length)
+      .find((branch) => branch.path.length > 0 || branch.code === "unrecognized_keys");
+    if (furthest !== undefined) return tell(furthest, place + path);
+  }
+  const at = place + path;
+  return `${at === "" ? "" : `${at.replace(/^\./, "")}: `}${issue.message}`;
+}
+
+/** JSON text as the schema makes it. Throws Problem `invalid_parameter` that names `name` and the place. */
+function parseJson<T>(text: string, name: string, schema: z.ZodType<T>): T {
+  if (text.length > PARAMETER_JSON_LENGTH_MAX) {
+    throw invalidParameter(name, `Use at most ${PARAMETER_JSON_LENGTH_MAX} characters of JSON.`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidParameter(name, "Use JSON, URL-encoded.");
+  }
+  if (isDeeper(value, PARAMETER_JSON_LEVELS_MAX)) {
+    throw invalidParameter(name, `Nest at most ${PARAMETER_JSON_LEVELS_MAX} levels.`);
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalidParameter(name, tell(parsed.error.issues[0]!, "").slice(0, 500));
+}
+
+/**
+ * A parameter that is JSON; null where it is not given. Throws Problem `invalid_parameter` that
+ * names it and says what is wrong where.
+ */
+export function readJson<T>(query: URLSearchParams, name: string, schema: z.ZodType<T>): T | null {
+  const text = query.get(name);
+  return text === null || text === "" ? null : parseJson(text, name, schema);
+}
+
+/** `filters`: conditions that must all hold. */
+export function readFilters(query: URLSearchParams): Filter[] {
+  return readJson(query, "filters", FiltersSchema) ?? [];
+}
+
+/** A parameter that names a field, such as `by`; null where it is not given. */
+export function readField(query: URLSearchParams, name: string): Field | null {
+  const text = query.get(name);
+  if (text === null || text === "") return null;
+  if (!isField(text)) throw invalidParameter(name, FIELD_USAGE);
+  return text;
+}
+
+/** A parameter that is an event match: a bare name, or JSON; null where it is not given. */
+export function readEventMatch(query: URLSearchParams, name: string): EventMatch | null {
+  const text = query.get(name);
+  if (text === null || text === "") return null;
+  return parseJson(/^\s*[{"]/.test(text) ? text : JSON.stringify(text), name, EventMatch);
+}

@@ -1,0 +1,59 @@
+import { type FunnelDefinition, windowMsOf } from "./funnel_definition.ts";
+import type { EventMatch } from "./filters.ts";
+import { factConditions, type Scope, type Span } from "./selection.ts";
+import type { SqlParams } from "./sql_params.ts";
+
+/** A funnel, and where and when it is looked for. */
+export interface FunnelQuestion {
+  readonly definition: FunnelDefinition;
+  readonly scope: Scope;
+  /** The range: who enters in it, enters the funnel. */
+  readonly span: Span;
+  readonly asOfMs: number;
+}
+
+/**
+ * Conditions on facts (alias f) for what a funnel looks at. Values are added to the parameters when a
+ * condition is first asked for, and once: it may stand in a statement as often as needed.
+ */
+export class FunnelScans {
+  readonly #known = new Map<string, string>();
+  /** From the first possible entry to where the window of the last one ends. */
+  readonly #reach: Span;
+
+  constructor(readonly params: SqlParams, readonly question: FunnelQuestion) {
+    const { definition, span } = question;
+    this.#reach = { fromMs: span.fromMs, toMs: span.toMs + windowMsOf(definition) };
+  }
+
+  /** Of the first step, in the range. */
+  get entry(): string {
+    return this.#conditions("entry", this.question.span, this.question.definition.steps[0]);
+  }
+
+  /** Of step k, the first being 1, in all the time that an attempt may take. */
+  step(k: number): string {
+    return this.#conditions(`step ${k}`, this.#reach, this.question.definition.steps[k - 1]);
+  }
+
+  /** Of each exclusion, in all that time. */
+  get excluded(): string[] {
+    return this.question.definition.exclude.map((match, i) =>
+      this.#conditions(`excluded ${i}`, this.#reach, match)
+    );
+  }
+
+  /** Of any event, in all that time. */
+  get any(): string {
+    return this.#conditions("any", this.#reach);
+  }
+
+  #conditions(key: string, span: Span, match?: EventMatch): string {
+    let conditions = this.#known.get(key);
+    if (conditions === undefined) {
+      conditions = factConditions(this.params, this.question.scope, span, match);
+      this.#known.set(key, conditions);
+    }
+    return conditions;
+  }
+}

@@ -1,0 +1,162 @@
+import { z } from "zod";
+import type { Sql } from "../db/sql.ts";
+import { type Field, type Filter, propertyOf } from "./filters.ts";
+import {
+  FUNNEL_QUERY,
+  type FunnelDefinition,
+  FunnelShown,
+  labelOf,
+  plainDefinition,
+  readDefinition,
+} from "./funnel_definition.ts";
+import { followedTables } from "./funnel_packs.ts";
+import type { FunnelQuestion } from "./funnel_scans.ts";
+import { orderedTables } from "./funnel_sql.ts";
+import { type FunnelTally, type StepTally, tally } from "./funnel_summary.ts";
+import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { listFunnels, requireFunnel, shownFunnel } from "./saved_funnels.ts";
+import { SqlParams } from "./sql_params.ts";
+
+const Seconds = z.number().nullable();
+const StepShown = z.object({
+  label: z.string(),
+  actors: z.int().meta({ description: "Who reached the step in the attempt that counts." }),
+  conversionFromStart: RateShown,
+  conversionFromPrevious: RateShown,
+  dropoff: z.int().meta({ description: "Who reached the previous step and not this one." }),
+  secondsFromPrevious: z.object({ median: Seconds, p90: Seconds }),
+}).meta({ id: "FunnelStep" });
+const GroupShown = z.object({
+  value: z.string().nullable().meta({
+    description: "At the entry; null: missing; $other: all groups but the largest 25.",
+  }),
+  entered: z.int(),
+  converted: z.int(),
+  steps: z.array(StepShown),
+}).meta({ id: "FunnelGroup" });
+const RESULT = {
+  steps: z.array(StepShown),
+  entered: z.int().meta({ description: "Who did the first step in the range." }),
+  converted: z.int().meta({ description: "Who reached the last step." }),
+  excluded: z.int().meta({ description: "Whose attempt ended by an excluded event." }),
+  open: z.int().meta({ description: "Neither, and the window of an attempt is not yet over." }),
+  groups: z.array(GroupShown).optional().meta({ description: "With `by`, the largest first." }),
+};
+
+type StepReply = z.output<typeof StepShown>;
+
+const SEMANTICS =
+  "The actors who did step 1 in [from, to) enter; each later step at its earliest event after the " +
+  "step before, up to `window` after the entry, also past `to`. One event is one step. strict: the " +
+  "very next event, other clicks and scrolls passed over. unordered: any step enters, step k is k " +
+  "different ones. entry=any: of all attempts of an actor the deepest counts, then the earliest; " +
+  "first: that of the first entry in the range. An excluded event ends an attempt that waits for a " +
+  "step, even where it is that step. open: neither converted nor excluded, a window not yet over.";
+
+function isStored(field: Field): boolean {
+  return field === "title" || field === "referrer" || propertyOf(field) !== null;
+}
+
+/**
+ * Joins by hash: what the planner guesses of the parts of a funnel is far off, and a nested loop over
+ * them would be quadratic. Only stored events must be looked up one by one.
+ */
+async function planByHash(sql: Sql, { definition, scope }: FunnelQuestion): Promise<void> {
+  const { steps, exclude, by } = definition;
+  const filters: readonly Filter[] = [...steps, ...exclude].flatMap((match) => match.filters);
+  const fields = [...filters, ...scope.filters].map(({ field }) => field);
+  const looksUp = [...fields, ...by === null ? [] : [by]].some(isStored);
+  await sql.query(
+    "SELECT set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', $1::text, true)",
+    [looksUp ? "on" : "off"],
+  );
+}
+
+function shownSteps(labels: readonly string[], steps: readonly StepTally[]): StepReply[] {
+  const entered = steps[0]!.actors;
+  const seconds = (ms: number | null) => ms === null ? null : ms / 1000;
+  return steps.map(({ actors, medianMs, p90Ms }, i) => {
+    const before = steps[i - 1]?.actors ?? entered;
+    return {
+      label: labels[i]!,
+      actors,
+      conversionFromStart: rate(actors, entered),
+      conversionFromPrevious: rate(actors, before),
+      dropoff: before - actors,
+      secondsFromPrevious: { median: seconds(medianMs), p90: seconds(p90Ms) },
+    };
+  });
+}
+
+function shown({ steps }: FunnelDefinition, tallied: FunnelTally): Record<string, unknown> {
+  const labels = steps.map(labelOf);
+  const counted = (tallies: readonly StepTally[]) => ({
+    steps: shownSteps(labels, tallies),
+    entered: tallies[0]!.actors,
+    converted: tallies.at(-1)!.actors,
+  });
+  const { excluded, open, groups } = tallied;
+  return {
+    ...counted(tallied.steps),
+    excluded,
+    open,
+    ...groups === null
+      ? {}
+      : { groups: groups.map((group) => ({ value: group.value, ...counted(group.steps) })) },
+  };
+}
+
+/** What a funnel comes to. Steps in order are joined in SQL; other orders are followed here. */
+async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
+  const { sql, scope, range, asOfMs } = read;
+  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const question: FunnelQuestion = { definition, scope, span, asOfMs };
+  await planByHash(sql, question);
+  const params = new SqlParams();
+  const tables = definition.order === "ordered"
+    ? orderedTables(params, question)
+    : await followedTables(sql, params, question);
+  const tallied = await tally(sql, params, question, tables);
+  return { query: { ...plainDefinition(definition) }, result: shown(definition, tallied) };
+}
+
+async function list({ sql, scope }: Read): Promise<Answer> {
+  const funnels = await listFunnels(sql, scope.projectId);
+  return { result: { funnels: funnels.map(shownFunnel) } };
+}
+
+/** `GET /v1/funnels`: with `steps` what the funnel comes to, without them the saved ones. */
+export const FUNNELS: Report = {
+  path: "/v1/funnels",
+  summary: "How far actors get on a way of steps; without `steps`, the saved funnels",
+  parameters: FUNNEL_QUERY,
+  semantics: SEMANTICS,
+  reply: {
+    ...Object.fromEntries(Object.entries(RESULT).map(([name, type]) => [name, type.optional()])),
+    funnels: z.array(FunnelShown).optional().meta({
+      description: "The saved funnels, by slug; only without `steps`.",
+    }),
+  },
+  answer: async (read) => {
+    const definition = readDefinition(read.query);
+    return definition === null ? await list(read) : await run(read, definition);
+  },
+};
+
+/** `GET /v1/funnels/:slug`: what a saved funnel comes to. */
+export const SAVED_FUNNEL: Report = {
+  path: "/v1/funnels/:slug",
+  summary: "Runs a saved funnel",
+  parameters: {},
+  semantics: SEMANTICS,
+  reply: { slug: z.string(), title: z.string(), ...RESULT },
+  answer: async (read) => {
+    const { slug, title, ...definition } = await requireFunnel(
+      read.sql,
+      read.scope.projectId,
+      read.params?.slug ?? "",
+    );
+    const { query, result } = await run(read, definition);
+    return { ...query === undefined ? {} : { query }, result: { slug, title, ...result } };
+  },
+};

@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { PlainText } from "../auth/projects.ts";
+import type { Sql } from "../db/sql.ts";
+import { GOAL_FIXED_VALUE_MAX, NAME_LENGTH_MAX } from "../limits.ts";
+import { FiltersSchema, propertyOf } from "./filters.ts";
+
+const Title = PlainText.trim()
+  .min(1, "Give a title.").max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+  .meta({ description: "What people call the goal.", example: "Purchase" });
+
+const StoredText = z.string()
+  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+  .refine(
+    (text) => text.isWellFormed() && !text.includes("\0"),
+    "Use text without NUL and lone surrogates.",
+  );
+
+const GoalMatch = z.strictObject({
+  name: StoredText.min(1, "Give the name of an event.")
+    .meta({ description: "The event's name.", example: "purchase" }),
+  filters: FiltersSchema.default([]),
+}).meta({ id: "GoalMatch", description: "The events that are conversions." });
+
+const Currency = z.string().regex(/^[A-Z]{3}$/, "Use three capital letters such as EUR.")
+  .meta({ description: "ISO 4217 code.", example: "EUR" });
+const Property = StoredText.transform((key) => propertyOf(key) ?? key)
+  .pipe(z.string().min(1, "Give the key of a property."))
+  .meta({
+    description: "Key of the property whose JSON numbers are summed; `properties.` may precede it.",
+    example: "revenue",
+  });
+const Fixed = z.number("Give a number.")
+  .min(-GOAL_FIXED_VALUE_MAX, `Use at least ${-GOAL_FIXED_VALUE_MAX}.`)
+  .max(GOAL_FIXED_VALUE_MAX, `Use at most ${GOAL_FIXED_VALUE_MAX}.`)
+  .meta({ description: "What each conversion is worth.", example: 25 });
+
+/** What a conversion is worth: the number in a property of its event, or always the same. */
+export type GoalValue =
+  | { readonly property: string; readonly currency: string }
+  | { readonly fixed: number; readonly currency: string };
+
+// One object, not a union of two: mistakes are then told with their place.
+const GivenValue = z.strictObject({
+  property: Property.optional(),
+  fixed: Fixed.optional(),
+  currency: Currency,
+}).transform(({ property, fixed, currency }, context): GoalValue => {
+  if (property !== undefined && fixed === undefined) return { property, currency };
+  if (fixed !== undefined && property === undefined) return { fixed, currency };
+  context.issues.push({
+    code: "custom",
+    message: "Give either property or fixed.",
+    input: { property, fixed },
+  });
+  return z.NEVER;
+}).meta({ description: "Either `property` or `fixed`, and the currency." });
+
+/** Body of `PUT /v1/goals/:slug`. */
+export const GoalBody = z.strictObject({
+  title: Title,
+  match: GoalMatch,
+  value: GivenValue.nullable().default(null),
+}).meta({ id: "GoalDefinition" });
+
+/** How the worth of a conversion is told; null: a goal that is only counted. */
+export const GoalValueShown = z.union([
+  z.object({ property: z.string(), currency: z.string() }),
+  z.object({ fixed: z.number(), currency: z.string() }),
+]).nullable().meta({ description: "What a conversion is worth; null where none is given." });
+
+export const GoalMatchShown = z.object({ name: z.string(), filters: FiltersSchema });
+
+/** A saved goal as replies show it. */
+export const GoalShown = z.object({
+  slug: z.string().meta({ example: "purchase" }),
+  title: z.string(),
+  match: GoalMatchShown,
+  value: GoalValueShown,
+}).meta({ id: "SavedGoal" });
+
+/** A saved goal. */
+export interface Goal extends z.output<typeof GoalBody> {
+  readonly slug: string;
+}
+
+interface GoalRow extends Record<string, unknown> {
+  readonly slug: string;
+  readonly title: string;
+  readonly definition: Pick<Goal, "match" | "value">;
+}
+
+const GOALS = "SELECT slug, title, definition FROM goals WHERE project_id = $1::int";
+
+/** The order of members is that of the API, whatever the database made of it. */
+function goalOf({ slug, title, definition: { match, value } }: GoalRow): Goal {
+  return { slug, title, match: { name: match.name, filters: match.filters }, value };
+}
+
+/** The goals of a project, by slug. */
+export async function listGoals(sql: Sql, projectId: number): Promise<Goal[]> {
+  const rows = await sql.query<GoalRow>(`${GOALS} ORDER BY slug COLLATE "C"`, [projectId]);
+  return rows.map(goalOf);
+}
+
+/** A goal by its slug; null where the project has none of this name. */
+export async function loadGoal(sql: Sql, projectId: number, slug: string): Promise<Goal | null> {
+  // A slug from a path may hold what PostgreSQL's text cannot.
+  if (slug.includes("\0") || !slug.isWellFormed()) return null;
+  const rows = await sql.query<GoalRow>(`${GOALS} AND slug = $2::text`, [projectId, slug]);
+  return rows.map(goalOf)[0] ?? null;
+}

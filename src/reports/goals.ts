@@ -1,0 +1,197 @@
+import { z } from "zod";
+import type { Row } from "../db/sql.ts";
+import { GOAL_POINTS_MAX } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { type Bucket, bucketsOf, shownBucket } from "./buckets.ts";
+import { propertyJson } from "./field_values.ts";
+import {
+  type Goal,
+  GoalMatchShown,
+  type GoalValue,
+  GoalValueShown,
+  listGoals,
+} from "./goal_definitions.ts";
+import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { factConditions, type Span } from "./selection.ts";
+import { SqlParams } from "./sql_params.ts";
+
+type Source = Pick<Read, "sql" | "scope">;
+
+/** What is looked for: matching events, and the property whose numbers are summed. */
+interface Wanted {
+  readonly match: Goal["match"];
+  /** Null: nothing is summed. */
+  readonly property: string | null;
+}
+
+interface Counts {
+  readonly uniqueConversions: number;
+  readonly totalConversions: number;
+}
+
+/** A row of each bucket that is not empty, counted from 1, and one of the whole with bucket null. */
+interface ConversionRow extends Row, Counts {
+  readonly bucket: number | null;
+  /** Of the whole only; null where no event had a number. */
+  readonly amount: number | null;
+}
+
+const NONE: Counts = { uniqueConversions: 0, totalConversions: 0 };
+
+/** From the first bucket's beginning to the last one's end. */
+function spanOf(buckets: readonly Bucket[]): Span {
+  return { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
+}
+
+/** The sum of a property over facts, and what to join for it. Only JSON numbers are summed, exactly. */
+function amountSql(params: SqlParams, property: string | null): { joins: string; sum: string } {
+  if (property === null) return { joins: "", sum: "NULL::numeric" };
+  const json = propertyJson("stored", property, params.text(property));
+  return {
+    joins:
+      "LEFT JOIN events stored ON stored.project_id = f.project_id AND stored.event_id = f.event_id",
+    sum: `sum(CASE WHEN jsonb_typeof(${json}) = 'number' THEN (${json})::numeric END)`,
+  };
+}
+
+/**
+ * Conversions are the selected events that match; unique ones are the distinct actors, each counted
+ * once in each bucket and once in the whole. Matching facts are read once: one row for each actor in
+ * each bucket is what both counts start from.
+ */
+async function readConversions(
+  { sql, scope }: Source,
+  buckets: readonly Bucket[],
+  { match, property }: Wanted,
+): Promise<ConversionRow[]> {
+  const params = new SqlParams();
+  // A subquery: the cast from text would otherwise be done anew for each row.
+  const starts = `(SELECT ${params.bigints(buckets.map(({ fromMs }) => fromMs))})`;
+  const amount = amountSql(params, property);
+  return await sql.query(
+    `WITH matching AS MATERIALIZED (
+      SELECT f.actor_id, width_bucket(f.tick >> 16, ${starts}) AS bucket,
+        count(*) AS conversions, ${amount.sum} AS amount
+      FROM facts f ${amount.joins}
+      WHERE ${factConditions(params, scope, spanOf(buckets), match)} GROUP BY 1, 2
+    )
+    SELECT bucket, count(*) AS "uniqueConversions", sum(conversions) AS "totalConversions",
+      NULL::numeric AS amount
+    FROM matching GROUP BY bucket
+    UNION ALL
+    SELECT NULL, count(*), coalesce(sum(conversions), 0), sum(amount)
+    FROM (
+      SELECT sum(conversions) AS conversions, sum(amount) AS amount FROM matching GROUP BY actor_id
+    ) AS actors`,
+    params.values,
+  );
+}
+
+/** Visitors: the distinct actors of the selected events. */
+async function readVisitors({ sql, scope }: Source, span: Span): Promise<number> {
+  const params = new SqlParams();
+  const [row] = await sql.query<{ visitors: number }>(
+    `SELECT count(*) AS visitors
+    FROM (SELECT FROM facts f WHERE ${
+      factConditions(params, scope, span)
+    } GROUP BY f.actor_id) AS a`,
+    params.values,
+  );
+  return row!.visitors;
+}
+
+function amountOf(value: GoalValue | null, { totalConversions, amount }: ConversionRow) {
+  if (value === null) return { amount: null, currency: null };
+  const { currency } = value;
+  if ("property" in value) return { amount: amount ?? 0, currency };
+  // 3 × 0.1 is 0.3: the last digit of a double is none of the amount's.
+  return { amount: Number((value.fixed * totalConversions).toPrecision(15)), currency };
+}
+
+function refuseTooManyPoints(goals: number, buckets: number): void {
+  if (goals * buckets <= GOAL_POINTS_MAX) return;
+  throw new Problem(
+    "range_too_large",
+    `${goals} goals in ${buckets} buckets are more than ${GOAL_POINTS_MAX} points: take a coarser interval, or a shorter range.`,
+  );
+}
+
+async function answer(read: Read): Promise<Answer> {
+  const { sql, scope, range, interval, asOfMs } = read;
+  const goals = await listGoals(sql, scope.projectId);
+  if (goals.length === 0) return { result: { goals: [] } };
+  const buckets = bucketsOf(range, interval);
+  refuseTooManyPoints(goals.length, buckets.length);
+  const visitors = await readVisitors(read, spanOf(buckets));
+  // Goals that look for the same share one look.
+  const known = new Map<string, ConversionRow[]>();
+  const results = [];
+  for (const { slug, title, match, value } of goals) {
+    const property = value !== null && "property" in value ? value.property : null;
+    const key = JSON.stringify([match, property]);
+    const rows = known.get(key) ?? await readConversions(read, buckets, { match, property });
+    known.set(key, rows);
+    const rowOf = new Map(rows.map((row) => [row.bucket, row]));
+    const whole = rowOf.get(null)!;
+    const counts = ({ uniqueConversions, totalConversions }: Counts): Counts => ({
+      uniqueConversions,
+      totalConversions,
+    });
+    results.push({
+      slug,
+      title,
+      match,
+      valueDefinition: value,
+      ...counts(whole),
+      conversionRate: rate(whole.uniqueConversions, visitors),
+      value: amountOf(value, whole),
+      series: buckets.map((bucket, i) => ({
+        ...shownBucket(bucket, range, asOfMs),
+        ...counts(rowOf.get(i + 1) ?? NONE),
+      })),
+    });
+  }
+  return { result: { goals: results } };
+}
+
+const CountsShown = {
+  uniqueConversions: z.int().meta({ description: "Distinct actors of matching events" }),
+  totalConversions: z.int().meta({ description: "Matching events" }),
+};
+
+const GoalResult = z.object({
+  slug: z.string(),
+  title: z.string(),
+  match: GoalMatchShown,
+  valueDefinition: GoalValueShown,
+  ...CountsShown,
+  conversionRate: RateShown.meta({
+    description: "Unique conversions / visitors under the same filters and range",
+  }),
+  value: z.object({
+    amount: z.number().nullable(),
+    currency: z.string().nullable(),
+  }).meta({ description: "Of all conversions together; nulls where the goal has no value" }),
+  series: z.array(z.object({
+    start: z.iso.datetime(),
+    label: z.string(),
+    complete: z.boolean(),
+    ...CountsShown,
+  })),
+}).meta({ id: "Goal" });
+
+/** `GET /v1/goals`: every saved goal of the project, by slug. */
+export const GOALS: Report = {
+  path: "/v1/goals",
+  summary: "Saved goals: conversions, conversion rate and value, over history too",
+  parameters: {},
+  semantics:
+    "A conversion is a selected event (by filters and bots) in the range that matches the goal. " +
+    "uniqueConversions: distinct actors; totalConversions: events; conversionRate: " +
+    "uniqueConversions / visitors, those being the distinct actors of all selected events in the " +
+    "range. value: the sum of the property where it is a JSON number, or the fixed amount for " +
+    "each conversion. In a series an actor counts once in each bucket, so that buckets need not " +
+    "add up to the whole.",
+  reply: { goals: z.array(GoalResult) },
+  answer,
+};

@@ -1,0 +1,296 @@
+import { z } from "zod";
+import type { Row } from "../db/sql.ts";
+import { bucketsOf, shownBucket } from "./buckets.ts";
+import type { Range } from "./range.ts";
+import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import {
+  readRolledSessions,
+  readRolledVisits,
+  type RolledSpan,
+  rolledSpan,
+  type SessionsAndMedian,
+  type Visits,
+} from "./rolled_up.ts";
+import { factConditions, sessionConditions, type Span } from "./selection.ts";
+import { SqlParams } from "./sql_params.ts";
+import { PAGE_VIEW } from "./terms.ts";
+
+/** Where to read, and what is selected there. */
+export interface Source extends Pick<Read, "sql" | "scope"> {
+  /** The buckets together, where the rollups hold the answer. */
+  readonly rolled?: RolledSpan | null;
+}
+
+/** Plain counts of one bucket. Rates and means follow from them, medians do not. */
+export type Metrics = Visits & Omit<SessionsAndMedian, "medianMs">;
+
+/** A row of each bucket that is not empty, counted from 1; the whole has the bucket null. */
+type BucketRow<T> = Row & T & { readonly bucket: number | null };
+
+const NO_VISITS: Visits = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
+const NO_SESSIONS: SessionsAndMedian = { sessions: 0, bounces: 0, durationMs: 0, medianMs: null };
+
+/** From the first bucket's beginning to the last one's end. */
+function spanOf(buckets: readonly Span[]): Span {
+  return { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
+}
+
+/**
+ * Where the buckets begin, as an array in SQL. A subquery, since the cast from text is never folded
+ * into a constant: without it every row would parse the array anew, at ten times the cost of all else.
+ */
+function startsOf(params: SqlParams, buckets: readonly Span[]): string {
+  return `(SELECT ${params.bigints(buckets.map(({ fromMs }) => fromMs))})`;
+}
+
+/** Over the actors of all buckets together. */
+const WHOLE_VISITS = `
+UNION ALL
+SELECT NULL, count(*), count(first_tick), coalesce(sum(pageviews), 0), coalesce(sum(events), 0)
+FROM (
+  SELECT min(first_tick) AS first_tick, sum(pageviews) AS pageviews, sum(events) AS events
+  FROM known GROUP BY actor_id
+) AS actors_of_all`;
+
+/**
+ * Visitors are the distinct actors of selected events; new ones are those whose first event ever, of
+ * any kind, lies in the same span. An actor counts once in each bucket and once in the whole. Facts
+ * are read once: one row for each actor in each bucket is what both counts start from.
+ */
+async function readVisits(
+  { sql, scope, rolled }: Source,
+  buckets: readonly Span[],
+  withWhole: boolean,
+): Promise<BucketRow<Visits>[]> {
+  const rows = rolled ? await readRolledVisits(sql, rolled, buckets) : null;
+  if (rows !== null) return rows;
+  const params = new SqlParams();
+  const span = spanOf(buckets);
+  const starts = startsOf(params, buckets);
+  const known = `SELECT v.*, a.first_tick
+    FROM (
+      SELECT f.actor_id, width_bucket(f.tick >> 16, ${starts}) AS bucket,
+        count(*) FILTER (WHERE f.name_id = ${PAGE_VIEW}) AS pageviews, count(*) AS events
+      FROM facts f WHERE ${factConditions(params, scope, span)} GROUP BY 1, 2
+    ) AS v
+    LEFT JOIN actors a ON a.project_id = ${params.int(scope.projectId)}
+      AND a.actor_id = v.actor_id AND a.first_tick >= ${params.ms(span.fromMs)} << 16`;
+  return await sql.query(
+    `WITH known AS (${known})
+    SELECT bucket, count(*) AS visitors,
+      count(*) FILTER (WHERE first_tick >> 16 >= (${starts})[bucket]) AS "newVisitors",
+      sum(pageviews) AS pageviews, sum(events) AS events
+    FROM known GROUP BY bucket
+    ${withWhole ? WHOLE_VISITS : ""}`,
+    params.values,
+  );
+}
+
+const MEDIAN = "percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ms::float8)";
+
+/**
+ * The sessions that count, each in the bucket in which it starts. A bounce has at most one page view
+ * and no custom event. The median interpolates linearly.
+ */
+async function readSessions(
+  { sql, scope, rolled }: Source,
+  buckets: readonly Span[],
+  withWholeAndMedians: boolean,
+): Promise<BucketRow<SessionsAndMedian>[]> {
+  const rows = rolled ? await readRolledSessions(sql, rolled, buckets, withWholeAndMedians) : null;
+  if (rows !== null) return rows;
+  const params = new SqlParams();
+  return await sql.query(
+    `SELECT bucket, count(*) AS sessions, count(*) FILTER (WHERE bounce) AS bounces,
+      coalesce(sum(duration_ms), 0) AS "durationMs",
+      ${withWholeAndMedians ? MEDIAN : "NULL::float8"} AS "medianMs"
+    FROM (
+      SELECT width_bucket(s.first_tick >> 16, ${startsOf(params, buckets)}) AS bucket,
+        s.views <= 1 AND s.customs = 0 AS bounce,
+        (s.last_tick >> 16) - (s.first_tick >> 16) AS duration_ms
+      FROM sessions s WHERE ${sessionConditions(params, scope, spanOf(buckets))}
+    ) AS counting
+    GROUP BY GROUPING SETS ((bucket)${withWholeAndMedians ? ", ()" : ""})`,
+    params.values,
+  );
+}
+
+/** Finds the row of a bucket; empty ones have none. */
+function finderOf<T>(rows: readonly BucketRow<T>[], nothing: T): (bucket: number | null) => T {
+  const found = new Map<number | null, T>(rows.map((row) => [row.bucket, row]));
+  return (bucket) => found.get(bucket) ?? nothing;
+}
+
+/**
+ * Visitors, page views, events, sessions, bounces and durations of each bucket, by the filters and
+ * the choice of bots in `source.scope`. The buckets must follow each other without gaps.
+ */
+export async function readMetricSeries(
+  source: Source,
+  buckets: readonly Span[],
+): Promise<Metrics[]> {
+  const visitsOf = finderOf(await readVisits(source, buckets, false), NO_VISITS);
+  const sessionsOf = finderOf(await readSessions(source, buckets, false), NO_SESSIONS);
+  return buckets.map((_, i) => {
+    const { visitors, newVisitors, pageviews, events } = visitsOf(i + 1);
+    const { sessions, bounces, durationMs } = sessionsOf(i + 1);
+    return { visitors, newVisitors, pageviews, events, sessions, bounces, durationMs };
+  });
+}
+
+const count = (description: string) => z.int().meta({ description });
+
+const SessionDuration = z.object({
+  meanSeconds: z.number().nullable().meta({ description: "Sessions of no length included" }),
+  medianSeconds: z.number().nullable(),
+}).meta({ description: "From the first to the last event of a session; null of no sessions" });
+
+const Kpis = z.object({
+  visitors: count("Distinct actors of the selected events"),
+  newVisitors: count("Those whose first event ever lies here"),
+  sessions: count("Sessions that start here"),
+  pageviews: count("Events named page_view"),
+  events: count("Events of all names"),
+  bounceRate: RateShown,
+  sessionDuration: SessionDuration,
+  pageviewsPerSession: z.number().nullable(),
+}).meta({ id: "Kpis" });
+
+type Kpis = z.output<typeof Kpis>;
+
+const seconds = (ms: number | null): number | null => ms === null ? null : ms / 1000;
+
+function kpisOf(
+  visits: Visits,
+  { sessions, bounces, durationMs, medianMs }: SessionsAndMedian,
+): Kpis {
+  const { visitors, newVisitors, pageviews, events } = visits;
+  return {
+    visitors,
+    newVisitors,
+    sessions,
+    pageviews,
+    events,
+    bounceRate: rate(bounces, sessions),
+    sessionDuration: {
+      meanSeconds: seconds(rate(durationMs, sessions).value),
+      medianSeconds: seconds(medianMs),
+    },
+    pageviewsPerSession: rate(pageviews, sessions).value,
+  };
+}
+
+/** The figures of all buckets together, and those of each: not their sum, where actors come back. */
+export interface TotalsAndSeries {
+  readonly totals: Kpis;
+  readonly series: readonly Kpis[];
+}
+
+/**
+ * The key figures of buckets that follow each other without gaps, by the filters and the choice of
+ * bots in `source.scope`.
+ */
+export async function readKpis(
+  source: Source,
+  buckets: readonly Span[],
+): Promise<TotalsAndSeries> {
+  const visitsOf = finderOf(await readVisits(source, buckets, true), NO_VISITS);
+  const sessionsOf = finderOf(await readSessions(source, buckets, true), NO_SESSIONS);
+  const of = (bucket: number | null) => kpisOf(visitsOf(bucket), sessionsOf(bucket));
+  return { totals: of(null), series: buckets.map((_, i) => of(i + 1)) };
+}
+
+/** (current − previous) / previous; null where previous is 0 and where either is missing. */
+export function changeOf(current: number | null, previous: number | null): number | null {
+  return current === null || previous === null ? null : rate(current - previous, previous).value;
+}
+
+const Change = z.number().nullable();
+
+const KpiChange = z.object({
+  visitors: Change,
+  newVisitors: Change,
+  sessions: Change,
+  pageviews: Change,
+  events: Change,
+  bounceRate: Change,
+  sessionDuration: z.object({ meanSeconds: Change, medianSeconds: Change }),
+  pageviewsPerSession: Change,
+}).meta({
+  id: "KpiChange",
+  description: "(current − previous) / previous of each total; null on a base of zero or nothing",
+});
+
+function changesOf(current: Kpis, previous: Kpis): z.output<typeof KpiChange> {
+  const change = (figure: (kpis: Kpis) => number | null) =>
+    changeOf(figure(current), figure(previous));
+  return {
+    visitors: change((kpis) => kpis.visitors),
+    newVisitors: change((kpis) => kpis.newVisitors),
+    sessions: change((kpis) => kpis.sessions),
+    pageviews: change((kpis) => kpis.pageviews),
+    events: change((kpis) => kpis.events),
+    bounceRate: change((kpis) => kpis.bounceRate.value),
+    sessionDuration: {
+      meanSeconds: change((kpis) => kpis.sessionDuration.meanSeconds),
+      medianSeconds: change((kpis) => kpis.sessionDuration.medianSeconds),
+    },
+    pageviewsPerSession: change((kpis) => kpis.pageviewsPerSession),
+  };
+}
+
+async function kpisOfRange(read: Read, range: Range) {
+  const buckets = bucketsOf(range, read.interval);
+  const rolled = rolledSpan(read.scope, read.project, range);
+  const { totals, series } = await readKpis({ ...read, rolled }, buckets);
+  const shown = buckets.map((bucket, i) => ({
+    ...shownBucket(bucket, range, read.asOfMs),
+    ...series[i]!,
+  }));
+  return { totals, series: shown };
+}
+
+async function answer(read: Read): Promise<Answer> {
+  const { comparison } = read;
+  const current = await kpisOfRange(read, read.range);
+  if (comparison === null) return { result: current };
+  const before = await kpisOfRange(read, comparison);
+  const previous = {
+    from: comparison.from.toISOString(),
+    to: comparison.to.toISOString(),
+    ...before,
+  };
+  return {
+    result: { ...current, previous, change: changesOf(current.totals, before.totals) },
+  };
+}
+
+const KpiBucket = Kpis.extend({
+  start: z.iso.datetime(),
+  label: z.string(),
+  complete: z.boolean(),
+}).meta({ id: "KpiBucket" });
+
+/** `GET /v1/kpis`: the key figures of a range, of each of its buckets, and how they changed. */
+export const KPIS: Report = {
+  path: "/v1/kpis",
+  summary: "Visitors, sessions, page views, bounce rate and durations, over time and compared",
+  parameters: {},
+  semantics:
+    "Visitors are distinct actors with a selected event in the range; new ones had their first event ever in it. " +
+    "Sessions count where they start, whole, if they hold a selected event. A bounce is a session with at most one page view and no custom event; bounceRate = bounces / sessions. " +
+    "Duration = last - first event of a session; means include zeros, medians interpolate. pageviewsPerSession = page views in range / sessions starting in range. " +
+    "Each bucket is counted by itself. change = (current - previous) / previous.",
+  reply: {
+    totals: Kpis,
+    series: z.array(KpiBucket),
+    previous: z.object({
+      from: z.iso.datetime(),
+      to: z.iso.datetime(),
+      totals: Kpis,
+      series: z.array(KpiBucket),
+    }).optional().meta({ description: "Only with `compare`: the range compared with" }),
+    change: KpiChange.optional(),
+  },
+  answer,
+};

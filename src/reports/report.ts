@@ -1,0 +1,62 @@
+import { z } from "zod";
+import type { Project } from "../auth/projects.ts";
+import type { Sql } from "../db/sql.ts";
+import type { Interval } from "./buckets.ts";
+import type { Range } from "./range.ts";
+import type { Scope } from "./selection.ts";
+
+/** What a report works with: the shared parameters as resolved, and one snapshot to look at. */
+export interface Read {
+  /** Read-only, and of one moment: several statements see the same events. */
+  readonly sql: Sql;
+  readonly project: Project;
+  readonly scope: Scope;
+  readonly range: Range;
+  readonly interval: Interval;
+  /** What `compare` asks for; null: nothing. */
+  readonly comparison: Range | null;
+  /** For the report's own parameters. */
+  readonly query: URLSearchParams;
+  /** The named segments of the report's path. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly limit: number;
+  readonly asOfMs: number;
+}
+
+/** What a report found. */
+export interface Answer {
+  /** Its own parameters as resolved, and shared ones that it resolved otherwise. */
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly result: Readonly<Record<string, unknown>>;
+  /** Members that change from one moment to the next, and are no reason for a new ETag. */
+  readonly volatile?: Readonly<Record<string, unknown>>;
+}
+
+/** One question, and so one endpoint: `GET <path>`. */
+export interface Report {
+  readonly path: string;
+  readonly summary: string;
+  /** Beyond the shared parameters: name → description. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** What the numbers mean, echoed as `query.semantics`. */
+  readonly semantics: string;
+  /** Members of the reply beside `query` and `asOf`. */
+  readonly reply: Readonly<Record<string, z.ZodType>>;
+  /** False where the interval `hour` is refused. */
+  readonly hourly?: boolean;
+  readonly answer: (read: Read) => Promise<Answer>;
+}
+
+/** A rate, with what it was made of. */
+export const RateShown = z.object({
+  value: z.number().nullable(),
+  numerator: z.int(),
+  denominator: z.int(),
+}).meta({ id: "Rate", description: "`value` is null when the denominator is 0." });
+
+export type Rate = z.output<typeof RateShown>;
+
+/** numerator / denominator; of nothing there is no rate. */
+export function rate(numerator: number, denominator: number): Rate {
+  return { value: denominator === 0 ? null : numerator / denominator, numerator, denominator };
+}

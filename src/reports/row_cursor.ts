@@ -1,0 +1,60 @@
+import { ROW_CURSOR_LENGTH_MAX } from "../limits.ts";
+import { invalidParameter } from "./parameters.ts";
+import type { SqlParams } from "./sql_params.ts";
+
+/** Where a page of a sorted list ended: the counts of its last row, and the value that tells it from others. */
+export interface RowCursor {
+  readonly counts: readonly number[];
+  readonly value: string | null;
+}
+
+function isCursor(parsed: unknown, counts: number): parsed is (number | string | null)[] {
+  if (!Array.isArray(parsed) || parsed.length !== counts + 1) return false;
+  const value: unknown = parsed.at(-1);
+  const sane = value === null ||
+    typeof value === "string" && value.isWellFormed() && !value.includes("\0");
+  return sane && parsed.slice(0, -1).every((count) => Number.isFinite(count));
+}
+
+/** A cursor as text that a URL keeps. */
+export function encodeRowCursor({ counts, value }: RowCursor): string {
+  return new TextEncoder().encode(JSON.stringify([...counts, value]))
+    .toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+/** `cursor`, or null where it is not given. `counts`: how many counts the list is sorted by. */
+export function readRowCursor(query: URLSearchParams, counts: number): RowCursor | null {
+  const text = query.get("cursor");
+  if (text === null || text === "") return null;
+  let parsed: unknown = null;
+  try {
+    if (text.length <= ROW_CURSOR_LENGTH_MAX) {
+      const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
+      parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    }
+  } catch { /* told below */ }
+  if (!isCursor(parsed, counts)) {
+    throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
+  }
+  return { counts: parsed.slice(0, -1) as number[], value: parsed.at(-1) as string | null };
+}
+
+/**
+ * The SQL condition "comes after the cursor" in the order of the count columns, each descending, then
+ * of the value column, `COLLATE "C" ASC NULLS LAST`. The columns are the caller's own SQL.
+ */
+export function afterCursor(
+  params: SqlParams,
+  cursor: RowCursor | null,
+  countColumns: readonly string[],
+  valueColumn: string,
+): string {
+  if (cursor === null) return "true";
+  const last = cursor.value === null
+    ? "false"
+    : `(${valueColumn} COLLATE "C" > ${params.text(cursor.value)} OR ${valueColumn} IS NULL)`;
+  return countColumns.reduceRight((rest, column, i) => {
+    const count = params.float(cursor.counts[i]!);
+    return `(${column} < ${count} OR ${column} = ${count} AND ${rest})`;
+  }, last);
+}

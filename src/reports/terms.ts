@@ -1,0 +1,7 @@
+/** Ids that these names have among the terms of every project. Literals, so that partial indexes are found. */
+export const PAGE_VIEW = 1;
+export const CLICK = 2;
+export const SCROLL = 3;
+
+/** Ids of the names that are not up to this are those of custom events. */
+export const RESERVED_TERM_MAX = SCROLL;

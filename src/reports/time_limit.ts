@@ -1,0 +1,109 @@
+import { type Database, DatabaseUnavailable, type Sql, StatementRefused } from "../db/sql.ts";
+import { RETRY_AFTER_S } from "../limits.ts";
+import { Problem } from "../problem.ts";
+
+/** SQLSTATE of a statement that was cancelled, and of a reader in the way of a replica's recovery. */
+const CANCELLED = "57014";
+const RECOVERY_CONFLICT = "40001";
+
+function readTimeout(): Problem {
+  return new Problem(
+    "read_timeout",
+    "The read took too long. Ask for a shorter range or fewer filters, or try again.",
+    { headers: { "Retry-After": String(RETRY_AFTER_S) } },
+  );
+}
+
+/** When a read must have ended, on the clock that never jumps. */
+class Deadline {
+  readonly #endsAtMs: number;
+
+  constructor(msMax: number) {
+    this.#endsAtMs = performance.now() + msMax;
+  }
+
+  /** Whole milliseconds, at least one: zero would mean no limit. Throws `read_timeout` once over. */
+  leftMs(): number {
+    const left = this.#endsAtMs - performance.now();
+    if (left <= 0) throw readTimeout();
+    return Math.ceil(left);
+  }
+
+  /** What `work` comes to, or `read_timeout` when the time is over. */
+  async of<T>(work: Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(readTimeout()), this.leftMs());
+    // What goes on past the deadline fails with nobody to hear it.
+    work.catch(() => {});
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** The engine's own settings of one read. */
+const SETTINGS = [
+  "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+  // Compiling took longer than any read that it made faster.
+  "SET LOCAL jit = off",
+  "SET LOCAL work_mem = '64MB'",
+  // What is asked for decides which plan is good.
+  "SET LOCAL plan_cache_mode = force_custom_plan",
+];
+
+/** Each statement of a snapshot may take what is left of the read's time; the first one's is set. */
+function timed(sql: Sql, deadline: Deadline, cancels: boolean): Sql {
+  let isFirst = true;
+  const limit = async () => {
+    const leftMs = deadline.leftMs();
+    const isSet = isFirst;
+    isFirst = false;
+    if (cancels && !isSet) await sql.script(`SET LOCAL statement_timeout = ${leftMs}`);
+  };
+  return {
+    async query(text, params) {
+      await limit();
+      return await sql.query(text, params);
+    },
+    async script(text) {
+      await limit();
+      await sql.script(text);
+    },
+    transaction: (work) => sql.transaction((inner) => work(timed(inner, deadline, cancels))),
+  };
+}
+
+function meant(error: unknown): unknown {
+  if (!(error instanceof StatementRefused)) return error;
+  if (error.sqlState === CANCELLED) return readTimeout();
+  return error.sqlState === RECOVERY_CONFLICT ? new DatabaseUnavailable(error.message) : error;
+}
+
+/**
+ * Runs `prepare`, then `work` on one read-only snapshot of the database, both within `msMax`
+ * milliseconds. PostgreSQL is told to cancel what takes longer; a statement of the embedded engine
+ * runs on, unheard, and none follows it.
+ * @throws Problem `read_timeout`, and what `prepare` and `work` throw.
+ */
+export async function withinTime<T>(
+  reads: Database,
+  msMax: number,
+  prepare: () => Promise<void>,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  const deadline = new Deadline(msMax);
+  const cancels = reads.engine === "postgres";
+  try {
+    await deadline.of(prepare());
+    return await deadline.of(reads.transaction(async (sql) => {
+      const leftMs = deadline.leftMs();
+      const timeout = cancels ? [`SET LOCAL statement_timeout = ${leftMs}`] : [];
+      await sql.script([...SETTINGS, ...timeout].join("; "));
+      return await work(timed(sql, deadline, cancels));
+    }));
+  } catch (error) {
+    throw meant(error);
+  }
+}

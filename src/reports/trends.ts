@@ -1,0 +1,329 @@
+import { z } from "zod";
+import type { Row } from "../db/sql.ts";
+import { TREND_EVENTS_MAX, TREND_POINTS_MAX, TREND_VALUES_MAX } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { type Bucket, bucketsOf, shownBucket } from "./buckets.ts";
+import { propertyJson } from "./field_values.ts";
+import {
+  EventMatch,
+  type Field,
+  type Filter,
+  propertyOf,
+  readEventMatch,
+  readField,
+  readJson,
+} from "./filters.ts";
+import { invalidParameter, readAll } from "./parameters.ts";
+import { type Answer, rate, type Read, type Report } from "./report.ts";
+import { factConditions, factValue, type Scope, type Span } from "./selection.ts";
+import { SqlParams } from "./sql_params.ts";
+
+const COUNTS = ["total", "visitors", "perVisitor"] as const;
+const FIGURES = ["sum", "avg", "min", "max", "p50", "p90"] as const;
+
+/** What is counted of events, or computed of the numbers that one of their properties holds. */
+type Measure =
+  | { readonly kind: typeof COUNTS[number]; readonly key: null }
+  | { readonly kind: typeof FIGURES[number]; readonly key: string };
+
+/** What a line of values is called where a value is not among the most frequent. */
+const OTHER = "$other";
+const MEASURE_USAGE = `Use ${COUNTS.join(", ")}, or ${
+  FIGURES.join(", ")
+} of a property, such as sum:properties.price.`;
+const ANY_EVENT: EventMatch = { name: null, filters: [] };
+
+const EventList: z.ZodType<EventMatch[]> = z.array(EventMatch, "Use a list of events.")
+  .min(1, "List at least one event.")
+  .max(TREND_EVENTS_MAX, `List at most ${TREND_EVENTS_MAX} events.`);
+
+/** `event`: a name, an event match, or a list of both; any event where it is not given. */
+function readEvents(query: URLSearchParams): readonly EventMatch[] {
+  const isList = query.get("event")?.trimStart().startsWith("[") ?? false;
+  if (isList) return readJson(query, "event", EventList) ?? [ANY_EVENT];
+  return [readEventMatch(query, "event") ?? ANY_EVENT];
+}
+
+/** `measure`: a count, or a figure and a property behind a colon. */
+function readMeasure(query: URLSearchParams): Measure {
+  const text = query.get("measure") || "total";
+  const counted = COUNTS.find((kind) => kind === text);
+  if (counted !== undefined) return { kind: counted, key: null };
+  const colon = text.indexOf(":");
+  const kind = FIGURES.find((figure) => figure === text.slice(0, colon));
+  const field = text.slice(colon + 1);
+  if (kind === undefined || propertyOf(field) === null) {
+    throw invalidParameter("measure", MEASURE_USAGE);
+  }
+  // As any other field: its length and its characters are bounded.
+  readField(new URLSearchParams({ measure: field }), "measure");
+  return { kind, key: propertyOf(field)! };
+}
+
+interface Asked {
+  readonly events: readonly EventMatch[];
+  readonly measure: Measure;
+  readonly by: Field | null;
+}
+
+function readAsked(query: URLSearchParams): Asked {
+  return readAll({
+    events: () => readEvents(query),
+    measure: () => readMeasure(query),
+    by: () => readField(query, "by"),
+  });
+}
+
+/** What is told apart: a field, and its values that have a line of their own, most events first. */
+interface Breakdown {
+  readonly by: Field;
+  readonly top: readonly (string | null)[];
+}
+
+/** How a measure is made of rows. */
+interface Aggregate {
+  readonly value: string;
+  /** What `value` is to be divided by. */
+  readonly divisor?: string;
+  /** True: each row is an actor with its number of `events`; else an event, with its `number`. */
+  readonly perActor?: boolean;
+}
+
+// Numbers are summed as decimals, so that no order of adding changes the sum.
+const AGGREGATES: Readonly<Record<Measure["kind"], Aggregate>> = {
+  total: { value: "count(*)" },
+  visitors: { value: "count(*)", perActor: true },
+  perVisitor: { value: "sum(events)", divisor: "count(*)", perActor: true },
+  sum: { value: "coalesce(sum(number), 0)" },
+  avg: { value: "sum(number)", divisor: "count(number)" },
+  min: { value: "min(number)" },
+  max: { value: "max(number)" },
+  p50: { value: "percentile_cont(0.5) WITHIN GROUP (ORDER BY number::float8)" },
+  p90: { value: "percentile_cont(0.9) WITHIN GROUP (ORDER BY number::float8)" },
+};
+
+/** What a bucket without any event is told as. */
+function nothingOf({ kind }: Measure): number | null {
+  return kind === "total" || kind === "visitors" || kind === "sum" ? 0 : null;
+}
+
+function spanOf(buckets: readonly Span[]): Span {
+  return { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
+}
+
+/** The facts that any of the events means, each once. */
+function anyOf(
+  params: SqlParams,
+  scope: Scope,
+  span: Span,
+  events: readonly EventMatch[],
+): string {
+  const [only] = events;
+  if (events.length === 1) return factConditions(params, scope, span, only);
+  const names = events.flatMap(({ name, filters }) => filters.length > 0 ? [] : name ?? []);
+  if (names.length === events.length) {
+    // One list of names is a condition of an index; alternatives are none.
+    const named: Filter = { field: "name", op: "is", values: names };
+    return factConditions(params, scope, span, { name: null, filters: [named] });
+  }
+  const unfiltered = { ...scope, filters: [] };
+  const alternatives = events.map((event) => factConditions(params, unfiltered, null, event));
+  return `${factConditions(params, scope, span)} AND ((${alternatives.join(") OR (")}))`;
+}
+
+/** The values with most events, ties by value, the missing one (null) last. */
+async function readTop(
+  { sql, scope }: Read,
+  span: Span,
+  events: readonly EventMatch[],
+  by: Field,
+): Promise<(string | null)[]> {
+  const params = new SqlParams();
+  const { joins, value } = factValue(params, scope, by);
+  const rows = await sql.query<{ value: string | null }>(
+    `SELECT value FROM (
+      SELECT ${value} AS value, count(*) AS events
+      FROM facts f ${joins} WHERE ${anyOf(params, scope, span, events)} GROUP BY 1
+    ) AS counted
+    ORDER BY events DESC, value COLLATE "C" ASC NULLS LAST LIMIT ${params.int(TREND_VALUES_MAX)}`,
+    params.values,
+  );
+  return rows.map((row) => row.value);
+}
+
+/** Of each fact (alias f) its line: 1-based among the most frequent values, 0 for any other. */
+function lineSql(
+  params: SqlParams,
+  scope: Scope,
+  breakdown: Breakdown | null,
+): { joins: string; line: string } {
+  if (breakdown === null) return { joins: "", line: "1" };
+  const { by, top } = breakdown;
+  const { joins, value } = factValue(params, scope, by);
+  // Joined, a value is found by its hash: a search through the list took longer than all the rest.
+  const ranked = `jsonb_array_elements_text(${params.json(top)}) WITH ORDINALITY`;
+  const missing = params.int(top.indexOf(null) + 1);
+  return {
+    joins: `${joins} LEFT JOIN ${ranked} AS ranked (value, line) ON ranked.value = ${value}`,
+    line: `CASE WHEN ${value} IS NULL THEN ${missing} ELSE coalesce(ranked.line, 0) END`,
+  };
+}
+
+interface PointRow extends Row {
+  readonly line: number;
+  /** 1-based. */
+  readonly bucket: number;
+  readonly value: number | null;
+  readonly divisor: number | null;
+}
+
+/** Line and bucket of the selected facts, a row for each fact, or for each actor where that is enough. */
+function placedSql(
+  params: SqlParams,
+  { scope }: Read,
+  buckets: readonly Span[],
+  event: EventMatch,
+  { kind, key }: Measure,
+  breakdown: Breakdown | null,
+): string {
+  const { joins, line } = lineSql(params, scope, breakdown);
+  // A subquery, since casts from text are not folded into constants: each row would parse the array.
+  const starts = `(SELECT ${params.bigints(buckets.map(({ fromMs }) => fromMs))})`;
+  const place = `${line} AS line, width_bucket(f.tick >> 16, ${starts}) AS bucket`;
+  const where = `WHERE ${factConditions(params, scope, spanOf(buckets), event)}`;
+  if (AGGREGATES[kind].perActor) {
+    return `SELECT ${place}, f.actor_id, count(*) AS events FROM facts f ${joins} ${where} GROUP BY 1, 2, 3`;
+  }
+  if (key === null) return `SELECT ${place} FROM facts f ${joins} ${where}`;
+  const json = propertyJson("m", key, params.text(key));
+  return `SELECT ${place}, CASE WHEN jsonb_typeof(${json}) = 'number' THEN (${json})::numeric END AS number
+    FROM facts f ${joins}
+    LEFT JOIN events m ON m.project_id = f.project_id AND m.event_id = f.event_id ${where}`;
+}
+
+/** The measure of one event in each bucket of each line that has any. */
+async function readPoints(
+  read: Read,
+  buckets: readonly Span[],
+  event: EventMatch,
+  measure: Measure,
+  breakdown: Breakdown | null,
+): Promise<PointRow[]> {
+  const params = new SqlParams();
+  const { value, divisor = "NULL::int8" } = AGGREGATES[measure.kind];
+  const placed = placedSql(params, read, buckets, event, measure, breakdown);
+  return await read.sql.query<PointRow>(
+    `SELECT line, bucket, ${value} AS value, ${divisor} AS divisor
+    FROM (${placed}) AS placed GROUP BY line, bucket`,
+    params.values,
+  );
+}
+
+function valueOf({ value, divisor }: PointRow): number | null {
+  return value === null || divisor === null ? value : rate(value, divisor).value;
+}
+
+/** Every bucket of the range, those without events too. */
+function pointsOf(
+  rows: readonly PointRow[],
+  buckets: readonly Bucket[],
+  measure: Measure,
+  { range, asOfMs }: Read,
+) {
+  const found = new Map(rows.map((row) => [row.bucket, valueOf(row)]));
+  const nothing = nothingOf(measure);
+  return buckets.map((bucket, i) => ({
+    ...shownBucket(bucket, range, asOfMs),
+    value: found.has(i + 1) ? found.get(i + 1)! : nothing,
+  }));
+}
+
+/** Lines of one event in the order of their values, the others last; values that it never has are left out. */
+function linesOf(rows: readonly PointRow[], { top }: Breakdown) {
+  const ofLine = Map.groupBy(rows, ({ line }) => line);
+  const values = [...top.map((value, i) => ({ line: i + 1, value })), { line: 0, value: OTHER }];
+  return values.flatMap(({ line, value }) => {
+    const own = ofLine.get(line);
+    return own === undefined ? [] : [{ value, rows: own }];
+  });
+}
+
+function refuseManyPoints({ events, by }: Asked, buckets: number): void {
+  const lines = events.length * (by === null ? 1 : TREND_VALUES_MAX + 1);
+  if (lines * buckets <= TREND_POINTS_MAX) return;
+  throw new Problem(
+    "range_too_large",
+    `Ask for at most ${TREND_POINTS_MAX} points at once: fewer events, a coarser interval, or a shorter range.`,
+  );
+}
+
+async function readSeries(read: Read, asked: Asked): Promise<readonly unknown[]> {
+  const { events, measure, by } = asked;
+  const buckets = bucketsOf(read.range, read.interval);
+  refuseManyPoints(asked, buckets.length);
+  const breakdown = by === null
+    ? null
+    : { by, top: await readTop(read, spanOf(buckets), events, by) };
+  if (breakdown?.top.length === 0) return [];
+  const series: unknown[] = [];
+  for (const event of events) {
+    const rows = await readPoints(read, buckets, event, measure, breakdown);
+    const points = (some: readonly PointRow[]) => pointsOf(some, buckets, measure, read);
+    if (events.length === 1 && breakdown === null) return points(rows);
+    const lines = breakdown === null ? [{ value: null, rows }] : linesOf(rows, breakdown);
+    for (const { value, rows: own } of lines) {
+      series.push({ event: event.label ?? event.name, value, points: points(own) });
+    }
+  }
+  return series;
+}
+
+async function answer(read: Read): Promise<Answer> {
+  const asked = readAsked(read.query);
+  const { events, measure: { kind, key }, by } = asked;
+  const measure = key === null ? kind : `${kind}:properties.${key}`;
+  return {
+    query: { event: events, measure, by },
+    result: { series: await readSeries(read, asked) },
+  };
+}
+
+const TrendPoint = z.object({
+  start: z.iso.datetime(),
+  label: z.string(),
+  complete: z.boolean(),
+  value: z.number().nullable(),
+}).meta({ id: "TrendPoint" });
+
+const TrendLine = z.object({
+  event: z.string().nullable().meta({ description: "Its label, else its name; null: any event" }),
+  value: z.string().nullable().meta({
+    description:
+      `The value of \`by\`; ${OTHER} for all but the ${TREND_VALUES_MAX} most frequent; null where it is missing`,
+  }),
+  points: z.array(TrendPoint),
+}).meta({ id: "TrendLine" });
+
+/** `GET /v1/trends`: how often chosen events happen, or what their properties come to, over time. */
+export const TRENDS: Report = {
+  path: "/v1/trends",
+  summary: "Any event over time: how often, by how many, or what a property of it comes to",
+  parameters: {
+    event:
+      `Event name, or JSON: {"name","filters"?,"label"?}, or a list of 1 to ${TREND_EVENTS_MAX} of either. Default: all events`,
+    measure: `${COUNTS.join(", ")}, or ${
+      FIGURES.join(", ")
+    } and a property, as in sum:properties.price. Default: total`,
+    by:
+      `A filter field: one line for each of its ${TREND_VALUES_MAX} values with most events, and ${OTHER}`,
+  },
+  semantics:
+    "total = selected events; visitors = their distinct actors; perVisitor = total / visitors; sum, avg, min, max, p50 and p90 are over the values of the property that are JSON numbers, percentiles interpolated linearly. " +
+    `Of nothing, counts and sums are 0 and all else is null. Each bucket is computed by itself. by is the value at each event (that of its session for session fields); the ${TREND_VALUES_MAX} values with most events over all listed events have lines, the rest is ${OTHER}, computed as one group.`,
+  reply: {
+    series: z.union([z.array(TrendPoint), z.array(TrendLine)]).meta({
+      description: "Buckets; with `by` or several events lines of buckets",
+    }),
+  },
+  answer,
+};

@@ -1,0 +1,102 @@
+import {
+  type Bucket,
+  comparedRange,
+  instantText,
+  intervalOf,
+  type Range,
+  rangeOf,
+  series,
+} from "./calendar.ts";
+import { countingSessions, type ReadParams, selectedInRange } from "./filters.ts";
+import { mean, median, type Rate, rate, ratio, relativeChange } from "./statistics.ts";
+import { actorsOf, historyOf, isPageView, type World } from "./world.ts";
+
+export interface SessionDuration {
+  readonly meanSeconds: number | null;
+  readonly medianSeconds: number | null;
+}
+
+export interface Kpis {
+  readonly visitors: number;
+  readonly newVisitors: number;
+  readonly sessions: number;
+  readonly pageviews: number;
+  readonly events: number;
+  readonly bounceRate: Rate;
+  readonly sessionDuration: SessionDuration;
+  readonly pageviewsPerSession: number | null;
+}
+
+export type KpiChange = {
+  readonly [K in keyof Kpis]: K extends "sessionDuration" ? SessionDuration : number | null;
+};
+
+export interface KpisResult {
+  readonly totals: Kpis;
+  readonly series: readonly (Bucket & Kpis)[];
+  readonly previous?: {
+    readonly from: string;
+    readonly to: string;
+    readonly totals: Kpis;
+    readonly series: readonly (Bucket & Kpis)[];
+  };
+  readonly change?: KpiChange;
+}
+
+/** `GET /v1/kpis`. */
+export function readKpis(world: World, params: ReadParams): KpisResult {
+  const range = rangeOf(world, params);
+  const current = kpisAndSeries(world, params, range);
+  const other = comparedRange(world, params, range);
+  if (other === null) return current;
+  // The interval is that of the current range, so that the two series lie side by side.
+  const interval = intervalOf(params, range);
+  const previous = {
+    from: instantText(other.fromMs),
+    to: instantText(other.toMs),
+    ...kpisAndSeries(world, { ...params, interval }, other),
+  };
+  return { ...current, previous, change: changeOf(current.totals, previous.totals) };
+}
+
+function kpisAndSeries(world: World, params: ReadParams, range: Range) {
+  const measure = (part: Pick<Range, "fromMs" | "toMs">) => kpisOf(world, params, part);
+  return { totals: measure(range), series: series(world, params, range, measure) };
+}
+
+function kpisOf(world: World, params: ReadParams, part: Pick<Range, "fromMs" | "toMs">): Kpis {
+  const selected = selectedInRange(world, params, part);
+  const sessions = countingSessions(world, params, part);
+  const { firstSeenMs } = historyOf(world);
+  const visitors = actorsOf(selected);
+  const pageviews = selected.filter(isPageView).length;
+  const seconds = sessions.map(({ startMs, endMs }) => (endMs - startMs) / 1000);
+  return {
+    visitors: visitors.size,
+    newVisitors: [...visitors].filter((actor) => firstSeenMs.get(actor)! >= part.fromMs).length,
+    sessions: sessions.length,
+    pageviews,
+    events: selected.length,
+    bounceRate: rate(sessions.filter(({ bounce }) => bounce).length, sessions.length),
+    sessionDuration: { meanSeconds: mean(seconds), medianSeconds: median(seconds) },
+    pageviewsPerSession: ratio(pageviews, sessions.length),
+  };
+}
+
+function changeOf(current: Kpis, previous: Kpis): KpiChange {
+  const change = (value: (kpis: Kpis) => number | null) =>
+    relativeChange(value(current), value(previous));
+  return {
+    visitors: change((kpis) => kpis.visitors),
+    newVisitors: change((kpis) => kpis.newVisitors),
+    sessions: change((kpis) => kpis.sessions),
+    pageviews: change((kpis) => kpis.pageviews),
+    events: change((kpis) => kpis.events),
+    bounceRate: change((kpis) => kpis.bounceRate.value),
+    sessionDuration: {
+      meanSeconds: change((kpis) => kpis.sessionDuration.meanSeconds),
+      medianSeconds: change((kpis) => kpis.sessionDuration.medianSeconds),
+    },
+    pageviewsPerSession: change((kpis) => kpis.pageviewsPerSession),
+  };
+}

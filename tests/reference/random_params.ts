@@ -1,0 +1,343 @@
+import fc from "fast-check";
+import type { AcquisitionField } from "./acquisition.ts";
+import type { Interval } from "./calendar.ts";
+import type { EventMatch, Filter, Operator, ReadParams } from "./filters.ts";
+import type { GoalDefinition } from "./goals.ts";
+import {
+  HOSTS,
+  NAMES,
+  PATHS,
+  type RandomWorld,
+  randomWorld,
+  TIMEZONES,
+  TITLES,
+  USERS,
+} from "./random_history.ts";
+import type { ParamsOf, ReadName } from "./reads.ts";
+import type { World } from "./world.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** Values that occur, some that do not, and parts of them, by the filter's field. */
+const FIELD_VALUES: Readonly<Record<string, readonly string[]>> = {
+  name: NAMES,
+  path: [...PATHS, "a"],
+  host: HOSTS,
+  title: [...TITLES, "home"],
+  referrer: ["google.com", "news.example", "chatgpt.com", "https://www.google.com/", "/post"],
+  source: ["news", "google", "news.example", "chatgpt.com"],
+  medium: ["email", "cpc", "Social", "social", "organic", "referral"],
+  campaign: ["spring", "s"],
+  term: ["shoes"],
+  content: ["top"],
+  channel: ["Direct", "Email", "Organic Search", "Referral", "Paid"],
+  country: ["DE", "FR"],
+  region: ["Berlin", "Bavaria"],
+  city: ["Berlin", "Munich"],
+  browser: ["Firefox", "Safari"],
+  os: ["Linux", "iOS"],
+  device: ["desktop", "tablet", "mobile", "other"],
+  userId: USERS,
+  entryPath: PATHS,
+  exitPath: PATHS,
+  "properties.plan": ["free", "pro", "10", "true"],
+  "properties.total": ["0", "5", "10", "10.5", "10.0", "none"],
+  "properties.rage": ["true", "false"],
+  "properties.x": ["0.5", "1"],
+  "properties.viewportWidth": ["390", "1024"],
+  "properties.depthPx": ["700"],
+  "properties.absent": ["x"],
+};
+const FIELDS = Object.keys(FIELD_VALUES);
+const NUMBER_FIELDS = ["properties.total", "properties.x", "properties.viewportWidth"] as const;
+/** Each value of a text field is as good a pattern as any; these say more. */
+const PATTERNS = ["^/a", "a|c", "[0-9]", "e$", "^.o", "o+"] as const;
+
+const TEXT_OPERATORS: readonly Operator[] = [
+  "is",
+  "is_not",
+  "contains",
+  "not_contains",
+  "starts_with",
+];
+const NUMBER_OPERATORS: readonly Operator[] = ["gt", "gte", "lt", "lte"];
+
+const textFilter: fc.Arbitrary<Filter> = fc.constantFrom(...FIELDS).chain((field) =>
+  fc.record({
+    field: fc.constant(field),
+    op: fc.constantFrom(...TEXT_OPERATORS),
+    values: fc.uniqueArray(fc.constantFrom(...FIELD_VALUES[field]!), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+  })
+);
+const patternFilter: fc.Arbitrary<Filter> = fc.record({
+  field: fc.constantFrom(...FIELDS),
+  op: fc.constant("matches" as const),
+  values: fc.constantFrom(...PATTERNS).map((pattern) => [pattern]),
+});
+const presenceFilter: fc.Arbitrary<Filter> = fc.record({
+  field: fc.constantFrom(...FIELDS),
+  op: fc.constantFrom("exists" as const, "not_exists" as const),
+  values: fc.constant([]),
+});
+const numberFilter: fc.Arbitrary<Filter> = fc.record({
+  field: fc.constantFrom(...NUMBER_FIELDS),
+  op: fc.constantFrom(...NUMBER_OPERATORS),
+  values: fc.constantFrom(0, 0.5, 5, 10, 390).map((value) => [value]),
+});
+const filter = fc.oneof(
+  { weight: 6, arbitrary: textFilter },
+  { weight: 1, arbitrary: patternFilter },
+  { weight: 2, arbitrary: presenceFilter },
+  { weight: 2, arbitrary: numberFilter },
+);
+
+/** Mostly none: under two filters little is left. */
+const filters: fc.Arbitrary<Filter[]> = fc.oneof(
+  { weight: 8, arbitrary: fc.constant<Filter[]>([]) },
+  { weight: 3, arbitrary: filter.map((one) => [one]) },
+  { weight: 1, arbitrary: fc.tuple(filter, filter).map((both) => [...both]) },
+);
+
+type Match = EventMatch & { readonly name: string };
+
+const match: fc.Arbitrary<Match> = fc.record({
+  name: fc.constantFrom("page_view", ...NAMES),
+  filters: fc.oneof(
+    { weight: 8, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: filter.map((one) => [one]) },
+  ),
+});
+
+/** Parameters that are told once the anchor of the world is known. */
+type Anchored<T> = (anchorMs: number) => T;
+
+type Span = Pick<ReadParams, "from" | "to">;
+
+const dateText = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+const ownCompare = fc.record({ first: fc.integer({ min: -40, max: 5 }), more: fc.nat({ max: 8 }) })
+  .map(({ first, more }): Anchored<ReadParams["compare"]> => (anchorMs) => ({
+    from: dateText(anchorMs + first * DAY_MS),
+    to: dateText(anchorMs + (first + more) * DAY_MS),
+  }));
+const namedCompare = fc.constantFrom("none" as const, "previous" as const, "year" as const)
+  .map((word): Anchored<ReadParams["compare"]> => () => word);
+const compare: fc.Arbitrary<Anchored<Pick<ReadParams, "compare">>> = fc.oneof(
+  { weight: 2, arbitrary: namedCompare },
+  { weight: 1, arbitrary: ownCompare },
+).map((compared) => (anchorMs) => ({ compare: compared(anchorMs)! }));
+
+const span: fc.Arbitrary<Anchored<Span>> = fc.record({
+  byInstants: fc.constantFrom(false, false, true),
+  last: fc.constantFrom(-8, 0, 1, 1, 1, 1, 1, 2, 8),
+  days: fc.constantFrom(1, 2, 2, 3, 3, 8, 31, 40),
+  startMinutes: fc.nat({ max: 36 }).map((count) => count * 5),
+  lengthMinutes: fc.nat({ max: 600 }).map((count) => (count + 1) * 5),
+}).map((drawn) => (anchorMs) => {
+  if (!drawn.byInstants) {
+    const lastMs = anchorMs + drawn.last * DAY_MS;
+    return { from: dateText(lastMs - (drawn.days - 1) * DAY_MS), to: dateText(lastMs) };
+  }
+  const fromMs = anchorMs + drawn.startMinutes * MINUTE_MS;
+  const toMs = fromMs + drawn.lengthMinutes * MINUTE_MS;
+  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+});
+
+const bots = fc.constantFrom<NonNullable<ReadParams["bots"]>>(
+  ...["exclude", "exclude", "exclude", "exclude", "include", "only"] as const,
+);
+
+const shared: fc.Arbitrary<Anchored<ReadParams>> = fc.record({
+  span: fc.option(span, { freq: 10 }),
+  timezone: fc.option(fc.constantFrom(...TIMEZONES)),
+  filters,
+  bots,
+}).map(({ span, timezone, ...rest }) => (anchorMs) => ({
+  ...span?.(anchorMs),
+  ...timezone === null ? {} : { timezone },
+  ...rest,
+}));
+
+/** The parameters that all reads share, and some of a read's own. */
+function withShared<T>(own: fc.Arbitrary<T>): fc.Arbitrary<Anchored<ReadParams & T>> {
+  return fc.tuple(shared, own).map(([common, mine]) => (anchorMs) => ({
+    ...common(anchorMs),
+    ...mine,
+  }));
+}
+
+const nothing = fc.constant({});
+/** Of the reads that answer with buckets. */
+const interval = fc.constantFrom<Interval | null>(null, "hour", "day", "week", "month")
+  .map((interval) => interval === null ? {} : { interval });
+
+const GOAL_SLUGS = ["one", "two"] as const;
+
+const goals: fc.Arbitrary<GoalDefinition[]> = fc.tuple(
+  ...GOAL_SLUGS.map((slug) =>
+    fc.record({
+      slug: fc.constant(slug),
+      title: fc.constant(`Goal ${slug}`),
+      match,
+      value: fc.constantFrom<GoalDefinition["value"]>(
+        undefined,
+        { fixed: 2.5, currency: "EUR" },
+        { property: "total", currency: "USD" },
+      ),
+    }).map(({ value, ...goal }): GoalDefinition => value === undefined ? goal : { ...goal, value })
+  ),
+);
+
+const by = fc.constantFrom(...FIELDS);
+const optionalBy = fc.option(by).map((field) => field === null ? {} : { by: field });
+
+const acquisition = fc.record({
+  by: fc.constantFrom<AcquisitionField>(
+    "channel",
+    "source",
+    "medium",
+    "campaign",
+    "term",
+    "content",
+    "referrer",
+    "entryPath",
+    "country",
+    "region",
+    "city",
+    "browser",
+    "os",
+    "device",
+  ),
+  goal: fc.constantFrom(undefined, ...GOAL_SLUGS),
+}).map(({ by, goal }) => goal === undefined ? { by } : { by, goal });
+
+const funnel = fc.tuple(
+  fc.record({
+    steps: fc.array(match, { minLength: 1, maxLength: 4, size: "max" }),
+    window: fc.constantFrom("300s", "5m", "30m", "1h", "24h", "7d"),
+    order: fc.constantFrom("ordered" as const, "strict" as const, "unordered" as const),
+    entry: fc.constantFrom("any" as const, "first" as const),
+    exclude: fc.oneof(
+      { weight: 2, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: match.map((one) => [one]) },
+    ),
+  }),
+  optionalBy,
+).map(([own, group]) => ({ ...own, ...group }));
+
+const startOrReturn = fc.oneof(
+  fc.constant(null),
+  fc.constantFrom(...NAMES),
+  match,
+);
+const retention = fc.record({
+  start: startOrReturn,
+  return: startOrReturn,
+  cohort: fc.constantFrom("first" as const, "recurring" as const),
+  criterion: fc.constantFrom("on" as const, "on_or_after" as const),
+  interval: fc.constantFrom("day" as const, "week" as const, "month" as const),
+  periods: fc.integer({ min: 1, max: 5 }),
+}).map(({ start, return: back, ...rest }) => ({
+  ...start === null ? {} : { start },
+  ...back === null ? {} : { return: back },
+  ...rest,
+}));
+
+const trends = fc.tuple(
+  fc.record({
+    event: fc.oneof(
+      fc.constantFrom(...NAMES),
+      fc.uniqueArray(fc.constantFrom<string>(...NAMES), { minLength: 2, maxLength: 3 }),
+    ),
+    measure: fc.constantFrom(
+      "total",
+      "visitors",
+      "perVisitor",
+      ...["sum", "avg", "min", "max", "p50", "p90"].map((kind) => `${kind}:properties.total`),
+    ),
+  }),
+  optionalBy,
+  interval,
+).map(([own, group, buckets]) => ({ ...own, ...group, ...buckets }));
+
+const heatmap = fc.tuple(
+  fc.oneof(
+    fc.constantFrom("/", "/", ...PATHS).map((path) => ({ path })),
+    fc.constantFrom("*", "*", "/*", "/a*", "*b", "/*/b").map((pattern) => ({ pattern })),
+  ),
+  fc.record({
+    device: fc.constantFrom(
+      "desktop" as const,
+      "desktop" as const,
+      "tablet" as const,
+      "mobile" as const,
+    ),
+    kind: fc.constantFrom(
+      "click" as const,
+      "rage" as const,
+      "dead" as const,
+      "scroll" as const,
+    ),
+  }),
+).map(([page, own]) => ({ ...page, ...own }));
+
+const PARAMS: { readonly [R in ReadName]: fc.Arbitrary<Anchored<ParamsOf[R]>> } = {
+  kpis: fc.tuple(withShared(interval), compare).map(([params, compared]) => (anchorMs) => ({
+    ...params(anchorMs),
+    ...compared(anchorMs),
+  })),
+  acquisition: withShared(acquisition),
+  pages: withShared(nothing),
+  funnels: withShared(funnel),
+  retention: withShared(retention),
+  goals: withShared(interval),
+  trends: withShared(trends),
+  heatmaps: withShared(heatmap),
+  "heatmaps/paths": withShared(nothing),
+  live: fc.record({ filters, bots })
+    .map((params) => () => params),
+};
+
+export const READ_NAMES = Object.keys(PARAMS) as readonly ReadName[];
+
+export interface RandomRead<R extends ReadName = ReadName> {
+  readonly world: World;
+  readonly read: R;
+  readonly params: ParamsOf[R];
+  /** Goals to be defined in the project before. */
+  readonly goals: readonly GoalDefinition[];
+}
+
+/** Parameters of one read for a world that is already there: one store of many reads. */
+export function randomParams<R extends ReadName>(
+  read: R,
+  { anchorMs }: Pick<RandomWorld, "anchorMs">,
+): fc.Arbitrary<ParamsOf[R]> {
+  return fc.noBias(PARAMS[read] as fc.Arbitrary<Anchored<ParamsOf[R]>>).map((anchored) =>
+    anchored(anchorMs)
+  );
+}
+
+/** A world of up to `eventsMax` events and a read of it; both shrink. */
+export function randomRead<R extends ReadName>(
+  read: R,
+  eventsMax = 80,
+): fc.Arbitrary<RandomRead<R>> {
+  const drawn = fc.tuple(
+    randomWorld(eventsMax),
+    PARAMS[read] as fc.Arbitrary<Anchored<ParamsOf[R]>>,
+    goals,
+  );
+  return fc.noBias(drawn).map(([{ world, anchorMs }, anchored, goals]) => ({
+    world,
+    read,
+    params: anchored(anchorMs),
+    goals,
+  }));
+}
+
+export const randomGoals: fc.Arbitrary<readonly GoalDefinition[]> = goals;

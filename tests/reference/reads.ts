@@ -1,0 +1,57 @@
+import { type AcquisitionParams, readAcquisition } from "./acquisition.ts";
+import type { ReadParams } from "./filters.ts";
+import { type FunnelParams, readFunnel } from "./funnel.ts";
+import { type GoalDefinition, readGoals } from "./goals.ts";
+import { type HeatmapParams, readHeatmap, readHeatmapPaths } from "./heatmap.ts";
+import { readKpis } from "./kpis.ts";
+import { readLive } from "./live.ts";
+import { readPages } from "./pages.ts";
+import { readRetention, type RetentionParams } from "./retention.ts";
+import { readTrends, type TrendsParams } from "./trends.ts";
+import type { World } from "./world.ts";
+
+/** The parameters of each read, structured ones before they are encoded. */
+export interface ParamsOf {
+  readonly kpis: ReadParams;
+  readonly acquisition: AcquisitionParams;
+  readonly pages: ReadParams;
+  readonly funnels: FunnelParams;
+  readonly retention: RetentionParams;
+  readonly goals: ReadParams;
+  readonly trends: TrendsParams;
+  readonly heatmaps: HeatmapParams;
+  readonly "heatmaps/paths": ReadParams;
+  readonly live: Pick<ReadParams, "filters" | "bots">;
+}
+
+/** A read by the part of its URL after `/v1/`. */
+export type ReadName = keyof ParamsOf;
+
+type Reader<R extends ReadName> = (
+  world: World,
+  params: ParamsOf[R],
+  goals: readonly GoalDefinition[],
+) => unknown;
+
+const READERS: { readonly [R in ReadName]: Reader<R> } = {
+  kpis: readKpis,
+  acquisition: readAcquisition,
+  pages: readPages,
+  funnels: readFunnel,
+  retention: readRetention,
+  goals: readGoals,
+  trends: readTrends,
+  heatmaps: readHeatmap,
+  "heatmaps/paths": readHeatmapPaths,
+  live: readLive,
+};
+
+/** What a read answers, less `query`, `asOf` and paging. */
+export function runRead<R extends ReadName>(
+  world: World,
+  read: R,
+  params: ParamsOf[R],
+  goals: readonly GoalDefinition[] = [],
+): unknown {
+  return READERS[read](world, params, goals);
+}
