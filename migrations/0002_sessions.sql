@@ -143,13 +143,15 @@ CREATE TABLE facts (
   actor_id int NOT NULL,
   name_id int NOT NULL,
   context_id int NOT NULL,
+  -- Of a click or a scroll, where on its page it belongs; bits: src/sessions/spot.ts.
+  spot int NOT NULL,
   path_id int,
   -- Null for events that belong to no session.
   session_id int
 );
 CREATE INDEX facts_by_actor ON facts (project_id, actor_id, tick);
 -- Each fact stands in one of these two: what pages say is looked up by path, the rest by time.
-CREATE INDEX facts_by_path ON facts (project_id, name_id, path_id, tick) INCLUDE (actor_id, context_id)
+CREATE INDEX facts_by_path ON facts (project_id, name_id, path_id, tick) INCLUDE (actor_id, context_id, spot)
   WHERE name_id <= 3;
 CREATE INDEX facts_by_name ON facts (project_id, name_id, tick) INCLUDE (actor_id, context_id)
   WHERE name_id > 3;

@@ -80,30 +80,28 @@ function numberedBy(by: By): { number: string; dictionary: string | null } {
   }
 }
 
-/** The sessions in which the goal is reached, by whatever event, also past the span. */
-function conversionsOf(params: SqlParams, { scope, span, goal, reachToMs }: Asked) {
-  if (goal === null) return { converted: "NULL::int", join: "" };
+/** The actor of a session in which the goal is reached, by whatever event, also past the span; or null. */
+function convertedActor(params: SqlParams, { scope, span, goal, reachToMs }: Asked): string {
+  if (goal === null) return "NULL::int";
   const everything: Scope = { ...scope, bots: "include", filters: [] };
   const whole: Span = { fromMs: span.fromMs, toMs: reachToMs };
-  const sessions = `SELECT DISTINCT f.session_id FROM facts f
-    WHERE ${factConditions(params, everything, whole, goal)} AND f.session_id IS NOT NULL`;
-  return {
-    converted: "CASE WHEN g.session_id IS NOT NULL THEN s.actor_id END",
-    join: `LEFT JOIN (${sessions}) AS g ON g.session_id = s.session_id`,
-  };
+  return `CASE WHEN s.session_id IN (
+      SELECT DISTINCT f.session_id FROM facts f
+      WHERE ${factConditions(params, everything, whole, goal)} AND f.session_id IS NOT NULL
+    ) THEN s.actor_id END`;
 }
 
 /** The sessions that count, each with the number that its value is known by. */
 function countingSessions(params: SqlParams, asked: Asked): string {
   const { scope, span, by } = asked;
-  const { converted, join } = conversionsOf(params, asked);
+  // Actors are found by their id or hashed, never by their time: hence the shift on the column.
   return `SELECT coalesce(s.${numberedBy(by).number}, 0) AS number, s.traffic_id, s.actor_id,
-      a.actor_id AS new_actor_id, ${converted} AS converted_actor_id,
+      a.actor_id AS new_actor_id, ${convertedActor(params, asked)} AS converted_actor_id,
       s.views, s.views <= 1 AND s.customs = 0 AS bounce
-    FROM sessions s ${join}
+    FROM sessions s
     LEFT JOIN actors a ON a.project_id = ${params.int(scope.projectId)} AND a.actor_id = s.actor_id
-      AND a.first_tick >= ${params.ms(span.fromMs)} << 16
-      AND a.first_tick < ${params.ms(span.toMs)} << 16
+      AND a.first_tick >> 16 >= ${params.ms(span.fromMs)}
+      AND a.first_tick >> 16 < ${params.ms(span.toMs)}
     WHERE ${sessionConditions(params, scope, span)}`;
 }
 
@@ -111,25 +109,37 @@ function countingSessions(params: SqlParams, asked: Asked): string {
 interface ValueNumbers {
   /** A common table expression for `with`, or nothing. */
   readonly table: string;
-  readonly join: string;
   readonly valueNumber: string;
 }
 
 /**
  * The number of a value is the least of those that share it. So what follows compares numbers, and
- * yet counts values.
+ * yet counts values. They are looked up in an array from the first to the last number, gaps filled:
+ * numbers are given out one after the other, and a join may be planned badly on tables whose
+ * statistics are missing.
  */
 function valueNumbersOf(params: SqlParams, { scope, by }: Asked): ValueNumbers {
   const { number, dictionary } = numberedBy(by);
-  if (dictionary === null) return { table: "", join: "", valueNumber: "number" };
+  if (dictionary === null) return { table: "", valueNumber: "number" };
   const { joins, value } = sessionValue(by);
   const alike = `SELECT s.${number} AS number,
       min(s.${number}) OVER (PARTITION BY (${value}) COLLATE "C") AS value_number
     FROM ${dictionary} s ${joins} WHERE s.project_id = ${params.int(scope.projectId)}`;
   return {
-    table: `alike AS NOT MATERIALIZED (${alike}),`,
-    join: "JOIN alike USING (number)",
-    valueNumber: "value_number",
+    table: `alike AS MATERIALIZED (${alike}),
+    numbers AS MATERIALIZED (
+      SELECT 1 - min(number) AS shift, array_agg(value_number ORDER BY number) AS value_numbers
+      FROM (
+        SELECT number, coalesce(min(value_number), 0) AS value_number
+        FROM (
+          SELECT number, value_number FROM alike
+          UNION ALL
+          SELECT generate_series(min(number), max(number)), NULL FROM alike
+        ) AS filled
+        GROUP BY number
+      ) AS listed
+    ),`,
+    valueNumber: "(SELECT value_numbers FROM numbers)[number + (SELECT shift FROM numbers)]",
   };
 }
 
@@ -141,26 +151,26 @@ function countsOf(goal: EventMatch | null): string[] {
 }
 
 /** What adds up, by value and traffic. */
-function sumsOf({ valueNumber, join }: ValueNumbers): string {
+function sumsOf(valueNumber: string): string {
   return `SELECT ${valueNumber} AS value_number, traffic_id, sessions, bounces, pageviews
     FROM (
       SELECT number, traffic_id, count(*) AS sessions, count(*) FILTER (WHERE bounce) AS bounces,
         sum(views) AS pageviews
       FROM counting GROUP BY 1, 2
-    ) AS summed ${join}`;
+    ) AS summed`;
 }
 
 /**
  * What does not add up: distinct actors, of each value and of the whole. Sorting takes a fraction of
  * what hashing each pair would.
  */
-function peopleOf({ valueNumber, join }: ValueNumbers): string {
+function peopleOf(valueNumber: string): string {
   return `SELECT grouping(value_number) = 1 AS whole, value_number,
       count(DISTINCT actor_id) AS visitors, count(DISTINCT new_actor_id) AS "newVisitors",
       count(DISTINCT converted_actor_id) AS conversions
     FROM (
       SELECT ${valueNumber} AS value_number, actor_id, new_actor_id, converted_actor_id
-      FROM counting ${join}
+      FROM counting
     ) AS people
     GROUP BY GROUPING SETS ((value_number), ())`;
 }
@@ -170,24 +180,28 @@ const SUMS_OF_ALL = `
     coalesce(sum(pageviews), 0) AS pageviews
   FROM sums`;
 
+// Both at once. Not a join, which many values could make long.
 const FIGURES = `
-  SELECT false AS whole, value_number, p.visitors, p."newVisitors", p.conversions,
-    s.sessions, s.bounces, s.pageviews
-  FROM people p
-  JOIN (
-    SELECT value_number, sum(sessions) AS sessions, sum(bounces) AS bounces,
-      sum(pageviews) AS pageviews
-    FROM sums GROUP BY 1
-  ) AS s USING (value_number)
-  WHERE NOT p.whole`;
+  SELECT value_number, sum(visitors) AS visitors, sum("newVisitors") AS "newVisitors",
+    sum(conversions) AS conversions, sum(sessions) AS sessions, sum(bounces) AS bounces,
+    sum(pageviews) AS pageviews
+  FROM (
+    SELECT value_number, visitors, "newVisitors", conversions, 0 AS sessions, 0 AS bounces,
+      0 AS pageviews
+    FROM people WHERE NOT whole
+    UNION ALL
+    SELECT value_number, 0, 0, 0, sessions, bounces, pageviews FROM sums
+  ) AS parts
+  GROUP BY value_number`;
 
 /** The rule of most sessions of each value on the page; among equals the first by name. */
 function rulesOf(project: string): string {
   return `SELECT DISTINCT ON (value_number) value_number, rule
     FROM (
-      SELECT value_number, t.rule, sum(sums.sessions) AS sessions
-      FROM page JOIN sums USING (value_number)
+      SELECT value_number, t.rule, sum(sessions) AS sessions
+      FROM sums
       JOIN traffic t ON t.project_id = ${project} AND t.traffic_id = sums.traffic_id
+      WHERE (value_number IN (SELECT value_number FROM page)) IS TRUE
       GROUP BY 1, 2
     ) AS rules
     ORDER BY value_number, sessions DESC, rule COLLATE "C"`;
@@ -206,7 +220,7 @@ async function readFigures(
   const { joins, value } = sessionValue(asked.by);
   const { number } = numberedBy(asked.by);
   const project = params.int(asked.scope.projectId);
-  const numbers = valueNumbersOf(params, asked);
+  const { table, valueNumber } = valueNumbersOf(params, asked);
   const counts = countsOf(asked.goal);
   const order = [...counts.map((count) => `${count} DESC`), 'value COLLATE "C" ASC NULLS LAST'];
   // Selecting sessions by their events is worth doing once; all of them are read faster twice, each
@@ -214,9 +228,9 @@ async function readFigures(
   const once = asked.scope.filters.length > 0 ? "MATERIALIZED" : "NOT MATERIALIZED";
   return await sql.query<Figures>(
     `WITH counting AS ${once} (${countingSessions(params, asked)}),
-    ${numbers.table}
-    sums AS MATERIALIZED (${sumsOf(numbers)}),
-    people AS MATERIALIZED (${peopleOf(numbers)}),
+    ${table}
+    sums AS MATERIALIZED (${sumsOf(valueNumber)}),
+    people AS MATERIALIZED (${peopleOf(valueNumber)}),
     named AS (
       SELECT s.*, ${value} AS value
       FROM (

@@ -1,12 +1,7 @@
 import { z } from "zod";
-import { PlainText } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import { GOAL_FIXED_VALUE_MAX, NAME_LENGTH_MAX } from "../limits.ts";
 import { FiltersSchema, propertyOf } from "./filters.ts";
-
-const Title = PlainText.trim()
-  .min(1, "Give a title.").max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
-  .meta({ description: "What people call the goal.", example: "Purchase" });
 
 const StoredText = z.string()
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
@@ -14,6 +9,11 @@ const StoredText = z.string()
     (text) => text.isWellFormed() && !text.includes("\0"),
     "Use text without NUL and lone surrogates.",
   );
+
+const Title = StoredText
+  .refine((text) => !/\p{Cc}/u.test(text), "Use text without control characters.")
+  .trim().min(1, "Give a title.")
+  .meta({ description: "What people call the goal.", example: "Purchase" });
 
 const GoalMatch = z.strictObject({
   name: StoredText.min(1, "Give the name of an event.")

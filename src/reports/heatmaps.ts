@@ -26,28 +26,16 @@ const SCROLL_STEP_PX = 100;
 /** No term has it. */
 const NO_TERM = 0;
 
-/** Of a stored event (alias e). Windows of unknown width count as the widest. */
-const OF_DEVICE: Readonly<Record<HeatmapDevice, string>> = {
-  desktop: "(e.viewport_width >= 1024 OR e.viewport_width IS NULL)",
-  tablet: "e.viewport_width >= 768 AND e.viewport_width < 1024",
-  mobile: "e.viewport_width < 768",
-};
-/** Which clicks (alias e) become points. */
+/** What the fold keeps of clicks and scrolls: see the comment of `facts.spot` for its bits. */
+const HAS_PLACE = "f.spot & 4 <> 0";
+const DEVICE_BITS: Readonly<Record<HeatmapDevice, number>> = { desktop: 0, tablet: 1, mobile: 2 };
+/** Which clicks (alias f) become points. */
 const OF_KIND: Readonly<Record<Kind, string>> = {
   click: "true",
-  rage: "e.rage IS TRUE",
-  dead: "e.dead IS TRUE",
+  rage: "f.spot & 16 <> 0",
+  dead: "f.spot & 32 <> 0",
   scroll: "false",
 };
-/** Clicks that came without a position are of the sample, and no points. */
-const HAS_POSITION = "e.pointer_x IS NOT NULL AND e.pointer_y IS NOT NULL";
-
-// Positions are any finite numbers: the fraction is clamped before it is multiplied, and the pixels
-// are whole before they are divided, so that nothing over- or underflows.
-const COLUMN = `least(${
-  GRID_COLUMNS - 1
-}, floor(least(1, greatest(0, e.pointer_x)) * ${GRID_COLUMNS}))`;
-const LINE = `floor(floor(e.pointer_y) / ${GRID_LINE_PX})`;
 
 interface CellRow extends Record<string, unknown> {
   /** Null in the one row that sums up all clicks, whatever the kind. */
@@ -93,7 +81,7 @@ interface Wanted {
   readonly device: HeatmapDevice;
 }
 
-/** Conditions on facts (alias f) and on the stored events behind them (alias e). */
+/** Conditions on facts (alias f). */
 function eventConditions(params: SqlParams, { scope, range, name, page, device }: Wanted): string {
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   const onPage = "pathId" in page
@@ -102,7 +90,7 @@ function eventConditions(params: SqlParams, { scope, range, name, page, device }
       params.int(scope.projectId)
     } AND t.term LIKE ${params.text(page.like)})`;
   const selected = factConditions(params, scope, span, { name, filters: [] });
-  return [selected, onPage, OF_DEVICE[device]].join(" AND ");
+  return [selected, onPage, `f.spot & 3 = ${DEVICE_BITS[device]}`].join(" AND ");
 }
 
 /**
@@ -124,21 +112,18 @@ async function pageOf(
   return { pathId: found?.term_id ?? NO_TERM };
 }
 
-// The stored events are looked up by key, one for each fact, in parallel where it pays. Left to
-// itself the planner would sooner read the whole wide table, and the cost would grow with all there
-// is and not with what happened on the page.
-const BY_KEY = "SET LOCAL enable_seqscan = off";
-const STORED = "JOIN events e ON e.project_id = f.project_id AND e.event_id = f.event_id";
-
-/** Clicks by the cell that they fall into, most first, and before all one row of all clicks. */
+/**
+ * Clicks by the cell that they fall into, most first, and before all one row of all clicks: those
+ * without a position too. The numbers of a cell stand in `spot`, which the index by path holds.
+ */
 const cells = (conditions: string, kind: Kind) => `
 WITH clicks AS MATERIALIZED (
-  SELECT f.actor_id, ${COLUMN} AS grid_column, ${LINE} AS grid_line, e.fixed IS TRUE AS fixed,
-    (${OF_KIND[kind]}) AND ${HAS_POSITION} AS shown
-  FROM facts f ${STORED}
+  SELECT f.actor_id, f.spot >> 6 & 255 AS grid_column, f.spot >> 14 AS grid_line,
+    f.spot & 8 <> 0 AS fixed, (${OF_KIND[kind]}) AND ${HAS_PLACE} AS shown
+  FROM facts f
   WHERE ${conditions}
 )
-SELECT 0 AS part, NULL::float8 AS grid_column, NULL::float8 AS grid_line, NULL::bool AS fixed,
+SELECT 0 AS part, NULL::int AS grid_column, NULL::int AS grid_line, NULL::bool AS fixed,
   count(*)::int AS clicks, count(DISTINCT actor_id)::int AS visitors
 FROM clicks
 UNION ALL
@@ -148,9 +133,9 @@ ORDER BY part, clicks DESC, visitors DESC, grid_line, grid_column, fixed`;
 
 /** Page views by the step of depth that each reached. */
 const depths = (conditions: string) => `
-SELECT e.depth_px / ${SCROLL_STEP_PX} AS step, count(*)::int AS views
-FROM facts f ${STORED}
-WHERE ${conditions} AND e.depth_px IS NOT NULL
+SELECT f.spot >> 6 AS step, count(*)::int AS views
+FROM facts f
+WHERE ${conditions} AND ${HAS_PLACE}
 GROUP BY step ORDER BY step DESC`;
 
 /** Where a cell's centre is. */
@@ -183,7 +168,6 @@ async function answer({ sql, project, scope, range, query }: Read): Promise<Answ
     device: () => oneOf(query, "device", HEATMAP_DEVICES, "desktop"),
     kind: () => oneOf(query, "kind", KINDS, "click"),
   });
-  await sql.script(BY_KEY);
   const wanted = { scope, range, page: await pageOf(sql, scope, pages), device };
   const ofClicks = new SqlParams();
   const clicks = eventConditions(ofClicks, { ...wanted, name: "click" });

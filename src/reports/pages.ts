@@ -204,7 +204,7 @@ const PageRow = z.object({
   visitors: count("Distinct actors of the selected page views"),
   pageviews: count("Selected page views in the range"),
   entries: count("Sessions that begin here"),
-  exits: count("Sessions whose last page view is here"),
+  exits: count("Sessions that end here"),
   bounceRate: RateShown.meta({ description: "Bounces among the sessions that begin here" }),
   medianSecondsOnPage: z.number().nullable().meta({
     description: "To the session's next page view, of the last one to the session's last event",
@@ -245,7 +245,7 @@ export const PAGES: Report = {
   summary: "Visitors, views, entries, exits, reading time and scroll depth of each page",
   parameters: {},
   semantics:
-    "Visitors and pageviews are of selected page views in the range. Entries and exits are sessions that start in the range, hold a selected event, and have their first or last page view on the path; " +
+    "Visitors and pageviews are of selected page views in the range. Entries and exits are sessions that start in the range, hold a selected event, and have their first or last page view (event, if they have no page view) on the path; " +
     "bounceRate = bounces among the sessions that entered there. Seconds on page = from a selected page view to the session's next page view, whatever the filters; the last one to the session's last event. " +
     "Scroll depth = deepest pixel reached / document height, at most 1, of selected scroll events. Medians interpolate. Sorted by visitors, pageviews, path.",
   reply: {

@@ -17,6 +17,7 @@ import {
 import { moveHistories, resolveIdentities } from "./fold_identities.ts";
 import { rankFacts } from "./fold_ranks.ts";
 import { FOLD_TABLES } from "./fold_tables.ts";
+import { SPOT } from "./spot.ts";
 import { recountRollups, rollUp } from "./rollups.ts";
 
 export interface Fold {
@@ -41,12 +42,13 @@ WITH taken AS (
 ), ids AS (
   SELECT unnest(event_ids) AS event_id FROM taken
 )
-INSERT INTO fold_fresh (event_id, at_ms, name, path, anonymous_id, user_id, hash, in_session, context_key, traffic_key)
+INSERT INTO fold_fresh (event_id, at_ms, name, path, anonymous_id, user_id, hash, in_session, context_key, traffic_key, spot)
 SELECT e.event_id, round(extract(epoch FROM e.occurred_at) * 1000)::bigint, e.name, e.path,
   e.anonymous_id, e.user_id,
   CASE WHEN e.anonymous_id IS NULL AND e.user_id IS NULL
     THEN translate(encode(e.visitor_hash, 'base64'), '+/=', '-_') END,
-  e.in_session, ${CONTEXT_KEY}, CASE WHEN e.in_session THEN ${TRAFFIC_KEY} END
+  e.in_session, ${CONTEXT_KEY}, CASE WHEN e.in_session THEN ${TRAFFIC_KEY} END,
+  ${SPOT}
 FROM ids JOIN events e ON e.project_id = $1::int AND e.event_id = ids.event_id`;
 
 const SITE_HOST = "lower(substring(p.site_url from '^[A-Za-z]+://(?:[^/?#@]*@)?([^/?#:]+)'))";

@@ -1,17 +1,12 @@
 import { type Range, rangeOf } from "./calendar.ts";
-import {
-  countingSessions,
-  type EventMatch,
-  matches,
-  type ReadParams,
-  sessionValue,
-} from "./filters.ts";
+import { countingSessions, matches, passesBots, type ReadParams, sessionValue } from "./filters.ts";
 import type { GoalDefinition } from "./goals.ts";
 import { type Rate, rate, sum } from "./statistics.ts";
 import {
   actorsOf,
   byCodeUnits,
   byValue,
+  type Fact,
   groupBy,
   historyOf,
   type Session,
@@ -66,11 +61,14 @@ export function readAcquisition(
   const goal = goals.find(({ slug }) => slug === params.goal)?.match ?? null;
   const range = rangeOf(world, params);
   const sessions = countingSessions(world, params, range);
-  const { by = "channel" } = params;
+  const { by = "channel", bots } = params;
+  const converts = goal === null
+    ? null
+    : (fact: Fact) => passesBots(fact, bots) && matches(fact, goal, world);
   const rows = [...groupBy(sessions, (session) => sessionValue(session, by))]
-    .map(([value, own]) => rowOf(world, range, value, own, goal))
+    .map(([value, own]) => rowOf(world, range, value, own, converts))
     .sort(byCounts);
-  return { rows, total: { ...rowOf(world, range, null, sessions, goal), rule: null } };
+  return { rows, total: { ...rowOf(world, range, null, sessions, converts), rule: null } };
 }
 
 function rowOf(
@@ -78,7 +76,7 @@ function rowOf(
   range: Range,
   value: string | null,
   sessions: readonly Session[],
-  goal: EventMatch | null,
+  converts: ((fact: Fact) => boolean) | null,
 ): AcquisitionRow {
   const { firstSeenMs } = historyOf(world);
   const visitors = actorsOf(sessions);
@@ -86,9 +84,9 @@ function rowOf(
     const firstMs = firstSeenMs.get(actor)!;
     return firstMs >= range.fromMs && firstMs < range.toMs;
   };
-  const converted = goal === null ? null : actorsOf(
-    sessions.filter(({ facts }) => facts.some((fact) => matches(fact, goal, world))),
-  ).size;
+  const converted = converts === null
+    ? null
+    : actorsOf(sessions.filter(({ facts }) => facts.some(converts))).size;
   return {
     value,
     visitors: visitors.size,

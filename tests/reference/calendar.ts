@@ -149,12 +149,12 @@ export function series<T>(
 
 /**
  * The range to compare with; null where none is asked for. While the current range is under way,
- * only the part of the other that is as long as what has passed of it.
+ * only the part of the other that is as long as what has passed of it; all of it before then.
  */
 export function comparedRange(world: World, params: RangeParams, range: Range): Range | null {
   const whole = wholeComparedRange(world, params, range);
-  if (whole === null || range.toMs <= world.asOfMs) return whole;
-  const passedMs = Math.max(0, world.asOfMs - range.fromMs);
+  const passedMs = world.asOfMs - range.fromMs;
+  if (whole === null || range.toMs <= world.asOfMs || passedMs <= 0) return whole;
   return { ...whole, toMs: Math.min(whole.toMs, whole.fromMs + passedMs) };
 }
 

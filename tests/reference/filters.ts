@@ -198,7 +198,7 @@ export function selectedEvents(world: World, params: ReadParams): readonly Fact[
   if (ofWorld === undefined) selections.set(world, ofWorld = new WeakMap());
   let selected = ofWorld.get(params);
   if (selected === undefined) {
-    const { bots = "exclude", filters = [] } = params;
+    const { bots, filters = [] } = params;
     selected = historyOf(world).facts.filter((fact) =>
       passesBots(fact, bots) && filters.every((filter) => holds(fact, filter, world))
     );
@@ -207,7 +207,7 @@ export function selectedEvents(world: World, params: ReadParams): readonly Fact[
   return selected;
 }
 
-function passesBots({ row }: Fact, bots: "exclude" | "include" | "only"): boolean {
+export function passesBots({ row }: Fact, bots: ReadParams["bots"] = "exclude"): boolean {
   return bots === "include" || (row.bot === true) === (bots === "only");
 }
 

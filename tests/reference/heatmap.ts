@@ -34,11 +34,12 @@ export interface HeatmapPathRow {
 
 const COLUMNS = 200;
 const CELL_PX = 10;
+const LINES_MAX = 131_071;
+const DEPTH_STEP_PX = 100;
 
 /** `GET /v1/heatmaps` without the capture. */
 export function readHeatmap(world: World, params: HeatmapParams): HeatmapResult {
-  const facts = onPage(world, params);
-  const clicks = facts.filter(({ row }) => row.name === "click");
+  const clicks = onPage(world, params).filter(({ row }) => row.name === "click");
   const ofKind = clicks.filter(({ row }) =>
     params.kind === "click" || (params.kind === "rage" && row.rage === true) ||
     (params.kind === "dead" && row.dead === true)
@@ -46,7 +47,7 @@ export function readHeatmap(world: World, params: HeatmapParams): HeatmapResult 
   return {
     points: pointsOf(ofKind),
     scroll: params.kind === "scroll" ? scrollOf(world, params) : [],
-    sample: { visitors: actorsOf(facts).size, clicks: clicks.length },
+    sample: { visitors: actorsOf(clicks).size, clicks: clicks.length },
   };
 }
 
@@ -74,7 +75,7 @@ function pointsOf(clicks: readonly Fact[]): HeatmapPoint[] {
     clicks.filter(({ row }) => row.pointer_x !== null && row.pointer_y !== null),
     ({ row }) => {
       const column = Math.min(COLUMNS - 1, Math.max(0, Math.floor(row.pointer_x! * COLUMNS)));
-      const line = Math.floor(row.pointer_y! / CELL_PX);
+      const line = Math.floor(Math.min(LINES_MAX * CELL_PX, Math.max(0, row.pointer_y!)) / CELL_PX);
       return JSON.stringify([column, line, row.fixed === true]);
     },
   );
@@ -93,13 +94,14 @@ function pointsOf(clicks: readonly Fact[]): HeatmapPoint[] {
   );
 }
 
-/** How many page views reached a depth at each line of the grid where some went no further. */
+/** How many page views reached each step of depth, from the top down to the deepest. */
 function scrollOf(world: World, params: HeatmapParams) {
-  const lines = new Set(
-    depthsPx(world, params).map((depthPx) => Math.floor(depthPx / CELL_PX) * CELL_PX),
-  );
-  return [...lines].sort((a, b) => a - b)
-    .map((depthPx) => ({ depthPx, reached: reachedDepth(world, params, depthPx) }));
+  const deepestPx = Math.max(-1, ...depthsPx(world, params));
+  const count = Math.floor(deepestPx / DEPTH_STEP_PX) + 1;
+  return Array.from({ length: count }, (_, step) => {
+    const depthPx = step * DEPTH_STEP_PX;
+    return { depthPx, reached: reachedDepth(world, params, depthPx) };
+  });
 }
 
 function depthsPx(world: World, params: HeatmapParams): number[] {
@@ -108,14 +110,15 @@ function depthsPx(world: World, params: HeatmapParams): number[] {
     .filter((depthPx) => depthPx !== null);
 }
 
-/** Page views of which this document pixel was seen: true at any depth, whatever the grid. */
+/** Page views of which this document pixel was seen: true at any depth, whatever the steps. */
 export function reachedDepth(world: World, params: HeatmapParams, depthPx: number): number {
   return depthsPx(world, params).filter((deepestPx) => deepestPx >= depthPx).length;
 }
 
 /** `GET /v1/heatmaps/paths` without the states of the captures. */
 export function readHeatmapPaths(world: World, params: ReadParams): { rows: HeatmapPathRow[] } {
-  const selected = selectedInRange(world, params);
+  const selected = selectedInRange(world, params)
+    .filter(({ row }) => row.name === "page_view" || row.name === "click");
   const rows = [...groupBy(selected, ({ row }) => row.path)].flatMap(([path, own]) =>
     path === null ? [] : [{
       path,

@@ -21,7 +21,14 @@ const ANCHORS = [
   "2026-01-31T22:00:00Z",
   "2026-02-28T10:00:00Z",
 ] as const;
-export const TIMEZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"] as const;
+export const TIMEZONES = [
+  "UTC",
+  "Europe/Berlin",
+  "America/New_York",
+  "Asia/Kolkata",
+  // There the clocks change at midnight.
+  "Asia/Beirut",
+] as const;
 
 export const NAMES = ["page_view", "click", "scroll", "signup", "buy"] as const;
 export const PATHS = ["/", "/a", "/a/b", "/c"] as const;
@@ -30,7 +37,7 @@ const ANONYMOUS_IDS = ["a1", "a2", "a3", "a4"] as const;
 const HASHES = ["1", "2", "3"].map((digit) => `\\x${digit.repeat(32)}`);
 export const HOSTS = ["shop.example", "www.shop.example", "blog.example"] as const;
 export const TITLES = ["Home", "About us"] as const;
-const SITE_URL = "https://shop.example";
+export const SITE_URLS = [null, "https://shop.example"] as const;
 
 const CAMPAIGNS: readonly Partial<EventRow>[] = [
   { utm_source: "news", utm_medium: "email", utm_campaign: "spring", utm_content: "top" },
@@ -185,13 +192,17 @@ export interface RandomWorld {
   readonly anchorMs: number;
 }
 
-/** A world of up to `eventsMax` events, all of them in the past. */
+/** Clocks of clients run ahead: so far past the moment of the read events may lie. */
+const AHEAD_MS = [0, 0, 0, 0, HOUR_MS, DAY_MS] as const;
+
+/** A world of up to `eventsMax` events, few of them of the coming day. */
 export function randomWorld(eventsMax = 80): fc.Arbitrary<RandomWorld> {
   const drawn = fc.record({
     anchor: fc.constantFrom(...ANCHORS),
     drafts: fc.array(draft, { maxLength: eventsMax, size: "max" }),
     timezone: fc.constantFrom(...TIMEZONES),
-    siteUrl: fc.constantFrom(null, SITE_URL),
+    siteUrl: fc.constantFrom(...SITE_URLS),
+    aheadMs: fc.constantFrom(...AHEAD_MS),
     end: fc.oneof(
       {
         weight: 2,
@@ -201,12 +212,12 @@ export function randomWorld(eventsMax = 80): fc.Arbitrary<RandomWorld> {
     ),
   });
   // Biased to small values, most histories would be too short to say anything.
-  return fc.noBias(drawn).map(({ anchor, drafts, timezone, siteUrl, end }) => {
+  return fc.noBias(drawn).map(({ anchor, drafts, timezone, siteUrl, aheadMs, end }) => {
     const anchorMs = Date.parse(anchor);
     const rows = drafts.map((one, index) => rowOf(one, index, anchorMs));
     const lastMs = Math.max(anchorMs, ...rows.map(occurredMs));
     const asOfMs = "sinceLastMs" in end ? lastMs + end.sinceLastMs : anchorMs + end.sinceAnchorMs;
-    const events = rows.filter((row) => occurredMs(row) <= asOfMs);
+    const events = rows.filter((row) => occurredMs(row) <= asOfMs + aheadMs);
     return { anchorMs, world: { project: { timezone, siteUrl }, events, asOfMs } };
   });
 }

@@ -112,24 +112,25 @@ const match: fc.Arbitrary<Match> = fc.record({
   ),
 });
 
-/** Parameters that are told once the anchor of the world is known. */
-type Anchored<T> = (anchorMs: number) => T;
+/** Parameters that are told once the world is known: where its events gather, and when it is asked. */
+type Anchored<T> = (random: RandomWorld) => T;
 
 type Span = Pick<ReadParams, "from" | "to">;
 
 const dateText = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 const ownCompare = fc.record({ first: fc.integer({ min: -40, max: 5 }), more: fc.nat({ max: 8 }) })
-  .map(({ first, more }): Anchored<ReadParams["compare"]> => (anchorMs) => ({
+  .map(({ first, more }): Anchored<ReadParams["compare"]> => ({ anchorMs }) => ({
     from: dateText(anchorMs + first * DAY_MS),
     to: dateText(anchorMs + (first + more) * DAY_MS),
   }));
-const namedCompare = fc.constantFrom("none" as const, "previous" as const, "year" as const)
+const COMPARES = ["none", "previous", "previous", "year"] as const;
+const namedCompare = fc.constantFrom(...COMPARES)
   .map((word): Anchored<ReadParams["compare"]> => () => word);
 const compare: fc.Arbitrary<Anchored<Pick<ReadParams, "compare">>> = fc.oneof(
-  { weight: 2, arbitrary: namedCompare },
+  { weight: 3, arbitrary: namedCompare },
   { weight: 1, arbitrary: ownCompare },
-).map((compared) => (anchorMs) => ({ compare: compared(anchorMs)! }));
+).map((compared) => (random) => ({ compare: compared(random)! }));
 
 const span: fc.Arbitrary<Anchored<Span>> = fc.record({
   byInstants: fc.constantFrom(false, false, true),
@@ -137,7 +138,7 @@ const span: fc.Arbitrary<Anchored<Span>> = fc.record({
   days: fc.constantFrom(1, 2, 2, 3, 3, 8, 31, 40),
   startMinutes: fc.nat({ max: 36 }).map((count) => count * 5),
   lengthMinutes: fc.nat({ max: 600 }).map((count) => (count + 1) * 5),
-}).map((drawn) => (anchorMs) => {
+}).map((drawn) => ({ anchorMs }) => {
   if (!drawn.byInstants) {
     const lastMs = anchorMs + drawn.last * DAY_MS;
     return { from: dateText(lastMs - (drawn.days - 1) * DAY_MS), to: dateText(lastMs) };
@@ -147,25 +148,46 @@ const span: fc.Arbitrary<Anchored<Span>> = fc.record({
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
 });
 
+/** Whole local days of the project's own zone, mostly up to today, which is not over yet. */
+const recentSpan: fc.Arbitrary<Anchored<Span>> = fc.record({
+  daysAgo: fc.constantFrom(0, 0, 0, 1, 2, -1),
+  days: fc.constantFrom(1, 2, 3, 7, 8, 31, 40),
+}).map(({ daysAgo, days }) => ({ world }) => {
+  const { asOfMs, project: { timezone } } = world;
+  const today = Temporal.Instant.fromEpochMilliseconds(asOfMs).toZonedDateTimeISO(timezone)
+    .toPlainDate();
+  const to = today.subtract({ days: daysAgo });
+  return { from: to.subtract({ days: days - 1 }).toString(), to: to.toString() };
+});
+
 const bots = fc.constantFrom<NonNullable<ReadParams["bots"]>>(
   ...["exclude", "exclude", "exclude", "exclude", "include", "only"] as const,
 );
 
-const shared: fc.Arbitrary<Anchored<ReadParams>> = fc.record({
+const narrowed: fc.Arbitrary<Anchored<ReadParams>> = fc.record({
   span: fc.option(span, { freq: 10 }),
   timezone: fc.option(fc.constantFrom(...TIMEZONES)),
   filters,
   bots,
-}).map(({ span, timezone, ...rest }) => (anchorMs) => ({
-  ...span?.(anchorMs),
+}).map(({ span, timezone, ...rest }) => (random) => ({
+  ...span?.(random),
   ...timezone === null ? {} : { timezone },
   ...rest,
 }));
+/** What a dashboard asks for first: nothing left out, in the project's own time zone. */
+const plain: fc.Arbitrary<Anchored<ReadParams>> = fc.record({
+  span: fc.option(fc.oneof({ weight: 2, arbitrary: recentSpan }, { weight: 1, arbitrary: span })),
+  namesZone: fc.boolean(),
+}).map(({ span, namesZone }) => (random) => ({
+  ...span?.(random),
+  ...namesZone ? { timezone: random.world.project.timezone } : {},
+}));
+const shared = fc.oneof({ weight: 3, arbitrary: narrowed }, { weight: 2, arbitrary: plain });
 
 /** The parameters that all reads share, and some of a read's own. */
 function withShared<T>(own: fc.Arbitrary<T>): fc.Arbitrary<Anchored<ReadParams & T>> {
-  return fc.tuple(shared, own).map(([common, mine]) => (anchorMs) => ({
-    ...common(anchorMs),
+  return fc.tuple(shared, own).map(([common, mine]) => (random) => ({
+    ...common(random),
     ...mine,
   }));
 }
@@ -230,9 +252,9 @@ const funnel = fc.tuple(
 ).map(([own, group]) => ({ ...own, ...group }));
 
 const startOrReturn = fc.oneof(
-  fc.constant(null),
-  fc.constantFrom(...NAMES),
-  match,
+  { weight: 3, arbitrary: fc.constant(null) },
+  { weight: 1, arbitrary: fc.constantFrom(...NAMES) },
+  { weight: 1, arbitrary: match },
 );
 const retention = fc.record({
   start: startOrReturn,
@@ -286,9 +308,9 @@ const heatmap = fc.tuple(
 ).map(([page, own]) => ({ ...page, ...own }));
 
 const PARAMS: { readonly [R in ReadName]: fc.Arbitrary<Anchored<ParamsOf[R]>> } = {
-  kpis: fc.tuple(withShared(interval), compare).map(([params, compared]) => (anchorMs) => ({
-    ...params(anchorMs),
-    ...compared(anchorMs),
+  kpis: fc.tuple(withShared(interval), compare).map(([params, compared]) => (random) => ({
+    ...params(random),
+    ...compared(random),
   })),
   acquisition: withShared(acquisition),
   pages: withShared(nothing),
@@ -298,7 +320,7 @@ const PARAMS: { readonly [R in ReadName]: fc.Arbitrary<Anchored<ParamsOf[R]>> } 
   trends: withShared(trends),
   heatmaps: withShared(heatmap),
   "heatmaps/paths": withShared(nothing),
-  live: fc.record({ filters, bots })
+  live: fc.record({ filters, bots, timezone: fc.constantFrom(...TIMEZONES) })
     .map((params) => () => params),
 };
 
@@ -315,10 +337,10 @@ export interface RandomRead<R extends ReadName = ReadName> {
 /** Parameters of one read for a world that is already there: one store of many reads. */
 export function randomParams<R extends ReadName>(
   read: R,
-  { anchorMs }: Pick<RandomWorld, "anchorMs">,
+  random: RandomWorld,
 ): fc.Arbitrary<ParamsOf[R]> {
   return fc.noBias(PARAMS[read] as fc.Arbitrary<Anchored<ParamsOf[R]>>).map((anchored) =>
-    anchored(anchorMs)
+    anchored(random)
   );
 }
 
@@ -332,10 +354,10 @@ export function randomRead<R extends ReadName>(
     PARAMS[read] as fc.Arbitrary<Anchored<ParamsOf[R]>>,
     goals,
   );
-  return fc.noBias(drawn).map(([{ world, anchorMs }, anchored, goals]) => ({
-    world,
+  return fc.noBias(drawn).map(([random, anchored, goals]) => ({
+    world: random.world,
     read,
-    params: anchored(anchorMs),
+    params: anchored(random),
     goals,
   }));
 }

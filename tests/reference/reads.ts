@@ -21,7 +21,7 @@ export interface ParamsOf {
   readonly trends: TrendsParams;
   readonly heatmaps: HeatmapParams;
   readonly "heatmaps/paths": ReadParams;
-  readonly live: Pick<ReadParams, "filters" | "bots">;
+  readonly live: Pick<ReadParams, "filters" | "bots" | "timezone">;
 }
 
 /** A read by the part of its URL after `/v1/`. */

@@ -12,7 +12,7 @@ import {
   wholePeriods,
 } from "../../src/reports/buckets.ts";
 import { type Range, readRange } from "../../src/reports/range.ts";
-import { CALENDAR_CASES } from "../fixtures/calendar_cases.ts";
+import { ODD_CALENDARS } from "../fixtures/odd_calendars.ts";
 
 const NOW = Date.parse("2026-11-21T04:00:00Z");
 const HOUR_MS = 3_600_000;
@@ -29,7 +29,7 @@ function problem(code: string, field?: string): (error: unknown) => boolean {
   };
 }
 
-for (const { title, timezone, from, to, interval, buckets, end } of CALENDAR_CASES) {
+for (const { title, timezone, from, to, interval, buckets, end } of ODD_CALENDARS) {
   Deno.test(`bucketsOf: ${title}`, () => {
     const range = rangeOf(from, to, timezone);
     const found = bucketsOf(range, interval);

@@ -175,8 +175,9 @@ const CASES: readonly Case[] = [
     name: "a filter narrows the first time, too",
     params: { ...WEEKS, from: "2026-03-09" },
     scope: { filters: [{ field: "name", op: "is_not", values: ["signup"] }] },
-    sizes: [1],
-    actors: [[1, 0, null]],
+    // Ann and old, whose first other event is a purchase of that week.
+    sizes: [2],
+    actors: [[2, 1, null]],
   },
   {
     name: "nobody",

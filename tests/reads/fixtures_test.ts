@@ -1,0 +1,29 @@
+import { CALENDAR_CASES } from "../fixtures/calendar_cases.ts";
+import { FUNNEL_CASES } from "../fixtures/funnel_cases.ts";
+import { FUNNEL_ORDER_CASES } from "../fixtures/funnel_order_cases.ts";
+import { asOfMsOf, assertHolds, type ReadCase, worldOf } from "../fixtures/read_case.ts";
+import { REPORT_CASES } from "../fixtures/report_cases.ts";
+import { RETENTION_CASES } from "../fixtures/retention_cases.ts";
+import { SESSION_CASES } from "../fixtures/session_cases.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { Store } from "./stored_world.ts";
+
+const CASES: readonly ReadCase[] = [
+  ...SESSION_CASES,
+  ...CALENDAR_CASES,
+  ...FUNNEL_CASES,
+  ...FUNNEL_ORDER_CASES,
+  ...RETENTION_CASES,
+  ...REPORT_CASES,
+];
+
+onBothEngines("reads: what is checked on paper", async (t, db) => {
+  const store = await Store.open(db);
+  for (const one of CASES) {
+    await t.step(one.name, async () => {
+      const project = await store.projectOf(worldOf(one), one.goals);
+      const answer = await store.ask(project, asOfMsOf(one), one.read, one.params);
+      assertHolds(answer, one.expected);
+    });
+  }
+});

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { createProject, type Project } from "../../src/auth/projects.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { MIGRATIONS } from "../../src/db/migrations.ts";
+import type { Database } from "../../src/db/sql.ts";
+import { insertEvents } from "../../src/ingest/event_insert.ts";
+import type { EventRow } from "../../src/ingest/event_row.ts";
+import { ACQUISITION } from "../../src/reports/acquisition.ts";
+import { FUNNELS } from "../../src/reports/funnels.ts";
+import { GOALS } from "../../src/reports/goals.ts";
+import { HEATMAP_PATHS } from "../../src/reports/heatmap_paths.ts";
+import { HEATMAPS } from "../../src/reports/heatmaps.ts";
+import { KPIS } from "../../src/reports/kpis.ts";
+import { LIVE } from "../../src/reports/live.ts";
+import { PAGES } from "../../src/reports/pages.ts";
+import type { Report } from "../../src/reports/report.ts";
+import { getReport, type ReportServices } from "../../src/reports/report_endpoint.ts";
+import { RETENTION } from "../../src/reports/retention.ts";
+import { TRENDS } from "../../src/reports/trends.ts";
+import { putGoal } from "../../src/reports/saved_goals.ts";
+import { createFold, type Fold } from "../../src/sessions/fold.ts";
+import type { GoalDefinition } from "../reference/goals.ts";
+import type { ParamsOf, ReadName } from "../reference/reads.ts";
+import type { World } from "../reference/world.ts";
+import type { TestDatabase } from "../support/databases.ts";
+
+const REPORTS: { readonly [R in ReadName]: Report } = {
+  kpis: KPIS,
+  acquisition: ACQUISITION,
+  pages: PAGES,
+  funnels: FUNNELS,
+  retention: RETENTION,
+  goals: GOALS,
+  trends: TRENDS,
+  heatmaps: HEATMAPS,
+  "heatmaps/paths": HEATMAP_PATHS,
+  live: LIVE,
+};
+
+const READ_MS_MAX = 15_000;
+
+/** Parameters as a URL carries them: structured ones as JSON. */
+export function queryOf(params: Readonly<Record<string, unknown>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined) continue;
+    query.set(name, typeof value === "object" ? JSON.stringify(value) : String(value));
+  }
+  return query;
+}
+
+export type Answer = Record<string, unknown>;
+
+/** A database that histories are stored in, each in a project of its own, and asked about. */
+export class Store {
+  readonly #database: Database;
+  readonly #fold: Fold;
+
+  private constructor(database: Database) {
+    this.#database = database;
+    this.#fold = createFold(database);
+  }
+
+  static async open(db: TestDatabase): Promise<Store> {
+    const database = await db.open();
+    await migrate(database, MIGRATIONS);
+    return new Store(database);
+  }
+
+  get engine(): Database["engine"] {
+    return this.#database.engine;
+  }
+
+  async newProject({ timezone, siteUrl }: World["project"]): Promise<Project> {
+    return await createProject(this.#database, {
+      name: "Test",
+      siteUrl,
+      timezone,
+      allowedOrigins: [],
+      ipStorage: null,
+      retentionDays: null,
+    });
+  }
+
+  /** Stores rows as the writer does: in one statement, sorted by key. */
+  async insert({ projectId }: Project, rows: readonly EventRow[]): Promise<void> {
+    const own = rows.map((row) => ({ ...row, project_id: projectId }));
+    await insertEvents(this.#database, own.sort((a, b) => a.event_id < b.event_id ? -1 : 1));
+  }
+
+  async fold({ projectId }: Project): Promise<void> {
+    await this.#fold.catchUp(projectId);
+  }
+
+  async saveGoals(project: Project, goals: readonly GoalDefinition[]): Promise<void> {
+    for (const { slug, ...body } of goals) {
+      const request = new Request(`http://footfall.test/v1/goals/${slug}`, {
+        method: "PUT",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      await putGoal({ sql: this.#database }, project, { request, params: { slug } });
+    }
+  }
+
+  /** A project with all of a world in it. */
+  async projectOf(world: World, goals: readonly GoalDefinition[] = []): Promise<Project> {
+    const project = await this.newProject(world.project);
+    if (world.events.length > 0) await this.insert(project, world.events);
+    await this.saveGoals(project, goals);
+    return project;
+  }
+
+  /** The reply's body to a read at some moment, which must succeed. */
+  async ask<R extends ReadName>(
+    project: Project,
+    asOfMs: number,
+    read: R,
+    params: ParamsOf[R] & { readonly limit?: number; readonly cursor?: string },
+  ): Promise<Answer> {
+    const services: ReportServices = {
+      reads: this.#database,
+      fold: this.#fold,
+      readTimeoutMs: READ_MS_MAX,
+      now: () => asOfMs,
+    };
+    const url = new URL(`http://footfall.test/v1/${read}?${queryOf({ ...params })}`);
+    const asked = { project, request: new Request(url), url, params: {} };
+    const response = await getReport(services, REPORTS[read], asked);
+    assert.equal(response.status, 200, url.search);
+    return await response.json();
+  }
+}
