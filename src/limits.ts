@@ -199,3 +199,19 @@ export const FUNNEL_GROUPS_MAX = 25;
 export const FUNNELS_MAX = 200;
 /** Packs of actors' events that are fetched at once: each holds those of 64 actors. */
 export const FUNNEL_PACKS_FETCHED = 200;
+
+/** Insights: goals and values of one dimension looked at, weeks looked back, and how many of them suffice. */
+export const INSIGHT_GOALS_MAX = 10;
+export const INSIGHT_VALUES_MAX = 50;
+export const INSIGHT_WEEKS = 4;
+export const INSIGHT_WEEKS_MIN = 2;
+/** What counts as a large change: as a fraction of before, and by itself (of counts, and of rates). */
+export const INSIGHT_CHANGE_MIN = 0.2;
+export const INSIGHT_COUNT_CHANGE_MIN = 10;
+export const INSIGHT_RATE_CHANGE_MIN = 0.05;
+/** The share of findings that may be chance. */
+export const INSIGHT_FALSE_DISCOVERIES = 0.05;
+/** How much more than its share of before a value must have of a change to explain it: 0 its share, 1 all. */
+export const INSIGHT_EXPLAINED_MIN = 0.5;
+/** Characters of a value in a sentence. */
+export const INSIGHT_SHOWN_LENGTH_MAX = 80;

@@ -137,15 +137,16 @@ function nameCondition(place: Place, wanted: Positive): string {
 
 /** What is compared with a whole address has a slash; hosts have none. */
 function referrerCondition(place: Place, wanted: Positive): string {
-  const host = referrerHost("e", place.params.text(place.siteHost));
-  if (wanted.op === "exists") return textCondition(place, host, wanted);
+  // Only where it is compared: a parameter that no SQL names has no type.
+  const host = () => referrerHost("e", place.params.text(place.siteHost));
+  if (wanted.op === "exists") return textCondition(place, host(), wanted);
   const parts: string[] = [];
   const whole = wanted.values.filter((value) => String(value).includes("/"));
   const hosts = wanted.values.filter((value) => !String(value).includes("/"));
   if (whole.length > 0) {
     parts.push(textCondition(place, "e.referrer", { ...wanted, values: whole }));
   }
-  if (hosts.length > 0) parts.push(textCondition(place, host, { ...wanted, values: hosts }));
+  if (hosts.length > 0) parts.push(textCondition(place, host(), { ...wanted, values: hosts }));
   return parts.map((part) => `(${part}) IS TRUE`).join(" OR ");
 }
 

@@ -11,21 +11,99 @@ import type { SqlParams } from "./sql_params.ts";
  */
 export type FunnelTables = readonly string[];
 
-/** The window in SQL, as milliseconds and as ticks. */
-interface Window {
-  readonly ms: string;
-  readonly ticks: string;
+/** What all parts of the statement share. */
+interface Place {
+  readonly scans: FunnelScans;
+  readonly stepCount: number;
+  readonly isExcluding: boolean;
+  /** The window in SQL, as milliseconds and as ticks. */
+  readonly windowMs: string;
+  readonly windowTicks: string;
+  readonly asOf: string;
+}
+
+/** The steps after the first. */
+function laterSteps({ stepCount }: Place): number[] {
+  return Array.from({ length: stepCount - 1 }, (_, i) => i + 2);
 }
 
 /** The last tick that lies in the window of an entry: all of its last millisecond do. */
-function endOf(entry: string, window: Window): string {
-  return `((${entry} | 65535) + ${window.ticks})`;
+function endOf(entry: string, { windowTicks }: Place): string {
+  return `((${entry} | 65535) + ${windowTicks})`;
 }
 
 /** Excluded events, once for each exclusion that they match. */
-function blocks({ excluded }: FunnelScans): string {
-  const each = excluded.map((where) => `SELECT f.actor_id, f.tick FROM facts f WHERE ${where}`);
+function blocks({ scans }: Place): string {
+  const each = scans.excluded.map((where) =>
+    `SELECT f.actor_id, f.tick FROM facts f WHERE ${where}`
+  );
   return `blocks AS (${each.join(" UNION ALL ")})`;
+}
+
+/** Each actor's first entry, and the last one of those that are tried. */
+function placed({ scans }: Place, isAny: boolean): string {
+  return `placed AS (
+    SELECT f.actor_id, min(f.tick) AS tick, ${isAny ? "max" : "min"}(f.tick) AS last_tick
+    FROM facts f WHERE ${scans.entry}
+    GROUP BY f.actor_id)`;
+}
+
+/** Attempts, one an actor: from `tick` up to `until`, which is the end of the window or a block. */
+function attempts(place: Place, name: string, from: string): string {
+  const { windowMs, asOf, isExcluding } = place;
+  const end = endOf("p.tick", place);
+  const late = `p.last_tick, (p.last_tick >> 16) + ${windowMs} > ${asOf} AS late`;
+  if (!isExcluding) {
+    return `${name} AS (
+      SELECT p.actor_id, p.tick, ${end} AS until, false AS doomed, ${late} FROM ${from} p)`;
+  }
+  return `${name} AS (
+    SELECT p.actor_id, p.tick, coalesce(min(b.tick) - 1, ${end}) AS until,
+      min(b.tick) IS NOT NULL AS doomed, ${late}
+    FROM ${from} p
+    LEFT JOIN blocks b ON b.actor_id = p.actor_id AND b.tick > p.tick AND b.tick <= ${end}
+    GROUP BY p.actor_id, p.tick, p.last_tick)`;
+}
+
+/**
+ * Each later step of attempts at its earliest event after the step before. `bound` says which events
+ * of the step (alias f) and which attempts (alias s) are taken. Each actor has one attempt, so that
+ * the actor's events are joined with one row alone.
+ */
+function steps(place: Place, start: string, name: string, bound: string): string[] {
+  return laterSteps(place).map((k) =>
+    `${name}_${k} AS (
+    SELECT s.actor_id, min(s.until) AS until, min(f.tick) AS tick,
+      (min(f.tick) >> 16) - (min(s.tick) >> 16) AS ms
+    FROM facts f
+    JOIN ${
+      k === 2 ? start : `${name}_${k - 1}`
+    } s ON s.actor_id = f.actor_id AND f.tick > s.tick AND ${bound}
+    WHERE ${place.scans.step(k)}
+    GROUP BY s.actor_id)`
+  );
+}
+
+/**
+ * Actors whose first attempt came to a step too late, or behind a block, while a later entry is early
+ * enough for it. All others are decided: what the first attempt never reaches, however long it waits,
+ * no later one does, and none is at a step before the first one is. `from_tick`: only from then on
+ * do entries reach the step that was missed in time.
+ */
+function undecided(place: Place): string {
+  const late = laterSteps(place)
+    .map((k) => `SELECT actor_id, ${k} AS step, tick FROM first_${k} WHERE tick > until`);
+  return `undecided AS (
+    SELECT b.actor_id, m.step, ((m.tick >> 16) - ${place.windowMs}) << 16 AS from_tick
+    FROM begun b JOIN (${late.join(" UNION ALL ")}) AS m ON m.actor_id = b.actor_id
+    WHERE b.last_tick > b.tick AND m.tick <= ${endOf("b.last_tick", place)})`;
+}
+
+/** Joins the fact's actor with distinct ones: a semi-join could pair all events of one with each other. */
+function ofActors(k: number): string {
+  return k === 1
+    ? "JOIN undecided a ON a.actor_id = f.actor_id AND f.tick >= a.from_tick"
+    : `JOIN (SELECT DISTINCT actor_id FROM way_${k}) a ON a.actor_id = f.actor_id`;
 }
 
 /**
@@ -36,106 +114,105 @@ function blocks({ excluded }: FunnelScans): string {
  * One running maximum over the events of an actor, in order. Codes: 0 excluded events, 1 step k,
  * 2 what leads to it; in this order at one event, which is no two steps, and no step if excluded.
  */
-function way(scans: FunnelScans, k: number, window: Window): string {
+function way(place: Place, k: number): string {
+  const { scans, isExcluding } = place;
+  const [block, excluded] = isExcluding
+    ? [
+      "max(tick) FILTER (WHERE code = 0) OVER past",
+      `UNION ALL SELECT f.actor_id, f.tick, 0, NULL FROM blocks f ${ofActors(k - 1)}`,
+    ]
+    : ["NULL::int8", ""];
   const before = k === 2
-    ? `SELECT f.actor_id, f.tick, 2 AS code, f.tick AS entry FROM facts f
-      WHERE ${scans.entry} AND f.actor_id IN (SELECT f.actor_id FROM facts f WHERE ${
-      scans.step(2)
-    })`
+    ? `SELECT f.actor_id, f.tick, 2 AS code, f.tick AS entry FROM facts f ${ofActors(1)}
+      WHERE ${scans.entry}`
     : `SELECT actor_id, tick, 2 AS code, entry FROM way_${k - 1}`;
-  const known = k === 2 ? "" : `AND f.actor_id IN (SELECT actor_id FROM way_${k - 1})`;
-  const excluded = scans.excluded.length === 0
-    ? ""
-    : "UNION ALL SELECT actor_id, tick, 0, NULL FROM blocks";
   return `way_${k} AS (
     SELECT actor_id, tick, entry, block
     FROM (
-      SELECT actor_id, tick, code, max(entry) OVER past AS entry,
-        ${
-    scans.excluded.length === 0 ? "NULL::int8" : "max(tick) FILTER (WHERE code = 0) OVER past"
-  } AS block
+      SELECT actor_id, tick, code, max(entry) OVER past AS entry, ${block} AS block
       FROM (
         ${before}
         UNION ALL
-        SELECT f.actor_id, f.tick, 1, NULL FROM facts f WHERE ${scans.step(k)} ${known}
+        SELECT f.actor_id, f.tick, 1, NULL FROM facts f ${ofActors(k - 1)} WHERE ${scans.step(k)}
         ${excluded}) AS events
       WINDOW past AS (PARTITION BY actor_id ORDER BY tick, code ROWS UNBOUNDED PRECEDING)) AS seen
-    WHERE code = 1 AND tick <= ${endOf("entry", window)} AND coalesce(entry >= block, true))`;
+    WHERE code = 1 AND tick <= ${endOf("entry", place)} AND coalesce(entry >= block, true))`;
 }
 
 /**
- * From when on an actor's entries lead to its deepest step. Of the events that are that step the
- * first one decides: whatever entry lies in the window before it, and behind the last excluded
- * event, leads to this event and to no earlier one.
+ * The entries of the undecided who get further than by the first one. Of the events that are an
+ * actor's deepest step the first one decides: whatever entry lies in the window before it, and behind
+ * the last excluded event, leads to this event and to no earlier one. The earliest of these counts.
  */
-function deepest(stepCount: number, window: Window): string {
-  const levels = Array.from({ length: stepCount - 1 }, (_, i) => i + 2)
-    .map((k) => `SELECT actor_id, ${k} AS level, tick, block FROM way_${k}`);
-  return `deepest AS (
-    SELECT DISTINCT ON (actor_id) actor_id,
-      greatest(((tick >> 16) - ${window.ms}) << 16, block) AS first_tick
-    FROM (${levels.join(" UNION ALL ")}) AS reached
-    ORDER BY actor_id, level DESC, tick)`;
+function replaced(place: Place): string[] {
+  const levels = laterSteps(place)
+    .map((k) => `SELECT actor_id, ${k} AS step, tick, block FROM way_${k}`);
+  return [
+    `deepest AS (
+      SELECT DISTINCT ON (w.actor_id) w.actor_id,
+        greatest(((w.tick >> 16) - ${place.windowMs}) << 16, w.block) AS first_tick
+      FROM (${levels.join(" UNION ALL ")}) AS w
+      JOIN undecided u ON u.actor_id = w.actor_id AND w.step >= u.step
+      ORDER BY w.actor_id, w.step DESC, w.tick)`,
+    `replaced AS (
+      SELECT f.actor_id, min(f.tick) AS tick, max(f.tick) AS last_tick
+      FROM facts f JOIN deepest d ON d.actor_id = f.actor_id AND f.tick >= d.first_tick
+      WHERE ${place.scans.entry}
+      GROUP BY f.actor_id)`,
+  ];
 }
 
-/** Who enters, by which entry: the first one, or of those to the deepest step the earliest. */
-function placed(scans: FunnelScans, isAny: boolean): string {
-  const first = isAny
-    ? "min(f.tick) FILTER (WHERE coalesce(f.tick >= d.first_tick, true))"
-    : "min(f.tick)";
-  return `placed AS (
-    SELECT f.actor_id, ${first} AS tick, ${isAny ? "max" : "min"}(f.tick) AS last_tick
-    FROM facts f ${isAny ? "LEFT JOIN deepest d ON d.actor_id = f.actor_id" : ""}
-    WHERE ${scans.entry}
-    GROUP BY f.actor_id)`;
+/** The attempts that count: the first ones, and of those who get further by another entry that one. */
+function united(place: Place): string[] {
+  const isFirst = "NOT EXISTS (SELECT FROM deepest d WHERE d.actor_id = a.actor_id)";
+  return [
+    `entered AS (
+      SELECT actor_id, tick, doomed, late FROM begun a WHERE ${isFirst}
+      UNION ALL SELECT actor_id, tick, doomed, late FROM again)`,
+    ...laterSteps(place).map((k) =>
+      `reached_${k} AS (
+        SELECT actor_id, ms FROM first_${k} a WHERE tick <= until AND ${isFirst}
+        UNION ALL SELECT actor_id, ms FROM again_${k})`
+    ),
+  ];
 }
 
-/** The attempts that count: from `tick` up to `until`, which is the end of the window or a block. */
-function entered(scans: FunnelScans, window: Window, asOf: string): string {
-  const late = `(p.last_tick >> 16) + ${window.ms} > ${asOf} AS late`;
-  const end = endOf("p.tick", window);
-  if (scans.excluded.length === 0) {
-    return `entered AS (
-      SELECT p.actor_id, p.tick, ${end} AS until, false AS doomed, ${late} FROM placed p)`;
-  }
-  return `entered AS (
-    SELECT p.actor_id, p.tick, coalesce(min(b.tick) - 1, ${end}) AS until,
-      min(b.tick) IS NOT NULL AS doomed, ${late}
-    FROM placed p
-    LEFT JOIN blocks b ON b.actor_id = p.actor_id AND b.tick > p.tick AND b.tick <= ${end}
-    GROUP BY p.actor_id, p.tick, p.last_tick)`;
-}
-
-/** Each step at its earliest event after the step before. */
-function reached(scans: FunnelScans, k: number): string {
-  const before = k === 2 ? "entered" : `reached_${k - 1}`;
-  return `reached_${k} AS (
-    SELECT s.actor_id, min(s.until) AS until, min(f.tick) AS tick,
-      (min(f.tick) >> 16) - (min(s.tick) >> 16) AS ms
-    FROM facts f
-    JOIN ${before} s ON s.actor_id = f.actor_id AND f.tick > s.tick AND f.tick <= s.until
-    WHERE ${scans.step(k)}
-    GROUP BY s.actor_id)`;
-}
+const IN_TIME = "f.tick <= s.until";
 
 /**
- * A funnel whose steps follow each other in order. Each statement's part is linear in the events it
- * looks at: no event of an actor is joined with another, only with the actor's one row.
+ * A funnel whose steps follow each other in order. Linear in the events that it looks at, but for
+ * one sort of those of the undecided: no event of an actor is joined with another.
  */
 export function orderedTables(params: SqlParams, question: FunnelQuestion): FunnelTables {
-  const { definition } = question;
-  const scans = new FunnelScans(params, question);
-  const ms = params.ms(windowMsOf(definition));
-  const window: Window = { ms, ticks: `(${ms} << 16)` };
-  const stepCount = definition.steps.length;
-  const later = Array.from({ length: stepCount - 1 }, (_, i) => i + 2);
+  const { definition, asOfMs } = question;
+  const windowMs = params.ms(windowMsOf(definition));
+  const place: Place = {
+    scans: new FunnelScans(params, question),
+    stepCount: definition.steps.length,
+    isExcluding: definition.exclude.length > 0,
+    windowMs,
+    windowTicks: `(${windowMs} << 16)`,
+    asOf: params.ms(asOfMs),
+  };
+  const isAny = definition.entry === "any";
+  const begin = [...place.isExcluding ? [blocks(place)] : [], placed(place, isAny)];
   // With one step every attempt is as deep as can be.
-  const isAny = definition.entry === "any" && stepCount > 1;
+  if (!isAny || place.stepCount === 1) {
+    return [
+      ...begin,
+      attempts(place, "entered", "placed"),
+      ...steps(place, "entered", "reached", IN_TIME),
+    ];
+  }
   return [
-    ...scans.excluded.length === 0 ? [] : [blocks(scans)],
-    ...isAny ? [...later.map((k) => way(scans, k, window)), deepest(stepCount, window)] : [],
-    placed(scans, isAny),
-    entered(scans, window, params.ms(question.asOfMs)),
-    ...later.map((k) => reached(scans, k)),
+    ...begin,
+    attempts(place, "begun", "placed"),
+    ...steps(place, "begun", "first", "s.tick <= s.until"),
+    undecided(place),
+    ...laterSteps(place).map((k) => way(place, k)),
+    ...replaced(place),
+    attempts(place, "again", "replaced"),
+    ...steps(place, "again", "again", IN_TIME),
+    ...united(place),
   ];
 }

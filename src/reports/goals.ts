@@ -12,6 +12,7 @@ import {
   listGoals,
 } from "./goal_definitions.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { readRolledVisitors, rolledSpan } from "./rolled_up.ts";
 import { factConditions, type Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 
@@ -122,7 +123,10 @@ async function answer(read: Read): Promise<Answer> {
   if (goals.length === 0) return { result: { goals: [] } };
   const buckets = bucketsOf(range, interval);
   refuseTooManyPoints(goals.length, buckets.length);
-  const visitors = await readVisitors(read, spanOf(buckets));
+  const rolled = rolledSpan(scope, read.project, range);
+  const visitors = rolled === null
+    ? await readVisitors(read, spanOf(buckets))
+    : await readRolledVisitors(sql, rolled);
   // Goals that look for the same share one look.
   const known = new Map<string, ConversionRow[]>();
   const results = [];

@@ -5,6 +5,8 @@ import { type Bucket, wholePeriods } from "./buckets.ts";
 import { type EventMatch, readEventMatch } from "./filters.ts";
 import { invalidParameter, oneOf, readAll } from "./parameters.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { readRolledCohorts } from "./rolled_cohorts.ts";
+import { rolledSpan } from "./rolled_up.ts";
 import { factConditions, type Scope } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 
@@ -180,6 +182,27 @@ async function readCohorts({ sql }: Pick<Read, "sql">, asked: Asked): Promise<Co
   );
 }
 
+/** The same from the rollups, where they hold the answer. */
+async function readRolled(read: Read, asked: Asked): Promise<CohortRow[] | null> {
+  const { start, back, cohort, criterion, cellCount, periods, fromMs, startsToMs } = asked;
+  const isAny = sameMatch(start, ANY_EVENT) && sameMatch(back, ANY_EVENT);
+  const rolled = isAny && cohort === "first"
+    ? rolledSpan(read.scope, read.project, {
+      ...read.range,
+      from: new Date(fromMs),
+      to: new Date(startsToMs),
+    })
+    : null;
+  if (rolled === null) return null;
+  const isLasting = criterion === "on_or_after";
+  const { sql, asOfMs } = read;
+  const rows = await readRolledCohorts(sql, rolled, periods, { cellCount, isLasting, asOfMs });
+  return rows?.map(({ actors, ...row }) => ({
+    ...row,
+    ...Object.fromEntries(actors.map((count, k) => [`c${k}`, count])),
+  })) ?? null;
+}
+
 function readPeriods(query: URLSearchParams): number {
   const value = query.get("periods");
   if (value === null || value === "") return RETENTION_PERIODS_DEFAULT;
@@ -262,7 +285,8 @@ function averageOf(cohorts: ReturnType<typeof shownCohorts>, cellCount: number) 
 async function answer(read: Read): Promise<Answer> {
   const asked = readAsked(read);
   const { start, back, cohort, criterion, cellCount, fromMs, startsToMs } = asked;
-  const cohorts = shownCohorts(asked, await readCohorts(read, asked), read.asOfMs);
+  const rows = await readRolled(read, asked) ?? await readCohorts(read, asked);
+  const cohorts = shownCohorts(asked, rows, read.asOfMs);
   return {
     query: {
       from: new Date(fromMs).toISOString(),

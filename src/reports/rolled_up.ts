@@ -17,6 +17,9 @@ export interface RolledSpan {
   /** The part of the day `toDay` that belongs to the span; null where it ends at midnight. */
   readonly tail: Span | null;
   readonly span: Span;
+  /** The local days of instants. */
+  readonly daysAt: (instantsMs: readonly number[]) => number[];
+  readonly endOfDayMs: (ms: number) => number;
 }
 
 const EPOCH_DATE = Temporal.PlainDate.from("1970-01-01");
@@ -48,6 +51,8 @@ export function rolledSpan(
     toDay: dayAt(toMs, timezone),
     tail: midnightMs === toMs ? null : { fromMs: midnightMs, toMs },
     span: { fromMs, toMs },
+    daysAt: (instantsMs) => instantsMs.map((ms) => dayAt(ms, timezone)),
+    endOfDayMs: (ms) => startOfDay(dateAt(ms, timezone).add({ days: 1 }), timezone).getTime(),
   };
 }
 

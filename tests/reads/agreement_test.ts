@@ -1,19 +1,170 @@
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
 import fc from "fast-check";
-import { patchProject, type Project } from "../../src/auth/projects.ts";
+import type { Project } from "../../src/auth/projects.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { instantText, rangeOf } from "../reference/calendar.ts";
 import type { GoalDefinition } from "../reference/goals.ts";
-import {
-  type RandomWorld,
-  randomWorld,
-  SITE_URLS,
-  TIMEZONES,
-} from "../reference/random_history.ts";
+import { randomWorld } from "../reference/random_history.ts";
 import { randomGoals, randomParams, READ_NAMES } from "../reference/random_params.ts";
 import { type ParamsOf, type ReadName, runRead } from "../reference/reads.ts";
 import type { World } from "../reference/world.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { differenceOf, toldOf } from "./answers.ts";
+import { type Arrival, randomArrival, storeAsItArrives } from "./arrival.ts";
+import { smallestHistory } from "./smallest_history.ts";
 import { type Answer, Store } from "./stored_world.ts";
+
+/**
+ * Random histories, stored as they come, and every read of them against the reference. More of them:
+ * `deno task test:agreement --runs 1000`. One again: `--seed <its seed> --runs 1`. Some reads alone: `--reads kpis,pages`.
+ */
+const HISTORIES = { postgres: 60, embedded: 12 } as const;
+const QUESTIONS_OF_EACH_READ = 5;
+const EVENTS_MAX = 90;
+/** PostgreSQL answers while the reference reckons. */
+const QUESTIONS_AT_ONCE = { postgres: 3, embedded: 1 } as const;
+
+const { values: given } = parseArgs({
+  args: Deno.args,
+  options: { runs: { type: "string" }, seed: { type: "string" }, reads: { type: "string" } },
+  strict: false,
+});
+const ASKED: readonly string[] = typeof given.reads === "string"
+  ? given.reads.split(",")
+  : READ_NAMES;
+const SEED = Number(given.seed ?? Date.now() % 1_000_000_000);
+
+interface Question<R extends ReadName = ReadName> {
+  readonly read: R;
+  readonly params: ParamsOf[R];
+  /** Rows of a page, where there are pages. */
+  readonly pageRows: number;
+}
+
+/** A history and what is asked of it. */
+interface Trial {
+  readonly seed: number;
+  readonly world: World;
+  readonly goals: readonly GoalDefinition[];
+  readonly arrival: Arrival;
+  readonly questions: readonly Question[];
+}
+
+const PAGED: readonly ReadName[] = ["acquisition", "pages", "heatmaps/paths"];
+
+function trialOf(seed: number): Trial {
+  const draw = <T>(from: fc.Arbitrary<T>, numRuns = 1): T[] => fc.sample(from, { seed, numRuns });
+  const [random] = draw(randomWorld(EVENTS_MAX));
+  const pageRows = fc.constantFrom(1, 2, 3, 100);
+  return {
+    seed,
+    world: random!.world,
+    goals: draw(randomGoals)[0]!,
+    arrival: draw(randomArrival(random!.world))[0]!,
+    questions: READ_NAMES.filter((read) => ASKED.includes(read)).flatMap((read) =>
+      draw(fc.tuple(randomParams(read, random!), pageRows), QUESTIONS_OF_EACH_READ)
+        .map(([params, pageRows]) => ({ read, params, pageRows }))
+    ),
+  };
+}
+
+/** The answer with the rows of all pages. */
+async function askAll(
+  store: Store,
+  project: Project,
+  asOfMs: number,
+  { read, params, pageRows }: Question,
+): Promise<Answer> {
+  if (!PAGED.includes(read)) return await store.ask(project, asOfMs, read, params);
+  const rows: unknown[] = [];
+  let cursor: string | null = null;
+  let answer: Answer;
+  do {
+    const page = { limit: pageRows, ...cursor === null ? {} : { cursor } };
+    answer = await store.ask(project, asOfMs, read, { ...params, ...page });
+    rows.push(...answer.rows as unknown[]);
+    cursor = answer.nextCursor as string | null;
+  } while (cursor !== null);
+  return { ...answer, rows };
+}
+
+/** Where the server's answer is not the reference's; null where it is. */
+async function disagreement(
+  store: Store,
+  project: Project,
+  { world, goals }: Pick<Trial, "world" | "goals">,
+  question: Question,
+): Promise<string | null> {
+  const { read, params } = question;
+  let answer: Answer;
+  try {
+    answer = await askAll(store, project, world.asOfMs, question);
+  } catch (error) {
+    return `threw ${error}`;
+  }
+  const expected = runRead(world, read, params, goals);
+  const difference = differenceOf(toldOf(read, answer), expected);
+  if (difference !== null || read === "live" || read === "retention") return difference;
+  const { fromMs, toMs } = rangeOf(world, params);
+  const { from, to } = answer.query as Answer;
+  return differenceOf({ from, to }, { from: instantText(fromMs), to: instantText(toMs) }, "query");
+}
+
+function lineOf(row: EventRow): string {
+  const said = Object.entries(row).filter(([name, value]) =>
+    value !== null && !["project_id", "received_at", "clock"].includes(name)
+  );
+  return JSON.stringify(Object.fromEntries(said));
+}
+
+/** The same question of the fewest events that show the disagreement. */
+async function explained(
+  store: Store,
+  { seed, world, goals }: Trial,
+  question: Question,
+  difference: string,
+): Promise<string> {
+  const differenceIn = async (events: readonly EventRow[]) => {
+    const part = { world: { ...world, events }, goals };
+    const project = await store.projectOf(part.world, goals);
+    return await disagreement(store, project, part, question);
+  };
+  const fails = async (events: readonly EventRow[]) => await differenceIn(events) !== null;
+  const atOnce = await fails(world.events);
+  const events = atOnce ? await smallestHistory(world.events, fails) : [];
+  return [
+    `seed ${seed}: ${question.read} ${JSON.stringify(question.params)}`,
+    `goals ${JSON.stringify(goals)}`,
+    `project ${JSON.stringify(world.project)}, asked at ${instantText(world.asOfMs)}`,
+    difference,
+    ...atOnce
+      ? [`Of these events alone: ${await differenceIn(events)}`, ...events.map(lineOf)]
+      : ["Only as the events arrived, not when they are stored at once."],
+  ].join("\n");
+}
+
+async function assertAgreement(store: Store, trial: Trial): Promise<void> {
+  const { world, goals, arrival, questions } = trial;
+  const project = await storeAsItArrives(store, world, arrival);
+  await store.saveGoals(project, goals);
+  const waiting = questions.values();
+  const found: [Question, string][] = [];
+  const answerSome = async () => {
+    for (const question of waiting) {
+      const difference = await disagreement(store, project, trial, question);
+      if (difference !== null) found.push([question, difference]);
+    }
+  };
+  const atOnce = QUESTIONS_AT_ONCE[store.engine];
+  await Promise.all(Array.from({ length: atOnce }, answerSome));
+  if (found.length === 0) return;
+  const [question, difference] = found[0]!;
+  assert.fail(await explained(store, trial, question, difference));
+}
+
+onBothEngines("reads: every answer is the reference's, however events arrive", async (_t, db) => {
+  const store = await Store.open(db);
+  const runs = given.runs === undefined ? HISTORIES[store.engine] : Number(given.runs);
+  for (let run = 0; run < runs; run++) await assertAgreement(store, trialOf(SEED + run));
+});

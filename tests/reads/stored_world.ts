@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createProject, type Project } from "../../src/auth/projects.ts";
+import { createProject, patchProject, type Project } from "../../src/auth/projects.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database } from "../../src/db/sql.ts";
@@ -80,6 +80,10 @@ export class Store {
       ipStorage: null,
       retentionDays: null,
     });
+  }
+
+  async change({ id }: Project, settings: World["project"]): Promise<Project> {
+    return await patchProject(this.#database, id, settings);
   }
 
   /** Stores rows as the writer does: in one statement, sorted by key. */

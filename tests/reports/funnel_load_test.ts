@@ -18,9 +18,9 @@ const BUSY_ACTOR = `
   SELECT 1, id, substr(encode(sha256(term::bytea), 'hex'), 1, 32)::uuid, term
   FROM (VALUES (1, 'page_view'), (2, 'click'), (3, 'scroll'), (4, 'cart'), (5, 'buy'), (10, '/a'), (11, '/b'))
     AS known (id, term);
-  INSERT INTO facts (tick, event_id, project_id, actor_id, name_id, context_id, path_id)
+  INSERT INTO facts (tick, event_id, project_id, actor_id, name_id, context_id, spot, path_id)
   SELECT (1772409600000 + i * 1000) << 16, gen_random_uuid(), 1, 1,
-    CASE WHEN i % 1000 = 999 THEN 4 WHEN i % 3 = 0 THEN 2 ELSE 1 END, 1, 10 + i % 2
+    CASE WHEN i % 1000 = 999 THEN 4 WHEN i % 3 = 0 THEN 2 ELSE 1 END, 1, 0, 10 + i % 2
   FROM generate_series(0, ${EVENTS - 1}) AS i`;
 
 onBothEngines("funnels: linear in the events of one actor", async (t, db) => {

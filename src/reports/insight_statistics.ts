@@ -1,0 +1,207 @@
+/** What weekday a count belongs to does not matter here: lists of lists are weekdays of weeks. */
+type ByWeekday<T> = readonly (readonly T[])[];
+
+/** How far two figures lie apart, in standard errors, and how well those are known. */
+export interface Deviation {
+  readonly t: number;
+  readonly degreesOfFreedom: number;
+}
+
+/** How much more counts vary than those of independent events would: variance = factor × mean. */
+export interface Dispersion {
+  readonly factor: number;
+  readonly degreesOfFreedom: number;
+}
+
+/** Of how many, how many did. */
+export interface Share {
+  readonly hits: number;
+  readonly trials: number;
+}
+
+const SERIES_TERMS_MAX = 1_000;
+
+/** The sum of terms that shrink at least by half each: to the last digit of a double. */
+function sumOf(term: (n: number) => number): number {
+  let sum = 0;
+  for (let n = 0; n < SERIES_TERMS_MAX; n++) {
+    const next = term(n);
+    sum += next;
+    if (Math.abs(next) <= Number.EPSILON * Math.abs(sum) / 4) break;
+  }
+  return sum;
+}
+
+/** 1 / B(df/2, 1/2), by the recursion Γ(x + 1) = x Γ(x). */
+function betaFactor(degreesOfFreedom: number): number {
+  const isOdd = degreesOfFreedom % 2 === 1;
+  let factor = isOdd ? 1 / Math.PI : 1 / 2;
+  for (let df = isOdd ? 1 : 2; df < degreesOfFreedom; df += 2) factor *= (df + 1) / df;
+  return factor;
+}
+
+/**
+ * The chance that Student's t lies at least as far from 0, to either side: the regularized incomplete
+ * beta function I_x(df/2, 1/2) at x = df / (df + t²), by its power series (Abramowitz & Stegun 26.5.4
+ * and 26.7.1) at whichever end of x it converges faster. Relative error below 1e-10, however small.
+ * `degreesOfFreedom` is a whole number from 1.
+ */
+export function studentTwoSided({ t, degreesOfFreedom }: Deviation): number {
+  const half = degreesOfFreedom / 2;
+  const square = t * t;
+  if (square === Infinity) return 0;
+  const x = degreesOfFreedom / (degreesOfFreedom + square);
+  const factor = betaFactor(degreesOfFreedom);
+  // The n-th coefficient is (1 - b)(2 - b)…(n - b) / n!, the end's exponents being a and b.
+  const series = (at: number, a: number, b: number) => {
+    let power = 1;
+    return factor * at ** a * sumOf((n) => {
+      if (n > 0) power *= at * (n - b) / n;
+      return power / (a + n);
+    });
+  };
+  if (x < 0.5) return series(x, half, 0.5);
+  return Math.min(1, Math.max(0, 1 - series(square / (degreesOfFreedom + square), 0.5, half)));
+}
+
+/**
+ * P-values as Benjamini & Hochberg (1995) adjust them, in the order given: those up to q are the ones
+ * that hold the expected share of false discoveries at q.
+ */
+export function adjustedPValues(pValues: readonly number[]): number[] {
+  const order = pValues.map((_, i) => i).sort((a, b) => pValues[b]! - pValues[a]!);
+  const adjusted = new Array<number>(pValues.length);
+  let least = 1;
+  order.forEach((place, i) => {
+    const rank = pValues.length - i;
+    least = Math.min(least, pValues[place]! * pValues.length / rank);
+    adjusted[place] = least;
+  });
+  return adjusted;
+}
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+const mean = (values: readonly number[]): number => total(values) / values.length;
+
+function dispersionOf(
+  squares: number,
+  residualDegrees: number,
+  weekdays: ByWeekday<unknown>,
+  floor: number,
+): Dispersion {
+  if (residualDegrees > 0) {
+    return { factor: Math.max(floor, squares / residualDegrees), degreesOfFreedom: residualDegrees };
+  }
+  // Where nothing ever happened, nothing is known but the floor.
+  const days = total(weekdays.map((weeks) => weeks.length - 1));
+  return { factor: floor, degreesOfFreedom: Math.max(1, days) };
+}
+
+/**
+ * The quasi-Poisson dispersion of daily counts: Pearson's χ² about the mean of each weekday, by its
+ * degrees of freedom (McCullagh & Nelder, Generalized Linear Models, 6.2.3), and at least `floor`. That
+ * is 1 for counts of independent things, and what one visitor brings along for what comes in clusters.
+ */
+export function countDispersion(weekdays: ByWeekday<number>, floor: number): Dispersion {
+  let squares = 0;
+  let degrees = 0;
+  for (const weeks of weekdays) {
+    const expected = mean(weeks);
+    if (weeks.length < 2 || expected === 0) continue;
+    squares += total(weeks.map((count) => (count - expected) ** 2)) / expected;
+    degrees += weeks.length - 1;
+  }
+  return dispersionOf(squares, degrees, weekdays, floor);
+}
+
+function pooled(shares: readonly Share[]): Share {
+  return {
+    hits: total(shares.map(({ hits }) => hits)),
+    trials: total(shares.map(({ trials }) => trials)),
+  };
+}
+
+/** The quasi-binomial dispersion of daily shares, likewise, and at least 1. */
+export function shareDispersion(weekdays: ByWeekday<Share>): Dispersion {
+  let squares = 0;
+  let degrees = 0;
+  for (const weeks of weekdays) {
+    const days = weeks.filter(({ trials }) => trials > 0);
+    const { hits, trials } = pooled(days);
+    const share = hits / trials;
+    if (days.length < 2 || hits === 0 || hits === trials) continue;
+    const ofDay = (day: Share) =>
+      (day.hits - day.trials * share) ** 2 / (day.trials * share * (1 - share));
+    squares += total(days.map(ofDay));
+    degrees += days.length - 1;
+  }
+  return dispersionOf(squares, degrees, weekdays, 1);
+}
+
+/** What days of these weekdays come to by the weeks before. */
+export interface Expectation<T> {
+  readonly value: T;
+  /** The variance of `value`, being a mean, by that of one period. */
+  readonly uncertainty: number;
+}
+
+/**
+ * The sum, over the days of a period, of the mean of each one's weekday. `days[w]` is how many days
+ * of weekday w the period has, `weekdays[w]` what that weekday came to in each week before.
+ */
+export function expectedCount(
+  weekdays: ByWeekday<number>,
+  days: readonly number[],
+): Expectation<number> {
+  let value = 0;
+  let variance = 0;
+  weekdays.forEach((weeks, w) => {
+    value += days[w]! * mean(weeks);
+    variance += days[w]! ** 2 * mean(weeks) / weeks.length;
+  });
+  if (value > 0) return { value, uncertainty: variance / value };
+  // Of nothing: as if all weekdays were alike.
+  const spread = total(weekdays.map((weeks, w) => days[w]! ** 2 / weeks.length));
+  return { value, uncertainty: spread / total(days) };
+}
+
+/** The share that days of these weekdays have by the weeks before. */
+export function expectedShare(
+  weekdays: ByWeekday<Share>,
+  days: readonly number[],
+): Expectation<Share> {
+  const of = (figure: (share: Share) => number) =>
+    expectedCount(weekdays.map((weeks) => weeks.map(figure)), days);
+  const trials = of((share) => share.trials);
+  const hits = of((share) => share.hits);
+  return { value: { hits: hits.value, trials: trials.value }, uncertainty: trials.uncertainty };
+}
+
+/**
+ * A count against what is expected of it, both being counts of one rate if nothing changed: the score
+ * test of two Poisson rates, its variance times the dispersion. With one period before, the
+ * uncertainty is 1; with the mean of four, 1/4.
+ */
+export function countDeviation(
+  count: number,
+  { value, uncertainty }: Expectation<number>,
+  { factor, degreesOfFreedom }: Dispersion,
+): Deviation {
+  const variance = factor * (value + uncertainty * count);
+  return { t: variance === 0 ? 0 : (count - value) / Math.sqrt(variance), degreesOfFreedom };
+}
+
+/** A share against what is expected of it: the two-proportion test, its variance times the dispersion. */
+export function shareDeviation(
+  { hits, trials }: Share,
+  { value, uncertainty }: Expectation<Share>,
+  { factor, degreesOfFreedom }: Dispersion,
+): Deviation {
+  const nothing = { t: 0, degreesOfFreedom };
+  if (trials === 0 || value.trials === 0) return nothing;
+  const before = value.trials / uncertainty;
+  const both = (hits + value.hits / uncertainty) / (trials + before);
+  const variance = factor * both * (1 - both) * (1 / trials + 1 / before);
+  if (variance <= 0) return nothing;
+  return { t: (hits / trials - value.hits / value.trials) / Math.sqrt(variance), degreesOfFreedom };
+}
