@@ -158,26 +158,55 @@ const PROBLEM_SCHEMA = {
 const DEFINED_HERE = "#/$defs/";
 const DEFINED_ONCE = "#/components/schemas/";
 
+type Names = ReadonlyMap<string, string>;
+
+function renamed(value: unknown, names: Names): unknown {
+  if (Array.isArray(value)) return value.map((member) => renamed(member, names));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => {
+      if (key !== "$ref" || typeof member !== "string") return [key, renamed(member, names)];
+      const name = member.replace(DEFINED_HERE, "");
+      return [key, member === name ? member : `${DEFINED_ONCE}${names.get(name) ?? name}`];
+    }),
+  );
+}
+
+/**
+ * The names that schemas get in the document. One that reads differently in a reply than in a
+ * request (what has a default may be left out there alone) is named apart there.
+ */
+function namesOf(definitions: Json, schemas: Json): Names {
+  const names = new Map(Object.keys(definitions).map((name) => [name, name]));
+  for (let isSettled = false; !isSettled;) {
+    isSettled = true;
+    for (const [name, schema] of Object.entries(definitions)) {
+      const known = schemas[names.get(name)!];
+      if (known === undefined) continue;
+      if (JSON.stringify(known) === JSON.stringify(renamed(schema, names))) continue;
+      if (names.get(name) !== name) throw new Error(`three different schemas are named ${name}`);
+      names.set(name, `${name}Shown`);
+      isSettled = false;
+    }
+  }
+  return names;
+}
+
 /** Moves the `$defs` of every schema inside `value` to `schemas`: a reference is read from the root. */
 function hoisted(value: unknown, schemas: Json): unknown {
   if (Array.isArray(value)) return value.map((member) => hoisted(member, schemas));
   if (typeof value !== "object" || value === null) return value;
-  const { $defs = {}, ...rest } = value as Json;
-  for (const [name, schema] of Object.entries($defs as Json)) {
-    const moved = hoisted(schema, schemas);
-    if (JSON.stringify(schemas[name] ?? moved) !== JSON.stringify(moved)) {
-      throw new Error(`two different schemas are named ${name}`);
-    }
-    schemas[name] = moved;
+  const { $defs, ...rest } = value as Json;
+  if ($defs === undefined) {
+    return Object.fromEntries(
+      Object.entries(rest).map(([name, member]) => [name, hoisted(member, schemas)]),
+    );
   }
-  return Object.fromEntries(
-    Object.entries(rest).map(([name, member]) => [
-      name,
-      name === "$ref" && typeof member === "string"
-        ? member.replace(DEFINED_HERE, DEFINED_ONCE)
-        : hoisted(member, schemas),
-    ]),
-  );
+  const names = namesOf($defs as Json, schemas);
+  for (const [name, schema] of Object.entries($defs as Json)) {
+    schemas[names.get(name)!] = renamed(schema, names);
+  }
+  return renamed(rest, names);
 }
 
 /** The OpenAPI 3.1 document of a route table. */

@@ -21,7 +21,9 @@ async function erase(call: Call): Promise<void> {
   const { events, identities } = erased;
   call.print.result(
     { erased },
-    () => `Erased ${events} events and the ids ${identities.join(", ")}.\n`,
+    () =>
+      `Erased ${events} ${events === 1 ? "event" : "events"} and the ` +
+      `${identities.length === 1 ? "id" : "ids"} ${identities.join(", ")}.\n`,
   );
 }
 

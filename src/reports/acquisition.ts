@@ -83,11 +83,11 @@ function numberedBy(by: By): { number: string; dictionary: string | null } {
 /** The actor of a session in which the goal is reached, by whatever event, also past the span; or null. */
 function convertedActor(params: SqlParams, { scope, span, goal, reachToMs }: Asked): string {
   if (goal === null) return "NULL::int";
-  const everything: Scope = { ...scope, bots: "include", filters: [] };
+  const unfiltered: Scope = { ...scope, filters: [] };
   const whole: Span = { fromMs: span.fromMs, toMs: reachToMs };
   return `CASE WHEN s.session_id IN (
       SELECT DISTINCT f.session_id FROM facts f
-      WHERE ${factConditions(params, everything, whole, goal)} AND f.session_id IS NOT NULL
+      WHERE ${factConditions(params, unfiltered, whole, goal)} AND f.session_id IS NOT NULL
     ) THEN s.actor_id END`;
 }
 
@@ -340,7 +340,7 @@ export const ACQUISITION: Report = {
   semantics:
     "Rows are over sessions that start in the range and hold a selected event, whole, by the value of their first page view (of their first event, if they have none). " +
     "visitors = distinct actors of the row's sessions; newVisitors = those of them whose first event ever lies in the range; pageviews are those of the sessions. " +
-    "bounceRate = bounces / sessions. conversions = distinct actors with an event of the goal within the row's sessions; conversionRate = conversions / visitors. " +
+    "bounceRate = bounces / sessions. conversions = distinct actors with an event of the goal, by whom `bots` asks for, within the row's sessions; conversionRate = conversions / visitors. " +
     "rule = the channel rule of most of the row's sessions. total is the unsplit row.",
   reply: {
     rows: z.array(AcquisitionRow),

@@ -57,6 +57,9 @@ export const ActorExport = z.object({
 
 /** All identities of the actor whom `id` names: a user id, else an anonymous id, else a hash. */
 async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Identity[]> {
+  const unknown = new Problem("not_found", "Nothing is stored of this actor.");
+  // An id from a path may hold what PostgreSQL's text cannot.
+  if (id.includes("\0") || !id.isWellFormed()) throw unknown;
   const rows = await sql.query<Identity>(
     `SELECT i.actor_id, i.kind::text AS kind, i.value
     FROM identities i
@@ -67,7 +70,7 @@ async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Id
     ORDER BY position(i.kind::text IN 'uah'), i.value`,
     [projectId, id],
   );
-  if (rows.length === 0) throw new Problem("not_found", "Nothing is stored of this actor.");
+  if (rows.length === 0) throw unknown;
   return rows;
 }
 

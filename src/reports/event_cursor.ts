@@ -52,8 +52,13 @@ function isSnapshot(text: string): boolean {
 /** `text` as an ISO instant in UTC, or null. Only the years that PostgreSQL and Date both write. */
 function instant(text: string | undefined): string | null {
   if (text === undefined || !/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text)) return null;
-  const date = new Date(text);
-  return date.getTime() >= TIMESTAMP_MS_MIN ? date.toISOString() : null;
+  try {
+    // Not by Date, which takes the 30th of February for the 2nd of March.
+    const date = new Date(Temporal.Instant.from(text).epochMilliseconds);
+    return date.getTime() >= TIMESTAMP_MS_MIN ? date.toISOString() : null;
+  } catch {
+    return null;
+  }
 }
 
 export function encodePageCursor({ at, eventId, snapshot }: PageCursor): string {

@@ -3,6 +3,8 @@ import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import type { Exchange } from "../http/router.ts";
 import { EXPORT_CHUNK_ROWS } from "../limits.ts";
+import { readInterval } from "./buckets.ts";
+import { readComparison } from "./comparison.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -62,9 +64,18 @@ const SEMANTICS =
 
 /** The parameters, every bad one told at once. */
 function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date) {
+  const spans = () => {
+    const range = readRange(query, timezone, asOf.getTime());
+    // Of no effect, and refused where they would be anywhere else.
+    readAll({
+      interval: () => readInterval(query, range),
+      compare: () => readComparison(query, range, timezone, asOf.getTime()),
+    });
+    return range;
+  };
   return readAll({
     unknown: () => refuseUnknown(query, Object.keys(EVENT_QUERY)),
-    range: () => readRange(query, timezone, asOf.getTime()),
+    range: spans,
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOTS, "exclude"),
     rows: () => pageRows(query),

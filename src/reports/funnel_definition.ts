@@ -1,16 +1,24 @@
 import { z } from "zod";
-import { PlainText } from "../auth/projects.ts";
 import {
   FUNNEL_EXCLUSIONS_MAX,
   FUNNEL_STEPS_MAX,
   FUNNEL_WINDOW_MS_MAX,
   NAME_LENGTH_MAX,
 } from "../limits.ts";
-import { EventMatch, type Field, FilterSchema, readField, readJson } from "./filters.ts";
+import {
+  EventMatch,
+  type Field,
+  FilterSchema,
+  FiltersSchema,
+  readField,
+  readJson,
+} from "./filters.ts";
 import { invalidParameter, oneOf, readAll } from "./parameters.ts";
 
 const ORDERS = ["ordered", "strict", "unordered"] as const;
 const ENTRIES = ["any", "first"] as const;
+// deno-lint-ignore no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f]/;
 const WINDOW_DEFAULT = "7d";
 const UNITS_MS: Readonly<Record<string, number>> = {
   s: 1000,
@@ -65,21 +73,31 @@ export interface FunnelDefinition {
 
 /** Body of `PUT /v1/funnels/:slug`. */
 export const FunnelBody = z.strictObject({
-  title: PlainText.trim()
+  title: z.string().trim()
+    .refine(
+      (text) => text.isWellFormed() && !CONTROL.test(text),
+      "Use text without control characters and lone surrogates.",
+    )
     .min(1, "Give a title.").max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
     .meta({ description: "What people call the funnel.", example: "Checkout" }),
   ...MEMBERS,
 }).meta({ id: "FunnelDefinition" });
 
+const EventMatchShown: z.ZodType<EventMatch> = z.object({
+  name: z.string().nullable(),
+  filters: FiltersSchema,
+  label: z.string().optional(),
+}).meta({ id: "EventMatchShown", description: "An event by its name (null: any) and filters." });
+
 /** A saved funnel as replies show it. */
 export const FunnelShown = z.object({
   slug: z.string().meta({ example: "checkout" }),
   title: z.string(),
-  steps: Steps,
+  steps: z.array(EventMatchShown),
   window: z.string().meta({ example: "7d" }),
   order: z.enum(ORDERS),
   entry: z.enum(ENTRIES),
-  exclude: Exclusions,
+  exclude: z.array(EventMatchShown),
   by: z.string().nullable(),
   updatedAt: z.iso.datetime(),
 }).meta({ id: "SavedFunnel" });

@@ -32,23 +32,40 @@ function scan(where: string, mask: number): string {
 
 /** Everything that may matter to an attempt, once for each thing that it is. */
 function parts(definition: FunnelDefinition, scans: FunnelScans): string[] {
-  const isStrict = definition.order === "strict";
-  const known = isStrict ? " AND f.actor_id IN (SELECT actor_id FROM entrants)" : "";
+  const { steps, order } = definition;
+  if (order === "unordered") {
+    return [
+      ...steps.map((_, i) => scan(scans.step(i + 1), 1 << i)),
+      ...scans.excluded.map((where) => scan(where, EXCLUDED)),
+    ];
+  }
+  const known = " AND f.actor_id IN (SELECT actor_id FROM followed)";
   const others = passedOver(definition).map((name) => ` AND f.name_id <> ${name}`).join("");
   return [
-    ...definition.steps.map((_, i) => scan(scans.step(i + 1) + known, 1 << i)),
+    scan(scans.entry, 1),
+    ...steps.slice(1).map((_, i) => scan(scans.step(i + 2) + known, 2 << i)),
     ...scans.excluded.map((where) => scan(where + known, EXCLUDED)),
-    ...isStrict ? [scan(scans.any + others + known, BETWEEN)] : [],
+    scan(scans.any + others + known, BETWEEN),
   ];
 }
 
+/**
+ * Actors of whom every event may matter in strict order: those who enter and, unless another event
+ * may end their attempt, did the second step at all.
+ */
+function followed({ steps, exclude }: FunnelDefinition, scans: FunnelScans): string {
+  const actors = (where: string) => `SELECT f.actor_id FROM facts f WHERE ${where}`;
+  const second = steps.length === 1 || exclude.length > 0
+    ? ""
+    : `INTERSECT ${actors(scans.step(2))}`;
+  // Distinct, so that no event of an actor is paired with another.
+  return `WITH followed AS (
+    SELECT DISTINCT actor_id FROM (${actors(scans.entry)} ${second}) AS e)`;
+}
+
 function statement(definition: FunnelDefinition, scans: FunnelScans): string {
-  // Only the events of those who enter come between their steps.
-  const entrants = definition.order === "strict"
-    ? `WITH entrants AS (SELECT DISTINCT f.actor_id FROM facts f WHERE ${scans.entry})`
-    : "";
   // Packs are grouped in the order of their sorted input; what reads them checks it.
-  return `${entrants}
+  return `${definition.order === "strict" ? followed(definition, scans) : ""}
     SELECT encode(string_agg(int4send(actor_id) || int8send(tick) || int2send(mask::int2), ''::bytea), 'base64') AS pack
     FROM (
       SELECT actor_id >> ${ACTOR_BITS} AS actors, actor_id, tick, mask

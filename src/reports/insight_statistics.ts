@@ -1,4 +1,4 @@
-/** What weekday a count belongs to does not matter here: lists of lists are weekdays of weeks. */
+/** Of each weekday its value in each of the weeks before. */
 type ByWeekday<T> = readonly (readonly T[])[];
 
 /** How far two figures lie apart, in standard errors, and how well those are known. */
@@ -21,13 +21,13 @@ export interface Share {
 
 const SERIES_TERMS_MAX = 1_000;
 
-/** The sum of terms that shrink at least by half each: to the last digit of a double. */
+/** The sum of terms that shrink by a tenth each at the least: to the last digits of a double. */
 function sumOf(term: (n: number) => number): number {
   let sum = 0;
   for (let n = 0; n < SERIES_TERMS_MAX; n++) {
     const next = term(n);
     sum += next;
-    if (Math.abs(next) <= Number.EPSILON * Math.abs(sum) / 4) break;
+    if (Math.abs(next) <= Number.EPSILON * Math.abs(sum) / 16) break;
   }
   return sum;
 }
@@ -43,8 +43,8 @@ function betaFactor(degreesOfFreedom: number): number {
 /**
  * The chance that Student's t lies at least as far from 0, to either side: the regularized incomplete
  * beta function I_x(df/2, 1/2) at x = df / (df + t²), by its power series (Abramowitz & Stegun 26.5.4
- * and 26.7.1) at whichever end of x it converges faster. Relative error below 1e-10, however small.
- * `degreesOfFreedom` is a whole number from 1.
+ * and 26.7.1) from the end of x at which no digits cancel. Relative error below 1e-10, however small the chance, up
+ * to 100 degrees of freedom. `degreesOfFreedom` is a whole number from 1.
  */
 export function studentTwoSided({ t, degreesOfFreedom }: Deviation): number {
   const half = degreesOfFreedom / 2;
@@ -60,7 +60,7 @@ export function studentTwoSided({ t, degreesOfFreedom }: Deviation): number {
       return power / (a + n);
     });
   };
-  if (x < 0.5) return series(x, half, 0.5);
+  if (x < 0.9) return series(x, half, 0.5);
   return Math.min(1, Math.max(0, 1 - series(square / (degreesOfFreedom + square), 0.5, half)));
 }
 
@@ -90,7 +90,10 @@ function dispersionOf(
   floor: number,
 ): Dispersion {
   if (residualDegrees > 0) {
-    return { factor: Math.max(floor, squares / residualDegrees), degreesOfFreedom: residualDegrees };
+    return {
+      factor: Math.max(floor, squares / residualDegrees),
+      degreesOfFreedom: residualDegrees,
+    };
   }
   // Where nothing ever happened, nothing is known but the floor.
   const days = total(weekdays.map((weeks) => weeks.length - 1));

@@ -94,7 +94,6 @@ export const LIVE: Report = {
     interval: "Of no effect here",
     compare: "Of no effect here",
     limit: "Of no effect here",
-    cursor: "Of no effect here",
   },
   semantics:
     "Visitors: distinct actors of selected events in the last 5 and 30 minutes up to `asOf`, both " +

@@ -72,8 +72,8 @@ export function readRange(query: URLSearchParams, projectTimezone: string, nowMs
     : last;
   const first = bound(query, "from") ?? lastDay.subtract({ days: RANGE_DAYS_DEFAULT - 1 });
   const from = first instanceof Date ? first : startOfDay(first, timezone);
-  refuseOddYear("from", from);
   refuseOddYear("to", to);
+  refuseOddYear("from", from);
   if (from >= to) throw invalidParameter("from", "Must lie before `to`.");
   const limit = Temporal.Instant.fromEpochMilliseconds(from.getTime()).toZonedDateTimeISO(timezone)
     .add({ years: RANGE_YEARS_MAX });

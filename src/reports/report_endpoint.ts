@@ -3,7 +3,7 @@ import type { Database } from "../db/sql.ts";
 import { type Interval, readInterval } from "./buckets.ts";
 import { readComparison } from "./comparison.ts";
 import { type Filter, readFilters } from "./filters.ts";
-import { oneOf, pageRows, readAll, refuseUnknown } from "./parameters.ts";
+import { invalidParameter, oneOf, pageRows, readAll, refuseUnknown } from "./parameters.ts";
 import { type Range, readRange } from "./range.ts";
 import { readReply } from "./read_reply.ts";
 import type { Answer, Read, Report } from "./report.ts";
@@ -58,6 +58,12 @@ interface Shared {
   readonly limit: number;
 }
 
+/** Of a read without pages no cursor was ever given out. */
+function refuseStrayCursor(query: URLSearchParams, { reply }: Report): void {
+  if ("nextCursor" in reply || !query.get("cursor")) return;
+  throw invalidParameter("cursor", "This read has no pages.");
+}
+
 /** Every parameter that is wrong is told at once; those of time need the range first. */
 function readShared(
   query: URLSearchParams,
@@ -81,6 +87,7 @@ function readShared(
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOTS, "exclude"),
     limit: () => pageRows(query),
+    cursor: () => refuseStrayCursor(query, report),
   });
   return { ...time, ...others };
 }

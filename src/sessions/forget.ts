@@ -1,4 +1,4 @@
-import type { Database } from "../db/sql.ts";
+import { arrayLiteral, type Database } from "../db/sql.ts";
 import { cutSessions } from "./fold_cut.ts";
 import { beginFold } from "./fold.ts";
 import { rememberDays, rollUp } from "./rollups.ts";
@@ -73,9 +73,26 @@ const ERASE = [
   "DELETE FROM identities WHERE project_id = $1::int AND actor_id = $2::int",
 ] as const;
 
+// page_view, click and scroll stay, whoever did them.
+const TERMS_OF_ACTOR = `
+SELECT DISTINCT term_id
+FROM facts f, unnest(ARRAY[f.name_id, f.path_id]) AS term_id
+WHERE f.project_id = $1::int AND f.actor_id = $2::int AND term_id > 3`;
+
+const DELETE_UNUSED_TERMS = `
+DELETE FROM terms t USING unnest($2::text::int[]) AS gone (term_id)
+WHERE t.project_id = $1::int AND t.term_id = gone.term_id
+  AND NOT EXISTS (
+    SELECT FROM facts f WHERE f.project_id = $1::int AND f.name_id > 3 AND f.name_id = t.term_id)
+  AND NOT EXISTS (SELECT FROM facts f WHERE f.project_id = $1::int AND f.path_id = t.term_id)`;
+
 /**
- * Erases one actor: events, facts, sessions and identities, in one transaction. Fold first, so that
+ * Erases one actor: events, facts, sessions and identities, and the paths and names that only this
+ * actor's events had (a path may say who somebody is), in one transaction. Fold first, so that
  * nothing of theirs is pending.
+ *
+ * An anonymous id that others have used too is forgotten with the one whose it was: it is theirs
+ * from their next event with it on.
  * @returns how many events there were
  */
 export async function eraseActor(
@@ -87,10 +104,13 @@ export async function eraseActor(
     const project = await beginFold(tx, projectId);
     if (project === null) return 0;
     const [deleteEvents, deleteFacts, ...rest] = ERASE;
+    const terms = await tx.query<{ term_id: number }>(TERMS_OF_ACTOR, [projectId, actorId]);
     const erased = await tx.query(deleteEvents, [projectId, actorId]);
     await tx.query(deleteFacts, [projectId, actorId]);
     await rememberDays(tx, projectId);
     for (const statement of rest) await tx.query(statement, [projectId, actorId]);
+    const termIds = arrayLiteral(terms.map(({ term_id }) => term_id));
+    await tx.query(DELETE_UNUSED_TERMS, [projectId, termIds]);
     await rollUp(tx, projectId, project.known_timezone ?? project.timezone);
     return erased.length;
   });

@@ -8,15 +8,15 @@ const LINE_WIDTH = 100;
  * digits: so many are kept.
  */
 const DIGITS = 12;
-/** Of the moment of the test, or of its server: never the same twice. */
-const VOLATILE = new Set(["asOf", "tailCursor", "updatedAt", "ingestedAt", "hash"]);
+/** Of the moment of the test or of its server, never the same twice; and prose. */
+const LEFT_OUT = new Set(["asOf", "tailCursor", "updatedAt", "ingestedAt", "hash", "semantics"]);
 
-/** A reply as it is kept: without what is volatile, numbers rounded. */
+/** A reply as it is kept: without what is left out, numbers rounded. */
 export function kept(value: unknown): unknown {
   if (typeof value === "number") return Number(value.toPrecision(DIGITS));
   if (Array.isArray(value)) return value.map(kept);
   if (value === null || typeof value !== "object") return value;
-  const members = Object.entries(value).filter(([name]) => !VOLATILE.has(name));
+  const members = Object.entries(value).filter(([name]) => !LEFT_OUT.has(name));
   return Object.fromEntries(members.map(([name, member]) => [name, kept(member)]));
 }
 

@@ -36,7 +36,7 @@ export const SNAPSHOT_READS: readonly SnapshotRead[] = [
   read("acquisition_by_country", "acquisition", { by: "country", filters: DEVICE_IS("mobile") }),
   read("acquisition_by_device", "acquisition", { by: "device", bots: "include" }),
 
-  read("pages", "pages"),
+  read("pages", "pages", { limit: 12 }),
   read("pages_of_mobile", "pages", { filters: DEVICE_IS("mobile"), limit: 5 }),
 
   read("funnel_ordered", "funnels", { steps: CHECKOUT_STEPS, by: "channel" }),
@@ -99,7 +99,7 @@ export const SNAPSHOT_READS: readonly SnapshotRead[] = [
   read("heatmap_of_rage", "heatmaps", { pattern: "/*", kind: "rage" }),
   read("heatmap_of_dead", "heatmaps", { pattern: "/products/*", kind: "dead" }),
   read("heatmap_of_scrolls", "heatmaps", { path: "/", kind: "scroll" }),
-  read("heatmap_paths", "heatmaps/paths"),
+  read("heatmap_paths", "heatmaps/paths", { limit: 5 }),
 
   read("events", "events", { limit: 6 }),
   read("events_of_purchases", "events", {

@@ -16,10 +16,12 @@ export type Operator =
   | "lt"
   | "lte";
 
+export type FilterValue = string | number | boolean;
+
 export interface Filter {
   readonly field: string;
   readonly op: Operator;
-  readonly values?: readonly (string | number)[];
+  readonly values?: readonly FilterValue[];
 }
 
 /** An event's name and what must hold of the event. */

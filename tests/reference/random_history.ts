@@ -20,6 +20,8 @@ const ANCHORS = [
   "2025-12-31T21:30:00Z",
   "2026-01-31T22:00:00Z",
   "2026-02-28T10:00:00Z",
+  // Before the epoch, too.
+  "1969-12-31T21:00:00Z",
 ] as const;
 export const TIMEZONES = [
   "UTC",
@@ -31,12 +33,13 @@ export const TIMEZONES = [
 ] as const;
 
 export const NAMES = ["page_view", "click", "scroll", "signup", "buy"] as const;
-export const PATHS = ["/", "/a", "/a/b", "/c"] as const;
+export const PATHS = ["/", "/a", "/a/b", "/a_b"] as const;
 export const USERS = ["u1", "u2", "u3"] as const;
-const ANONYMOUS_IDS = ["a1", "a2", "a3", "a4"] as const;
+/** One is called as a user is, and is somebody else. */
+const ANONYMOUS_IDS = ["a1", "a2", "a3", "u3"] as const;
 const HASHES = ["1", "2", "3"].map((digit) => `\\x${digit.repeat(32)}`);
 export const HOSTS = ["shop.example", "www.shop.example", "blog.example"] as const;
-export const TITLES = ["Home", "About us"] as const;
+export const TITLES = ["Home", "About us", "100 % \\o/ 'é_\""] as const;
 export const SITE_URLS = [null, "https://shop.example"] as const;
 
 const CAMPAIGNS: readonly Partial<EventRow>[] = [
@@ -51,6 +54,9 @@ const REFERRERS = [
   "https://news.example/post?x=1",
   "https://chatgpt.com/",
   "https://www.shop.example/a",
+  "HTTPS://someone@WWW.News.Example:8443?x",
+  "android-app://com.example.news/",
+  "//news.example/",
   "not an address",
 ] as const;
 const PLACES: readonly Partial<EventRow>[] = [
@@ -101,7 +107,9 @@ const identity: fc.Arbitrary<Partial<EventRow>> = fc.record({
 const properties: fc.Arbitrary<string | null> = fc.option(
   fc.record({
     plan: fc.constantFrom<unknown>("free", "pro", "10", true, null),
-    total: fc.constantFrom<unknown>(0, 5, 10, 10.5, -3, "10", "none"),
+    total: fc.constantFrom<unknown>(0, 5, 10, 10.5, 0.1, -3, "10", "none", ""),
+    // More values than a read tells apart.
+    n: fc.nat({ max: 60 }),
   }, { requiredKeys: [] }).map((members) => JSON.stringify(members)),
   { freq: 4 },
 );

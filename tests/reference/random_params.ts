@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { AcquisitionField } from "./acquisition.ts";
 import type { Interval } from "./calendar.ts";
-import type { EventMatch, Filter, Operator, ReadParams } from "./filters.ts";
+import type { EventMatch, Filter, FilterValue, Operator, ReadParams } from "./filters.ts";
 import type { GoalDefinition } from "./goals.ts";
 import {
   HOSTS,
@@ -20,11 +20,11 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /** Values that occur, some that do not, and parts of them, by the filter's field. */
-const FIELD_VALUES: Readonly<Record<string, readonly string[]>> = {
+const FIELD_VALUES: Readonly<Record<string, readonly FilterValue[]>> = {
   name: NAMES,
   path: [...PATHS, "a"],
   host: HOSTS,
-  title: [...TITLES, "home"],
+  title: [...TITLES, "home", "%", "_", "\\", "'", '"'],
   referrer: ["google.com", "news.example", "chatgpt.com", "https://www.google.com/", "/post"],
   source: ["news", "google", "news.example", "chatgpt.com"],
   medium: ["email", "cpc", "Social", "social", "organic", "referral"],
@@ -41,10 +41,11 @@ const FIELD_VALUES: Readonly<Record<string, readonly string[]>> = {
   userId: USERS,
   entryPath: PATHS,
   exitPath: PATHS,
-  "properties.plan": ["free", "pro", "10", "true"],
-  "properties.total": ["0", "5", "10", "10.5", "10.0", "none"],
-  "properties.rage": ["true", "false"],
-  "properties.x": ["0.5", "1"],
+  "properties.plan": ["free", "pro", "10", 10, "true", true],
+  "properties.total": ["0", "5", "10", 10, "10.5", 10.5, "10.0", "1e1", "none", ""],
+  "properties.n": [7, "8"],
+  "properties.rage": ["true", "false", true],
+  "properties.x": ["0.5", 0.5, "1"],
   "properties.viewportWidth": ["390", "1024"],
   "properties.depthPx": ["700"],
   "properties.absent": ["x"],
@@ -86,7 +87,7 @@ const presenceFilter: fc.Arbitrary<Filter> = fc.record({
 const numberFilter: fc.Arbitrary<Filter> = fc.record({
   field: fc.constantFrom(...NUMBER_FIELDS),
   op: fc.constantFrom(...NUMBER_OPERATORS),
-  values: fc.constantFrom(0, 0.5, 5, 10, 390).map((value) => [value]),
+  values: fc.constantFrom(0, "0.5", 5, 10, 390).map((value) => [value]),
 });
 const filter = fc.oneof(
   { weight: 6, arbitrary: textFilter },
@@ -107,8 +108,8 @@ type Match = EventMatch & { readonly name: string };
 const match: fc.Arbitrary<Match> = fc.record({
   name: fc.constantFrom("page_view", ...NAMES),
   filters: fc.oneof(
-    { weight: 8, arbitrary: fc.constant([]) },
-    { weight: 1, arbitrary: filter.map((one) => [one]) },
+    { weight: 5, arbitrary: fc.constant([]) },
+    { weight: 2, arbitrary: filter.map((one) => [one]) },
   ),
 });
 
@@ -240,12 +241,12 @@ const acquisition = fc.record({
 const funnel = fc.tuple(
   fc.record({
     steps: fc.array(match, { minLength: 1, maxLength: 4, size: "max" }),
-    window: fc.constantFrom("300s", "5m", "30m", "1h", "24h", "7d"),
+    window: fc.constantFrom("300s", "5m", "30m", "1h", "24h", "7d", "365d"),
     order: fc.constantFrom("ordered" as const, "strict" as const, "unordered" as const),
     entry: fc.constantFrom("any" as const, "first" as const),
     exclude: fc.oneof(
       { weight: 2, arbitrary: fc.constant([]) },
-      { weight: 1, arbitrary: match.map((one) => [one]) },
+      { weight: 1, arbitrary: fc.array(match, { minLength: 1, maxLength: 2 }) },
     ),
   }),
   optionalBy,
@@ -269,11 +270,18 @@ const retention = fc.record({
   ...rest,
 }));
 
+const labelled = fc.tuple(match, fc.constantFrom(null, "One", "Two"))
+  .map(([one, label]) => label === null ? one : { ...one, label });
 const trends = fc.tuple(
   fc.record({
     event: fc.oneof(
+      fc.constant(undefined),
       fc.constantFrom(...NAMES),
-      fc.uniqueArray(fc.constantFrom<string>(...NAMES), { minLength: 2, maxLength: 3 }),
+      labelled,
+      fc.array(fc.oneof(fc.constantFrom<string>(...NAMES), labelled), {
+        minLength: 2,
+        maxLength: 3,
+      }),
     ),
     measure: fc.constantFrom(
       "total",
@@ -289,7 +297,9 @@ const trends = fc.tuple(
 const heatmap = fc.tuple(
   fc.oneof(
     fc.constantFrom("/", "/", ...PATHS).map((path) => ({ path })),
-    fc.constantFrom("*", "*", "/*", "/a*", "*b", "/*/b").map((pattern) => ({ pattern })),
+    fc.constantFrom("*", "*", "/*", "/a*", "*b", "/*/b", "/a_b", "/a?b", "**").map((pattern) => ({
+      pattern,
+    })),
   ),
   fc.record({
     device: fc.constantFrom(

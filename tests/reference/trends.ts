@@ -1,11 +1,21 @@
 import { type Bucket, rangeOf, series } from "./calendar.ts";
-import { fieldText, propertyOf, type ReadParams, selectedInRange, within } from "./filters.ts";
+import {
+  type EventMatch,
+  fieldText,
+  matches,
+  propertyOf,
+  type ReadParams,
+  selectedInRange,
+  within,
+} from "./filters.ts";
 import { mean, percentile, ratio, sum } from "./statistics.ts";
 import { actorsOf, byValue, type Fact, groupBy, type World } from "./world.ts";
 
+export type TrendEvent = string | EventMatch & { readonly label?: string };
+
 export interface TrendsParams extends ReadParams {
-  /** A name or several; any event by default. */
-  readonly event?: string | readonly string[];
+  /** A name or a match, or several of them; any event by default. */
+  readonly event?: TrendEvent | readonly TrendEvent[] | undefined;
   /** `total`, `visitors`, `perVisitor`, or `sum`, `avg`, `min`, `max`, `p50`, `p90` and a property. */
   readonly measure?: string;
   readonly by?: string;
@@ -27,36 +37,49 @@ const VALUES_MAX = 25;
 
 /** `GET /v1/trends`. */
 export function readTrends(world: World, params: TrendsParams): TrendsResult {
-  const { event, by, measure = "total" } = params;
+  const { by, measure = "total" } = params;
   const range = rangeOf(world, params);
-  const names = event === undefined ? [null] : typeof event === "string" ? [event] : event;
+  const events = eventsOf(params);
+  const isOf = ({ match }: Line) => (fact: Fact) => matches(fact, match, world);
   const selected = selectedInRange(world, params, range)
-    .filter(({ row }) => names.some((name) => name === null || name === row.name));
+    .filter((fact) => events.some((event) => isOf(event)(fact)));
   const points = (facts: readonly Fact[]) =>
     series(world, params, range, (part) => ({
       value: measured(facts.filter(within(part)), measure),
     }));
-  const ofEvent = (facts: readonly Fact[], name: string | null) =>
-    name === null ? facts : facts.filter(({ row }) => row.name === name);
 
   if (by === undefined) {
-    if (names.length === 1) return { series: points(selected) };
+    if (events.length === 1) return { series: points(selected) };
     return {
-      series: names.map((name) => ({
-        event: name,
+      series: events.map((event) => ({
+        event: event.label,
         value: null,
-        points: points(ofEvent(selected, name)),
+        points: points(selected.filter(isOf(event))),
       })),
     };
   }
   const ranked = rankedGroups(selected, by, world);
   return {
-    series: names.flatMap((name) =>
-      ranked.map(({ value, facts }) => ({ value, facts: ofEvent(facts, name) }))
+    series: events.flatMap((event) =>
+      ranked.map(({ value, facts }) => ({ value, facts: facts.filter(isOf(event)) }))
         .filter(({ facts }) => facts.length > 0)
-        .map(({ value, facts }) => ({ event: name, value, points: points(facts) }))
+        .map(({ value, facts }) => ({ event: event.label, value, points: points(facts) }))
     ),
   };
+}
+
+/** One of the events asked for, and how it is called. */
+interface Line {
+  readonly match: EventMatch;
+  readonly label: string | null;
+}
+
+function eventsOf({ event = {} }: TrendsParams): Line[] {
+  return [event].flat().map((one) =>
+    typeof one === "string"
+      ? { match: { name: one }, label: one }
+      : { match: one, label: one.label ?? one.name ?? null }
+  );
 }
 
 interface Group {

@@ -100,7 +100,8 @@ onBothEngines(
       const projectId = await storeWorld(database, world);
       const seen = new Set<string>();
       await t.step(`${eventCount} events`, async () => {
-        for (const params of fc.sample(aFunnel, { seed, numRuns: 150 })) {
+        const numRuns = database.engine === "postgres" ? 400 : 60;
+        for (const params of fc.sample(aFunnel, { seed, numRuns })) {
           const expected = readFunnel(world, params);
           const actual = await answerOf(
             FUNNELS,

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { assertProblem, type Reply, sharedApp } from "../support/app.ts";
+import { badValuesOf } from "./bad_parameters.ts";
+import { type Endpoint, endpoint, ENDPOINTS, SAVED } from "./endpoints.ts";
+
+const server = sharedApp();
+let project = "";
+
+Deno.test.beforeAll(async () => {
+  project = (await server.project()).id;
+  const body = { title: "Saved", steps: ["page_view", "buy"] };
+  const funnel = await server.admin("PUT", `/v1/funnels/${SAVED}?project=${project}`, body);
+  assert.equal(funnel.status, 201, JSON.stringify(funnel.body));
+  const goal = { title: "Saved", match: { name: "buy" } };
+  assert.equal(
+    (await server.admin("PUT", `/v1/goals/${SAVED}?project=${project}`, goal)).status,
+    201,
+  );
+});
+
+async function ask(
+  { path, required }: Endpoint,
+  params: Readonly<Record<string, string>> = {},
+): Promise<Reply> {
+  const query = new URLSearchParams({ project, ...required, ...params });
+  return await server.admin("GET", `${path}?${query}`);
+}
+
+const shown = (value: string) => JSON.stringify(value.slice(0, 60));
+
+for (const one of ENDPOINTS) {
+  Deno.test(`${one.documented}: every bad value of every parameter is refused by its name`, async () => {
+    assert.equal((await ask(one)).status, 200);
+    const taken: string[] = [];
+    for (const parameter of one.parameters) {
+      if (parameter === "project") continue;
+      const values = badValuesOf(one.documented, parameter);
+      assert.ok(values.length > 0, `no bad value of ${parameter} is known`);
+      for (const value of values) {
+        const { status, body } = await ask(one, { [parameter]: value });
+        const fields = body.errors?.map(({ field }: { field: string }) => field);
+        const told = [status, body.code, fields?.join()].join(" ");
+        if (told !== `400 invalid_parameter ${parameter}`) {
+          taken.push(`${parameter}=${shown(value)}: ${told}`);
+        }
+      }
+    }
+    assert.deepEqual(taken, []);
+  });
+
+  Deno.test(`${one.documented}: an unknown parameter is refused by its name, an empty one is none`, async () => {
+    const reply = await ask(one, { colour: "red" });
+    assertProblem(reply, 400, "invalid_parameter");
+    assert.equal(reply.body.errors[0].field, "colour");
+    for (const parameter of one.parameters) {
+      if (parameter in one.required || parameter === "project") continue;
+      assert.equal((await ask(one, { [parameter]: "" })).status, 200, parameter);
+    }
+  });
+
+  Deno.test(`${one.documented}: all that is wrong is told at once`, async () => {
+    const reply = await ask(one, { bots: "yes", limit: "0", filters: "x", timezone: "Mars/Base" });
+    assertProblem(reply, 400, "invalid_parameter");
+    const fields = reply.body.errors.map(({ field }: { field: string }) => field);
+    assert.deepEqual(fields.toSorted(), ["bots", "filters", "limit", "timezone"]);
+  });
+
+  Deno.test(`${one.documented}: ten years are not too long, a day more is`, async () => {
+    const ten = { from: "2016-03-01", to: "2026-02-28", interval: "month" };
+    assert.equal((await ask(one, ten)).status, 200);
+    assertProblem(await ask(one, { ...ten, to: "2026-03-01" }), 400, "range_too_large");
+    const instants = { ...ten, from: "2016-03-01T00:00:00Z", to: "2026-03-01T00:00:00.001Z" };
+    assertProblem(await ask(one, instants), 400, "range_too_large");
+  });
+}
+
+Deno.test("reads in buckets: 2,000 hours are not too many, one more is", async () => {
+  const from = "2026-01-01T00:00:00Z";
+  const hours = (count: number) => new Date(Date.parse(from) + count * 3_600_000).toISOString();
+  for (const path of ["/v1/kpis", "/v1/goals", "/v1/trends"]) {
+    const most = { from, to: hours(2_000), interval: "hour" };
+    const { status, body } = await ask(endpoint(path), most);
+    assert.equal(status, 200);
+    const { series } = path === "/v1/goals" ? body.goals[0] : body;
+    assert.equal(series.length, 2_000);
+    const more = await ask(endpoint(path), { ...most, to: hours(2_000.5) });
+    assertProblem(more, 400, "range_too_large");
+  }
+});
+
+Deno.test("reads in buckets: the interval not given is the finest that fits", async () => {
+  const of = async (from: string, to: string) =>
+    (await ask(endpoint("/v1/kpis"), { from, to })).body.query.interval;
+  assert.equal(await of("2026-01-01", "2026-01-01"), "hour");
+  assert.equal(await of("2026-01-01", "2026-01-02"), "hour");
+  assert.equal(await of("2026-01-01", "2026-01-03"), "day");
+  // 2,000 days, and one more.
+  assert.equal(await of("2020-01-01", "2025-06-22"), "day");
+  assert.equal(await of("2020-01-01", "2025-06-23"), "week");
+  const { body } = await ask(endpoint("/v1/retention"), { from: "2026-01-01", to: "2026-01-01" });
+  assert.equal(body.query.interval, "day");
+});
+
+Deno.test("heatmaps: a path or a pattern, and not both", async () => {
+  const heatmaps = { ...endpoint("/v1/heatmaps"), required: {} };
+  const neither = await ask(heatmaps);
+  assertProblem(neither, 400, "invalid_parameter");
+  assert.equal(neither.body.errors[0].field, "path");
+  assert.equal((await ask(heatmaps, { pattern: "/*" })).status, 200);
+});
+
+Deno.test("acquisition and saved funnels: a name that nothing has is not found", async () => {
+  assertProblem(await ask(endpoint("/v1/acquisition"), { goal: "none" }), 404, "not_found");
+  const none = { ...endpoint("/v1/funnels/{slug}"), path: "/v1/funnels/none" };
+  assertProblem(await ask(none), 404, "not_found");
+  assertProblem(await ask({ ...none, path: "/v1/funnels/%00" }), 404, "not_found");
+});
+
+Deno.test("funnels: what means nothing without steps is refused", async () => {
+  const list = { ...endpoint("/v1/funnels"), required: {} };
+  assert.equal((await ask(list)).body.funnels.length, 1);
+  for (const [name, value] of Object.entries({ window: "1d", by: "path", exclude: "[]" })) {
+    const reply = await ask(list, { [name]: value });
+    assertProblem(reply, 400, "invalid_parameter");
+    assert.equal(reply.body.errors[0].field, name);
+  }
+});
