@@ -27,6 +27,7 @@ import {
   FLUSH_MS_MAX,
   FLUSHES_AT_ONCE_EMBEDDED,
   FLUSHES_AT_ONCE_POSTGRES,
+  FOLD_REST_SHARE_EMBEDDED,
   KEYS_CACHED_MAX,
   READ_CONNECTIONS_MAX,
   RETRY_AFTER_S,
@@ -251,7 +252,12 @@ export async function createApp(config: Config, log: Log): Promise<App> {
     },
     startJobs() {
       scheduleJobs({ database, salts: services.salts, log, now }, jobs.signal);
-      folding = runFoldLoop(services.fold, log, jobs.signal);
+      folding = runFoldLoop(
+        services.fold,
+        log,
+        jobs.signal,
+        database.engine === "embedded" ? FOLD_REST_SHARE_EMBEDDED : 0,
+      );
     },
     async stop() {
       state.draining = true;

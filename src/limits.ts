@@ -140,6 +140,10 @@ export const FOLD_EVENTS_MAX = 50_000;
 /** The embedded engine has one session: ingestion waits while a transaction of the fold runs. */
 export const FOLD_EVENTS_MAX_EMBEDDED = 4_000;
 export const FOLD_MARKS_MAX = 5_000;
+/** On the embedded engine the fold rests this much longer than it worked. */
+export const FOLD_REST_SHARE_EMBEDDED = 3;
+/** Actors whose rollups are counted again in one statement. */
+export const RECOUNT_SLICE_ACTORS = 50_000;
 /** After so many folded events the planner is told of the tables' sizes: twice as many each time. */
 export const FOLD_ANALYSE_EVENTS_MIN = 20_000;
 export const FOLD_ANALYSE_EVENTS_MAX = 1_000_000;

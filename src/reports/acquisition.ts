@@ -340,7 +340,7 @@ export const ACQUISITION: Report = {
   semantics:
     "Rows are over sessions that start in the range and hold a selected event, whole, by the value of their first page view (of their first event, if they have none). " +
     "visitors = distinct actors of the row's sessions; newVisitors = those of them whose first event ever lies in the range; pageviews are those of the sessions. " +
-    "bounceRate = bounces / sessions. conversions = distinct actors with an event of the goal, by whom `bots` asks for, within the row's sessions; conversionRate = conversions / visitors. " +
+    "bounceRate = bounces / sessions. conversions = distinct actors with an event of the goal (a bot's only where asked for) within the row's sessions; conversionRate = conversions / visitors. " +
     "rule = the channel rule of most of the row's sessions. total is the unsplit row.",
   reply: {
     rows: z.array(AcquisitionRow),

@@ -96,7 +96,8 @@ function placesOf({ segments, weekdays }: Calendar): Places {
  * of the session. Facts after the last segment stand for sessions that began in it.
  *
  * `alone_…` marks rows that are the only one of their actor in a day or a period, `complete` those
- * that hold all events of their session: most rows are, and can be counted without being compared.
+ * that hold all events of their session: most rows are, and are added up without being compared
+ * (`added`). Sessions whose events lie in several rows, or are not all selected, are `torn`.
  */
 function piecesSql(
   params: SqlParams,
@@ -132,23 +133,36 @@ function piecesSql(
       SELECT *, count(*) OVER (PARTITION BY actor_id, day) = 1 AS alone_in_day,
         count(*) OVER (PARTITION BY actor_id, period) = 1 AS alone_in_period
       FROM placed
-    ), totals AS MATERIALIZED (
-      SELECT traffic_id, entry_path_id, context_id, sum(events)::int8 AS events
-      FROM pieces WHERE period > 0 GROUP BY GROUPING SETS (1, 2, 3)
+    ), added AS MATERIALIZED (
+      SELECT traffic_id, entry_path_id, context_id, place, start, count(*) AS pieces,
+        sum(events)::int8 AS events, sum(pageviews)::int8 AS pageviews,
+        count(*) FILTER (WHERE alone_in_day) AS in_day,
+        count(*) FILTER (WHERE alone_in_period) AS in_period, count(*) FILTER (WHERE bounce) AS bounces
+      FROM (SELECT *, CASE WHEN complete THEN start_place ELSE 0 END AS start FROM pieces) AS p
+      GROUP BY GROUPING SETS ((traffic_id, place, start), (entry_path_id, place, start), (context_id, place, start))
+    ), torn AS MATERIALIZED (
+      SELECT DISTINCT session_id, traffic_id, entry_path_id, start_place, bounce FROM pieces
+      WHERE (NOT complete) AND start_place > 0
     )`;
 }
 
 /** The values of a dimension with most events in both periods, and by which numbers they are known. */
-function linesSql(params: SqlParams, dimension: Dimension, projectId: number): string {
+function linesSql(
+  params: SqlParams,
+  dimension: Dimension,
+  projectId: number,
+  groups: readonly Group[],
+): string {
   const { joins, value } = sessionValue(dimension);
   const number = numberOf(dimension);
+  const inPeriods = groups.flatMap(({ period }, i) => period === null ? [] : i + 1);
   return `SELECT number, value, line FROM (
       SELECT number, value, dense_rank() OVER (ORDER BY events DESC, value COLLATE "C" NULLS LAST) AS line
       FROM (
         SELECT s.${number} AS number, ${value} AS value, sum(s.events) OVER (PARTITION BY ${value}) AS events
         FROM (
-          SELECT ${number}, events, ${params.int(projectId)} AS project_id FROM totals
-          WHERE ${number} IS NOT NULL
+          SELECT ${number}, sum(events) AS events, ${params.int(projectId)} AS project_id FROM added
+          WHERE ${number} IS NOT NULL AND place = ANY(${params.ints(inPeriods)}) GROUP BY 1
         ) AS s ${joins}
       ) AS known
     ) AS ranked WHERE line <= ${INSIGHT_VALUES_MAX}`;
@@ -178,39 +192,46 @@ interface CountRow extends Row {
 /** The counts of one dimension's lines (null: of everything together, line 0). */
 function countsSql(dimension: Dimension | null, rangeDay: string): string {
   const i = dimension === null ? 0 : DIMENSIONS.indexOf(dimension) + 1;
-  const from = dimension === null
-    ? "(SELECT 0 AS line) AS l CROSS JOIN pieces t"
-    : `pieces t JOIN lines_${i} l ON l.number = t.${numberOf(dimension)}`;
+  const number = dimension === null ? "traffic_id" : numberOf(dimension);
+  const lined = (table: string) =>
+    dimension === null
+      ? `(SELECT 0 AS line) AS l CROSS JOIN ${table} t`
+      : `${table} t JOIN lines_${i} l ON l.number = t.${number}`;
   const shown = (kind: number, place: string, counts: string) =>
     `SELECT ${i} AS dimension, line::int AS line, ${kind} AS kind, ${place} AS place, ${counts}, NULL::text AS value`;
+  const inDay = `least(day, ${rangeDay})`;
+  // A session of several contexts is one of each of their values.
+  const torn = number === "context_id"
+    ? `(SELECT DISTINCT line, session_id, start_place, bounce FROM ${
+      lined("pieces")
+    } WHERE (NOT complete) AND start_place > 0) AS s`
+    : lined("torn");
   return `${
     shown(
       PIECES,
       "place",
-      `sum(events)::int8 AS a, sum(pageviews)::int8 AS b, count(*) FILTER (WHERE alone_in_day) AS c,
-      count(*) FILTER (WHERE alone_in_period) AS d`,
+      `sum(events)::int8 AS a, sum(pageviews)::int8 AS b, sum(in_day)::int8 AS c, sum(in_period)::int8 AS d`,
     )
   }
-    FROM ${from} WHERE place > 0 GROUP BY line, place
+    FROM ${lined("added")} WHERE ${number} IS NOT NULL AND place > 0 GROUP BY line, place
     UNION ALL
-    ${shown(IN_DAY, `least(day, ${rangeDay})`, "count(*), 0, 0, 0")}
-    FROM (SELECT DISTINCT line, day, actor_id FROM ${from} WHERE NOT alone_in_day AND day > 0) AS actors
-    GROUP BY line, least(day, ${rangeDay})
-    UNION ALL
-    ${shown(IN_PERIOD, "period", "count(*), 0, 0, 0")}
-    FROM (SELECT DISTINCT line, period, actor_id FROM ${from} WHERE NOT alone_in_period AND period > 0) AS actors
-    GROUP BY line, period
+    ${shown(SESSIONS, "start", "sum(pieces)::int8, sum(bounces)::int8, 0, 0")}
+    FROM ${lined("added")} WHERE ${number} IS NOT NULL AND start > 0 GROUP BY line, start
     UNION ALL
     ${shown(SESSIONS, "start_place", "count(*), count(*) FILTER (WHERE bounce), 0, 0")}
+    FROM ${torn} GROUP BY line, start_place
+    UNION ALL
+    ${shown(IN_DAY, inDay, "count(*), 0, 0, 0")}
     FROM (
-      SELECT line, start_place, bounce FROM ${from} WHERE complete AND start_place > 0
-      UNION ALL
-      SELECT line, start_place, bounce
-      FROM (
-        SELECT DISTINCT line, session_id, start_place, bounce FROM ${from}
-        WHERE NOT complete AND start_place > 0
-      ) AS parts
-    ) AS counting GROUP BY line, start_place`;
+      SELECT DISTINCT line, day, actor_id FROM ${lined("pieces")}
+      WHERE (NOT alone_in_day) AND day > 0
+    ) AS actors GROUP BY line, ${inDay}
+    UNION ALL
+    ${shown(IN_PERIOD, "period", "count(*), 0, 0, 0")}
+    FROM (
+      SELECT DISTINCT line, period, actor_id FROM ${lined("pieces")}
+      WHERE (NOT alone_in_period) AND period > 0
+    ) AS actors GROUP BY line, period`;
 }
 
 const nothing = (): Counts => ({ visitors: 0, pageviews: 0, events: 0, sessions: 0, bounces: 0 });
@@ -265,7 +286,9 @@ export async function readCandidates(
   const pieces = piecesSql(params, read, calendar, places, reachToMs, match);
   const lines = dimensions.map((dimension) => {
     const i = DIMENSIONS.indexOf(dimension) + 1;
-    return `, lines_${i} AS MATERIALIZED (${linesSql(params, dimension, scope.projectId)})`;
+    return `, lines_${i} AS MATERIALIZED (${
+      linesSql(params, dimension, scope.projectId, places.groups)
+    })`;
   });
   const values = dimensions.map((dimension) => {
     const i = DIMENSIONS.indexOf(dimension) + 1;

@@ -28,7 +28,9 @@ interface Asked {
   /** Whole and without gaps: those of the cohorts, then those that only their cells cover. */
   readonly periods: readonly Bucket[];
   readonly fromMs: number;
-  /** Start events after it make no cohort that is shown. */
+  /** The end of the last cohort's period. */
+  readonly toMs: number;
+  /** Start events from it on make no cohort that is shown, or have not happened yet. */
   readonly startsToMs: number;
   /** Return events after it make no cell. */
   readonly returnsToMs: number;
@@ -184,13 +186,13 @@ async function readCohorts({ sql }: Pick<Read, "sql">, asked: Asked): Promise<Co
 
 /** The same from the rollups, where they hold the answer. */
 async function readRolled(read: Read, asked: Asked): Promise<CohortRow[] | null> {
-  const { start, back, cohort, criterion, cellCount, periods, fromMs, startsToMs } = asked;
+  const { start, back, cohort, criterion, cellCount, periods, fromMs, toMs } = asked;
   const isAny = sameMatch(start, ANY_EVENT) && sameMatch(back, ANY_EVENT);
   const rolled = isAny && cohort === "first"
     ? rolledSpan(read.scope, read.project, {
       ...read.range,
       from: new Date(fromMs),
-      to: new Date(startsToMs),
+      to: new Date(toMs),
     })
     : null;
   if (rolled === null) return null;
@@ -224,6 +226,7 @@ function readAsked({ query, scope, range, interval, asOfMs }: Read): Asked {
   if (interval === "hour") throw invalidParameter("interval", "Use one of day, week, month.");
   const periods = wholePeriods(range, interval, cellCount - 1);
   const cohortCount = periods.length - (cellCount - 1);
+  const toMs = periods[cohortCount - 1]!.endMs;
   const returnsToMs = criterion === "on" ? Math.min(periods.at(-1)!.endMs, asOfMs + 1) : asOfMs + 1;
   return {
     scope,
@@ -235,7 +238,8 @@ function readAsked({ query, scope, range, interval, asOfMs }: Read): Asked {
     cohortCount,
     periods,
     fromMs: periods[0]!.startMs,
-    startsToMs: periods[cohortCount - 1]!.endMs,
+    toMs,
+    startsToMs: Math.min(toMs, asOfMs + 1),
     returnsToMs,
   };
 }
@@ -284,13 +288,13 @@ function averageOf(cohorts: ReturnType<typeof shownCohorts>, cellCount: number) 
 
 async function answer(read: Read): Promise<Answer> {
   const asked = readAsked(read);
-  const { start, back, cohort, criterion, cellCount, fromMs, startsToMs } = asked;
+  const { start, back, cohort, criterion, cellCount, fromMs, toMs } = asked;
   const rows = await readRolled(read, asked) ?? await readCohorts(read, asked);
   const cohorts = shownCohorts(asked, rows, read.asOfMs);
   return {
     query: {
       from: new Date(fromMs).toISOString(),
-      to: new Date(startsToMs).toISOString(),
+      to: new Date(toMs).toISOString(),
       start,
       return: back,
       cohort,
@@ -331,7 +335,7 @@ export const RETENTION: Report = {
     "The range is widened to whole periods; query.from and query.to tell it. Cohort first: actors " +
     "by the period of their first start event ever; recurring: in each period, all who did it. " +
     "Cell k counts those of the cohort with a return event k periods later (0: the cohort's own): " +
-    "on: in that period; on_or_after: in it or any later one. Returns count up to asOf, also past " +
+    "on: in that period; on_or_after: in it or any later one. Events count up to asOf, returns also past " +
     "`to`. Cells not begun are null, the running one is not complete. average pools cohorts whose " +
     "cell is complete: sum of returns / sum of sizes. filters and bots narrow all events.",
   reply: {

@@ -1,4 +1,5 @@
 import type { Sql } from "../db/sql.ts";
+import { RECOUNT_SLICE_ACTORS } from "../limits.ts";
 import { localDaysOf } from "./local_days.ts";
 
 /** Where `prev_day` says that an actor was never there before. */
@@ -146,42 +147,67 @@ export async function rollUp(tx: Sql, projectId: number, timezone: string): Prom
   await tx.query(WRITE_DAYS, [projectId]);
 }
 
-const EVERY_UTC_DAY = `
-SELECT DISTINCT ${utcDay("tick")} AS day FROM facts WHERE project_id = $1::int`;
-
 const CLEAR = ["day_totals", "session_durations", "visitor_days"]
   .map((table) => `DELETE FROM ${table} WHERE project_id = $1::int`);
 
-const RECOUNT = [
+/** Actors from $2 on, and before $3: one slice of a recount. */
+const SLICE_DAYS = `
+SELECT DISTINCT ${utcDay("tick")} AS day FROM facts
+WHERE project_id = $1::int AND actor_id >= $2::int AND actor_id < $3::int`;
+
+const SLICE = "project_id = $1::int AND actor_id >= $4::int AND actor_id < $5::int";
+
+const RECOUNT_SLICE = [
   `UPDATE actors a SET first_day = ${dayOf("a.first_tick")}, days = coalesce(d.days, '{}')
-  FROM actors b LEFT JOIN (
+  FROM (SELECT actor_id FROM actors WHERE ${SLICE}) b LEFT JOIN (
     SELECT actor_id, array_agg(day ORDER BY day) AS days
     FROM (
       SELECT DISTINCT actor_id, ${dayOf("tick")} AS day FROM facts
-      WHERE project_id = $1::int AND context_id > 0) AS actor_days
+      WHERE ${SLICE} AND context_id > 0) AS actor_days
     GROUP BY actor_id
   ) d ON d.actor_id = b.actor_id
-  WHERE a.project_id = $1::int AND b.project_id = $1::int AND b.actor_id = a.actor_id`,
-  `INSERT INTO day_totals (project_id, day, events, pageviews)
+  WHERE a.project_id = $1::int AND a.actor_id = b.actor_id`,
+  `INSERT INTO day_totals AS t (project_id, day, events, pageviews)
   SELECT $1::int, ${dayOf("tick")} AS day, count(*), count(*) FILTER (WHERE name_id = 1)
-  FROM facts WHERE project_id = $1::int AND context_id > 0 GROUP BY day`,
-  "INSERT INTO fold_changed SELECT 1, first_tick, last_tick, views, customs, humans FROM sessions WHERE project_id = $1::int",
-  ADD_SESSIONS,
-  `INSERT INTO visitor_days (project_id, day, prev_day, cohort_day, first_day, actors)
-  SELECT $1::int, x.day, coalesce(a.days[x.n - 1], ${NEVER}), a.days[1], a.first_day, count(*)
-  FROM actors a, unnest(a.days) WITH ORDINALITY AS x (day, n)
-  WHERE a.project_id = $1::int GROUP BY 2, 3, 4, 5`,
+  FROM facts WHERE ${SLICE} AND context_id > 0 GROUP BY day
+  ON CONFLICT (project_id, day) DO UPDATE
+  SET events = t.events + excluded.events, pageviews = t.pageviews + excluded.pageviews`,
 ];
 
-/** Counts the rollups from the facts again: by the days of another time zone. */
+const SLICE_SESSIONS = `
+INSERT INTO fold_changed
+SELECT 1, first_tick, last_tick, views, customs, humans FROM sessions
+WHERE project_id = $1::int AND actor_id >= $2::int AND actor_id < $3::int`;
+
+const SLICE_VISITORS = `
+INSERT INTO visitor_days AS v (project_id, day, prev_day, cohort_day, first_day, actors)
+SELECT $1::int, x.day, coalesce(a.days[x.n - 1], ${NEVER}), a.days[1], a.first_day, count(*)
+FROM actors a, unnest(a.days) WITH ORDINALITY AS x (day, n)
+WHERE a.project_id = $1::int AND a.actor_id >= $2::int AND a.actor_id < $3::int
+GROUP BY 2, 3, 4, 5
+ON CONFLICT (project_id, day, prev_day, cohort_day, first_day)
+DO UPDATE SET actors = v.actors + excluded.actors`;
+
+/**
+ * Counts the rollups from the facts again, by the days of another time zone: actors by the slice,
+ * so that no statement grows with the project.
+ */
 export async function recountRollups(tx: Sql, projectId: number, timezone: string): Promise<void> {
   for (const statement of CLEAR) await tx.query(statement, [projectId]);
-  const days = await tx.query<{ day: number }>(EVERY_UTC_DAY, [projectId]);
-  if (days.length === 0) return;
-  const local = localDaysOf(days.map(({ day }) => day), timezone);
-  for (const statement of RECOUNT) {
+  const [last] = await tx.query<{ id: number | null }>(
+    "SELECT max(actor_id) AS id FROM actors WHERE project_id = $1::int",
+    [projectId],
+  );
+  for (let from = 0; from <= (last?.id ?? -1); from += RECOUNT_SLICE_ACTORS) {
+    const slice = [from, from + RECOUNT_SLICE_ACTORS];
+    const days = await tx.query<{ day: number }>(SLICE_DAYS, [projectId, ...slice]);
+    if (days.length === 0) continue;
+    const local = localDaysOf(days.map(({ day }) => day), timezone);
     const params = [projectId, local.starts, local.numbers];
-    await tx.query(statement, params.slice(0, statement.includes("$2") ? 3 : 1));
+    for (const statement of RECOUNT_SLICE) await tx.query(statement, [...params, ...slice]);
+    await tx.query(SLICE_SESSIONS, [projectId, ...slice]);
+    await tx.query(ADD_SESSIONS, params);
+    await tx.query("DELETE FROM fold_changed");
+    await tx.query(SLICE_VISITORS, [projectId, ...slice]);
   }
-  await tx.query("DELETE FROM fold_changed");
 }

@@ -21,7 +21,7 @@ const EVENTS = 300;
 const RUNS = 40;
 
 const EVERYTHING: ReadParams = {
-  from: "2024-01-01",
+  from: "1968-01-01",
   to: "2027-12-31",
   interval: "month",
   bots: "include",
@@ -168,7 +168,7 @@ Deno.test("random funnels convert, die, stay open, and differ by order and entry
 });
 
 /** Of 100 answers; few are possible where a read looks at minutes or at one page alone. */
-const DISTINCT_MIN: Readonly<Record<string, number>> = { live: 4, heatmaps: 20 };
+const DISTINCT_MIN: Readonly<Record<string, number>> = { live: 4, heatmaps: 12 };
 
 Deno.test("random reads mostly have something to say", () => {
   for (const read of READ_NAMES) {

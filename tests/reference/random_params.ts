@@ -215,7 +215,7 @@ const goals: fc.Arbitrary<GoalDefinition[]> = fc.tuple(
   ),
 );
 
-const by = fc.constantFrom(...FIELDS);
+const by = fc.constantFrom(...FIELDS, "properties.n", "properties.n");
 const optionalBy = fc.option(by).map((field) => field === null ? {} : { by: field });
 
 const acquisition = fc.record({

@@ -42,12 +42,13 @@ export function readRetention(world: World, params: RetentionParams): RetentionR
   const isStart = matcherOf(params.start, world);
   const isReturn = matcherOf(params.return, world);
 
-  const starts = selected.filter(isStart);
+  const past = selected.filter(({ atMs }) => atMs <= world.asOfMs);
+  const starts = past.filter(isStart);
   const firstStarts = starts.filter((fact) =>
     starts.find(({ actor }) => actor === fact.actor) === fact
   );
   const cohortEvents = cohort === "first" ? firstStarts : starts;
-  const returns = selected.filter((fact) => isReturn(fact) && fact.atMs <= world.asOfMs);
+  const returns = past.filter(isReturn);
 
   const cohorts: Cohort[] = [];
   for (let ms = range.fromMs; ms < range.toMs;) {
