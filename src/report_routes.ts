@@ -13,6 +13,7 @@ import { GoalBody, GoalShown } from "./reports/goal_definitions.ts";
 import { GOALS } from "./reports/goals.ts";
 import { HEATMAP_PATHS } from "./reports/heatmap_paths.ts";
 import { HEATMAPS } from "./reports/heatmaps.ts";
+import { INSIGHTS } from "./reports/insights.ts";
 import { KPIS } from "./reports/kpis.ts";
 import { LIVE } from "./reports/live.ts";
 import type { LiveFeed } from "./reports/live_feed.ts";
@@ -41,6 +42,7 @@ const REPORTS: readonly Report[] = [
   RETENTION,
   GOALS,
   TRENDS,
+  INSIGHTS,
   HEATMAPS,
   HEATMAP_PATHS,
 ];

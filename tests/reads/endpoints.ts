@@ -4,6 +4,7 @@ import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels.ts";
 import { GOALS } from "../../src/reports/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmap_paths.ts";
 import { HEATMAPS } from "../../src/reports/heatmaps.ts";
+import { INSIGHTS } from "../../src/reports/insights.ts";
 import { KPIS } from "../../src/reports/kpis.ts";
 import { LIVE } from "../../src/reports/live.ts";
 import { PAGES } from "../../src/reports/pages.ts";
@@ -47,6 +48,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   endpointOf(RETENTION),
   endpointOf(GOALS),
   endpointOf(TRENDS),
+  endpointOf(INSIGHTS),
   endpointOf(HEATMAPS, { path: "/" }),
   endpointOf(HEATMAP_PATHS),
   endpointOf(LIVE),

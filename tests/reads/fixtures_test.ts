@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
 import { CALENDAR_CASES } from "../fixtures/calendar_cases.ts";
 import { FUNNEL_CASES } from "../fixtures/funnel_cases.ts";
 import { FUNNEL_ORDER_CASES } from "../fixtures/funnel_order_cases.ts";
@@ -5,8 +7,9 @@ import { asOfMsOf, assertHolds, type ReadCase, worldOf } from "../fixtures/read_
 import { REPORT_CASES } from "../fixtures/report_cases.ts";
 import { RETENTION_CASES } from "../fixtures/retention_cases.ts";
 import { SESSION_CASES } from "../fixtures/session_cases.ts";
+import type { FunnelParams } from "../reference/funnel.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { Store } from "./stored_world.ts";
+import { type Answer, REPORTS, Store } from "./stored_world.ts";
 
 const CASES: readonly ReadCase[] = [
   ...SESSION_CASES,
@@ -17,6 +20,12 @@ const CASES: readonly ReadCase[] = [
   ...REPORT_CASES,
 ];
 
+/** What the reply holds is what its documentation says, member by member. */
+function assertDocumented({ read }: ReadCase, answer: Answer): void {
+  const { query: _, asOf: __, ...result } = answer;
+  assert.deepEqual(z.strictObject(REPORTS[read].reply).parse(result), result);
+}
+
 onBothEngines("reads: what is checked on paper", async (t, db) => {
   const store = await Store.open(db);
   for (const one of CASES) {
@@ -24,6 +33,10 @@ onBothEngines("reads: what is checked on paper", async (t, db) => {
       const project = await store.projectOf(worldOf(one), one.goals);
       const answer = await store.ask(project, asOfMsOf(one), one.read, one.params);
       assertHolds(answer, one.expected);
+      assertDocumented(one, answer);
+      if (one.read !== "funnels") return;
+      const params = one.params as FunnelParams;
+      assertHolds(await store.askSaved(project, asOfMsOf(one), params), one.expected);
     });
   }
 });

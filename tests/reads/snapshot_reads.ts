@@ -95,6 +95,8 @@ export const SNAPSHOT_READS: readonly SnapshotRead[] = [
     interval: "week",
   }),
 
+  read("insights", "insights", { from: "2026-06-11", to: "2026-06-13", limit: 5 }),
+
   read("heatmap_of_clicks", "heatmaps", { path: "/", device: "mobile" }),
   read("heatmap_of_rage", "heatmaps", { pattern: "/*", kind: "rage" }),
   read("heatmap_of_dead", "heatmaps", { pattern: "/products/*", kind: "dead" }),

@@ -6,7 +6,8 @@ import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { ACQUISITION } from "../../src/reports/acquisition.ts";
-import { FUNNELS } from "../../src/reports/funnels.ts";
+import { getEvents } from "../../src/reports/events_endpoint.ts";
+import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels.ts";
 import { GOALS } from "../../src/reports/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmap_paths.ts";
 import { HEATMAPS } from "../../src/reports/heatmaps.ts";
@@ -17,14 +18,17 @@ import type { Report } from "../../src/reports/report.ts";
 import { getReport, type ReportServices } from "../../src/reports/report_endpoint.ts";
 import { RETENTION } from "../../src/reports/retention.ts";
 import { TRENDS } from "../../src/reports/trends.ts";
+import { putFunnel } from "../../src/reports/saved_funnels.ts";
 import { putGoal } from "../../src/reports/saved_goals.ts";
 import { createFold, type Fold } from "../../src/sessions/fold.ts";
+import type { ReadParams } from "../reference/filters.ts";
+import type { FunnelParams } from "../reference/funnel.ts";
 import type { GoalDefinition } from "../reference/goals.ts";
 import type { ParamsOf, ReadName } from "../reference/reads.ts";
 import type { World } from "../reference/world.ts";
 import type { TestDatabase } from "../support/databases.ts";
 
-const REPORTS: { readonly [R in ReadName]: Report } = {
+export const REPORTS: { readonly [R in ReadName]: Report } = {
   kpis: KPIS,
   acquisition: ACQUISITION,
   pages: PAGES,
@@ -50,6 +54,12 @@ export function queryOf(params: Readonly<Record<string, unknown>>): URLSearchPar
 }
 
 export type Answer = Record<string, unknown>;
+
+/** Which rows are listed. */
+interface Page {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
 
 /** A database that histories are stored in, each in a project of its own, and asked about. */
 export class Store {
@@ -98,12 +108,7 @@ export class Store {
 
   async saveGoals(project: Project, goals: readonly GoalDefinition[]): Promise<void> {
     for (const { slug, ...body } of goals) {
-      const request = new Request(`http://footfall.test/v1/goals/${slug}`, {
-        method: "PUT",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(body),
-      });
-      await putGoal({ sql: this.#database }, project, { request, params: { slug } });
+      await putGoal({ sql: this.#database }, project, putting(slug, body));
     }
   }
 
@@ -120,18 +125,68 @@ export class Store {
     project: Project,
     asOfMs: number,
     read: R,
-    params: ParamsOf[R] & { readonly limit?: number; readonly cursor?: string },
+    params: ParamsOf[R] & Page,
   ): Promise<Answer> {
-    const services: ReportServices = {
+    return await this.#ask(project, asOfMs, REPORTS[read], { ...params });
+  }
+
+  /** The same of a funnel that is saved before. */
+  async askSaved(project: Project, asOfMs: number, params: FunnelParams): Promise<Answer> {
+    const { steps, window, order, entry, exclude, by, ...shared } = params;
+    const body = { title: "Saved", steps, window, order, entry, exclude, by };
+    await putFunnel({ sql: this.#database }, project, putting("saved", body));
+    return await this.#ask(project, asOfMs, SAVED_FUNNEL, shared, { slug: "saved" });
+  }
+
+  /** The ids of the events that `GET /v1/events` tells, of all pages in order. */
+  async eventIds(project: Project, asOfMs: number, params: ReadParams & Page): Promise<string[]> {
+    const ids: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Page = cursor === null ? {} : { cursor };
+      const exchange = exchangeOf("events", { ...params, ...page });
+      const response = await getEvents({ ...this.#services(asOfMs), project }, exchange);
+      const { events, nextCursor } = await response.json();
+      ids.push(...events.map(({ eventId }: { eventId: string }) => eventId));
+      cursor = nextCursor;
+    } while (cursor !== null);
+    return ids;
+  }
+
+  #services(asOfMs: number): ReportServices {
+    return {
       reads: this.#database,
       fold: this.#fold,
       readTimeoutMs: READ_MS_MAX,
       now: () => asOfMs,
     };
-    const url = new URL(`http://footfall.test/v1/${read}?${queryOf({ ...params })}`);
-    const asked = { project, request: new Request(url), url, params: {} };
-    const response = await getReport(services, REPORTS[read], asked);
-    assert.equal(response.status, 200, url.search);
+  }
+
+  async #ask(
+    project: Project,
+    asOfMs: number,
+    report: Report,
+    given: Readonly<Record<string, unknown>>,
+    params: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const asked = { ...exchangeOf(report.path.slice("/v1/".length), given), project, params };
+    const response = await getReport(this.#services(asOfMs), report, asked);
+    assert.equal(response.status, 200);
     return await response.json();
   }
+}
+
+function exchangeOf(path: string, params: Readonly<Record<string, unknown>>) {
+  const url = new URL(`http://footfall.test/v1/${path}?${queryOf(params)}`);
+  const request = new Request(url);
+  return { request, url, params: {}, who: null, requestId: "test", peer: null };
+}
+
+function putting(slug: string, body: unknown) {
+  const request = new Request(`http://footfall.test/${slug}`, {
+    method: "PUT",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { request, params: { slug } };
 }
