@@ -105,6 +105,14 @@ async function createProject(sql: Database): Promise<number> {
   return row!.project_id;
 }
 
+/** So that a run that is stopped has told something. */
+function progressOf({ reads, refusals }: MeasuredSet): string {
+  const ms = reads.map((read) => read.ms).sort((a, b) => a - b);
+  const median = ms.length === 0 ? "-" : `${Math.round(ms[ms.length >> 1]!)} ms`;
+  const refused = Object.entries(refusals).map(([what, count]) => `, ${count} × ${what}`).join("");
+  return `${reads.length} reads, median ${median}${refused}`;
+}
+
 async function measureSets(server: ReadServer, sets: readonly ReadSet[]) {
   const refused = await server.prepare(PREPARATIONS, PROJECT);
   const missing = new Set<string>();
@@ -113,7 +121,7 @@ async function measureSets(server: ReadServer, sets: readonly ReadSet[]) {
     const one = await server.measure(set);
     if (one === null) missing.add(set.endpoint);
     else measured.push(one);
-    console.error(`${nameOfSet(set)}: ${one === null ? "skipped" : `${one.reads.length} reads`}`);
+    console.error(`${nameOfSet(set)}: ${one === null ? "skipped" : progressOf(one)}`);
   }
   const skipped = [...missing].map((endpoint) => `${endpoint}: 404 on this server, skipped`);
   return { notes: [...refused, ...skipped], measured };
