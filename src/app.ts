@@ -31,6 +31,7 @@ import {
   KEYS_CACHED_MAX,
   READ_CONNECTIONS_MAX,
   RETRY_AFTER_S,
+  SHUTDOWN_FOLD_MS_MAX,
   SHUTDOWN_GRACE_MS,
   WRITE_CONNECTIONS_MAX,
 } from "./limits.ts";
@@ -64,6 +65,9 @@ interface State {
   prepared: boolean;
   draining: boolean;
 }
+
+const pause = (ms: number) =>
+  new Promise<void>((resolve) => Deno.unrefTimer(setTimeout(resolve, ms)));
 
 /** Requests under way, so that stopping can wait for them. */
 class InFlight {
@@ -267,7 +271,8 @@ export async function createApp(config: Config, log: Log): Promise<App> {
       await inFlight.idle();
       clearTimeout(closing);
       await writer.drain();
-      await folding;
+      // What a fold under way has not committed is folded after the next start.
+      await Promise.race([folding, pause(SHUTDOWN_FOLD_MS_MAX)]);
       if (reads !== database) await reads.close();
       await database.close();
     },

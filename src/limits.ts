@@ -123,6 +123,8 @@ export const DATABASE_CONNECTION_AGE_MS_MAX = 30 * MINUTE_MS;
 export const PREPARED_STATEMENTS_PER_CONNECTION_MAX = 500;
 /** Within it: how long requests under way may take before their bodies are given up. */
 export const SHUTDOWN_GRACE_MS = 3 * SECOND_MS;
+/** Then: how long a fold under way may take to end by itself. */
+export const SHUTDOWN_FOLD_MS_MAX = 1 * SECOND_MS;
 /** After it: how long connections may take to end once every request is answered. */
 export const SHUTDOWN_CONNECTIONS_MS_MAX = 1 * SECOND_MS;
 /** Between two tries to reach a database that was away at start. */
