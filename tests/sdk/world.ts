@@ -111,8 +111,12 @@ export class Visit {
     return this.gate.events(200);
   }
 
-  async until(check: () => boolean | Promise<boolean>, what: string): Promise<void> {
-    await until(WAIT_MS_MAX, async () => await check(), what);
+  async until(
+    check: () => boolean | Promise<boolean>,
+    what: string,
+    waitMsMax = WAIT_MS_MAX,
+  ): Promise<void> {
+    await until(waitMsMax, async () => await check(), what);
   }
 
   stored(): Promise<Event[]> {
