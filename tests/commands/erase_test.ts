@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { makeDataDir } from "../support/embedded_template.ts";
 import { run } from "./footfall_process.ts";
 
 function event(members: Record<string, string>): string {
@@ -19,7 +20,7 @@ async function exportedIds(dataDir: string): Promise<string[]> {
 }
 
 Deno.test("erase: needs --yes, tells what it erased, and leaves the others", async () => {
-  const dataDir = await Deno.makeTempDir({ prefix: "footfall-erase-" });
+  const dataDir = await makeDataDir("footfall-erase-");
   try {
     const imported = await run(dataDir, ["import", "-"], HISTORY);
     assert.equal(imported.code, 0, imported.errors);

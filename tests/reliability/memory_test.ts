@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { BODIES_IN_FLIGHT_BYTES_MAX, BODY_WIRE_BYTES_MAX } from "../../src/limits.ts";
+import { makeDataDir } from "../support/embedded_template.ts";
 import { Load, postBatch } from "../support/load.ts";
 import { API_KEY, pause, type ServerProcess, startServer } from "../support/server_process.ts";
 import { post, postHead, RawConnection } from "./raw_connection.ts";
@@ -95,7 +96,7 @@ Deno.test({
   name: "memory: bombs, many bodies and made-up keys cost a bounded amount",
   ignore: Deno.build.os !== "linux",
   fn: async () => {
-    const folder = await Deno.makeTempDir({ prefix: "footfall-data-" });
+    const folder = await makeDataDir("footfall-data-");
     try {
       await using server = await startServer({ DATA_DIR: folder });
       const load = new Load(() => server.url, { clients: 0, eventsPerBatch: 10 });

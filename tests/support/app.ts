@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type App, createApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/http/log.ts";
+import { makeDataDir } from "./embedded_template.ts";
 
 /** A desktop browser, so that no event of a test counts as a bot's unless it wants to. */
 export const CHROME =
@@ -61,7 +62,9 @@ export class TestApp {
 
   /** `prepare: false` leaves the server as it is while its database is away. */
   async start({ prepare = true } = {}): Promise<this> {
-    const dataDir = await Deno.makeTempDir({ prefix: "footfall-app-" });
+    const dataDir = "DATABASE_URL" in this.env
+      ? await Deno.makeTempDir({ prefix: "footfall-app-" })
+      : await makeDataDir("footfall-app-");
     this.#folders.push(dataDir);
     const config = readConfig({
       DATA_DIR: dataDir,

@@ -1,5 +1,6 @@
 import { openDatabase } from "../../src/db/open.ts";
 import type { Database } from "../../src/db/sql.ts";
+import { makeDataDir } from "./embedded_template.ts";
 import {
   findPostgresBinaries,
   freshDatabase,
@@ -26,7 +27,7 @@ let clusterIsPlanned = false;
  */
 export function onBothEngines(name: string, fn: EngineTest): void {
   Deno.test(`${name} [embedded]`, async (t) => {
-    const dataDir = await Deno.makeTempDir({ prefix: "footfall-data-" });
+    const dataDir = await makeDataDir("footfall-data-");
     try {
       await withDatabase({ databaseUrl: null, dataDir, env: { DATA_DIR: dataDir } }, t, fn);
     } finally {
