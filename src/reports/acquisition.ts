@@ -6,6 +6,8 @@ import type { EventMatch } from "./filters.ts";
 import { loadGoal } from "./goal_definitions.ts";
 import { invalidParameter, oneOf, readAll } from "./parameters.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { rolledPeople, rolledSums } from "./rolled_acquisition.ts";
+import { type RolledSpan, rolledSpan } from "./rolled_up.ts";
 import { afterCursor, encodeRowCursor, readRowCursor, type RowCursor } from "./row_cursor.ts";
 import {
   factConditions,
@@ -209,9 +211,27 @@ function rulesOf(project: string): string {
 
 const SHOWN = 'value, visitors, "newVisitors", sessions, bounces, pageviews, conversions';
 
+/** The common table expressions that the figures start from: `sums` and `people`. */
+function countedAnew(params: SqlParams, asked: Asked): string {
+  const { table, valueNumber } = valueNumbersOf(params, asked);
+  // Selecting sessions by their events is worth doing once; all of them are read faster twice, each
+  // time by several workers, than written down.
+  const once = asked.scope.filters.length > 0 ? "MATERIALIZED" : "NOT MATERIALIZED";
+  return `counting AS ${once} (${countingSessions(params, asked)}),
+    ${table}
+    sums AS MATERIALIZED (${sumsOf(valueNumber)}),
+    people AS MATERIALIZED (${peopleOf(valueNumber)})`;
+}
+
+/** The same where whole days of all visitors are asked for: from what the fold has counted. */
+function countedBefore(params: SqlParams, rolled: RolledSpan, by: By): string {
+  return `sums AS MATERIALIZED (${rolledSums(params, rolled, by)}),
+    people AS MATERIALIZED (${rolledPeople(params, rolled, by)})`;
+}
+
 /** The rows that follow the cursor, one more than `limit` where there are more, and last the whole. */
 async function readFigures(
-  { sql }: Read,
+  { sql, project: { timezone }, range }: Read,
   asked: Asked,
   cursor: RowCursor | null,
   limit: number,
@@ -220,17 +240,14 @@ async function readFigures(
   const { joins, value } = sessionValue(asked.by);
   const { number } = numberedBy(asked.by);
   const project = params.int(asked.scope.projectId);
-  const { table, valueNumber } = valueNumbersOf(params, asked);
+  const rolled = asked.goal === null ? rolledSpan(asked.scope, { timezone }, range) : null;
+  const counted = rolled === null || rolled.tail !== null
+    ? countedAnew(params, asked)
+    : countedBefore(params, rolled, asked.by);
   const counts = countsOf(asked.goal);
   const order = [...counts.map((count) => `${count} DESC`), 'value COLLATE "C" ASC NULLS LAST'];
-  // Selecting sessions by their events is worth doing once; all of them are read faster twice, each
-  // time by several workers, than written down.
-  const once = asked.scope.filters.length > 0 ? "MATERIALIZED" : "NOT MATERIALIZED";
   return await sql.query<Figures>(
-    `WITH counting AS ${once} (${countingSessions(params, asked)}),
-    ${table}
-    sums AS MATERIALIZED (${sumsOf(valueNumber)}),
-    people AS MATERIALIZED (${peopleOf(valueNumber)}),
+    `WITH ${counted},
     named AS (
       SELECT s.*, ${value} AS value
       FROM (

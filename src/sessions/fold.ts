@@ -19,6 +19,7 @@ import { rankFacts } from "./fold_ranks.ts";
 import { FOLD_TABLES } from "./fold_tables.ts";
 import { SPOT } from "./spot.ts";
 import { recountRollups, rollUp } from "./rollups.ts";
+import { ValueNumbersOf } from "./value_numbers.ts";
 
 export interface Fold {
   /** Folds everything that was stored for the project before this was called. */
@@ -98,12 +99,17 @@ async function isStale(sql: Sql, projectId: number): Promise<boolean> {
 }
 
 /** After a change of the site, its time zone or the channel rules, history is told by the new ones. */
-async function tellAsNow(tx: Sql, projectId: number, project: FoldedProject): Promise<void> {
+async function tellAsNow(
+  tx: Sql,
+  projectId: number,
+  project: FoldedProject,
+  values: ValueNumbersOf,
+): Promise<void> {
   const { site_host, known_host, rules_version, timezone, known_timezone } = project;
   const sameRules = site_host === known_host && rules_version === RULES_VERSION;
   if (sameRules && timezone === known_timezone) return;
   if (!sameRules) await reclassifyTraffic(tx, projectId, site_host);
-  if (timezone !== known_timezone) await recountRollups(tx, projectId, timezone);
+  await recountRollups(tx, projectId, timezone, values.of(projectId, site_host));
   await tx.query(
     `UPDATE fold_projects SET site_host = $2::text, rules_version = $3::int, timezone = $4::text
     WHERE project_id = $1::int`,
@@ -129,10 +135,15 @@ export async function beginFold(tx: Sql, projectId: number): Promise<FoldedProje
 }
 
 /** Folds the oldest marks of a project, in one transaction. @returns how many events they held */
-async function foldBatch(tx: Sql, projectId: number, eventsMax: number): Promise<number> {
+async function foldBatch(
+  tx: Sql,
+  projectId: number,
+  eventsMax: number,
+  values: ValueNumbersOf,
+): Promise<number> {
   const project = await beginFold(tx, projectId);
   if (project === null) return 0;
-  await tellAsNow(tx, projectId, project);
+  await tellAsNow(tx, projectId, project, values);
   await tx.query(TAKE_FRESH, [projectId, eventsMax, FOLD_MARKS_MAX]);
   await tx.script("ANALYZE fold_fresh (event_id)");
   const [{ events }] = await tx.query("SELECT count(*)::int AS events FROM fold_fresh") as [
@@ -145,7 +156,7 @@ async function foldBatch(tx: Sql, projectId: number, eventsMax: number): Promise
   await rankFacts(tx, projectId, moved);
   const dissolved = (await tx.query("SELECT FROM fold_dissolved LIMIT 1")).length > 0;
   await cutSessions(tx, projectId, { moved, dissolved });
-  await rollUp(tx, projectId, project.timezone);
+  await rollUp(tx, projectId, project.timezone, values.of(projectId, project.site_host));
   return events;
 }
 
@@ -156,11 +167,17 @@ async function foldBatch(tx: Sql, projectId: number, eventsMax: number): Promise
  */
 export function createFold(database: Database): Fold {
   const eventsMax = database.engine === "embedded" ? FOLD_EVENTS_MAX_EMBEDDED : FOLD_EVENTS_MAX;
+  const values = new ValueNumbersOf();
   let sinceAnalysed = 0;
   let analyseAfter = FOLD_ANALYSE_EVENTS_MIN;
 
   const batch = async (projectId: number): Promise<number> => {
-    const events = await database.transaction((tx) => foldBatch(tx, projectId, eventsMax));
+    const events = await database.transaction((tx) => foldBatch(tx, projectId, eventsMax, values))
+      .catch((error) => {
+        // Numbers that were given out and taken back are given out again, to others.
+        values.forget(projectId);
+        throw error;
+      });
     sinceAnalysed += events;
     if (sinceAnalysed >= analyseAfter) {
       sinceAnalysed = 0;
@@ -205,7 +222,14 @@ async function isPending(sql: Sql, projectId: number, upTo: number): Promise<boo
 }
 
 /** Tables that the fold changes much; plans need to know their sizes. */
-const FOLDED_TABLES = ["facts", "sessions", "actors", "identities", "visitor_days"];
+const FOLDED_TABLES = [
+  "facts",
+  "sessions",
+  "actors",
+  "identities",
+  "visitor_days",
+  "acquisition_days",
+];
 
 /**
  * Tells the planner what the tables hold: PostgreSQL would do so by itself a minute later, the

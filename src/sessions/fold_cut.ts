@@ -1,5 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
+import { CHANGED } from "./fold_tables.ts";
 import { rememberDays } from "./rollups.ts";
 import { digestOf, TRAFFIC_KEY } from "./fold_dictionaries.ts";
 
@@ -16,7 +17,7 @@ WITH gone AS (
   WHERE s.project_id = $1::int AND s.session_id = d.session_id
   RETURNING s.*
 ), told AS (
-  INSERT INTO fold_changed SELECT -1, first_tick, last_tick, views, customs, humans FROM gone
+  INSERT INTO fold_changed SELECT -1, ${CHANGED} FROM gone
 )
 INSERT INTO fold_loose
 SELECT f.event_id, f.tick, f.actor_id, f.name_id, f.path_id, f.context_id, t.traffic_id, false
@@ -103,11 +104,11 @@ FROM (
 
 const TELL_CHANGES = `
 INSERT INTO fold_changed
-SELECT -1, g.first_tick, g.last_tick, g.views, g.customs, g.humans
+SELECT -1, ${CHANGED.replace(/\w+/g, "g.$&")}
 FROM fold_segments g JOIN fold_islands i ON i.actor_id = g.actor_id AND i.island = g.island
 WHERE g.session_id IS NOT NULL
 UNION ALL
-SELECT 1, first_tick, last_tick, views, customs, humans FROM fold_islands`;
+SELECT 1, ${CHANGED} FROM fold_islands`;
 
 const ABSORB_SESSIONS = `
 WITH absorbed AS (

@@ -1,4 +1,5 @@
 import type { Sql } from "../db/sql.ts";
+import { CHANGED } from "./fold_tables.ts";
 
 // An event is its user's; else its anonymous id's; only one that names neither is the daily hash's.
 const GATHER_IDENTITIES = `
@@ -65,7 +66,12 @@ WITH moved AS (
   UPDATE sessions s SET actor_id = m.new_actor
   FROM fold_moves m
   WHERE s.project_id = $1::int AND s.actor_id = m.identity_id AND m.old_actor = m.identity_id
-  RETURNING s.actor_id, s.first_tick, s.last_tick
+  RETURNING s.*, m.identity_id AS old_actor
+), told AS (
+  INSERT INTO fold_changed
+  SELECT -1, first_tick, last_tick, views, customs, humans, old_actor, traffic_id, context_id, entry_path_id
+  FROM moved
+  UNION ALL SELECT 1, ${CHANGED} FROM moved
 )
 INSERT INTO fold_reach SELECT actor_id, min(first_tick), max(last_tick) FROM moved GROUP BY actor_id`;
 

@@ -1,3 +1,7 @@
+/** What `fold_changed` holds of a session, behind its sign: 1 where it came, -1 where it went. */
+export const CHANGED =
+  "first_tick, last_tick, views, customs, humans, actor_id, traffic_id, context_id, entry_path_id";
+
 /**
  * Working tables of one fold. They are the connection's own, empty at each start of a transaction,
  * and written set by set: no row of them outlives the commit.
@@ -27,7 +31,8 @@ CREATE TEMP TABLE IF NOT EXISTS fold_removed (
   tick bigint, actor_id int, name_id int, context_id int
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_changed (
-  sign int, first_tick bigint, last_tick bigint, views int, customs int, humans int
+  sign int, first_tick bigint, last_tick bigint, views int, customs int, humans int,
+  actor_id int, traffic_id int, context_id int, entry_path_id int
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_days (
   actor_id int, old_days int[], old_first int, new_days int[], new_first int, recount bool

@@ -1,7 +1,9 @@
 import { arrayLiteral, type Database } from "../db/sql.ts";
 import { cutSessions } from "./fold_cut.ts";
 import { beginFold } from "./fold.ts";
+import { CHANGED } from "./fold_tables.ts";
 import { rememberDays, rollUp } from "./rollups.ts";
+import { ValueNumbers } from "./value_numbers.ts";
 
 // What begins before the bound and ends after it is cut anew from what is left.
 const DISSOLVE_CROSSING = `
@@ -14,7 +16,7 @@ const DELETE_SESSIONS = `
 WITH gone AS (
   DELETE FROM sessions WHERE project_id = $1::int AND last_tick < $2::int8 << 16 RETURNING *
 )
-INSERT INTO fold_changed SELECT -1, first_tick, last_tick, views, customs, humans FROM gone`;
+INSERT INTO fold_changed SELECT -1, ${CHANGED} FROM gone`;
 
 // The actors whose first sighting is to be found again stand in fold_moves, as moved to themselves.
 const DELETE_FACTS = `
@@ -51,7 +53,7 @@ export async function forgetBefore(
     const actors = await tx.query(DELETE_FACTS, [projectId, beforeMs]);
     if (actors.length === 0) return;
     await cutSessions(tx, projectId, { moved: true, dissolved: crossing.length > 0 });
-    await rollUp(tx, projectId, project.known_timezone ?? project.timezone);
+    await rollUp(tx, projectId, project.known_timezone ?? project.timezone, new ValueNumbers());
     await tx.query(DELETE_STRANGERS, [projectId]);
   });
 }
@@ -68,7 +70,7 @@ const ERASE = [
   `WITH gone AS (
     DELETE FROM sessions WHERE project_id = $1::int AND actor_id = $2::int RETURNING *
   )
-  INSERT INTO fold_changed SELECT -1, first_tick, last_tick, views, customs, humans FROM gone`,
+  INSERT INTO fold_changed SELECT -1, ${CHANGED} FROM gone`,
   "DELETE FROM actors WHERE project_id = $1::int AND actor_id = $2::int",
   "DELETE FROM identities WHERE project_id = $1::int AND actor_id = $2::int",
 ] as const;
@@ -111,7 +113,7 @@ export async function eraseActor(
     for (const statement of rest) await tx.query(statement, [projectId, actorId]);
     const termIds = arrayLiteral(terms.map(({ term_id }) => term_id));
     await tx.query(DELETE_UNUSED_TERMS, [projectId, termIds]);
-    await rollUp(tx, projectId, project.known_timezone ?? project.timezone);
+    await rollUp(tx, projectId, project.known_timezone ?? project.timezone, new ValueNumbers());
     return erased.length;
   });
 }

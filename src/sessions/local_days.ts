@@ -9,6 +9,8 @@ import { DAY_MS } from "../limits.ts";
 export interface LocalDays {
   readonly starts: string;
   readonly numbers: string;
+  /** The number of the day in which an instant of the UTC days lies. */
+  readonly dayAt: (ms: number) => number;
 }
 
 const EPOCH_DATE = Temporal.PlainDate.from("1970-01-01");
@@ -36,7 +38,17 @@ export function localDaysOf(utcDays: readonly number[], timezone: string): Local
     }
   }
   const sorted = [...days].sort(([a], [b]) => a - b);
+  const dayAt = (ms: number): number => {
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (sorted[middle]![0] <= ms) low = middle + 1;
+      else high = middle;
+    }
+    return sorted[low - 1]![1];
+  };
   return {
+    dayAt,
     starts: arrayLiteral(sorted.map(([startMs]) => startMs)),
     numbers: arrayLiteral(sorted.map(([, number]) => number)),
   };

@@ -1,6 +1,9 @@
 import type { Sql } from "../db/sql.ts";
 import { RECOUNT_SLICE_ACTORS } from "../limits.ts";
+import { rollUpAcquisition } from "./acquisition_rollup.ts";
+import { CHANGED } from "./fold_tables.ts";
 import { localDaysOf } from "./local_days.ts";
+import type { ValueNumbers } from "./value_numbers.ts";
 
 /** Where `prev_day` says that an actor was never there before. */
 export const NEVER = -2147483648;
@@ -133,7 +136,12 @@ export async function rememberDays(tx: Sql, projectId: number): Promise<void> {
  * Adds to the rollups what the fold has changed: new and removed facts (`fold_new`,
  * `fold_removed`), sessions that came and went (`fold_changed`), and the days of actors.
  */
-export async function rollUp(tx: Sql, projectId: number, timezone: string): Promise<void> {
+export async function rollUp(
+  tx: Sql,
+  projectId: number,
+  timezone: string,
+  values: ValueNumbers,
+): Promise<void> {
   await tx.script("ANALYZE fold_days (actor_id)");
   const days = await tx.query<{ day: number }>(UTC_DAYS, [projectId]);
   if (days.length === 0) return;
@@ -144,10 +152,16 @@ export async function rollUp(tx: Sql, projectId: number, timezone: string): Prom
   await tx.query(FIND_DAYS, params);
   await tx.query(KEEP_CHANGED_DAYS);
   await tx.query(ADD_VISITORS, [projectId]);
+  await rollUpAcquisition(tx, { projectId, timezone, local, values });
   await tx.query(WRITE_DAYS, [projectId]);
 }
 
-const CLEAR = ["day_totals", "session_durations", "visitor_days"]
+const CLEAR = [
+  "day_totals",
+  "session_durations",
+  "visitor_days",
+  "acquisition_days",
+]
   .map((table) => `DELETE FROM ${table} WHERE project_id = $1::int`);
 
 /** Actors from $2 on, and before $3: one slice of a recount. */
@@ -176,7 +190,7 @@ const RECOUNT_SLICE = [
 
 const SLICE_SESSIONS = `
 INSERT INTO fold_changed
-SELECT 1, first_tick, last_tick, views, customs, humans FROM sessions
+SELECT 1, ${CHANGED} FROM sessions
 WHERE project_id = $1::int AND actor_id >= $2::int AND actor_id < $3::int`;
 
 const SLICE_VISITORS = `
@@ -189,10 +203,15 @@ ON CONFLICT (project_id, day, prev_day, cohort_day, first_day)
 DO UPDATE SET actors = v.actors + excluded.actors`;
 
 /**
- * Counts the rollups from the facts again, by the days of another time zone: actors by the slice,
+ * Counts the rollups from the facts again, by the days of another time zone or by other channel rules: actors by the slice,
  * so that no statement grows with the project.
  */
-export async function recountRollups(tx: Sql, projectId: number, timezone: string): Promise<void> {
+export async function recountRollups(
+  tx: Sql,
+  projectId: number,
+  timezone: string,
+  values: ValueNumbers,
+): Promise<void> {
   for (const statement of CLEAR) await tx.query(statement, [projectId]);
   const [last] = await tx.query<{ id: number | null }>(
     "SELECT max(actor_id) AS id FROM actors WHERE project_id = $1::int",
@@ -207,6 +226,7 @@ export async function recountRollups(tx: Sql, projectId: number, timezone: strin
     for (const statement of RECOUNT_SLICE) await tx.query(statement, [...params, ...slice]);
     await tx.query(SLICE_SESSIONS, [projectId, ...slice]);
     await tx.query(ADD_SESSIONS, params);
+    await rollUpAcquisition(tx, { projectId, timezone, local, values });
     await tx.query("DELETE FROM fold_changed");
     await tx.query(SLICE_VISITORS, [projectId, ...slice]);
   }

@@ -6,6 +6,8 @@ import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { createFold } from "../../src/sessions/fold.ts";
+import { ROLLED_DIMENSIONS } from "../../src/reports/rolled_acquisition.ts";
+import { DIMENSIONS } from "../../src/sessions/value_numbers.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow } from "../support/event_rows.ts";
 import { foldedState } from "./folded_state.ts";
@@ -221,4 +223,11 @@ onBothEngines("fold: several at once take every event once", async (_t, db) => {
     [project],
   );
   assert.deepEqual(counts, { facts: 240, events: 240, marks: 0 });
+});
+
+Deno.test("rollups: the reads number the dimensions of acquisition as the fold does", () => {
+  assert.deepEqual(
+    Object.entries(ROLLED_DIMENSIONS),
+    DIMENSIONS.map((name, number) => [name, number]),
+  );
 });

@@ -1,4 +1,17 @@
 import type { Sql } from "../../src/db/sql.ts";
+import { DIMENSIONS } from "../../src/sessions/value_numbers.ts";
+
+/** The value that a number of a rollup of acquisition (alias v) stands for. */
+const NAMES = `(ARRAY['${DIMENSIONS.join("', '")}'])[v.dimension + 1]`;
+const VALUE = `CASE
+  WHEN v.dimension = 0 THEN ''
+  WHEN v.dimension = 8 THEN coalesce(p.term, '')
+  WHEN v.dimension > 8 THEN coalesce(to_jsonb(c) ->> ${NAMES}, '-')
+  ELSE coalesce(to_jsonb(t) ->> ${NAMES}, '-') END`;
+const VALUE_JOINS = `
+  LEFT JOIN terms p ON p.project_id = v.project_id AND p.term_id = v.value_number
+  LEFT JOIN contexts c ON c.project_id = v.project_id AND c.context_id = v.value_number
+  LEFT JOIN traffic t ON t.project_id = v.project_id AND t.traffic_id = v.value_number`;
 
 /**
  * What the fold has made of a project, without the numbers it chose: two folds of the same events
@@ -43,6 +56,18 @@ export async function foldedState(sql: Sql, projectId: number): Promise<string[]
     UNION ALL
     SELECT concat_ws(' ', 'visitors', day, prev_day, cohort_day, first_day, actors)
     FROM visitor_days WHERE project_id = $1::int AND actors <> 0
+    UNION ALL
+    SELECT concat_ws(' ', 'came', v.dimension, v.day, ${VALUE}, l.prev_day, l.first_day, l.actors)
+    FROM acquisition_days v ${VALUE_JOINS}
+    CROSS JOIN LATERAL unnest(v.prev_days, v.first_days, v.actors) AS l (prev_day, first_day, actors)
+    WHERE v.project_id = $1::int
+    UNION ALL
+    SELECT concat_ws(' ', 'by', v.dimension, v.day, ${VALUE}, r.rule, s.sessions, s.bounces, s.pageviews)
+    FROM acquisition_days v ${VALUE_JOINS}
+    CROSS JOIN LATERAL unnest(v.rules, v.sessions, v.bounces, v.pageviews)
+      AS s (rule_number, sessions, bounces, pageviews)
+    JOIN traffic r ON r.project_id = v.project_id AND r.traffic_id = s.rule_number
+    WHERE v.project_id = $1::int
     ORDER BY line`,
     [projectId],
   );
