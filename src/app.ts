@@ -4,6 +4,10 @@ import { createKeyDirectory } from "./auth/keys.ts";
 import { provisionDefaultProject, type Provisioned } from "./auth/projects.ts";
 import { randomText } from "./auth/random_text.ts";
 import { createTokens, type Tokens } from "./auth/tokens.ts";
+import { type CaptureSchedule, createCaptureSchedule } from "./captures/capture_schedule.ts";
+import { type Captures, createCaptures } from "./captures/captures.ts";
+import type { Photographer } from "./captures/photograph.ts";
+import { createPhotographer } from "./captures/photographer.ts";
 import type { Config } from "./config.ts";
 import { migrate } from "./db/migrate.ts";
 import { MIGRATIONS } from "./db/migrations.ts";
@@ -23,6 +27,7 @@ import { Writer } from "./ingest/writer.ts";
 import { scheduleJobs } from "./jobs.ts";
 import {
   BODIES_IN_FLIGHT_BYTES_MAX,
+  CAPTURE_PATIENCE_MS,
   FIRST_TOKEN_S,
   FLUSH_MS_MAX,
   FLUSHES_AT_ONCE_EMBEDDED,
@@ -31,6 +36,7 @@ import {
   KEYS_CACHED_MAX,
   READ_CONNECTIONS_MAX,
   RETRY_AFTER_S,
+  SHUTDOWN_CAPTURES_MS_MAX,
   SHUTDOWN_FOLD_MS_MAX,
   SHUTDOWN_GRACE_MS,
   WRITE_CONNECTIONS_MAX,
@@ -52,13 +58,23 @@ export interface App {
   prepare(): Promise<Provisioned>;
   /** Does everything, in this process only, until it ends. */
   readonly controlToken: string;
-  /** A token that reads every project; null where an identity provider issues tokens. */
-  issueReadToken(): Promise<string | null>;
+  /** The first person's token, for everything; null where an identity provider issues tokens. */
+  issueFirstToken(): Promise<string | null>;
   /** Starts the recurring jobs; they end with `stop`. */
   startJobs(): void;
+  /**
+   * Begins to take the pictures that are asked for; this ends with `stop`. Not for a server, whose
+   * `startJobs` does it too: where servers may run, they are given the time to come first.
+   */
+  startCaptures(): void;
   /** Takes no more requests, answers those under way, flushes, closes the database. */
   stop(): Promise<void>;
   readonly engine: Database["engine"];
+}
+
+/** What tests put in the place of the real one. */
+export interface Substitutes {
+  readonly photographer?: Photographer;
 }
 
 interface State {
@@ -151,7 +167,7 @@ async function createServices(
   log: Log,
   state: State,
   controlToken: string,
-): Promise<Services> {
+): Promise<Omit<Services, "captureJobs" | "captureReading">> {
   const geo = await openGeo(config.geoDatabase);
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
@@ -212,18 +228,61 @@ async function createServices(
   };
 }
 
+/** The captures, and what reads know of them. */
+function withCaptures(
+  services: Omit<Services, "captureJobs" | "captureReading">,
+  schedule: CaptureSchedule,
+  substitute: Photographer | undefined,
+  stopping: AbortSignal,
+): { services: Services; captures: Captures } {
+  const { config, log, now, metrics } = services;
+  const photographer = substitute ?? createPhotographer({ config, log, now });
+  const captures = createCaptures({
+    ...services,
+    photographer,
+    schedule,
+    basePath: config.basePath,
+    randomText,
+    observe: (status) => metrics.capture(status),
+    stopping,
+  });
+  const captureReading = { basePath: config.basePath, nextRunMs: schedule.nextMs };
+  return { services: { ...services, captureJobs: captures.jobs, captureReading }, captures };
+}
+
+async function issueFirstToken(tokens: Tokens): Promise<string | null> {
+  if (!tokens.canIssue) return null;
+  return await tokens.issue({
+    subject: "operator",
+    projects: "*",
+    scopes: SCOPES,
+    ttlSeconds: FIRST_TOKEN_S,
+  });
+}
+
 /**
  * The composition root: builds everything once. PostgreSQL may be down meanwhile; the embedded
  * database is opened here and may throw FolderInUse.
  */
-export async function createApp(config: Config, log: Log): Promise<App> {
+export async function createApp(
+  config: Config,
+  log: Log,
+  substitutes: Substitutes = {},
+): Promise<App> {
   const controlToken = `control_${randomText(40)}`;
   const state: State = { prepared: false, draining: false };
-  const services = await createServices(config, log, state, controlToken);
+  const jobs = new AbortController();
+  const schedule = createCaptureSchedule(config.captureSchedule);
+  const { services, captures } = withCaptures(
+    await createServices(config, log, state, controlToken),
+    schedule,
+    substitutes.photographer,
+    jobs.signal,
+  );
   const { database, reads, writer, budget, metrics, now } = services;
   const inFlight = new InFlight();
-  const jobs = new AbortController();
   let folding: Promise<void> | null = null;
+  let capturing: Promise<void> | null = null;
   const handle = createRouter(createRoutes(services), {
     basePath: config.basePath,
     cors: createCors(config.corsAllowedOrigins),
@@ -245,23 +304,19 @@ export async function createApp(config: Config, log: Log): Promise<App> {
       state.prepared = true;
       return provisioned;
     },
-    async issueReadToken() {
-      if (!services.tokens.canIssue) return null;
-      return await services.tokens.issue({
-        subject: "operator",
-        projects: "*",
-        scopes: ["read"],
-        ttlSeconds: FIRST_TOKEN_S,
-      });
-    },
+    issueFirstToken: () => issueFirstToken(services.tokens),
     startJobs() {
-      scheduleJobs({ database, salts: services.salts, log, now }, jobs.signal);
+      scheduleJobs({ database, salts: services.salts, captures, log, now }, jobs.signal);
+      capturing = captures.run(0);
       folding = runFoldLoop(
         services.fold,
         log,
         jobs.signal,
         database.engine === "embedded" ? FOLD_REST_SHARE_EMBEDDED : 0,
       );
+    },
+    startCaptures() {
+      capturing ??= captures.run(database.engine === "postgres" ? CAPTURE_PATIENCE_MS : 0);
     },
     async stop() {
       state.draining = true;
@@ -273,6 +328,7 @@ export async function createApp(config: Config, log: Log): Promise<App> {
       await writer.drain();
       // What a fold under way has not committed is folded after the next start.
       await Promise.race([folding, pause(SHUTDOWN_FOLD_MS_MAX)]);
+      await Promise.race([capturing, pause(SHUTDOWN_CAPTURES_MS_MAX)]);
       if (reads !== database) await reads.close();
       await database.close();
     },

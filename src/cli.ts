@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import manifest from "../deno.json" with { type: "json" };
+import { CAPTURE_COMMAND } from "./commands/capture.ts";
 import {
   type Call,
   type Command,
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   ...PROJECT_COMMANDS,
   ...KEY_COMMANDS,
   TOKEN_COMMAND,
+  CAPTURE_COMMAND,
   SEED_COMMAND,
   EXPORT_COMMAND,
   IMPORT_COMMAND,

@@ -1,3 +1,4 @@
+import { Cron } from "croner";
 import { createPublicKey } from "node:crypto";
 import { originPatternMistake } from "./http/cors.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client_address.ts";
@@ -293,8 +294,10 @@ function publicApiKey(value: string): string {
 }
 
 function cronSchedule(value: string): string {
-  if (value.split(/\s+/).length !== 5 || !/^[\d\s*,/A-Za-z-]+$/.test(value)) {
-    throw new Error("must be a cron schedule of five fields, such as 0 3 * * *");
+  try {
+    new Cron(value, { timezone: "UTC", mode: "5-part", paused: true });
+  } catch (cause) {
+    throw new Error("must be a cron schedule of five fields, such as 0 3 * * *", { cause });
   }
   return value;
 }

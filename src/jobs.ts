@@ -1,3 +1,4 @@
+import type { Captures } from "./captures/captures.ts";
 import type { Database } from "./db/sql.ts";
 import type { Log } from "./http/log.ts";
 import { purgeExpiredEvents } from "./ingest/retention.ts";
@@ -7,6 +8,7 @@ import { forgetBefore } from "./sessions/forget.ts";
 export interface JobServices {
   readonly database: Database;
   readonly salts: Salts;
+  readonly captures: Pick<Captures, "queueDaily" | "forgetOld">;
   readonly log: Log;
   readonly now: () => number;
 }
@@ -37,6 +39,17 @@ export const JOBS: readonly Job[] = [
       );
       if (events > 0) log.info("purged expired events", { events });
     },
+  },
+  {
+    // CAPTURE_SCHEDULE is read by the captures themselves, which tell people of its next time too.
+    name: "queue captures",
+    schedule: "* * * * *",
+    run: ({ captures }) => captures.queueDaily(),
+  },
+  {
+    name: "forget old captures",
+    schedule: "45 2 * * *",
+    run: ({ captures }) => captures.forgetOld(),
   },
 ];
 

@@ -33,6 +33,10 @@ export class Metrics {
     "Time of one commit, from handing it over to knowing it is durable",
     SECONDS,
   );
+  readonly #captures = new Counter(
+    "footfall_captures_total",
+    "Attempts to photograph a page, by what they came to",
+  );
   readonly #queueDepth: Gauge;
   readonly #bodyBytes: Gauge;
   readonly #residentBytes = new Gauge(
@@ -77,6 +81,10 @@ export class Metrics {
     this.#flushSeconds.observe(seconds);
   }
 
+  capture(status: string): void {
+    this.#captures.add(1, { status });
+  }
+
   /** Everything in Prometheus' text format. */
   text(): string {
     return exposition([
@@ -88,6 +96,7 @@ export class Metrics {
       this.#batchEvents,
       this.#flushRows,
       this.#flushSeconds,
+      this.#captures,
       this.#queueDepth,
       this.#bodyBytes,
       this.#residentBytes,

@@ -11,8 +11,9 @@ import { ACQUISITION } from "./reports/acquisition.ts";
 import { FUNNELS, SAVED_FUNNEL } from "./reports/funnels.ts";
 import { GoalBody, GoalShown } from "./reports/goal_definitions.ts";
 import { GOALS } from "./reports/goals.ts";
+import type { CaptureReading } from "./reports/heatmap_capture.ts";
 import { HEATMAP_PATHS } from "./reports/heatmap_paths.ts";
-import { HEATMAPS } from "./reports/heatmaps.ts";
+import { createHeatmaps } from "./reports/heatmaps.ts";
 import { INSIGHTS } from "./reports/insights.ts";
 import { KPIS } from "./reports/kpis.ts";
 import { LIVE } from "./reports/live.ts";
@@ -30,10 +31,11 @@ export interface ReadRouteServices extends ReportServices {
   /** The database that saved reports are written to. */
   readonly database: Sql;
   readonly live: LiveFeed;
+  readonly captureReading: CaptureReading;
 }
 
 /** Every report that is answered in the one way of all. */
-const REPORTS: readonly Report[] = [
+const reportsOf = ({ captureReading }: ReadRouteServices): readonly Report[] => [
   KPIS,
   ACQUISITION,
   PAGES,
@@ -43,7 +45,7 @@ const REPORTS: readonly Report[] = [
   GOALS,
   TRENDS,
   INSIGHTS,
-  HEATMAPS,
+  createHeatmaps(captureReading),
   HEATMAP_PATHS,
 ];
 
@@ -137,7 +139,7 @@ function savingRoute(
 export function reportRoutes(services: ReadRouteServices): DocumentedRoute[] {
   const gone = { status: 204, description: "Deleted" };
   return [
-    ...REPORTS.map((report) => routeOf(services, report)),
+    ...reportsOf(services).map((report) => routeOf(services, report)),
     liveRoute(services),
     savingRoute(services, "/v1/funnels/:slug", "PUT", putFunnel, {
       summary: "Save a funnel; 201 where it is new",

@@ -28,7 +28,10 @@ import {
   TokenCreation,
 } from "./auth/session_endpoints.ts";
 import type { Tokens } from "./auth/tokens.ts";
+import { captureRoutes } from "./capture_routes.ts";
+import type { CaptureJobs } from "./captures/capture_job_endpoints.ts";
 import type { Config } from "./config.ts";
+import { createDashboard, type DashboardAsset } from "./dashboard_endpoints.ts";
 import type { Database } from "./db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import { getHealth, getMetrics, getReadiness } from "./health_endpoints.ts";
@@ -40,12 +43,12 @@ import { IngestBody, ingestEvents, IngestReply } from "./ingest/ingest_endpoint.
 import type { Enrichment } from "./ingest/pipeline.ts";
 import type { Salts } from "./ingest/salts.ts";
 import type { Writer } from "./ingest/writer.ts";
-import { getLanding } from "./landing.ts";
 import type { Metrics } from "./metrics.ts";
 import { createOpenApi, type RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "./problem.ts";
 import { reportRoutes } from "./report_routes.ts";
 import { EVENT_QUERY, EventsReply, getEvents } from "./reports/events_endpoint.ts";
+import type { CaptureReading } from "./reports/heatmap_capture.ts";
 import type { LiveFeed } from "./reports/live_feed.ts";
 import { createSdkFile } from "./sdk_endpoints.ts";
 import type { Fold } from "./sessions/fold.ts";
@@ -75,6 +78,8 @@ export interface Services {
   /** Erases one actor of a project. @returns how many events there were */
   readonly erase: (projectId: number, actorId: number) => Promise<number>;
   readonly live: LiveFeed;
+  readonly captureJobs: CaptureJobs;
+  readonly captureReading: CaptureReading;
 }
 
 const INGEST_PROBLEMS: readonly ProblemCode[] = [
@@ -134,13 +139,6 @@ function publicRoutes(services: Services): DocumentedRoute[] {
     },
     {
       method: "GET",
-      path: "/",
-      access: "open",
-      handler: () => getLanding(services.config.basePath),
-      doc: { summary: "A page that says where to go", success: page("text/html"), problems: [] },
-    },
-    {
-      method: "GET",
       path: "/healthz",
       access: "open",
       handler: getHealth,
@@ -181,6 +179,31 @@ function sdkRoutes(): DocumentedRoute[] {
     handler: createSdkFile(name),
     doc: { summary, success: page(contentType), problems: ["not_found"] },
   }));
+}
+
+const DASHBOARD_ASSETS: readonly (readonly [DashboardAsset, string, string])[] = [
+  ["app.js", "text/javascript", "The dashboard's program"],
+  ["app.css", "text/css", "The dashboard's style"],
+];
+
+function dashboardRoutes({ config }: Services): DocumentedRoute[] {
+  const dashboard = createDashboard(config.basePath);
+  return [
+    {
+      method: "GET",
+      path: "/",
+      access: "open",
+      handler: dashboard.page,
+      doc: { summary: "The dashboard", success: page("text/html"), problems: ["not_found"] },
+    },
+    ...DASHBOARD_ASSETS.map(([name, contentType, summary]): DocumentedRoute => ({
+      method: "GET",
+      path: `/assets/${name}`,
+      access: "open",
+      handler: dashboard.asset(name),
+      doc: { summary, success: page(contentType), problems: ["not_found"] },
+    })),
+  ];
 }
 
 function page(contentType: string): RouteDoc["success"] {
@@ -352,10 +375,12 @@ export function createRoutes(services: Services): DocumentedRoute[] {
   const routes = [
     ...publicRoutes(services),
     ...sdkRoutes(),
+    ...dashboardRoutes(services),
     ...readRoutes(services),
     ...projectRoutes(services),
     ...keyRoutes(services),
     ...actorRoutes(services),
+    ...captureRoutes(services),
   ];
   const document: DocumentedRoute = {
     method: "GET",

@@ -8,6 +8,7 @@ import { newRow, openWithProjects, storedNames } from "./support/event_rows.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00Z");
 const DAY = 86_400_000;
+const NO_CAPTURES = { queueDaily: () => Promise.resolve(), forgetOld: () => Promise.resolve() };
 
 async function run(name: string, database: Database, nowMs: number): Promise<string[]> {
   const lines: string[] = [];
@@ -26,7 +27,7 @@ async function run(name: string, database: Database, nowMs: number): Promise<str
   );
   const job = JOBS.find((candidate) => candidate.name === name);
   assert.ok(job, `no job is named ${name}`);
-  await job.run({ database, salts, log, now });
+  await job.run({ database, salts, captures: NO_CAPTURES, log, now });
   return lines;
 }
 

@@ -22,12 +22,13 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     // The run-time base that `deno compile` downloads stands aside; what is embedded is the same.
     const { code, err } = await run(
       ["compile", "--frozen", "-P=serve", "--include", "src/db/embedded_worker.ts"]
-        .concat(["--include", "dist/sdk", "--output", output, "main.ts"]),
+        .concat(["--include", "dist/sdk", "--include", "dist/dashboard"])
+        .concat(["--output", output, "main.ts"]),
       { cwd: ROOT, env: { DENORT_BIN: Deno.execPath(), NO_COLOR: "1" } },
     );
     assert.equal(code, 0, err);
     for (
-      const listed of ["pglite", "dbip-country-mmdb", "migrations/", "src", "dist/", "main.ts"]
+      const listed of ["pglite", "dbip-country-mmdb", "migrations/", "src", "dist", "main.ts"]
     ) {
       assert.ok(err.includes(listed), `${listed} is listed:\n${err}`);
     }
@@ -36,6 +37,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
       schema: "CREATE TABLE events",
       worker: Buffer.from(await Deno.readFile(join(ROOT, "src/db/embedded_worker.ts"))),
       sdk: Buffer.from(await Deno.readFile(join(ROOT, "dist/sdk/sdk.js"))),
+      dashboard: Buffer.from(await Deno.readFile(join(ROOT, "dist/dashboard/app.js"))),
       countries: Buffer.from(countries.subarray(-4096)),
     };
     for (const [name, bytes] of Object.entries(embedded)) {

@@ -48,6 +48,9 @@ const PROBE_MS_MAX = 5_000;
 /** No address; RFC 7239 has this word for it. */
 const UNKNOWN_ADDRESS = "unknown";
 
+/** What is to be done with an app that was made in this process. */
+export type Opened = (app: App) => void;
+
 type Send = (path: string, init: RequestInit, headers: Headers) => Promise<Response>;
 
 function connection(
@@ -73,10 +76,11 @@ function connection(
   };
 }
 
-async function connectHere(config: Config, log: Log): Promise<Connection> {
+async function connectHere(config: Config, log: Log, opened: Opened): Promise<Connection> {
   const app: App = await createApp(config, log);
   try {
     await app.prepare();
+    opened(app);
   } catch (error) {
     await app.stop();
     throw error;
@@ -114,11 +118,15 @@ async function connectThere({ url, token }: Control): Promise<Connection | null>
  * @throws DatabaseUnavailable, SchemaTooNew, SchemaMismatch; ServerUnreachable where another process
  * has the embedded database and does not answer.
  */
-export async function connect(config: Config, log: Log): Promise<Connection> {
+export async function connect(
+  config: Config,
+  log: Log,
+  opened: Opened = () => {},
+): Promise<Connection> {
   const deadline = performance.now() + FOLDER_WAIT_MS_MAX;
   while (true) {
     try {
-      return await connectHere(config, log);
+      return await connectHere(config, log, opened);
     } catch (error) {
       if (!(error instanceof FolderInUse)) throw error;
       const control = await readControlFile(config.dataDir);
@@ -140,8 +148,9 @@ export async function connect(config: Config, log: Log): Promise<Connection> {
 export async function withConnection<T>(
   { config, log }: Pick<Call, "config" | "log">,
   work: (connection: Connection) => Promise<T>,
+  opened?: Opened,
 ): Promise<T> {
-  const open = await connect(config, log);
+  const open = await connect(config, log, opened);
   try {
     return await work(open);
   } finally {

@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
 import type { Log } from "../http/log.ts";
 import {
+  FIRST_TOKEN_S,
   JWT_SECRET_BYTES_ADVISED,
   PREPARE_PAUSE_MS,
   SHUTDOWN_CONNECTIONS_MS_MAX,
@@ -44,6 +45,12 @@ function firstStartBanner(
     name: "page_view",
     url: "https://example.com/hello",
   };
+  const days = FIRST_TOKEN_S / 86_400;
+  const dashboard = token === null ? "" : `
+Open the dashboard, signed in (for ${days} days; then: deno task footfall token --link):
+
+  ${url}/#token=${token}
+`;
   const read = token === null ? "" : `
 Read it back:
 
@@ -51,7 +58,7 @@ Read it back:
 `;
   return `
 Footfall is running at ${url}
-
+${dashboard}
 Your first API key (public, shown only now): ${key}
 
 Send an event:
@@ -80,7 +87,7 @@ async function prepare(
       log.info("ready", { url, engine: app.engine });
       if (firstKey !== null) {
         const place = { url, project: config.defaultProject.id };
-        console.log(firstStartBanner(place, firstKey, await app.issueReadToken()));
+        console.log(firstStartBanner(place, firstKey, await app.issueFirstToken()));
       }
       return;
     } catch (error) {

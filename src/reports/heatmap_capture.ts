@@ -1,25 +1,11 @@
 import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
-
-/** Classes of window widths that a page is looked at in, widest first. */
-export const HEATMAP_DEVICES = ["desktop", "tablet", "mobile"] as const;
-export type HeatmapDevice = typeof HEATMAP_DEVICES[number];
-
-/** What may have become of the picture of a page. */
-export const CAPTURE_STATUSES = [
-  "captured",
-  "site_url_missing",
-  "site_url_mismatch",
-  "not_publicly_reachable",
-  "page_not_found",
-  "not_a_page",
-  "redirect_loop",
-  "blocked_address",
-  "no_browser",
-  "temporary_failure",
-  "render_failed",
-  "pending",
-] as const;
+import { imageUrl } from "../captures/capture_image_endpoint.ts";
+import { CAPTURE_STATUSES, type CaptureDevice } from "../captures/capture_status.ts";
+import { type CaptureState, captureStates } from "../captures/capture_store.ts";
+import { capturablePath } from "../captures/path_rules.ts";
+import { pagePath, planOf } from "../captures/visited_paths.ts";
+import type { Sql } from "../db/sql.ts";
 
 const instant = z.iso.datetime().nullable();
 const sizePx = z.int().nullable();
@@ -38,27 +24,107 @@ export const CaptureShown = z.object({
 
 export type Capture = z.output<typeof CaptureShown>;
 
-/** The picture of a page in one device's width. `path` is null where a pattern stands for many pages. */
-export function captureOf(
+/** What a read must know of the server to tell of pictures. */
+export interface CaptureReading {
+  readonly basePath: string;
+  /** The daily job's first time after this one; null: there is none any more. */
+  readonly nextRunMs: (afterMs: number) => number | null;
+}
+
+/** The page in question. */
+export interface CaptureAsked {
+  readonly project: Project;
+  /** As events have it; null where a pattern stands for many pages. */
+  readonly path: string | null;
+  readonly device: CaptureDevice;
+  /** Whether any event has the path. */
+  readonly isVisited: boolean;
+  readonly asOfMs: number;
+}
+
+type Told = Pick<Capture, "status" | "message">;
+
+const SITE_URL_MISSING: Told = {
+  status: "site_url_missing",
+  message: "There is no picture: the project has no site URL. Set it, then pages can be found.",
+};
+const NO_PAGE: Told = {
+  status: "not_a_page",
+  message: "There is no picture: this path leads to no page of the site.",
+};
+const LEFT_OUT: Told = {
+  status: "pending",
+  message: "Paths like this are not photographed by themselves, as they may do something or be " +
+    "one person's. A picture is taken when an operator names the path.",
+};
+const NOT_YET: Told = { status: "pending", message: "No picture of this page has been taken yet." };
+const SITE_CHANGED: Told = {
+  status: "pending",
+  message: "The project's site URL has changed. No picture has been taken there yet.",
+};
+const MANY_PAGES: Told = {
+  status: "pending",
+  message: "A pattern stands for many pages: name one path to see its picture.",
+};
+
+/** What there is to say of a page, from what is known of its latest attempt. */
+function toldOf(
   { siteUrl }: Pick<Project, "siteUrl">,
-  path: string | null,
-  _device: HeatmapDevice,
-): Capture {
-  const nothing = {
-    capturedAt: null,
-    nextAttemptAt: null,
-    imageUrl: null,
-    width: null,
-    height: null,
-    captureId: null,
-  };
-  if (siteUrl === null) {
-    const message =
-      "There is no picture: the project has no site URL. Set it, then pages can be found.";
-    return { status: "site_url_missing", message, ...nothing };
+  path: string,
+  state: CaptureState | undefined,
+): Told {
+  if (siteUrl === null) return SITE_URL_MISSING;
+  if (state !== undefined) return state.siteUrl === siteUrl ? state : SITE_CHANGED;
+  if (pagePath(path) === null) return NO_PAGE;
+  return capturablePath(path) === null ? LEFT_OUT : NOT_YET;
+}
+
+/** The picture of a page on one device: the latest attempt's status beside the last good image. */
+export async function captureOf(
+  sql: Sql,
+  { basePath, nextRunMs }: CaptureReading,
+  { project, path, device, isVisited, asOfMs }: CaptureAsked,
+): Promise<Capture> {
+  const page = path === null ? null : pagePath(path);
+  const states = page === null ? [] : await captureStates(sql, project.projectId, [page]);
+  const state = states.find((one) => one.device === device);
+  const told = path !== null
+    ? toldOf(project, path, state)
+    : project.siteUrl === null
+    ? SITE_URL_MISSING
+    : MANY_PAGES;
+  let nextMs: number | null = null;
+  if (page !== null && project.siteUrl !== null) {
+    const wanted = { path: page, device, isVisited };
+    const { queuedFor, isDaily } = await planOf(sql, project.projectId, wanted);
+    nextMs = queuedFor?.getTime() ?? (isDaily ? nextRunMs(asOfMs) : null);
   }
-  const message = path === null
-    ? "A pattern stands for many pages: name one path to see its picture."
-    : "No picture of this page has been taken yet.";
-  return { status: "pending", message, ...nothing };
+  const image = state?.image ?? null;
+  return {
+    status: told.status,
+    message: told.message,
+    capturedAt: image?.capturedAt.toISOString() ?? null,
+    nextAttemptAt: nextMs === null ? null : new Date(nextMs).toISOString(),
+    imageUrl: image === null ? null : imageUrl(basePath, project, image.captureId),
+    width: image?.widthPx ?? null,
+    height: image?.heightPx ?? null,
+    captureId: image?.captureId ?? null,
+  };
+}
+
+/** The statuses of many pages' pictures, looked up at once: of a path, as events have it, on a device. */
+export async function captureStatuses(
+  sql: Sql,
+  project: Pick<Project, "projectId" | "siteUrl">,
+  paths: readonly string[],
+): Promise<(path: string, device: CaptureDevice) => Capture["status"]> {
+  const pages = paths.map(pagePath).filter((page) => page !== null);
+  const states = project.siteUrl === null
+    ? []
+    : await captureStates(sql, project.projectId, [...new Set(pages)]);
+  const byPage = new Map(states.map((state) => [`${state.device} ${state.path}`, state]));
+  return (path, device) => {
+    const state = byPage.get(`${device} ${pagePath(path)}`);
+    return toldOf(project, path, state).status;
+  };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { captureOf, CaptureShown, HEATMAP_DEVICES } from "./heatmap_capture.ts";
+import { CAPTURE_DEVICES } from "../captures/capture_status.ts";
+import { CaptureShown, captureStatuses } from "./heatmap_capture.ts";
 import type { Answer, Read, Report } from "./report.ts";
 import { afterCursor, encodeRowCursor, readRowCursor } from "./row_cursor.ts";
 import { factConditions } from "./selection.ts";
@@ -38,14 +39,13 @@ async function answer({ sql, project, scope, range, query, limit }: Read): Promi
   );
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
+  const statusOf = await captureStatuses(sql, project, shown.map(({ path }) => path));
   const rows = shown.map(({ path, visitors, clicks }) => ({
     path,
     visitors,
     clicks,
     devices: Object.fromEntries(
-      HEATMAP_DEVICES.map((
-        device,
-      ) => [device, { status: captureOf(project, path, device).status }]),
+      CAPTURE_DEVICES.map((device) => [device, { status: statusOf(path, device) }]),
     ),
   }));
   const nextCursor = last === undefined

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { CAPTURE_DEVICES, type CaptureDevice } from "../captures/capture_status.ts";
 import type { Sql } from "../db/sql.ts";
 import { HEATMAP_PATTERN_LENGTH_MAX, LOCATION_LENGTH_MAX } from "../limits.ts";
-import { captureOf, CaptureShown, HEATMAP_DEVICES, type HeatmapDevice } from "./heatmap_capture.ts";
+import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
 import { invalidParameter, oneOf, readAll } from "./parameters.ts";
 import type { Range } from "./range.ts";
 import type { Answer, Read, Report } from "./report.ts";
@@ -28,7 +29,7 @@ const NO_TERM = 0;
 
 /** What the fold keeps of clicks and scrolls: see the comment of `facts.spot` for its bits. */
 const HAS_PLACE = "f.spot & 4 <> 0";
-const DEVICE_BITS: Readonly<Record<HeatmapDevice, number>> = { desktop: 0, tablet: 1, mobile: 2 };
+const DEVICE_BITS: Readonly<Record<CaptureDevice, number>> = { desktop: 0, tablet: 1, mobile: 2 };
 /** Which clicks (alias f) become points. */
 const OF_KIND: Readonly<Record<Kind, string>> = {
   click: "true",
@@ -78,7 +79,7 @@ interface Wanted {
   readonly name: "click" | "scroll";
   /** The term of the one path that is meant, or a pattern of LIKE. */
   readonly page: { readonly pathId: number } | { readonly like: string };
-  readonly device: HeatmapDevice;
+  readonly device: CaptureDevice;
 }
 
 /** Conditions on facts (alias f). */
@@ -162,13 +163,15 @@ async function scrollOf(sql: Sql, conditions: string, params: SqlParams) {
   return scroll.reverse();
 }
 
-async function answer({ sql, project, scope, range, query }: Read): Promise<Answer> {
+async function answer(captures: CaptureReading, read: Read): Promise<Answer> {
+  const { sql, project, scope, range, query, asOfMs } = read;
   const { pages, device, kind } = readAll({
     pages: () => readPages(query),
-    device: () => oneOf(query, "device", HEATMAP_DEVICES, "desktop"),
+    device: () => oneOf(query, "device", CAPTURE_DEVICES, "desktop"),
     kind: () => oneOf(query, "kind", KINDS, "click"),
   });
-  const wanted = { scope, range, page: await pageOf(sql, scope, pages), device };
+  const page = await pageOf(sql, scope, pages);
+  const wanted = { scope, range, page, device };
   const ofClicks = new SqlParams();
   const clicks = eventConditions(ofClicks, { ...wanted, name: "click" });
   const [sample, ...shown] = await sql.query<CellRow>(cells(clicks, kind), ofClicks.values);
@@ -176,10 +179,12 @@ async function answer({ sql, project, scope, range, query }: Read): Promise<Answ
   const scroll = kind === "scroll"
     ? await scrollOf(sql, eventConditions(ofScrolls, { ...wanted, name: "scroll" }), ofScrolls)
     : [];
+  const isVisited = "pathId" in page && page.pathId !== NO_TERM;
+  const pictured = { project, path: pages.path, device, isVisited, asOfMs };
   return {
     query: { ...pages, device, kind },
     result: {
-      capture: captureOf(project, pages.path, device),
+      capture: await captureOf(sql, captures, pictured),
       points: shown.map(pointOf),
       scroll,
       sample: { visitors: sample!.visitors, clicks: sample!.clicks },
@@ -187,8 +192,7 @@ async function answer({ sql, project, scope, range, query }: Read): Promise<Answ
   };
 }
 
-/** `GET /v1/heatmaps`: where a page was clicked, or how far down it was seen. */
-export const HEATMAPS: Report = {
+const HEATMAPS: Omit<Report, "answer"> = {
   path: "/v1/heatmaps",
   summary: "Clicks of a page by where they hit, or how far down it was seen",
   parameters: {
@@ -221,5 +225,9 @@ export const HEATMAPS: Report = {
     })).meta({ description: "From the top down; empty for other kinds than `scroll`." }),
     sample: z.object({ visitors: z.int(), clicks: z.int() }),
   },
-  answer,
 };
+
+/** `GET /v1/heatmaps`: where a page was clicked, or how far down it was seen, over its picture. */
+export function createHeatmaps(captures: CaptureReading): Report {
+  return { ...HEATMAPS, answer: (read) => answer(captures, read) };
+}

@@ -53,6 +53,18 @@ Deno.test("first start: what the banner's lines send is what they read back, by 
     assert.deepEqual(events.map(({ name, bot }: { name: string; bot: boolean }) => [name, bot]), [
       ["page_view", true],
     ]);
+
+    // The link's token stays behind the hash, and signs in with everything that the page can do.
+    const page = taken(banner, /(http\S+)#token=/);
+    const html = await (await fetch(page)).text();
+    assert.ok(html.includes('<div id="app">'), html);
+    const token = taken(banner, /#token=(\S+)/);
+    const session = await fetch(new URL("v1/session", page), {
+      headers: { "Authorization": `Bearer ${token}` },
+    });
+    const { scopes, projects } = await session.json();
+    assert.deepEqual(scopes, ["read", "write", "jobs", "admin"]);
+    assert.deepEqual(projects.map(({ id }: { id: string }) => id), ["prj_mine"]);
   } finally {
     clearTimeout(timer);
     server.kill("SIGTERM");

@@ -3,7 +3,7 @@ import { EVENT_QUERY } from "../../src/reports/events_endpoint.ts";
 import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels.ts";
 import { GOALS } from "../../src/reports/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmap_paths.ts";
-import { HEATMAPS } from "../../src/reports/heatmaps.ts";
+import { createHeatmaps } from "../../src/reports/heatmaps.ts";
 import { INSIGHTS } from "../../src/reports/insights.ts";
 import { KPIS } from "../../src/reports/kpis.ts";
 import { LIVE } from "../../src/reports/live.ts";
@@ -49,7 +49,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   endpointOf(GOALS),
   endpointOf(TRENDS),
   endpointOf(INSIGHTS),
-  endpointOf(HEATMAPS, { path: "/" }),
+  endpointOf(createHeatmaps({ basePath: "", nextRunMs: () => null }), { path: "/" }),
   endpointOf(HEATMAP_PATHS),
   endpointOf(LIVE),
   {

@@ -10,7 +10,7 @@ import { getEvents } from "../../src/reports/events_endpoint.ts";
 import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels.ts";
 import { GOALS } from "../../src/reports/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmap_paths.ts";
-import { HEATMAPS } from "../../src/reports/heatmaps.ts";
+import { createHeatmaps } from "../../src/reports/heatmaps.ts";
 import { KPIS } from "../../src/reports/kpis.ts";
 import { LIVE } from "../../src/reports/live.ts";
 import { PAGES } from "../../src/reports/pages.ts";
@@ -36,7 +36,7 @@ export const REPORTS: { readonly [R in ReadName]: Report } = {
   retention: RETENTION,
   goals: GOALS,
   trends: TRENDS,
-  heatmaps: HEATMAPS,
+  heatmaps: createHeatmaps({ basePath: "", nextRunMs: () => null }),
   "heatmaps/paths": HEATMAP_PATHS,
   live: LIVE,
 };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type App, createApp } from "../../src/app.ts";
+import { type App, createApp, type Substitutes } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/http/log.ts";
 import { makeDataDir } from "./embedded_template.ts";
@@ -53,7 +53,7 @@ export class TestApp {
   #app: App | null = null;
   readonly #folders: string[] = [];
 
-  constructor(readonly env: Record<string, string>) {}
+  constructor(readonly env: Record<string, string>, readonly substitutes: Substitutes = {}) {}
 
   get app(): App {
     assert.ok(this.#app, "the app is not started");
@@ -79,7 +79,7 @@ export class TestApp {
       now: Date.now,
       write: (line) => this.logLines.push(line),
     });
-    this.#app = await createApp(config, log);
+    this.#app = await createApp(config, log, this.substitutes);
     if (prepare) await this.#app.prepare();
     return this;
   }

@@ -1,0 +1,97 @@
+/** Bundles what runs in browsers into dist/, where its sources are not those of the last time. */
+import uplotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
+
+const SOURCE = new URL("./", import.meta.url);
+const OUTPUT = new URL("../dist/", import.meta.url);
+
+interface Script {
+  /** Below `src`. */
+  readonly entry: string;
+  readonly output: string;
+  readonly format: "iife" | "esm";
+}
+
+/** A folder of `src` that becomes one of `dist`. */
+interface Bundle {
+  readonly name: "sdk" | "dashboard";
+  readonly scripts: readonly Script[];
+  /** Writes what is not a script. */
+  readonly rest: (source: URL, output: URL) => Promise<void>;
+}
+
+const BUNDLES: readonly Bundle[] = [
+  {
+    name: "sdk",
+    scripts: [
+      { entry: "script.ts", output: "sdk.js", format: "iife" },
+      { entry: "module.ts", output: "sdk.mjs", format: "esm" },
+    ],
+    rest: (source, output) =>
+      Deno.copyFile(new URL("sdk.d.ts", source), new URL("sdk.d.ts", output)),
+  },
+  {
+    name: "dashboard",
+    scripts: [{ entry: "app.tsx", output: "app.js", format: "esm" }],
+    async rest(source, output) {
+      const texts = filesBelow(source).filter((name) => name.endsWith(".css"))
+        .map((name) => Deno.readTextFileSync(new URL(name, source)));
+      await Deno.writeTextFile(new URL("app.css", output), [uplotStyle, ...texts].join("\n"));
+    },
+  },
+];
+
+/** Relative paths of all files below a folder: those beside each other first, each sort by name. */
+function filesBelow(folder: URL): string[] {
+  const entries = [...Deno.readDirSync(folder)].sort((a, b) => a.name < b.name ? -1 : 1);
+  return [
+    ...entries.filter(({ isFile }) => isFile).map(({ name }) => name),
+    ...entries.filter(({ isDirectory }) => isDirectory).flatMap(({ name }) =>
+      filesBelow(new URL(`${name}/`, folder)).map((below) => `${name}/${below}`)
+    ),
+  ];
+}
+
+/** Names one state of everything that the output depends on. */
+async function fingerprint(source: URL): Promise<string> {
+  const texts = filesBelow(source)
+    .map((name) => `${name}\n${Deno.readTextFileSync(new URL(name, source))}`);
+  const own = Deno.readTextFileSync(new URL(import.meta.url));
+  const lock = Deno.readTextFileSync(new URL("../deno.lock", SOURCE));
+  const all = new TextEncoder().encode([Deno.version.deno, own, lock, ...texts].join("\n"));
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", all)).toHex();
+}
+
+async function bundle({ entry, output, format }: Script, from: URL, to: URL): Promise<void> {
+  // Two builds at once: each writes a file of its own, and the last one to end wins whole.
+  const draft = new URL(`${output}.${Deno.pid}`, to);
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["bundle", "--quiet", "--minify", "--platform", "browser", "--format", format]
+      .concat("--output", draft.pathname, new URL(entry, from).pathname),
+    stderr: "piped",
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  await Deno.rename(draft, new URL(output, to));
+}
+
+async function isCurrent(stampFile: URL, stamp: string): Promise<boolean> {
+  try {
+    return await Deno.readTextFile(stampFile) === stamp;
+  } catch {
+    return false;
+  }
+}
+
+if (import.meta.main) {
+  // One after the other: two at once can trip over each other fetching the bundler into a new cache.
+  for (const { name, scripts, rest } of BUNDLES) {
+    const from = new URL(`${name}/`, SOURCE);
+    const to = new URL(`${name}/`, OUTPUT);
+    const stampFile = new URL("stamp", to);
+    const stamp = await fingerprint(from);
+    if (await isCurrent(stampFile, stamp)) continue;
+    await Deno.mkdir(to, { recursive: true });
+    for (const script of scripts) await bundle(script, from, to);
+    await rest(from, to);
+    await Deno.writeTextFile(stampFile, stamp);
+  }
+}

@@ -1,0 +1,81 @@
+/// <reference lib="dom" />
+import { ApiProblem, problemOf, unreachable } from "./api_problem.ts";
+import { BASE_PATH } from "./base_path.ts";
+import { type Params, project } from "./location_state.ts";
+import { refuseToken, token } from "./session.ts";
+
+const URL_LENGTH_MAX = 16_000;
+
+/** A path of the API with its parameters; the current project is added unless one is named. */
+export function apiUrl(path: string, params: Params = {}): string {
+  const query = new URLSearchParams();
+  const all = path.startsWith("/v1/projects") ? params : { project: project.peek(), ...params };
+  for (const [name, value] of Object.entries(all)) {
+    if (value !== null && value !== undefined) query.set(name, String(value));
+  }
+  const text = query.toString();
+  return BASE_PATH + path + (text === "" ? "" : `${path.includes("?") ? "&" : "?"}${text}`);
+}
+
+interface Call extends Omit<RequestInit, "headers"> {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * One request with the token. A refused token signs out.
+ * @throws ApiProblem of a reply that is not ok, and where no reply comes; DOMException `AbortError`.
+ */
+export async function request(url: string, call: Call = {}): Promise<Response> {
+  if (url.length > URL_LENGTH_MAX) {
+    throw new ApiProblem(400, "too_long", "These are too many filters or steps for one request.");
+  }
+  const bearer = token.peek();
+  try {
+    const response = await fetch(url, {
+      ...call,
+      headers: { ...call.headers, Authorization: `Bearer ${bearer}` },
+    });
+    if (response.ok) return response;
+    const problem = await problemOf(response);
+    // A reply to an earlier token says nothing of the one that came after it.
+    if (problem.status === 401 && token.peek() === bearer) {
+      refuseToken(problem.code, problem.detail);
+    }
+    throw problem;
+  } catch (error) {
+    throw unreachable(error);
+  }
+}
+
+/** `GET` of one read as JSON. Throws ApiProblem, and AbortError where `signal` aborts. */
+export async function read<T>(path: string, params?: Params, signal?: AbortSignal): Promise<T> {
+  const response = await request(apiUrl(path, params), signal === undefined ? {} : { signal });
+  return await response.json();
+}
+
+/** A change: `PUT`, `POST`, `PATCH` or `DELETE`; null where the reply is empty. Throws ApiProblem. */
+export async function send<T>(
+  method: "PUT" | "POST" | "PATCH" | "DELETE",
+  path: string,
+  body?: unknown,
+  params?: Params,
+): Promise<T | null> {
+  const response = await request(apiUrl(path, params), {
+    method,
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+  });
+  const text = await response.text();
+  return text === "" ? null : JSON.parse(text);
+}
+
+/** `GET` of bytes, such as an image. Throws ApiProblem, and AbortError where `signal` aborts. */
+export async function fetchBlob(
+  path: string,
+  params?: Params,
+  signal?: AbortSignal,
+): Promise<Blob> {
+  const response = await request(apiUrl(path, params), signal === undefined ? {} : { signal });
+  return await response.blob();
+}

@@ -1,0 +1,112 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { type Column, DataTable, type DataTableProps } from "./data_table.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Icon } from "./icons.tsx";
+import { go } from "./location_state.ts";
+
+/** Rows that stand in the panel itself. */
+export const BREAKDOWN_ROWS = 8;
+
+export interface Tab {
+  readonly id: string;
+  readonly label: string;
+}
+
+interface TabsProps {
+  readonly label: string;
+  /** The parameter of the address that holds the choice. */
+  readonly param: string;
+  readonly tabs: readonly Tab[];
+  readonly chosen: string;
+}
+
+/** More tabs than these are in a list behind the last one. */
+const TABS_SHOWN_MAX = 5;
+
+function MoreTabs({ tabs, chosen, onChoose }: Pick<TabsProps, "tabs" | "chosen"> & {
+  readonly onChoose: (id: string) => void;
+}) {
+  const isOne = tabs.some(({ id }) => id === chosen);
+  return (
+    <select
+      class={isOne ? "tab tab-more tab-more-chosen" : "tab tab-more"}
+      aria-label="More"
+      value={isOne ? chosen : ""}
+      onChange={(event) => onChoose(event.currentTarget.value)}
+    >
+      {!isOne && <option value="">More</option>}
+      {tabs.map(({ id, label }) => <option key={id} value={id}>{label}</option>)}
+    </select>
+  );
+}
+
+/** Ways to split the same figures, one of which is shown. The first one is not in the address. */
+export function Tabs({ label, param, tabs, chosen }: TabsProps) {
+  const choose = (id: string) =>
+    go({ params: { [param]: id === tabs[0]?.id ? null : id } }, { replace: true });
+  const more = tabs.slice(TABS_SHOWN_MAX);
+  return (
+    <div class="tabs" role="group" aria-label={label}>
+      {tabs.slice(0, TABS_SHOWN_MAX).map(({ id, label }) => (
+        <button
+          key={id}
+          type="button"
+          class="tab"
+          aria-pressed={id === chosen}
+          onClick={() => choose(id)}
+        >
+          {label}
+        </button>
+      ))}
+      {more.length > 0 && <MoreTabs tabs={more} chosen={chosen} onChoose={choose} />}
+    </div>
+  );
+}
+
+interface BreakdownProps<Row> extends DataTableProps<Row> {
+  /** The columns within the panel; those of `columns` are in the details. */
+  readonly brief: readonly Column<Row>[];
+  /** Told above the whole table. */
+  readonly note?: ComponentChildren;
+}
+
+/** The first rows, and on demand all of them with all columns. */
+export function Breakdown<Row>({ brief, note, ...table }: BreakdownProps<Row>) {
+  const [isOpen, setOpen] = useState(false);
+  const { rows, columns, csvName, onMore, isLoadingMore, moreProblem, allRows, onRow, ...face } =
+    table;
+  const filter = onRow && ((row: Row) => {
+    setOpen(false);
+    onRow(row);
+  });
+  return (
+    <div class="breakdown">
+      <DataTable {...face} columns={brief} rows={rows.slice(0, BREAKDOWN_ROWS)} onRow={onRow} />
+      <div class="breakdown-foot">
+        <button
+          type="button"
+          class="button button-quiet"
+          aria-label={`Details: ${table.caption}`}
+          onClick={() => setOpen(true)}
+        >
+          <Icon name="expand" /> Details
+        </button>
+      </div>
+      {isOpen && (
+        <Dialog title={table.caption} isWide onClose={() => setOpen(false)}>
+          {note}
+          <DataTable
+            {...face}
+            {...{ columns, rows, csvName, onMore, allRows }}
+            isLoadingMore={isLoadingMore === true}
+            moreProblem={moreProblem ?? null}
+            isSortable
+            onRow={filter}
+          />
+        </Dialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import type { SeriesChartProps } from "./chart_lines.ts";
+import { CsvButton } from "./csv_button.tsx";
+import { DataTable } from "./data_table.tsx";
+import { Icon } from "./icons.tsx";
+import { chartColumns, chartCsv, chartRows, SeriesChart } from "./series_chart.tsx";
+
+interface ChartBlockProps extends SeriesChartProps {
+  readonly csvName: string;
+}
+
+function Legend({ lines }: SeriesChartProps) {
+  const own = lines.filter(({ isComparison }) => !isComparison).map(({ points }) => points);
+  const isOpen = own.some((points) => points.some(({ complete }) => !complete));
+  const isClipped = own.some(([first]) => first?.complete === false);
+  return (
+    <ul class="legend">
+      {lines.map((line, i) => (
+        <li key={line.name}>
+          <span class={`swatch swatch-${line.isComparison ? "comparison" : i % 8}`} /> {line.name}
+        </li>
+      ))}
+      {isOpen && (
+        <li>
+          {isClipped
+            ? "Dashed: not over yet, or only in part within the range"
+            : "Dashed: not over yet"}
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** A chart with its legend, and its numbers as a table and as CSV. */
+export function ChartBlock({ csvName, ...chart }: ChartBlockProps) {
+  const [isTable, setTable] = useState(false);
+  return (
+    <div class="chart-block">
+      {isTable
+        ? (
+          <div class="chart-table" role="region" aria-label={chart.title} tabIndex={0}>
+            <DataTable
+              caption={chart.title}
+              columns={chartColumns(chart)}
+              rows={chartRows(chart)}
+            />
+          </div>
+        )
+        : <SeriesChart {...chart} />}
+      <div class="chart-foot">
+        <Legend {...chart} />
+        <div class="chart-buttons">
+          <button
+            type="button"
+            class="button button-quiet"
+            aria-pressed={isTable}
+            onClick={() => setTable(!isTable)}
+          >
+            <Icon name={isTable ? "chart" : "table"} /> {isTable ? "Chart" : "Table"}
+          </button>
+          <CsvButton name={csvName} content={() => chartCsv(chart)} />
+        </div>
+      </div>
+    </div>
+  );
+}

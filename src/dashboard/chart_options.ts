@@ -1,0 +1,152 @@
+/// <reference lib="dom" />
+import type uPlot from "uplot";
+import type { ChartLine, ChartPoint, ChartUnit, SeriesChartProps } from "./chart_lines.ts";
+import { bucketLabel, compact, duration, percent } from "./number_format.ts";
+
+const AXIS_FONT = "12px system-ui, sans-serif";
+const X_LABEL_PX = 72;
+const Y_LABEL_PX = 44;
+const LINE_PX = 2;
+/** Fewer points than these are marked, so that one alone can be seen. */
+const MARKED_POINTS_MAX = 1;
+
+const DECADES = Array.from({ length: 13 }, (_, i) => 10 ** i);
+const HOUR_S = 3600;
+/** Steps of the axis: whole counts, whole percents, round times. */
+const STEPS: Readonly<Record<ChartUnit, number[]>> = {
+  count: DECADES.flatMap((decade) => [decade, 2 * decade, 5 * decade]),
+  fraction: DECADES.flatMap((decade) => [0.01 * decade, 0.02 * decade, 0.05 * decade]),
+  seconds: [
+    ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800],
+    ...[1, 2, 4, 8, 12, 24, 48, 96, 240, 720].map((hours) => hours * HOUR_S),
+  ],
+};
+const AXIS_TEXT: Readonly<Record<ChartUnit, (value: number) => string>> = {
+  count: compact,
+  fraction: (value) => percent(value, 0),
+  // Between round times the smaller unit is zero, and says nothing.
+  seconds: (value) => value === 0 ? "0" : duration(value).replace(/ 0+[smh]$/, ""),
+};
+
+/** What the style sheet calls it, as the canvas needs it. */
+function colourOf(element: Element, name: string): string {
+  return getComputedStyle(element).getPropertyValue(name).trim();
+}
+
+type Values = (number | null)[];
+
+/** Solid between complete buckets, dashed to and from unfinished ones. */
+function splitLine(points: readonly ChartPoint[]): { solid: Values; dashed: Values } {
+  const isOpen = (i: number) => points[i]?.complete === false;
+  return {
+    solid: points.map(({ value }, i) => isOpen(i) ? null : value),
+    dashed: points.map(({ value }, i) =>
+      isOpen(i) || isOpen(i - 1) || isOpen(i + 1) ? value : null
+    ),
+  };
+}
+
+function padded(values: Values, length: number): Values {
+  return Array.from({ length }, (_, i) => values[i] ?? null);
+}
+
+/** Two columns for each line, solid and dashed; a comparison has a dashed one alone. */
+export function chartData(lines: readonly ChartLine[]): uPlot.AlignedData {
+  const length = Math.max(0, ...lines.map(({ points }) => points.length));
+  const columns = lines.flatMap(({ points, isComparison }) => {
+    if (isComparison) return [padded(points.map(({ value }) => value), length)];
+    const { solid, dashed } = splitLine(points);
+    return [padded(solid, length), padded(dashed, length)];
+  });
+  return [Array.from({ length }, (_, i) => i), ...columns];
+}
+
+function seriesOf(lines: readonly ChartLine[], element: Element): uPlot.Series[] {
+  const own = lines.filter(({ isComparison }) => !isComparison).length;
+  return lines.flatMap((line, i): uPlot.Series[] => {
+    const colour = colourOf(element, line.isComparison ? "--chart-comparison" : `--chart-${i % 8}`);
+    const isMarked = line.points.length <= MARKED_POINTS_MAX;
+    const base = { stroke: colour, width: LINE_PX, points: { show: isMarked, size: 7 } };
+    if (line.isComparison) return [{ ...base, width: 1.5, dash: [4, 4] }];
+    const fill = own === 1 ? { fill: `color-mix(in srgb, ${colour} 10%, transparent)` } : {};
+    return [{ ...base, ...fill }, { ...base, ...fill, dash: [6, 5] }];
+  });
+}
+
+/** As many labels as fit, at whole steps. */
+function labelledBuckets(count: number, widthPx: number): number[] {
+  const step = Math.max(1, Math.ceil(count / Math.max(1, Math.floor(widthPx / X_LABEL_PX))));
+  return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
+}
+
+function axesOf(
+  { lines, interval, format, unit }: SeriesChartProps,
+  element: Element,
+): uPlot.Axis[] {
+  const stroke = colourOf(element, "--muted");
+  const grid = { stroke: colourOf(element, "--line"), width: 1 };
+  const base = { stroke, font: AXIS_FONT };
+  const points = lines[0]?.points ?? [];
+  return [
+    {
+      ...base,
+      size: 28,
+      grid: { show: false },
+      ticks: { show: false },
+      splits: (plot) => labelledBuckets(points.length, plot.over.clientWidth || plot.width - 60),
+      values: (_, splits) =>
+        splits.map((i) => points[i] ? bucketLabel(points[i].label, interval, "axis") : ""),
+    },
+    {
+      ...base,
+      size: (_, values) => Math.max(Y_LABEL_PX, ...(values ?? []).map((v) => v.length * 7.5 + 14)),
+      gap: 8,
+      grid,
+      ticks: { show: false },
+      border: { show: false },
+      space: 48,
+      ...unit === undefined ? {} : { incrs: STEPS[unit] },
+      values: (_, splits) => splits.map(unit === undefined ? format : AXIS_TEXT[unit]),
+    },
+  ];
+}
+
+/** From zero, with air above; negative values are shown too. */
+function valueRange(_: uPlot, min: number | null, max: number | null): [number, number] {
+  const high = Math.max(max ?? 0, 0);
+  const low = Math.min(min ?? 0, 0);
+  return high === low ? [low, low + 1] : [low < 0 ? low * 1.08 : 0, high * 1.08];
+}
+
+/** How uPlot draws the lines within `element`; `onIndex` hears which bucket the mouse is over. */
+export function chartOptions(
+  props: SeriesChartProps,
+  element: HTMLElement,
+  onIndex: (index: number | null) => void,
+): uPlot.Options {
+  const { lines, heightPx = 260 } = props;
+  const count = lines[0]?.points.length ?? 0;
+  return {
+    width: Math.max(120, element.clientWidth),
+    height: heightPx,
+    padding: [12, 22, 0, 0],
+    legend: { show: false },
+    cursor: {
+      y: false,
+      // On the point that the tooltip tells of, not between two.
+      move: (plot, left, top) =>
+        left < 0 ? [left, top] : [plot.valToPos(plot.posToIdx(left), "x"), top],
+      drag: { x: false, y: false },
+      points: { size: 8, width: 2 },
+      bind: { dblclick: () => null },
+    },
+    scales: {
+      // By position, not by time: an hour that comes twice has two places.
+      x: { time: false, range: [count === 1 ? -1 : 0, Math.max(1, count - 1)] },
+      y: { range: valueRange },
+    },
+    axes: axesOf(props, element),
+    series: [{}, ...seriesOf(lines, element)],
+    hooks: { setCursor: [(plot) => onIndex(plot.cursor.idx ?? null)] },
+  };
+}

@@ -1,0 +1,176 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { type Choice, SelectField } from "./field.tsx";
+import { AddFilter, FilterChips } from "./filter_chips.tsx";
+import { Icon } from "./icons.tsx";
+import {
+  addDays,
+  automaticInterval,
+  type Dates,
+  RANGE_PRESETS,
+  type RangePreset,
+  readInterval,
+} from "./location_query.ts";
+import {
+  bots,
+  compare,
+  currentDates,
+  effectiveTimezone,
+  go,
+  interval,
+  range,
+} from "./location_state.ts";
+import { dateSpan } from "./number_format.ts";
+import { OptionsDialog } from "./options_dialog.tsx";
+import { RangeDialog } from "./range_dialog.tsx";
+import type { Control } from "./views.ts";
+
+const CUSTOM = "custom";
+const DAY_MS = 86_400_000;
+/** A series has 2,000 buckets at most. */
+const DAYS_BY_HOUR_MAX = 80;
+const DAYS_BY_DAY_MAX = 1_990;
+
+const PRESET_LABELS: Readonly<Record<RangePreset, string>> = {
+  "today": "Today",
+  "yesterday": "Yesterday",
+  "7d": "Last 7 days",
+  "30d": "Last 30 days",
+  "90d": "Last 90 days",
+  "month": "This month",
+  "last_month": "Last month",
+  "12m": "Last 12 months",
+};
+
+function RangeControl() {
+  const [isOpen, setOpen] = useState(false);
+  const choice = range.value;
+  const dates = currentDates();
+  const span = dateSpan(dates.from, dates.to);
+  const custom = { value: CUSTOM, label: "preset" in choice ? "Custom…" : span };
+  // The chosen entry alone would not open the dialog again.
+  const again = "preset" in choice ? [] : [{ value: "again", label: "Change dates…" }];
+  const presets = RANGE_PRESETS.map((value) => ({ value, label: PRESET_LABELS[value] }));
+  return (
+    <>
+      <SelectField
+        label="Range"
+        isLabelHidden
+        value={"preset" in choice ? choice.preset : CUSTOM}
+        choices={[...presets, custom, ...again]}
+        onChange={(value) => {
+          const preset = RANGE_PRESETS.find((each) => each === value);
+          if (preset === undefined) setOpen(true);
+          else go({ range: { preset } });
+        }}
+      />
+      {"preset" in choice && <span class="bar-dates">{span}</span>}
+      {isOpen && (
+        <RangeDialog
+          title="Custom range"
+          dates={dates}
+          onSave={(chosen) => go({ range: chosen })}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}
+
+const COMPARE_CHOICES: readonly Choice[] = [
+  { value: "previous", label: "vs. previous period" },
+  { value: "year", label: "vs. year before" },
+  { value: "none", label: "No comparison" },
+];
+
+function comparedDates(text: string, { from, to }: Dates): Dates {
+  if (text.startsWith("{")) return JSON.parse(text);
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  return { from: addDays(from, -days), to: addDays(from, -1) };
+}
+
+function CompareControl() {
+  const [isOpen, setOpen] = useState(false);
+  const text = compare.value;
+  const isCustom = text.startsWith("{");
+  const chosen = comparedDates(text, currentDates());
+  const custom = {
+    value: CUSTOM,
+    label: isCustom ? `vs. ${dateSpan(chosen.from, chosen.to)}` : "vs. custom range…",
+  };
+  const again = isCustom ? [{ value: "again", label: "Change dates…" }] : [];
+  return (
+    <>
+      <SelectField
+        label="Comparison"
+        isLabelHidden
+        value={isCustom ? CUSTOM : text}
+        choices={[...COMPARE_CHOICES, custom, ...again]}
+        onChange={(value) =>
+          value === CUSTOM || value === "again" ? setOpen(true) : go({ compare: value })}
+      />
+      {isOpen && (
+        <RangeDialog
+          title="Compare with"
+          dates={chosen}
+          onSave={(dates) => go({ compare: JSON.stringify(dates) })}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function IntervalControl() {
+  const dates = currentDates();
+  const days = (Date.parse(dates.to) - Date.parse(dates.from)) / DAY_MS + 1;
+  const choices = [
+    { value: "", label: `By ${automaticInterval(dates)} (automatic)` },
+    ...days <= DAYS_BY_HOUR_MAX ? [{ value: "hour", label: "By hour" }] : [],
+    ...days <= DAYS_BY_DAY_MAX ? [{ value: "day", label: "By day" }] : [],
+    { value: "week", label: "By week" },
+    { value: "month", label: "By month" },
+  ];
+  return (
+    <SelectField
+      label="Interval"
+      isLabelHidden
+      value={interval.value ?? ""}
+      choices={choices}
+      onChange={(value) => go({ interval: readInterval(value) })}
+    />
+  );
+}
+
+const BOT_WORDS = { exclude: "", include: " · with bots", only: " · bots alone" };
+
+function OptionsControl() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="button" onClick={() => setOpen(true)}>
+        <Icon name="settings" />
+        <span class="bar-zone">{effectiveTimezone.value}{BOT_WORDS[bots.value]}</span>
+        <span class="visually-hidden">: change the time zone and what is done about bots</span>
+      </button>
+      {isOpen && <OptionsDialog onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+/** What is looked at: range, comparison, interval, time zone and filters, as far as the view has use for them. */
+export function ControlBar({ controls }: { controls: readonly Control[] }) {
+  if (controls.length === 0) return null;
+  return (
+    <div class="bar" role="group" aria-label="What is shown">
+      <div class="bar-controls">
+        {controls.includes("range") && <RangeControl />}
+        {controls.includes("compare") && <CompareControl />}
+        {controls.includes("interval") && <IntervalControl />}
+        <OptionsControl />
+        {controls.includes("filters") && <AddFilter />}
+      </div>
+      {controls.includes("filters") && <FilterChips />}
+    </div>
+  );
+}

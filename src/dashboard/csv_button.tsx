@@ -1,0 +1,48 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { type CsvCell, csvText } from "./csv.ts";
+import { downloadCsv } from "./download.ts";
+import { Icon } from "./icons.tsx";
+import { integer } from "./number_format.ts";
+
+/** What goes into the file: the header, and a record for each row. */
+export interface CsvContent {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly CsvCell[])[];
+}
+
+interface CsvButtonProps {
+  /** The file's name without its ending. */
+  readonly name: string;
+  /** Makes the content; `progress` may be told how many rows are there. */
+  readonly content: (progress: (rows: number) => void) => CsvContent | Promise<CsvContent>;
+}
+
+/** Downloads a table as CSV; one that takes long tells its progress. */
+export function CsvButton({ name, content }: CsvButtonProps) {
+  const [note, setNote] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const save = async () => {
+    setBusy(true);
+    setNote(null);
+    try {
+      const { header, rows } = await content((count) => setNote(`${integer(count)} rows`));
+      downloadCsv(name, csvText(header, rows));
+      setNote(null);
+    } catch {
+      setNote("Failed. Try again");
+    }
+    setBusy(false);
+  };
+  return (
+    <button
+      type="button"
+      class="button button-quiet"
+      disabled={isBusy}
+      aria-label={`Download ${name} as CSV`}
+      onClick={save}
+    >
+      <Icon name="download" /> <span role="status">{note ?? "CSV"}</span>
+    </button>
+  );
+}

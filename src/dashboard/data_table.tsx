@@ -1,0 +1,231 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { ApiProblem } from "./api_problem.ts";
+import { CsvButton, type CsvContent } from "./csv_button.tsx";
+import type { CsvCell } from "./csv.ts";
+import { Definition } from "./definition.tsx";
+import { Icon } from "./icons.tsx";
+
+export interface Column<Row> {
+  readonly title: string;
+  /** The plain value, as it is exported; for numbers unrounded. */
+  readonly value: (row: Row) => CsvCell;
+  /** How it is shown, where that is not the plain value. */
+  readonly show?: (row: Row) => ComponentChildren;
+  readonly definition?: string;
+  /** Stands at the right and sorts as a number. */
+  readonly isNumber?: boolean;
+  /** Left out where the screen is narrow. */
+  readonly isMinor?: boolean;
+}
+
+export interface DataTableProps<Row> {
+  /** What the table lists; read out, and shown only with `isCaptionShown`. */
+  readonly caption: string;
+  readonly isCaptionShown?: boolean;
+  /** The first one heads each row. */
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey?: (row: Row, index: number) => string;
+  /** The file's name; without it there is no CSV button. */
+  readonly csvName?: string | undefined;
+  /** Every row for the export, where more than `rows` are to be had. */
+  readonly allRows?: ((progress: (rows: number) => void) => Promise<readonly Row[]>) | undefined;
+  /** What a click on a row does, such as to filter by it. */
+  readonly onRow?: ((row: Row) => void) | undefined;
+  /** What such a click does, in words: "Show only Germany". */
+  readonly rowAction?: ((row: Row) => string) | undefined;
+  /** The length of the bar behind a row, from 0 to 1. */
+  readonly share?: ((row: Row) => number) | undefined;
+  readonly onMore?: (() => void) | undefined;
+  readonly isLoadingMore?: boolean;
+  /** Why further rows did not come. */
+  readonly moreProblem?: ApiProblem | null;
+  readonly isSortable?: boolean;
+  /** Shown in the place of the rows, where there are none. */
+  readonly empty?: ComponentChildren;
+}
+
+interface Sorting {
+  readonly column: number;
+  readonly isDown: boolean;
+}
+
+/** Numbers by size, all else by the alphabet; what is missing comes last either way. */
+function compared(a: CsvCell, b: CsvCell): number {
+  return typeof a === "number" && typeof b === "number"
+    ? a - b
+    : String(a).localeCompare(String(b));
+}
+
+function sorted<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sorting: Sorting | null,
+): readonly Row[] {
+  if (sorting === null) return rows;
+  const { value } = columns[sorting.column]!;
+  const sign = sorting.isDown ? -1 : 1;
+  return rows.toSorted((one, other) => {
+    const [a, b] = [value(one) ?? null, value(other) ?? null];
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    return sign * compared(a, b);
+  });
+}
+
+/** Every row and column as CSV, numbers unrounded. */
+export function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): CsvContent {
+  return {
+    header: columns.map(({ title }) => title),
+    rows: rows.map((row) => columns.map(({ value }) => value(row))),
+  };
+}
+
+const classOf = <Row,>({ isNumber, isMinor }: Column<Row>) =>
+  [isNumber && "number", isMinor && "minor"].filter(Boolean).join(" ");
+
+interface HeadProps<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly sorting: Sorting | null;
+  readonly onSort: ((column: number) => void) | null;
+}
+
+interface ColumnHeadProps<Row> {
+  readonly column: Column<Row>;
+  /** Null: the rows are not sorted by this column. */
+  readonly isDown: boolean | null;
+  readonly onSort: (() => void) | null;
+}
+
+function ColumnHead<Row>({ column, isDown, onSort }: ColumnHeadProps<Row>) {
+  const { title, definition } = column;
+  if (onSort === null) {
+    return definition ? <Definition of={title} text={definition} isWord /> : <>{title}</>;
+  }
+  return (
+    <span class="column-head">
+      <button type="button" class="sort" onClick={onSort}>
+        {title}
+        {isDown !== null && <Icon name={isDown ? "fall" : "up"} size={12} />}
+      </button>
+      {definition && <Definition of={title} text={definition} />}
+    </span>
+  );
+}
+
+function Head<Row>({ columns, sorting, onSort }: HeadProps<Row>) {
+  return (
+    <thead>
+      <tr>
+        {columns.map((column, i) => (
+          <th
+            key={column.title}
+            scope="col"
+            class={classOf(column)}
+            aria-sort={sorting?.column !== i
+              ? undefined
+              : sorting.isDown
+              ? "descending"
+              : "ascending"}
+          >
+            <ColumnHead
+              column={column}
+              isDown={sorting?.column === i ? sorting.isDown : null}
+              onSort={onSort && (() => onSort(i))}
+            />
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+type RowProps<Row> = Pick<DataTableProps<Row>, "columns" | "onRow" | "rowAction" | "share"> & {
+  readonly row: Row;
+};
+
+function BodyRow<Row>({ row, columns, onRow, rowAction, share }: RowProps<Row>) {
+  const shown = (column: Column<Row>) => column.show?.(row) ?? column.value(row);
+  const [first, ...others] = columns;
+  const width = share === undefined ? null : Math.max(0, Math.min(1, share(row)));
+  return (
+    <tr>
+      <th scope="row" class={first?.isNumber ? "number" : ""}>
+        {width !== null && (
+          <span class="share" style={{ width: `${width * 100}%` }} aria-hidden="true" />
+        )}
+        {onRow === undefined ? <span class="cell-text">{shown(first!)}</span> : (
+          <button
+            type="button"
+            class="row-button cell-text"
+            title={rowAction?.(row)}
+            onClick={() => onRow(row)}
+          >
+            {shown(first!)}
+          </button>
+        )}
+      </th>
+      {others.map((column) => <td key={column.title} class={classOf(column)}>{shown(column)}</td>)}
+    </tr>
+  );
+}
+
+/** What has to be scrolled sideways can be focused, and so scrolled by keyboard. */
+function useScrollFocus() {
+  const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const block = element.current;
+    if (block === null) return;
+    if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
+    else block.removeAttribute("tabindex");
+  });
+  return element;
+}
+
+/** A table with share bars, sorting, rows to click, further pages, and its content as CSV. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { caption, columns, rows, rowKey, csvName, allRows, onMore, isLoadingMore } = props;
+  const { moreProblem, isSortable = false, isCaptionShown = false, empty } = props;
+  const [sorting, setSorting] = useState<Sorting | null>(null);
+  const scroll = useScrollFocus();
+  const sort = (column: number) =>
+    setSorting((before) =>
+      before?.column === column
+        ? { column, isDown: !before.isDown }
+        : { column, isDown: columns[column]!.isNumber === true }
+    );
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
+  const { onRow, rowAction, share } = props;
+  const content = async (progress: (rows: number) => void) =>
+    csvOf(columns, sorted(await (allRows?.(progress) ?? rows), columns, sorting));
+  return (
+    <div class="table-block">
+      <div ref={scroll} class="table-scroll">
+        <table class="table">
+          <caption class={isCaptionShown ? "" : "visually-hidden"}>{caption}</caption>
+          <Head columns={columns} sorting={sorting} onSort={isSortable ? sort : null} />
+          <tbody>
+            {sorted(rows, columns, sorting).map((row, i) => (
+              <BodyRow
+                key={rowKey?.(row, i) ?? i}
+                {...{ row, columns, onRow, rowAction, share }}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {(onMore || csvName) && (
+        <div class="table-foot">
+          {onMore && (
+            <button type="button" class="button" disabled={isLoadingMore} onClick={onMore}>
+              {isLoadingMore ? "Loading…" : "Show more"}
+            </button>
+          )}
+          {moreProblem && <span class="field-error" role="alert">{moreProblem.detail}</span>}
+          {csvName && <CsvButton name={csvName} content={content} />}
+        </div>
+      )}
+    </div>
+  );
+}

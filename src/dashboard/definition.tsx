@@ -1,0 +1,82 @@
+/// <reference lib="dom" />
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+
+const GAP_PX = 8;
+const MARGIN_PX = 12;
+/** The pointer may cross the gap to the text without losing it. */
+const LEAVE_MS = 150;
+
+/** Above the button, or under it where there is no room; never past the window's edge. */
+function place(bubble: HTMLElement, button: HTMLElement): void {
+  const at = button.getBoundingClientRect();
+  const { offsetWidth, offsetHeight } = bubble;
+  const left = at.left + at.width / 2 - offsetWidth / 2;
+  const leftMax = document.documentElement.clientWidth - offsetWidth - MARGIN_PX;
+  const above = at.top - GAP_PX - offsetHeight;
+  bubble.style.left = `${Math.max(MARGIN_PX, Math.min(left, leftMax))}px`;
+  bubble.style.top = `${above >= MARGIN_PX ? above : at.bottom + GAP_PX}px`;
+}
+
+interface DefinitionProps {
+  /** What is defined, as in "Bounce rate". */
+  readonly of: string;
+  readonly text: string;
+  /** The word itself is the button, as in the head of a narrow column; else there is an "i". */
+  readonly isWord?: boolean;
+}
+
+/** A small "i", or the word itself, whose text is shown on hover, on focus and on a tap, until Escape or leaving. */
+export function Definition({ of, text, isWord = false }: DefinitionProps) {
+  const id = useId();
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const bubble = useRef<HTMLSpanElement>(null);
+  const leaving = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const enter = () => {
+    clearTimeout(leaving.current);
+    setOpen(true);
+  };
+  const leave = () => leaving.current = setTimeout(() => setOpen(false), LEAVE_MS);
+  useEffect(() => {
+    if (!isOpen || bubble.current === null || button.current === null) return;
+    // In the top layer no panel or dialog cuts it off.
+    bubble.current.showPopover();
+    place(bubble.current, button.current);
+    const close = () => setOpen(false);
+    const closeByKey = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      // Escape closes the text alone, not the dialog that it stands in.
+      event.preventDefault();
+      event.stopPropagation();
+      close();
+    };
+    addEventListener("scroll", close, { capture: true, passive: true });
+    addEventListener("keydown", closeByKey, true);
+    return () => {
+      removeEventListener("scroll", close, true);
+      removeEventListener("keydown", closeByKey, true);
+    };
+  }, [isOpen]);
+  useEffect(() => () => clearTimeout(leaving.current), []);
+  return (
+    <span class="definition" onPointerEnter={enter} onPointerLeave={leave}>
+      <button
+        ref={button}
+        type="button"
+        class={isWord ? "definition-button definition-word" : "definition-button"}
+        aria-label={isWord ? undefined : `What is ${of}?`}
+        aria-describedby={isOpen ? id : undefined}
+        onFocus={enter}
+        onBlur={() => setOpen(false)}
+        onClick={enter}
+      >
+        {isWord ? of : "i"}
+      </button>
+      {isOpen && (
+        <span ref={bubble} id={id} role="tooltip" class="definition-text" popover="manual">
+          {text}
+        </span>
+      )}
+    </span>
+  );
+}

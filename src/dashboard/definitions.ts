@@ -1,0 +1,50 @@
+/** What each figure means, in a sentence or two: the same that the API's `semantics` say at length. */
+export const DEFINITIONS = {
+  visitors:
+    "Different people with at least one event in the range. Someone who signs in on two devices is one person.",
+  newVisitors: "Visitors whose first event ever lies in the range.",
+  sessions:
+    "Visits: events of one person, until 30 minutes pass without any. A visit counts where it starts.",
+  pageviews: "How often pages were viewed.",
+  events: "Everything that was recorded, page views, clicks and scrolls included.",
+  bounceRate: "Share of visits with one page view at most and no custom event.",
+  sessionDuration:
+    "Time from the first to the last event of a visit, on average. Visits of a single event count as zero.",
+  medianDuration: "Half of all visits last longer than this, half shorter.",
+  pageviewsPerSession: "Page views in the range, divided by the visits that start in it.",
+  change:
+    "Difference to the period compared with, as a share of it. An unfinished period is compared with the equally long part.",
+  acquisition:
+    "Where visits come from: the source of each visit's first page view. Channels follow the default groups of Google Analytics 4, with AI assistants besides.",
+  channel: "The kind of source that a visit came from, by the first rule that fits.",
+  pages: "Visitors and views of each page.",
+  entries: "Visits that begin on the page.",
+  exits: "Visits that end on the page.",
+  pageBounceRate: "Share of bounces among the visits that begin on the page.",
+  secondsOnPage:
+    "Median time until the next page view of the visit; on its last page, until its last event.",
+  scrollDepth: "How far down the page a typical view reaches.",
+  places: "Where visitors are, by the address that their events came from.",
+  devices: "What visitors use, by the browser's own description of itself.",
+  live: "Different people with an event in the last 5 minutes.",
+  goals: "Saved goals: who reached them, and what that is worth.",
+  uniqueConversions: "Different people who reached the goal.",
+  totalConversions: "How often the goal was reached.",
+  share: "Visitors of this row, as a share of all. Who came in several ways is in several rows.",
+  conversionRate: "People who reached the goal, as a share of all visitors under the same filters.",
+  goalValue: "What all conversions are worth together.",
+  funnel:
+    "People who did the first step in the range, and how many of them went on to each next step in time.",
+  dropoff: "People lost since the step before.",
+  retention:
+    "Of the people who began in a period, the share that came back in each period after it.",
+  trends: "How often any event happened, or what a property of it comes to.",
+  insights:
+    "Changes that are large against the period before and the same weekdays, and unlikely to be chance.",
+  heatmap: "Where visitors clicked on the page, and how far down they scrolled.",
+  rageClicks: "Three or more clicks within a second on the same spot.",
+  deadClicks: "Clicks after which nothing happened for a second.",
+  incomplete: "Dashed: this period has not ended yet.",
+} as const;
+
+export type Figure = keyof typeof DEFINITIONS;

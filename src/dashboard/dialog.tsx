@@ -1,0 +1,92 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { Icon } from "./icons.tsx";
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  /** Buttons at the end, the main one last. */
+  readonly footer?: ComponentChildren;
+  readonly isWide?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * A modal dialog, open as long as it is rendered: focus stays within, Escape and a click beside it
+ * close it, and focus returns to where it was.
+ */
+export function Dialog({ title, onClose, footer, isWide = false, children }: DialogProps) {
+  const id = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    const shown = dialog.current!;
+    if (!shown.open) shown.showModal();
+    // The first field is what the person came for, not the cross.
+    shown.querySelector<HTMLElement>(".dialog-body :is(input, select, textarea)")?.focus();
+    return () => {
+      shown.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={isWide ? "dialog dialog-wide" : "dialog"}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onPointerDown={(event) => event.target === dialog.current && onClose()}
+    >
+      <div class="dialog-frame">
+        <header class="dialog-head">
+          <h2 id={id} class="dialog-title">{title}</h2>
+          <button type="button" class="button button-icon" aria-label="Close" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </header>
+        <div class="dialog-body">{children}</div>
+        {footer && <footer class="dialog-foot">{footer}</footer>}
+      </div>
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  /** The word on the button that does it. */
+  readonly action: string;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+  readonly isBusy?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** Asks before something that cannot be undone. */
+export function Confirm(props: ConfirmProps) {
+  const { title, action, onConfirm, onClose, isBusy = false, children } = props;
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        <>
+          <button type="button" class="button" onClick={onClose}>Cancel</button>
+          <button
+            type="button"
+            class="button button-danger"
+            disabled={isBusy}
+            onClick={onConfirm}
+          >
+            {action}
+          </button>
+        </>
+      }
+    >
+      {children}
+    </Dialog>
+  );
+}

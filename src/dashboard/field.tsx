@@ -1,0 +1,187 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+/** What ties a control to its label, hint and error. */
+export interface ControlProps {
+  readonly id: string;
+  readonly "aria-describedby": string | undefined;
+  readonly "aria-invalid": boolean | undefined;
+}
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  /** What is wrong with the value; null: nothing. */
+  readonly error?: string | null | undefined;
+  /** The label is read out but not shown, as in rows of like controls. */
+  readonly isLabelHidden?: boolean | undefined;
+  readonly children: (control: ControlProps) => ComponentChildren;
+}
+
+/** A control with its label, hint and error. */
+export function Field({ label, hint, error, isLabelHidden = false, children }: FieldProps) {
+  const id = useId();
+  const described = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ");
+  return (
+    <div class="field">
+      <label for={id} class={isLabelHidden ? "visually-hidden" : "field-label"}>{label}</label>
+      {children({
+        id,
+        "aria-describedby": described || undefined,
+        "aria-invalid": error ? true : undefined,
+      })}
+      {error && <p id={`${id}-error`} class="field-error" role="alert">{error}</p>}
+      {hint && <p id={`${id}-hint`} class="field-hint">{hint}</p>}
+    </div>
+  );
+}
+
+interface ValueField<T> extends Omit<FieldProps, "children"> {
+  readonly value: T;
+  readonly onChange: (value: T) => void;
+}
+
+interface TextFieldProps extends ValueField<string> {
+  readonly type?: "text" | "number" | "url" | "date" | "password";
+  readonly placeholder?: string;
+  readonly isRequired?: boolean;
+  readonly maxLength?: number;
+  readonly min?: string;
+  readonly max?: string;
+  /** Values to choose from; others may be typed too. */
+  readonly suggestions?: readonly string[] | undefined;
+  /** What a suggestion is called, where it is a code. */
+  readonly suggestionLabel?: (value: string) => string;
+  readonly onFocus?: () => void;
+}
+
+/** One line of text, a number or a date, with suggestions where there are any. */
+export function TextField(props: TextFieldProps) {
+  const { type = "text", value, onChange, suggestions, isRequired, ...rest } = props;
+  const { placeholder, maxLength, min, max, suggestionLabel, onFocus, ...field } = rest;
+  const listId = useId();
+  return (
+    <Field {...field}>
+      {(control) => (
+        <>
+          <input
+            {...control}
+            class="input"
+            type={type as "text"}
+            value={value}
+            placeholder={placeholder}
+            required={isRequired}
+            maxLength={maxLength}
+            min={min}
+            max={max}
+            step={type === "number" ? "any" : undefined}
+            list={suggestions === undefined ? undefined : listId}
+            autocomplete="off"
+            spellcheck={false}
+            onFocus={onFocus}
+            onInput={(event) => onChange(event.currentTarget.value)}
+          />
+          {suggestions !== undefined && (
+            <datalist id={listId}>
+              {suggestions.map((each) => (
+                <option key={each} value={each} label={suggestionLabel?.(each) ?? each} />
+              ))}
+            </datalist>
+          )}
+        </>
+      )}
+    </Field>
+  );
+}
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+  /** The heading that it stands under; choices of one group follow each other. */
+  readonly group?: string;
+}
+
+interface SelectFieldProps extends ValueField<string> {
+  readonly choices: readonly Choice[];
+}
+
+function Options({ choices }: { choices: readonly Choice[] }) {
+  const groups = [...Map.groupBy(choices, ({ group }) => group)];
+  return (
+    <>
+      {groups.map(([group, members]) => {
+        const options = members.map((each) => (
+          <option key={each.value} value={each.value}>{each.label}</option>
+        ));
+        return group === undefined
+          ? options
+          : <optgroup key={group} label={group}>{options}</optgroup>;
+      })}
+    </>
+  );
+}
+
+/** One of a few choices. */
+export function SelectField({ value, onChange, choices, ...field }: SelectFieldProps) {
+  return (
+    <Field {...field}>
+      {(control) => (
+        <select
+          {...control}
+          class="input select"
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        >
+          <Options choices={choices} />
+        </select>
+      )}
+    </Field>
+  );
+}
+
+interface CheckFieldProps {
+  readonly label: string;
+  readonly isChecked: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+}
+
+/** A box to tick. */
+export function CheckField({ label, isChecked, onChange }: CheckFieldProps) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={isChecked}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      {label}
+    </label>
+  );
+}
+
+interface SegmentsProps {
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly Choice[];
+  readonly onChange: (value: string) => void;
+}
+
+/** A few choices side by side, one of which holds. */
+export function Segments({ label, value, choices, onChange }: SegmentsProps) {
+  return (
+    <div class="segments" role="group" aria-label={label}>
+      {choices.map((each) => (
+        <button
+          key={each.value}
+          type="button"
+          class="segment"
+          aria-pressed={each.value === value}
+          onClick={() => onChange(each.value)}
+        >
+          {each.label}
+        </button>
+      ))}
+    </div>
+  );
+}

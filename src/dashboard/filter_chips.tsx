@@ -1,0 +1,109 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { Dialog } from "./dialog.tsx";
+import { FilterEditor, isWhole } from "./filter_editor.tsx";
+import { filterText } from "./filter_fields.ts";
+import { Icon } from "./icons.tsx";
+import type { Filter } from "./location_query.ts";
+import { filters, go, removeFilter } from "./location_state.ts";
+
+const FIRST: Filter = { field: "path", op: "is", values: [] };
+
+interface FilterDialogProps {
+  readonly title: string;
+  readonly filter: Filter;
+  readonly onSave: (filter: Filter) => void;
+  readonly onClose: () => void;
+}
+
+function FilterDialog({ title, filter, onSave, onClose }: FilterDialogProps) {
+  const [draft, setDraft] = useState(filter);
+  const save = () => {
+    onSave(draft);
+    onClose();
+  };
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        <>
+          <button type="button" class="button" onClick={onClose}>Cancel</button>
+          <button
+            type="button"
+            class="button button-primary"
+            disabled={!isWhole(draft)}
+            onClick={save}
+          >
+            Apply
+          </button>
+        </>
+      }
+    >
+      <FilterEditor filter={draft} onChange={setDraft} />
+    </Dialog>
+  );
+}
+
+/** The button that adds a filter. */
+export function AddFilter() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="button bar-filter" onClick={() => setOpen(true)}>
+        <Icon name="filter" /> Filter
+      </button>
+      {isOpen && (
+        <FilterDialog
+          title="Add a filter"
+          filter={FIRST}
+          onSave={(added) => go({ filters: [...filters.peek(), added] })}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}
+
+/** The filters that hold: a click edits one, its cross takes it away. */
+export function FilterChips() {
+  const [edited, setEdited] = useState<number | null>(null);
+  const all = filters.value;
+  const replace = (index: number, filter: Filter) =>
+    go({ filters: filters.peek().map((each, i) => i === index ? filter : each) });
+  if (all.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Filters">
+      {all.map((filter, i) => (
+        <li key={i} class="chip-group">
+          <button type="button" class="chip chip-text" onClick={() => setEdited(i)}>
+            {filterText(filter)}
+          </button>
+          <button
+            type="button"
+            class="chip chip-close"
+            aria-label={`Remove the filter ${filterText(filter)}`}
+            onClick={() => removeFilter(i)}
+          >
+            <Icon name="close" size={12} />
+          </button>
+        </li>
+      ))}
+      {all.length > 1 && (
+        <li>
+          <button type="button" class="button button-quiet" onClick={() => go({ filters: [] })}>
+            Clear all
+          </button>
+        </li>
+      )}
+      {edited !== null && all[edited] && (
+        <FilterDialog
+          title="Change the filter"
+          filter={all[edited]}
+          onSave={(filter) => replace(edited, filter)}
+          onClose={() => setEdited(null)}
+        />
+      )}
+    </ul>
+  );
+}

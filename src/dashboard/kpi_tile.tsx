@@ -1,0 +1,79 @@
+/// <reference lib="dom" />
+import { Definition } from "./definition.tsx";
+import { Icon } from "./icons.tsx";
+import { change as changeText } from "./number_format.ts";
+
+interface ChangeProps {
+  /** A fraction; null: there is nothing to compare with. */
+  readonly value: number | null;
+  /** A rise is bad news, as of the bounce rate. */
+  readonly isDownGood?: boolean;
+  /** What it was before, and when, for who hovers. */
+  readonly title?: string;
+}
+
+/** A change as arrow, sign and colour. */
+export function Change({ value, isDownGood = false, title }: ChangeProps) {
+  if (value === null) return <span class="change change-none" title={title}>–</span>;
+  const tone = value === 0 ? "none" : (value > 0) !== isDownGood ? "good" : "bad";
+  return (
+    <span class={`change change-${tone}`} title={title}>
+      {value !== 0 && <Icon name={value > 0 ? "up" : "fall"} size={12} />}
+      {changeText(value)}
+    </span>
+  );
+}
+
+interface KpiTileProps {
+  readonly label: string;
+  readonly definition: string;
+  /** As it is shown; null: not known yet. */
+  readonly value: string | null;
+  /** Undefined: nothing is compared; null: there was nothing before. */
+  readonly change?: number | null | undefined;
+  /** What it was before, as it is shown. */
+  readonly previous?: string | undefined;
+  readonly isDownGood?: boolean;
+  readonly isSelected?: boolean;
+  readonly onSelect?: (() => void) | undefined;
+}
+
+function Figures({ label, value, change, previous, isDownGood = false }: KpiTileProps) {
+  return (
+    <>
+      <span class="tile-label">{label}</span>
+      <span class="tile-value">
+        {value ?? <span class="skeleton-row tile-skeleton" aria-hidden="true" />}
+      </span>
+      <span class="tile-change">
+        {change !== undefined && change !== null && (
+          <Change value={change} isDownGood={isDownGood} />
+        )}
+        {previous !== undefined && (
+          <span class="tile-previous">{change === null ? "none before" : `from ${previous}`}</span>
+        )}
+      </span>
+    </>
+  );
+}
+
+/** One figure, loud, with its change and its definition; a click may choose it for the chart. */
+export function KpiTile(props: KpiTileProps) {
+  const { label, definition, isSelected = false, onSelect } = props;
+  return (
+    <div class={`tile ${isSelected ? "tile-selected" : ""}`}>
+      {onSelect === undefined
+        ? (
+          <div class="tile-face">
+            <Figures {...props} />
+          </div>
+        )
+        : (
+          <button type="button" class="tile-face" aria-pressed={isSelected} onClick={onSelect}>
+            <Figures {...props} />
+          </button>
+        )}
+      <Definition of={label} text={definition} />
+    </div>
+  );
+}

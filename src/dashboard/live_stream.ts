@@ -1,0 +1,119 @@
+/// <reference lib="dom" />
+import { useEffect, useState } from "preact/hooks";
+import { apiUrl, read, request } from "./api.ts";
+import { ApiProblem } from "./api_problem.ts";
+import { bots, filters, type Params, project, timezone } from "./location_state.ts";
+import type { LiveReply } from "./replies.ts";
+import { eventsOf } from "./sse.ts";
+
+const PATH = "/v1/live";
+const PAUSE_MS = 2_000;
+const PAUSE_MS_MAX = 30_000;
+const POLL_MS = 10_000;
+/** After so many streams without a word, something between here and the server holds them back. */
+const SILENT_STREAMS_MAX = 2;
+/** The server is never silent for so long: it says a word every few seconds. */
+const FIRST_WORD_MS = 8_000;
+
+export interface Live {
+  readonly data: LiveReply | null;
+  /** Why there is nothing new; null: all is well. */
+  readonly problem: ApiProblem | null;
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    }, { once: true });
+  });
+}
+
+/** Follows one stream to its end; true where it said anything. Throws ApiProblem, AbortError. */
+async function follow(
+  params: Params,
+  signal: AbortSignal,
+  onReply: (reply: LiveReply) => void,
+): Promise<boolean> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), FIRST_WORD_MS);
+  let hasSpoken = false;
+  try {
+    const response = await request(apiUrl(PATH, params), {
+      headers: { Accept: "text/event-stream" },
+      signal: AbortSignal.any([signal, silence.signal]),
+    });
+    for await (const { event, data } of eventsOf(response.body!)) {
+      clearTimeout(timer);
+      if (event !== "live") continue;
+      hasSpoken = true;
+      onReply(JSON.parse(data));
+    }
+  } catch (error) {
+    if (!silence.signal.aborted && !hasSpoken) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  return hasSpoken;
+}
+
+/** Streams; pauses between attempts; asks now and then where no stream comes through. */
+async function run(
+  params: Params,
+  signal: AbortSignal,
+  onReply: (reply: LiveReply) => void,
+  onProblem: (problem: ApiProblem) => void,
+): Promise<void> {
+  let pauseMs = PAUSE_MS;
+  let silent = 0;
+  while (!signal.aborted) {
+    try {
+      if (silent >= SILENT_STREAMS_MAX) {
+        onReply(await read<LiveReply>(PATH, params, signal));
+        pauseMs = POLL_MS;
+      } else {
+        const hasSpoken = await follow(params, signal, onReply);
+        silent = hasSpoken ? 0 : silent + 1;
+        pauseMs = PAUSE_MS;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiProblem) onProblem(error);
+      pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
+    }
+    await wait(pauseMs, signal);
+  }
+}
+
+/** Who is there now, kept up to date while the page is in sight. */
+export function useLive(): Live {
+  const [live, setLive] = useState<Live>({ data: null, problem: null });
+  const params = {
+    project: project.value,
+    timezone: timezone.value,
+    filters: filters.value.length === 0 ? null : JSON.stringify(filters.value),
+    bots: bots.value === "exclude" ? null : bots.value,
+  };
+  useEffect(() => {
+    let abort = new AbortController();
+    const start = () => {
+      abort.abort();
+      abort = new AbortController();
+      if (document.visibilityState === "hidden") return;
+      const { signal } = abort;
+      const onReply = (data: LiveReply) => !signal.aborted && setLive({ data, problem: null });
+      const onProblem = (problem: ApiProblem) => setLive(({ data }) => ({ data, problem }));
+      void run(params, signal, onReply, onProblem);
+    };
+    setLive({ data: null, problem: null });
+    start();
+    document.addEventListener("visibilitychange", start);
+    return () => {
+      document.removeEventListener("visibilitychange", start);
+      abort.abort();
+    };
+  }, [JSON.stringify(params)]);
+  return live;
+}

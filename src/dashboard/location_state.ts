@@ -1,0 +1,124 @@
+/// <reference lib="dom" />
+import { computed, signal } from "@preact/signals";
+import {
+  automaticInterval,
+  type Bots,
+  changed,
+  type Changes,
+  dateIn,
+  type Dates,
+  datesOf,
+  type Filter,
+  type FilterValue,
+  type Interval,
+  type RangeChoice,
+  readBots,
+  readCompare,
+  readFilters,
+  readInterval,
+  readRange,
+  withFilter,
+} from "./location_query.ts";
+import { session, type SessionProject } from "./session.ts";
+
+/** Parameters of a read; null and undefined are left out. */
+export type Params = Readonly<Record<string, string | number | null | undefined>>;
+
+const search = signal(globalThis.location?.search ?? "");
+const query = computed(() => new URLSearchParams(search.value));
+const text = (name: string) => computed(() => query.value.get(name));
+// By their text, so that a change of one choice leaves the others the very same values.
+const rangeText = computed(() => JSON.stringify(readRange(query.value)));
+const filtersText = text("filters");
+const projectText = text("project");
+
+export const view = computed<string>(() => query.value.get("view") ?? "overview");
+export const range = computed<RangeChoice>(() => JSON.parse(rangeText.value));
+export const compare = computed<string>(() => readCompare(query.value.get("compare")));
+/** Null: the project's own. */
+export const timezone = computed<string | null>(() => query.value.get("timezone"));
+/** Null: automatic. */
+export const interval = computed<Interval | null>(() => readInterval(query.value.get("interval")));
+export const filters = computed<readonly Filter[]>(() => readFilters(filtersText.value));
+export const bots = computed<Bots>(() => readBots(query.value.get("bots")));
+
+/** The chosen project, else the first that the token may read; null where it may read none. */
+export const currentProject = computed<SessionProject | null>(() => {
+  const projects = session.value?.projects ?? [];
+  return projects.find(({ id }) => id === projectText.value) ?? projects[0] ?? null;
+});
+/** The current project's id. */
+export const project = computed<string | null>(() => currentProject.value?.id ?? null);
+/** The time zone that dates and buckets are in. */
+export const effectiveTimezone = computed<string | null>(() =>
+  timezone.value ?? currentProject.value?.timezone ?? null
+);
+
+/** A parameter of the current view; null where the address has none. */
+export function viewParam(name: string): string | null {
+  return query.value.get(name);
+}
+
+function address(params: URLSearchParams): string {
+  const text = params.toString();
+  return location.pathname + (text === "" ? "" : `?${text}`);
+}
+
+/** The address after the changes, for links. */
+export function hrefFor(changes: Changes): string {
+  return address(changed(query.value, changes));
+}
+
+/** Changes the address, and with it what is shown. Without `replace`, "back" undoes it. */
+export function go(changes: Changes, { replace = false } = {}): void {
+  const next = changed(query.peek(), changes);
+  if (next.toString() === query.peek().toString()) return;
+  if (replace) history.replaceState(null, "", address(next));
+  else history.pushState(null, "", address(next));
+  search.value = location.search;
+}
+
+/** Follows the back and forward buttons. Called once. */
+export function followHistory(): void {
+  addEventListener("popstate", () => search.value = location.search);
+}
+
+/** Shows only what has this value; null: what has none. */
+export function addFilter(field: string, value: FilterValue | null): void {
+  go({ filters: withFilter(filters.peek(), field, value) });
+}
+
+/** Takes the filter at an index away. */
+export function removeFilter(index: number): void {
+  go({ filters: filters.peek().filter((_, i) => i !== index) });
+}
+
+/** The chosen range as local dates of today, both inclusive. */
+export function currentDates(): Dates {
+  return datesOf(range.value, dateIn(effectiveTimezone.value, Date.now()));
+}
+
+/** The interval that is drawn: the chosen one, else what suits the range. */
+export function effectiveInterval(): Interval {
+  return interval.value ?? automaticInterval(currentDates());
+}
+
+/** The bar as parameters of a read: range, time zone, filters and bots. */
+export function sharedParams(): Params {
+  return {
+    ...currentDates(),
+    timezone: timezone.value,
+    filters: filters.value.length === 0 ? null : JSON.stringify(filters.value),
+    bots: bots.value === "exclude" ? null : bots.value,
+  };
+}
+
+/** As `sharedParams`, with the interval: for reads with a series. */
+export function seriesParams(): Params {
+  return { ...sharedParams(), interval: effectiveInterval() };
+}
+
+/** As `seriesParams`, with the comparison: for reads that compare. */
+export function comparedParams(): Params {
+  return { ...seriesParams(), compare: compare.value };
+}

@@ -1,0 +1,75 @@
+/// <reference lib="dom" />
+import { TextField } from "./field.tsx";
+import { FilterEditor, isWhole } from "./filter_editor.tsx";
+import { filterText } from "./filter_fields.ts";
+import { Icon } from "./icons.tsx";
+import type { Filter } from "./location_query.ts";
+import { useEventNames } from "./suggestions.ts";
+
+/** Which events are meant, as funnels and goals take it. */
+export interface EventMatch {
+  /** Null: events of any name. */
+  readonly name: string | null;
+  readonly filters: readonly Filter[];
+  readonly label?: string;
+}
+
+const FIRST: Filter = { field: "path", op: "is", values: [] };
+
+/** A match in words: "page_view where Page is /pricing". */
+export function matchText({ name, filters, label }: EventMatch): string {
+  if (label) return label;
+  const conditions = filters.map(filterText).join(" and ");
+  return `${name ?? "Any event"}${conditions === "" ? "" : ` where ${conditions}`}`;
+}
+
+/** The match as the API takes it: unfinished conditions and an empty label left out. */
+export function matchBody({ name, filters, label }: EventMatch): EventMatch {
+  return { name, filters: filters.filter(isWhole), ...(label ? { label } : {}) };
+}
+
+interface MatchEditorProps {
+  readonly value: EventMatch;
+  readonly onChange: (match: EventMatch) => void;
+  /** What the name field is called. */
+  readonly label?: string;
+  readonly error?: string | null | undefined;
+}
+
+/** An event's name, and conditions on it. An empty name is any event. */
+export function MatchEditor({ value, onChange, label = "Event", error }: MatchEditorProps) {
+  const { name, filters } = value;
+  const names = useEventNames();
+  const change = (index: number, filter: Filter) =>
+    onChange({ ...value, filters: filters.map((each, i) => i === index ? filter : each) });
+  return (
+    <div class="match-editor">
+      <TextField
+        label={label}
+        value={name ?? ""}
+        placeholder="Any event"
+        maxLength={200}
+        suggestions={names}
+        error={error}
+        onChange={(text) => onChange({ ...value, name: text === "" ? null : text })}
+      />
+      {filters.map((filter, i) => (
+        <FilterEditor
+          key={i}
+          filter={filter}
+          event={name}
+          isLabelHidden
+          onChange={(changed) => change(i, changed)}
+          onRemove={() => onChange({ ...value, filters: filters.filter((_, j) => j !== i) })}
+        />
+      ))}
+      <button
+        type="button"
+        class="button button-quiet"
+        onClick={() => onChange({ ...value, filters: [...filters, FIRST] })}
+      >
+        <Icon name="plus" /> Condition
+      </button>
+    </div>
+  );
+}

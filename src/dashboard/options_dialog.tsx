@@ -1,0 +1,67 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { Dialog } from "./dialog.tsx";
+import { SelectField, TextField } from "./field.tsx";
+import { readBots } from "./location_query.ts";
+import { bots, currentProject, effectiveTimezone, go } from "./location_state.ts";
+
+const BOT_CHOICES = [
+  { value: "exclude", label: "Left out" },
+  { value: "include", label: "Counted with everybody else" },
+  { value: "only", label: "Shown alone" },
+];
+
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }) && /^[A-Za-z]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
+/** The time zone of dates and buckets, and what is done about bots. */
+export function OptionsDialog({ onClose }: { onClose: () => void }) {
+  const own = currentProject.value?.timezone ?? "UTC";
+  const [zone, setZone] = useState(effectiveTimezone.value ?? own);
+  const [choice, setChoice] = useState<string>(bots.value);
+  const error = isTimezone(zone) ? null : "There is no such time zone.";
+  const save = () => {
+    go({ timezone: zone === own ? null : zone, bots: readBots(choice) });
+    onClose();
+  };
+  return (
+    <Dialog
+      title="Time zone and bots"
+      onClose={onClose}
+      footer={
+        <>
+          <button type="button" class="button" onClick={onClose}>Cancel</button>
+          <button
+            type="button"
+            class="button button-primary"
+            disabled={error !== null}
+            onClick={save}
+          >
+            Apply
+          </button>
+        </>
+      }
+    >
+      <TextField
+        label="Time zone"
+        hint={`Days and hours are those of this zone. The project's own is ${own}.`}
+        value={zone}
+        error={error}
+        suggestions={Intl.supportedValuesOf("timeZone")}
+        onChange={setZone}
+      />
+      <SelectField
+        label="Visits by bots"
+        hint="Crawlers and scripts that give themselves away."
+        value={choice}
+        choices={BOT_CHOICES}
+        onChange={setChoice}
+      />
+    </Dialog>
+  );
+}

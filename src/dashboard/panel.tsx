@@ -1,0 +1,100 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+import type { ApiProblem } from "./api_problem.ts";
+import { Definition } from "./definition.tsx";
+import { Icon, type IconName } from "./icons.tsx";
+import type { Resource } from "./resource.ts";
+
+/** What went wrong, in the place of what is missing, and the way to try it again. */
+export function ErrorNote(
+  { problem, onRetry }: { problem: ApiProblem | null; onRetry?: () => void },
+) {
+  return (
+    <div class="note note-error" role="alert">
+      <p class="note-title">This could not be loaded</p>
+      <p>{problem?.detail ?? "Something went wrong."}</p>
+      {onRetry && (
+        <button type="button" class="button" onClick={onRetry}>
+          <Icon name="refresh" /> Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface EmptyNoteProps {
+  readonly title: string;
+  readonly icon?: IconName;
+  readonly children?: ComponentChildren;
+}
+
+/** That there is nothing, why, and perhaps what to do about it. */
+export function EmptyNote({ title, icon, children }: EmptyNoteProps) {
+  return (
+    <div class="note">
+      {icon && <Icon name={icon} size={24} />}
+      <p class="note-title">{title}</p>
+      {children && <div class="note-text">{children}</div>}
+    </div>
+  );
+}
+
+/** Grey lines in the place of what is coming. */
+export function Skeleton({ rows = 6 }: { rows?: number }) {
+  return (
+    <div class="skeleton" aria-hidden="true">
+      {Array.from({ length: rows }, (_, i) => <span key={i} class="skeleton-row" />)}
+    </div>
+  );
+}
+
+interface PanelProps {
+  readonly title: string;
+  readonly definition?: string | undefined;
+  /** Buttons at the right of the title. */
+  readonly actions?: ComponentChildren;
+  /** The read that the panel shows: its loading and error are told in the panel's place. */
+  readonly state?: Resource<unknown> | undefined;
+  /** Told in the place of the children, where there is nothing to show; null: there is. */
+  readonly empty?: ComponentChildren | null;
+  readonly skeletonRows?: number;
+  readonly class?: string;
+  /** Rendered while loading too: show what there is of the data. */
+  readonly children?: ComponentChildren;
+}
+
+function PanelBody({ state, empty, skeletonRows = 6, children }: PanelProps) {
+  if (state?.state === "error") {
+    return <ErrorNote problem={state.problem} onRetry={state.reload} />;
+  }
+  if (state !== undefined && state.data === null) return <Skeleton rows={skeletonRows} />;
+  return <>{empty ?? children}</>;
+}
+
+/** A titled part of a view with its own loading, empty and error states. */
+export function Panel(props: PanelProps) {
+  const { title, definition, actions, state } = props;
+  const id = useId();
+  const isLoading = state?.state === "loading";
+  return (
+    <section
+      class={`panel ${props.class ?? ""}`}
+      aria-labelledby={id}
+      aria-busy={isLoading}
+      data-state={state?.state}
+    >
+      <header class="panel-head">
+        <h2 id={id} class="panel-title">{title}</h2>
+        {definition && <Definition of={title} text={definition} />}
+        <span class="panel-state visually-hidden" role="status">
+          {isLoading ? `Loading ${title}` : ""}
+        </span>
+        {actions && <div class="panel-actions">{actions}</div>}
+      </header>
+      <div class="panel-body">
+        <PanelBody {...props} />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,43 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { Dialog } from "./dialog.tsx";
+import { TextField } from "./field.tsx";
+import type { Dates } from "./location_query.ts";
+
+interface RangeDialogProps {
+  readonly title: string;
+  readonly dates: Dates;
+  readonly onSave: (dates: Dates) => void;
+  readonly onClose: () => void;
+}
+
+/** Two local dates, both inclusive. */
+export function RangeDialog({ title, dates, onSave, onClose }: RangeDialogProps) {
+  const [from, setFrom] = useState(dates.from);
+  const [to, setTo] = useState(dates.to);
+  const error = from !== "" && to !== "" && from > to ? "The end lies before the start." : null;
+  const isWhole = from !== "" && to !== "" && error === null;
+  const save = () => {
+    onSave({ from, to });
+    onClose();
+  };
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        <>
+          <button type="button" class="button" onClick={onClose}>Cancel</button>
+          <button type="button" class="button button-primary" disabled={!isWhole} onClick={save}>
+            Apply
+          </button>
+        </>
+      }
+    >
+      <div class="field-pair">
+        <TextField label="First day" type="date" value={from} onChange={setFrom} />
+        <TextField label="Last day" type="date" value={to} error={error} onChange={setTo} />
+      </div>
+    </Dialog>
+  );
+}

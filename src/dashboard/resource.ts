@@ -1,0 +1,181 @@
+/// <reference lib="dom" />
+import { signal } from "@preact/signals";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { read } from "./api.ts";
+import { ApiProblem } from "./api_problem.ts";
+import { SHARED_NAMES } from "./location_query.ts";
+import { type Params, project } from "./location_state.ts";
+import { token } from "./session.ts";
+
+/** A read and how far it is. While it is read anew, `data` is what was there before. */
+export interface Resource<T> {
+  readonly state: "loading" | "ready" | "error";
+  readonly data: T | null;
+  /** Null unless `state` is `error`. */
+  readonly problem: ApiProblem | null;
+  readonly reload: () => void;
+}
+
+/** A list that is read page by page. */
+export interface PagedResource<Row> extends Resource<PageReply<Row>> {
+  /** The rows of all pages so far. */
+  readonly rows: readonly Row[];
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  /** Why the page after these did not come; null: it was not asked for, or it came. */
+  readonly moreProblem: ApiProblem | null;
+  readonly more: () => void;
+  /** Reads every page, for an export; `progress` hears how many rows there are. Throws ApiProblem. */
+  readonly all: (progress: (rows: number) => void) => Promise<readonly Row[]>;
+}
+
+export interface PageReply<Row> {
+  readonly rows: readonly Row[];
+  readonly nextCursor: string | null;
+}
+
+interface Held<T> {
+  readonly key: string;
+  readonly state: "loading" | "ready" | "error";
+  readonly data: T | null;
+  readonly problem: ApiProblem | null;
+}
+
+/** Replies that are shown at once when a view comes back, and read anew behind that. */
+const REPLIES_HELD_MAX = 60;
+const replies = new Map<string, unknown>();
+let heldFor: string | null = null;
+
+function hold(key: string, reply: unknown): void {
+  replies.delete(key);
+  replies.set(key, reply);
+  if (replies.size > REPLIES_HELD_MAX) replies.delete(replies.keys().next().value!);
+}
+
+/** Counts returns to the page after a while: what is shown then is old. */
+const returns = signal(0);
+const STALE_MS = 5 * 60_000;
+let leftAtMs = Infinity;
+
+/** Reads anew what is shown when the person comes back after a while. Called once. */
+export function followReturns(): void {
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") leftAtMs = Date.now();
+    else if (Date.now() - leftAtMs > STALE_MS) returns.value++;
+  });
+}
+
+/** Nothing that one token has read is shown to another. */
+function held<T>(key: string): T | null {
+  if (heldFor !== token.peek()) replies.clear();
+  heldFor = token.peek();
+  return (replies.get(key) as T | undefined) ?? null;
+}
+
+function problemFrom(error: unknown): ApiProblem {
+  if (error instanceof ApiProblem) return error;
+  return new ApiProblem(0, "page_error", "The page made a mistake. Reload it, then try again.");
+}
+
+/** What is asked, apart from the bar's choices: rows by country never stand in for rows by browser. */
+function withoutBar(params: Params): Params {
+  return Object.fromEntries(
+    Object.entries(params).filter(([name]) => !SHARED_NAMES.includes(name)),
+  );
+}
+
+const NOTHING = { state: "loading", data: null, problem: null } as const;
+
+/**
+ * Reads `path` (null: nothing yet) whenever it, its parameters or the project change; the read that
+ * was under way is aborted. Data stays while the bar's choices alone change.
+ * `isFirst` asks before everything else that is rendered at the same time; it must not change.
+ */
+export function useRead<T>(
+  path: string | null,
+  params: Params = {},
+  { isFirst = false } = {},
+): Resource<T> {
+  const place = JSON.stringify([path, withoutBar(params), project.value]);
+  const key = JSON.stringify([path, params, project.value]);
+  const [state, setState] = useState<Held<T> & { readonly place: string }>({
+    ...NOTHING,
+    key: "",
+    place: "",
+  });
+  const [turn, setTurn] = useState(0);
+  const reload = useCallback(() => setTurn((before) => before + 1), []);
+  // Of plain effects the innermost run first, and what the whole view waits for would be asked last.
+  const useTimely = isFirst ? useLayoutEffect : useEffect;
+  useTimely(() => {
+    if (path === null) return;
+    const abort = new AbortController();
+    setState((before) => ({
+      ...NOTHING,
+      key,
+      place,
+      data: held<T>(key) ?? (before.place === place ? before.data : null),
+    }));
+    read<T>(path, params, abort.signal).then((data) => {
+      if (abort.signal.aborted) return;
+      hold(key, data);
+      setState({ key, place, state: "ready", data, problem: null });
+    }, (error) => {
+      if (abort.signal.aborted) return;
+      setState({ key, place, state: "error", data: null, problem: problemFrom(error) });
+    });
+    return () => abort.abort();
+  }, [key, turn, returns.value]);
+  if (path === null) return { ...NOTHING, reload };
+  // In the moment before the effect runs, the state is still that of the read before.
+  const { data } = state;
+  if (state.key === key) return { state: state.state, data, problem: state.problem, reload };
+  return { ...NOTHING, data: held<T>(key) ?? (state.place === place ? data : null), reload };
+}
+
+/**
+ * A read that lists rows, with the pages after the first on demand. A change of the path, the
+ * parameters or the project starts over.
+ */
+export function usePages<Row, Reply extends PageReply<Row> = PageReply<Row>>(
+  path: string | null,
+  params: Params = {},
+): PagedResource<Row> & { readonly data: Reply | null } {
+  const first = useRead<Reply>(path, params);
+  const [later, setLater] = useState<{ of: Reply | null; pages: readonly PageReply<Row>[] }>({
+    of: null,
+    pages: [],
+  });
+  const [isLoadingMore, setLoadingMore] = useState(false);
+  const [moreProblem, setMoreProblem] = useState<ApiProblem | null>(null);
+  const current = useRef<Reply | null>(null);
+  current.current = first.data;
+  const pages = later.of === first.data ? later.pages : [];
+  const cursor = (pages.at(-1) ?? first.data)?.nextCursor ?? null;
+  const more = async () => {
+    if (path === null || cursor === null || isLoadingMore) return;
+    const of = first.data;
+    setLoadingMore(true);
+    setMoreProblem(null);
+    try {
+      const page = await read<PageReply<Row>>(path, { ...params, cursor });
+      if (current.current === of) setLater({ of, pages: [...pages, page] });
+    } catch (error) {
+      setMoreProblem(problemFrom(error));
+    }
+    setLoadingMore(false);
+  };
+  const all = async (progress: (rows: number) => void) => {
+    const rows: Row[] = [];
+    let next: string | null = null;
+    do {
+      const page: PageReply<Row> = await read(path!, { ...params, limit: 1000, cursor: next });
+      rows.push(...page.rows);
+      next = page.nextCursor;
+      progress(rows.length);
+    } while (next !== null);
+    return rows;
+  };
+  const rows = [...first.data?.rows ?? [], ...pages.flatMap((page) => page.rows)];
+  return { ...first, rows, hasMore: cursor !== null, isLoadingMore, moreProblem, more, all };
+}

@@ -1,0 +1,50 @@
+/// <reference lib="dom" />
+import { currentDates, type Params, timezone } from "./location_state.ts";
+import { useRead } from "./resource.ts";
+
+interface TrendLine {
+  readonly event: string | null;
+  readonly value: string | null;
+}
+
+interface TrendReply {
+  readonly series: readonly (TrendLine | { readonly start: string })[];
+}
+
+interface EventsReply {
+  readonly events: readonly { readonly properties: Readonly<Record<string, unknown>> }[];
+}
+
+/** Events looked at for the keys of their properties. */
+const EVENTS_SAMPLED = 200;
+
+function rangeParams(): Params {
+  return { ...currentDates(), timezone: timezone.value, interval: "month" };
+}
+
+/**
+ * The most frequent values of a filter field in the chosen range, most frequent first; of one
+ * event's, if `event` is given. Empty while they load, where there are none, and for null.
+ */
+export function useFieldValues(field: string | null, event?: string | null): readonly string[] {
+  const isAskable = field !== null && field !== "" && field !== "properties.";
+  const params = { ...rangeParams(), by: field, event: event || null };
+  const { data } = useRead<TrendReply>(isAskable ? "/v1/trends" : null, params);
+  return data?.series.flatMap((line) =>
+    "value" in line && line.value !== null && line.value !== "$other" ? [line.value] : []
+  ) ?? [];
+}
+
+/** The names of the most frequent events in the chosen range. */
+export function useEventNames(): readonly string[] {
+  return useFieldValues("name");
+}
+
+/** The keys of the properties of recent events, of one name if `event` is given. */
+export function usePropertyKeys(event?: string | null): readonly string[] {
+  const filters = event ? JSON.stringify([{ field: "name", op: "is", values: [event] }]) : null;
+  const params = { ...currentDates(), timezone: timezone.value, filters, limit: EVENTS_SAMPLED };
+  const { data } = useRead<EventsReply>("/v1/events", params);
+  const keys = data?.events.flatMap(({ properties }) => Object.keys(properties)) ?? [];
+  return [...new Set(keys)].filter((key) => key !== "server").sort();
+}

@@ -1,0 +1,39 @@
+/// <reference lib="dom" />
+import { computed, effect, signal } from "@preact/signals";
+
+export type Theme = "system" | "light" | "dark";
+
+const STORAGE_KEY = "footfall.theme";
+const dark = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
+
+function stored(): Theme {
+  try {
+    const value = localStorage.getItem(STORAGE_KEY);
+    return value === "light" || value === "dark" ? value : "system";
+  } catch {
+    return "system";
+  }
+}
+
+const isSystemDark = signal(dark?.matches ?? false);
+
+/** The person's choice, kept in this browser. */
+export const theme = signal<Theme>("system");
+/** What is shown by that choice. */
+export const shownScheme = computed<"light" | "dark">(() =>
+  theme.value !== "system" ? theme.value : isSystemDark.value ? "dark" : "light"
+);
+
+/** Brings back the choice and keeps the page to it. Called once. */
+export function followTheme(): void {
+  theme.value = stored();
+  dark?.addEventListener("change", ({ matches }) => isSystemDark.value = matches);
+  effect(() => {
+    const root = document.documentElement;
+    if (theme.value === "system") root.removeAttribute("data-theme");
+    else root.setAttribute("data-theme", theme.value);
+    try {
+      localStorage.setItem(STORAGE_KEY, theme.value);
+    } catch { /* it then lasts as long as the page */ }
+  });
+}

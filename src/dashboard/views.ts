@@ -1,0 +1,86 @@
+/// <reference lib="dom" />
+import type { ComponentType } from "preact";
+import type { IconName } from "./icons.tsx";
+import { EventsView } from "./views/events.tsx";
+import { FunnelsView } from "./views/funnels.tsx";
+import { GoalsView } from "./views/goals.tsx";
+import { HeatmapsView } from "./views/heatmaps.tsx";
+import { InsightsView } from "./views/insights.tsx";
+import { OverviewView } from "./views/overview.tsx";
+import { RetentionView } from "./views/retention.tsx";
+import { SettingsView } from "./views/settings.tsx";
+import { TrendsView } from "./views/trends.tsx";
+
+/** Which of the bar's choices have an effect on a view. */
+export type Control = "range" | "compare" | "interval" | "filters";
+
+export interface View {
+  readonly id: string;
+  readonly title: string;
+  readonly icon: IconName;
+  readonly component: ComponentType;
+  readonly controls: readonly Control[];
+  /** Not shown to a token without it. */
+  readonly scope?: string;
+}
+
+/** Every view, in the order of the navigation. The first one is the start. */
+export const VIEWS: readonly View[] = [
+  {
+    id: "overview",
+    title: "Overview",
+    icon: "overview",
+    component: OverviewView,
+    controls: ["range", "compare", "interval", "filters"],
+  },
+  {
+    id: "insights",
+    title: "Insights",
+    icon: "insights",
+    component: InsightsView,
+    controls: ["range", "filters"],
+  },
+  {
+    id: "trends",
+    title: "Trends",
+    icon: "trends",
+    component: TrendsView,
+    controls: ["range", "interval", "filters"],
+  },
+  {
+    id: "funnels",
+    title: "Funnels",
+    icon: "funnels",
+    component: FunnelsView,
+    controls: ["range", "filters"],
+  },
+  {
+    id: "retention",
+    title: "Retention",
+    icon: "retention",
+    component: RetentionView,
+    controls: ["range", "filters"],
+  },
+  {
+    id: "goals",
+    title: "Goals",
+    icon: "goals",
+    component: GoalsView,
+    controls: ["range", "interval", "filters"],
+  },
+  {
+    id: "heatmaps",
+    title: "Heatmaps",
+    icon: "heatmaps",
+    component: HeatmapsView,
+    controls: ["range", "filters"],
+  },
+  {
+    id: "events",
+    title: "Events",
+    icon: "events",
+    component: EventsView,
+    controls: ["range", "filters"],
+  },
+  { id: "settings", title: "Settings", icon: "settings", component: SettingsView, controls: [] },
+];

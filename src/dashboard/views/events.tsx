@@ -1,0 +1,147 @@
+/// <reference lib="dom" />
+import { useEffect, useRef, useState } from "preact/hooks";
+import { CheckField } from "../field.tsx";
+import { Icon } from "../icons.tsx";
+import { dateIn } from "../location_query.ts";
+import {
+  bots,
+  currentDates,
+  effectiveTimezone,
+  filters,
+  go,
+  sharedParams,
+} from "../location_state.ts";
+import { integer } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { ExportButton } from "./events_export.tsx";
+import { EventsTable } from "./events_table.tsx";
+import { type Tail, useTail } from "./events_tail.ts";
+
+const DEFINITION =
+  "Everything that was recorded in the range, one line for each event, newest first. Those that come in are put on top as they arrive.";
+
+/** Whether an element at the top of the list is in sight. */
+function useAtTop() {
+  const mark = useRef<HTMLDivElement>(null);
+  const [isAtTop, setAtTop] = useState(true);
+  useEffect(() => {
+    const seen = new IntersectionObserver((entries) =>
+      setAtTop(entries.at(-1)?.isIntersecting ?? true)
+    );
+    seen.observe(mark.current!);
+    return () => seen.disconnect();
+  }, []);
+  return { mark, isAtTop };
+}
+
+interface LiveStateProps {
+  readonly tail: Tail;
+  readonly isLive: boolean;
+  readonly isPaused: boolean;
+}
+
+/** Whether new events come in, in a word. */
+function LiveState({ tail, isLive, isPaused }: LiveStateProps) {
+  const { problem } = tail;
+  const text = !isLive
+    ? "The range is over"
+    : isPaused
+    ? "Paused"
+    : problem !== null
+    ? "Reconnecting…"
+    : "Live";
+  const isOn = isLive && !isPaused && problem === null;
+  return (
+    <span class="live-line events-live" role="status" title={problem?.detail}>
+      <span class={isOn ? "live-dot live-dot-on" : "live-dot"} /> {text}
+    </span>
+  );
+}
+
+/** Brings those that wait into sight, where there are any. */
+function NewEvents({ tail, onShow }: { tail: Tail; onShow: () => void }) {
+  const { waiting, isOverfull } = tail;
+  return (
+    <div class="events-new" role="status">
+      {waiting > 0 && (
+        <button type="button" class="button button-primary" onClick={onShow}>
+          <Icon name="up" /> {integer(waiting)}
+          {isOverfull ? "+" : ""} new
+          <span class="visually-hidden">{waiting === 1 ? "event" : "events"}, show them</span>
+        </button>
+      )}
+    </div>
+  );
+}
+
+function NoEvents() {
+  const isFiltered = filters.value.length > 0;
+  return (
+    <EmptyNote
+      title={isFiltered ? "No event fits these filters" : "No events in this range"}
+      icon="events"
+    >
+      {isFiltered
+        ? (
+          <button type="button" class="button" onClick={() => go({ filters: [] })}>
+            Take the filters away
+          </button>
+        )
+        : "Choose a longer range, or send the first event: the settings have the snippet."}
+    </EmptyNote>
+  );
+}
+
+/** What was recorded, as it comes in, with every detail. */
+export function EventsView() {
+  const [isPaused, setPaused] = useState(false);
+  const [isAnyOpen, setAnyOpen] = useState(false);
+  const { mark, isAtTop } = useAtTop();
+  const isLive = currentDates().to >= dateIn(effectiveTimezone.value, Date.now());
+  const tail = useTail(sharedParams(), { isHeld: isPaused || !isAtTop || isAnyOpen, isLive });
+  const { first, events, hasMore, isLoadingMore } = tail;
+  const show = () => {
+    tail.show();
+    if (!isAtTop) mark.current?.scrollIntoView({ block: "center" });
+  };
+  const actions = (
+    <>
+      <LiveState {...{ tail, isLive, isPaused }} />
+      <CheckField
+        label="Show bots"
+        isChecked={bots.value !== "exclude"}
+        onChange={(isShown) => go({ bots: isShown ? "include" : "exclude" })}
+      />
+      {isLive && (
+        <button type="button" class="button" onClick={() => setPaused(!isPaused)}>
+          <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? "Resume" : "Pause"}
+        </button>
+      )}
+      <ExportButton />
+    </>
+  );
+  return (
+    <>
+      <div ref={mark} class="events-mark" />
+      <Panel
+        title="Events"
+        definition={DEFINITION}
+        actions={actions}
+        state={first}
+        skeletonRows={16}
+        empty={first.data !== null && events.length === 0 ? <NoEvents /> : null}
+      >
+        <NewEvents tail={tail} onShow={show} />
+        <EventsTable events={events} onOpen={setAnyOpen} />
+        {hasMore && (
+          <div class="table-foot">
+            <button type="button" class="button" disabled={isLoadingMore} onClick={tail.more}>
+              {isLoadingMore ? "Loading…" : "Show older events"}
+            </button>
+            <span class="muted">{integer(events.length)} events shown</span>
+          </div>
+        )}
+      </Panel>
+    </>
+  );
+}

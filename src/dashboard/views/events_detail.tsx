@@ -1,0 +1,183 @@
+/// <reference lib="dom" />
+import { fieldLabel, valueLabel } from "../filter_fields.ts";
+import { addFilter, effectiveTimezone } from "../location_state.ts";
+import { currentLocale } from "../number_format.ts";
+import { CopyButton } from "./settings_copy.tsx";
+import {
+  flattened,
+  ownProperties,
+  serverProperties,
+  sizeText,
+  type StoredEvent,
+} from "./events_record.ts";
+
+/** One line of the detail. With `field`, its value is a button that filters by it. */
+interface Entry {
+  readonly label: string;
+  readonly value: string | number | boolean | null | undefined;
+  readonly field?: string;
+  /** How it reads, where that is not the plain value. */
+  readonly text?: string;
+}
+
+interface Group {
+  readonly title: string;
+  readonly entries: readonly Entry[];
+}
+
+const CLOCKS: Readonly<Record<StoredEvent["clock"], string>> = {
+  client: "as the sender's clock says",
+  corrected: "the sender's clock, corrected by the time of sending",
+  clamped: "when it was received: the sender's clock was in the future",
+  received: "when it was received: the sender gave no time",
+};
+/** Longer values are no good filters. */
+const FILTER_LENGTH_MAX = 200;
+
+function exactTime(instant: string): string {
+  const timezone = effectiveTimezone.value;
+  return new Intl.DateTimeFormat(currentLocale(), {
+    dateStyle: "medium",
+    timeStyle: "long",
+    ...(timezone === null ? {} : { timeZone: timezone }),
+  }).format(new Date(instant));
+}
+
+function field(name: string, value: string | null | undefined): Entry {
+  return {
+    label: fieldLabel(name),
+    value,
+    field: name,
+    text: value == null ? "" : valueLabel(name, value),
+  };
+}
+
+function groupsOf(event: StoredEvent): readonly Group[] {
+  const server = serverProperties(event);
+  const { context, campaign } = event;
+  const own = flattened(ownProperties(event)).map(([key, value]) => ({
+    label: key,
+    value,
+    // A filter looks at a property of the event itself, not into one.
+    ...(key in event.properties ? { field: `properties.${key}` } : {}),
+  }));
+  return [
+    { title: "Properties", entries: own },
+    {
+      title: "Page",
+      entries: [
+        field("path", event.path),
+        field("title", event.title),
+        { label: "Address", value: event.url },
+        { label: "Referrer", value: event.referrer },
+      ],
+    },
+    {
+      title: "Person",
+      entries: [
+        field("userId", event.userId),
+        { label: "Anonymous id", value: event.anonymousId },
+        { label: "Visitor hash", value: server?.hash },
+        { label: "Session id", value: event.sessionId },
+        { label: "IP address", value: server?.ip },
+        field("country", server?.geo?.country),
+        field("region", server?.geo?.region),
+        field("city", server?.geo?.city),
+      ],
+    },
+    {
+      title: "Device",
+      entries: [
+        field("device", event.device),
+        field("browser", event.browser),
+        field("os", event.os),
+        { label: "Window", value: sizeText(context.viewport) },
+        { label: "Screen", value: sizeText(context.screen) },
+        { label: "Language", value: context.locale },
+        { label: "Time zone", value: context.timezone },
+        { label: "Bot", value: event.bot, text: event.bot ? "Yes" : "No" },
+      ],
+    },
+    {
+      title: "Campaign",
+      entries: Object.entries(campaign).map(([key, value]) => ({
+        label: key === "clickId" ? "Click id" : fieldLabel(key),
+        value,
+      })),
+    },
+    {
+      title: "Further members",
+      entries: event.extra === null
+        ? []
+        : flattened(event.extra).map(([label, value]) => ({ label, value })),
+    },
+    {
+      title: "Record",
+      entries: [
+        field("name", event.name),
+        {
+          label: "Time",
+          value: event.timestamp,
+          text: `${exactTime(event.timestamp)}, ${CLOCKS[event.clock]}`,
+        },
+        {
+          label: "Received",
+          value: server?.ingestedAt,
+          text: server?.ingestedAt ? exactTime(server.ingestedAt) : "",
+        },
+        { label: "Part of a visit", value: event.inSession, text: event.inSession ? "Yes" : "No" },
+        { label: "Event id", value: event.eventId },
+      ],
+    },
+  ];
+}
+
+function Value({ label, value, field: name, text = String(value) }: Entry) {
+  const isFilter = name !== undefined && value != null &&
+    String(value).length <= FILTER_LENGTH_MAX;
+  if (!isFilter) return <>{text}</>;
+  return (
+    <button
+      type="button"
+      class="button-link events-value"
+      title={`Show only events with ${label} ${text}`}
+      onClick={() => addFilter(name, value)}
+    >
+      {text}
+    </button>
+  );
+}
+
+/** All that is stored of one event, in groups; what is missing is left out. */
+export function EventDetail({ event }: { event: StoredEvent }) {
+  const json = JSON.stringify(event, null, 2);
+  const groups = groupsOf(event)
+    .map(({ title, entries }) => ({ title, entries: entries.filter(({ value }) => value != null) }))
+    .filter(({ entries }) => entries.length > 0);
+  return (
+    <div class="events-detail">
+      <div class="events-groups">
+        {groups.map(({ title, entries }) => (
+          <section key={title} class="events-group">
+            <h3 class="events-group-title">{title}</h3>
+            <dl class="events-entries">
+              {entries.map((entry) => (
+                <div key={entry.label} class="events-entry">
+                  <dt>{entry.label}</dt>
+                  <dd>
+                    <Value {...entry} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <details class="events-raw">
+        <summary>Raw JSON</summary>
+        <pre class="code" tabIndex={0}>{json}</pre>
+      </details>
+      <CopyButton text={json} label="Copy as JSON" />
+    </div>
+  );
+}

@@ -1,0 +1,145 @@
+/// <reference lib="dom" />
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiProblem } from "../api_problem.ts";
+import { Dialog } from "../dialog.tsx";
+import { download } from "../download.ts";
+import { Segments } from "../field.tsx";
+import { filterText } from "../filter_fields.ts";
+import { Icon } from "../icons.tsx";
+import { bots, currentDates, filters, type Params, sharedParams } from "../location_state.ts";
+import { dateSpan, integer } from "../number_format.ts";
+import { useRead } from "../resource.ts";
+import { exportedFile, type ExportFormat } from "./events_export_stream.ts";
+
+const FORMATS = [
+  { value: "ndjson", label: "NDJSON" },
+  { value: "csv", label: "CSV" },
+];
+const FORMAT_HINTS: Readonly<Record<ExportFormat, string>> = {
+  ndjson: "One event in JSON on each line, with every detail. Footfall can import it again.",
+  csv: "One event on each line, for spreadsheets. Properties are told as JSON in one column.",
+};
+
+interface Totals {
+  readonly totals: { readonly events: number };
+}
+
+interface Progress {
+  readonly state: "idle" | "running" | "done";
+  readonly events: number;
+  readonly problem: string | null;
+}
+
+const IDLE: Progress = { state: "idle", events: 0, problem: null };
+
+/** An export under way, which can be stopped. */
+function useExport(format: ExportFormat, params: Params) {
+  const [progress, setProgress] = useState<Progress>(IDLE);
+  const abort = useRef(new AbortController());
+  useEffect(() => () => abort.current.abort(), []);
+  const stop = () => {
+    abort.current.abort();
+    setProgress(IDLE);
+  };
+  const start = async () => {
+    abort.current = new AbortController();
+    const { signal } = abort.current;
+    setProgress({ ...IDLE, state: "running" });
+    try {
+      const file = await exportedFile(format, params, signal, (events) => {
+        if (!signal.aborted) setProgress({ ...IDLE, state: "running", events });
+      });
+      if (signal.aborted) return;
+      download(`events ${params.from} to ${params.to}.${format}`, file);
+      setProgress((before) => ({ ...before, state: "done" }));
+    } catch (error) {
+      if (signal.aborted) return;
+      const problem = error instanceof ApiProblem
+        ? error.detail
+        : "The export broke off. Try again.";
+      setProgress({ ...IDLE, problem });
+    }
+  };
+  return { progress, start, stop };
+}
+
+function selectionText(): string {
+  const { from, to } = currentDates();
+  const chosen = filters.value.map(filterText);
+  const people = bots.value === "exclude"
+    ? "without bots"
+    : bots.value === "only"
+    ? "bots alone"
+    : "with bots";
+  return [dateSpan(from, to), ...chosen, people].join(" · ");
+}
+
+function ProgressLine({ progress, expected }: { progress: Progress; expected: number | null }) {
+  const { state, events, problem } = progress;
+  const most = expected === null || expected < events ? null : expected;
+  const text = problem ??
+    (state === "idle"
+      ? expected === null ? "" : `About ${integer(expected)} events`
+      : state === "done"
+      ? `${integer(events)} events are in the file`
+      : `${integer(events)}${most === null ? "" : ` of about ${integer(most)}`} events`);
+  return (
+    <div class="events-progress">
+      {state === "running" && (
+        <progress aria-label="Export" value={most === null ? undefined : events} max={most ?? 1} />
+      )}
+      <p role="status" class={problem === null ? "muted" : "field-error"}>{text}</p>
+    </div>
+  );
+}
+
+function ExportDialog({ onClose }: { onClose: () => void }) {
+  const [format, setFormat] = useState<ExportFormat>("ndjson");
+  const params = sharedParams();
+  const { data } = useRead<Totals>("/v1/kpis", params);
+  const { progress, start, stop } = useExport(format, params);
+  const isRunning = progress.state === "running";
+  return (
+    <Dialog
+      title="Export events"
+      onClose={onClose}
+      footer={isRunning
+        ? <button type="button" class="button" onClick={stop}>Cancel the export</button>
+        : (
+          <>
+            <button type="button" class="button" onClick={onClose}>Close</button>
+            <button type="button" class="button button-primary" onClick={start}>
+              <Icon name="download" /> Export
+            </button>
+          </>
+        )}
+    >
+      <p>
+        All events of the current choice: <strong>{selectionText()}</strong>
+      </p>
+      <div class="events-format">
+        <Segments
+          label="Format"
+          value={format}
+          choices={FORMATS}
+          onChange={(value) => isRunning || setFormat(value as ExportFormat)}
+        />
+        <p class="muted">{FORMAT_HINTS[format]}</p>
+      </div>
+      <ProgressLine progress={progress} expected={data?.totals.events ?? null} />
+    </Dialog>
+  );
+}
+
+/** Saves the events of the current choice as a file. */
+export function ExportButton() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="button" onClick={() => setOpen(true)}>
+        <Icon name="download" /> Export
+      </button>
+      {isOpen && <ExportDialog onClose={() => setOpen(false)} />}
+    </>
+  );
+}

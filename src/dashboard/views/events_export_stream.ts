@@ -1,0 +1,96 @@
+/// <reference lib="dom" />
+import { apiUrl, request } from "../api.ts";
+import { unreachable } from "../api_problem.ts";
+import type { Params } from "../location_state.ts";
+import { CSV_HEAD, csvLines, type StoredEvent } from "./events_record.ts";
+
+export type ExportFormat = "ndjson" | "csv";
+
+/** So many bytes are handed to the browser at a time, which may keep them on disk. */
+const PART_BYTES = 4 * 1024 * 1024;
+const LINE_END = 10;
+
+/** Collects a file of any size without holding it in the page's own memory. */
+class FileParts {
+  readonly #type: string;
+  readonly #done: Blob[] = [];
+  #open: BlobPart[] = [];
+  #bytes = 0;
+
+  constructor(type: string) {
+    this.#type = type;
+  }
+
+  add(part: Uint8Array<ArrayBuffer> | string): void {
+    if (part.length === 0) return;
+    this.#open.push(part);
+    this.#bytes += part.length;
+    if (this.#bytes >= PART_BYTES) this.#close();
+  }
+
+  #close(): void {
+    this.#done.push(new Blob(this.#open));
+    this.#open = [];
+    this.#bytes = 0;
+  }
+
+  file(): Blob {
+    this.#close();
+    return new Blob(this.#done, { type: this.#type });
+  }
+}
+
+function linesIn(chunk: Uint8Array): number {
+  let lines = 0;
+  for (const byte of chunk) if (byte === LINE_END) lines++;
+  return lines;
+}
+
+/** Whole lines of NDJSON as lines of CSV; what is no whole line yet waits for the next chunk. */
+class CsvConversion {
+  readonly #decoder = new TextDecoder();
+  #rest = "";
+
+  convert(chunk: Uint8Array): string {
+    const text = this.#rest + this.#decoder.decode(chunk, { stream: true });
+    const end = text.lastIndexOf("\n") + 1;
+    this.#rest = text.slice(end);
+    if (end === 0) return "";
+    const lines = text.slice(0, end - 1).split("\n");
+    return csvLines(lines.map((line) => JSON.parse(line) as StoredEvent));
+  }
+}
+
+/**
+ * Reads every event of a selection as it comes, and makes a file of it; memory stays bounded.
+ * `onProgress` hears how many events there are so far.
+ * @throws ApiProblem; DOMException `AbortError` where `signal` aborts.
+ */
+export async function exportedFile(
+  format: ExportFormat,
+  params: Params,
+  signal: AbortSignal,
+  onProgress: (events: number) => void,
+): Promise<Blob> {
+  const { body } = await request(apiUrl("/v1/events", params), {
+    headers: { Accept: "application/x-ndjson" },
+    signal,
+  });
+  const isCsv = format === "csv";
+  const parts = new FileParts(isCsv ? "text/csv;charset=utf-8" : "application/x-ndjson");
+  const conversion = new CsvConversion();
+  if (isCsv) parts.add(`\ufeff${CSV_HEAD}`);
+  const reader = body!.getReader();
+  let events = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return parts.file();
+      events += linesIn(value);
+      parts.add(isCsv ? conversion.convert(value) : value);
+      onProgress(events);
+    }
+  } catch (error) {
+    throw unreachable(error);
+  }
+}

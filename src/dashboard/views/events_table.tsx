@@ -1,0 +1,135 @@
+/// <reference lib="dom" />
+import { Fragment } from "preact";
+import { useState } from "preact/hooks";
+import { valueLabel } from "../filter_fields.ts";
+import { Icon } from "../icons.tsx";
+import { effectiveTimezone } from "../location_state.ts";
+import { NOTHING } from "../number_format.ts";
+import { EventDetail } from "./events_detail.tsx";
+import { serverProperties, type StoredEvent, timeLabel } from "./events_record.ts";
+
+const COLUMNS = 6;
+/** So much of an id tells people apart at a glance. */
+const ID_LENGTH = 8;
+/** Those that pages send by themselves: what was built into the site stands out. */
+const AUTOMATIC = ["page_view", "click", "scroll"];
+
+function Person({ event }: { event: StoredEvent }) {
+  if (event.userId !== null) return <>{event.userId}</>;
+  const id = event.anonymousId ?? serverProperties(event)?.hash ?? null;
+  if (id === null) return <>{NOTHING}</>;
+  return <span class="muted">{id.slice(0, ID_LENGTH)}</span>;
+}
+
+function placeText(event: StoredEvent): string {
+  const geo = serverProperties(event)?.geo ?? null;
+  if (geo === null || geo.country === null) return NOTHING;
+  const country = valueLabel("country", geo.country);
+  return geo.city === null ? country : `${geo.city}, ${country}`;
+}
+
+function deviceText({ browser, os }: StoredEvent): string {
+  return [browser, os].filter((part) => part !== null).join(" on ") || NOTHING;
+}
+
+interface RowProps {
+  readonly event: StoredEvent;
+  readonly isOpen: boolean;
+  readonly nowMs: number;
+  readonly onToggle: () => void;
+}
+
+function EventRow({ event, isOpen, nowMs, onToggle }: RowProps) {
+  const { eventId, name, path, timestamp, bot } = event;
+  const detailId = `event-${eventId}`;
+  const time = timeLabel(timestamp, effectiveTimezone.value, nowMs);
+  return (
+    <>
+      <tr class={isOpen ? "events-row events-row-open" : "events-row"} onClick={onToggle}>
+        <th scope="row" class="events-time">
+          <button
+            type="button"
+            class="events-toggle"
+            aria-expanded={isOpen}
+            aria-controls={detailId}
+            aria-label={`${time} ${name}: ${isOpen ? "hide" : "show"} all details`}
+            onClick={(press) => {
+              // The row around it would toggle it back.
+              press.stopPropagation();
+              onToggle();
+            }}
+          >
+            <Icon name="down" size={12} /> <time dateTime={timestamp}>{time}</time>
+          </button>
+        </th>
+        <td>
+          <span class={AUTOMATIC.includes(name) ? "events-name" : "events-name events-name-own"}>
+            {name}
+          </span>
+          {bot === true && <span class="events-bot">Bot</span>}
+          {path !== null && <span class="events-under">{path}</span>}
+        </td>
+        <td class="minor" title={path ?? undefined}>{path ?? NOTHING}</td>
+        <td class="minor">
+          <Person event={event} />
+        </td>
+        <td class="minor">{placeText(event)}</td>
+        <td class="minor">{deviceText(event)}</td>
+      </tr>
+      {isOpen && (
+        <tr id={detailId} class="events-detail-row">
+          <td colSpan={COLUMNS}>
+            <EventDetail event={event} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+interface TableProps {
+  readonly events: readonly StoredEvent[];
+  /** Hears whether any detail is open. */
+  readonly onOpen: (isAnyOpen: boolean) => void;
+}
+
+/** Events, newest first; each opens to all that is stored of it. */
+export function EventsTable({ events, onOpen }: TableProps) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const nowMs = Date.now();
+  const toggle = (eventId: string) => {
+    const next = new Set(open);
+    if (!next.delete(eventId)) next.add(eventId);
+    setOpen(next);
+    onOpen(next.size > 0);
+  };
+  return (
+    <div class="table-scroll">
+      <table class="events-table">
+        <caption class="visually-hidden">Events, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Event</th>
+            <th scope="col" class="minor">Page</th>
+            <th scope="col" class="minor">Person</th>
+            <th scope="col" class="minor">Place</th>
+            <th scope="col" class="minor">Device</th>
+          </tr>
+        </thead>
+        <tbody>
+          {events.map((event) => (
+            <Fragment key={event.eventId}>
+              <EventRow
+                event={event}
+                nowMs={nowMs}
+                isOpen={open.has(event.eventId)}
+                onToggle={() => toggle(event.eventId)}
+              />
+            </Fragment>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,158 @@
+/// <reference lib="dom" />
+import { useEffect, useRef, useState } from "preact/hooks";
+import { read } from "../api.ts";
+import { ApiProblem } from "../api_problem.ts";
+import { type Params, project } from "../location_state.ts";
+import { type Resource, useRead } from "../resource.ts";
+import type { StoredEvent } from "./events_record.ts";
+
+const PATH = "/v1/events";
+const PAGE_ROWS = 50;
+const POLL_MS = 2_000;
+const POLL_MS_MAX = 30_000;
+/** More than these in one poll are not shown one by one: the list is read anew instead. */
+const POLL_ROWS = 200;
+/** A page that is left open all day does not grow for ever. */
+const NEWER_ROWS_MAX = 500;
+
+export interface EventsReply {
+  readonly events: readonly StoredEvent[];
+  readonly nextCursor: string | null;
+  readonly tailCursor: string;
+}
+
+/** What came since the first page was read, and what was listed after it. */
+interface Later {
+  readonly of: EventsReply | null;
+  /** Newest first. */
+  readonly newer: readonly StoredEvent[];
+  /** Those that wait to be shown. */
+  readonly waiting: readonly StoredEvent[];
+  /** More came than `waiting` holds. */
+  readonly isOverfull: boolean;
+  readonly older: readonly EventsReply[];
+}
+
+export interface Tail {
+  readonly first: Resource<EventsReply>;
+  readonly events: readonly StoredEvent[];
+  /** How many events wait to be shown. */
+  readonly waiting: number;
+  readonly isOverfull: boolean;
+  /** Shows those that wait. */
+  readonly show: () => void;
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly more: () => void;
+  /** Why nothing new is heard of just now; null: all is well. */
+  readonly problem: ApiProblem | null;
+}
+
+function distinct(events: readonly StoredEvent[]): readonly StoredEvent[] {
+  const seen = new Set<string>();
+  return events.filter(({ eventId }) => !seen.has(eventId) && seen.add(eventId));
+}
+
+function nothingYet(of: EventsReply | null): Later {
+  return { of, newer: [], waiting: [], isOverfull: false, older: [] };
+}
+
+function withWaiting(later: Later): Later {
+  return { ...later, newer: [...later.waiting, ...later.newer], waiting: [] };
+}
+
+/** Polls for what was stored after `start`, as long as the page is in sight. */
+async function follow(
+  params: Params,
+  start: string,
+  signal: AbortSignal,
+  { onReply, onProblem }: {
+    onReply: (reply: EventsReply) => void;
+    onProblem: (problem: ApiProblem) => void;
+  },
+): Promise<void> {
+  let after = start;
+  let pauseMs = POLL_MS;
+  while (!signal.aborted) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if (signal.aborted) return;
+    if (document.visibilityState === "hidden") continue;
+    try {
+      const reply = await read<EventsReply>(PATH, { ...params, after, limit: POLL_ROWS }, signal);
+      after = reply.tailCursor;
+      pauseMs = POLL_MS;
+      onReply(reply);
+    } catch (error) {
+      if (signal.aborted) return;
+      pauseMs = Math.min(2 * pauseMs, POLL_MS_MAX);
+      if (error instanceof ApiProblem) onProblem(error);
+    }
+  }
+}
+
+/**
+ * Events, newest first, with those that come in put on top; while `isHeld` these wait instead.
+ * Nothing is polled for while `isLive` is false.
+ */
+export function useTail(
+  params: Params,
+  { isHeld, isLive }: { isHeld: boolean; isLive: boolean },
+): Tail {
+  const first = useRead<EventsReply>(PATH, { ...params, limit: PAGE_ROWS });
+  const [stored, setLater] = useState<Later>(nothingYet(null));
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const [isLoadingMore, setLoadingMore] = useState(false);
+  const held = useRef(isHeld);
+  held.current = isHeld;
+  const { data } = first;
+  const later = stored.of === data ? stored : nothingYet(data);
+  /** Changes what came later, unless the first page is another one by now. */
+  const change = (edit: (later: Later) => Later) =>
+    setLater((before) => edit(before.of === data ? before : nothingYet(data)));
+  useEffect(() => {
+    if (data === null || first.state !== "ready" || !isLive) return;
+    const abort = new AbortController();
+    void follow(params, data.tailCursor, abort.signal, {
+      onReply({ events, nextCursor }) {
+        setProblem(null);
+        if (events.length === 0) return;
+        change((before) => {
+          const waiting = [...events, ...before.waiting];
+          const isOverfull = before.isOverfull || nextCursor !== null ||
+            waiting.length + before.newer.length > NEWER_ROWS_MAX;
+          const next = { ...before, isOverfull, waiting: waiting.slice(0, NEWER_ROWS_MAX) };
+          return held.current || isOverfull ? next : withWaiting(next);
+        });
+      },
+      onProblem: setProblem,
+    });
+    return () => abort.abort();
+  }, [data, first.state, isLive, JSON.stringify(params), project.value]);
+  const show = () => later.isOverfull ? first.reload() : change(withWaiting);
+  const isReleased = !isHeld && later.waiting.length > 0;
+  useEffect(() => {
+    if (isReleased) show();
+  }, [isReleased, later.isOverfull]);
+  const cursor = (later.older.at(-1) ?? data)?.nextCursor ?? null;
+  const more = async () => {
+    if (cursor === null || isLoadingMore) return;
+    setLoadingMore(true);
+    try {
+      const page = await read<EventsReply>(PATH, { ...params, limit: PAGE_ROWS, cursor });
+      change((before) => ({ ...before, older: [...before.older, page] }));
+    } catch { /* the button stays: pressing it again is the retry */ }
+    setLoadingMore(false);
+  };
+  const pages = [...data === null ? [] : [data], ...later.older];
+  return {
+    first,
+    events: distinct([...later.newer, ...pages.flatMap(({ events }) => events)]),
+    waiting: later.waiting.length,
+    isOverfull: later.isOverfull,
+    show,
+    hasMore: cursor !== null,
+    isLoadingMore,
+    more,
+    problem,
+  };
+}

@@ -1,0 +1,172 @@
+/// <reference lib="dom" />
+import { useEffect, useRef } from "preact/hooks";
+import { Icon } from "../icons.tsx";
+import { sharedParams, viewParam } from "../location_state.ts";
+import { percent } from "../number_format.ts";
+import { EmptyNote, ErrorNote, Panel } from "../panel.tsx";
+import { type Resource, useRead } from "../resource.ts";
+import { FunnelBuilder } from "./funnels_builder.tsx";
+import {
+  definitionParams,
+  type FunnelDefinition,
+  isSame,
+  type SavedFunnel,
+} from "./funnels_definition.ts";
+import { type Draft, showFunnel, useDraft } from "./funnels_draft.ts";
+import { FunnelResult } from "./funnels_result.tsx";
+import { type FunnelSource, useFunnelSource } from "./funnels_source.ts";
+import { GroupPanel } from "./funnels_tables.tsx";
+import type { FunnelReply } from "./funnels_words.ts";
+
+interface SavedListProps {
+  readonly source: FunnelSource;
+  readonly isEdited: boolean;
+  readonly run: Resource<FunnelReply>;
+}
+
+/** The conversion of the chosen funnel, as it is shown below. */
+function Latest({ run }: Pick<SavedListProps, "run">) {
+  const { state, data } = run;
+  if (data === null) return <span class="funnels-latest">{state === "error" ? "–" : "…"}</span>;
+  return (
+    <span class="funnels-latest">
+      {percent(data.entered === 0 ? null : data.converted / data.entered)}
+      <span class="visually-hidden">converted</span>
+    </span>
+  );
+}
+
+function SavedPill({ funnel, isChosen, isEdited, run }: {
+  readonly funnel: SavedFunnel;
+  readonly isChosen: boolean;
+  readonly isEdited: boolean;
+  readonly run: Resource<FunnelReply>;
+}) {
+  const item = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isChosen) item.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [isChosen]);
+  return (
+    <li ref={item}>
+      <button
+        type="button"
+        class="funnels-pill"
+        aria-current={isChosen ? "true" : undefined}
+        onClick={() => showFunnel(null, funnel)}
+      >
+        <span class="funnels-pill-title">{funnel.title}</span>
+        {isChosen && isEdited && <span class="funnels-edited">edited</span>}
+        {isChosen && <Latest run={run} />}
+      </button>
+    </li>
+  );
+}
+
+/** Every saved funnel, and with the chosen one its conversion. */
+function SavedList({ source: { funnels, saved, fresh }, isEdited, run }: SavedListProps) {
+  return (
+    <nav class="funnels-saved" aria-label="Saved funnels">
+      <ul>
+        {saved === null && (
+          <li>
+            <span class="funnels-pill" aria-current="true">
+              <span class="funnels-pill-title">New funnel</span>
+              <Latest run={run} />
+            </span>
+          </li>
+        )}
+        {funnels.map((funnel) => (
+          <SavedPill
+            key={funnel.slug}
+            {...{ funnel, isEdited, run }}
+            isChosen={funnel.slug === saved?.slug}
+          />
+        ))}
+        {saved !== null && fresh !== null && (
+          <li>
+            <button
+              type="button"
+              class="button button-quiet"
+              onClick={() => showFunnel(fresh, null)}
+            >
+              <Icon name="plus" /> New funnel
+            </button>
+          </li>
+        )}
+      </ul>
+    </nav>
+  );
+}
+
+/** What of the address says no more than the saved funnel is taken out of it. */
+function useShortAddress({ list, saved }: FunnelSource, shown: FunnelDefinition): void {
+  const isTold = saved !== null && viewParam("steps") !== null && isSame(shown, saved);
+  useEffect(() => {
+    if (isTold && list.state === "ready") showFunnel(null, saved, { replace: true });
+  }, [isTold, list.state]);
+}
+
+/** The form and the result of one funnel. */
+function Workbench({ source, shown }: { source: FunnelSource; shown: FunnelDefinition }) {
+  const { saved, list } = source;
+  const draft: Draft = useDraft(shown, saved);
+  useShortAddress(source, shown);
+  const run = useRead<FunnelReply>("/v1/funnels", {
+    ...sharedParams(),
+    ...definitionParams(shown),
+  });
+  const isEdited = saved !== null && !isSame(draft.value, saved);
+  return (
+    <>
+      {list.state === "error"
+        ? <ErrorNote problem={list.problem} onRetry={list.reload} />
+        : <SavedList {...{ source, isEdited, run }} />}
+      {source.isGone && (
+        <p class="banner" role="status">
+          The saved funnel of this address does not exist any more. This is a new one.
+        </p>
+      )}
+      <div class="funnels-grid">
+        <FunnelBuilder {...{ source, draft }} />
+        <div class="funnels-results">
+          <FunnelResult title={saved?.title ?? "New funnel"} {...{ draft, run }} />
+          <GroupPanel run={run} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** What stands in the view until it is known which funnel it shows, in the places of what comes. */
+function Waiting({ resource }: { resource: Resource<unknown> }) {
+  return (
+    <>
+      <div class="funnels-saved funnels-saved-waiting" />
+      <div class="funnels-grid">
+        <Panel title="Steps" state={resource} skeletonRows={16} class="funnels-builder" />
+        <Panel title="Funnel" state={resource} skeletonRows={14} class="funnels-result" />
+      </div>
+    </>
+  );
+}
+
+/** Ways of people through the project, saved or just being built. */
+export function FunnelsView() {
+  const source = useFunnelSource();
+  const { definition, names, list } = source;
+  if (definition !== null) return <Workbench source={source} shown={definition} />;
+  const waited = list.data === null && list.state === "loading" ? list : names;
+  if (waited.state === "loading") return <Waiting resource={waited} />;
+  return (
+    <Panel
+      title="Funnel"
+      state={waited}
+      empty={
+        <EmptyNote title="No events in this range" icon="funnels">
+          A funnel shows how many people go on from one event to the next. Choose a longer range, or
+          come back when the first events are in.
+        </EmptyNote>
+      }
+    />
+  );
+}

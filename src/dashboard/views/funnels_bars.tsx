@@ -1,0 +1,109 @@
+/// <reference lib="dom" />
+import { Definition } from "../definition.tsx";
+import { matchText } from "../match_editor.tsx";
+import { duration, integer, percent } from "../number_format.ts";
+import { FUNNEL_WORDS, type FunnelReply, type FunnelStep, stepName } from "./funnels_words.ts";
+
+/** What happened between a step and the one before. */
+function Passage({ step, isWorst }: { step: FunnelStep; isWorst: boolean }) {
+  const { conversionFromPrevious, dropoff, secondsFromPrevious: { median, p90 } } = step;
+  return (
+    <p class="funnels-passage">
+      <span>
+        <strong>{percent(conversionFromPrevious.value)}</strong> went on
+      </span>
+      <span class={isWorst ? "funnels-worst" : ""}>
+        <strong>{integer(dropoff)}</strong> lost{isWorst && <em>, the most</em>}
+      </span>
+      <span>
+        median <strong>{duration(median)}</strong>
+      </span>
+      <span>
+        90% within <strong>{duration(p90)}</strong>
+      </span>
+    </p>
+  );
+}
+
+/** What the step's events must be, where its name does not say it. */
+function conditionsOf({ query }: FunnelReply, index: number): string | null {
+  const match = query.steps[index];
+  if (match === undefined || query.order === "unordered") return null;
+  if (match.filters.length === 0 && match.label === undefined) return null;
+  const { label, name } = match;
+  const text = matchText({ name: match.name, filters: match.filters });
+  // The event's name is there already, unless the step has one of its own.
+  return label === undefined ? text.slice((name ?? "Any event").length).trim() : text;
+}
+
+function Legend() {
+  return (
+    <ul class="legend funnels-legend">
+      <li>
+        <span class="swatch" /> People <Definition of="People" text={FUNNEL_WORDS.actors} />
+      </li>
+      <li>
+        % of all who entered{" "}
+        <Definition of="Share of all who entered" text={FUNNEL_WORDS.fromStart} />
+      </li>
+      <li>
+        Went on <Definition of="Went on" text={FUNNEL_WORDS.fromPrevious} />
+      </li>
+      <li>
+        <span class="swatch funnels-swatch-lost" /> Lost{" "}
+        <Definition of="Lost" text={FUNNEL_WORDS.dropoff} />
+      </li>
+      <li>
+        Median <Definition of="Median" text={FUNNEL_WORDS.median} />
+      </li>
+      <li>
+        90% within <Definition of="90% within" text={FUNNEL_WORDS.p90} />
+      </li>
+    </ul>
+  );
+}
+
+/** A bar for each step, and between two what became of people. */
+export function FunnelBars({ data }: { data: FunnelReply }) {
+  const { steps, entered } = data;
+  const most = Math.max(...steps.slice(1).map(({ dropoff }) => dropoff), 1);
+  const worst = steps.length > 2 ? steps.findIndex(({ dropoff }) => dropoff === most) : -1;
+  const width = (actors: number) => `${entered === 0 ? 0 : 100 * actors / entered}%`;
+  return (
+    <>
+      <ol class="funnels-bars">
+        {steps.map((step, i) => {
+          const conditions = conditionsOf(data, i);
+          return (
+            <li key={i} class="funnels-row">
+              {i > 0 && <Passage step={step} isWorst={i === worst} />}
+              <div class="funnels-row-head">
+                <span class="funnels-number" aria-hidden="true">{i + 1}</span>
+                <span class="funnels-name">
+                  {stepName(data, i)}
+                  {conditions && <span class="muted" title={conditions}>{conditions}</span>}
+                </span>
+                <span class="funnels-actors">
+                  {integer(step.actors)}
+                  <span class="visually-hidden">people,</span>
+                </span>
+                <span class="funnels-share">
+                  {percent(step.conversionFromStart.value)}
+                  <span class="visually-hidden">of all who entered</span>
+                </span>
+              </div>
+              <div class="funnels-track" aria-hidden="true">
+                <span
+                  class={step.actors > 0 ? "funnels-fill funnels-fill-some" : "funnels-fill"}
+                  style={{ width: width(step.actors) }}
+                />
+                <span class="funnels-lost" style={{ width: width(step.dropoff) }} />
+              </div>
+            </li>
+          );
+        })}
+      </ol>
+      <Legend />
+    </>
+  );
+}

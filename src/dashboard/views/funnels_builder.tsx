@@ -1,0 +1,69 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { Icon } from "../icons.tsx";
+import { matchText } from "../match_editor.tsx";
+import { Panel } from "../panel.tsx";
+import { type FunnelDefinition, windowText } from "./funnels_definition.ts";
+import type { Draft } from "./funnels_draft.ts";
+import { FunnelOptions } from "./funnels_options.tsx";
+import { SaveActions } from "./funnels_saving.tsx";
+import type { FunnelSource } from "./funnels_source.ts";
+import { FunnelSteps } from "./funnels_steps.tsx";
+import { FUNNEL_WORDS } from "./funnels_words.ts";
+
+/** Narrower than this the result would stand below a long form. */
+const WIDE = "(min-width: 1101px)";
+const ORDER_TEXTS = {
+  ordered: "in this order",
+  strict: "strictly one after the other",
+  unordered: "in any order",
+} as const;
+
+/** The definition in a sentence, where the form is folded. */
+function Summary({ value }: { value: FunnelDefinition }) {
+  const { steps, window, order, exclude } = value;
+  return (
+    <div class="funnels-summary">
+      <ol class="funnels-summary-steps">
+        {steps.map((step, i) => <li key={i}>{matchText(step)}</li>)}
+      </ol>
+      <p class="muted">
+        {ORDER_TEXTS[order]}, within {windowText(window)}
+        {exclude.length > 0 && `, without ${exclude.map(matchText).join(" or ")}`}
+      </p>
+    </div>
+  );
+}
+
+/** The form that a funnel is made in. */
+export function FunnelBuilder({ source, draft }: { source: FunnelSource; draft: Draft }) {
+  const [isOpen, setOpen] = useState(() => matchMedia(WIDE).matches);
+  const { value, change } = draft;
+  return (
+    <Panel
+      title="Steps"
+      definition={FUNNEL_WORDS.steps}
+      class="funnels-builder"
+      actions={
+        <button
+          type="button"
+          class="button button-quiet funnels-fold"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="edit" /> {isOpen ? "Done" : "Change"}
+        </button>
+      }
+    >
+      {isOpen
+        ? (
+          <>
+            <FunnelSteps steps={value.steps} onChange={(steps) => change({ steps })} />
+            <FunnelOptions value={value} onChange={change} />
+          </>
+        )
+        : <Summary value={value} />}
+      <SaveActions source={source} draft={draft} />
+    </Panel>
+  );
+}

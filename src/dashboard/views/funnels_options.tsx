@@ -1,0 +1,182 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { Definition } from "../definition.tsx";
+import { type Choice, SelectField, TextField } from "../field.tsx";
+import { fieldLabel, FIELDS, isProperty } from "../filter_fields.ts";
+import { Icon } from "../icons.tsx";
+import { MatchEditor } from "../match_editor.tsx";
+import { usePropertyKeys } from "../suggestions.ts";
+import {
+  byFault,
+  EXCLUSIONS_MAX,
+  type FunnelDefinition,
+  type FunnelEntry,
+  type FunnelOrder,
+  NEW_EXCLUSION,
+  PROPERTY,
+  WINDOW_UNITS,
+  windowFault,
+  windowParts,
+} from "./funnels_definition.ts";
+import { FUNNEL_WORDS } from "./funnels_words.ts";
+
+interface OptionsProps {
+  readonly value: FunnelDefinition;
+  readonly onChange: (changes: Partial<FunnelDefinition>) => void;
+}
+
+const ORDERS: readonly Choice[] = [
+  { value: "ordered", label: "In this order" },
+  { value: "strict", label: "Strictly one after the other" },
+  { value: "unordered", label: "In any order" },
+];
+const ENTRIES: readonly Choice[] = [
+  { value: "any", label: "Best attempt" },
+  { value: "first", label: "First attempt" },
+];
+const NO_BREAKDOWN: Choice = { value: "", label: "Nothing" };
+const BY_CHOICES: readonly Choice[] = [
+  NO_BREAKDOWN,
+  ...FIELDS.map(({ field, label, group }) => ({ value: field, label, group })),
+  { value: PROPERTY, label: "Property…", group: "Event" },
+].toSorted((a, b) => rank(a.group) - rank(b.group));
+
+function rank(group: string | undefined): number {
+  return [undefined, "Visitor", "Visit", "Event"].indexOf(group);
+}
+
+/** A field with its definition beside the label. */
+function Defined(
+  { of, text, children }: { of: string; text: string; children: ComponentChildren },
+) {
+  return (
+    <div class="funnels-option">
+      {children}
+      <Definition of={of} text={text} />
+    </div>
+  );
+}
+
+function WindowFields({ value: { window }, onChange }: OptionsProps) {
+  const { count, unit } = windowParts(window);
+  return (
+    <Defined of="Time to finish" text={FUNNEL_WORDS.window}>
+      <div class="funnels-window">
+        <TextField
+          label="Time to finish"
+          type="number"
+          min="1"
+          value={count}
+          error={windowFault(window)}
+          onChange={(text) => onChange({ window: text.trim() + unit })}
+        />
+        <SelectField
+          label="Unit of time"
+          isLabelHidden
+          value={unit}
+          choices={WINDOW_UNITS.map(({ value, label }) => ({
+            value,
+            label: count === "1" ? label.slice(0, -1) : label,
+          }))}
+          onChange={(next) => onChange({ window: count + next })}
+        />
+      </div>
+    </Defined>
+  );
+}
+
+function ByFields({ value: { by, steps }, onChange }: OptionsProps) {
+  const keys = usePropertyKeys(steps[0]?.name);
+  return (
+    <Defined of="Break down by" text={FUNNEL_WORDS.by}>
+      <div class="funnels-by">
+        <SelectField
+          label="Break down by"
+          value={by !== null && isProperty(by) ? PROPERTY : by ?? ""}
+          choices={BY_CHOICES}
+          onChange={(field) => onChange({ by: field === "" ? null : field })}
+        />
+        {by !== null && isProperty(by) && (
+          <TextField
+            label="Property"
+            value={fieldLabel(by)}
+            placeholder="plan"
+            error={byFault(by)}
+            suggestions={keys}
+            onChange={(key) => onChange({ by: PROPERTY + key })}
+          />
+        )}
+      </div>
+    </Defined>
+  );
+}
+
+function Exclusions({ value: { exclude }, onChange }: OptionsProps) {
+  return (
+    <div class="funnels-exclusions">
+      {exclude.map((match, i) => (
+        <div class="funnels-step" key={i}>
+          <div class="funnels-step-tools">
+            <button
+              type="button"
+              class="button button-icon"
+              aria-label={`Remove excluded event ${i + 1}`}
+              onClick={() => onChange({ exclude: exclude.filter((_, j) => j !== i) })}
+            >
+              <Icon name="close" size={14} />
+            </button>
+          </div>
+          <div class="funnels-step-fields">
+            <MatchEditor
+              label={exclude.length === 1 ? "Must not happen" : `Must not happen ${i + 1}`}
+              value={match}
+              onChange={(changed) => onChange({ exclude: exclude.with(i, changed) })}
+            />
+          </div>
+        </div>
+      ))}
+      {exclude.length < EXCLUSIONS_MAX && (
+        <p class="funnels-exclude">
+          <button
+            type="button"
+            class="button button-quiet"
+            onClick={() => onChange({ exclude: [...exclude, NEW_EXCLUSION] })}
+          >
+            <Icon name="plus" /> Event that must not happen
+          </button>
+          <Definition of="Event that must not happen" text={FUNNEL_WORDS.exclude} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** All of a funnel but its steps. */
+export function FunnelOptions(props: OptionsProps) {
+  const { value: { order, entry }, onChange } = props;
+  return (
+    <>
+      <Exclusions {...props} />
+      <div class="funnels-options">
+        <WindowFields {...props} />
+        <Defined of="Order" text={FUNNEL_WORDS.order}>
+          <SelectField
+            label="Order"
+            value={order}
+            choices={ORDERS}
+            onChange={(next) => onChange({ order: next as FunnelOrder })}
+          />
+        </Defined>
+        <Defined of="What counts" text={FUNNEL_WORDS.entry}>
+          <SelectField
+            label="What counts"
+            value={entry}
+            choices={ENTRIES}
+            onChange={(next) => onChange({ entry: next as FunnelEntry })}
+          />
+        </Defined>
+        <ByFields {...props} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { CsvButton } from "../csv_button.tsx";
+import { csvOf } from "../data_table.tsx";
+import { DEFINITIONS } from "../definitions.ts";
+import { Icon } from "../icons.tsx";
+import { KpiTile } from "../kpi_tile.tsx";
+import { currentDates, effectiveTimezone } from "../location_state.ts";
+import { dateTime, integer, percent } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import type { Resource } from "../resource.ts";
+import { FunnelBars } from "./funnels_bars.tsx";
+import { isRunnable, unfinishedConditions } from "./funnels_definition.ts";
+import type { Draft } from "./funnels_draft.ts";
+import { stepColumns, StepTable } from "./funnels_tables.tsx";
+import { FUNNEL_WORDS, type FunnelReply, placedProblem } from "./funnels_words.ts";
+
+type RunState = "unfinished" | "waiting" | "running" | "ready" | "error";
+
+function runState(draft: Draft, run: Resource<FunnelReply>): RunState {
+  if (!isRunnable(draft.value)) return "unfinished";
+  if (draft.isWaiting) return "waiting";
+  return run.state === "loading" ? "running" : run.state;
+}
+
+function stateText(state: RunState, draft: Draft, data: FunnelReply | null): string {
+  if (state === "unfinished") return "Not run yet: a field on the form needs a value.";
+  if (state === "waiting") return "Runs when you stop typing…";
+  if (state === "running") return "Counting…";
+  if (state === "error" || data === null) return "";
+  const left = unfinishedConditions(draft.value);
+  const at = `Up to date, as of ${dateTime(data.asOf, effectiveTimezone.value)}.`;
+  if (left === 0) return at;
+  return `${at} ${left === 1 ? "A condition" : `${left} conditions`} without a value ${
+    left === 1 ? "is" : "are"
+  } left out.`;
+}
+
+/** Whether what is shown is what the form says. */
+function StateLine({ draft, run }: { draft: Draft; run: Resource<FunnelReply> }) {
+  const state = runState(draft, run);
+  return (
+    <p class="funnels-state" role="status" data-run={state}>
+      <span class={`funnels-dot funnels-dot-${state}`} /> {stateText(state, draft, run.data)}
+    </p>
+  );
+}
+
+function Tiles({ data }: { data: FunnelReply }) {
+  const { entered, converted, open, excluded, query } = data;
+  const rate = entered === 0 ? null : converted / entered;
+  const enteredMeaning = query.order === "unordered"
+    ? FUNNEL_WORDS.enteredUnordered
+    : FUNNEL_WORDS.entered;
+  return (
+    <div class="tiles funnels-tiles">
+      <KpiTile label="Conversion" definition={FUNNEL_WORDS.conversion} value={percent(rate)} />
+      <KpiTile label="Entered" definition={enteredMeaning} value={integer(entered)} />
+      <KpiTile label="Converted" definition={FUNNEL_WORDS.converted} value={integer(converted)} />
+      <KpiTile label="Still open" definition={FUNNEL_WORDS.open} value={integer(open)} />
+      <KpiTile label="Excluded" definition={FUNNEL_WORDS.excluded} value={integer(excluded)} />
+    </div>
+  );
+}
+
+function Actions({ data, name, isTable, onTable }: {
+  readonly data: FunnelReply | null;
+  readonly name: string;
+  readonly isTable: boolean;
+  readonly onTable: () => void;
+}) {
+  const { from, to } = currentDates();
+  return (
+    <>
+      <button
+        type="button"
+        class="button button-quiet"
+        aria-pressed={isTable}
+        onClick={onTable}
+      >
+        <Icon name={isTable ? "chart" : "table"} /> {isTable ? "Bars" : "Table"}
+      </button>
+      {data && (
+        <CsvButton
+          name={`funnel ${name} ${from} to ${to}`}
+          content={() => csvOf(stepColumns(data), data.steps.map((_, i) => i))}
+        />
+      )}
+    </>
+  );
+}
+
+interface FunnelResultProps {
+  readonly title: string;
+  readonly draft: Draft;
+  readonly run: Resource<FunnelReply>;
+}
+
+/** What became of the people, step by step. */
+export function FunnelResult({ title, draft, run }: FunnelResultProps) {
+  const [isTable, setTable] = useState(false);
+  const { data, problem } = run;
+  const name = title.replace(/[^\p{L}\p{N} _-]+/gu, " ").trim().toLowerCase();
+  return (
+    <Panel
+      title={title}
+      definition={DEFINITIONS.funnel}
+      state={{ ...run, problem: problem && placedProblem(problem) }}
+      skeletonRows={12}
+      class="funnels-result"
+      actions={<Actions {...{ data, name, isTable }} onTable={() => setTable(!isTable)} />}
+    >
+      <StateLine {...{ draft, run }} />
+      {data && (
+        <>
+          <Tiles data={data} />
+          {data.entered === 0
+            ? (
+              <EmptyNote title="Nobody did the first step in this range" icon="funnels">
+                Choose a longer range, take filters away, or begin with another event.
+              </EmptyNote>
+            )
+            : isTable
+            ? <StepTable data={data} />
+            : <FunnelBars data={data} />}
+        </>
+      )}
+    </Panel>
+  );
+}

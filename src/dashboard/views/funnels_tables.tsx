@@ -1,0 +1,135 @@
+/// <reference lib="dom" />
+import { type Column, DataTable } from "../data_table.tsx";
+import { fieldLabel, valueLabel } from "../filter_fields.ts";
+import { addFilter, currentDates } from "../location_state.ts";
+import { duration, integer, percent } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import type { Resource } from "../resource.ts";
+import { FUNNEL_WORDS, type FunnelGroup, type FunnelReply, stepName } from "./funnels_words.ts";
+
+/** The steps as rows: the text of the bars, and what is exported. */
+export function stepColumns(data: FunnelReply): readonly Column<number>[] {
+  const { steps } = data;
+  const number = (
+    title: string,
+    definition: string,
+    value: (i: number) => number | null,
+    format: (value: number | null) => string,
+    isMinor = false,
+  ): Column<number> => ({
+    title,
+    definition,
+    value,
+    show: (i) => format(value(i)),
+    isNumber: true,
+    isMinor,
+  });
+  const { actors, fromStart, fromPrevious, dropoff, median, p90 } = FUNNEL_WORDS;
+  return [
+    {
+      title: "Step",
+      value: (i) => stepName(data, i),
+      show: (i) => `${i + 1}. ${stepName(data, i)}`,
+    },
+    number("People", actors, (i) => steps[i]!.actors, integer),
+    number("Of all", fromStart, (i) => steps[i]!.conversionFromStart.value, percent),
+    number("Went on", fromPrevious, (i) => steps[i]!.conversionFromPrevious.value, percent, true),
+    number("Lost", dropoff, (i) => steps[i]!.dropoff, integer),
+    number("Median", median, (i) => steps[i]!.secondsFromPrevious.median, duration, true),
+    number("90% within", p90, (i) => steps[i]!.secondsFromPrevious.p90, duration, true),
+  ];
+}
+
+/** The same figures as the bars. */
+export function StepTable({ data }: { data: FunnelReply }) {
+  return (
+    <DataTable
+      caption="The funnel's steps"
+      columns={stepColumns(data)}
+      rows={data.steps.map((_, i) => i)}
+      share={(i) => data.steps[i]!.conversionFromStart.value ?? 0}
+    />
+  );
+}
+
+const rateOf = (part: number, whole: number) => whole === 0 ? null : part / whole;
+
+function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGroup>[] {
+  return [
+    {
+      title: fieldLabel(by),
+      value: ({ value }) => value,
+      show: ({ value }) => <span title={value ?? undefined}>{valueLabel(by, value)}</span>,
+    },
+    {
+      title: "Entered",
+      definition: FUNNEL_WORDS.entered,
+      value: ({ entered }) => entered,
+      show: ({ entered }) => integer(entered),
+      isNumber: true,
+    },
+    // The first step is who entered, the last one the conversion.
+    ...data.steps.slice(1, -1).map((_, k): Column<FunnelGroup> => ({
+      title: `${k + 2}. ${stepName(data, k + 1)}`,
+      definition: FUNNEL_WORDS.fromStart,
+      value: ({ steps }) => steps[k + 1]!.conversionFromStart.value,
+      show: ({ steps }) => percent(steps[k + 1]!.conversionFromStart.value),
+      isNumber: true,
+      isMinor: true,
+    })),
+    {
+      title: "Converted",
+      definition: FUNNEL_WORDS.converted,
+      value: ({ converted }) => converted,
+      show: ({ converted }) => integer(converted),
+      isNumber: true,
+      isMinor: true,
+    },
+    {
+      title: "Conversion",
+      definition: FUNNEL_WORDS.conversion,
+      value: ({ converted, entered }) => rateOf(converted, entered),
+      show: ({ converted, entered }) => <strong>{percent(rateOf(converted, entered))}</strong>,
+      isNumber: true,
+    },
+  ];
+}
+
+/** The funnel by a value at the entry, the largest groups first. */
+export function GroupPanel({ run }: { run: Resource<FunnelReply> }) {
+  const by = run.data?.query.by ?? null;
+  const groups = run.data?.groups ?? [];
+  if (run.data === null || by === null) return null;
+  const { from, to } = currentDates();
+  const most = Math.max(1, ...groups.map(({ entered }) => entered));
+  const isField = (value: string | null) => value !== "$other";
+  const isMissing = groups.length === 1 && groups[0]!.value === null;
+  return (
+    <Panel
+      title={`By ${fieldLabel(by).toLowerCase()}`}
+      definition="The same funnel for each value that people had when they entered. Beyond the largest 25, all others together."
+      state={run}
+      empty={groups.length === 0 ? <EmptyNote title="Nobody entered in this range" /> : null}
+    >
+      {isMissing && (
+        <p class="muted">
+          Nobody had a value when they entered: it is read from the event of the first step.
+        </p>
+      )}
+      <DataTable
+        caption={`The funnel by ${fieldLabel(by)}`}
+        columns={groupColumns(run.data, by)}
+        rows={groups}
+        rowKey={({ value }) => JSON.stringify(value)}
+        share={({ entered }) => entered / most}
+        onRow={({ value }) => isField(value) && addFilter(by, value)}
+        rowAction={({ value }) =>
+          isField(value)
+            ? `Show only: ${fieldLabel(by)} is ${valueLabel(by, value)}`
+            : "All values but the largest 25"}
+        csvName={`funnel by ${fieldLabel(by).toLowerCase()} ${from} to ${to}`}
+        isSortable
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,82 @@
+import { ApiProblem } from "../api_problem.ts";
+import type { Rate } from "../replies.ts";
+import type { FunnelDefinition } from "./funnels_definition.ts";
+
+export interface FunnelStep {
+  readonly label: string;
+  readonly actors: number;
+  readonly conversionFromStart: Rate;
+  readonly conversionFromPrevious: Rate;
+  readonly dropoff: number;
+  readonly secondsFromPrevious: { readonly median: number | null; readonly p90: number | null };
+}
+
+export interface FunnelGroup {
+  readonly value: string | null;
+  readonly entered: number;
+  readonly converted: number;
+  readonly steps: readonly FunnelStep[];
+}
+
+/** `GET /v1/funnels` with steps. */
+export interface FunnelReply {
+  readonly asOf: string;
+  /** What was run; the reply that is shown may be older than the definition. */
+  readonly query: FunnelDefinition;
+  readonly steps: readonly FunnelStep[];
+  readonly entered: number;
+  readonly converted: number;
+  readonly excluded: number;
+  readonly open: number;
+  readonly groups?: readonly FunnelGroup[];
+}
+
+/** What each figure of a funnel means. */
+export const FUNNEL_WORDS = {
+  steps: "What people are expected to do, one event after the other.",
+  conversion: "People who reached the last step, as a share of those who entered.",
+  entered: "Different people who did the first step in the range.",
+  enteredUnordered: "Different people who did any of the steps in the range.",
+  converted: "Different people who reached the last step in time.",
+  open: "People who have not reached the last step, but whose time for it is not over yet.",
+  excluded: "People whose best attempt ended because they did an event that must not happen.",
+  actors: "Different people who reached the step, in the attempt that counts.",
+  fromStart: "People who reached the step, as a share of all who entered.",
+  fromPrevious: "People who reached the step, as a share of those who reached the one before.",
+  dropoff: "People who reached the step before, and not this one.",
+  median: "Half of those who reached the step took longer than this since the step before.",
+  p90: "Nine of ten who reached the step took no longer than this since the step before.",
+  window: "How long after their own first step people may reach the later ones.",
+  order:
+    "In order: other events may lie between. Strictly: each step is the very next event, clicks and scrolls aside. Any order: a step counts how many different ones people did.",
+  entry:
+    "Best attempt: of all times that someone began, the one that came furthest counts. First attempt: only the first time in the range.",
+  exclude: "An attempt ends where one of these happens before the next step.",
+  by: "Splits people by this, as it was when they entered.",
+} as const;
+
+/** What step `index` is called: in any order a step is how many were done, not which. */
+export function stepName({ query, steps }: FunnelReply, index: number): string {
+  if (query.order !== "unordered" || steps.length === 1) return steps[index]!.label;
+  if (index === 0) return "Any step";
+  return index === steps.length - 1
+    ? `All ${steps.length} steps`
+    : `Any ${index + 1} different steps`;
+}
+
+const MATCH_NAMES: Readonly<Record<string, string>> = {
+  steps: "Step",
+  exclude: "Event that must not happen",
+};
+
+/** A refusal with the place as the form calls it: "Step 2, condition 1: A group is not closed." */
+export function placedProblem(problem: ApiProblem): ApiProblem {
+  const { field = "", message = "" } = problem.errors[0] ?? {};
+  const [, match, condition, text] =
+    /^\[(\d+)\](?:\.filters\[(\d+)\])?[^:]*: (.+)$/s.exec(message) ?? [];
+  if (MATCH_NAMES[field] === undefined || text === undefined) return problem;
+  const place = [`${MATCH_NAMES[field]} ${Number(match) + 1}`];
+  if (condition !== undefined) place.push(`condition ${Number(condition) + 1}`);
+  const { status, code, errors, requestId } = problem;
+  return new ApiProblem(status, code, `${place.join(", ")}: ${text}`, errors, requestId);
+}

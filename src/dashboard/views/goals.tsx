@@ -1,0 +1,108 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { Icon } from "../icons.tsx";
+import { go, seriesParams, viewParam } from "../location_state.ts";
+import { Panel } from "../panel.tsx";
+import { useRead } from "../resource.ts";
+import { hasScope } from "../session.ts";
+import { GoalDetail } from "./goals_detail.tsx";
+import { GoalDialog } from "./goals_dialog.tsx";
+import { formOf, type GoalForm, newForm } from "./goals_form.ts";
+import { type Goal, GOAL_WORDS, type GoalsReply } from "./goals_reading.ts";
+import { GoalsStart, NoWriting } from "./goals_start.tsx";
+import { GoalsTable } from "./goals_table.tsx";
+
+/** What the dialog begins with; `slug` of a goal that is changed. */
+interface Editing {
+  readonly start: GoalForm;
+  readonly slug: string | null;
+}
+
+const showGoal = (slug: string | null) => go({ params: { goal: slug, by: null, figure: null } });
+
+interface GoalsListProps {
+  readonly resource: ReturnType<typeof useRead<GoalsReply>>;
+  readonly goals: readonly Goal[];
+  readonly isGone: boolean;
+  readonly onCreate: (form: GoalForm) => void;
+}
+
+function GoalsList({ resource, goals, isGone, onCreate }: GoalsListProps) {
+  const canWrite = hasScope("write");
+  const isEmpty = resource.data !== null && goals.length === 0;
+  return (
+    <>
+      {isGone && (
+        <p class="banner" role="status">The goal of this address does not exist any more.</p>
+      )}
+      <Panel
+        title="Goals"
+        definition={GOAL_WORDS.goals}
+        state={resource}
+        actions={canWrite && !isEmpty && (
+          <button
+            type="button"
+            class="button"
+            onClick={() => onCreate(newForm())}
+          >
+            <Icon name="plus" /> New goal
+          </button>
+        )}
+        empty={isEmpty ? <GoalsStart onCreate={onCreate} /> : null}
+      >
+        <GoalsTable goals={goals} onGoal={showGoal} />
+        {!canWrite && <NoWriting />}
+      </Panel>
+    </>
+  );
+}
+
+/** What people hope for, and what came of it: all goals, or one in detail. */
+export function GoalsView() {
+  const resource = useRead<GoalsReply>("/v1/goals", seriesParams());
+  const [deleted, setDeleted] = useState<readonly string[]>([]);
+  const [editing, setEditing] = useState<Editing | null>(null);
+  const goals = resource.data?.goals.filter(({ slug }) => !deleted.includes(slug)) ?? [];
+  const chosen = viewParam("goal");
+  const goal = goals.find(({ slug }) => slug === chosen) ?? null;
+  const isGone = resource.state === "ready" && chosen !== null && goal === null;
+  const saved = (slug: string) => {
+    setEditing(null);
+    setDeleted((before) => before.filter((each) => each !== slug));
+    resource.reload();
+  };
+  const gone = (slug: string) => {
+    setDeleted((before) => [...before, slug]);
+    showGoal(null);
+    resource.reload();
+  };
+  return (
+    <>
+      {goal === null
+        ? (
+          <GoalsList
+            {...{ resource, goals, isGone }}
+            onCreate={(start) => setEditing({ start, slug: null })}
+          />
+        )
+        : (
+          <GoalDetail
+            goal={goal}
+            goals={resource}
+            onBack={() => showGoal(null)}
+            onEdit={() => setEditing({ start: formOf(goal), slug: goal.slug })}
+            onDeleted={() => gone(goal.slug)}
+          />
+        )}
+      {editing && (
+        <GoalDialog
+          start={editing.start}
+          isNew={editing.slug === null}
+          taken={goals.flatMap(({ slug }) => slug === editing.slug ? [] : [slug])}
+          onSaved={saved}
+          onClose={() => setEditing(null)}
+        />
+      )}
+    </>
+  );
+}

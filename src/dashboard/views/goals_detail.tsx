@@ -1,0 +1,250 @@
+/// <reference lib="dom" />
+import { useMemo, useState } from "preact/hooks";
+import { send } from "../api.ts";
+import { Tabs } from "../breakdown.tsx";
+import { ChartBlock } from "../chart_block.tsx";
+import { type Column, DataTable } from "../data_table.tsx";
+import { DEFINITIONS } from "../definitions.ts";
+import { Confirm } from "../dialog.tsx";
+import { fieldLabel, valueLabel } from "../filter_fields.ts";
+import { Icon } from "../icons.tsx";
+import { KpiTile } from "../kpi_tile.tsx";
+import {
+  addFilter,
+  currentDates,
+  effectiveInterval,
+  go,
+  sharedParams,
+  viewParam,
+} from "../location_state.ts";
+import { matchText } from "../match_editor.tsx";
+import { integer, percent } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import type { AcquisitionReply, AcquisitionRow } from "../replies.ts";
+import { type Resource, usePages } from "../resource.ts";
+import { hasScope } from "../session.ts";
+import { useChange } from "./funnels_saving.tsx";
+import { type Goal, GOAL_WORDS, type GoalFigure, type GoalsReply } from "./goals_reading.ts";
+import { NoWriting } from "./goals_start.tsx";
+import { valueText } from "./goals_table.tsx";
+
+const CHART_PX = 260;
+const TABS = [
+  "channel",
+  "source",
+  "campaign",
+  "country",
+  "device",
+  "entryPath",
+  "referrer",
+  "browser",
+  "os",
+]
+  .map((id) => ({ id, label: fieldLabel(id) }));
+
+const NAMES: Readonly<Record<GoalFigure, string>> = {
+  uniqueConversions: "People",
+  totalConversions: "Conversions",
+};
+
+function Tiles({ goal, figure }: { goal: Goal; figure: GoalFigure }) {
+  const choose = (next: GoalFigure) =>
+    go({ params: { figure: next === "uniqueConversions" ? null : next } });
+  return (
+    <div class="tiles goals-tiles">
+      <KpiTile
+        label="People"
+        definition={DEFINITIONS.uniqueConversions}
+        value={integer(goal.uniqueConversions)}
+        isSelected={figure === "uniqueConversions"}
+        onSelect={() => choose("uniqueConversions")}
+      />
+      <KpiTile
+        label="Conversions"
+        definition={DEFINITIONS.totalConversions}
+        value={integer(goal.totalConversions)}
+        isSelected={figure === "totalConversions"}
+        onSelect={() => choose("totalConversions")}
+      />
+      <KpiTile
+        label="Conversion rate"
+        definition={DEFINITIONS.conversionRate}
+        value={percent(goal.conversionRate.value)}
+      />
+      <KpiTile
+        label="Value"
+        definition={goal.value.currency === null ? GOAL_WORDS.noValue : DEFINITIONS.goalValue}
+        value={valueText(goal)}
+      />
+    </div>
+  );
+}
+
+function Chart({ goal, figure }: { goal: Goal; figure: GoalFigure }) {
+  const { from, to } = currentDates();
+  const lines = useMemo(() => {
+    const points = goal.series.map((point) => ({ ...point, value: point[figure] }));
+    return [{ name: NAMES[figure], points }];
+  }, [goal, figure]);
+  return (
+    <ChartBlock
+      title={`${goal.title}: ${NAMES[figure].toLowerCase()} over time`}
+      lines={lines}
+      interval={effectiveInterval()}
+      format={integer}
+      heightPx={CHART_PX}
+      csvName={`${goal.slug} ${from} to ${to}`}
+    />
+  );
+}
+
+function sourceColumns(by: string): readonly Column<AcquisitionRow>[] {
+  return [
+    {
+      title: fieldLabel(by),
+      value: ({ value }) => value,
+      show: ({ value }) => <span title={value ?? undefined}>{valueLabel(by, value)}</span>,
+    },
+    {
+      title: "Visitors",
+      definition: DEFINITIONS.visitors,
+      value: ({ visitors }) => visitors,
+      show: ({ visitors }) => integer(visitors),
+      isNumber: true,
+      isMinor: true,
+    },
+    {
+      title: "People",
+      definition: GOAL_WORDS.sourceConversions,
+      value: ({ conversions }) => conversions,
+      show: ({ conversions }) => <strong>{integer(conversions)}</strong>,
+      isNumber: true,
+    },
+    {
+      title: "Rate",
+      definition: GOAL_WORDS.sourceRate,
+      value: ({ conversionRate }) => conversionRate?.value,
+      show: ({ conversionRate }) => percent(conversionRate?.value),
+      isNumber: true,
+    },
+  ];
+}
+
+/** Where the visits came from in which the goal was reached. */
+function SourcesPanel({ slug }: { slug: string }) {
+  const by = TABS.find(({ id }) => id === viewParam("by"))?.id ?? TABS[0]!.id;
+  const sources = usePages<AcquisitionRow, AcquisitionReply>("/v1/acquisition", {
+    ...sharedParams(),
+    by,
+    goal: slug,
+  });
+  const { rows, hasMore, more, isLoadingMore, all } = sources;
+  const { from, to } = currentDates();
+  const most = Math.max(1, ...rows.map(({ conversions = 0 }) => conversions));
+  const name = fieldLabel(by).toLowerCase();
+  return (
+    <Panel
+      title="Where they came from"
+      definition={GOAL_WORDS.sources}
+      state={sources}
+      skeletonRows={9}
+      actions={<Tabs label="Conversions by" param="by" tabs={TABS} chosen={by} />}
+      empty={sources.data && rows.length === 0
+        ? <EmptyNote title="No visits in this range" />
+        : null}
+    >
+      <DataTable
+        caption={`Conversions by ${name}`}
+        columns={sourceColumns(by)}
+        rows={rows}
+        rowKey={({ value }) => JSON.stringify(value)}
+        share={({ conversions = 0 }) => conversions / most}
+        onRow={({ value }) => addFilter(by, value)}
+        rowAction={({ value }) => `Show only: ${fieldLabel(by)} is ${valueLabel(by, value)}`}
+        csvName={`${slug} by ${name} ${from} to ${to}`}
+        allRows={all}
+        onMore={hasMore ? more : undefined}
+        isLoadingMore={isLoadingMore}
+        isSortable
+      />
+    </Panel>
+  );
+}
+
+interface GoalDetailProps {
+  readonly goal: Goal;
+  readonly goals: Resource<GoalsReply>;
+  readonly onBack: () => void;
+  readonly onEdit: () => void;
+  readonly onDeleted: () => void;
+}
+
+function DeleteButton({ goal: { slug, title }, onDeleted }: GoalDetailProps) {
+  const [isAsked, setAsked] = useState(false);
+  const { isBusy, problem, run } = useChange();
+  return (
+    <>
+      <button type="button" class="button button-quiet" onClick={() => setAsked(true)}>
+        <Icon name="trash" /> Delete
+      </button>
+      {isAsked && (
+        <Confirm
+          title="Delete this goal?"
+          action="Delete"
+          isBusy={isBusy}
+          onClose={() => setAsked(false)}
+          onConfirm={() =>
+            run(async () => {
+              await send("DELETE", `/v1/goals/${slug}`);
+              onDeleted();
+            })}
+        >
+          <p>
+            “{title}” is no longer counted for anyone. No events are deleted: a goal like it shows
+            the same numbers again.
+          </p>
+          {problem && <p class="banner" role="alert">{problem.detail}</p>}
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** One goal: its figures, its course, and where the people came from. */
+export function GoalDetail(props: GoalDetailProps) {
+  const { goal, goals, onBack, onEdit } = props;
+  const figure = viewParam("figure") === "totalConversions"
+    ? "totalConversions"
+    : "uniqueConversions";
+  return (
+    <>
+      <p class="goals-back">
+        <button type="button" class="button button-quiet" onClick={onBack}>
+          <span class="goals-back-arrow">
+            <Icon name="up" size={14} />
+          </span>{" "}
+          All goals
+        </button>
+      </p>
+      <Panel
+        title={goal.title}
+        definition={GOAL_WORDS.series}
+        state={goals}
+        actions={hasScope("write") && (
+          <>
+            <button type="button" class="button button-quiet" onClick={onEdit}>
+              <Icon name="edit" /> Edit
+            </button>
+            <DeleteButton {...props} />
+          </>
+        )}
+      >
+        <p class="muted">Counted event: {matchText(goal.match)}</p>
+        <Tiles goal={goal} figure={figure} />
+        <Chart goal={goal} figure={figure} />
+        {!hasScope("write") && <NoWriting />}
+      </Panel>
+      <SourcesPanel slug={goal.slug} />
+    </>
+  );
+}

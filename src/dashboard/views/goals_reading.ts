@@ -1,0 +1,38 @@
+import type { EventMatch } from "../match_editor.tsx";
+import type { Bucket, GoalResult } from "../replies.ts";
+
+export type GoalValue =
+  | { readonly property: string; readonly currency: string }
+  | { readonly fixed: number; readonly currency: string };
+
+export type GoalPoint = Bucket & {
+  readonly uniqueConversions: number;
+  readonly totalConversions: number;
+};
+
+/** A saved goal and what came of it. */
+export interface Goal extends GoalResult {
+  readonly match: EventMatch & { readonly name: string };
+  readonly valueDefinition: GoalValue | null;
+  readonly series: readonly GoalPoint[];
+}
+
+/** `GET /v1/goals`. */
+export interface GoalsReply {
+  readonly goals: readonly Goal[];
+}
+
+/** The figures of a goal whose series can be shown. */
+export type GoalFigure = "uniqueConversions" | "totalConversions";
+
+/** What the figures of goals mean, where the shared sentences do not say it. */
+export const GOAL_WORDS = {
+  goals: "What you hope people do, and how many of them did it.",
+  series:
+    "Each person counts once in each period, so that periods may add up to more than the whole.",
+  sources: "The visits in which people reached the goal, by where those visits came from.",
+  sourceConversions: "Different people who reached the goal within the visits of the row.",
+  sourceRate:
+    "People who reached the goal within the visits of the row, as a share of its visitors.",
+  noValue: "This goal is only counted.",
+} as const;

@@ -1,0 +1,104 @@
+/// <reference lib="dom" />
+import { Icon } from "../icons.tsx";
+import { EmptyNote, Skeleton } from "../panel.tsx";
+import { currentDates, timezone } from "../location_state.ts";
+import { useRead } from "../resource.ts";
+import { hasScope } from "../session.ts";
+import { type GoalForm, newForm } from "./goals_form.ts";
+
+/** What comes by itself is nobody's goal. */
+const PASSIVE: readonly string[] = ["page_view", "click", "scroll"];
+/** Words that tell of a success; those that come first are the better examples. */
+const SUCCESS = [
+  /purchase|order|paid|payment/,
+  /sign_?up|register|subscri|trial/,
+  /lead|contact|book|download/,
+];
+
+interface ValuesReply {
+  readonly series: readonly { readonly value?: string | null }[];
+}
+
+function valuesOf(data: ValuesReply | null): readonly string[] {
+  return data?.series.flatMap(({ value }) => value && value !== "$other" ? [value] : []) ?? [];
+}
+
+/** The event that looks most like a success, else the most frequent one that someone sent. */
+function exampleOf(names: readonly string[]): string | null {
+  const own = names.filter((name) => !PASSIVE.includes(name));
+  const successes = SUCCESS.map((word) => own.find((name) => word.test(name.toLowerCase())));
+  return successes.find((name) => name !== undefined) ?? own[0] ?? null;
+}
+
+/** An event's name as a title: "sign_up" is "Sign up". */
+export function titleOf(name: string): string {
+  const words = name.replace(/[_-]+/g, " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A goal that the project's own events suggest; null: none. */
+function useExample(): { isLoading: boolean; form: GoalForm | null; text: string } {
+  const params = { ...currentDates(), timezone: timezone.value, interval: "month" };
+  const names = useRead<ValuesReply>("/v1/trends", { ...params, by: "name" });
+  const event = exampleOf(valuesOf(names.data));
+  const needsPath = names.data !== null && event === null;
+  const paths = useRead<ValuesReply>(needsPath ? "/v1/trends" : null, {
+    ...params,
+    by: "path",
+    event: "page_view",
+  });
+  const path = valuesOf(paths.data)[0];
+  const isLoading = names.state === "loading" && names.data === null ||
+    needsPath && paths.state === "loading" && paths.data === null;
+  if (event !== null) {
+    const form = newForm(titleOf(event), { name: event, filters: [] });
+    return { isLoading, form, text: event };
+  }
+  if (path === undefined) return { isLoading, form: null, text: "" };
+  const filters = [{ field: "path", op: "is", values: [path] }];
+  const form = newForm(`Visit to ${path}`, { name: "page_view", filters });
+  return { isLoading, form, text: `page_view of ${path}` };
+}
+
+/** What a goal is, with an example of the project's own events. */
+export function GoalsStart({ onCreate }: { onCreate: (form: GoalForm) => void }) {
+  const { isLoading, form, text } = useExample();
+  if (isLoading) return <Skeleton />;
+  const canWrite = hasScope("write");
+  return (
+    <EmptyNote title="No goals yet" icon="goals">
+      <p>
+        A goal counts the people who do what you hope for: sign up, buy, or reach a page. It counts
+        past events too, and shows where those people came from.
+      </p>
+      {canWrite
+        ? (
+          <p class="goals-start">
+            {form !== null && (
+              <button
+                type="button"
+                class="button button-primary"
+                onClick={() => onCreate(form)}
+              >
+                Use {text}
+              </button>
+            )}
+            <button type="button" class="button" onClick={() => onCreate(newForm())}>
+              <Icon name="plus" /> New goal
+            </button>
+          </p>
+        )
+        : <NoWriting />}
+    </EmptyNote>
+  );
+}
+
+/** Why the buttons are missing. */
+export function NoWriting() {
+  return (
+    <p class="muted">
+      Your link may only read, so goals cannot be changed. Ask for a link with the scope{" "}
+      <code>write</code>.
+    </p>
+  );
+}

@@ -1,0 +1,93 @@
+/// <reference lib="dom" />
+import { type Column, DataTable } from "../data_table.tsx";
+import { DEFINITIONS } from "../definitions.ts";
+import { currentDates } from "../location_state.ts";
+import { matchText } from "../match_editor.tsx";
+import { integer, money, NOTHING, percent } from "../number_format.ts";
+import type { Goal } from "./goals_reading.ts";
+import { Sparkline } from "./goals_sparkline.tsx";
+
+/** A goal's value as it is shown; a dash where it is only counted. */
+export function valueText({ value }: Goal): string {
+  return value.currency === null ? NOTHING : money(value.amount, value.currency);
+}
+
+const COLUMNS: readonly Column<Goal>[] = [
+  {
+    title: "Goal",
+    value: ({ title }) => title,
+    show: ({ title, match }) => (
+      <span class="goals-name">
+        <span>{title}</span>
+        <span class="muted" title={matchText(match)}>{matchText(match)}</span>
+      </span>
+    ),
+  },
+  {
+    title: "Over time",
+    value: ({ series }) => series.map(({ uniqueConversions }) => uniqueConversions).join(" "),
+    show: ({ series }) => <Sparkline series={series} />,
+    isMinor: true,
+  },
+  {
+    title: "People",
+    definition: DEFINITIONS.uniqueConversions,
+    value: ({ uniqueConversions }) => uniqueConversions,
+    show: ({ uniqueConversions }) => <strong>{integer(uniqueConversions)}</strong>,
+    isNumber: true,
+  },
+  {
+    title: "Conversions",
+    definition: DEFINITIONS.totalConversions,
+    value: ({ totalConversions }) => totalConversions,
+    show: ({ totalConversions }) => integer(totalConversions),
+    isNumber: true,
+    isMinor: true,
+  },
+  {
+    title: "Rate",
+    definition: DEFINITIONS.conversionRate,
+    value: ({ conversionRate }) => conversionRate.value,
+    show: ({ conversionRate }) => percent(conversionRate.value),
+    isNumber: true,
+  },
+  {
+    title: "Value",
+    definition: DEFINITIONS.goalValue,
+    value: ({ value }) => value.amount,
+    show: valueText,
+    isNumber: true,
+  },
+];
+/** The export says the currency in a column of its own. */
+const CURRENCY: Column<Goal> = {
+  title: "Currency",
+  value: ({ value }) => value.currency,
+  isMinor: true,
+};
+
+interface GoalsTableProps {
+  readonly goals: readonly Goal[];
+  readonly onGoal: (slug: string) => void;
+}
+
+/** Every goal with its figures. */
+export function GoalsTable({ goals, onGoal }: GoalsTableProps) {
+  const { from, to } = currentDates();
+  const currencies = new Set(goals.flatMap(({ value }) => value.currency ?? []));
+  return (
+    <div class="goals-table">
+      <DataTable
+        caption="Goals"
+        columns={currencies.size > 0 ? [...COLUMNS, CURRENCY] : COLUMNS}
+        rows={goals}
+        rowKey={({ slug }) => slug}
+        share={({ conversionRate }) => conversionRate.value ?? 0}
+        onRow={({ slug }) => onGoal(slug)}
+        rowAction={({ title }) => `Show ${title} over time and by source`}
+        csvName={`goals ${from} to ${to}`}
+        isSortable={goals.length > 1}
+      />
+    </div>
+  );
+}

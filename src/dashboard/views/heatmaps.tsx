@@ -1,0 +1,203 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { DEFINITIONS } from "../definitions.ts";
+import { Segments } from "../field.tsx";
+import { go, type Params, sharedParams, viewParam } from "../location_state.ts";
+import { integer } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { type Resource, usePages, useRead } from "../resource.ts";
+import { MissingPicture, PictureLine, Recapture, usePicture } from "./heatmaps_capture.tsx";
+import { FixedClicks } from "./heatmaps_fixed.tsx";
+import { type JobRun, useCaptureJob } from "./heatmaps_job.ts";
+import { PathsPanel } from "./heatmaps_paths.tsx";
+import {
+  type Device,
+  DEVICE_LABELS,
+  DEVICES,
+  type HeatmapReply,
+  type Kind,
+  type PathRow,
+  readDevice,
+  readKind,
+} from "./heatmaps_replies.ts";
+import { Stage } from "./heatmaps_stage.tsx";
+import { HeatmapTable } from "./heatmaps_tables.tsx";
+import { Legend, Slider } from "./heatmaps_legend.tsx";
+
+const ROWS = 15;
+const KIND_CHOICES = [
+  { value: "click", label: "Clicks" },
+  { value: "rage", label: "Rage clicks" },
+  { value: "dead", label: "Dead clicks" },
+  { value: "scroll", label: "Scroll reach" },
+];
+const DEVICE_CHOICES = DEVICES.map((value) => ({ value, label: DEVICE_LABELS[value] }));
+
+const KIND_DEFINITIONS: Readonly<Record<Kind, string>> = {
+  click: "Where visitors clicked on the page, in windows of the chosen width.",
+  rage: DEFINITIONS.rageClicks,
+  dead: DEFINITIONS.deadClicks,
+  scroll: "The share of page views that were seen down to each line of the page.",
+};
+const KIND_NOUNS: Readonly<Record<Kind, readonly [string, string]>> = {
+  click: ["click", "clicks"],
+  rage: ["rage click", "rage clicks"],
+  dead: ["dead click", "dead clicks"],
+  scroll: ["page view", "page views"],
+};
+
+function counted(kind: Kind, count: number): string {
+  return `${integer(count)} ${KIND_NOUNS[kind][count === 1 ? 0 : 1]}`;
+}
+
+/** What is drawn, and what could not be, in numbers. */
+function Sample({ reply, kind }: { reply: HeatmapReply; kind: Kind }) {
+  const { points, scroll, sample } = reply;
+  if (kind === "scroll") {
+    return (
+      <p class="heatmaps-sample">
+        <strong>{counted(kind, scroll[0]?.reached ?? 0)}</strong> with a recorded depth
+      </p>
+    );
+  }
+  const drawn = points.reduce((sum, { count }) => sum + count, 0);
+  const rest = kind === "click" ? sample.clicks - drawn : 0;
+  const people = `${integer(sample.visitors)} ${sample.visitors === 1 ? "visitor" : "visitors"}`;
+  return (
+    <p class="heatmaps-sample">
+      <strong>{counted(kind, drawn)}</strong>
+      <span class="muted">
+        {kind === "click"
+          ? ` of ${people}${rest === 0 ? "" : `, and ${integer(rest)} without a position`}`
+          : ` of ${counted("click", sample.clicks)} by ${people}`}
+      </span>
+    </p>
+  );
+}
+
+interface MapProps {
+  readonly heatmap: Resource<HeatmapReply>;
+  readonly page: string;
+  readonly isPattern: boolean;
+  readonly device: Device;
+  readonly kind: Kind;
+  readonly run: JobRun;
+}
+
+function HeatmapPanel({ heatmap, page, isPattern, device, kind, run }: MapProps) {
+  const [strength, setStrength] = useState(85);
+  const [brightness, setBrightness] = useState(70);
+  const { data } = heatmap;
+  const picture = usePicture(data?.capture.captureId ?? null);
+  const isEmpty = data !== null && data.points.length === 0 && data.scroll.length === 0;
+  return (
+    <Panel
+      title={page}
+      definition={KIND_DEFINITIONS[kind]}
+      state={heatmap}
+      skeletonRows={14}
+      class="heatmaps-map"
+    >
+      {data && (
+        <>
+          <div class="heatmaps-facts">
+            <Sample reply={data} kind={kind} />
+            {data.capture.captureId !== null && <PictureLine capture={data.capture} />}
+          </div>
+          <div class="heatmaps-tools">
+            {!isEmpty && (
+              <Legend
+                kind={kind}
+                most={data.points.find(({ fixed }) => !fixed)?.count ?? 0}
+                isDots={!picture.url}
+              />
+            )}
+            <div class="heatmaps-sliders">
+              <Slider label="Colours" percent={strength} onChange={setStrength} />
+              {picture.url && (
+                <Slider label="Picture" percent={brightness} onChange={setBrightness} />
+              )}
+            </div>
+          </div>
+          {isEmpty && (
+            <p class="heatmaps-none" role="status">
+              No {KIND_NOUNS[kind][1]} were recorded here on {DEVICE_LABELS[device].toLowerCase()}
+              {" "}
+              windows in this range.
+            </p>
+          )}
+          <Stage
+            reply={data}
+            device={device}
+            kind={kind}
+            label={`${KIND_CHOICES.find(({ value }) => value === kind)!.label} on ${page}`}
+            imageUrl={picture.url}
+            strength={strength / 100}
+            brightness={brightness / 100}
+            message={picture.url === null && !picture.isLoading
+              ? <MissingPicture capture={data.capture} picture={picture} />
+              : null}
+          />
+          {!isPattern && <Recapture run={run} path={page} device={device} />}
+          <FixedClicks reply={data} device={device} />
+        </>
+      )}
+    </Panel>
+  );
+}
+
+/** Where pages are clicked, and how far down they are seen. */
+export function HeatmapsView() {
+  const shared = sharedParams();
+  const paths = usePages<PathRow>("/v1/heatmaps/paths", { ...shared, limit: ROWS });
+  const page = viewParam("path") ?? paths.rows[0]?.path ?? null;
+  const device = readDevice(viewParam("device"));
+  const kind = readKind(viewParam("kind"));
+  // A path may hold a star too: one that is listed is meant as it stands.
+  const isPattern = page !== null && page.includes("*") &&
+    !paths.rows.some(({ path }) => path === page);
+  const params: Params = { ...shared, [isPattern ? "pattern" : "path"]: page, device, kind };
+  const heatmap = useRead<HeatmapReply>(page === null ? null : "/v1/heatmaps", params);
+  const run = useCaptureJob(() => {
+    heatmap.reload();
+    paths.reload();
+  });
+  const map = { heatmap, isPattern, device, kind, run };
+  return (
+    <>
+      <div class="heatmaps-choices">
+        <Segments
+          label="What is shown"
+          value={kind}
+          choices={KIND_CHOICES}
+          onChange={(value) => go({ params: { kind: value === "click" ? null : value } })}
+        />
+        <Segments
+          label="Device"
+          value={device}
+          choices={DEVICE_CHOICES}
+          onChange={(value) => go({ params: { device: value === "desktop" ? null : value } })}
+        />
+      </div>
+      <div class="heatmaps-grid">
+        <PathsPanel paths={paths} page={page} />
+        <div class="heatmaps-column">
+          {page === null
+            ? paths.state === "ready" && (
+              <Panel title="Heatmap">
+                <EmptyNote title="Nothing to draw yet">
+                  As soon as a page is clicked, its heatmap is here.
+                </EmptyNote>
+              </Panel>
+            )
+            : (
+              <>
+                <HeatmapPanel key={page} page={page} {...map} />
+                <HeatmapTable key={`${page} ${kind}`} {...{ heatmap, kind, device }} />
+              </>
+            )}
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,169 @@
+/// <reference lib="dom" />
+import { useEffect, useState } from "preact/hooks";
+import { fetchBlob } from "../api.ts";
+import { ApiProblem } from "../api_problem.ts";
+import { Icon } from "../icons.tsx";
+import { effectiveTimezone, go, hrefFor } from "../location_state.ts";
+import { dateTime, integer } from "../number_format.ts";
+import { hasScope } from "../session.ts";
+import type { JobRun } from "./heatmaps_job.ts";
+import { type Capture, type Device, DEVICE_LABELS, DEVICES } from "./heatmaps_replies.ts";
+
+/** The picture's bytes, which a token is needed for, as an address that an element can show. */
+export interface Picture {
+  /** Null while it is fetched, and where there is none. */
+  readonly url: string | null;
+  readonly isLoading: boolean;
+  readonly problem: ApiProblem | null;
+}
+
+const NONE: Picture = { url: null, isLoading: false, problem: null };
+
+/** Fetches the picture of a capture; null: there is none. */
+export function usePicture(captureId: string | null): Picture {
+  const [picture, setPicture] = useState<Picture & { of: string | null }>({ ...NONE, of: null });
+  useEffect(() => {
+    if (captureId === null) return;
+    const abort = new AbortController();
+    let url: string | null = null;
+    fetchBlob(`/v1/heatmaps/captures/${captureId}`, {}, abort.signal).then((blob) => {
+      url = URL.createObjectURL(blob);
+      setPicture({ ...NONE, url, of: captureId });
+    }, (problem) => {
+      if (abort.signal.aborted || !(problem instanceof ApiProblem)) return;
+      setPicture({ ...NONE, problem, of: captureId });
+    });
+    return () => {
+      abort.abort();
+      if (url !== null) URL.revokeObjectURL(url);
+    };
+  }, [captureId]);
+  if (captureId === null) return NONE;
+  return picture.of === captureId ? picture : { ...NONE, isLoading: true };
+}
+
+function when(instant: string): string {
+  return dateTime(instant, effectiveTimezone.value);
+}
+
+function nextAttempt({ nextAttemptAt }: Capture): string {
+  return nextAttemptAt === null ? "" : ` The next attempt is planned for ${when(nextAttemptAt)}.`;
+}
+
+/** Leads to where the site's address is set. */
+function SettingsLink() {
+  return (
+    <a
+      class="button"
+      href={hrefFor({ view: "settings" })}
+      onClick={(event) => {
+        event.preventDefault();
+        go({ view: "settings" });
+      }}
+    >
+      <Icon name="settings" /> Open the settings
+    </a>
+  );
+}
+
+/** Why there is no picture, over the place where it would be. */
+export function MissingPicture({ capture, picture }: { capture: Capture; picture: Picture }) {
+  const isLost = picture.problem !== null;
+  return (
+    <div class="heatmaps-message">
+      <div class="heatmaps-message-card" role="status">
+        <p class="heatmaps-message-title">
+          {isLost ? "The picture could not be loaded" : "Without a picture of the page"}
+        </p>
+        <p>
+          {isLost ? picture.problem!.detail : capture.message}
+          {nextAttempt(capture)}
+        </p>
+        {capture.status.startsWith("site_url") && <SettingsLink />}
+      </div>
+    </div>
+  );
+}
+
+/** When the picture was taken, and what became of a later attempt. */
+export function PictureLine({ capture }: { capture: Capture }) {
+  const { capturedAt, nextAttemptAt, status, message } = capture;
+  if (capturedAt === null) return null;
+  if (status === "captured") {
+    return (
+      <p class="muted">
+        Picture taken {when(capturedAt)}.
+        {nextAttemptAt === null ? "" : ` The next one is planned for ${when(nextAttemptAt)}.`}
+      </p>
+    );
+  }
+  return (
+    <div class="banner" role="status">
+      <p>
+        <strong>There is no newer picture.</strong> {message}
+      </p>
+      <p>
+        Shown is the last good one, taken {when(capturedAt)}.{nextAttempt(capture)}
+      </p>
+    </div>
+  );
+}
+
+function progressText({ job, problem, isRunning }: JobRun): string {
+  if (problem !== null) return problem.detail;
+  if (job === null) return isRunning ? "Asking for a picture…" : "";
+  const done = job.captures.filter(({ status }) => status !== "pending").length;
+  const all = job.captures.length;
+  if (job.status !== "done") {
+    return all === 1
+      ? "Taking the picture…"
+      : `Taking pictures: ${integer(done)} of ${integer(all)} done…`;
+  }
+  const failed = job.captures.filter(({ status }) => status !== "captured");
+  if (failed.length === 0) {
+    return all === 1 ? "The new picture is here." : "The new pictures are here.";
+  }
+  return failed.map(({ device, message }) => `${DEVICE_LABELS[device]}: ${message}`).join(" ");
+}
+
+interface RecaptureProps {
+  readonly run: JobRun;
+  readonly path: string;
+  readonly device: Device;
+}
+
+/** Has a picture taken now; only for those who may. */
+export function Recapture({ run, path, device }: RecaptureProps) {
+  if (!hasScope("jobs")) return null;
+  const { job, isRunning } = run;
+  const done = job?.captures.filter(({ status }) => status !== "pending").length ?? 0;
+  return (
+    <div class="heatmaps-recapture">
+      <button
+        type="button"
+        class="button"
+        disabled={isRunning}
+        onClick={() => run.start(path, [device])}
+      >
+        <Icon name="camera" /> Take a new picture
+      </button>
+      <button
+        type="button"
+        class="button button-quiet"
+        disabled={isRunning}
+        onClick={() => run.start(path, DEVICES)}
+      >
+        On all devices
+      </button>
+      {isRunning && (
+        <progress
+          class="heatmaps-progress"
+          aria-label="Pictures taken"
+          value={job === null || job.captures.length === 1 ? undefined : done}
+          max={job?.captures.length ?? 1}
+        />
+      )}
+      <span role="status" class="heatmaps-progress-text">{progressText(run)}</span>
+    </div>
+  );
+}

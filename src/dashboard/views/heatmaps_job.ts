@@ -1,0 +1,97 @@
+/// <reference lib="dom" />
+import { useEffect, useRef, useState } from "preact/hooks";
+import { read, send } from "../api.ts";
+import { ApiProblem } from "../api_problem.ts";
+import { project } from "../location_state.ts";
+import type { Device } from "./heatmaps_replies.ts";
+
+const PATH = "/v1/internal/jobs/heatmap-captures";
+const POLL_MS = 1_500;
+/** A job that cannot be asked about so often in a row is given up. */
+const FAILURES_MAX = 5;
+
+interface Taken {
+  readonly path: string;
+  readonly device: Device;
+  readonly status: string;
+  readonly message: string;
+}
+
+/** Pictures being taken. */
+export interface CaptureJob {
+  readonly id: string;
+  readonly status: "queued" | "running" | "done";
+  readonly captures: readonly Taken[];
+}
+
+export interface JobRun {
+  readonly job: CaptureJob | null;
+  /** Why it could not be started or followed; null: it could. */
+  readonly problem: ApiProblem | null;
+  readonly isRunning: boolean;
+  readonly start: (path: string, devices: readonly Device[]) => void;
+}
+
+interface JobReply {
+  readonly job: CaptureJob;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+  });
+}
+
+/** Follows a job to its end. Throws ApiProblem where it is lost. */
+async function follow(
+  id: string,
+  signal: AbortSignal,
+  onJob: (job: CaptureJob) => void,
+): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    await pause(POLL_MS, signal);
+    if (signal.aborted) return;
+    try {
+      const { job } = await read<JobReply>(`${PATH}/${id}`, {}, signal);
+      failures = 0;
+      onJob(job);
+      if (job.status === "done") return;
+    } catch (error) {
+      if (signal.aborted) return;
+      failures++;
+      const isGone = error instanceof ApiProblem && error.status === 404;
+      if (isGone || failures >= FAILURES_MAX) throw error;
+    }
+  }
+}
+
+/** Has pictures taken, and tells how far that is. It goes on at the server when the view is left. */
+export function useCaptureJob(onDone: () => void): JobRun {
+  const [job, setJob] = useState<CaptureJob | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const [isRunning, setRunning] = useState(false);
+  const abort = useRef(new AbortController());
+  useEffect(() => () => abort.current.abort(), []);
+  const start = async (path: string, devices: readonly Device[]) => {
+    abort.current.abort();
+    abort.current = new AbortController();
+    const { signal } = abort.current;
+    setRunning(true);
+    setProblem(null);
+    setJob(null);
+    try {
+      const body = { project: project.peek(), path, devices };
+      const started = (await send<JobReply>("POST", PATH, body))!.job;
+      if (signal.aborted) return;
+      setJob(started);
+      if (started.status !== "done") await follow(started.id, signal, setJob);
+      if (!signal.aborted) onDone();
+    } catch (error) {
+      if (!signal.aborted && error instanceof ApiProblem) setProblem(error);
+    }
+    if (!signal.aborted) setRunning(false);
+  };
+  return { job, problem, isRunning, start };
+}

@@ -1,0 +1,161 @@
+/// <reference lib="dom" />
+import { useEffect, useState } from "preact/hooks";
+import { type Column, DataTable } from "../data_table.tsx";
+import { TextField } from "../field.tsx";
+import { go } from "../location_state.ts";
+import { integer } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import type { PagedResource } from "../resource.ts";
+import { DEVICE_LABELS, DEVICES, type PathRow } from "./heatmaps_replies.ts";
+
+const STATUS_WORDS: Readonly<Record<string, string>> = {
+  captured: "has a picture",
+  pending: "no picture yet",
+  site_url_missing: "the project has no site URL",
+  site_url_mismatch: "the site URL is not the tracked site",
+  not_publicly_reachable: "not publicly reachable",
+  page_not_found: "page not found",
+  not_a_page: "not a page",
+  redirect_loop: "redirects in a circle",
+  blocked_address: "address not allowed",
+  no_browser: "the server has no browser",
+  temporary_failure: "failed for now",
+  render_failed: "could not be drawn",
+};
+/** Nothing went wrong with these, there is just no picture. */
+const QUIET = ["pending", "site_url_missing"];
+
+function statusText({ devices }: PathRow): string {
+  return DEVICES.map((device) => {
+    const { status } = devices[device];
+    return `${DEVICE_LABELS[device]}: ${STATUS_WORDS[status] ?? status}`;
+  }).join(", ");
+}
+
+/** A letter for each device: filled where there is a picture, struck through where it failed. */
+function Statuses({ row }: { row: PathRow }) {
+  const text = statusText(row);
+  return (
+    <span class="heatmaps-statuses" title={text}>
+      {DEVICES.map((device) => {
+        const { status } = row.devices[device];
+        const kind = status === "captured" ? "good" : QUIET.includes(status) ? "none" : "bad";
+        return (
+          <span key={device} class={`heatmaps-status heatmaps-status-${kind}`} aria-hidden="true">
+            {DEVICE_LABELS[device][0]}
+          </span>
+        );
+      })}
+      <span class="visually-hidden">{text}</span>
+    </span>
+  );
+}
+
+function columns(current: string | null): Column<PathRow>[] {
+  return [
+    {
+      title: "Page",
+      value: ({ path }) => path,
+      show: ({ path }) => (
+        <span
+          class={path === current ? "heatmaps-path heatmaps-path-current" : "heatmaps-path"}
+          aria-current={path === current ? "true" : undefined}
+        >
+          {path}
+        </span>
+      ),
+    },
+    {
+      title: "Clicks",
+      definition: "All clicks on the page in the range, on every device.",
+      value: ({ clicks }) => clicks,
+      show: ({ clicks }) => integer(clicks),
+      isNumber: true,
+    },
+    {
+      title: "Visitors",
+      definition: "Different people who viewed or clicked the page in the range.",
+      value: ({ visitors }) => visitors,
+      show: ({ visitors }) => integer(visitors),
+      isNumber: true,
+    },
+    {
+      title: "Pictures",
+      definition:
+        "Desktop, tablet and mobile: filled where the latest picture is good, outlined where there is none, struck through where it failed.",
+      value: statusText,
+      show: (row) => <Statuses row={row} />,
+    },
+  ];
+}
+
+interface PathFormProps {
+  readonly page: string | null;
+  readonly known: readonly string[];
+}
+
+/** Any page, or with `*` many at once. */
+function PathForm({ page, known }: PathFormProps) {
+  const [draft, setDraft] = useState(page ?? "");
+  useEffect(() => setDraft(page ?? ""), [page]);
+  return (
+    <form
+      class="heatmaps-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (draft.trim() !== "") go({ params: { path: draft.trim() } });
+      }}
+    >
+      <TextField
+        label="Page, or a pattern such as /product/*"
+        isLabelHidden
+        value={draft}
+        onChange={setDraft}
+        placeholder="/pricing or /product/*"
+        suggestions={known}
+        maxLength={2048}
+      />
+      <button type="submit" class="button">Show</button>
+    </form>
+  );
+}
+
+interface PathsProps {
+  readonly paths: PagedResource<PathRow>;
+  readonly page: string | null;
+}
+
+/** The pages that there are heatmaps of, most visited first. */
+export function PathsPanel({ paths, page }: PathsProps) {
+  const { rows, hasMore, more, isLoadingMore, all } = paths;
+  return (
+    <Panel
+      title="Pages"
+      definition="Pages that were viewed or clicked in the range, most visitors first. Choose one to see its heatmap."
+      state={paths}
+      class="heatmaps-paths"
+      empty={paths.data !== null && rows.length === 0
+        ? (
+          <EmptyNote title="No pages in this range" icon="heatmaps">
+            Choose a longer range, or take a filter away. Clicks are recorded by the script tag of
+            the settings.
+          </EmptyNote>
+        )
+        : null}
+    >
+      <PathForm page={page} known={rows.map(({ path }) => path)} />
+      <DataTable
+        caption="Pages with clicks"
+        columns={columns(page)}
+        rows={rows}
+        rowKey={({ path }) => path}
+        onRow={({ path }) => go({ params: { path } })}
+        rowAction={({ path }) => `Show the heatmap of ${path}`}
+        onMore={hasMore ? more : undefined}
+        isLoadingMore={isLoadingMore}
+        csvName="heatmap pages"
+        allRows={all}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,150 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { CsvButton, type CsvContent } from "../csv_button.tsx";
+import { Icon } from "../icons.tsx";
+import { currentDates, effectiveTimezone, go, sharedParams } from "../location_state.ts";
+import { dateTime, integer } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { useRead } from "../resource.ts";
+import { FindingView } from "./insights_finding.tsx";
+import type { Finding, InsightsReply } from "./insights_words.ts";
+
+const METHOD =
+  "Visitors, visits, page views, events, bounce rate and the conversions of goals are compared in total and for each channel, source, campaign, entry page, country, device and browser: with the period before, and with the mean of the same weekdays in up to four weeks before. Told is what moved the same way in both by a fifth and by ten at least, and what chance would hardly bring: of all that is told, at most one in twenty is expected to be chance after all.";
+/** Findings that are shown at first; the most telling come first. */
+const SHOWN_FIRST = 12;
+
+function findingsCsv(findings: readonly Finding[]): CsvContent {
+  return {
+    header: [
+      "Finding",
+      "Kind",
+      "Metric",
+      "Goal",
+      "Dimension",
+      "Value",
+      "Current",
+      "Previous",
+      "Change",
+      "Contribution",
+      "p-value",
+      "Adjusted p-value",
+      "Read",
+    ],
+    rows: findings.map((each) => [
+      each.text,
+      each.kind,
+      each.metric,
+      each.goal,
+      each.dimension,
+      each.value,
+      each.current,
+      each.previous,
+      each.change,
+      each.contribution,
+      each.pValue,
+      each.adjustedPValue,
+      each.drilldown,
+    ]),
+  };
+}
+
+/** The period compared with, in words. */
+function previousText({ previous }: InsightsReply): string {
+  if (previous === null) return "";
+  const zone = effectiveTimezone.value;
+  return `${dateTime(previous.from, zone)} to ${dateTime(previous.to, zone)}`;
+}
+
+function TooShort() {
+  return (
+    <EmptyNote title="There is not enough history to compare with" icon="insights">
+      <p>
+        A change can be told from chance once the project has recorded the whole period before the
+        range, and two weeks before it at least. A shorter range needs less history.
+      </p>
+      <p>
+        <button
+          type="button"
+          class="button button-primary"
+          onClick={() => go({ range: { preset: "7d" } })}
+        >
+          <Icon name="calendar" /> Look at the last 7 days
+        </button>
+      </p>
+    </EmptyNote>
+  );
+}
+
+function emptyOf(reply: InsightsReply) {
+  if (reply.findings.length > 0) return null;
+  if (reply.previous === null) return <TooShort />;
+  return (
+    <EmptyNote title="Nothing changed beyond chance" icon="insights">
+      {integer(reply.tested)} comparisons were made with {previousText(reply)}{" "}
+      and with the same weekdays in {integer(reply.weeks)}{" "}
+      weeks before. None of them moved enough to be told from the usual ups and downs.
+    </EmptyNote>
+  );
+}
+
+function Findings({ reply }: { reply: InsightsReply }) {
+  const [isAll, setAll] = useState(false);
+  const { findings, tested } = reply;
+  const shown = isAll ? findings : findings.slice(0, SHOWN_FIRST);
+  const hidden = findings.length - shown.length;
+  return (
+    <>
+      <p class="muted insights-summary">
+        Compared with {previousText(reply)}, and with the same weekdays in {integer(reply.weeks)}
+        {" "}
+        weeks before. {integer(tested)} comparisons, {integer(findings.length)}{" "}
+        {findings.length === 1 ? "finding" : "findings"}.
+      </p>
+      <ul class="insights-list">
+        {shown.map((finding) => (
+          <FindingView
+            key={`${finding.metric} ${finding.goal} ${finding.drilldown}`}
+            finding={finding}
+            tested={tested}
+          />
+        ))}
+      </ul>
+      {hidden > 0 && (
+        <button
+          type="button"
+          class="button insights-more"
+          onClick={() => setAll(true)}
+        >
+          Show {integer(hidden)} more
+        </button>
+      )}
+    </>
+  );
+}
+
+/** What changed in the range beyond chance, and what made it change. */
+export function InsightsView() {
+  const insights = useRead<InsightsReply>("/v1/insights", sharedParams());
+  const { data } = insights;
+  const { from, to } = currentDates();
+  const hasFindings = data !== null && data.findings.length > 0;
+  return (
+    <Panel
+      title="What changed"
+      definition={METHOD}
+      state={insights}
+      skeletonRows={12}
+      empty={data === null ? null : emptyOf(data)}
+      class="insights-panel"
+      actions={hasFindings && (
+        <CsvButton
+          name={`insights ${from} to ${to}`}
+          content={() => findingsCsv(data.findings)}
+        />
+      )}
+    >
+      {data && <Findings reply={data} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,90 @@
+import type { Changes, Filter } from "../location_query.ts";
+import { readBots, readCompare, readFilters, readInterval, readRange } from "../location_query.ts";
+
+/** Which of the overview's panels splits by a field, and the parameter that it is chosen with. */
+const SPLITS: readonly { readonly param: string; readonly fields: readonly string[] }[] = [
+  {
+    param: "sources",
+    fields: ["channel", "source", "referrer", "medium", "campaign", "term", "content"],
+  },
+  { param: "places", fields: ["country", "region", "city"] },
+  { param: "devices", fields: ["device", "browser", "os"] },
+];
+/** Reads and the views that show them. */
+const VIEWS: Readonly<Record<string, string>> = {
+  "/v1/kpis": "overview",
+  "/v1/acquisition": "overview",
+  "/v1/pages": "overview",
+  "/v1/goals": "goals",
+  "/v1/trends": "trends",
+  "/v1/funnels": "funnels",
+  "/v1/retention": "retention",
+};
+/** Parameters of a read that its view calls the same. */
+const SAME: Readonly<Record<string, readonly string[]>> = {
+  trends: ["event", "measure", "by"],
+  retention: ["start", "return", "cohort", "criterion", "periods"],
+};
+/** What the overview's chart shows of a metric; conversions are told as visitors. */
+const CHARTED: Readonly<Record<string, string | null>> = {
+  visitors: null,
+  conversions: null,
+  sessions: "sessions",
+  pageviews: "pageviews",
+  events: "events",
+  bounceRate: "bounceRate",
+};
+
+/** Path and parameters of a read, as the API gives them. */
+export interface ReadAddress {
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** An address such as `/v1/kpis?project=…` taken apart. */
+export function readAddress(text: string): ReadAddress {
+  const [path = "", query = ""] = text.split("?", 2);
+  return { path, params: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+function overviewParams(by: string | undefined, metric: string): Record<string, string | null> {
+  const split = SPLITS.find(({ fields }) => fields.includes(by ?? ""));
+  const isFirst = split?.fields[0] === by;
+  return {
+    metric: CHARTED[metric] ?? null,
+    ...split && !isFirst ? { [split.param]: by! } : {},
+    ...by === "entryPath" ? { pages: "entry" } : {},
+  };
+}
+
+function viewParams(
+  view: string,
+  params: ReadAddress["params"],
+  metric: string,
+): Record<string, string | null> {
+  if (view === "overview") return overviewParams(params.by, metric);
+  const same = (SAME[view] ?? []).map((name) => [name, params[name] ?? null]);
+  return Object.fromEntries(same);
+}
+
+/**
+ * The state of the dashboard that shows what a read tells; null where no view does. A range in
+ * instants has no dates: the one that is chosen stays.
+ */
+export function destinationOf(address: string, metric: string): Changes | null {
+  const { path, params } = readAddress(address);
+  const view = VIEWS[path];
+  if (view === undefined) return null;
+  const query = new URLSearchParams(params);
+  const range = readRange(query);
+  const filters: readonly Filter[] = readFilters(params.filters ?? null);
+  return {
+    view,
+    ...("from" in range ? { range } : {}),
+    compare: readCompare(params.compare ?? "none"),
+    interval: readInterval(params.interval ?? null),
+    filters,
+    bots: readBots(params.bots ?? null),
+    params: viewParams(view, params, metric),
+  };
+}

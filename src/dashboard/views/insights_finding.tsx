@@ -1,0 +1,138 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { apiUrl } from "../api.ts";
+import { Definition } from "../definition.tsx";
+import { Icon } from "../icons.tsx";
+import { Change } from "../kpi_tile.tsx";
+import { go, hrefFor } from "../location_state.ts";
+import { destinationOf, readAddress } from "./insights_destination.ts";
+import { Spark } from "./insights_spark.tsx";
+import {
+  certainty,
+  certaintyText,
+  contributionText,
+  figureText,
+  type Finding,
+  weekdaysFigures,
+  weekdaysText,
+} from "./insights_words.ts";
+
+const COPIED_MS = 2000;
+const CONTRIBUTION =
+  "How much of the change of the metric in total lies in this one value. It is more than the whole where other values moved the other way.";
+
+/** The read behind the finding, for scripts. The token is no part of it. */
+function CopyRead({ drilldown }: { drilldown: string }) {
+  const [state, setState] = useState<"idle" | "copied" | "refused">("idle");
+  const { path, params } = readAddress(drilldown);
+  const url = new URL(apiUrl(path, params), location.href).href;
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(url);
+      setState("copied");
+      setTimeout(() => setState("idle"), COPIED_MS);
+    } catch {
+      // Without https there is no clipboard: then it is there to be marked.
+      setState("refused");
+    }
+  };
+  if (state === "refused") {
+    return (
+      <input
+        class="input insights-read"
+        aria-label="Address of the read"
+        readOnly
+        value={url}
+        ref={(field) => field?.select()}
+      />
+    );
+  }
+  return (
+    <button type="button" class="button button-quiet" title={url} onClick={copy}>
+      <Icon name={state === "copied" ? "check" : "copy"} />{" "}
+      <span role="status">{state === "copied" ? "Copied" : "Copy the read"}</span>
+    </button>
+  );
+}
+
+function LookCloser({ drilldown, metric, text }: Finding) {
+  const changes = destinationOf(drilldown, metric);
+  if (changes === null) return null;
+  return (
+    <a
+      class="button"
+      href={hrefFor(changes)}
+      aria-label={`Look closer: ${text}`}
+      onClick={(event) => {
+        // Another tab is the browser's business.
+        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+        event.preventDefault();
+        go(changes);
+      }}
+    >
+      <Icon name="expand" /> Look closer
+    </a>
+  );
+}
+
+function Direction({ finding }: { finding: Finding }) {
+  const { kind, metric, change, current, previous } = finding;
+  return (
+    <p class="insights-change">
+      {kind === "new_value"
+        ? (
+          <span class="change change-good">
+            <Icon name="up" size={12} /> New
+          </span>
+        )
+        : kind === "vanished_value"
+        ? (
+          <span class="change change-bad">
+            <Icon name="fall" size={12} /> Gone
+          </span>
+        )
+        : <Change value={change} isDownGood={metric === "bounceRate"} />}
+      <span class="insights-figures muted">
+        {figureText(metric, previous)} → {figureText(metric, current)}
+      </span>
+    </p>
+  );
+}
+
+/** One change: how much, in a sentence, how sure, how much of the whole, and the way to look at it. */
+export function FindingView({ finding, tested }: { finding: Finding; tested: number }) {
+  const { text, drilldown, metric, contribution } = finding;
+  const part = contributionText(finding);
+  const share = Math.max(0, Math.min(1, contribution ?? 0));
+  return (
+    <li class="insights-finding">
+      <Direction finding={finding} />
+      <div class="insights-words">
+        <p class="insights-text">{text}</p>
+        <ul class="insights-facts">
+          {part !== null && (
+            <li>
+              <span class="insights-bar" aria-hidden="true">
+                <span class="insights-bar-part" style={{ width: `${100 * share}%` }} />
+              </span>
+              {part} <Definition of="the share of the change" text={CONTRIBUTION} />
+            </li>
+          )}
+          <li>
+            {certainty(finding)}{" "}
+            <Definition of="the chance" text={certaintyText(finding, tested)} />
+          </li>
+          <li>
+            {weekdaysText(finding)}{" "}
+            <Definition of="the same weekdays" text={weekdaysFigures(finding)} />
+          </li>
+        </ul>
+        <div class="insights-actions">
+          <LookCloser {...finding} />
+          <CopyRead drilldown={drilldown} />
+        </div>
+      </div>
+      <Spark drilldown={drilldown} metric={metric} />
+    </li>
+  );
+}

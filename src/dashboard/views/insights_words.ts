@@ -1,0 +1,83 @@
+import { change, decimal, integer, percent } from "../number_format.ts";
+
+/** What one finding of `GET /v1/insights` tells. */
+export interface Finding {
+  readonly kind: "total_change" | "value_change" | "new_value" | "vanished_value";
+  readonly metric: string;
+  readonly goal?: string;
+  readonly dimension?: string;
+  readonly value?: string | null;
+  readonly current: number;
+  readonly previous: number;
+  readonly change: number | null;
+  readonly weekdays: {
+    readonly current: number;
+    readonly expected: number;
+    readonly change: number | null;
+  };
+  readonly contribution: number | null;
+  readonly pValue: number;
+  readonly adjustedPValue: number;
+  readonly score: number;
+  readonly text: string;
+  /** Path and query of the read that shows it. */
+  readonly drilldown: string;
+}
+
+/** `GET /v1/insights`. */
+export interface InsightsReply {
+  readonly findings: readonly Finding[];
+  readonly tested: number;
+  readonly weeks: number;
+  /** Null where nothing was tested. */
+  readonly previous: { readonly from: string; readonly to: string } | null;
+}
+
+/** Smaller ones are not told by their digits. */
+const P_VALUE_LEAST = 0.0001;
+const WEEKDAYS =
+  "the days of the range together, each counted by itself, and the mean of the same weekdays in the weeks before.";
+
+/** How sure a finding is, in words. */
+export function certainty({ adjustedPValue }: Finding): string {
+  if (adjustedPValue < 0.001) return "Almost certainly not chance";
+  return adjustedPValue < 0.01 ? "Very unlikely to be chance" : "Unlikely to be chance";
+}
+
+const pText = (p: number): string =>
+  p < P_VALUE_LEAST ? `less than ${decimal(P_VALUE_LEAST, 4)}` : decimal(p, 4);
+
+/** The numbers behind `certainty`. */
+export function certaintyText({ pValue, adjustedPValue }: Finding, tested: number): string {
+  return `p-value ${
+    pText(pValue)
+  }: how likely chance alone would bring a change this large. After ${
+    integer(tested)
+  } comparisons in all, it counts as ${pText(adjustedPValue)}.`;
+}
+
+/** A figure of the metric. */
+export function figureText(metric: string, value: number): string {
+  return metric === "bounceRate" ? percent(value) : integer(Math.round(value));
+}
+
+/** The comparison with the same weekdays, which most sentences leave out. */
+export function weekdaysText({ weekdays }: Finding): string {
+  return weekdays.change === null
+    ? "None on the same weekdays before"
+    : `${change(weekdays.change)} on the same weekdays`;
+}
+
+/** The numbers behind `weekdaysText`. */
+export function weekdaysFigures({ metric, weekdays: { current, expected } }: Finding): string {
+  return `${figureText(metric, current)} against ${figureText(metric, expected)}: ${WEEKDAYS}`;
+}
+
+/** The share of the total's change, in words; null: there is none to tell. */
+export function contributionText({ kind, contribution }: Finding): string | null {
+  if (kind === "total_change" || contribution === null) return null;
+  if (contribution < 0) return "Moved against the total";
+  return contribution > 1
+    ? "More than the whole change"
+    : `${percent(contribution, 0)} of the change`;
+}

@@ -1,0 +1,71 @@
+/// <reference lib="dom" />
+import { DEFINITIONS } from "../definitions.ts";
+import { useLive } from "../live_stream.ts";
+import { comparedParams } from "../location_state.ts";
+import type { KpisReply } from "../replies.ts";
+import { useRead } from "../resource.ts";
+import { SplitPanel } from "./overview_acquisition.tsx";
+import { ChosenGoal, GoalsPanel } from "./overview_goals.tsx";
+import { KeyFigures } from "./overview_kpis.tsx";
+import { LiveLine, LivePanel } from "./overview_live.tsx";
+import { PagesPanel } from "./overview_pages.tsx";
+import { useStart } from "./overview_start.tsx";
+
+const SOURCES = [
+  { id: "channel", label: "Channel" },
+  { id: "source", label: "Source" },
+  { id: "referrer", label: "Referrer" },
+  { id: "medium", label: "Medium" },
+  { id: "campaign", label: "Campaign" },
+  { id: "term", label: "Term" },
+  { id: "content", label: "Content" },
+];
+const PLACES = [
+  { id: "country", label: "Country" },
+  { id: "region", label: "Region" },
+  { id: "city", label: "City" },
+];
+const DEVICES = [
+  { id: "device", label: "Device" },
+  { id: "browser", label: "Browser" },
+  { id: "os", label: "System" },
+];
+
+/** All that matters at a glance: figures, sources, pages, places, devices, goals, and who is there. */
+export function OverviewView() {
+  const kpis = useRead<KpisReply>("/v1/kpis", comparedParams(), { isFirst: true });
+  const live = useLive();
+  const { welcome, hint } = useStart(kpis.state === "ready" && kpis.data?.totals.events === 0);
+  if (welcome !== null) return welcome;
+  return (
+    <>
+      <LiveLine live={live} />
+      {hint}
+      <KeyFigures kpis={kpis} />
+      <ChosenGoal />
+      <div class="view-grid">
+        <SplitPanel
+          title="Sources"
+          definition={DEFINITIONS.acquisition}
+          param="sources"
+          tabs={SOURCES}
+        />
+        <PagesPanel />
+        <SplitPanel
+          title="Places"
+          definition={DEFINITIONS.places}
+          param="places"
+          tabs={PLACES}
+        />
+        <SplitPanel
+          title="Devices"
+          definition={DEFINITIONS.devices}
+          param="devices"
+          tabs={DEVICES}
+        />
+        <GoalsPanel />
+        <LivePanel live={live} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,190 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { Breakdown, type Tab, Tabs } from "../breakdown.tsx";
+import type { Column } from "../data_table.tsx";
+import { DEFINITIONS } from "../definitions.ts";
+import { fieldLabel, valueLabel } from "../filter_fields.ts";
+import { addFilter, currentDates, sharedParams, viewParam } from "../location_state.ts";
+import { integer, percent } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import type { AcquisitionReply, AcquisitionRow } from "../replies.ts";
+import { usePages } from "../resource.ts";
+
+type By = string;
+
+const VISITORS: Column<AcquisitionRow> = {
+  title: "Visitors",
+  definition: DEFINITIONS.visitors,
+  value: ({ visitors }) => visitors,
+  show: ({ visitors }) => integer(visitors),
+  isNumber: true,
+};
+
+function valueColumn(by: By): Column<AcquisitionRow> {
+  return {
+    title: fieldLabel(by),
+    value: ({ value }) => value,
+    show: ({ value }) => <span title={value ?? undefined}>{valueLabel(by, value)}</span>,
+  };
+}
+
+/** Of the chosen goal. */
+const CONVERSIONS: readonly Column<AcquisitionRow>[] = [
+  {
+    title: "Conversions",
+    definition: DEFINITIONS.uniqueConversions,
+    value: ({ conversions }) => conversions,
+    show: ({ conversions }) => integer(conversions),
+    isNumber: true,
+  },
+  {
+    title: "Rate",
+    definition: DEFINITIONS.conversionRate,
+    value: ({ conversionRate }) => conversionRate?.value,
+    show: ({ conversionRate }) => percent(conversionRate?.value),
+    isNumber: true,
+  },
+];
+
+function briefColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
+  if (total.conversions !== undefined) return [valueColumn(by), VISITORS, ...CONVERSIONS];
+  const share = ({ visitors }: AcquisitionRow) =>
+    total.visitors === 0 ? null : visitors / total.visitors;
+  return [
+    valueColumn(by),
+    VISITORS,
+    {
+      title: "Share",
+      definition: DEFINITIONS.share,
+      value: share,
+      show: (row) => percent(share(row), 0),
+      isNumber: true,
+    },
+  ];
+}
+
+function allColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
+  return [
+    valueColumn(by),
+    VISITORS,
+    ...total.conversions === undefined ? [] : CONVERSIONS,
+    {
+      title: "New visitors",
+      definition: DEFINITIONS.newVisitors,
+      value: ({ newVisitors }) => newVisitors,
+      show: ({ newVisitors }) => integer(newVisitors),
+      isNumber: true,
+      isMinor: true,
+    },
+    {
+      title: "Visits",
+      definition: DEFINITIONS.sessions,
+      value: ({ sessions }) => sessions,
+      show: ({ sessions }) => integer(sessions),
+      isNumber: true,
+    },
+    {
+      title: "Page views",
+      definition: DEFINITIONS.pageviews,
+      value: ({ pageviews }) => pageviews,
+      show: ({ pageviews }) => integer(pageviews),
+      isNumber: true,
+      isMinor: true,
+    },
+    {
+      title: "Bounce rate",
+      definition: DEFINITIONS.bounceRate,
+      value: ({ bounceRate }) => bounceRate.value,
+      show: ({ bounceRate }) => percent(bounceRate.value),
+      isNumber: true,
+    },
+    ...by === "channel"
+      ? [{ title: "Rule", value: ({ rule }: AcquisitionRow) => rule, isMinor: true }]
+      : [],
+  ];
+}
+
+/** Nothing but visits without a value is nothing to look at. */
+function emptyNote(by: By, rows: readonly AcquisitionRow[]): ComponentChildren {
+  if (rows.length === 0) return <EmptyNote title="No visits in this range" />;
+  if (rows.some(({ value }) => value !== null)) return null;
+  if (by === "region" || by === "city") {
+    return (
+      <EmptyNote title={`No ${by === "city" ? "cities" : "regions"} are known`}>
+        The built-in database knows countries. Set <code>GEO_DATABASE</code> to a city database.
+      </EmptyNote>
+    );
+  }
+  const words: Readonly<Record<string, string>> = {
+    campaign: "utm_campaign",
+    term: "utm_term",
+    content: "utm_content",
+    medium: "utm_medium",
+  };
+  return words[by] === undefined ? null : (
+    <EmptyNote title="No visit has one">
+      Links to your site carry it as <code>{words[by]}</code>.
+    </EmptyNote>
+  );
+}
+
+/** The rows of one split. */
+export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof useAcquisition> }) {
+  const { data, rows, hasMore, isLoadingMore, moreProblem, more, all } = of;
+  if (data === null) return null;
+  const { from, to } = currentDates();
+  const most = Math.max(1, ...rows.map(({ visitors }) => visitors));
+  return (
+    <Breakdown
+      caption={`Visitors by ${fieldLabel(by).toLowerCase()}`}
+      brief={briefColumns(by, data.total)}
+      columns={allColumns(by, data.total)}
+      rows={rows}
+      rowKey={({ value }) => value ?? ""}
+      share={({ visitors }) => visitors / most}
+      csvName={`visitors by ${fieldLabel(by).toLowerCase()} ${from} to ${to}`}
+      allRows={all}
+      onRow={({ value }) => addFilter(by, value)}
+      rowAction={({ value }) => `Show only: ${fieldLabel(by)} is ${valueLabel(by, value)}`}
+      onMore={hasMore ? more : undefined}
+      isLoadingMore={isLoadingMore}
+      moreProblem={moreProblem}
+    />
+  );
+}
+
+/** The figures of `GET /v1/acquisition` split by a field; null: nothing yet. */
+export function useAcquisition(by: By | null) {
+  const path = by === null ? null : "/v1/acquisition";
+  return usePages<AcquisitionRow, AcquisitionReply>(path, {
+    ...sharedParams(),
+    by,
+    goal: viewParam("goal"),
+  });
+}
+
+interface SplitPanelProps {
+  readonly title: string;
+  readonly definition: string;
+  readonly param: string;
+  readonly tabs: readonly Tab[];
+}
+
+/** Visitors split by one of several fields. */
+export function SplitPanel({ title, definition, param, tabs }: SplitPanelProps) {
+  const by = tabs.find(({ id }) => id === viewParam(param))?.id ?? tabs[0]!.id;
+  const split = useAcquisition(by);
+  return (
+    <Panel
+      title={title}
+      definition={definition}
+      state={split}
+      skeletonRows={9}
+      class="overview-split"
+      actions={<Tabs label={`${title} by`} param={param} tabs={tabs} chosen={by} />}
+      empty={split.data && emptyNote(by, split.rows)}
+    >
+      <AcquisitionTable by={by} of={split} />
+    </Panel>
+  );
+}

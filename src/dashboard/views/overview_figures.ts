@@ -1,0 +1,89 @@
+import type { ChartUnit } from "../chart_lines.ts";
+import { DEFINITIONS } from "../definitions.ts";
+import { decimal, duration, integer, percent } from "../number_format.ts";
+import type { Kpis } from "../replies.ts";
+
+/** One of the key figures: what it is called and means, where it stands, and how it is told. */
+export interface Figure {
+  readonly id: string;
+  readonly label: string;
+  readonly definition: string;
+  readonly of: (kpis: Kpis) => number | null;
+  readonly format: (value: number | null) => string;
+  readonly unit?: ChartUnit;
+  readonly isDownGood?: boolean;
+}
+
+/** In the order of the tiles; the first one is charted unless another is chosen. */
+export const FIGURES: readonly Figure[] = [
+  {
+    id: "visitors",
+    label: "Visitors",
+    definition: DEFINITIONS.visitors,
+    of: (kpis) => kpis.visitors,
+    format: integer,
+    unit: "count",
+  },
+  {
+    id: "sessions",
+    label: "Visits",
+    definition: DEFINITIONS.sessions,
+    of: (kpis) => kpis.sessions,
+    format: integer,
+    unit: "count",
+  },
+  {
+    id: "pageviews",
+    label: "Page views",
+    definition: DEFINITIONS.pageviews,
+    of: (kpis) => kpis.pageviews,
+    format: integer,
+    unit: "count",
+  },
+  {
+    id: "pagesPerVisit",
+    label: "Views / visit",
+    definition: DEFINITIONS.pageviewsPerSession,
+    of: (kpis) => kpis.pageviewsPerSession,
+    format: (value) => decimal(value, 2),
+  },
+  {
+    id: "bounceRate",
+    label: "Bounce rate",
+    definition: DEFINITIONS.bounceRate,
+    of: (kpis) => kpis.bounceRate.value,
+    format: percent,
+    unit: "fraction",
+    isDownGood: true,
+  },
+  {
+    id: "duration",
+    label: "Visit duration",
+    definition: DEFINITIONS.sessionDuration,
+    of: (kpis) => kpis.sessionDuration.meanSeconds,
+    format: duration,
+    unit: "seconds",
+  },
+  {
+    id: "newVisitors",
+    label: "New visitors",
+    definition: DEFINITIONS.newVisitors,
+    of: (kpis) => kpis.newVisitors,
+    format: integer,
+    unit: "count",
+  },
+  {
+    id: "events",
+    label: "Events",
+    definition: DEFINITIONS.events,
+    of: (kpis) => kpis.events,
+    format: integer,
+    unit: "count",
+  },
+];
+
+/** (current − previous) / previous; null where there is nothing to divide by. */
+export function changeOf(current: number | null, previous: number | null): number | null {
+  if (current === null || previous === null || previous === 0) return null;
+  return (current - previous) / previous;
+}

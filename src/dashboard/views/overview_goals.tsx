@@ -1,0 +1,111 @@
+/// <reference lib="dom" />
+import { type Column, DataTable } from "../data_table.tsx";
+import { DEFINITIONS } from "../definitions.ts";
+import { Icon } from "../icons.tsx";
+import { go, hrefFor, sharedParams, viewParam } from "../location_state.ts";
+import { integer, money, NOTHING, percent } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import type { GoalResult } from "../replies.ts";
+import { useRead } from "../resource.ts";
+
+/** Which goal's conversions the other tables show, and the way back. */
+export function ChosenGoal() {
+  const slug = viewParam("goal");
+  const goals = useGoals(slug !== null);
+  if (slug === null) return null;
+  const title = goals.data?.goals.find((goal) => goal.slug === slug)?.title ?? slug;
+  return (
+    <p class="live-line">
+      Conversions of
+      <button
+        type="button"
+        class="chip"
+        aria-label={`Show no conversions of ${title}`}
+        onClick={() => go({ params: { goal: null } })}
+      >
+        {title} <Icon name="close" size={12} />
+      </button>
+    </p>
+  );
+}
+
+const COLUMNS: readonly Column<GoalResult>[] = [
+  { title: "Goal", value: ({ title }) => title },
+  {
+    title: "People",
+    definition: DEFINITIONS.uniqueConversions,
+    value: ({ uniqueConversions }) => uniqueConversions,
+    show: ({ uniqueConversions }) => integer(uniqueConversions),
+    isNumber: true,
+  },
+  {
+    title: "Rate",
+    definition: DEFINITIONS.conversionRate,
+    value: ({ conversionRate }) => conversionRate.value,
+    show: ({ conversionRate }) => percent(conversionRate.value),
+    isNumber: true,
+  },
+  {
+    title: "Value",
+    definition: DEFINITIONS.goalValue,
+    value: ({ value }) => value.amount,
+    show: ({ value }) => value.currency === null ? NOTHING : money(value.amount, value.currency),
+    isNumber: true,
+  },
+];
+
+/** The totals alone are shown, so the fewest buckets are asked for. */
+function useGoals(isAsked: boolean) {
+  return useRead<{ goals: readonly GoalResult[] }>(isAsked ? "/v1/goals" : null, {
+    ...sharedParams(),
+    interval: "month",
+  });
+}
+
+/** What came of the saved goals; a click shows one's conversions in the tables beside. */
+export function GoalsPanel() {
+  const goals = useGoals(true);
+  const chosen = viewParam("goal");
+  const rows = goals.data?.goals ?? [];
+  const link = (
+    <a
+      class="button button-quiet"
+      href={hrefFor({ view: "goals" })}
+      onClick={(event) => {
+        event.preventDefault();
+        go({ view: "goals" });
+      }}
+    >
+      <Icon name="goals" /> All goals
+    </a>
+  );
+  return (
+    <Panel
+      title="Goals"
+      definition={DEFINITIONS.goals}
+      state={goals}
+      actions={link}
+      empty={goals.data !== null && rows.length === 0
+        ? (
+          <EmptyNote title="No goals yet" icon="goals">
+            A goal counts who signs up, buys, or does whatever else you hope for.
+          </EmptyNote>
+        )
+        : null}
+    >
+      <DataTable
+        caption="Goals"
+        columns={COLUMNS}
+        rows={rows}
+        rowKey={({ slug }) => slug}
+        share={({ conversionRate }) => conversionRate.value ?? 0}
+        csvName="goals"
+        onRow={({ slug }) => go({ params: { goal: slug === chosen ? null : slug } })}
+        rowAction={({ title, slug }) =>
+          slug === chosen
+            ? "Show no conversions"
+            : `Show conversions of ${title} in the other tables`}
+      />
+    </Panel>
+  );
+}

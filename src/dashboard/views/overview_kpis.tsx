@@ -1,0 +1,95 @@
+/// <reference lib="dom" />
+import { useMemo } from "preact/hooks";
+import { ChartBlock } from "../chart_block.tsx";
+import { type ChartLine, pointsOf } from "../chart_lines.ts";
+import { KpiTile } from "../kpi_tile.tsx";
+import { dateIn } from "../location_query.ts";
+import { currentDates, effectiveTimezone, go, viewParam } from "../location_state.ts";
+import { dateSpan } from "../number_format.ts";
+import { ErrorNote, Skeleton } from "../panel.tsx";
+import type { KpisReply } from "../replies.ts";
+import type { Resource } from "../resource.ts";
+import { changeOf, type Figure, FIGURES } from "./overview_figures.ts";
+
+const CHART_PX = 280;
+
+function Tiles({ data, chosen }: { data: KpisReply | null; chosen: Figure }) {
+  return (
+    <div class="tiles overview-tiles">
+      {FIGURES.map((figure) => {
+        const { id, label, definition, of, format, isDownGood = false } = figure;
+        const now = data === null ? null : of(data.totals);
+        const before = data?.previous === undefined ? undefined : of(data.previous.totals);
+        return (
+          <KpiTile
+            key={id}
+            {...{ label, definition, isDownGood }}
+            value={data === null ? null : format(now)}
+            change={before === undefined ? undefined : changeOf(now, before)}
+            previous={before === undefined ? undefined : format(before)}
+            isSelected={figure === chosen}
+            onSelect={() => go({ params: { metric: id === FIGURES[0]!.id ? null : id } })}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+/** The dates compared with, the last one included. */
+function comparedSpan({ from, to }: NonNullable<KpisReply["previous"]>): string {
+  const zone = effectiveTimezone.value;
+  return dateSpan(dateIn(zone, Date.parse(from)), dateIn(zone, Date.parse(to) - 1));
+}
+
+function linesOf(
+  { series, previous, asOf }: KpisReply,
+  { label, of }: Figure,
+): readonly ChartLine[] {
+  const points = (buckets: KpisReply["series"]) => pointsOf(buckets, of, asOf);
+  const own = { name: label, points: points(series) };
+  if (previous === undefined) return [own];
+  // Point beside point: what the longer month has more is beside nothing.
+  const before = points(previous.series).slice(0, series.length);
+  return [own, { name: comparedSpan(previous), points: before, isComparison: true }];
+}
+
+function Chart({ data, figure }: { data: KpisReply; figure: Figure }) {
+  const lines = useMemo(() => linesOf(data, figure), [data, figure]);
+  const { from, to } = currentDates();
+  return (
+    <ChartBlock
+      title={`${figure.label} over time`}
+      lines={lines}
+      interval={data.query.interval}
+      format={figure.format}
+      {...figure.unit && { unit: figure.unit }}
+      heightPx={CHART_PX}
+      csvName={`${figure.id} ${from} to ${to}`}
+    />
+  );
+}
+
+/** The key figures, and the chosen one over time. */
+export function KeyFigures({ kpis }: { kpis: Resource<KpisReply> }) {
+  const chosen = FIGURES.find(({ id }) => id === viewParam("metric")) ?? FIGURES[0]!;
+  const { state, data, problem, reload } = kpis;
+  return (
+    <section
+      class="panel"
+      aria-labelledby="key-figures"
+      aria-busy={state === "loading"}
+      data-state={state}
+    >
+      <h2 id="key-figures" class="visually-hidden">Key figures</h2>
+      {state === "error" ? <ErrorNote problem={problem} onRetry={reload} /> : (
+        <>
+          <Tiles data={data} chosen={chosen} />
+          <div class="panel-body overview-chart">
+            {data === null ? <Skeleton rows={8} /> : <Chart data={data} figure={chosen} />}
+          </div>
+        </>
+      )}
+    </section>
+  );
+}

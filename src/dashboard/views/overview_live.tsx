@@ -1,0 +1,99 @@
+/// <reference lib="dom" />
+import { Definition } from "../definition.tsx";
+import { DEFINITIONS } from "../definitions.ts";
+import { type Column, DataTable } from "../data_table.tsx";
+import type { Live } from "../live_stream.ts";
+import { addFilter } from "../location_state.ts";
+import { integer } from "../number_format.ts";
+import { EmptyNote, ErrorNote, Panel, Skeleton } from "../panel.tsx";
+import type { LiveReply } from "../replies.ts";
+
+/** One line that tells how many are there now. */
+export function LiveLine({ live: { data, problem } }: { live: Live }) {
+  const count = data?.visitors.last5Minutes ?? null;
+  return (
+    <p class="live-line">
+      <span class={count ? "live-dot live-dot-on" : "live-dot"} />
+      {data === null
+        ? (
+          <span class="muted">
+            {problem === null ? "Looking who is there…" : "Live visitors cannot be told now"}
+          </span>
+        )
+        : (
+          <span>
+            <strong>{integer(count)}</strong> {count === 1 ? "visitor" : "visitors"} now{" "}
+            <span class="muted">· {integer(data.visitors.last30Minutes)} in 30 minutes</span>
+          </span>
+        )}
+      <Definition of="Visitors now" text={DEFINITIONS.live} />
+    </p>
+  );
+}
+
+type LivePage = LiveReply["pages"][number];
+
+const COLUMNS: readonly Column<LivePage>[] = [
+  { title: "Page", value: ({ path }) => path },
+  {
+    title: "Visitors",
+    definition: DEFINITIONS.live,
+    value: ({ visitors }) => visitors,
+    show: ({ visitors }) => integer(visitors),
+    isNumber: true,
+  },
+];
+
+/** The page views of each of the last 30 minutes. */
+function Minutes({ series }: Pick<LiveReply, "series">) {
+  const most = Math.max(1, ...series.map(({ pageviews }) => pageviews));
+  const sum = series.reduce((total, { pageviews }) => total + pageviews, 0);
+  return (
+    <figure class="live-minutes">
+      <div
+        class="live-bars"
+        role="img"
+        aria-label={`${integer(sum)} page views in the last 30 minutes`}
+      >
+        {series.map(({ start, label, pageviews }) => (
+          <span
+            key={start}
+            class={pageviews === 0 ? "live-bar live-bar-none" : "live-bar"}
+            style={{ height: `${Math.max(3, 100 * pageviews / most)}%` }}
+            title={`${label.slice(-5)}: ${integer(pageviews)}`}
+          />
+        ))}
+      </div>
+      <figcaption class="live-caption">
+        <span>30 minutes ago</span>
+        <span>{integer(sum)} page views</span>
+        <span>now</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** Who is there now, and where. */
+export function LivePanel({ live: { data, problem } }: { live: Live }) {
+  return (
+    <Panel title="Right now" definition={DEFINITIONS.live}>
+      {data === null && (problem === null ? <Skeleton /> : <ErrorNote problem={problem} />)}
+      {data !== null && (
+        <>
+          {problem !== null && <p class="banner" role="status">{problem.detail}</p>}
+          <Minutes series={data.series} />
+          <DataTable
+            caption="Pages that visitors are on"
+            columns={COLUMNS}
+            rows={data.pages}
+            rowKey={({ path }) => path}
+            share={({ visitors }) => visitors / Math.max(1, data.pages[0]?.visitors ?? 1)}
+            onRow={({ path }) => addFilter("path", path)}
+            csvName={data.pages.length > 0 ? "visitors now" : undefined}
+            empty={<EmptyNote title="Nobody is here right now" />}
+          />
+        </>
+      )}
+    </Panel>
+  );
+}

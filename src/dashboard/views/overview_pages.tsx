@@ -1,0 +1,125 @@
+/// <reference lib="dom" />
+import { Breakdown, Tabs } from "../breakdown.tsx";
+import type { Column } from "../data_table.tsx";
+import { DEFINITIONS } from "../definitions.ts";
+import { addFilter, currentDates, sharedParams, viewParam } from "../location_state.ts";
+import { duration, integer, percent } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import type { PageRow, PagesReply } from "../replies.ts";
+import { usePages } from "../resource.ts";
+import { AcquisitionTable, useAcquisition } from "./overview_acquisition.tsx";
+
+const TABS = [
+  { id: "top", label: "Top" },
+  { id: "entry", label: "Entry" },
+  { id: "exit", label: "Exit" },
+];
+/** As many as one read gives: exits are not the order in which pages come. */
+const EXIT_PAGES_MAX = 1000;
+
+type Count = "visitors" | "pageviews" | "entries" | "exits";
+
+function countColumn(title: string, of: Count, definition: string): Column<PageRow> {
+  return {
+    title,
+    definition,
+    value: (row) => row[of],
+    show: (row) => integer(row[of]),
+    isNumber: true,
+  };
+}
+
+const PATH: Column<PageRow> = {
+  title: "Page",
+  value: ({ path }) => path,
+  show: ({ path }) => <span title={path}>{path}</span>,
+};
+const VISITORS = countColumn("Visitors", "visitors", DEFINITIONS.visitors);
+const VIEWS = countColumn("Views", "pageviews", DEFINITIONS.pageviews);
+const ENTRIES = countColumn("Entries", "entries", DEFINITIONS.entries);
+const EXITS = countColumn("Exits", "exits", DEFINITIONS.exits);
+const COLUMNS: readonly Column<PageRow>[] = [
+  PATH,
+  VISITORS,
+  VIEWS,
+  { ...ENTRIES, isMinor: true },
+  { ...EXITS, isMinor: true },
+  {
+    title: "Bounce rate",
+    definition: DEFINITIONS.pageBounceRate,
+    value: ({ bounceRate }) => bounceRate.value,
+    show: ({ bounceRate }) => percent(bounceRate.value),
+    isNumber: true,
+    isMinor: true,
+  },
+  {
+    title: "Time on page",
+    definition: DEFINITIONS.secondsOnPage,
+    value: ({ medianSecondsOnPage }) => medianSecondsOnPage,
+    show: ({ medianSecondsOnPage }) => duration(medianSecondsOnPage),
+    isNumber: true,
+  },
+  {
+    title: "Scroll depth",
+    definition: DEFINITIONS.scrollDepth,
+    value: ({ medianScrollDepth }) => medianScrollDepth,
+    show: ({ medianScrollDepth }) => percent(medianScrollDepth, 0),
+    isNumber: true,
+    isMinor: true,
+  },
+];
+
+function PagesTable({ of, isExit }: { of: ReturnType<typeof usePageRows>; isExit: boolean }) {
+  const { hasMore, isLoadingMore, moreProblem, more, all } = of;
+  const count: Count = isExit ? "exits" : "visitors";
+  const rows = isExit
+    ? of.rows.filter(({ exits }) => exits > 0).toSorted((a, b) => b.exits - a.exits)
+    : of.rows;
+  const most = Math.max(1, ...rows.map((row) => row[count]));
+  const { from, to } = currentDates();
+  return (
+    <Breakdown
+      caption={isExit ? "Pages on which visits end" : "Pages by visitors"}
+      brief={isExit ? [PATH, EXITS, VISITORS] : [PATH, VISITORS, VIEWS]}
+      columns={COLUMNS}
+      rows={rows}
+      rowKey={({ path }) => path}
+      share={(row) => row[count] / most}
+      csvName={`pages ${from} to ${to}`}
+      allRows={all}
+      onRow={({ path }) => addFilter(isExit ? "exitPath" : "path", path)}
+      rowAction={({ path }) => `Show only: ${isExit ? "Exit page" : "Page"} is ${path}`}
+      onMore={hasMore ? more : undefined}
+      isLoadingMore={isLoadingMore}
+      moreProblem={moreProblem}
+    />
+  );
+}
+
+function usePageRows(isAsked: boolean, limit: number | null) {
+  return usePages<PageRow, PagesReply>(isAsked ? "/v1/pages" : null, { ...sharedParams(), limit });
+}
+
+/** Pages by visitors, and those on which visits begin and end. */
+export function PagesPanel() {
+  const tab = TABS.find(({ id }) => id === viewParam("pages"))?.id ?? "top";
+  const pages = usePageRows(tab !== "entry", tab === "exit" ? EXIT_PAGES_MAX : null);
+  const entries = useAcquisition(tab === "entry" ? "entryPath" : null);
+  const shown = tab === "entry" ? entries : pages;
+  const isEmpty = shown.data !== null && shown.rows.length === 0;
+  return (
+    <Panel
+      title="Pages"
+      definition={DEFINITIONS.pages}
+      state={shown}
+      skeletonRows={9}
+      class="overview-split"
+      actions={<Tabs label="Pages by" param="pages" tabs={TABS} chosen={tab} />}
+      empty={isEmpty ? <EmptyNote title="No page views in this range" /> : null}
+    >
+      {tab === "entry"
+        ? <AcquisitionTable by="entryPath" of={entries} />
+        : <PagesTable of={pages} isExit={tab === "exit"} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,137 @@
+/// <reference lib="dom" />
+import { useMemo } from "preact/hooks";
+import { ChartBlock } from "../chart_block.tsx";
+import type { ChartLine } from "../chart_lines.ts";
+import { CsvButton } from "../csv_button.tsx";
+import { DEFINITIONS } from "../definitions.ts";
+import { KpiTile } from "../kpi_tile.tsx";
+import { currentDates } from "../location_state.ts";
+import { integer, percent } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { type Resource, useRead } from "../resource.ts";
+import { periodName, type RetentionReply, triangleCsv, triangleRows } from "./retention_cells.ts";
+import { RetentionControls } from "./retention_controls.tsx";
+import { type Question, readQuestion, retentionParams } from "./retention_question.ts";
+import { Triangle } from "./retention_triangle.tsx";
+
+const TEXTS = {
+  people: "People in all cohorts together. Each person is in one cohort.",
+  memberships:
+    "People in all cohorts together. Someone who began in several periods counts in each.",
+  average:
+    "People who came back, of all cohorts in which this period is complete, as a share of the people in those cohorts. Large cohorts weigh more.",
+};
+const CHART_PX = 220;
+
+interface PartProps {
+  readonly reply: RetentionReply;
+  readonly question: Question;
+}
+
+/** The size of all cohorts, and the first and the last average that is known. */
+function Tiles({ reply: { cohorts, average, query }, question: { cohort } }: PartProps) {
+  const every = query.interval;
+  const people = cohorts.reduce((sum, { size }) => sum + size, 0);
+  const known = average.filter(({ period, rate }) => period > 0 && rate.value !== null);
+  const told = known.length > 1 ? [known[0]!, known.at(-1)!] : known;
+  return (
+    <div class="tiles retention-tiles">
+      <KpiTile
+        label="People who began"
+        definition={cohort === "first" ? TEXTS.people : TEXTS.memberships}
+        value={integer(people)}
+      />
+      {told.map(({ period, rate }) => (
+        <KpiTile
+          key={period}
+          label={`Came back, ${periodName(every, period).toLowerCase()}`}
+          definition={TEXTS.average}
+          value={percent(rate.value)}
+        />
+      ))}
+    </div>
+  );
+}
+
+function AverageChart({ reply }: { reply: RetentionReply }) {
+  const every = reply.query.interval;
+  const lines = useMemo((): readonly ChartLine[] => [{
+    name: "Average of all cohorts",
+    points: reply.average.map(({ period, rate }) => ({
+      label: periodName(every, period),
+      complete: true,
+      value: rate.value,
+    })),
+  }], [reply]);
+  const { from, to } = currentDates();
+  return (
+    <ChartBlock
+      title="Average share that came back"
+      lines={lines}
+      interval={every}
+      format={(value) => percent(value, 0)}
+      heightPx={CHART_PX}
+      csvName={`average retention ${from} to ${to}`}
+    />
+  );
+}
+
+const EMPTY = (
+  <EmptyNote title="Nobody began in this range" icon="retention">
+    Choose a longer range, another start event, or fewer filters.
+  </EmptyNote>
+);
+
+function Cohorts({ of, question }: { of: Resource<RetentionReply>; question: Question }) {
+  const { data } = of;
+  const { from, to } = currentDates();
+  const isEmpty = data !== null && data.cohorts.every(({ size }) => size === 0);
+  return (
+    <>
+      <Panel
+        title="Cohorts"
+        definition={DEFINITIONS.retention}
+        state={of}
+        skeletonRows={10}
+        empty={isEmpty ? EMPTY : null}
+        class="retention-panel"
+        actions={data !== null && !isEmpty && (
+          <CsvButton
+            name={`retention ${from} to ${to}`}
+            content={() => triangleCsv(data)}
+          />
+        )}
+      >
+        {data && (
+          <>
+            <Tiles reply={data} question={question} />
+            <Triangle rows={triangleRows(data)} every={data.query.interval} />
+          </>
+        )}
+      </Panel>
+      {!isEmpty && of.state !== "error" && (
+        <Panel
+          title="Average"
+          definition={TEXTS.average}
+          // Its error is told above.
+          state={of}
+          skeletonRows={8}
+        >
+          {data && <AverageChart reply={data} />}
+        </Panel>
+      )}
+    </>
+  );
+}
+
+/** Who came back, by the period in which they began. */
+export function RetentionView() {
+  const question = readQuestion();
+  const retention = useRead<RetentionReply>("/v1/retention", retentionParams(question));
+  return (
+    <>
+      <RetentionControls question={question} />
+      <Cohorts of={retention} question={question} />
+    </>
+  );
+}

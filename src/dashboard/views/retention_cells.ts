@@ -1,0 +1,135 @@
+import { bucketLabel, integer, NOTHING, percent } from "../number_format.ts";
+import type { Rate } from "../replies.ts";
+import type { CsvContent } from "../csv_button.tsx";
+import type { Every } from "./retention_question.ts";
+
+/** `GET /v1/retention`. */
+export interface RetentionReply {
+  readonly cohorts: readonly CohortReply[];
+  readonly average: readonly { readonly period: number; readonly rate: Rate }[];
+  readonly query: { readonly interval: Every };
+}
+
+interface CohortReply {
+  readonly start: string;
+  readonly label: string;
+  readonly size: number;
+  readonly cells: readonly {
+    readonly period: number;
+    /** Null: the period has not begun. */
+    readonly actors: number | null;
+    readonly rate: Rate;
+    readonly complete: boolean;
+  }[];
+}
+
+/** `open`: has not begun; `running`: has not ended; `nobody`: there is nobody who could return. */
+export type CellState = "complete" | "running" | "open" | "nobody";
+
+export interface Cell {
+  readonly state: CellState;
+  readonly rate: Rate;
+  /** What is seen. */
+  readonly text: string;
+  /** The same with its numbers, in words. */
+  readonly words: string;
+}
+
+/** One line of the triangle. */
+export interface TriangleRow {
+  readonly name: string;
+  readonly shortName: string;
+  /** Null: of the average. */
+  readonly size: number | null;
+  readonly cells: readonly Cell[];
+}
+
+const EVERY_NAMES: Readonly<Record<Every, string>> = { day: "Day", week: "Week", month: "Month" };
+
+/** What a period is called: "Week 3". */
+export function periodName(every: Every, period: number): string {
+  return `${EVERY_NAMES[every]} ${period}`;
+}
+
+const countWords = ({ numerator, denominator }: Rate): string =>
+  `${integer(numerator)} of ${integer(denominator)} people`;
+
+function cellOf(
+  { period, actors, rate, complete }: CohortReply["cells"][number],
+  every: Every,
+): Cell {
+  if (actors === null) {
+    return { state: "open", rate, text: "", words: `This ${every} has not begun yet` };
+  }
+  const came = period === 0 ? "" : " came back";
+  if (rate.value === null) {
+    const state = complete ? "nobody" : "running";
+    return { state, rate, text: NOTHING, words: "Nobody is in this cohort" };
+  }
+  const words = `${countWords(rate)}${came}`;
+  return complete ? { state: "complete", rate, text: percent(rate.value), words } : {
+    state: "running",
+    rate,
+    text: percent(rate.value),
+    words: `${words} so far: this ${every} is not over`,
+  };
+}
+
+function averageRow({ average }: RetentionReply, every: Every): TriangleRow {
+  const cells = average.map(({ rate }): Cell =>
+    rate.value === null
+      ? { state: "open", rate, text: "", words: `No cohort has finished this ${every} yet` }
+      : {
+        state: "complete",
+        rate,
+        text: percent(rate.value),
+        words: `${countWords(rate)}, in all cohorts that have finished this ${every}`,
+      }
+  );
+  return { name: "Average", shortName: "Average", size: null, cells };
+}
+
+/** The lines of the triangle: the average, then every cohort. */
+export function triangleRows(reply: RetentionReply): readonly TriangleRow[] {
+  const every = reply.query.interval;
+  const cohorts = reply.cohorts.map(({ label, size, cells }) => ({
+    name: bucketLabel(label, every, "full"),
+    shortName: bucketLabel(label, every, every === "month" ? "full" : "axis"),
+    size,
+    cells: cells.map((cell) => cellOf(cell, every)),
+  }));
+  return [averageRow(reply, every), ...cohorts];
+}
+
+/** The rates, then the people behind them; what has not begun is empty. */
+export function triangleCsv({ cohorts, average, query }: RetentionReply): CsvContent {
+  const every = query.interval;
+  const names = average.map(({ period }) => periodName(every, period));
+  const running = ({ cells }: CohortReply) =>
+    cells.find(({ actors, complete }) => actors !== null && !complete)?.period;
+  return {
+    header: [
+      "Cohort",
+      "People",
+      ...names,
+      ...names.map((name) => `${name}: people`),
+      `${EVERY_NAMES[every]} that is not over`,
+    ],
+    rows: [
+      ...cohorts.map((cohort) => [
+        cohort.label,
+        cohort.size,
+        ...cohort.cells.map(({ actors, rate }) => actors === null ? null : rate.value),
+        ...cohort.cells.map(({ actors }) => actors),
+        running(cohort),
+      ]),
+      [
+        "Average",
+        null,
+        ...average.map(({ rate }) => rate.value),
+        ...average.map(({ rate }) => rate.value === null ? null : rate.numerator),
+        null,
+      ],
+    ],
+  };
+}

@@ -1,0 +1,208 @@
+/// <reference lib="dom" />
+import { useEffect, useRef, useState } from "preact/hooks";
+import { integer, percent } from "../number_format.ts";
+import { type Cell, periodName, type TriangleRow } from "./retention_cells.ts";
+import type { Every } from "./retention_question.ts";
+
+const GAP_PX = 6;
+const MARGIN_PX = 12;
+/** Shares that the legend shows the colour of. */
+const LEGEND = [0.02, 0.1, 0.3, 0.6, 1];
+
+interface Place {
+  readonly row: number;
+  readonly column: number;
+}
+
+/** Small shares differ most where it matters: the root spreads them. */
+function heatOf({ rate, state }: Pick<Cell, "rate" | "state">): number {
+  return state === "open" || rate.value === null ? 0 : Math.sqrt(Math.min(1, rate.value));
+}
+
+const MOVES: Readonly<Record<string, (at: Place, last: Place) => Place>> = {
+  ArrowLeft: ({ row, column }) => ({ row, column: column - 1 }),
+  ArrowRight: ({ row, column }) => ({ row, column: column + 1 }),
+  ArrowUp: ({ row, column }) => ({ row: row - 1, column }),
+  ArrowDown: ({ row, column }) => ({ row: row + 1, column }),
+  Home: ({ row }) => ({ row, column: 0 }),
+  End: ({ row }, last) => ({ row, column: last.column }),
+};
+
+interface CellProps {
+  readonly cell: Cell;
+  readonly isReachable: boolean;
+  readonly place: Place;
+  readonly onShow: (place: Place | null) => void;
+}
+
+function CellView({ cell, isReachable, place, onShow }: CellProps) {
+  const { state, text, words } = cell;
+  const heat = heatOf(cell);
+  const isZero = state !== "open" && cell.rate.value === 0;
+  return (
+    <td
+      class={`retention-cell retention-${state} ${isZero ? "retention-zero" : ""}`}
+      style={{ "--heat": String(heat) }}
+      tabIndex={isReachable ? 0 : -1}
+      data-row={place.row}
+      data-column={place.column}
+      onPointerEnter={() => onShow(place)}
+      onPointerLeave={() => onShow(null)}
+      onFocus={() => onShow(place)}
+      onBlur={() => onShow(null)}
+    >
+      {text}
+      {state === "running" && <span class="retention-so-far" aria-hidden="true">so far</span>}
+      <span class="visually-hidden">{text === "" ? words : ` (${words})`}</span>
+    </td>
+  );
+}
+
+/** Beside the cell in the top layer, where no scrolling box cuts it off. */
+function CellTip({ row, cell, name, of }: {
+  row: TriangleRow;
+  cell: Cell;
+  name: string;
+  of: Element;
+}) {
+  const tip = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = tip.current!;
+    element.showPopover();
+    const at = of.getBoundingClientRect();
+    const left = at.left + at.width / 2 - element.offsetWidth / 2;
+    const leftMax = document.documentElement.clientWidth - element.offsetWidth - MARGIN_PX;
+    const above = at.top - GAP_PX - element.offsetHeight;
+    element.style.left = `${Math.max(MARGIN_PX, Math.min(left, leftMax))}px`;
+    element.style.top = `${above >= MARGIN_PX ? above : at.bottom + GAP_PX}px`;
+  }, [of, cell]);
+  return (
+    <div ref={tip} class="retention-tip" popover="manual" aria-hidden="true">
+      <p class="muted">{row.name}, {name.toLowerCase()}</p>
+      <p>{cell.words}</p>
+    </div>
+  );
+}
+
+function Legend() {
+  return (
+    <ul class="legend retention-legend">
+      {LEGEND.map((share) => (
+        <li key={share}>
+          <span
+            class="retention-swatch retention-complete"
+            style={{ "--heat": String(Math.sqrt(share)) }}
+          />
+          {percent(share, 0)}
+        </li>
+      ))}
+      <li>
+        <span class="retention-swatch retention-running" style={{ "--heat": "0.5" }} /> Not over yet
+      </li>
+      <li>
+        <span class="retention-swatch retention-open" /> Not begun
+      </li>
+    </ul>
+  );
+}
+
+interface TriangleProps {
+  readonly rows: readonly TriangleRow[];
+  readonly every: Every;
+}
+
+/** One cell is reached with the tabulator, all others from there with the arrow keys. */
+function useCells(rows: readonly TriangleRow[]) {
+  const [reachable, setReachable] = useState<Place>({ row: 0, column: 0 });
+  const [shown, setShown] = useState<Place | null>(null);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const last = { row: rows.length - 1, column: (rows[0]?.cells.length ?? 0) - 1 };
+  const inside = ({ row, column }: Place): Place => ({
+    row: Math.max(0, Math.min(last.row, row)),
+    column: Math.max(0, Math.min(last.column, column)),
+  });
+  const at = inside(reachable);
+  const elementAt = ({ row, column }: Place) =>
+    body.current?.querySelector<HTMLElement>(`[data-row="${row}"][data-column="${column}"]`);
+  useEffect(() => {
+    if (shown === null) return;
+    const close = () => setShown(null);
+    const closeByKey = ({ key }: KeyboardEvent) => key === "Escape" && close();
+    addEventListener("scroll", close, { capture: true, passive: true });
+    addEventListener("keydown", closeByKey);
+    return () => {
+      removeEventListener("scroll", close, true);
+      removeEventListener("keydown", closeByKey);
+    };
+  }, [shown]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const move = MOVES[event.key];
+    if (move === undefined) return;
+    event.preventDefault();
+    const next = inside(move(at, last));
+    setReachable(next);
+    const element = elementAt(next);
+    element?.focus({ preventScroll: true });
+    element?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  };
+  const onShow = (place: Place | null) => {
+    setShown(place);
+    const active = document.activeElement;
+    if (place !== null && active === elementAt(place)) setReachable(place);
+  };
+  return { at, shown: shown === null ? null : inside(shown), body, elementAt, onKeyDown, onShow };
+}
+
+/** Cohorts by row and periods by column; each cell tells its people on hover and on focus. */
+export function Triangle({ rows, every }: TriangleProps) {
+  const { at, shown, body, elementAt, onKeyDown, onShow } = useCells(rows);
+  const periods = rows[0]!.cells.map((_, period) => periodName(every, period));
+  const pointed = shown === null ? null : elementAt(shown);
+  return (
+    <div class="retention-block">
+      <div class="retention-scroll">
+        <table class="retention-table">
+          <caption class="visually-hidden">
+            People by the {every} in which they began, and the share of them that came back
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col" class="retention-cohort">Began</th>
+              <th scope="col" class="number">People</th>
+              {periods.map((name) => <th key={name} scope="col">{name}</th>)}
+            </tr>
+          </thead>
+          <tbody ref={body} onKeyDown={onKeyDown}>
+            {rows.map(({ name, shortName, size, cells }, row) => (
+              <tr key={row} class={size === null ? "retention-average" : ""}>
+                <th scope="row" class="retention-cohort">
+                  <span class="retention-name">{name}</span>
+                  <span class="retention-short-name" aria-hidden="true">{shortName}</span>
+                </th>
+                <td class="number retention-size">{size === null ? "" : integer(size)}</td>
+                {cells.map((cell, column) => (
+                  <CellView
+                    key={column}
+                    cell={cell}
+                    place={{ row, column }}
+                    isReachable={at.row === row && at.column === column}
+                    onShow={onShow}
+                  />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Legend />
+      {shown !== null && pointed && (
+        <CellTip
+          row={rows[shown.row]!}
+          cell={rows[shown.row]!.cells[shown.column]!}
+          name={periods[shown.column]!}
+          of={pointed}
+        />
+      )}
+    </div>
+  );
+}

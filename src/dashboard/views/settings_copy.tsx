@@ -1,0 +1,43 @@
+/// <reference lib="dom" />
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "../icons.tsx";
+
+const SHOWN_MS = 2_000;
+
+/** Pages that came over plain HTTP have no clipboard of their own: there the older way is taken. */
+async function copy(text: string, beside: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch { /* the older way */ }
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.className = "visually-hidden";
+  // Within a modal dialog nothing outside of it can be selected.
+  beside.append(field);
+  field.select();
+  const isDone = document.execCommand("copy");
+  field.remove();
+  return isDone;
+}
+
+/** Copies a text, and says that it did. */
+export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+  const [note, setNote] = useState<string | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const press = async (event: MouseEvent) => {
+    const button = event.currentTarget as HTMLElement;
+    const isDone = await copy(text, button.parentElement ?? document.body);
+    button.focus();
+    setNote(isDone ? "Copied" : "Copy it by hand");
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setNote(null), SHOWN_MS);
+  };
+  return (
+    <button type="button" class="button settings-copy" onClick={press}>
+      <Icon name={note === "Copied" ? "check" : "copy"} />
+      <span role="status">{note ?? label}</span>
+    </button>
+  );
+}

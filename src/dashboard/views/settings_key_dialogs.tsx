@@ -1,0 +1,210 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { send } from "../api.ts";
+import { ApiProblem } from "../api_problem.ts";
+import { Confirm, Dialog } from "../dialog.tsx";
+import { Segments, SelectField, TextField } from "../field.tsx";
+import { CopyButton } from "./settings_copy.tsx";
+import { type CreatedKey, type Key, keyName } from "./settings_replies.ts";
+
+const DAY_S = 86_400;
+
+const KIND_CHOICES = [
+  { value: "public", label: "Public" },
+  { value: "secret", label: "Secret" },
+];
+const KIND_HINTS: Readonly<Record<Key["kind"], string>> = {
+  public: "For pages. Anyone may see it: it can send events and nothing else.",
+  secret: "For servers. It may speak for visitors, so keep it out of pages and repositories.",
+};
+const EXPIRY_CHOICES = [
+  { value: "", label: "Never" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+];
+const OVERLAP_CHOICES = [
+  { value: "0", label: "Stops working at once" },
+  { value: "3600", label: "Works for another hour" },
+  { value: String(DAY_S), label: "Works for another day" },
+  { value: String(7 * DAY_S), label: "Works for another 7 days" },
+  { value: String(30 * DAY_S), label: "Works for another 30 days" },
+];
+
+/** One request of a dialog: while it runs, and what came of it. */
+function useRequest(ask: () => Promise<void>) {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const run = async () => {
+    if (isBusy) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      await ask();
+    } catch (error) {
+      if (error instanceof ApiProblem) setProblem(error);
+      setBusy(false);
+    }
+  };
+  return { isBusy, problem, run };
+}
+
+function Refused({ problem }: { problem: ApiProblem | null }) {
+  return problem === null ? null : <p role="alert" class="field-error">{problem.detail}</p>;
+}
+
+interface CreateProps {
+  readonly projectId: string;
+  readonly kind: Key["kind"];
+  readonly onDone: (key: CreatedKey) => void;
+  readonly onClose: () => void;
+}
+
+/** Makes a key. */
+export function CreateKey(props: CreateProps) {
+  const { projectId, onDone, onClose } = props;
+  const [kind, setKind] = useState(props.kind);
+  const [label, setLabel] = useState("");
+  const [days, setDays] = useState("");
+  const { isBusy, problem, run } = useRequest(async () => {
+    const expiresAt = days === ""
+      ? null
+      : new Date(Date.now() + Number(days) * DAY_S * 1000).toISOString();
+    const body = { kind, label: label.trim() || null, expiresAt };
+    onDone((await send<CreatedKey>("POST", `/v1/projects/${projectId}/keys`, body))!);
+  });
+  return (
+    <Dialog
+      title="Create a key"
+      onClose={onClose}
+      footer={
+        <>
+          <button type="button" class="button" onClick={onClose}>Cancel</button>
+          <button type="submit" form="create-key" class="button button-primary" disabled={isBusy}>
+            Create the key
+          </button>
+        </>
+      }
+    >
+      <form
+        id="create-key"
+        class="settings-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <div class="settings-stack">
+          <Segments
+            label="Kind of key"
+            value={kind}
+            choices={KIND_CHOICES}
+            onChange={(value) => setKind(value as Key["kind"])}
+          />
+          <p class="muted">{KIND_HINTS[kind]}</p>
+        </div>
+        <div class="field-pair">
+          <TextField
+            label="Label"
+            value={label}
+            onChange={setLabel}
+            placeholder="Web shop"
+            hint="So that you know it again."
+            maxLength={200}
+            error={problem?.messageFor("label")}
+          />
+          <SelectField label="Expires" value={days} onChange={setDays} choices={EXPIRY_CHOICES} />
+        </div>
+        <Refused problem={problem} />
+      </form>
+    </Dialog>
+  );
+}
+
+interface ChangeProps {
+  readonly projectId: string;
+  readonly of: Key;
+  readonly onClose: () => void;
+}
+
+/** Makes a successor of a key, which the old one overlaps for a while. */
+export function RotateKey(props: ChangeProps & { readonly onDone: (key: CreatedKey) => void }) {
+  const { projectId, of, onDone, onClose } = props;
+  const [overlap, setOverlap] = useState(String(DAY_S));
+  const { isBusy, problem, run } = useRequest(async () => {
+    const path = `/v1/projects/${projectId}/keys/${of.id}/rotate`;
+    onDone((await send<CreatedKey>("POST", path, { overlapSeconds: Number(overlap) }))!);
+  });
+  return (
+    <Dialog
+      title={`Rotate ${keyName(of)}`}
+      onClose={onClose}
+      footer={
+        <>
+          <button type="button" class="button" onClick={onClose}>Cancel</button>
+          <button type="button" class="button button-primary" disabled={isBusy} onClick={run}>
+            Make the new key
+          </button>
+        </>
+      }
+    >
+      <p>A new key of the same kind takes its place. Put it wherever the old one is used.</p>
+      <SelectField
+        label="The old key"
+        value={overlap}
+        onChange={setOverlap}
+        choices={OVERLAP_CHOICES}
+      />
+      <Refused problem={problem} />
+    </Dialog>
+  );
+}
+
+/** Takes a key back for good. */
+export function RevokeKey(props: ChangeProps & { readonly onDone: () => void }) {
+  const { projectId, of, onDone, onClose } = props;
+  const { isBusy, problem, run } = useRequest(async () => {
+    await send("DELETE", `/v1/projects/${projectId}/keys/${of.id}`);
+    onDone();
+  });
+  return (
+    <Confirm
+      title={`Revoke ${keyName(of)}?`}
+      action="Revoke the key"
+      onConfirm={run}
+      onClose={onClose}
+      isBusy={isBusy}
+    >
+      <p>
+        Events sent with this key are refused from now on, and pages that carry it stop counting. A
+        revoked key cannot be brought back.
+      </p>
+      <Refused problem={problem} />
+    </Confirm>
+  );
+}
+
+/** The one moment at which a key can be seen. */
+export function NewKey({ created, onClose }: { created: CreatedKey; onClose: () => void }) {
+  return (
+    <Dialog
+      title="Your new key"
+      onClose={onClose}
+      footer={
+        <button type="button" class="button button-primary" onClick={onClose}>
+          I have copied it
+        </button>
+      }
+    >
+      <p>
+        Copy it now. It is stored in a form that cannot be read back, so it is{" "}
+        <strong>never shown again</strong>.
+      </p>
+      <div class="settings-code">
+        <pre class="code settings-new-key" tabIndex={0} aria-label="The new key">{created.key}</pre>
+        <CopyButton text={created.key} />
+      </div>
+      <p class="muted">{KIND_HINTS[created.kind]}</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,106 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { send } from "../api.ts";
+import { ApiProblem } from "../api_problem.ts";
+import { Dialog } from "../dialog.tsx";
+import { TextField } from "../field.tsx";
+import { Icon } from "../icons.tsx";
+import { go } from "../location_state.ts";
+import { Panel } from "../panel.tsx";
+import { refreshSession } from "../session.ts";
+import { knownTimezones, type Project } from "./settings_replies.ts";
+
+function ownTimezone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+}
+
+function NewProject({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [siteUrl, setSiteUrl] = useState("");
+  const [timezone, setTimezone] = useState(ownTimezone());
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const create = async () => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const body = { name, siteUrl: siteUrl.trim() || null, timezone: timezone.trim() };
+      const project = (await send<Project>("POST", "/v1/projects", body))!;
+      await refreshSession();
+      onClose();
+      go({ project: project.id, filters: [] });
+    } catch (error) {
+      if (error instanceof ApiProblem) setProblem(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title="Create a project"
+      onClose={onClose}
+      footer={
+        <>
+          <button type="button" class="button" onClick={onClose}>Cancel</button>
+          <button type="submit" form="new-project" class="button button-primary" disabled={isBusy}>
+            Create the project
+          </button>
+        </>
+      }
+    >
+      <form
+        id="new-project"
+        class="settings-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isBusy) void create();
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          onChange={setName}
+          error={problem?.messageFor("name")}
+          placeholder="Web shop"
+          maxLength={200}
+          isRequired
+        />
+        <TextField
+          label="Site URL"
+          value={siteUrl}
+          onChange={setSiteUrl}
+          error={problem?.messageFor("siteUrl")}
+          placeholder="https://example.com"
+          hint="It can be set later. Heatmaps take their pictures there."
+        />
+        <TextField
+          label="Time zone"
+          value={timezone}
+          onChange={setTimezone}
+          error={problem?.messageFor("timezone")}
+          suggestions={knownTimezones()}
+          isRequired
+        />
+        {problem !== null && <p role="alert" class="field-error">{problem.detail}</p>}
+      </form>
+    </Dialog>
+  );
+}
+
+/** Makes another project. */
+export function NewProjectPanel() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Panel title="Another project">
+      <div class="settings-stack">
+        <p class="muted">
+          Each site has numbers, keys and settings of its own. A project for each keeps them apart.
+        </p>
+        <button type="button" class="button" onClick={() => setOpen(true)}>
+          <Icon name="plus" /> Create a project
+        </button>
+      </div>
+      {isOpen && <NewProject onClose={() => setOpen(false)} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,170 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { read, send } from "../api.ts";
+import { ApiProblem } from "../api_problem.ts";
+import { Confirm } from "../dialog.tsx";
+import { download } from "../download.ts";
+import { TextField } from "../field.tsx";
+import { Icon } from "../icons.tsx";
+import { effectiveTimezone } from "../location_state.ts";
+import { dateTime, integer, NOTHING } from "../number_format.ts";
+import { Panel } from "../panel.tsx";
+
+const DEFINITION =
+  "All that is stored of one person: shown and saved where they ask for it, and deleted where they want that.";
+
+interface PersonReply {
+  readonly actor: {
+    readonly id: string;
+    readonly userId: string | null;
+    readonly anonymousIds: readonly string[];
+    readonly hash: string | null;
+    readonly firstSeenAt: string | null;
+    readonly lastSeenAt: string | null;
+  };
+  readonly sessions: readonly unknown[];
+  readonly events: readonly unknown[];
+}
+
+interface ErasedReply {
+  readonly erased: { readonly events: number };
+}
+
+function pathOf(id: string): string {
+  return `/v1/actors/${encodeURIComponent(id)}`;
+}
+
+function when(instant: string | null): string {
+  return instant === null ? NOTHING : dateTime(instant, effectiveTimezone.value);
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${integer(count)} ${count === 1 ? one : many}`;
+}
+
+/** Finding a person, and erasing who was found. */
+function usePerson() {
+  const [found, setFound] = useState<PersonReply | null>(null);
+  const [note, setNote] = useState<{ text: string; isBad: boolean } | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const run = async (work: () => Promise<void>) => {
+    setBusy(true);
+    setNote(null);
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof ApiProblem) {
+        const text = error.code === "not_found"
+          ? "Nothing is stored of anyone by this id."
+          : error.detail;
+        setNote({ text, isBad: true });
+      }
+    }
+    setBusy(false);
+  };
+  const find = (id: string) =>
+    run(async () => {
+      setFound(null);
+      setFound(await read<PersonReply>(pathOf(id)));
+    });
+  const erase = (id: string) =>
+    run(async () => {
+      const reply = (await send<ErasedReply>("DELETE", pathOf(id)))!;
+      setFound(null);
+      const events = counted(reply.erased.events, "event", "events");
+      setNote({ text: `Erased: ${events}, with all visits and ids.`, isBad: false });
+    });
+  return { found, note, isBusy, find, erase };
+}
+
+interface FoundProps {
+  readonly person: PersonReply;
+  readonly isBusy: boolean;
+  readonly onErase: () => void;
+}
+
+function Found({ person, isBusy, onErase }: FoundProps) {
+  const { actor, sessions, events } = person;
+  const save = () => {
+    const text = JSON.stringify(person, null, 2);
+    download("person.json", new Blob([text], { type: "application/json" }));
+  };
+  return (
+    <div class="settings-found">
+      <dl class="settings-facts">
+        <dt>User</dt>
+        <dd>{actor.userId ?? NOTHING}</dd>
+        <dt>Anonymous ids</dt>
+        <dd>{actor.anonymousIds.join(", ") || NOTHING}</dd>
+        <dt>First seen</dt>
+        <dd>{when(actor.firstSeenAt)}</dd>
+        <dt>Last seen</dt>
+        <dd>{when(actor.lastSeenAt)}</dd>
+        <dt>Stored</dt>
+        <dd>
+          {counted(events.length, "event", "events")}, {counted(sessions.length, "visit", "visits")}
+        </dd>
+      </dl>
+      <div class="settings-actions">
+        <button type="button" class="button" onClick={save}>
+          <Icon name="download" /> Save all of it
+        </button>
+        <button type="button" class="button button-danger" disabled={isBusy} onClick={onErase}>
+          <Icon name="trash" /> Erase this person
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Shows what is stored of a person, and erases it. */
+export function PersonPanel() {
+  const [id, setId] = useState("");
+  const [isAsked, setAsked] = useState(false);
+  const { found, note, isBusy, find, erase } = usePerson();
+  return (
+    <Panel title="One person's data" definition={DEFINITION}>
+      <form
+        class="settings-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (id.trim() !== "") void find(id.trim());
+        }}
+      >
+        <div class="settings-inline">
+          <TextField
+            label="User id, anonymous id or visitor hash"
+            value={id}
+            onChange={setId}
+            maxLength={200}
+          />
+          <button type="submit" class="button" disabled={isBusy || id.trim() === ""}>
+            Look up
+          </button>
+        </div>
+        <p role="status" class={note?.isBad ? "field-error" : "muted"}>
+          {isBusy ? "One moment…" : note?.text ?? ""}
+        </p>
+      </form>
+      {found !== null && <Found person={found} isBusy={isBusy} onErase={() => setAsked(true)} />}
+      {isAsked && found !== null && (
+        <Confirm
+          title={`Erase ${found.actor.userId ?? "this person"}?`}
+          action="Erase for good"
+          isBusy={isBusy}
+          onClose={() => setAsked(false)}
+          onConfirm={() => {
+            setAsked(false);
+            void erase(found.actor.id);
+          }}
+        >
+          <p>
+            {counted(found.events.length, "event", "events")}{" "}
+            and everything counted from them will be deleted. All numbers of the past change
+            accordingly, and it cannot be undone.
+          </p>
+        </Confirm>
+      )}
+    </Panel>
+  );
+}

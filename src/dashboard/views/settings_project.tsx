@@ -1,0 +1,281 @@
+/// <reference lib="dom" />
+import { useEffect, useState } from "preact/hooks";
+import { send } from "../api.ts";
+import { ApiProblem } from "../api_problem.ts";
+import { Confirm } from "../dialog.tsx";
+import { Field, SelectField, TextField } from "../field.tsx";
+import { integer } from "../number_format.ts";
+import { Panel } from "../panel.tsx";
+import { type Resource, useRead } from "../resource.ts";
+import { refreshSession, type SessionProject } from "../session.ts";
+import { type IpStorage, knownTimezones, type Project } from "./settings_replies.ts";
+
+const DEFINITION = "What the project is called, where its site is, and how its events are kept.";
+
+const IP_CHOICES = [
+  { value: "", label: "As the server is set up" },
+  { value: "full", label: "Whole addresses" },
+  { value: "truncated", label: "Shortened addresses" },
+  { value: "none", label: "No addresses" },
+];
+
+/** The project as the form has it. */
+interface Draft {
+  readonly name: string;
+  readonly siteUrl: string;
+  readonly timezone: string;
+  /** One on each line. */
+  readonly allowedOrigins: string;
+  readonly ipStorage: string;
+  readonly retentionDays: string;
+}
+
+function draftOf(project: Project): Draft {
+  return {
+    name: project.name,
+    siteUrl: project.siteUrl ?? "",
+    timezone: project.timezone,
+    allowedOrigins: project.allowedOrigins.join("\n"),
+    ipStorage: project.ipStorage ?? "",
+    retentionDays: project.retentionDays === null ? "" : String(project.retentionDays),
+  };
+}
+
+type Change = Partial<Omit<Project, "id">>;
+
+/** What the form would change; what is as before is left out. */
+function changeOf(draft: Draft, project: Project): Change {
+  const days = draft.retentionDays.trim();
+  const wanted: Omit<Project, "id"> = {
+    name: draft.name.trim(),
+    siteUrl: draft.siteUrl.trim() || null,
+    timezone: draft.timezone.trim(),
+    allowedOrigins: draft.allowedOrigins.split(/\s+/).filter((origin) => origin !== ""),
+    ipStorage: (draft.ipStorage || null) as IpStorage | null,
+    retentionDays: days === "" ? null : Number(days),
+  };
+  return Object.fromEntries(
+    Object.entries(wanted).filter(([name, value]) =>
+      JSON.stringify(value) !== JSON.stringify(project[name as keyof Project])
+    ),
+  );
+}
+
+/** True where saving deletes events that are kept now. */
+function isShorter({ retentionDays }: Change, project: Project): boolean {
+  if (retentionDays === undefined || retentionDays === null) return false;
+  return project.retentionDays === null || retentionDays < project.retentionDays;
+}
+
+/** What is wrong with a field, also with one entry of its list. */
+function errorOf(problem: ApiProblem | null, field: string): string | null {
+  const part = problem?.errors.find((each) =>
+    each.field === field || each.field?.startsWith(`${field}.`)
+  );
+  return part?.message ?? null;
+}
+
+interface FieldsProps {
+  readonly draft: Draft;
+  readonly problem: ApiProblem | null;
+  readonly onChange: (draft: Draft) => void;
+}
+
+function SiteFields({ draft, problem, onChange }: FieldsProps) {
+  const set = (name: keyof Draft) => (value: string) => onChange({ ...draft, [name]: value });
+  return (
+    <>
+      <div class="field-pair">
+        <TextField
+          label="Name"
+          value={draft.name}
+          onChange={set("name")}
+          error={errorOf(problem, "name")}
+          maxLength={200}
+          isRequired
+        />
+        <TextField
+          label="Time zone"
+          value={draft.timezone}
+          onChange={set("timezone")}
+          error={errorOf(problem, "timezone")}
+          hint="Days begin and end by it."
+          suggestions={knownTimezones()}
+          isRequired
+        />
+      </div>
+      <TextField
+        label="Site URL"
+        value={draft.siteUrl}
+        onChange={set("siteUrl")}
+        error={errorOf(problem, "siteUrl")}
+        placeholder="https://example.com"
+        hint="Where the pages are. Heatmaps take their pictures there."
+      />
+      <Field
+        label="Allowed origins"
+        error={errorOf(problem, "allowedOrigins")}
+        hint="One on each line, such as https://example.com or https://*.example.com. Empty: any site that has a key may send events."
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            class="input"
+            rows={3}
+            spellcheck={false}
+            value={draft.allowedOrigins}
+            onInput={(event) => set("allowedOrigins")(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
+function StorageFields({ draft, problem, onChange }: FieldsProps) {
+  return (
+    <div class="field-pair">
+      <SelectField
+        label="IP addresses"
+        value={draft.ipStorage}
+        onChange={(ipStorage) => onChange({ ...draft, ipStorage })}
+        error={errorOf(problem, "ipStorage")}
+        hint="What is stored of them from now on. Places and visitors are told either way."
+        choices={IP_CHOICES}
+      />
+      <TextField
+        label="Keep events for (days)"
+        type="number"
+        min="1"
+        max="36500"
+        value={draft.retentionDays}
+        onChange={(retentionDays) => onChange({ ...draft, retentionDays })}
+        error={errorOf(problem, "retentionDays")}
+        placeholder="For ever"
+        hint="Older events are deleted once a day. Empty: they are kept for ever."
+      />
+    </div>
+  );
+}
+
+/** Saves what was changed; asks first where that deletes events. */
+function useSaving(project: Project, onSaved: () => void) {
+  const [draft, setDraft] = useState(draftOf(project));
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const [note, setNote] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => setDraft(draftOf(project)), [JSON.stringify(project)]);
+  const change = changeOf(draft, project);
+  const edit = (next: Draft) => {
+    setDraft(next);
+    setNote("");
+  };
+  const save = async () => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      await send<Project>("PATCH", `/v1/projects/${project.id}`, change);
+      await refreshSession();
+      setNote("Saved");
+      onSaved();
+    } catch (error) {
+      if (error instanceof ApiProblem) setProblem(error);
+    }
+    setBusy(false);
+  };
+  return { draft, edit, change, problem, note, isBusy, save };
+}
+
+function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => void }) {
+  const { draft, edit, change, problem, note, isBusy, save } = useSaving(project, onSaved);
+  const [isAsked, setAsked] = useState(false);
+  const isChanged = Object.keys(change).length > 0;
+  const fields = { draft, problem, onChange: edit };
+  return (
+    <form
+      class="settings-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isChanged || isBusy) return;
+        if (isShorter(change, project)) setAsked(true);
+        else void save();
+      }}
+    >
+      <SiteFields {...fields} />
+      <StorageFields {...fields} />
+      <div class="settings-actions">
+        <button type="submit" class="button button-primary" disabled={!isChanged || isBusy}>
+          {isBusy ? "Saving…" : "Save changes"}
+        </button>
+        <span role="status" class="muted">{note}</span>
+        {problem !== null && <span role="alert" class="field-error">{problem.detail}</span>}
+      </div>
+      {isAsked && (
+        <Confirm
+          title="Delete older events?"
+          action="Save and delete them"
+          onClose={() => setAsked(false)}
+          onConfirm={() => {
+            setAsked(false);
+            void save();
+          }}
+        >
+          <p>
+            Events older than {integer(change.retentionDays ?? null)}{" "}
+            days will be deleted for good within a day. They cannot be brought back.
+          </p>
+        </Confirm>
+      )}
+    </form>
+  );
+}
+
+/** What a token without the scope `admin` sees. */
+function ReadOnly({ project }: { project: SessionProject }) {
+  return (
+    <Panel title="Project" definition={DEFINITION}>
+      <dl class="settings-facts">
+        <dt>Name</dt>
+        <dd>{project.name}</dd>
+        <dt>Project id</dt>
+        <dd>
+          <code>{project.id}</code>
+        </dd>
+        <dt>Site URL</dt>
+        <dd>{project.siteUrl ?? "Not set"}</dd>
+        <dt>Time zone</dt>
+        <dd>{project.timezone}</dd>
+      </dl>
+      <p class="muted settings-why">
+        Your token may look but not change anything here. For that it needs the scope{" "}
+        <code>admin</code>.
+      </p>
+    </Panel>
+  );
+}
+
+interface ProjectPanelProps {
+  readonly current: SessionProject;
+  readonly isAdmin: boolean;
+}
+
+function Editable({ current }: { current: SessionProject }) {
+  const read: Resource<Project> = useRead<Project>(`/v1/projects/${current.id}`);
+  return (
+    <Panel
+      title="Project"
+      definition={DEFINITION}
+      state={read}
+      skeletonRows={8}
+      actions={<code class="muted">{current.id}</code>}
+    >
+      {read.data && <ProjectForm project={read.data} onSaved={read.reload} />}
+    </Panel>
+  );
+}
+
+/** The project's own settings. */
+export function ProjectPanel({ current, isAdmin }: ProjectPanelProps) {
+  return isAdmin ? <Editable current={current} /> : <ReadOnly project={current} />;
+}

@@ -1,0 +1,227 @@
+/// <reference lib="dom" />
+import { useMemo, useState } from "preact/hooks";
+import type { ChartLine, ChartPoint } from "../chart_lines.ts";
+import { CsvButton } from "../csv_button.tsx";
+import { type Column, DataTable } from "../data_table.tsx";
+import { Icon } from "../icons.tsx";
+import type { Interval } from "../location_query.ts";
+import { currentDates, go, viewParam } from "../location_state.ts";
+import { bucketLabel, decimal, integer } from "../number_format.ts";
+import { chartColumns, chartCsv, chartRows, SeriesChart } from "../series_chart.tsx";
+import {
+  coloursOf,
+  firstLines,
+  LINES_DRAWN_MAX,
+  readShown,
+  type Summary,
+  summaryOf,
+  type TrendLine,
+  type TrendsReply,
+} from "./trends_lines.ts";
+import { measureOf } from "./trends_question.ts";
+import { useRangeTotals } from "./trends_totals.ts";
+
+const CHART_PX = 300;
+const COUNTS = ["total", "visitors"];
+/** Measures whose buckets can sensibly be averaged. */
+const AVERAGED = ["total", "visitors", "sum"];
+
+const TEXTS = {
+  whole:
+    "The range as a whole. People cannot be added up over periods, and averages and percentiles neither: where it cannot be told exactly, it is left out.",
+  mean: "Of the complete periods alone, empty ones included.",
+  extreme: "Of the complete periods alone.",
+};
+
+interface LineRow extends Summary {
+  readonly line: TrendLine;
+  /** Null: not drawn. */
+  readonly colour: number | null;
+}
+
+/** Which lines are drawn and how; a click draws one or takes it away. */
+function useShown(lines: readonly TrendLine[]) {
+  const text = viewParam("lines");
+  const keys = useMemo(() => {
+    const known = new Set(lines.map(({ key }) => key));
+    const chosen = readShown(text)?.filter((key) => known.has(key)).slice(0, LINES_DRAWN_MAX);
+    return new Set(chosen ?? firstLines(lines));
+  }, [lines, text]);
+  const colours = useMemo(() => coloursOf(lines, keys), [lines, keys]);
+  const toggle = (key: string) => {
+    if (keys.size === 1 && keys.has(key)) return;
+    const next = lines.map((line) => line.key)
+      .filter((each) => each === key ? !keys.has(each) : keys.has(each));
+    const isFirst = JSON.stringify(next) === JSON.stringify(firstLines(lines));
+    go({ params: { lines: isFirst ? null : JSON.stringify(next) } }, { replace: true });
+  };
+  return { colours, toggle, isFull: keys.size >= LINES_DRAWN_MAX };
+}
+
+/** The lines at the places of their colours; what is not drawn has no points. */
+function drawnLines(
+  lines: readonly TrendLine[],
+  colours: ReadonlyMap<string, number>,
+): readonly ChartLine[] {
+  const places = Math.max(0, ...[...colours.values()].map((colour) => colour + 1));
+  const none: ChartLine[] = Array.from(
+    { length: places },
+    (_, i) => ({ name: `${i}`, points: [] }),
+  );
+  for (const { key, name, points } of lines) {
+    const colour = colours.get(key);
+    if (colour !== undefined) none[colour] = { name, points };
+  }
+  return none;
+}
+
+interface LineNameProps {
+  readonly row: LineRow;
+  /** Null: there is only one. */
+  readonly onToggle: (() => void) | null;
+  readonly isFull: boolean;
+}
+
+function LineName({ row: { line, colour }, onToggle, isFull }: LineNameProps) {
+  const swatch = (
+    <span class={colour === null ? "swatch trends-swatch-none" : `swatch swatch-${colour}`} />
+  );
+  if (onToggle === null) return <span class="trends-line">{swatch} {line.name}</span>;
+  const isBarred = colour === null && isFull;
+  return (
+    <button
+      type="button"
+      class="trends-line trends-toggle"
+      aria-pressed={colour !== null}
+      disabled={isBarred}
+      title={isBarred ? `${LINES_DRAWN_MAX} lines are drawn at most. Hide one first.` : line.name}
+      onClick={onToggle}
+    >
+      {swatch} <span class="trends-line-name">{line.name}</span>
+    </button>
+  );
+}
+
+interface FiguresProps {
+  readonly rows: readonly LineRow[];
+  readonly kind: string;
+  readonly interval: Interval;
+  readonly format: (value: number | null) => string;
+  readonly onToggle: (key: string) => void;
+  readonly isFull: boolean;
+}
+
+function figureColumns(props: FiguresProps): readonly Column<LineRow>[] {
+  const { rows, kind, interval, format, onToggle, isFull } = props;
+  const isAlone = rows.length === 1;
+  const at = (point: ChartPoint | null) =>
+    point === null ? format(null) : (
+      <>
+        {format(point.value)}{" "}
+        <span class="muted trends-when">{bucketLabel(point.label, interval, "axis")}</span>
+      </>
+    );
+  const extreme = (title: string, of: (row: LineRow) => ChartPoint | null): Column<LineRow> => ({
+    title,
+    definition: TEXTS.extreme,
+    value: (row) => of(row)?.value,
+    show: (row) => at(of(row)),
+    isNumber: true,
+    isMinor: true,
+  });
+  const whole: Column<LineRow> = {
+    title: "Whole range",
+    definition: TEXTS.whole,
+    value: ({ total }) => total,
+    show: ({ total }) => format(total),
+    isNumber: true,
+  };
+  const mean: Column<LineRow> = {
+    title: `Average per ${interval}`,
+    definition: TEXTS.mean,
+    value: (row) => row.mean,
+    show: ({ mean }) => decimal(mean, mean !== null && mean >= 100 ? 0 : 1),
+    isNumber: true,
+  };
+  return [
+    {
+      title: "Line",
+      value: ({ line }) => line.name,
+      show: (row) => (
+        <LineName
+          row={row}
+          onToggle={isAlone ? null : () => onToggle(row.line.key)}
+          isFull={isFull}
+        />
+      ),
+    },
+    ...rows.some(({ total }) => total !== null) ? [whole] : [],
+    ...AVERAGED.includes(kind) ? [mean] : [],
+    extreme("Lowest", ({ lowest }) => lowest),
+    extreme("Highest", ({ highest }) => highest),
+  ];
+}
+
+interface TrendsResultProps {
+  readonly reply: TrendsReply;
+  readonly lines: readonly TrendLine[];
+}
+
+/** The chart or its numbers, and below it every line with what it comes to. */
+export function TrendsResult({ reply, lines }: TrendsResultProps) {
+  const { interval, event, by } = reply.query;
+  const { kind, label } = measureOf(reply.query.measure);
+  const [isTable, setTable] = useState(false);
+  const { colours, toggle, isFull } = useShown(lines);
+  const drawn = useMemo(() => drawnLines(lines, colours), [lines, colours]);
+  const ofRange = useRangeTotals(kind, by === null ? event : []);
+  const rows = lines.map((line): LineRow => {
+    const summary = summaryOf(kind, line);
+    const total = summary.total ?? ofRange[line.event] ?? null;
+    return { ...summary, total, line, colour: colours.get(line.key) ?? null };
+  });
+  const format = COUNTS.includes(kind) ? integer : (value: number | null) => decimal(value, 2);
+  const chart = { title: `${label} over time`, interval, format };
+  const { from, to } = currentDates();
+  const hasOpen = lines.some(({ points }) => points.some(({ complete }) => !complete));
+  return (
+    <div class="chart-block">
+      {isTable
+        ? (
+          <div class="chart-table">
+            <DataTable
+              caption={chart.title}
+              columns={chartColumns({ ...chart, lines })}
+              rows={chartRows({ ...chart, lines })}
+            />
+          </div>
+        )
+        : <SeriesChart {...chart} lines={drawn} heightPx={CHART_PX} />}
+      <div class="chart-foot">
+        <p class="legend">{hasOpen && "Dashed: not over yet, or only in part within the range"}</p>
+        <div class="chart-buttons">
+          <button
+            type="button"
+            class="button button-quiet"
+            aria-pressed={isTable}
+            onClick={() => setTable(!isTable)}
+          >
+            <Icon name={isTable ? "chart" : "table"} /> {isTable ? "Chart" : "Table"}
+          </button>
+          <CsvButton
+            name={`trends over time ${from} to ${to}`}
+            content={() => chartCsv({ ...chart, lines })}
+          />
+        </div>
+      </div>
+      <DataTable
+        caption="Lines, and what they come to"
+        columns={figureColumns({ rows, kind, interval, format, onToggle: toggle, isFull })}
+        rows={rows}
+        rowKey={({ line }) => line.key}
+        csvName={`trends ${from} to ${to}`}
+        isSortable={rows.length > 1}
+      />
+    </div>
+  );
+}

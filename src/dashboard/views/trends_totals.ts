@@ -1,0 +1,44 @@
+/// <reference lib="dom" />
+import { useEffect, useState } from "preact/hooks";
+import { read } from "../api.ts";
+import { filters, type Params, project, sharedParams } from "../location_state.ts";
+import type { EventMatch } from "../match_editor.tsx";
+
+interface TotalsReply {
+  readonly totals: { readonly visitors: number; readonly events: number };
+}
+
+const NOTHING: readonly (number | null)[] = [];
+
+/**
+ * What each event comes to in the whole range where that does not follow from its buckets: people,
+ * and how often per person. Empty where it does, while it loads and where it cannot be known.
+ */
+export function useRangeTotals(
+  kind: string,
+  events: readonly EventMatch[],
+): readonly (number | null)[] {
+  const isAsked = kind === "visitors" || kind === "perVisitor";
+  const asked: readonly Params[] = !isAsked ? [] : events.map(({ name, filters: own }) => {
+    const named = name === null ? [] : [{ field: "name", op: "is", values: [name] }];
+    const all = [...filters.value, ...named, ...own];
+    return { ...sharedParams(), filters: all.length === 0 ? null : JSON.stringify(all) };
+  });
+  const key = JSON.stringify([project.value, kind, asked]);
+  const [found, setFound] = useState({ key: "", totals: NOTHING });
+  useEffect(() => {
+    if (asked.length === 0) return;
+    const abort = new AbortController();
+    Promise.all(asked.map((params) => read<TotalsReply>("/v1/kpis", params, abort.signal)))
+      .then((replies) => {
+        const totals = replies.map(({ totals: { visitors, events } }) =>
+          kind === "visitors" ? visitors : visitors === 0 ? null : events / visitors
+        );
+        setFound({ key, totals });
+      }, () => {
+        // The chart has the same reads' troubles and tells them; the figure stays unknown.
+      });
+    return () => abort.abort();
+  }, [key]);
+  return found.key === key ? found.totals : NOTHING;
+}

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
+import { dashboardWorld, DEMO, EMPTY, type Visit } from "./page.ts";
+
+const test = dashboardWorld();
+const integer = (value: number) => new Intl.NumberFormat("en-US").format(value);
+
+/** The number that a tile shows. */
+function tile(page: Page, label: string): Promise<string> {
+  return page.evaluate((wanted: string) => {
+    // deno-lint-ignore no-explicit-any
+    const tiles = [...(globalThis as any).document.querySelectorAll(".tile")];
+    const found = tiles.find((each) => each.querySelector(".tile-label").textContent === wanted);
+    return found?.querySelector(".tile-value").textContent ?? "";
+  }, label);
+}
+
+/** Rows of the panel with this title, cells as a person reads them. */
+function rows(page: Page, panel: string): Promise<string[][]> {
+  return page.evaluate((wanted: string) => {
+    // deno-lint-ignore no-explicit-any
+    const panels = [...(globalThis as any).document.querySelectorAll(".panel")];
+    const found = panels.find((each) => each.querySelector("h2, h3")?.textContent === wanted);
+    const trs = [...(found?.querySelectorAll("tbody tr") ?? [])];
+    return trs.map((tr) => [...tr.children].map((cell) => cell.innerText.trim()));
+  }, panel);
+}
+
+async function clickRow(page: Page, panel: string, value: string): Promise<void> {
+  const handle = await page.evaluateHandle(
+    (title: string, wanted: string) => {
+      // deno-lint-ignore no-explicit-any
+      const panels = [...(globalThis as any).document.querySelectorAll(".panel")];
+      const found = panels.find((each) => each.querySelector("h2, h3")?.textContent === title);
+      return [...(found?.querySelectorAll("tbody button") ?? [])]
+        .find((button) => button.innerText.trim().startsWith(wanted));
+    },
+    panel,
+    value,
+  );
+  const element = handle.asElement();
+  assert.ok(element, `a row ${value} in ${panel}`);
+  await (element as unknown as { click(): Promise<void> }).click();
+}
+
+const parameters = (page: Page) => new URL(page.url()).searchParams;
+
+async function open(visit: Visit, query = ""): Promise<Page> {
+  const page = await visit.open(query);
+  await visit.sees(page, "Overview", "h1");
+  await visit.settled(page);
+  return page;
+}
+
+test("overview: every tile says what the API says", async (visit) => {
+  const page = await open(visit);
+  const { totals } = await visit.read("kpis");
+  assert.ok(totals.visitors > 50);
+  const shown = {
+    "Visitors": integer(totals.visitors),
+    "Visits": integer(totals.sessions),
+    "Page views": integer(totals.pageviews),
+    "New visitors": integer(totals.newVisitors),
+    "Events": integer(totals.events),
+    "Views / visit": totals.pageviewsPerSession.toFixed(2),
+    "Bounce rate": `${(totals.bounceRate.value * 100).toFixed(1)}%`,
+  };
+  for (const [label, value] of Object.entries(shown)) {
+    assert.equal(await tile(page, label), value, label);
+  }
+});
+
+test("overview: rows of each panel are the API's", async (visit) => {
+  const page = await open(visit);
+  const names = new Intl.DisplayNames("en-US", { type: "region" });
+  const cases = [
+    ["Sources", "channel", (value: string) => value],
+    ["Places", "country", (value: string) => names.of(value)],
+    ["Devices", "device", (value: string) => value[0]!.toUpperCase() + value.slice(1)],
+  ] as const;
+  for (const [panel, by, nameOf] of cases) {
+    const expected = (await visit.read("acquisition", { by, limit: "8" })).rows;
+    const found = await rows(page, panel);
+    assert.ok(found.length > 1, panel);
+    assert.deepEqual(
+      found.map(([name, visitors]) => [name, visitors]),
+      // deno-lint-ignore no-explicit-any
+      expected.map(({ value, visitors }: any) => [nameOf(value), integer(visitors)]),
+    );
+  }
+  const pages = (await visit.read("pages", { limit: "8" })).rows;
+  assert.deepEqual(
+    (await rows(page, "Pages")).map(([path, visitors, views]) => [path, visitors, views]),
+    // deno-lint-ignore no-explicit-any
+    pages.map((row: any) => [row.path, integer(row.visitors), integer(row.pageviews)]),
+  );
+});
+
+test("overview: a row filters, the address holds it, and the back button takes it away", async (visit) => {
+  const page = await open(visit);
+  const all = await tile(page, "Visitors");
+  await clickRow(page, "Sources", "Organic Search");
+  await visit.until(page, `location.search.includes("Organic")`);
+  await visit.settled(page);
+  const filters = [{ field: "channel", op: "is", values: ["Organic Search"] }];
+  assert.deepEqual(JSON.parse(parameters(page).get("filters")!), filters);
+  const { totals } = await visit.read("kpis", { filters });
+  assert.equal(await tile(page, "Visitors"), integer(totals.visitors));
+  await visit.sees(page, "Organic Search", ".chips");
+
+  // Whoever gets the address sees the same.
+  const shared = await open(visit, new URL(page.url()).search.slice(1));
+  assert.equal(await tile(shared, "Visitors"), integer(totals.visitors));
+  await shared.close();
+
+  await page.goBack();
+  await visit.settled(page);
+  assert.equal(await tile(page, "Visitors"), all);
+  assert.equal(await page.$(".chips"), null);
+  await page.goForward();
+  await visit.settled(page);
+  await page.locator(".chip-close").click();
+  await visit.until(page, `!location.search.includes("filters")`);
+  await visit.settled(page);
+  assert.equal(await tile(page, "Visitors"), all);
+});
+
+test("overview: range, comparison, interval and zone of the address are those of the figures", async (visit) => {
+  const asked = {
+    range: "7d",
+    compare: "previous",
+    timezone: "America/New_York",
+    interval: "day",
+  };
+  const page = await open(visit, new URLSearchParams(asked).toString());
+  const today = Temporal.Now.plainDateISO("America/New_York");
+  const { totals, change } = await visit.read("kpis", {
+    from: today.subtract({ days: 6 }).toString(),
+    to: today.toString(),
+    timezone: asked.timezone,
+    compare: asked.compare,
+  });
+  assert.equal(await tile(page, "Visitors"), integer(totals.visitors));
+  // Large changes are told in whole percents.
+  const maximumFractionDigits = Math.abs(change.visitors) >= 0.1 ? 0 : 1;
+  const percent = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits })
+    .format(Math.abs(change.visitors));
+  await visit.sees(page, percent, ".tile-selected .tile-change");
+});
+
+test("overview: a panel that fails says so by itself, and tries again", async (visit) => {
+  visit.expectedFaults.push("503");
+  let isDown = true;
+  visit.intercept = (request) =>
+    !isDown || !/\/v1\/pages\?/.test(request.url()) ? undefined : {
+      status: 503,
+      contentType: "application/problem+json",
+      body: JSON.stringify({
+        status: 503,
+        code: "read_timeout",
+        title: "The read took too long",
+        detail: "Ask for a shorter range.",
+      }),
+    };
+  const page = await open(visit);
+  await visit.sees(page, "Ask for a shorter range.");
+  assert.ok((await rows(page, "Sources")).length > 1);
+  isDown = false;
+  await page.locator("::-p-text(Try again)").click();
+  await visit.settled(page);
+  assert.ok((await rows(page, "Pages")).length > 1);
+});
+
+test("overview: a project without data says what to do first", async (visit) => {
+  const page = await visit.open("", { project: EMPTY });
+  await visit.settled(page);
+  const text = await visit.text(page, "main");
+  assert.match(text, /install|snippet|first event/i);
+  assert.doesNotMatch(text, /NaN|undefined|null|Infinity/);
+});
+
+test("overview: another project is one choice away, and in the address", async (visit) => {
+  const page = await open(visit);
+  const select = await page.$(".project-switch select");
+  assert.ok(select, "a select of projects");
+  await select.select(EMPTY);
+  await visit.until(page, `new URL(location.href).searchParams.get("project") === "${EMPTY}"`);
+  await page.goBack();
+  await visit.until(page, `new URL(location.href).searchParams.get("project") === "${DEMO}"`);
+  await visit.settled(page);
+  assert.notEqual(await tile(page, "Visitors"), "0");
+});

@@ -1,0 +1,245 @@
+import assert from "node:assert/strict";
+import puppeteer, {
+  type Browser,
+  type BrowserContext,
+  type HTTPRequest,
+  type Page,
+} from "puppeteer-core";
+import { forEachInFlight } from "../../src/commands/event_sender.ts";
+import { demoEvents } from "../../src/seed/demo_events.ts";
+import { SHOP_NAME, SHOP_TIMEZONE } from "../../src/seed/shop.ts";
+import { type Json, PUBLIC_PEER, TestApp } from "../support/app.ts";
+import { until } from "../support/server_process.ts";
+
+const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
+const WAIT_MS_MAX = 30_000;
+const HOUR_MS = 3_600_000;
+/** Where pictures of the views are left for people to look at. */
+const PICTURES = new URL("../../dist/screenshots/", import.meta.url);
+
+/** The demo shop: five weeks up to now, goals and a funnel among them. */
+export const DEMO = "prj_demo";
+/** A project without any event. */
+export const EMPTY = "prj_empty";
+export const ALL_SCOPES = "read write jobs admin";
+
+export const GOAL = {
+  slug: "purchase",
+  title: "Purchase",
+  match: { name: "purchase" },
+  value: { property: "value", currency: "EUR" },
+};
+export const FUNNEL = {
+  slug: "checkout",
+  title: "Checkout",
+  steps: [{ name: "view_product" }, { name: "add_to_cart" }, { name: "purchase" }],
+  window: "1d",
+};
+
+export interface PageOptions {
+  /** Null: nobody is signed in. Default: a token with every scope. */
+  readonly token?: string | null;
+  readonly project?: string;
+  readonly widthPx?: number;
+  readonly heightPx?: number;
+  readonly scheme?: "light" | "dark";
+}
+
+/** What answers a request of the page instead of the server; undefined: the server does. */
+export type Interception = (request: HTTPRequest) =>
+  | { readonly status: number; readonly contentType?: string; readonly body?: string | Uint8Array }
+  | undefined;
+
+/** A server with the demo shop and a browser: one of each for all tests of a file. */
+class World {
+  readonly server = new TestApp({});
+  #http: Deno.HttpServer<Deno.NetAddr> | undefined;
+  #browser: Browser | undefined;
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#http!.addr.port}`;
+  }
+
+  async start(): Promise<void> {
+    await this.server.start();
+    await this.#fill();
+    this.#http = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      (request) => this.server.app.fetch(request, PUBLIC_PEER),
+    );
+    this.#browser = await puppeteer.launch({
+      executablePath: CHROMIUM,
+      headless: true,
+      pipe: true,
+      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+    });
+  }
+
+  async #fill(): Promise<void> {
+    const settings = { name: SHOP_NAME, timezone: SHOP_TIMEZONE, siteUrl: "https://shop.example" };
+    const project = await this.server.project({ id: DEMO, ...settings });
+    await this.server.project({ id: EMPTY, name: "Nothing yet" });
+    const untilMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+    const demo = demoEvents({ seed: 1, weeks: 5, visitors: 250, untilMs });
+    await forEachInFlight(demo.batches(), 8, async ({ address, userAgent, events }) => {
+      const options = { peer: address, headers: { "User-Agent": userAgent } };
+      const { status } = await this.server.post(project, [...events], options);
+      assert.equal(status, 200);
+    });
+    const { slug: goal, ...goalBody } = GOAL;
+    const { slug: funnel, ...funnelBody } = FUNNEL;
+    await this.server.admin("PUT", `/v1/goals/${goal}?project=${DEMO}`, goalBody);
+    await this.server.admin("PUT", `/v1/funnels/${funnel}?project=${DEMO}`, funnelBody);
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser?.close();
+    // Streams of live updates end with the server behind it.
+    await Promise.all([this.#http?.shutdown(), this.server.stop()]);
+  }
+
+  async visit(work: (visit: Visit) => Promise<void>): Promise<void> {
+    const context = await this.#browser!.createBrowserContext();
+    const visit = new Visit(this, context);
+    try {
+      await work(visit);
+      visit.assertClean();
+    } finally {
+      await context.close();
+    }
+  }
+}
+
+/** What one test does with the dashboard. Ends with a check that the page did nothing wrong. */
+export class Visit {
+  readonly faults: string[] = [];
+  /** Parts of faults that the test causes on purpose. */
+  readonly expectedFaults: string[] = [];
+  intercept: Interception = () => undefined;
+
+  constructor(readonly world: World, readonly context: BrowserContext) {}
+
+  get server(): TestApp {
+    return this.world.server;
+  }
+
+  async token(scope = ALL_SCOPES, projects: string[] = ["*"]): Promise<string> {
+    return await this.server.token(projects, scope);
+  }
+
+  /** Opens a view, such as `?view=funnels`, signed in by the link's fragment. */
+  async open(query = "", options: PageOptions = {}): Promise<Page> {
+    const page = await this.context.newPage();
+    page.setDefaultTimeout(WAIT_MS_MAX);
+    await page.setViewport({ width: options.widthPx ?? 1440, height: options.heightPx ?? 900 });
+    await page.emulateMediaFeatures([
+      { name: "prefers-color-scheme", value: options.scheme ?? "light" },
+      { name: "prefers-reduced-motion", value: "reduce" },
+    ]);
+    await this.#watch(page);
+    const search = new URLSearchParams(query);
+    if (!search.has("project")) search.set("project", options.project ?? DEMO);
+    const token = options.token === undefined ? await this.token() : options.token;
+    const fragment = token === null ? "" : `#token=${token}`;
+    await page.goto(`${this.world.url}/?${search}${fragment}`, { waitUntil: "load" });
+    return page;
+  }
+
+  async #watch(page: Page): Promise<void> {
+    page.on("console", (message) => {
+      if (message.type() === "error") this.faults.push(`console: ${message.text()}`);
+    });
+    page.on("pageerror", (error) => {
+      this.faults.push(`page: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    await page.setRequestInterception(true);
+    page.on("request", (request) => {
+      const url = new URL(request.url());
+      const isOwn = url.origin === this.world.url || ["blob:", "data:"].includes(url.protocol);
+      if (!isOwn) this.faults.push(`another origin: ${url}`);
+      const answer = this.intercept(request);
+      const done = answer === undefined ? request.continue() : request.respond({
+        status: answer.status,
+        contentType: answer.contentType ?? "application/json",
+        body: answer.body ?? "",
+      });
+      // The page may have left meanwhile.
+      done.catch(() => {});
+    });
+  }
+
+  /** The reply to `GET /v1/<path>` as an operator. */
+  // Tests look into replies of every shape.
+  // deno-lint-ignore no-explicit-any
+  async read(path: string, query: Json = {}): Promise<any> {
+    const texts = Object.entries({ project: DEMO, ...query })
+      .map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
+    const address = `/v1/${path}?${new URLSearchParams(texts as [string, string][])}`;
+    const { status, body } = await this.server.admin("GET", address);
+    assert.equal(status, 200, JSON.stringify(body));
+    return body;
+  }
+
+  /** Waits until `check`, run inside the page, is true. */
+  async until(page: Page, check: string, what = check): Promise<void> {
+    await until(WAIT_MS_MAX, async () => Boolean(await page.evaluate(check)), what);
+  }
+
+  /** The text that a person sees, white space folded. */
+  async text(page: Page, selector = "body"): Promise<string> {
+    const texts = await page.$$eval(
+      selector,
+      (elements) =>
+        elements.map((element) => (element as unknown as { innerText: string }).innerText),
+    );
+    return texts.join("\n").replace(/\s+/g, " ");
+  }
+
+  /** Waits until a person sees `wanted`. */
+  async sees(page: Page, wanted: string, selector = "body"): Promise<void> {
+    let seen = "";
+    await until(WAIT_MS_MAX, async () => {
+      seen = await this.text(page, selector).catch(() => "");
+      return seen.includes(wanted);
+    }, `"${wanted}" is seen`).catch((error) => {
+      throw new Error(`${error.message}; there is: ${seen.slice(0, 2_000)}`);
+    });
+  }
+
+  /** Waits until no panel is loading and the network rests. */
+  async settled(page: Page): Promise<void> {
+    await page.waitForNetworkIdle({ idleTime: 300, concurrency: 1, timeout: WAIT_MS_MAX });
+    await this.until(page, `document.querySelector('[aria-busy="true"], .skeleton') === null`);
+  }
+
+  /** Leaves a picture of the whole page in dist/screenshots. */
+  async picture(page: Page, name: string): Promise<void> {
+    await Deno.mkdir(PICTURES, { recursive: true });
+    const bytes = await page.screenshot({ fullPage: true });
+    await Deno.writeFile(new URL(`${name}.png`, PICTURES), bytes);
+  }
+
+  assertClean(): void {
+    const faults = this.faults
+      .filter((fault) => !this.expectedFaults.some((expected) => fault.includes(expected)));
+    assert.deepEqual(faults, []);
+  }
+}
+
+/** Declares the tests of a file, on one world. */
+export function dashboardWorld(): (
+  name: string,
+  work: (visit: Visit) => Promise<void>,
+) => void {
+  const world = new World();
+  Deno.test.beforeAll(() => world.start());
+  Deno.test.afterAll(() => world.stop());
+  return (name, work) =>
+    Deno.test({
+      name,
+      // The browser's pipe and the servers outlive each test by design.
+      sanitizeOps: false,
+      sanitizeResources: false,
+      fn: () => world.visit(work),
+    });
+}

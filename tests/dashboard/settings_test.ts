@@ -1,0 +1,317 @@
+import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
+import { snippetOf } from "../../src/dashboard/views/settings_snippet.ts";
+import { newEvent, type TestProject } from "../support/app.ts";
+import { dashboardWorld, type Visit } from "./page.ts";
+
+const test = dashboardWorld();
+
+let projects = 0;
+
+/** A project of the test's own: settings change it. */
+async function ownProject(visit: Visit): Promise<TestProject> {
+  projects++;
+  return await visit.server.project({ id: `prj_own${projects}`, name: `Own ${projects}` });
+}
+
+async function opened(visit: Visit, project: TestProject, token?: string): Promise<Page> {
+  const page = await visit.open("view=settings", {
+    project: project.id,
+    ...(token === undefined ? {} : { token }),
+  });
+  await page.waitForSelector(".settings-install");
+  await visit.settled(page);
+  return page;
+}
+
+/** Clicks the button of that name; of several the first. */
+async function press(page: Page, name: string, within = "body"): Promise<void> {
+  await page.waitForSelector(`${within} button`);
+  const isThere = await page.evaluate(`(() => {
+    const found = [...document.querySelectorAll(${
+    JSON.stringify(`${within} button`)
+  })].find((each) =>
+      (each.getAttribute("aria-label") ?? each.textContent).trim().startsWith(${
+    JSON.stringify(name)
+  }));
+    found?.click();
+    return found !== undefined;
+  })()`);
+  assert.ok(isThere, `there is no button "${name}"`);
+}
+
+/** Puts the focus into the field of that label, with its whole text selected. */
+async function into(page: Page, label: string): Promise<void> {
+  await page.evaluate(`(() => {
+    const of = [...document.querySelectorAll("label")]
+      .find((each) => each.textContent === ${JSON.stringify(label)});
+    of.control.focus();
+    of.control.select?.();
+  })()`);
+}
+
+async function fill(page: Page, label: string, text: string): Promise<void> {
+  await into(page, label);
+  if (text === "") await page.keyboard.press("Backspace");
+  else await page.keyboard.type(text);
+}
+
+async function stored(visit: Visit, { id }: TestProject) {
+  return (await visit.server.admin("GET", `/v1/projects/${id}`)).body;
+}
+
+async function snippet(page: Page): Promise<string> {
+  return await page.$eval(".settings-install pre", (pre) => pre.textContent!);
+}
+
+Deno.test("Snippets name this server and the key; the same event keeps its id", () => {
+  const of = { server: "https://a.example/analytics", key: "pk_1", turn: "" };
+  assert.equal(
+    snippetOf("script", of),
+    '<script defer src="https://a.example/analytics/sdk.js" data-api-key="pk_1"></script>',
+  );
+  assert.match(snippetOf("module", of), /from "https:\/\/a\.example\/analytics\/sdk\.mjs"/);
+  const curl = snippetOf("curl", of);
+  assert.match(
+    curl,
+    /"eventId":"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"/,
+  );
+  assert.equal(snippetOf("curl", of), curl);
+  assert.notEqual(snippetOf("curl", { ...of, turn: "next" }), curl);
+});
+
+test("The project is changed by keyboard alone, and only what was changed is sent", async (visit) => {
+  const project = await ownProject(visit);
+  const sent: unknown[] = [];
+  visit.intercept = (request) => {
+    if (request.method() === "PATCH") sent.push(JSON.parse(request.postData()!));
+    return undefined;
+  };
+  const page = await opened(visit, project);
+  await fill(page, "Name", "Tea shop");
+  await fill(page, "Site URL", "https://tea.example");
+  await into(page, "Allowed origins");
+  await page.keyboard.type("https://tea.example");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("https://*.tea.example");
+  await into(page, "Name");
+  await page.keyboard.press("Enter");
+  await visit.sees(page, "Saved", ".settings-actions");
+  const { name, siteUrl, allowedOrigins } = await stored(visit, project);
+  assert.deepEqual({ name, siteUrl, allowedOrigins }, {
+    name: "Tea shop",
+    siteUrl: "https://tea.example",
+    allowedOrigins: ["https://tea.example", "https://*.tea.example"],
+  });
+  assert.deepEqual(Object.keys(sent[0] as object).sort(), ["allowedOrigins", "name", "siteUrl"]);
+  await visit.until(
+    page,
+    `[...document.querySelectorAll(".project-switch option")].some((option) =>
+      option.textContent === "Tea shop")`,
+  );
+});
+
+test("What is refused is told at its field", async (visit) => {
+  const project = await ownProject(visit);
+  visit.expectedFaults.push("400");
+  const page = await opened(visit, project);
+  await fill(page, "Time zone", "Middle/Earth");
+  await into(page, "Allowed origins");
+  await page.keyboard.type("not an origin");
+  await press(page, "Save changes");
+  await visit.sees(page, "Give an IANA time zone", ".settings-form");
+  await visit.sees(page, "Give an origin such as", ".settings-form");
+  const isMarked = await page.evaluate(`document.querySelector("textarea").ariaInvalid`);
+  assert.equal(isMarked, "true");
+});
+
+test("A shorter retention asks before it deletes", async (visit) => {
+  const project = await ownProject(visit);
+  const page = await opened(visit, project);
+  await fill(page, "Keep events for (days)", "30");
+  await page.keyboard.press("Enter");
+  await visit.sees(page, "Events older than 30 days will be deleted for good", ".dialog");
+  await page.keyboard.press("Escape");
+  assert.equal((await stored(visit, project)).retentionDays, null);
+  await press(page, "Save changes");
+  await press(page, "Save and delete them", ".dialog");
+  await visit.sees(page, "Saved", ".settings-actions");
+  assert.equal((await stored(visit, project)).retentionDays, 30);
+});
+
+test("A key is made by keyboard, shown once, put into the snippet, and works", async (visit) => {
+  const project = await ownProject(visit);
+  const page = await opened(visit, project);
+  await page.focus(".settings-column .panel-actions .button");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".dialog[open] form");
+  await fill(page, "Label", "Web shop");
+  await page.keyboard.press("Enter");
+  const key = await page.waitForSelector(".settings-new-key").then((shown) =>
+    shown!.evaluate((pre) => pre.textContent!)
+  );
+  assert.match(key, /^pk_/);
+  await press(page, "I have copied it", ".dialog");
+  await visit.until(page, `document.querySelector(".dialog") === null`);
+  assert.equal(
+    await snippet(page),
+    `<script defer src="${visit.world.url}/sdk.js" data-api-key="${key}"></script>`,
+  );
+  const { status } = await visit.server.post(project, [newEvent()], { key });
+  assert.equal(status, 200);
+  await visit.sees(page, `Web shop (…${key.slice(-4)})`, "tbody");
+  await page.reload();
+  await visit.settled(page);
+  assert.ok(!(await page.content()).includes(key), "a key is shown once");
+});
+
+test("A key that was made before is pasted; a secret one is refused", async (visit) => {
+  const project = await ownProject(visit);
+  const page = await opened(visit, project);
+  assert.match(await snippet(page), new RegExp(`pk_….{4}"`));
+  await fill(page, "The key itself", project.publicKey);
+  assert.ok((await snippet(page)).includes(`"${project.publicKey}"`));
+  await fill(page, "The key itself", project.secretKey);
+  await visit.sees(page, "This is a secret key", ".settings-install");
+  await fill(page, "The key itself", "pk_of_another_project");
+  await visit.sees(page, "No public key of this project", ".settings-install");
+});
+
+test("Keys are rotated with an overlap, and revoked", async (visit) => {
+  const project = await ownProject(visit);
+  const page = await opened(visit, project);
+  await press(page, "Rotate");
+  await page.waitForSelector(".dialog[open] select");
+  await page.select(".dialog select", "0");
+  await press(page, "Make the new key", ".dialog");
+  const created = await page.waitForSelector(".settings-new-key").then((shown) =>
+    shown!.evaluate((pre) => pre.textContent!)
+  );
+  await press(page, "I have copied it", ".dialog");
+  const statusOf = async (key: string) =>
+    (await visit.server.post(project, [newEvent()], { key })).status;
+  assert.deepEqual([await statusOf(project.publicKey), await statusOf(created)], [403, 200]);
+  await visit.sees(page, "Show revoked and expired ones (1)");
+  await press(page, `Revoke Unnamed (…${created.slice(-4)})`);
+  await visit.sees(page, "cannot be brought back", ".dialog");
+  await press(page, "Revoke the key", ".dialog");
+  await visit.sees(page, "Show revoked and expired ones (2)");
+  assert.equal(await statusOf(created), 403);
+  await press(page, "Show revoked");
+  await visit.sees(page, "Revoked", "tbody");
+});
+
+test("An empty project waits for its first event and tells of it", async (visit) => {
+  const project = await ownProject(visit);
+  const page = await opened(visit, project);
+  await visit.sees(page, "Waiting for your first event…", ".settings-test");
+  await visit.server.post(project, [newEvent({ name: "hello", path: "/welcome" })]);
+  await visit.sees(page, "We have received your first event", ".settings-test");
+  await visit.sees(page, "hello on /welcome,", ".settings-test");
+  await press(page, "Test it again");
+  await visit.sees(page, "Waiting for the next event…", ".settings-test");
+  await visit.server.post(project, [newEvent({ name: "again", path: "/next" })]);
+  await visit.sees(page, "We have received an event again on /next", ".settings-test");
+  await page.click(".settings-test a");
+  await visit.sees(page, "again", ".events-table");
+});
+
+test("A project with events waits only when asked, and stops when asked", async (visit) => {
+  const project = await ownProject(visit);
+  await visit.server.post(project, [newEvent()]);
+  const page = await opened(visit, project);
+  await visit.sees(page, "Press “Test it”", ".settings-test");
+  await press(page, "Test it");
+  await visit.sees(page, "Waiting for the next event…", ".settings-test");
+  await press(page, "Stop waiting");
+  await visit.sees(page, "Press “Test it”", ".settings-test");
+});
+
+test("A person is looked up and erased after a question", async (visit) => {
+  const project = await ownProject(visit);
+  visit.expectedFaults.push("404");
+  const events = ["a", "b"].map((name) => newEvent({ name, userId: "ada/lovelace" }));
+  await visit.server.post(project, [...events, newEvent({ userId: "other" })]);
+  const page = await opened(visit, project);
+  await fill(page, "User id, anonymous id or visitor hash", "nobody");
+  await page.keyboard.press("Enter");
+  await visit.sees(page, "Nothing is stored of anyone by this id");
+  await fill(page, "User id, anonymous id or visitor hash", "ada/lovelace");
+  await page.keyboard.press("Enter");
+  await visit.sees(page, "2 events, 1 visit", ".settings-found");
+  await press(page, "Erase this person");
+  await visit.sees(page, "it cannot be undone", ".dialog");
+  assert.equal((await visit.server.stored(project)).length, 3);
+  await press(page, "Erase for good", ".dialog");
+  await visit.sees(page, "Erased: 2 events");
+  assert.deepEqual((await visit.server.stored(project)).map(({ userId }) => userId), ["other"]);
+});
+
+test("A project is created and shown at once", async (visit) => {
+  const project = await ownProject(visit);
+  const page = await opened(visit, project);
+  await press(page, "Create a project");
+  await page.waitForSelector(".dialog[open] #new-project");
+  // The dialog's own field, not that of the page behind it.
+  await page.$eval("#new-project input", (field) => (field as unknown as HTMLElement).focus());
+  await page.keyboard.type("Created here");
+  await page.keyboard.press("Enter");
+  await visit.until(page, `document.querySelector(".dialog") === null`);
+  await visit.sees(page, "The project has no public key that works");
+  const id = new URL(page.url()).searchParams.get("project")!;
+  assert.notEqual(id, project.id);
+  const { body } = await visit.server.admin("GET", `/v1/projects/${id}`);
+  assert.equal(body.name, "Created here");
+});
+
+test("Without the scope admin: the settings can be read, and why not changed", async (visit) => {
+  const project = await ownProject(visit);
+  const asked: string[] = [];
+  visit.intercept = (request) => {
+    asked.push(new URL(request.url()).pathname);
+    return undefined;
+  };
+  const page = await opened(visit, project, await visit.token("read", [project.id]));
+  await visit.sees(page, "For that it needs the scope admin");
+  const seen = await visit.text(page, "main");
+  for (const absent of ["Create a key", "Create a project", "Look up", "Save changes"]) {
+    assert.ok(!seen.includes(absent), absent);
+  }
+  await fill(page, "The key itself", project.publicKey);
+  assert.ok((await snippet(page)).includes(project.publicKey));
+  assert.ok(!asked.some((path) => path.startsWith("/v1/projects")), asked.join());
+});
+
+test("An admin of one project is not offered to create others", async (visit) => {
+  const project = await ownProject(visit);
+  const page = await opened(visit, project, await visit.token("read admin", [project.id]));
+  await visit.sees(page, "Save changes");
+  assert.ok(!(await visit.text(page, "main")).includes("Create a project"));
+});
+
+test("Theme, expiry and sign-out", async (visit) => {
+  const project = await ownProject(visit);
+  const page = await opened(visit, project);
+  await visit.sees(page, "Signed in as tester Until");
+  await press(page, "Dark", ".settings-actions");
+  assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "dark");
+  await press(page, "Sign out", ".settings-actions");
+  await visit.sees(page, "Sign in", "h1");
+  assert.equal(await page.evaluate("sessionStorage.length"), 0);
+});
+
+test("An error of the keys leaves the project's form", async (visit) => {
+  const project = await ownProject(visit);
+  visit.expectedFaults.push("503");
+  const problem = { status: 503, code: "database_unavailable", detail: "The database is away." };
+  visit.intercept = (request) =>
+    new URL(request.url()).pathname.endsWith("/keys")
+      ? { status: 503, contentType: "application/problem+json", body: JSON.stringify(problem) }
+      : undefined;
+  const page = await opened(visit, project);
+  await visit.sees(page, "The database is away.", ".note-error");
+  await visit.sees(page, "Save changes");
+  visit.intercept = () => undefined;
+  await press(page, "Try again");
+  await visit.sees(page, "Unnamed (…", "tbody");
+});

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
+import { dashboardWorld, EMPTY, type Visit } from "./page.ts";
+
+const test = dashboardWorld();
+const COUNT = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const DECIMAL = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
+
+interface Point {
+  readonly label: string;
+  readonly complete: boolean;
+  readonly value: number | null;
+}
+
+interface Line {
+  readonly value: string | null;
+  readonly points: readonly Point[];
+}
+
+async function opened(visit: Visit, query: string): Promise<Page> {
+  const page = await visit.open(`view=trends${query}`);
+  await page.waitForSelector(".trends-line");
+  await visit.settled(page);
+  return page;
+}
+
+/** The rows of the table of lines, or of the table in the chart's place. */
+async function rowsOf(page: Page, table = ".chart-block > .table-block"): Promise<string[][]> {
+  return await page.$$eval(
+    `${table} tbody tr`,
+    (rows) =>
+      rows.map((row) =>
+        [...row.querySelectorAll("th, td")].map((cell) =>
+          (cell as unknown as { innerText: string }).innerText.trim()
+        )
+      ),
+  );
+}
+
+async function press(page: Page, text: string): Promise<void> {
+  await page.evaluate(`[...document.querySelectorAll("#main button")]
+    .find((each) => each.textContent.trim() === ${JSON.stringify(text)}).click()`);
+}
+
+const sum = (points: readonly Point[]) => points.reduce((total, { value }) => total + value!, 0);
+const whole = (points: readonly Point[]) => points.filter(({ complete }) => complete);
+
+test("One event: the numbers of every day, and what they come to, are the API's", async (visit) => {
+  const page = await opened(visit, "&event=purchase");
+  const { series } = await visit.read("trends", { event: "purchase", interval: "day" });
+  const [row] = await rowsOf(page);
+  assert.equal(row![0], "purchase");
+  assert.equal(row![1], COUNT.format(sum(series)));
+  const values = whole(series).map(({ value }) => value!);
+  assert.equal(Number(row![2]), Math.round(10 * sum(whole(series)) / values.length) / 10);
+  assert.match(row![3]!, new RegExp(`^${Math.min(...values)}\\b`));
+  assert.match(row![4]!, new RegExp(`^${Math.max(...values)}\\b`));
+  await press(page, "Table");
+  const shown = await rowsOf(page, ".chart-table");
+  assert.deepEqual(
+    shown.map((cells) => cells[1]),
+    series.map(({ value }: Point) => COUNT.format(value!)),
+  );
+});
+
+test("A sum of a property, and visitors of the whole range", async (visit) => {
+  const page = await opened(visit, "&event=purchase&measure=sum%3Aproperties.value");
+  const { series } = await visit.read("trends", {
+    event: "purchase",
+    measure: "sum:properties.value",
+    interval: "day",
+  });
+  assert.equal((await rowsOf(page))[0]![1], DECIMAL.format(sum(series)));
+  await page.close();
+  const visitors = await opened(visit, "&event=purchase&measure=visitors");
+  const { totals } = await visit.read("kpis", {
+    filters: [{ field: "name", op: "is", values: ["purchase"] }],
+  });
+  await visit.sees(visitors, COUNT.format(totals.visitors), ".chart-block > .table-block td");
+});
+
+test("Split: a line for each value, which its name draws and takes away", async (visit) => {
+  const page = await opened(visit, "&by=device");
+  const { series } = await visit.read("trends", { by: "device", interval: "day" });
+  const rows = await rowsOf(page);
+  const names: Record<string, string> = { desktop: "Desktop", mobile: "Mobile", tablet: "Tablet" };
+  assert.deepEqual(
+    rows.map(([name, total]) => [name, total]),
+    series.map((
+      { value, points }: Line,
+    ) => [names[value ?? ""] ?? "Unknown", COUNT.format(sum(points))]),
+  );
+  const drawn = () =>
+    page.$$eval(
+      ".trends-toggle",
+      (toggles) => toggles.map((each) => each.getAttribute("aria-pressed")),
+    );
+  assert.deepEqual(new Set(await drawn()), new Set(["true"]));
+  await page.focus(".trends-toggle");
+  await page.keyboard.press("Enter");
+  await visit.until(page, `location.search.includes("lines=")`);
+  assert.equal((await drawn())[0], "false");
+  await page.reload();
+  await page.waitForSelector(".trends-toggle");
+  assert.equal((await drawn())[0], "false", "the address keeps it");
+  await page.click(".trends-toggle");
+  await visit.until(page, `!location.search.includes("lines=")`);
+});
+
+test("Of many values the first are drawn, and eight at most", async (visit) => {
+  const page = await opened(visit, "&by=path&interval=week");
+  const count = (pressed: boolean) =>
+    page.$$eval(`.trends-toggle[aria-pressed="${pressed}"]`, (toggles) => toggles.length);
+  assert.equal(await count(true), 5);
+  for (const drawn of [6, 7, 8]) {
+    await page.click('.trends-toggle[aria-pressed="false"]');
+    await visit.until(
+      page,
+      `document.querySelectorAll('.trends-toggle[aria-pressed="true"]').length === ${drawn}`,
+    );
+  }
+  const colours = await page.$$eval(
+    '.trends-toggle[aria-pressed="true"] .swatch',
+    (swatches) => swatches.map(({ className }) => className),
+  );
+  assert.equal(new Set(colours).size, 8, "each line has a colour of its own");
+  assert.equal(
+    await page.$$eval(".trends-toggle:disabled", (toggles) => toggles.length),
+    await count(false),
+  );
+});
+
+test("The question is asked with the keyboard alone, and all of it is in the address", async (visit) => {
+  const page = await opened(visit, "");
+  await page.focus(".match-editor input");
+  await page.keyboard.type("purchase");
+  await page.keyboard.press("Enter");
+  await visit.until(page, `location.search.includes("event=purchase")`);
+  const choose = async (label: string, text: string) => {
+    const id = await page.evaluate(`[...document.querySelectorAll("label")]
+      .find((each) => each.textContent === ${JSON.stringify(label)}).htmlFor`);
+    await page.focus(`[id="${id}"]`);
+    await page.keyboard.type(text);
+    return id as string;
+  };
+  await choose("Measure", "Average of");
+  await visit.sees(page, "Choose the property to compute.");
+  await choose("Property to compute", "value");
+  await page.keyboard.press("Enter");
+  await choose("Split by", "Channel");
+  await visit.until(page, `location.search.includes("by=channel")`);
+  await visit.settled(page);
+  const { project: _, view: __, ...own } = Object.fromEntries(new URL(page.url()).searchParams);
+  assert.deepEqual(own, { event: "purchase", measure: "avg:properties.value", by: "channel" });
+  const { series } = await visit.read("trends", { ...own, interval: "day" });
+  assert.deepEqual(
+    (await rowsOf(page)).map(([name]) => name),
+    series.map(({ value }: Line) => value),
+  );
+});
+
+test("Several events are lines side by side; the same name with other conditions too", async (visit) => {
+  const mobile = { field: "device", op: "is", values: ["mobile"] };
+  const events = [{ name: "purchase", filters: [] }, { name: "purchase", filters: [mobile] }];
+  const page = await opened(visit, `&event=${encodeURIComponent(JSON.stringify(events))}`);
+  const { series } = await visit.read("trends", { event: events, interval: "day" });
+  assert.deepEqual(
+    (await rowsOf(page)).map(([name, total]) => [name, total]),
+    [
+      ["purchase", COUNT.format(sum(series[0].points))],
+      ["purchase where Device is Mobile", COUNT.format(sum(series[1].points))],
+    ],
+  );
+  await page.click('[aria-label="Remove event 1"]');
+  await visit.until(page, `document.querySelectorAll(".trends-event").length === 1`);
+  await page.goBack();
+  await visit.until(page, `document.querySelectorAll(".trends-event").length === 2`);
+});
+
+test("A project without events, and a read that fails, say so", async (visit) => {
+  const empty = await visit.open("view=trends", { project: EMPTY });
+  await visit.sees(empty, "Nothing to count in this range");
+  await empty.close();
+  visit.expectedFaults.push("503");
+  let isDown = true;
+  visit.intercept = (request) =>
+    isDown && request.url().includes("/v1/trends?") && !request.url().includes("interval=month")
+      ? {
+        status: 503,
+        body: JSON.stringify({ code: "read_timeout", detail: "The read took too long." }),
+      }
+      : undefined;
+  const page = await visit.open("view=trends");
+  await visit.sees(page, "The read took too long.");
+  await page.waitForSelector(".match-editor");
+  isDown = false;
+  await page.click(".note-error button");
+  await page.waitForSelector(".trends-line");
+});
