@@ -278,6 +278,8 @@ export const CAPTURE_PROFILE_AGE_MS_MIN = MINUTE_MS;
 export const CAPTURE_VISIT_MS_MAX = 30 * SECOND_MS;
 export const CAPTURE_NAVIGATION_MS_MAX = 15 * SECOND_MS;
 export const CAPTURE_LOAD_MS_MAX = 8 * SECOND_MS;
+/** A page whose scripts let nobody else in for so long is given up: meanwhile it may eat memory. */
+export const CAPTURE_BUSY_MS_MAX = 5 * SECOND_MS;
 export const CAPTURE_QUIET_MS_MAX = 4 * SECOND_MS;
 /** Quiet: this long no request under way, or longer at most so many; and this long nothing new in the document. */
 export const CAPTURE_NETWORK_IDLE_MS = 250;

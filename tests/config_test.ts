@@ -62,7 +62,7 @@ Deno.test("readConfig: values that cannot be right are mistakes", () => {
     ["IP_STORAGE", ["yes"]],
     ["CORS_ALLOWED_ORIGINS", ["example.com", "https://a.example/path", "https://a.example,x"]],
     ["RATE_LIMIT_EVENTS_PER_SECOND", ["0", "-5", "ten", "1.5"]],
-    ["CAPTURE_SCHEDULE", ["daily", "0 3 * *", "0 3 * * ?"]],
+    ["CAPTURE_SCHEDULE", ["daily", "0 3 * *", "99 3 * * *", "0 3 * * mo"]],
     ["READ_TIMEOUT_MS", ["0", "99", "x"]],
     ["LOG_FORMAT", ["xml"]],
     ["CHROME_NO_SANDBOX", ["maybe"]],

@@ -17,7 +17,11 @@ export const ANALYTICS_HOSTS: readonly string[] = [
 /** The browser's maker, whom no page names and some of its parts ask nevertheless. */
 export const VENDOR_HOSTS: readonly string[] = [
   ...["update.googleapis.com", "safebrowsing.googleapis.com", "clients2.google.com"],
-  ...["clientservices.googleapis.com", "optimizationguide-pa.googleapis.com", "redirector.gvt1.com"],
+  ...[
+    "clientservices.googleapis.com",
+    "optimizationguide-pa.googleapis.com",
+    "redirector.gvt1.com",
+  ],
   ...["content-autofill.googleapis.com", "edgedl.me.gvt1.com"],
 ];
 /** Where events of this program are sent, whatever the host and whatever stands before it. */

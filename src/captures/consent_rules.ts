@@ -91,7 +91,10 @@ export async function refuseByRules(session: PageSession, msMax: number): Promis
   };
   session.cdp.on("Runtime.bindingCalled", receive);
   try {
-    await session.cdp.send("Runtime.addBinding", { name: BINDING, executionContextName: "footfall" });
+    await session.cdp.send("Runtime.addBinding", {
+      name: BINDING,
+      executionContextName: "footfall",
+    });
     for (const frame of frames) {
       const contextId = await session.world(frame.id);
       pending.set(contextId, frame);
@@ -117,10 +120,13 @@ async function reply(
       contextId,
     });
   if (told.type === "init") {
-    const compact = filterCompactRules(rules as unknown as Parameters<typeof filterCompactRules>[0], {
-      url: frame.url,
-      mainFrame: isMain,
-    });
+    const compact = filterCompactRules(
+      rules as unknown as Parameters<typeof filterCompactRules>[0],
+      {
+        url: frame.url,
+        mainFrame: isMain,
+      },
+    );
     await send({ type: "initResp", config: CONFIG, rules: { compact } });
   }
   if (told.type === "eval") {

@@ -36,7 +36,9 @@ function readDocument(
   const textOf = (element: HTMLElement | null) =>
     (element?.innerText ?? "").replace(/\s+/g, " ").trim();
   const text = textOf(document.body);
-  const fields = [...document.querySelectorAll<HTMLElement>("input[type=password]")].filter(isShown);
+  const fields = [...document.querySelectorAll<HTMLElement>("input[type=password]")].filter(
+    isShown,
+  );
   // The smallest part that holds every field with its form, or with what stands around it.
   let part = fields[0]?.closest("form") ?? fields[0]?.parentElement?.parentElement ?? null;
   while (part !== null && !fields.every((field) => part!.contains(field))) {

@@ -1,13 +1,13 @@
 /// <reference lib="dom" />
 import { CAPTURE_HEIGHT_PX_MAX, CAPTURE_IMAGES_MS_MAX, CAPTURE_SCROLL_MS_MAX } from "../limits.ts";
 import type { Deadline } from "./deadline.ts";
-import { childrenOf, isShown } from "./page_layers.ts";
+import { childrenOf } from "./page_layers.ts";
 import type { PageSession } from "./page_session.ts";
 
 /** More than the scripts in the page need for themselves, before they are given up. */
 const MARGIN_MS = 3_000;
-/** From step to step on the way down; lazy content is asked for meanwhile. */
-const STEP_MS = 25;
+/** A page that is not drawn within this time after a step is scrolled on nevertheless. */
+const FRAME_MS_MAX = 200;
 
 /**
  * Makes a settled page ready for a picture of all of it: an inner part that scrolls is laid out
@@ -15,12 +15,12 @@ const STEP_MS = 25;
  * stays in place while visitors scroll stands where it is at the top. Throws as PageSession.run.
  */
 export async function preparePage(session: PageSession, deadline: Deadline): Promise<void> {
-  const run = { using: [childrenOf, isShown] };
+  const run = { using: [childrenOf] };
   const call = (ms: number) => ({ ...run, msMax: deadline.leftMs(ms + MARGIN_MS) });
   await session.run(loadEagerly, [], call(0));
   await session.run(expandScroller, [CAPTURE_HEIGHT_PX_MAX], call(0));
   const scrollMs = deadline.leftMs(CAPTURE_SCROLL_MS_MAX);
-  await session.run(scrollThrough, [CAPTURE_HEIGHT_PX_MAX, STEP_MS, scrollMs], call(scrollMs));
+  await session.run(scrollThrough, [CAPTURE_HEIGHT_PX_MAX, FRAME_MS_MAX, scrollMs], call(scrollMs));
   const imagesMs = deadline.leftMs(CAPTURE_IMAGES_MS_MAX);
   await session.run(awaitPictures, [imagesMs], call(imagesMs));
   await session.run(holdStill, [], call(0));
@@ -52,10 +52,13 @@ function expandScroller(heightMax: number): void {
     /auto|scroll|overlay/.test(getComputedStyle(element).overflowY) &&
     element.scrollHeight > element.clientHeight + 50;
   const all = [...document.querySelectorAll("body, body *")].slice(0, 20_000);
-  const found = all.filter((element) =>
-    element.clientHeight >= innerHeight * 0.5 && element.clientWidth >= innerWidth * 0.5 &&
-    scrolls(element)
-  ).toSorted((one, other) => other.clientHeight * other.clientWidth - one.clientHeight * one.clientWidth)[0];
+  const found =
+    all.filter((element) =>
+      element.clientHeight >= innerHeight * 0.5 && element.clientWidth >= innerWidth * 0.5 &&
+      scrolls(element)
+    ).toSorted((one, other) =>
+      other.clientHeight * other.clientWidth - one.clientHeight * one.clientWidth
+    )[0];
   if (found === undefined) return;
   const set = (element: Element, values: Record<string, string>) => {
     for (const [name, value] of Object.entries(values)) {
@@ -75,23 +78,31 @@ function expandScroller(heightMax: number): void {
     }
   }
   // Whatever else keeps it small yields to its own height.
-  if (found.getBoundingClientRect().height < heightPx - 1) set(found, { "height": `${heightPx}px` });
+  if (found.getBoundingClientRect().height < heightPx - 1) {
+    set(found, { "height": `${heightPx}px` });
+  }
 }
 
 /** Down to the end in steps, then back to the top. */
-async function scrollThrough(heightMax: number, stepMs: number, msMax: number): Promise<void> {
+async function scrollThrough(heightMax: number, frameMsMax: number, msMax: number): Promise<void> {
   const root = document.scrollingElement ?? document.documentElement;
   const endMs = performance.now() + msMax;
   const stepPx = Math.floor(innerHeight * 0.9);
   // A page that grows while it is scrolled is followed for as long again, not for ever.
   const bottom = () => Math.min(root.scrollHeight, heightMax, 2 * startHeightPx + 5 * innerHeight);
   const startHeightPx = root.scrollHeight;
+  // What is in sight is told to scripts after a frame was drawn: the second one comes after that.
+  const drawn = () =>
+    new Promise((resolve) => {
+      setTimeout(resolve, frameMsMax);
+      requestAnimationFrame(() => requestAnimationFrame(resolve));
+    });
   for (let y = stepPx; y < bottom() && performance.now() < endMs; y += stepPx) {
     scrollTo(0, y);
-    await new Promise((resolve) => setTimeout(resolve, stepMs));
+    await drawn();
   }
   scrollTo(0, root.scrollHeight);
-  await new Promise((resolve) => setTimeout(resolve, stepMs));
+  await drawn();
   scrollTo(0, 0);
 }
 
@@ -108,7 +119,7 @@ async function awaitPictures(msMax: number): Promise<void> {
   await Promise.race([all, new Promise((resolve) => setTimeout(resolve, msMax))]);
 }
 
-/** Ends what moves, and puts what stays in the window where it stands at the top of the page. */
+/** Ends what moves; bars that stay in the window are drawn where they stand at the top of the page. */
 function holdStill(): void {
   scrollTo(0, 0);
   for (const animation of document.getAnimations()) {
@@ -130,26 +141,5 @@ function holdStill(): void {
     if (style.backgroundAttachment.includes("fixed")) {
       element.style.setProperty("background-attachment", "scroll", "important");
     }
-    if (style.position === "sticky") {
-      // As if the page were never scrolled: in the flow, moved nowhere.
-      element.style.setProperty("position", "relative", "important");
-      element.style.setProperty("inset", "auto", "important");
-    }
-    if (style.position === "fixed" && isShown(element)) anchor(element);
-  }
-  function anchor(element: HTMLElement): void {
-    const before = element.getBoundingClientRect();
-    const set = (name: string, value: string) => element.style.setProperty(name, value, "important");
-    set("position", "absolute");
-    set("top", "0px");
-    set("left", "0px");
-    set("right", "auto");
-    set("bottom", "auto");
-    set("width", `${before.width}px`);
-    set("height", `${before.height}px`);
-    set("margin", "0px");
-    const after = element.getBoundingClientRect();
-    set("top", `${before.top - after.top}px`);
-    set("left", `${before.left - after.left}px`);
   }
 }

@@ -98,8 +98,7 @@ export class PageSession {
 function told(error: unknown): unknown {
   const message = error instanceof Error ? error.message : String(error);
   if (/timed out/i.test(message)) return new PageBusy(message, { cause: error });
-  const isGone =
-    /context.*(?:destroyed|not found|with specified id)|navigated or closed|No frame/i;
+  const isGone = /context.*(?:destroyed|not found|with specified id)|navigated or closed|No frame/i;
   if (isGone.test(message)) return new DocumentGone(message, { cause: error });
   return error;
 }

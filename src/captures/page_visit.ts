@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import type { Page } from "puppeteer-core/lib/puppeteer/puppeteer-core-browser.js";
 import {
+  CAPTURE_BUSY_MS_MAX,
   CAPTURE_DOM_QUIET_MS,
   CAPTURE_LOAD_MS_MAX,
   CAPTURE_NAVIGATION_MS_MAX,
@@ -174,7 +175,7 @@ class Visit {
   async #answer(): Promise<void> {
     try {
       await this.#session.run(() => true, [], {
-        msMax: this.#deadline.leftMs(CAPTURE_LOAD_MS_MAX),
+        msMax: this.#deadline.leftMs(CAPTURE_BUSY_MS_MAX),
       });
     } catch (error) {
       if (!(error instanceof DocumentGone) && !this.#traffic.isCrashed) throw error;

@@ -34,7 +34,9 @@ const BUSY = verdict("render_failed", "The page kept the browser busy and never 
 const NO_PAGE = verdict("not_a_page", "This path leads off the site, so it is no page of it.");
 
 /** What takes pictures of pages with a browser of this machine. */
-export function createPhotographer({ config, log, now, browser }: PhotographerOptions): Photographer {
+export function createPhotographer(
+  { config, log, now, browser }: PhotographerOptions,
+): Photographer {
   const own = browser ?? new CaptureBrowser({
     chromePath: config.chromePath,
     noSandbox: config.chromeNoSandbox,

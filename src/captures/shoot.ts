@@ -51,7 +51,9 @@ export async function shootPage(
     const bytes = Uint8Array.fromBase64(data);
     if (bytes.length < BLANK_BYTES + widthPx * heightPx * BLANK_BYTES_PER_PIXEL) {
       const distinct = await session.run(countDistinct, [data]);
-      if (distinct < DISTINCT_PIXELS_MIN) throw new RenderFailed("The page was blank when it was photographed.");
+      if (distinct < DISTINCT_PIXELS_MIN) {
+        throw new RenderFailed("The page was blank when it was photographed.");
+      }
     }
     return {
       bytes,

@@ -98,7 +98,11 @@ Deno.test("browser: what is missing is told with what to do", async () => {
     assert.match(await told(makeBrowser(folder, { chromePath })), /server/, "no program");
     await Deno.chmod(chromePath, 0o755);
     assert.match(await told(makeBrowser(folder, { chromePath })), /ended as soon/);
-    await until(WAIT_MS_MAX, async () => (await profiles(folder)).length === 0, "no profile is left");
+    await until(
+      WAIT_MS_MAX,
+      async () => (await profiles(folder)).length === 0,
+      "no profile is left",
+    );
   });
 });
 
@@ -120,13 +124,19 @@ Deno.test("browser: pages share one, each with storage of its own", async () => 
 Deno.test("browser: two pages at once start one, and none of its processes outlive it", async () => {
   await inFolder(async (folder) => {
     await using browser = makeBrowser(folder);
-    const pids = await Promise.all([1, 2, 3].map(() => browser.page(OPTIONS, () => Promise.resolve(browser.pids))));
+    const pids = await Promise.all(
+      [1, 2, 3].map(() => browser.page(OPTIONS, () => Promise.resolve(browser.pids))),
+    );
     assert.equal(new Set(pids.flat()).size, 1);
     assert.equal((await profiles(folder)).length, 1);
     assert.ok(processesOf(folder).length > 0);
     await browser.close();
     await gone(folder);
-    await until(WAIT_MS_MAX, async () => (await profiles(folder)).length === 0, "no profile is left");
+    await until(
+      WAIT_MS_MAX,
+      async () => (await profiles(folder)).length === 0,
+      "no profile is left",
+    );
   });
 });
 
@@ -143,7 +153,10 @@ Deno.test("browser: replaced after so many pages, though one is still open", asy
     });
     await begun.promise;
     for (let i = 0; i < 4; i++) {
-      await browser.page(OPTIONS, () => Promise.resolve(browser.pids.forEach((pid) => seen.add(pid))));
+      await browser.page(
+        OPTIONS,
+        () => Promise.resolve(browser.pids.forEach((pid) => seen.add(pid))),
+      );
     }
     assert.equal(seen.size, 3);
     release.resolve();

@@ -4,7 +4,8 @@ export type Pages = Readonly<Record<string, Answer>>;
 
 /** A page with a window as wide as the device. */
 export function page(body: string, headers: Record<string, string> = {}, status = 200): Response {
-  const html = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">` +
+  const html =
+    `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">` +
     `<link rel="icon" href="data:,"><title>Fixture</title><style>body{margin:0}</style>${body}`;
   return new Response(html, {
     status,

@@ -29,11 +29,14 @@ export const REACH_PAGES: Pages = {
   "/script-private": () => script(`setTimeout(() => location.replace("/login"), 150)`),
   "/refresh-private": () =>
     page(`<meta http-equiv="refresh" content="1;url=/login"><p>One moment</p>`),
-  "/replaced": () => script(`history.replaceState(null, "", "/login");
+  "/replaced": () =>
+    script(`history.replaceState(null, "", "/login");
     document.body.innerHTML = ${JSON.stringify(FORM)};`),
   "/own-form": () => page(FORM),
   "/small-form": () =>
-    page(`<form><input placeholder="Name"><input type="password"><button>Go</button></form>${PUBLIC}`),
+    page(
+      `<form><input placeholder="Name"><input type="password"><button>Go</button></form>${PUBLIC}`,
+    ),
 
   "/loop": () => redirect("/loop"),
   "/script-loop": () => script(`location.replace("/script-loop?" + Math.random())`),

@@ -54,7 +54,12 @@ for (const [path, status, says] of CASES) {
 }
 
 test("photographer: a site that cannot be reached may be reached later", async (world) => {
-  for (const [siteUrl, says] of [["http://nowhere.invalid", /name/], ["http://127.0.0.1:9", /reached/]] as const) {
+  for (
+    const [siteUrl, says] of [["http://nowhere.invalid", /name/], [
+      "http://127.0.0.1:9",
+      /reached/,
+    ]] as const
+  ) {
     const { verdict } = await world.photograph("/", "desktop", { siteUrl, trackedHosts: [] });
     assert.deepEqual([verdict.status, verdict.retry], ["temporary_failure", true]);
     assert.match(verdict.message, says);
@@ -83,7 +88,9 @@ test("photographer: settings are told before a browser is asked", async (world) 
 });
 
 test("photographer: paths that lead off the site are never asked for", async (world) => {
-  for (const path of ["//127.0.0.1:1/x", "/\\127.0.0.1:1/x", "http://127.0.0.1:1/", "javascript:1"]) {
+  for (
+    const path of ["//127.0.0.1:1/x", "/\\127.0.0.1:1/x", "http://127.0.0.1:1/", "javascript:1"]
+  ) {
     const { verdict } = await world.photograph(path);
     assert.equal(verdict.status, "not_a_page", path);
   }

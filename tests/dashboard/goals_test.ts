@@ -182,7 +182,7 @@ test("goals: one is made, changed and deleted with the keyboard alone", async (v
   await press(page, "Fixed");
   await fill(page, "Amount", "2,5");
   await fill(page, "Currency", "chf");
-  await visit.picture(page, "goals_dialog");
+  await visit.picture(page, "goals-dialog");
   await page.keyboard.press("Enter");
   await closed(visit, page);
   await visit.sees(page, "add_to_cart", "table");
@@ -223,8 +223,8 @@ test("goals: without any, one of the project's own events is the example", async
       : undefined;
   const page = await visit.open("?view=goals");
   await visit.sees(page, "No goals yet");
-  await visit.picture(page, "goals_start");
-  await press(page, "Use purchase");
+  await visit.picture(page, "goals-start");
+  await press(page, "Use “purchase”");
   await visit.until(page, `document.querySelector("dialog input").value === "Purchase"`);
 });
 
@@ -232,7 +232,7 @@ test("goals: a project without events has no example", async (visit) => {
   const page = await visit.open("?view=goals", { project: EMPTY });
   await visit.sees(page, "No goals yet");
   await visit.sees(page, "New goal");
-  assert.ok(!(await visit.text(page)).includes("Use "));
+  assert.ok(!(await visit.text(page)).includes("Use “"));
 });
 
 test("goals: who may only read is told why nothing can be changed", async (visit) => {
@@ -278,13 +278,13 @@ for (const scheme of ["light", "dark"] as const) {
     for (const widthPx of [1440, 390]) {
       const list = await visit.open("?view=goals", { scheme, widthPx });
       await visit.sees(list, GOAL.title, "table");
-      await visit.picture(list, `goals_${scheme}_${widthPx}`);
+      await visit.picture(list, `goals-${scheme}-${widthPx}`);
       const one = await visit.open("?view=goals&goal=purchase", { scheme, widthPx });
       await visit.sees(one, "Direct", "table");
       await visit.settled(one);
       const overflow = await one.evaluate(`document.documentElement.scrollWidth - innerWidth`);
       assert.equal(overflow, 0);
-      await visit.picture(one, `goals_detail_${scheme}_${widthPx}`);
+      await visit.picture(one, `goals-detail-${scheme}-${widthPx}`);
     }
   });
 }

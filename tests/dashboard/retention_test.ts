@@ -66,20 +66,14 @@ test("The triangle shows every rate of the API, and no number where none has beg
 test("Cells that have not begun, that run and that are zero look different", async (visit) => {
   const page = await opened(visit, "&every=day&range=7d&start=purchase&return=purchase&periods=7");
   const { cohorts } = await visit.read("retention", {
-    ...await week(visit),
+    ...await days(visit, 7),
     interval: "day",
     start: "purchase",
     return: "purchase",
   });
   const last = cohorts.length;
   const expected = cohorts[0].cells.map(({ actors, complete, rate }: CellReply) =>
-    actors === null
-      ? "open"
-      : rate.value === null && complete
-      ? "nobody"
-      : complete
-      ? "complete"
-      : "running"
+    actors === null ? "open" : rate.value === null ? "nobody" : complete ? "complete" : "running"
   );
   assert.deepEqual(await kinds(page, 1), expected);
   assert.deepEqual((await kinds(page, last)).slice(0, 2), ["running", "open"]);
@@ -95,13 +89,13 @@ test("Cells that have not begun, that run and that are zero look different", asy
   await visit.sees(page, "so far", ".retention-table");
 });
 
-/** The range of the last 7 days, as the page asks for it. */
-async function week(visit: Visit): Promise<{ from: string; to: string }> {
+/** The last days, today included, as the page asks for them. */
+async function days(visit: Visit, count: number): Promise<{ from: string; to: string }> {
   const { query } = await visit.read("kpis");
   const date = (ms: number) =>
     new Date(ms).toLocaleDateString("en-CA", { timeZone: query.timezone });
   const last = Date.parse(query.to) - 1;
-  return { from: date(last - 6 * 86_400_000), to: date(last) };
+  return { from: date(last - (count - 1) * 86_400_000), to: date(last) };
 }
 
 test("A cell tells its people on focus; arrow keys move, Escape closes", async (visit) => {
@@ -199,6 +193,37 @@ test("An address brings the same question back, and the back button the one befo
   await visit.sees(page, "Day 1", ".retention-table");
   await page.goBack();
   await visit.sees(page, "Week 1", ".retention-table");
+});
+
+test("While another question is read, the answer before stays and says that it waits", async (visit) => {
+  const page = await opened(visit, "&every=week&periods=5");
+  await page.evaluate(`{
+    const real = globalThis.fetch;
+    globalThis.fetch = (...call) =>
+      new Promise((resolve) => globalThis.release = resolve).then(() => real(...call));
+    [...document.querySelectorAll(".segment")].find(({ textContent }) => textContent === "Day").click();
+  }`);
+  await page.waitForSelector('.retention-panel[aria-busy="true"]');
+  await visit.sees(page, "Week 1", ".retention-table");
+  await page.evaluate("globalThis.release()");
+  await visit.sees(page, "Day 1", ".retention-table");
+  await page.waitForSelector('.retention-panel[aria-busy="false"]');
+});
+
+test("Cohorts in which nobody began show no rate, and a single average no curve", async (visit) => {
+  const page = await opened(visit, "&every=month&range=90d&periods=3");
+  const shown = await triangle(page);
+  assert.equal(shown[1]!.size, "0");
+  assert.deepEqual(shown[1]!.cells, ["–", "–", "–"]);
+  assert.deepEqual(await kinds(page, 1), ["nobody", "nobody", "nobody"]);
+  const { average } = await visit.read("retention", {
+    ...await days(visit, 90),
+    interval: "month",
+    periods: "3",
+  });
+  const known = average.filter(({ rate }: CellReply) => rate.value !== null).length;
+  assert.equal((await page.$$(".chart")).length, known > 1 ? 1 : 0);
+  if (known < 2) await visit.sees(page, "No cohort has finished its next month yet");
 });
 
 test("A project without events, and a read that fails, say so", async (visit) => {

@@ -44,7 +44,7 @@ function SavedPill({ funnel, isChosen, isEdited, run }: {
 }) {
   const item = useRef<HTMLLIElement>(null);
   useEffect(() => {
-    if (isChosen) item.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (isChosen) item.current?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [isChosen]);
   return (
     <li ref={item}>

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { type EventMatch, MatchEditor } from "../match_editor.tsx";
@@ -94,7 +94,7 @@ function Step(props: StepProps) {
 function useStepFocus() {
   const list = useRef<HTMLOListElement>(null);
   const wanted = useRef<{ index: number; controls: readonly Control[] } | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (wanted.current === null || list.current === null) return;
     const { index, controls } = wanted.current;
     wanted.current = null;

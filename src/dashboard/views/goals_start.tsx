@@ -80,7 +80,7 @@ export function GoalsStart({ onCreate }: { onCreate: (form: GoalForm) => void })
                 class="button button-primary"
                 onClick={() => onCreate(form)}
               >
-                Use {text}
+                Use “{text}”
               </button>
             )}
             <button type="button" class="button" onClick={() => onCreate(newForm())}>

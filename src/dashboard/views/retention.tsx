@@ -55,15 +55,23 @@ function Tiles({ reply: { cohorts, average, query }, question: { cohort } }: Par
 
 function AverageChart({ reply }: { reply: RetentionReply }) {
   const every = reply.query.interval;
-  const lines = useMemo((): readonly ChartLine[] => [{
-    name: "Average of all cohorts",
-    points: reply.average.map(({ period, rate }) => ({
+  const lines = useMemo((): readonly ChartLine[] => {
+    const last = reply.average.findLastIndex(({ rate }) => rate.value !== null);
+    const points = reply.average.slice(0, last + 1).map(({ period, rate }) => ({
       label: periodName(every, period),
       complete: true,
       value: rate.value,
-    })),
-  }], [reply]);
+    }));
+    return [{ name: "Average of all cohorts", points }];
+  }, [reply]);
   const { from, to } = currentDates();
+  if (lines[0]!.points.length < 2) {
+    return (
+      <EmptyNote title={`No cohort has finished its next ${every} yet`} icon="retention">
+        Choose a shorter period, or come back later.
+      </EmptyNote>
+    );
+  }
   return (
     <ChartBlock
       title="Average share that came back"
@@ -113,7 +121,6 @@ function Cohorts({ of, question }: { of: Resource<RetentionReply>; question: Que
         <Panel
           title="Average"
           definition={TEXTS.average}
-          // Its error is told above.
           state={of}
           skeletonRows={8}
         >

@@ -57,14 +57,17 @@ const countWords = ({ numerator, denominator }: Rate): string =>
 function cellOf(
   { period, actors, rate, complete }: CohortReply["cells"][number],
   every: Every,
+  /** Nobody joins the cohort any more. */
+  isClosed: boolean,
 ): Cell {
   if (actors === null) {
     return { state: "open", rate, text: "", words: `This ${every} has not begun yet` };
   }
   const came = period === 0 ? "" : " came back";
   if (rate.value === null) {
-    const state = complete ? "nobody" : "running";
-    return { state, rate, text: NOTHING, words: "Nobody is in this cohort" };
+    return isClosed
+      ? { state: "nobody", rate, text: NOTHING, words: "Nobody is in this cohort" }
+      : { state: "running", rate, text: NOTHING, words: "Nobody is in this cohort so far" };
   }
   const words = `${countWords(rate)}${came}`;
   return complete ? { state: "complete", rate, text: percent(rate.value), words } : {
@@ -96,7 +99,7 @@ export function triangleRows(reply: RetentionReply): readonly TriangleRow[] {
     name: bucketLabel(label, every, "full"),
     shortName: bucketLabel(label, every, every === "month" ? "full" : "axis"),
     size,
-    cells: cells.map((cell) => cellOf(cell, every)),
+    cells: cells.map((cell) => cellOf(cell, every, cells[0]?.complete === true)),
   }));
   return [averageRow(reply, every), ...cohorts];
 }

@@ -181,7 +181,8 @@ export function InstallPanel({ keys, known, onTask }: InstallPanelProps) {
   // A key that was just made is the one that is wanted.
   useEffect(() => setChosenId(latest), [latest]);
   const chosen = keys?.find(({ id }) => id === chosenId) ?? keys?.[0] ?? null;
-  const own = chosen === null ? undefined : known.get(chosen.id);
+  // The list may not have the key yet that was just made.
+  const own = known.get(chosenId ?? chosen?.id ?? "");
   const key = own ?? (pasted || `pk_…${chosen?.hint ?? ""}`);
   const turn = test.waiting.state === "received" ? test.waiting.event.timestamp : "";
   const snippet = snippetOf(kind, { server: location.origin + BASE_PATH, key, turn });

@@ -29,7 +29,16 @@ function when(instant: string | null, never: string): string {
 }
 
 const COLUMNS: readonly Column<Key>[] = [
-  { title: "Key", value: keyName },
+  {
+    title: "Key",
+    value: keyName,
+    show: ({ label, hint }) => (
+      <>
+        {label ?? "Unnamed"}
+        <span class="settings-hint">…{hint}</span>
+      </>
+    ),
+  },
   { title: "Kind", value: ({ kind }) => kind === "public" ? "Public" : "Secret" },
   {
     title: "Status",
@@ -65,7 +74,7 @@ function actions(onTask: (task: KeyTask) => void): Column<Key> {
             aria-label={`Rotate ${keyName(of)}`}
             onClick={() => onTask({ task: "rotate", of })}
           >
-            <Icon name="refresh" /> Rotate
+            <Icon name="refresh" /> <span class="settings-action">Rotate</span>
           </button>
           <button
             type="button"
@@ -73,7 +82,7 @@ function actions(onTask: (task: KeyTask) => void): Column<Key> {
             aria-label={`Revoke ${keyName(of)}`}
             onClick={() => onTask({ task: "revoke", of })}
           >
-            <Icon name="trash" /> Revoke
+            <Icon name="trash" /> <span class="settings-action">Revoke</span>
           </button>
         </span>
       ),

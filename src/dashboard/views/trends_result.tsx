@@ -45,7 +45,8 @@ function useShown(lines: readonly TrendLine[]) {
   const keys = useMemo(() => {
     const known = new Set(lines.map(({ key }) => key));
     const chosen = readShown(text)?.filter((key) => known.has(key)).slice(0, LINES_DRAWN_MAX);
-    return new Set(chosen ?? firstLines(lines));
+    // Values that were drawn in another range may not be there in this one.
+    return new Set(chosen?.length ? chosen : firstLines(lines));
   }, [lines, text]);
   const colours = useMemo(() => coloursOf(lines, keys), [lines, keys]);
   const toggle = (key: string) => {
@@ -114,6 +115,7 @@ interface FiguresProps {
 function figureColumns(props: FiguresProps): readonly Column<LineRow>[] {
   const { rows, kind, interval, format, onToggle, isFull } = props;
   const isAlone = rows.length === 1;
+  const hasTotal = rows.some(({ total }) => total !== null);
   const at = (point: ChartPoint | null) =>
     point === null ? format(null) : (
       <>
@@ -139,6 +141,7 @@ function figureColumns(props: FiguresProps): readonly Column<LineRow>[] {
   const mean: Column<LineRow> = {
     title: `Average per ${interval}`,
     definition: TEXTS.mean,
+    isMinor: hasTotal,
     value: (row) => row.mean,
     show: ({ mean }) => decimal(mean, mean !== null && mean >= 100 ? 0 : 1),
     isNumber: true,
@@ -155,7 +158,7 @@ function figureColumns(props: FiguresProps): readonly Column<LineRow>[] {
         />
       ),
     },
-    ...rows.some(({ total }) => total !== null) ? [whole] : [],
+    ...hasTotal ? [whole] : [],
     ...AVERAGED.includes(kind) ? [mean] : [],
     extreme("Lowest", ({ lowest }) => lowest),
     extreme("Highest", ({ highest }) => highest),
