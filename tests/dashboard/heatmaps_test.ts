@@ -309,6 +309,7 @@ test("Page, device and kind live in the address, by mouse and by keyboard", asyn
   );
   await page.evaluate("history.back()");
   await visit.until(page, `!location.search.includes("kind=")`);
+  await page.waitForSelector(".heatmaps-form input");
   await page.focus(".heatmaps-form input");
   await page.$eval(
     ".heatmaps-form input",
