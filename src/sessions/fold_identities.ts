@@ -75,14 +75,23 @@ WITH moved AS (
 )
 INSERT INTO fold_reach SELECT actor_id, min(first_tick), max(last_tick) FROM moved GROUP BY actor_id`;
 
-// An earlier sighting gives the anonymous id to another user: only its own events follow.
+// An earlier sighting gives the anonymous id to another user: only its own events follow. Each is
+// looked up; a join may be planned as a look at every fact, which took three quarters of a fold.
 const MOVE_PART = `
 UPDATE facts f SET actor_id = m.new_actor
 FROM fold_moves m
-JOIN identities i ON i.project_id = $1::int AND i.identity_id = m.identity_id, events e
-WHERE f.project_id = $1::int AND f.actor_id = m.old_actor AND m.old_actor <> m.identity_id
-  AND e.project_id = $1::int AND e.event_id = f.event_id
-  AND e.anonymous_id = i.value AND e.user_id IS NULL
+JOIN identities i ON i.project_id = $1::int AND i.identity_id = m.identity_id
+CROSS JOIN LATERAL (
+  SELECT event_id, tick FROM facts
+  WHERE project_id = $1::int AND actor_id = m.old_actor OFFSET 0) AS own
+CROSS JOIN LATERAL (
+  SELECT FROM events e
+  WHERE e.project_id = $1::int AND e.event_id = own.event_id
+    AND e.anonymous_id = i.value AND e.user_id IS NULL
+  OFFSET 0) AS anonymous
+WHERE m.old_actor <> m.identity_id
+  AND f.project_id = $1::int AND f.actor_id = m.old_actor AND f.tick = own.tick
+  AND f.event_id = own.event_id
 RETURNING f.event_id`;
 
 /** The sessions of both users are cut anew from their facts. */
@@ -109,9 +118,12 @@ export async function resolveIdentities(tx: Sql, projectId: number): Promise<num
 
 /** Hands facts and sessions to their new owners. */
 export async function moveHistories(tx: Sql, projectId: number): Promise<void> {
-  // Parted first: a fact that follows its anonymous id must not be taken for its new owner's own.
-  await tx.query(DISSOLVE_PARTED, [projectId]);
-  await tx.query(MOVE_PART, [projectId]);
+  const parted = await tx.query("SELECT FROM fold_moves WHERE old_actor <> identity_id LIMIT 1");
+  if (parted.length > 0) {
+    // First: a fact that follows its anonymous id must not be taken for its new owner's own.
+    await tx.query(DISSOLVE_PARTED, [projectId]);
+    await tx.query(MOVE_PART, [projectId]);
+  }
   await tx.query(MOVE_WHOLE_FACTS, [projectId]);
   await tx.query(MOVE_WHOLE_SESSIONS, [projectId]);
 }

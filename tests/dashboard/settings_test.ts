@@ -259,7 +259,7 @@ test("A project is created and shown at once", async (visit) => {
   await page.keyboard.press("Enter");
   await visit.until(page, `document.querySelector(".dialog") === null`);
   await visit.sees(page, "The project has no public key that works");
-  const id = new URL(page.url()).searchParams.get("project")!;
+  const id = new URLSearchParams(await page.evaluate("location.search") as string).get("project")!;
   assert.notEqual(id, project.id);
   const { body } = await visit.server.admin("GET", `/v1/projects/${id}`);
   assert.equal(body.name, "Created here");

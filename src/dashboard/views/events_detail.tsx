@@ -52,83 +52,84 @@ function field(name: string, value: string | null | undefined): Entry {
   };
 }
 
-function groupsOf(event: StoredEvent): readonly Group[] {
-  const server = serverProperties(event);
-  const { context, campaign } = event;
-  const own = flattened(ownProperties(event)).map(([key, value]) => ({
+function propertyGroup(event: StoredEvent): Group {
+  const entries = flattened(ownProperties(event)).map(([key, value]) => ({
     label: key,
     value,
     // A filter looks at a property of the event itself, not into one.
     ...(key in event.properties ? { field: `properties.${key}` } : {}),
   }));
+  return { title: "Properties", entries };
+}
+
+function personGroup(event: StoredEvent): Group {
+  const server = serverProperties(event);
+  return {
+    title: "Person",
+    entries: [
+      field("userId", event.userId),
+      { label: "Anonymous id", value: event.anonymousId },
+      { label: "Visitor hash", value: server?.hash },
+      { label: "Session id", value: event.sessionId },
+      { label: "IP address", value: server?.ip },
+      field("country", server?.geo?.country),
+      field("region", server?.geo?.region),
+      field("city", server?.geo?.city),
+    ],
+  };
+}
+
+function deviceGroup({ device, browser, os, bot, context }: StoredEvent): Group {
+  return {
+    title: "Device",
+    entries: [
+      field("device", device),
+      field("browser", browser),
+      field("os", os),
+      { label: "Window", value: sizeText(context.viewport) },
+      { label: "Screen", value: sizeText(context.screen) },
+      { label: "Language", value: context.locale },
+      { label: "Time zone", value: context.timezone },
+      { label: "Bot", value: bot, text: bot ? "Yes" : "No" },
+    ],
+  };
+}
+
+function recordGroup(event: StoredEvent): Group {
+  const { timestamp, clock, inSession, eventId, name } = event;
+  const received = serverProperties(event)?.ingestedAt ?? null;
+  return {
+    title: "Record",
+    entries: [
+      field("name", name),
+      { label: "Time", value: timestamp, text: `${exactTime(timestamp)}, ${CLOCKS[clock]}` },
+      { label: "Received", value: received, text: received === null ? "" : exactTime(received) },
+      { label: "Part of a visit", value: inSession, text: inSession ? "Yes" : "No" },
+      { label: "Event id", value: eventId },
+    ],
+  };
+}
+
+function groupsOf(event: StoredEvent): readonly Group[] {
+  const page = [
+    field("path", event.path),
+    field("title", event.title),
+    { label: "Address", value: event.url },
+    { label: "Referrer", value: event.referrer },
+  ];
+  const campaign = Object.entries(event.campaign).map(([key, value]) => ({
+    label: key === "clickId" ? "Click id" : fieldLabel(key),
+    value,
+  }));
+  const extra = flattened(event.extra ?? {}).map(([label, value]) => ({ label, value }));
   return [
-    { title: "Properties", entries: own },
-    {
-      title: "Page",
-      entries: [
-        field("path", event.path),
-        field("title", event.title),
-        { label: "Address", value: event.url },
-        { label: "Referrer", value: event.referrer },
-      ],
-    },
-    {
-      title: "Person",
-      entries: [
-        field("userId", event.userId),
-        { label: "Anonymous id", value: event.anonymousId },
-        { label: "Visitor hash", value: server?.hash },
-        { label: "Session id", value: event.sessionId },
-        { label: "IP address", value: server?.ip },
-        field("country", server?.geo?.country),
-        field("region", server?.geo?.region),
-        field("city", server?.geo?.city),
-      ],
-    },
-    {
-      title: "Device",
-      entries: [
-        field("device", event.device),
-        field("browser", event.browser),
-        field("os", event.os),
-        { label: "Window", value: sizeText(context.viewport) },
-        { label: "Screen", value: sizeText(context.screen) },
-        { label: "Language", value: context.locale },
-        { label: "Time zone", value: context.timezone },
-        { label: "Bot", value: event.bot, text: event.bot ? "Yes" : "No" },
-      ],
-    },
-    {
-      title: "Campaign",
-      entries: Object.entries(campaign).map(([key, value]) => ({
-        label: key === "clickId" ? "Click id" : fieldLabel(key),
-        value,
-      })),
-    },
-    {
-      title: "Further members",
-      entries: event.extra === null
-        ? []
-        : flattened(event.extra).map(([label, value]) => ({ label, value })),
-    },
-    {
-      title: "Record",
-      entries: [
-        field("name", event.name),
-        {
-          label: "Time",
-          value: event.timestamp,
-          text: `${exactTime(event.timestamp)}, ${CLOCKS[event.clock]}`,
-        },
-        {
-          label: "Received",
-          value: server?.ingestedAt,
-          text: server?.ingestedAt ? exactTime(server.ingestedAt) : "",
-        },
-        { label: "Part of a visit", value: event.inSession, text: event.inSession ? "Yes" : "No" },
-        { label: "Event id", value: event.eventId },
-      ],
-    },
+    propertyGroup(event),
+    { title: "Page", entries: page },
+    personGroup(event),
+    deviceGroup(event),
+    { title: "Campaign", entries: campaign },
+    { title: "Further members", entries: extra },
+    recordGroup(event),
   ];
 }
 

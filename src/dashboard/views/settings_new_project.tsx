@@ -14,26 +14,32 @@ function ownTimezone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 }
 
-function NewProject({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState("");
-  const [siteUrl, setSiteUrl] = useState("");
-  const [timezone, setTimezone] = useState(ownTimezone());
+/** Makes the project and shows it. */
+function useCreation(onDone: () => void) {
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const create = async () => {
+  const create = async (body: Pick<Project, "name" | "siteUrl" | "timezone">) => {
+    if (isBusy) return;
     setBusy(true);
     setProblem(null);
     try {
-      const body = { name, siteUrl: siteUrl.trim() || null, timezone: timezone.trim() };
       const project = (await send<Project>("POST", "/v1/projects", body))!;
       await refreshSession();
-      onClose();
+      onDone();
       go({ project: project.id, filters: [] });
     } catch (error) {
       if (error instanceof ApiProblem) setProblem(error);
       setBusy(false);
     }
   };
+  return { problem, isBusy, create };
+}
+
+function NewProject({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [siteUrl, setSiteUrl] = useState("");
+  const [timezone, setTimezone] = useState(ownTimezone());
+  const { problem, isBusy, create } = useCreation(onClose);
   return (
     <Dialog
       title="Create a project"
@@ -53,7 +59,7 @@ function NewProject({ onClose }: { onClose: () => void }) {
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isBusy) void create();
+          void create({ name, siteUrl: siteUrl.trim() || null, timezone: timezone.trim() });
         }}
       >
         <TextField
