@@ -215,9 +215,7 @@ function temporaryFailure(visit: Visit): Verdict | null {
   // Half a page is none.
   if (isThere && !visit.isTimedOut) return null;
   return transient(
-    visit.isTimedOut
-      ? "The page did not load in time."
-      : "The site did not answer with a page.",
+    visit.isTimedOut ? "The page did not load in time." : "The site did not answer with a page.",
   );
 }
 
