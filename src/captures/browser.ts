@@ -201,7 +201,11 @@ async function makeContext(running: RunningBrowser, proxyUrl: string): Promise<B
     proxyBypassList: ["<-loopback>"],
     downloadBehavior: { policy: "deny" },
   });
-  const cdp = await running.browser.target().createCDPSession();
+  // A browser that has just been started may not have told of itself yet.
+  const own = await running.browser.waitForTarget((target) => target.type() === "browser", {
+    timeout: CAPTURE_CALL_MS_MAX,
+  });
+  const cdp = await own.createCDPSession();
   try {
     // No list of origins: every permission of every origin is refused.
     await cdp.send("Browser.grantPermissions", {
