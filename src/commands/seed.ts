@@ -1,18 +1,27 @@
 import { type DemoBatch, demoEvents, type DemoOptions } from "../seed/demo_events.ts";
 import { SHOP_NAME, SHOP_TIMEZONE } from "../seed/shop.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
-import { callApi, type Connection, listProjects, withConnection } from "./connection.ts";
+import {
+  callApi,
+  type Connection,
+  listProjects,
+  RequestRefused,
+  withConnection,
+} from "./connection.ts";
 import { forEachInFlight, sendBatch, withTemporaryKey } from "./event_sender.ts";
 import { createProgress } from "./progress.ts";
 
 const DEMO_PROJECT = "prj_demo";
 const REQUESTS_AT_ONCE = 16;
 const HOUR_MS = 3_600_000;
-const WEEKS_DEFAULT = 6;
+/** Enough for thirty days, the thirty before, and the weekdays that insights compare with. */
+const WEEKS_DEFAULT = 9;
 const WEEKS_MAX = 104;
 const VISITORS_DEFAULT = 3_000;
 const VISITORS_MAX = 1_000_000;
 const SEED_MAX = 2 ** 31;
+/** Reads that may be given up for the sessions that they have to make first. */
+const FOLD_READS_MAX = 40;
 
 interface Summary {
   readonly project: string;
@@ -85,6 +94,28 @@ async function sendDemo(
   };
 }
 
+/**
+ * Asks until the events have become sessions, as every read does first, so that the dashboard
+ * answers at once. What has been made by then stays made where a read is given up.
+ */
+async function awaitSessions(call: Call, connection: Connection, project: string): Promise<void> {
+  const progress = createProgress(call.print.terminal, "Making sessions", null, call.now);
+  progress.update(0, "");
+  try {
+    for (let attempt = 1;; attempt++) {
+      try {
+        await callApi(connection, "GET", `/v1/live?project=${encodeURIComponent(project)}`);
+        return;
+      } catch (error) {
+        const isSlow = error instanceof RequestRefused && error.code === "read_timeout";
+        if (!isSlow || attempt === FOLD_READS_MAX || call.signal.aborted) throw error;
+      }
+    }
+  } finally {
+    progress.end();
+  }
+}
+
 async function seed(call: Call): Promise<void> {
   const { options, print } = call;
   const demo: DemoOptions = {
@@ -95,7 +126,9 @@ async function seed(call: Call): Promise<void> {
   };
   const summary = await withConnection(call, async (connection) => {
     const project = await demoProject(connection, options.text("project"));
-    return await sendDemo(call, connection, project, demo);
+    const sent = await sendDemo(call, connection, project, demo);
+    await awaitSessions(call, connection, project);
+    return sent;
   });
   print.result(
     summary,
@@ -105,7 +138,8 @@ async function seed(call: Call): Promise<void> {
       `${summary.eventsPerSecond} events/s.\n`,
   );
   print.remark(
-    `\nNext:\n  footfall token --project ${summary.project}\n` +
+    `\nNext: reload the dashboard and choose this project. If you are not signed in:\n\n` +
+      `  footfall token --link --project ${summary.project}\n` +
       `  footfall export --project ${summary.project} --from ` +
       `${new Date(demo.untilMs).toISOString().slice(0, 10)}`,
   );

@@ -175,8 +175,25 @@ test("overview: a project without data says what to do first", async (visit) => 
   const page = await visit.open("", { project: EMPTY });
   await visit.settled(page);
   const text = await visit.text(page, "main");
-  assert.match(text, /install|snippet|first event/i);
+  assert.match(text, /Waiting for the first event/);
   assert.doesNotMatch(text, /NaN|undefined|null|Infinity/);
+  // It waits with the newcomer: the first event and a project made meanwhile show by themselves.
+  const { id } =
+    (await visit.server.admin("POST", "/v1/projects", { name: "Made meanwhile" })).body;
+  const waiting = await visit.open("", { project: id });
+  await visit.sees(waiting, "Waiting for the first event", "main");
+  const key = (await visit.server.key(id, { kind: "public" })).key;
+  const event = { eventId: crypto.randomUUID(), name: "page_view", url: "https://shop.example/" };
+  const sent = await visit.server.post({ id, publicKey: key, secretKey: "" }, [event]);
+  assert.equal(sent.status, 200);
+  await visit.until(
+    waiting,
+    `[...document.querySelectorAll(".tile-face")].some((tile) => /Page views\\s*1\\b/.test(tile.innerText))`,
+  );
+  await page.bringToFront();
+  await visit.sees(page, "Made meanwhile", ".overview-others");
+  await page.locator(".overview-others ::-p-text(Made meanwhile)").click();
+  await visit.until(page, `location.search.includes("${id}")`);
 });
 
 test("overview: another project is one choice away, and in the address", async (visit) => {

@@ -35,7 +35,7 @@ const DEVICES = [
 export function OverviewView() {
   const kpis = useRead<KpisReply>("/v1/kpis", comparedParams(), { isFirst: true });
   const live = useLive();
-  const { welcome, hint } = useStart(kpis.state === "ready" && kpis.data?.totals.events === 0);
+  const { welcome, hint } = useStart(kpis);
   if (welcome !== null) return welcome;
   return (
     <>
