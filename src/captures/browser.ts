@@ -195,27 +195,12 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 async function makeContext(running: RunningBrowser, proxyUrl: string): Promise<BrowserContext> {
-  const context = await running.browser.createBrowserContext({
+  return await running.browser.createBrowserContext({
     proxyServer: proxyUrl,
     // Chromium goes past the proxy for loopback addresses unless it is told not to.
     proxyBypassList: ["<-loopback>"],
     downloadBehavior: { policy: "deny" },
   });
-  // A browser that has just been started may not have told of itself yet.
-  const own = await running.browser.waitForTarget((target) => target.type() === "browser", {
-    timeout: CAPTURE_CALL_MS_MAX,
-  });
-  const cdp = await own.createCDPSession();
-  try {
-    // No list of origins: every permission of every origin is refused.
-    await cdp.send("Browser.grantPermissions", {
-      permissions: [],
-      ...(context.id === undefined ? {} : { browserContextId: context.id }),
-    });
-  } finally {
-    await cdp.detach();
-  }
-  return context;
 }
 
 /** A blank page that shows no dialogs, opens no windows and keeps no service workers. */
@@ -226,6 +211,12 @@ async function openPage(context: BrowserContext, device: CaptureDevice): Promise
   page.on("popup", (popup) => popup?.close().catch(() => {}));
   const cdp = await page.createCDPSession();
   await Promise.all([
+    // No list of origins: every permission of every origin is refused. Asked of the page, since the
+    // browser itself does not always tell the connection of itself.
+    cdp.send("Browser.grantPermissions", {
+      permissions: [],
+      ...(context.id === undefined ? {} : { browserContextId: context.id }),
+    }),
     emulateDevice(page, cdp, device),
     cdp.send("Network.enable"),
     cdp.send("Network.setBypassServiceWorker", { bypass: true }),

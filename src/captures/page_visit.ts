@@ -69,8 +69,11 @@ class Visit {
     try {
       content = this.#hasFailed ? null : await this.#look();
     } catch (error) {
-      if (error instanceof PageBusy) this.#isTimedOut = true;
-      else if (!this.#traffic.isCrashed) throw error;
+      const { isCrashed, navigations } = this.#traffic;
+      // Whatever fails while a page goes round and round: it is the loop that is to be told.
+      if (navigations > CAPTURE_NAVIGATIONS_MAX) this.#netError = "net::ERR_TOO_MANY_REDIRECTS";
+      else if (error instanceof PageBusy) this.#isTimedOut = true;
+      else if (!isCrashed) throw error;
     }
     return this.#facts(content);
   }

@@ -178,6 +178,7 @@ function verdictOf(error: unknown, log: Log): Verdict {
   if (error instanceof PageBusy || error instanceof DeadlinePassed) return BUSY;
   const reason = error instanceof Error ? error.message : String(error);
   if (error instanceof DocumentGone || /target (?:closed|crashed)|session closed/i.test(reason)) {
+    log.debug("a page ended while it was photographed", { reason });
     return verdict("render_failed", "The page made the browser stop while it was being drawn.");
   }
   log.warn("a page could not be photographed", { reason });
