@@ -95,7 +95,7 @@ function* files(folder: string): Generator<string> {
   for (const entry of Deno.readDirSync(join(ROOT, folder))) {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory) yield* files(path);
-    else if (entry.name.endsWith(".ts")) yield path;
+    else if (/\.(?:tsx?|css)$/.test(entry.name)) yield path;
   }
 }
 
