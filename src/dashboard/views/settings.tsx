@@ -30,12 +30,12 @@ function ProjectSettings({ current, isAdmin }: { current: SessionProject; isAdmi
   return (
     <>
       <InstallPanel keys={usable} known={known} onTask={setTask} />
+      {isAdmin && <KeysPanel keys={keys} onTask={setTask} />}
       <div class="settings-grid">
         <div class="settings-column">
           <ProjectPanel current={current} isAdmin={isAdmin} />
         </div>
         <div class="settings-column">
-          {isAdmin && <KeysPanel keys={keys} onTask={setTask} />}
           {isAdmin && <PersonPanel />}
           {isAdmin && mayCreateProjects() && <NewProjectPanel />}
           <SessionPanel />
