@@ -166,6 +166,9 @@ onBothEngines(
       const metrics = await (await fetch(`${operator.server.url}/metrics`)).text();
       assert.match(metrics, /footfall_captures_total\{status="captured"\} 6/);
     });
+
+    // In order: a browser that outlives a killed server for a moment still writes into the folder.
+    await operator.server.stop();
   },
 );
 
