@@ -142,7 +142,7 @@ test("A shorter retention asks before it deletes", async (visit) => {
 test("A key is made by keyboard, shown once, put into the snippet, and works", async (visit) => {
   const project = await ownProject(visit);
   const page = await opened(visit, project);
-  await page.focus(".settings-column .panel-actions .button");
+  await page.focus(".settings-keys .panel-actions .button");
   await page.keyboard.press("Enter");
   await page.waitForSelector(".dialog[open] form");
   await fill(page, "Label", "Web shop");

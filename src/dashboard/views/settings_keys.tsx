@@ -137,6 +137,7 @@ export function KeysPanel({ keys, onTask }: KeysPanelProps) {
   const rows = isAll ? [...active, ...past] : active;
   return (
     <Panel
+      class="settings-keys"
       title="Keys"
       definition={DEFINITION}
       state={keys}
