@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { apiUrl, read, request } from "./api.ts";
 import { ApiProblem } from "./api_problem.ts";
 import { bots, filters, type Params, project, timezone } from "./location_state.ts";
+import { pause } from "./pause.ts";
 import type { LiveReply } from "./replies.ts";
 import { eventsOf } from "./sse.ts";
 
@@ -19,16 +20,6 @@ export interface Live {
   readonly data: LiveReply | null;
   /** Why there is nothing new; null: all is well. */
   readonly problem: ApiProblem | null;
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
-  });
 }
 
 /** Follows one stream to its end; true where it said anything. Throws ApiProblem, AbortError. */
@@ -83,7 +74,7 @@ async function run(
       if (error instanceof ApiProblem) onProblem(error);
       pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
     }
-    await wait(pauseMs, signal);
+    await pause(pauseMs, signal);
   }
 }
 

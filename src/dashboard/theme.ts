@@ -29,9 +29,8 @@ export function followTheme(): void {
   theme.value = stored();
   dark?.addEventListener("change", ({ matches }) => isSystemDark.value = matches);
   effect(() => {
-    const root = document.documentElement;
-    if (theme.value === "system") root.removeAttribute("data-theme");
-    else root.setAttribute("data-theme", theme.value);
+    // The style knows no media query: what is shown is decided here alone.
+    document.documentElement.dataset.theme = shownScheme.value;
     try {
       localStorage.setItem(STORAGE_KEY, theme.value);
     } catch { /* it then lasts as long as the page */ }

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { read, send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { project } from "../location_state.ts";
+import { pause } from "../pause.ts";
 import type { Device } from "./heatmaps_replies.ts";
 
 const PATH = "/v1/internal/jobs/heatmap-captures";
@@ -34,13 +35,6 @@ export interface JobRun {
 
 interface JobReply {
   readonly job: CaptureJob;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
-  });
 }
 
 /** Follows a job to its end. Throws ApiProblem where it is lost. */
