@@ -10,6 +10,7 @@ import {
   CAPTURE_WAITERS_MAX,
   LOCATION_LENGTH_MAX,
 } from "../limits.ts";
+import { pause } from "../pause.ts";
 import { Problem } from "../problem.ts";
 import { type SelectionServices, selectPages } from "./capture_daily.ts";
 import { type CaptureJob, findJob, queueJob } from "./capture_queue.ts";
@@ -80,19 +81,6 @@ function waitSeconds(headers: Headers): number | null {
 
 function noSuchJob(): Problem {
   return new Problem("not_found", "There is no job with this id; old ones are forgotten.");
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = () => {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
-    resolve();
-  };
-  const timer = setTimeout(end, ms);
-  signal.addEventListener("abort", end);
-  return promise;
 }
 
 /** The jobs as operators see them. */

@@ -1,3 +1,4 @@
+import { pause } from "../pause.ts";
 import { type Call, type Command, PROJECT_OPTION } from "./command.ts";
 import { callApi, chosenProject, type Connection, withConnection } from "./connection.ts";
 import { createProgress } from "./progress.ts";
@@ -23,21 +24,6 @@ interface Reply {
   readonly job: Job;
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const stop = () => {
-    clearTimeout(timer);
-    reject(signal.reason);
-  };
-  const timer = setTimeout(() => {
-    signal.removeEventListener("abort", stop);
-    resolve();
-  }, ms);
-  signal.addEventListener("abort", stop, { once: true });
-  return promise;
-}
-
 /** The job once it is done. Rejects when the user asks to stop: the job itself goes on. */
 async function awaitJob(call: Call, connection: Connection, queued: Job): Promise<Job> {
   const { print, now, signal } = call;
@@ -49,6 +35,7 @@ async function awaitJob(call: Call, connection: Connection, queued: Job): Promis
       if (!print.json) progress.update(done, `${done} of ${total}`);
       if (job.status === "done") return job;
       await pause(POLL_MS, signal);
+      signal.throwIfAborted();
       job = (await callApi<Reply>(connection, "GET", `${JOBS_PATH}/${job.id}`)).job;
     }
   } finally {

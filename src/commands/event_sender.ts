@@ -1,3 +1,4 @@
+import { pause } from "../pause.ts";
 import { callApi, type Connection, refusalOf } from "./connection.ts";
 
 /** On whose behalf events are sent: what a server sees of a browser. */
@@ -25,21 +26,6 @@ const ATTEMPTS_MAX = 8;
 const PAUSE_MS_MAX = 30_000;
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 503]);
 const KEY_HOURS_MAX = 24;
-
-/** Resolves after a while; rejects when `signal` aborts first. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
-}
 
 /** `Retry-After` in seconds where the server says it, else longer each time. */
 function pauseMs(reply: Response, attempt: number): number {
@@ -77,6 +63,7 @@ export async function sendBatch(
     if (RETRIED.has(reply.status) && attempt < ATTEMPTS_MAX) {
       await reply.body?.cancel();
       await pause(pauseMs(reply, attempt), signal);
+      signal.throwIfAborted();
       continue;
     }
     const refusal = await refusalOf(reply);

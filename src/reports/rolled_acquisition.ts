@@ -1,4 +1,4 @@
-import type { RolledSpan } from "./rolled_up.ts";
+import { NEVER, type RolledSpan } from "./rolled_up.ts";
 import type { SqlParams } from "./sql_params.ts";
 
 /** What the rollups call each way to tell sessions apart. */
@@ -20,9 +20,6 @@ export const ROLLED_DIMENSIONS = {
   device: 14,
 } as const;
 export type RolledDimension = keyof typeof ROLLED_DIMENSIONS;
-
-/** Where `prev_day` says that there was no day before. */
-const NEVER = -2147483648;
 
 function ofDays(
   params: SqlParams,

@@ -4,6 +4,9 @@ import { type Range, startOfDay } from "./range.ts";
 import type { Scope, Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 
+/** Where `prev_day` of a rollup says that there was no day before. */
+export const NEVER = -2147483648;
+
 /**
  * Reads of what the fold keeps rolled up: what no bot did, unfiltered, by whole days in the project's
  * own time zone. Exact like any other read; a part of a day at the end is read from the facts.
@@ -124,7 +127,7 @@ WITH tail AS (
   GROUP BY actor_id
 ), known AS (
   SELECT t.events, t.pageviews, a.first_day,
-    coalesce(a.days[width_bucket($4::int - 1, a.days)], -2147483648) AS prev_day
+    coalesce(a.days[width_bucket($4::int - 1, a.days)], ${NEVER}) AS prev_day
   FROM tail t JOIN actors a ON a.project_id = $1::int AND a.actor_id = t.actor_id
 )
 SELECT coalesce(sum(events), 0) AS events, coalesce(sum(pageviews), 0) AS pageviews,

@@ -1,11 +1,8 @@
 import type { Row, Sql } from "../db/sql.ts";
 import { DAY_MS } from "../limits.ts";
 import { AcquisitionSums, type DaySums } from "./acquisition_sums.ts";
-import { type LocalDays, localDaysOf } from "./local_days.ts";
+import { type LocalDays, localDaysOf, NEVER } from "./local_days.ts";
 import { DIMENSIONS, type ValueNumbers } from "./value_numbers.ts";
-
-/** Where `prev_day` says that there was no day before, and `first_day` that there was. */
-const NEVER = -2147483648;
 
 /** A fold's project, with the local days that its changed sessions start on. */
 export interface AcquisitionFold {

@@ -1,19 +1,7 @@
 import type { Log } from "../http/log.ts";
 import { FOLD_PAUSE_MS } from "../limits.ts";
+import { pause } from "../pause.ts";
 import type { Fold } from "./fold.ts";
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = () => {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
-    resolve();
-  };
-  const timer = setTimeout(end, ms);
-  signal.addEventListener("abort", end);
-  return promise;
-}
 
 /**
  * Folds what is pending, again and again, until `signal` is aborted: reads then find little left to

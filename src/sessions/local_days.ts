@@ -13,6 +13,9 @@ export interface LocalDays {
   readonly dayAt: (ms: number) => number;
 }
 
+/** No day: where the rollups say that there was none before. */
+export const NEVER = -2147483648;
+
 const EPOCH_DATE = Temporal.PlainDate.from("1970-01-01");
 
 /** The number of a local date: days since 1970-01-01. */

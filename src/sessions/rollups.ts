@@ -2,11 +2,8 @@ import type { Sql } from "../db/sql.ts";
 import { RECOUNT_SLICE_ACTORS } from "../limits.ts";
 import { rollUpAcquisition } from "./acquisition_rollup.ts";
 import { CHANGED } from "./fold_tables.ts";
-import { localDaysOf } from "./local_days.ts";
+import { localDaysOf, NEVER } from "./local_days.ts";
 import type { ValueNumbers } from "./value_numbers.ts";
-
-/** Where `prev_day` says that an actor was never there before. */
-export const NEVER = -2147483648;
 
 // $2 and $3 are the local days of local_days.ts. Subqueries, since a cast from text is never folded
 // into a constant: each row would parse both arrays anew.
