@@ -32,6 +32,25 @@ function Legend({ lines }: SeriesChartProps) {
   );
 }
 
+interface TableSwitchProps {
+  readonly isTable: boolean;
+  readonly onSwitch: (isTable: boolean) => void;
+}
+
+/** Changes a chart into its table, and back. */
+export function TableSwitch({ isTable, onSwitch }: TableSwitchProps) {
+  return (
+    <button
+      type="button"
+      class="button button-quiet"
+      aria-pressed={isTable}
+      onClick={() => onSwitch(!isTable)}
+    >
+      <Icon name={isTable ? "chart" : "table"} /> {isTable ? "Chart" : "Table"}
+    </button>
+  );
+}
+
 /** A chart with its legend, and its numbers as a table and as CSV. */
 export function ChartBlock({ csvName, ...chart }: ChartBlockProps) {
   const [isTable, setTable] = useState(false);
@@ -51,14 +70,7 @@ export function ChartBlock({ csvName, ...chart }: ChartBlockProps) {
       <div class="chart-foot">
         <Legend {...chart} />
         <div class="chart-buttons">
-          <button
-            type="button"
-            class="button button-quiet"
-            aria-pressed={isTable}
-            onClick={() => setTable(!isTable)}
-          >
-            <Icon name={isTable ? "chart" : "table"} /> {isTable ? "Chart" : "Table"}
-          </button>
+          <TableSwitch isTable={isTable} onSwitch={setTable} />
           <CsvButton name={csvName} content={() => chartCsv(chart)} />
         </div>
       </div>

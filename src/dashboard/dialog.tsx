@@ -55,6 +55,36 @@ export function Dialog({ title, onClose, footer, isWide = false, children }: Dia
   );
 }
 
+interface DialogButtonsProps {
+  readonly onCancel: () => void;
+  /** The form that the second button submits; without one it calls `onDo`. */
+  readonly form?: string;
+  readonly onDo?: () => void;
+  readonly isDisabled?: boolean;
+  readonly isDanger?: boolean;
+  /** What it does. */
+  readonly children: ComponentChildren;
+}
+
+/** How a dialog ends: without doing anything, or with what its title says. */
+export function DialogButtons(props: DialogButtonsProps) {
+  const { onCancel, form, onDo, isDisabled = false, isDanger = false, children } = props;
+  return (
+    <>
+      <button type="button" class="button" onClick={onCancel}>Cancel</button>
+      <button
+        type={form === undefined ? "button" : "submit"}
+        form={form}
+        class={`button ${isDanger ? "button-danger" : "button-primary"}`}
+        disabled={isDisabled}
+        onClick={onDo}
+      >
+        {children}
+      </button>
+    </>
+  );
+}
+
 interface ConfirmProps {
   readonly title: string;
   /** The word on the button that does it. */
@@ -73,17 +103,9 @@ export function Confirm(props: ConfirmProps) {
       title={title}
       onClose={onClose}
       footer={
-        <>
-          <button type="button" class="button" onClick={onClose}>Cancel</button>
-          <button
-            type="button"
-            class="button button-danger"
-            disabled={isBusy}
-            onClick={onConfirm}
-          >
-            {action}
-          </button>
-        </>
+        <DialogButtons onCancel={onClose} isDanger isDisabled={isBusy} onDo={onConfirm}>
+          {action}
+        </DialogButtons>
       }
     >
       {children}

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { Dialog } from "./dialog.tsx";
+import { Dialog, DialogButtons } from "./dialog.tsx";
 import { FilterEditor, isWhole } from "./filter_editor.tsx";
 import { filterText } from "./filter_fields.ts";
 import { Icon } from "./icons.tsx";
@@ -27,17 +27,9 @@ function FilterDialog({ title, filter, onSave, onClose }: FilterDialogProps) {
       title={title}
       onClose={onClose}
       footer={
-        <>
-          <button type="button" class="button" onClick={onClose}>Cancel</button>
-          <button
-            type="button"
-            class="button button-primary"
-            disabled={!isWhole(draft)}
-            onClick={save}
-          >
-            Apply
-          </button>
-        </>
+        <DialogButtons onCancel={onClose} isDisabled={!isWhole(draft)} onDo={save}>
+          Apply
+        </DialogButtons>
       }
     >
       <FilterEditor filter={draft} onChange={setDraft} />

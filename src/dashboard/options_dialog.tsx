@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { Dialog } from "./dialog.tsx";
+import { Dialog, DialogButtons } from "./dialog.tsx";
 import { SelectField, TextField } from "./field.tsx";
 import { readBots } from "./location_query.ts";
 import { bots, currentProject, effectiveTimezone, go } from "./location_state.ts";
@@ -34,17 +34,9 @@ export function OptionsDialog({ onClose }: { onClose: () => void }) {
       title="Time zone and bots"
       onClose={onClose}
       footer={
-        <>
-          <button type="button" class="button" onClick={onClose}>Cancel</button>
-          <button
-            type="button"
-            class="button button-primary"
-            disabled={error !== null}
-            onClick={save}
-          >
-            Apply
-          </button>
-        </>
+        <DialogButtons onCancel={onClose} isDisabled={error !== null} onDo={save}>
+          Apply
+        </DialogButtons>
       }
     >
       <TextField

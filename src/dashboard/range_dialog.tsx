@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { Dialog } from "./dialog.tsx";
+import { Dialog, DialogButtons } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 import type { Dates } from "./location_query.ts";
 
@@ -26,12 +26,7 @@ export function RangeDialog({ title, dates, onSave, onClose }: RangeDialogProps)
       title={title}
       onClose={onClose}
       footer={
-        <>
-          <button type="button" class="button" onClick={onClose}>Cancel</button>
-          <button type="button" class="button button-primary" disabled={!isWhole} onClick={save}>
-            Apply
-          </button>
-        </>
+        <DialogButtons onCancel={onClose} isDisabled={!isWhole} onDo={save}>Apply</DialogButtons>
       }
     >
       <div class="field-pair">

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
-import { Confirm, Dialog } from "../dialog.tsx";
+import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { hasScope } from "../session.ts";
@@ -69,17 +69,9 @@ function TitleDialog({ heading, action, before, onSave, onClose }: TitleDialogPr
       title={heading}
       onClose={onClose}
       footer={
-        <>
-          <button type="button" class="button" onClick={onClose}>Cancel</button>
-          <button
-            type="submit"
-            form="funnels-title"
-            class="button button-primary"
-            disabled={isBusy}
-          >
-            {action}
-          </button>
-        </>
+        <DialogButtons onCancel={onClose} form="funnels-title" isDisabled={isBusy}>
+          {action}
+        </DialogButtons>
       }
     >
       <form id="funnels-title" class="funnels-form" noValidate onSubmit={save}>

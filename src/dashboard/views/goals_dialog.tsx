@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { send } from "../api.ts";
 import type { ApiProblem } from "../api_problem.ts";
-import { Dialog } from "../dialog.tsx";
+import { Dialog, DialogButtons } from "../dialog.tsx";
 import { Segments, TextField } from "../field.tsx";
 import { sharedParams } from "../location_state.ts";
 import { type EventMatch, matchBody, MatchEditor } from "../match_editor.tsx";
@@ -197,12 +197,9 @@ export function GoalDialog({ start, isNew, taken, onSaved, onClose }: GoalDialog
       title={isNew ? "New goal" : "Edit the goal"}
       onClose={onClose}
       footer={
-        <>
-          <button type="button" class="button" onClick={onClose}>Cancel</button>
-          <button type="submit" form="goals-form" class="button button-primary" disabled={isBusy}>
-            {isNew ? "Create goal" : "Save goal"}
-          </button>
-        </>
+        <DialogButtons onCancel={onClose} form="goals-form" isDisabled={isBusy}>
+          {isNew ? "Create goal" : "Save goal"}
+        </DialogButtons>
       }
     >
       <form id="goals-form" class="goals-form" noValidate onSubmit={save}>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
-import { Confirm, Dialog } from "../dialog.tsx";
+import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
 import { Segments, SelectField, TextField } from "../field.tsx";
 import { CopyButton } from "./settings_copy.tsx";
 import { type CreatedKey, type Key, keyName } from "./settings_replies.ts";
@@ -78,12 +78,9 @@ export function CreateKey(props: CreateProps) {
       title="Create a key"
       onClose={onClose}
       footer={
-        <>
-          <button type="button" class="button" onClick={onClose}>Cancel</button>
-          <button type="submit" form="create-key" class="button button-primary" disabled={isBusy}>
-            Create the key
-          </button>
-        </>
+        <DialogButtons onCancel={onClose} form="create-key" isDisabled={isBusy}>
+          Create the key
+        </DialogButtons>
       }
     >
       <form
@@ -140,12 +137,9 @@ export function RotateKey(props: ChangeProps & { readonly onDone: (key: CreatedK
       title={`Rotate ${keyName(of)}`}
       onClose={onClose}
       footer={
-        <>
-          <button type="button" class="button" onClick={onClose}>Cancel</button>
-          <button type="button" class="button button-primary" disabled={isBusy} onClick={run}>
-            Make the new key
-          </button>
-        </>
+        <DialogButtons onCancel={onClose} isDisabled={isBusy} onDo={run}>
+          Make the new key
+        </DialogButtons>
       }
     >
       <p>A new key of the same kind takes its place. Put it wherever the old one is used.</p>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
-import { Dialog } from "../dialog.tsx";
+import { Dialog, DialogButtons } from "../dialog.tsx";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { go } from "../location_state.ts";
@@ -45,12 +45,9 @@ function NewProject({ onClose }: { onClose: () => void }) {
       title="Create a project"
       onClose={onClose}
       footer={
-        <>
-          <button type="button" class="button" onClick={onClose}>Cancel</button>
-          <button type="submit" form="new-project" class="button button-primary" disabled={isBusy}>
-            Create the project
-          </button>
-        </>
+        <DialogButtons onCancel={onClose} form="new-project" isDisabled={isBusy}>
+          Create the project
+        </DialogButtons>
       }
     >
       <form

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import { useMemo, useState } from "preact/hooks";
+import { TableSwitch } from "../chart_block.tsx";
 import type { ChartLine, ChartPoint } from "../chart_lines.ts";
 import { CsvButton } from "../csv_button.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
-import { Icon } from "../icons.tsx";
 import type { Interval } from "../location_query.ts";
 import { currentDates, go, viewParam } from "../location_state.ts";
 import { bucketLabel, decimal, integer } from "../number_format.ts";
@@ -203,14 +203,7 @@ export function TrendsResult({ reply, lines }: TrendsResultProps) {
       <div class="chart-foot">
         <p class="legend">{hasOpen && "Dashed: not over yet, or only in part within the range"}</p>
         <div class="chart-buttons">
-          <button
-            type="button"
-            class="button button-quiet"
-            aria-pressed={isTable}
-            onClick={() => setTable(!isTable)}
-          >
-            <Icon name={isTable ? "chart" : "table"} /> {isTable ? "Chart" : "Table"}
-          </button>
+          <TableSwitch isTable={isTable} onSwitch={setTable} />
           <CsvButton
             name={`trends over time ${from} to ${to}`}
             content={() => chartCsv({ ...chart, lines })}
