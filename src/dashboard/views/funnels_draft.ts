@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
-import { go } from "../location_state.ts";
+import { go, viewParam } from "../location_state.ts";
 import {
   DEFINITION_NAMES,
   definitionParams,
@@ -8,6 +8,7 @@ import {
   isRunnable,
   isSame,
   plain,
+  readDefinition,
   type SavedFunnel,
 } from "./funnels_definition.ts";
 
@@ -55,8 +56,9 @@ export function useDraft(shown: FunnelDefinition, saved: SavedFunnel | null): Dr
   useEffect(() => {
     if (!canRun || text === known.current) return;
     const timer = setTimeout(() => {
-      // Saved meanwhile: the address has it already, with its name.
-      if (text === known.current) return;
+      // Saved meanwhile: the address has it already, with its name, though nothing is drawn yet.
+      const addressed = readDefinition(viewParam);
+      if (addressed !== null && JSON.stringify(plain(addressed)) === text) return;
       known.current = text;
       showFunnel(plain(value), saved);
     }, PAUSE_MS);
