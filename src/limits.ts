@@ -330,3 +330,17 @@ export const EGRESS_CHUNK_BYTES = 32 * KIBIBYTE;
 
 /** Captures, paths that are visited without anybody's asking: characters, percent-encoded. */
 export const CAPTURE_PATH_LENGTH_MAX = 500;
+
+/** Histories: as many segments of about one size are merged, up to so many events. */
+export const SEGMENTS_MERGED = 8;
+export const SEGMENT_EVENTS_MAX = 1_000_000;
+/** Actors whose facts are put into segments at once, where they were stored before there were any. */
+export const HISTORY_SLICE_ACTORS = 5_000;
+
+/** Histories, reading: bytes of segments that are kept, that one read may follow, and of one statement. */
+export const HISTORY_CACHE_BYTES_MAX = 256 * MEBIBYTE;
+export const HISTORY_READ_BYTES_MAX = 512 * MEBIBYTE;
+export const HISTORY_FETCH_BYTES_MAX = 16 * MEBIBYTE;
+/** Ids of events that are looked up at once, and how long actors are followed without a pause. */
+export const HISTORY_IDS_LOOKED_UP = 4_000;
+export const HISTORY_WALK_MS = 10;

@@ -2,6 +2,7 @@ import events from "../../migrations/0001_events.sql" with { type: "text" };
 import sessions from "../../migrations/0002_sessions.sql" with { type: "text" };
 import savedReports from "../../migrations/0003_saved_reports.sql" with { type: "text" };
 import captures from "../../migrations/0004_captures.sql" with { type: "text" };
+import histories from "../../migrations/0005_histories.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -10,4 +11,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: "0002_sessions", sql: sessions },
   { version: 3, name: "0003_saved_reports", sql: savedReports },
   { version: 4, name: "0004_captures", sql: captures },
+  { version: 5, name: "0005_histories", sql: histories },
 ];

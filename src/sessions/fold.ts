@@ -7,6 +7,7 @@ import {
   FOLD_MARKS_MAX,
 } from "../limits.ts";
 import { cutSessions } from "./fold_cut.ts";
+import { rebuildHistories, writeHistories } from "./fold_histories.ts";
 import {
   CONTEXT_KEY,
   reclassifyTraffic,
@@ -17,7 +18,7 @@ import {
 import { moveHistories, resolveIdentities } from "./fold_identities.ts";
 import { rankFacts } from "./fold_ranks.ts";
 import { FOLD_TABLES } from "./fold_tables.ts";
-import { SPOT } from "./spot.ts";
+import { DEPTH, SPOT } from "./spot.ts";
 import { recountRollups, rollUp } from "./rollups.ts";
 import { ValueNumbersOf } from "./value_numbers.ts";
 
@@ -43,13 +44,14 @@ WITH taken AS (
 ), ids AS (
   SELECT unnest(event_ids) AS event_id FROM taken
 )
-INSERT INTO fold_fresh (event_id, at_ms, name, path, anonymous_id, user_id, hash, in_session, context_key, traffic_key, spot)
+INSERT INTO fold_fresh (event_id, at_ms, name, path, anonymous_id, user_id, hash, in_session, context_key, traffic_key, spot,
+  depth, properties)
 SELECT e.event_id, round(extract(epoch FROM e.occurred_at) * 1000)::bigint, e.name, e.path,
   e.anonymous_id, e.user_id,
   CASE WHEN e.anonymous_id IS NULL AND e.user_id IS NULL
     THEN translate(encode(e.visitor_hash, 'base64'), '+/=', '-_') END,
   e.in_session, ${CONTEXT_KEY}, CASE WHEN e.in_session THEN ${TRAFFIC_KEY} END,
-  ${SPOT}
+  ${SPOT}, ${DEPTH}, e.properties
 FROM ids JOIN events e ON e.project_id = $1::int AND e.event_id = ids.event_id`;
 
 const SITE_HOST = "lower(substring(p.site_url from '^[A-Za-z]+://(?:[^/?#@]*@)?([^/?#:]+)'))";
@@ -60,13 +62,14 @@ export interface FoldedProject extends Record<string, unknown> {
   readonly rules_version: number | null;
   readonly timezone: string;
   readonly known_timezone: string | null;
+  readonly has_histories: boolean;
 }
 
 /** Whoever folds a project holds its row; the others wait, and find nothing left to do. */
 async function lockProject(tx: Sql, projectId: number): Promise<FoldedProject | null> {
   const [row] = await tx.query<FoldedProject>(
     `SELECT ${SITE_HOST} AS site_host, f.site_host AS known_host, f.rules_version,
-      p.timezone, f.timezone AS known_timezone
+      p.timezone, f.timezone AS known_timezone, f.has_histories
     FROM fold_projects f JOIN projects p USING (project_id)
     WHERE f.project_id = $1::int FOR UPDATE OF f`,
     [projectId],
@@ -84,11 +87,11 @@ async function lockProject(tx: Sql, projectId: number): Promise<FoldedProject | 
   return added === undefined ? null : await lockProject(tx, projectId);
 }
 
-/** Projects whose site, time zone or channel rules are not those that they were folded with. */
+/** Projects whose site, time zone or channel rules are not those that they were folded with, or that lack histories. */
 const STALE_PROJECTS = `
 SELECT project_id FROM fold_projects f JOIN projects p USING (project_id)
 WHERE f.site_host IS DISTINCT FROM ${SITE_HOST} OR f.rules_version IS DISTINCT FROM $1::int
-  OR f.timezone IS DISTINCT FROM p.timezone`;
+  OR f.timezone IS DISTINCT FROM p.timezone OR NOT f.has_histories`;
 
 async function isStale(sql: Sql, projectId: number): Promise<boolean> {
   const rows = await sql.query(
@@ -144,6 +147,7 @@ async function foldBatch(
   const project = await beginFold(tx, projectId);
   if (project === null) return 0;
   await tellAsNow(tx, projectId, project, values);
+  if (!project.has_histories) await rebuildHistories(tx, projectId);
   await tx.query(TAKE_FRESH, [projectId, eventsMax, FOLD_MARKS_MAX]);
   await tx.script("ANALYZE fold_fresh (event_id)");
   const [{ events }] = await tx.query("SELECT count(*)::int AS events FROM fold_fresh") as [
@@ -156,6 +160,7 @@ async function foldBatch(
   await rankFacts(tx, projectId, moved);
   const dissolved = (await tx.query("SELECT FROM fold_dissolved LIMIT 1")).length > 0;
   await cutSessions(tx, projectId, { moved, dissolved });
+  await writeHistories(tx, projectId);
   await rollUp(tx, projectId, project.timezone, values.of(projectId, project.site_host));
   return events;
 }

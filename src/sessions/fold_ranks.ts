@@ -2,9 +2,11 @@ import type { Sql } from "../db/sql.ts";
 
 /** Each fresh event as a fact: whose it is, and its texts as numbers. Ranks come after. */
 const RESOLVE_FACTS = `
-INSERT INTO fold_new (event_id, tick, actor_id, name_id, path_id, context_id, traffic_id, spot)
+INSERT INTO fold_new (event_id, tick, actor_id, name_id, path_id, context_id, traffic_id, spot,
+  identity_id, depth, properties)
 SELECT f.event_id, f.at_ms << 16, coalesce(u.actor_id, a.actor_id, h.actor_id),
-  n.id, p.id, c.id, r.id, f.spot
+  n.id, p.id, c.id, r.id, f.spot,
+  coalesce(u.identity_id, a.identity_id, h.identity_id), f.depth, f.properties
 FROM fold_fresh f
 JOIN fold_keys n ON n.kind = 't' AND n.key = f.name
 LEFT JOIN fold_keys p ON p.kind = 't' AND p.key = f.path

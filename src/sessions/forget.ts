@@ -1,4 +1,5 @@
-import { arrayLiteral, type Database } from "../db/sql.ts";
+import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
+import { cutHistories, eraseFromHistories } from "../histories/segment_writer.ts";
 import { cutSessions } from "./fold_cut.ts";
 import { beginFold } from "./fold.ts";
 import { CHANGED } from "./fold_tables.ts";
@@ -51,6 +52,7 @@ export async function forgetBefore(
     const crossing = await tx.query(DISSOLVE_CROSSING, [projectId, beforeMs]);
     await tx.query(DELETE_SESSIONS, [projectId, beforeMs]);
     const actors = await tx.query(DELETE_FACTS, [projectId, beforeMs]);
+    await cutHistories(tx, projectId, beforeMs);
     if (actors.length === 0) return;
     await cutSessions(tx, projectId, { moved: true, dissolved: crossing.length > 0 });
     await rollUp(tx, projectId, project.known_timezone ?? project.timezone, new ValueNumbers());
@@ -88,6 +90,14 @@ WHERE t.project_id = $1::int AND t.term_id = gone.term_id
     SELECT FROM facts f WHERE f.project_id = $1::int AND f.name_id > 3 AND f.name_id = t.term_id)
   AND NOT EXISTS (SELECT FROM facts f WHERE f.project_id = $1::int AND f.path_id = t.term_id)`;
 
+async function identitiesOf(tx: Sql, projectId: number, actorId: number): Promise<Set<number>> {
+  const rows = await tx.query<{ identity_id: number }>(
+    "SELECT identity_id FROM identities WHERE project_id = $1::int AND actor_id = $2::int",
+    [projectId, actorId],
+  );
+  return new Set(rows.map(({ identity_id }) => identity_id));
+}
+
 /**
  * Erases one actor: events, facts, sessions and identities, and the paths and names that only this
  * actor's events had (a path may say who somebody is), in one transaction. Fold first, so that
@@ -110,6 +120,7 @@ export async function eraseActor(
     const erased = await tx.query(deleteEvents, [projectId, actorId]);
     await tx.query(deleteFacts, [projectId, actorId]);
     await rememberDays(tx, projectId);
+    await eraseFromHistories(tx, projectId, await identitiesOf(tx, projectId, actorId));
     for (const statement of rest) await tx.query(statement, [projectId, actorId]);
     const termIds = arrayLiteral(terms.map(({ term_id }) => term_id));
     await tx.query(DELETE_UNUSED_TERMS, [projectId, termIds]);

@@ -31,3 +31,7 @@ export const SPOT = `CASE
   WHEN e.name = 'scroll' THEN ${DEVICE} | ${bit("e.depth_px IS NOT NULL", 2)}
     | (coalesce(least(${STEPS_MAX}, e.depth_px / ${STEP_PX}), 0) << 6)
   ELSE 0 END`;
+
+/** How deep a scroll (a stored event, alias e) went, as a fraction of its page; null where unknown. */
+export const DEPTH = `CASE WHEN e.name = 'scroll' AND e.document_height > 0
+  THEN least(1, e.depth_px::float8 / e.document_height) END`;

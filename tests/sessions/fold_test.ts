@@ -11,6 +11,7 @@ import { DIMENSIONS } from "../../src/sessions/value_numbers.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow } from "../support/event_rows.ts";
 import { foldedState } from "./folded_state.ts";
+import { assertHistories } from "./stored_history.ts";
 
 const START_MS = Date.parse("2026-03-01T17:00:00Z");
 const MINUTE_MS = 60_000;
@@ -198,6 +199,41 @@ onBothEngines("fold: known answers", async (t, db) => {
     );
     await fold.catchUp(project);
     assert.deepEqual(await channels(), [{ channel: "Direct" }]);
+  });
+});
+
+onBothEngines("fold: histories hold each fact, however they were merged", async (t, db) => {
+  const database = await db.open();
+  await migrate(database, MIGRATIONS);
+  const fold = createFold(database);
+  const project = await newProject(database);
+  const [rows] = fc.sample(
+    fc.array(fc.tuple(fc.uuid(), somewhen, someone, something), { minLength: 70, maxLength: 70 }),
+    1,
+  );
+  for (const [i, [event_id, occurred_at, who, what]] of rows!.entries()) {
+    // Every seventh lies months before: in segments of its own.
+    const at = new Date(Date.parse(occurred_at) - (i % 7 === 0 ? 100 * 86_400_000 : 0));
+    const row = newRow({ event_id, occurred_at: at.toISOString(), ...who, ...what });
+    await store(database, [{ ...row, document_height: 900, depth_px: i, project_id: project }]);
+    await fold.catchUp(project);
+  }
+  await assertHistories(database, project);
+  const segments = await database.query<{ events: number }>(
+    "SELECT events FROM history_segments WHERE project_id = $1::int ORDER BY events",
+    [project],
+  );
+  assert.ok(segments.length < 20, `${segments.length} segments`);
+  assert.ok(segments.at(-1)!.events >= 8);
+
+  await t.step("and of facts that were there before", async () => {
+    await database.query("DELETE FROM history_segments WHERE project_id = $1::int", [project]);
+    await database.query(
+      "UPDATE fold_projects SET has_histories = false WHERE project_id = $1::int",
+      [project],
+    );
+    await fold.catchUp(project);
+    await assertHistories(database, project);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Sql } from "../../src/db/sql.ts";
 import { DIMENSIONS } from "../../src/sessions/value_numbers.ts";
+import { assertHistories } from "./stored_history.ts";
 
 /** The value that a number of a rollup of acquisition (alias v) stands for. */
 const NAMES = `(ARRAY['${DIMENSIONS.join("', '")}'])[v.dimension + 1]`;
@@ -15,9 +16,10 @@ const VALUE_JOINS = `
 
 /**
  * What the fold has made of a project, without the numbers it chose: two folds of the same events
- * must agree on every line.
+ * must agree on every line. Histories must be those of the facts.
  */
 export async function foldedState(sql: Sql, projectId: number): Promise<string[]> {
+  await assertHistories(sql, projectId);
   const rows = await sql.query<{ line: string }>(
     `WITH who AS (
       SELECT project_id, identity_id, kind::text || ':' || value AS who FROM identities

@@ -1,0 +1,226 @@
+import type { Param, Row, Sql } from "../db/sql.ts";
+import { SEGMENT_EVENTS_MAX, SEGMENTS_MERGED } from "../limits.ts";
+import { columnOf, columnText, type IntegerColumn } from "./column.ts";
+import {
+  type HistoryEvent,
+  ID_BYTES,
+  type Keeps,
+  mergeSegments,
+  type Segment,
+  segmentOf,
+} from "./segment.ts";
+
+/** Times of a segment are counted in 31 bits: each stretch of 2^31 ms (24.8 days) has its own segments. */
+const PART_MS = 2 ** 31;
+/** In which of them a moment (SQL, epoch milliseconds) lies. */
+export const partOf = (ms: string): string => `floor((${ms}) / ${PART_MS}.0)::int`;
+
+/** Bytes of an event in a pack: see `packed`. */
+const PACKED_BYTES = 50;
+
+/** What an event is, in SQL. */
+export interface PackedColumns {
+  readonly identity: string;
+  readonly ms: string;
+  readonly eventId: string;
+  readonly name: string;
+  readonly path: string;
+  readonly context: string;
+  readonly isDetached: string;
+  readonly depth: string;
+}
+
+/** An aggregate: events packed into one base64 text, in the order of a segment. */
+export function packed(columns: PackedColumns): string {
+  const { identity, ms, eventId, name, path, context, isDetached, depth } = columns;
+  return `encode(string_agg(int4send(${identity}) || int8send(${ms}) || uuid_send(${eventId})
+    || int4send(${name}) || int4send(coalesce(${path}, 0)) || int4send(${context})
+    || int2send((${isDetached})::int::int2) || float8send(coalesce(${depth}, 'NaN')),
+    ''::bytea ORDER BY ${identity}, ${ms}, ${eventId}), 'base64')`;
+}
+
+function eventsOf(pack: string): HistoryEvent[] {
+  const bytes = Uint8Array.fromBase64(pack);
+  const view = new DataView(bytes.buffer);
+  const events: HistoryEvent[] = [];
+  for (let at = 0; at < bytes.length; at += PACKED_BYTES) {
+    events.push({
+      identity: view.getInt32(at),
+      ms: Number(view.getBigInt64(at + 4)),
+      id: bytes.subarray(at + 12, at + 12 + ID_BYTES),
+      name: view.getInt32(at + 28),
+      path: view.getInt32(at + 32),
+      context: view.getInt32(at + 36),
+      isDetached: view.getInt16(at + 40) === 1,
+      depth: view.getFloat64(at + 42),
+    });
+  }
+  return events;
+}
+
+const INSERT = `
+INSERT INTO history_segments (project_id, from_ms, to_ms, events, identities, starts, times, names,
+  paths, contexts, detached, depths, ids)
+VALUES ($1::int, $2::int8, $3::int8, $4::int, ${
+  Array.from({ length: 9 }, (_, i) => `decode($${i + 5}::text, 'base64')`).join(", ")
+})`;
+
+async function insertSegment(tx: Sql, projectId: number, segment: Segment | null): Promise<void> {
+  if (segment === null) return;
+  const { fromMs, toMs, times, detached, ids } = segment;
+  const columns: Param[] = [
+    ...[segment.identities, segment.starts, times, segment.names, segment.paths, segment.contexts]
+      .map(columnText),
+    detached === null ? null : columnText(detached),
+    columnText(segment.depths),
+    ids.toBase64(),
+  ];
+  await tx.query(INSERT, [projectId, fromMs, toMs, times.length, ...columns]);
+}
+
+interface StoredSegment extends Row {
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly identities: string;
+  readonly starts: string;
+  readonly times: string;
+  readonly names: string;
+  readonly paths: string;
+  readonly contexts: string;
+  readonly detached: string | null;
+  readonly depths: string;
+  readonly ids: string;
+}
+
+const COLUMNS = [
+  "identities",
+  "starts",
+  "times",
+  "names",
+  "paths",
+  "contexts",
+  "detached",
+  "depths",
+  "ids",
+];
+
+const TAKE = `
+DELETE FROM history_segments WHERE project_id = $1::int AND segment_id = $2::int8
+RETURNING from_ms, to_ms, ${COLUMNS.map((name) => `encode(${name}, 'base64') AS ${name}`)}`;
+
+/** Takes a segment out of the table. */
+async function takeSegment(tx: Sql, projectId: number, segmentId: number): Promise<Segment> {
+  const [row] = await tx.query<StoredSegment>(TAKE, [projectId, segmentId]);
+  return {
+    fromMs: row!.from_ms,
+    toMs: row!.to_ms,
+    identities: columnOf(row!.identities) as Int32Array,
+    starts: columnOf(row!.starts) as Uint32Array,
+    times: columnOf(row!.times) as Uint32Array,
+    names: columnOf(row!.names) as IntegerColumn,
+    paths: columnOf(row!.paths) as IntegerColumn,
+    contexts: columnOf(row!.contexts) as IntegerColumn,
+    detached: row!.detached === null ? null : columnOf(row!.detached) as Uint8Array,
+    depths: columnOf(row!.depths) as Float64Array,
+    ids: Uint8Array.fromBase64(row!.ids),
+  };
+}
+
+interface SizedSegment extends Row {
+  readonly segment_id: number;
+  readonly part: number;
+  readonly events: number;
+}
+
+/** The oldest segments of one tier that are together few enough; null where no tier is full. */
+function mergeable(stored: readonly SizedSegment[]): number[] | null {
+  const tierOf = ({ part, events }: SizedSegment) =>
+    `${part} ${Math.floor(Math.log(events) / Math.log(SEGMENTS_MERGED))}`;
+  for (const tier of Map.groupBy(stored, tierOf).values()) {
+    if (tier.length < SEGMENTS_MERGED) continue;
+    let events = 0;
+    const taken = tier.slice(0, SEGMENTS_MERGED)
+      .filter((segment) => (events += segment.events) <= SEGMENT_EVENTS_MAX);
+    if (taken.length > 1) return taken.map(({ segment_id }) => segment_id);
+  }
+  return null;
+}
+
+/**
+ * Merges segments until there are fewer than eight of about one size: a project of n events has
+ * some eight times log8(n) of them, and each event is written log8(n) times at most.
+ */
+async function mergeTiers(tx: Sql, projectId: number): Promise<void> {
+  for (;;) {
+    const stored = await tx.query<SizedSegment>(
+      `SELECT segment_id, ${partOf("from_ms")} AS part, events FROM history_segments
+      WHERE project_id = $1::int ORDER BY segment_id`,
+      [projectId],
+    );
+    const ids = mergeable(stored);
+    if (ids === null) return;
+    const segments: Segment[] = [];
+    for (const id of ids) segments.push(await takeSegment(tx, projectId, id));
+    await insertSegment(tx, projectId, mergeSegments(segments));
+  }
+}
+
+/**
+ * Adds events to the histories of a project, which whoever calls this has locked.
+ * @param packs what `packed` makes of the events of one part each
+ */
+export async function addToHistories(
+  tx: Sql,
+  projectId: number,
+  packs: readonly string[],
+): Promise<void> {
+  for (const pack of packs) await insertSegment(tx, projectId, segmentOf(eventsOf(pack)));
+  await mergeTiers(tx, projectId);
+}
+
+/** Empties the histories of a project. */
+export async function clearHistories(tx: Sql, projectId: number): Promise<void> {
+  await tx.query("DELETE FROM history_segments WHERE project_id = $1::int", [projectId]);
+}
+
+async function rewrite(tx: Sql, projectId: number, segmentId: number, keeps: Keeps): Promise<void> {
+  const segment = await takeSegment(tx, projectId, segmentId);
+  await insertSegment(tx, projectId, mergeSegments([segment], keeps));
+}
+
+/** Takes everything before an instant out of the histories of a project. */
+export async function cutHistories(tx: Sql, projectId: number, beforeMs: number): Promise<void> {
+  await tx.query(
+    "DELETE FROM history_segments WHERE project_id = $1::int AND to_ms < $2::int8",
+    [projectId, beforeMs],
+  );
+  const crossing = await tx.query<{ segment_id: number }>(
+    "SELECT segment_id FROM history_segments WHERE project_id = $1::int AND from_ms < $2::int8",
+    [projectId, beforeMs],
+  );
+  for (const { segment_id } of crossing) {
+    await rewrite(tx, projectId, segment_id, (_identity, ms) => ms >= beforeMs);
+  }
+}
+
+/** Takes all that these identities did out of the histories of a project. */
+export async function eraseFromHistories(
+  tx: Sql,
+  projectId: number,
+  identities: ReadonlySet<number>,
+): Promise<void> {
+  const stored = await tx.query<{ segment_id: number }>(
+    "SELECT segment_id FROM history_segments WHERE project_id = $1::int",
+    [projectId],
+  );
+  for (const { segment_id } of stored) {
+    const [row] = await tx.query<{ identities: string }>(
+      `SELECT encode(identities, 'base64') AS identities FROM history_segments
+      WHERE project_id = $1::int AND segment_id = $2::int8`,
+      [projectId, segment_id],
+    );
+    const column = columnOf(row!.identities) as Int32Array;
+    if (!column.some((identity) => identities.has(identity))) continue;
+    await rewrite(tx, projectId, segment_id, (identity) => !identities.has(identity));
+  }
+}

@@ -1,0 +1,67 @@
+import type { Sql } from "../db/sql.ts";
+import { addToHistories, clearHistories, packed, partOf } from "../histories/segment_writer.ts";
+import { HISTORY_SLICE_ACTORS } from "../limits.ts";
+import { DEPTH } from "./spot.ts";
+
+const PACK_NEW = `
+SELECT ${
+  packed({
+    identity: "identity_id",
+    ms: "tick >> 16",
+    eventId: "event_id",
+    name: "name_id",
+    path: "path_id",
+    context: "context_id",
+    isDetached: "traffic_id IS NULL",
+    depth: "depth",
+  })
+} AS pack
+FROM fold_new GROUP BY ${partOf("tick >> 16")}`;
+
+const PACK_STORED = `
+SELECT ${
+  packed({
+    identity: "i.identity_id",
+    ms: "f.tick >> 16",
+    eventId: "f.event_id",
+    name: "f.name_id",
+    path: "f.path_id",
+    context: "f.context_id",
+    isDetached: "NOT e.in_session",
+    depth: `(${DEPTH})`,
+  })
+} AS pack
+FROM facts f
+JOIN events e ON e.project_id = f.project_id AND e.event_id = f.event_id
+JOIN identities i ON i.project_id = f.project_id
+  AND i.kind = CASE WHEN e.user_id IS NOT NULL THEN 'u' WHEN e.anonymous_id IS NOT NULL THEN 'a' ELSE 'h' END::"char"
+  AND i.value = coalesce(e.user_id, e.anonymous_id,
+    translate(encode(e.visitor_hash, 'base64'), '+/=', '-_'))
+WHERE f.project_id = $1::int AND f.actor_id >= $2::int AND f.actor_id < $3::int
+GROUP BY ${partOf("f.tick >> 16")}`;
+
+type Packs = readonly { readonly pack: string }[];
+const textsOf = (packs: Packs): string[] => packs.map(({ pack }) => pack);
+
+/** Adds the new facts (`fold_new`) to the histories. */
+export async function writeHistories(tx: Sql, projectId: number): Promise<void> {
+  await addToHistories(tx, projectId, textsOf(await tx.query<{ pack: string }>(PACK_NEW)));
+}
+
+/** Makes the histories of a project from its facts, where there were facts before there were histories. */
+export async function rebuildHistories(tx: Sql, projectId: number): Promise<void> {
+  await clearHistories(tx, projectId);
+  const [last] = await tx.query<{ id: number | null }>(
+    "SELECT max(actor_id) AS id FROM actors WHERE project_id = $1::int",
+    [projectId],
+  );
+  for (let from = 0; from <= (last?.id ?? -1); from += HISTORY_SLICE_ACTORS) {
+    const slice = [projectId, from, from + HISTORY_SLICE_ACTORS];
+    const packs = await tx.query<{ pack: string }>(PACK_STORED, slice);
+    await addToHistories(tx, projectId, textsOf(packs));
+  }
+  await tx.query(
+    "UPDATE fold_projects SET has_histories = true WHERE project_id = $1::int",
+    [projectId],
+  );
+}

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import type { Row, Sql } from "../../src/db/sql.ts";
+import { columnOf } from "../../src/histories/column.ts";
+import { DEPTH } from "../../src/sessions/spot.ts";
+
+/** What the facts say, as histories should hold it: one line an event. */
+const FACTS = `
+SELECT concat_ws(' ', f.event_id, f.tick >> 16, i.identity_id, f.name_id, coalesce(f.path_id, 0), f.context_id,
+  CASE WHEN e.in_session THEN 0 ELSE 1 END, coalesce((${DEPTH})::text, 'NaN')) AS line
+FROM facts f
+JOIN events e ON e.project_id = f.project_id AND e.event_id = f.event_id
+JOIN identities i ON i.project_id = f.project_id
+  AND i.kind::text || i.value = coalesce('u' || e.user_id, 'a' || e.anonymous_id,
+    'h' || translate(encode(e.visitor_hash, 'base64'), '+/=', '-_'))
+WHERE f.project_id = $1::int AND f.actor_id = i.actor_id
+  AND f.properties IS NOT DISTINCT FROM e.properties AND (f.session_id IS NOT NULL) = e.in_session`;
+
+const COLUMNS = [
+  "identities",
+  "starts",
+  "times",
+  "names",
+  "paths",
+  "contexts",
+  "detached",
+  "depths",
+];
+
+interface StoredSegment extends Row {
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly events: number;
+}
+
+function idAt(ids: string, at: number): string {
+  const hex = ids.slice(32 * at, 32 * (at + 1));
+  return [[0, 8], [8, 12], [12, 16], [16, 20], [20, 32]].map(([a, b]) => hex.slice(a, b)).join("-");
+}
+
+function linesOf(stored: StoredSegment): string[] {
+  const column = (name: string) => stored[name] === null ? [] : columnOf(stored[name] as string);
+  const [identities, starts, times, names, paths, contexts, detached, depths] = COLUMNS.map(column);
+  const lines: string[] = [];
+  let scrolls = 0;
+  for (let i = 0; i < identities!.length; i++) {
+    let before = "";
+    for (let at = starts![i]!; at < starts![i + 1]!; at++) {
+      const id = idAt(stored.ids as string, at);
+      const place = `${String(times![at]).padStart(12, "0")} ${id}`;
+      assert.ok(before < place, "events of an identity lie in order");
+      before = place;
+      const depth = names![at] === 3 ? depths![scrolls++] : NaN;
+      const [name, path, context] = [names![at], paths![at], contexts![at]];
+      const ms = stored.from_ms + times![at]!;
+      lines.push(
+        [id, ms, identities![i], name, path, context, detached![at] ?? 0, depth].join(" "),
+      );
+    }
+  }
+  assert.equal(lines.length, stored.events);
+  assert.equal(Math.max(...times!) + stored.from_ms, stored.to_ms);
+  return lines;
+}
+
+/** Fails unless the histories of a project hold each of its facts once, and nothing else. */
+export async function assertHistories(sql: Sql, projectId: number): Promise<void> {
+  const facts = await sql.query<{ line: string }>(FACTS, [projectId]);
+  const [count] = await sql.query<{ facts: number }>(
+    "SELECT count(*)::int AS facts FROM facts WHERE project_id = $1::int",
+    [projectId],
+  );
+  assert.equal(facts.length, count!.facts);
+  const segments = await sql.query<StoredSegment>(
+    `SELECT from_ms, to_ms, events, encode(ids, 'hex') AS ids,
+      ${COLUMNS.map((name) => `encode(${name}, 'base64') AS ${name}`).join(", ")}
+    FROM history_segments WHERE project_id = $1::int`,
+    [projectId],
+  );
+  assert.deepEqual(
+    segments.flatMap(linesOf).sort(),
+    facts.map(({ line }) => line).sort(),
+  );
+}
