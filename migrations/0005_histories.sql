@@ -25,7 +25,7 @@ CREATE TABLE history_segments (
   names bytea NOT NULL,
   paths bytea NOT NULL,
   contexts bytea NOT NULL,
-  detached bytea,
+  traffics bytea NOT NULL,
   depths bytea NOT NULL,
   ids bytea NOT NULL,
   PRIMARY KEY (project_id, segment_id)
@@ -38,9 +38,11 @@ ALTER TABLE history_segments
   ALTER COLUMN names SET STORAGE EXTERNAL,
   ALTER COLUMN paths SET STORAGE EXTERNAL,
   ALTER COLUMN contexts SET STORAGE EXTERNAL,
-  ALTER COLUMN detached SET STORAGE EXTERNAL,
+  ALTER COLUMN traffics SET STORAGE EXTERNAL,
   ALTER COLUMN depths SET STORAGE EXTERNAL,
   ALTER COLUMN ids SET STORAGE EXTERNAL;
 
 -- Whether all facts of a project are in segments: the next fold sees to it.
 ALTER TABLE fold_projects ADD COLUMN has_histories bool NOT NULL DEFAULT false;
+-- Raised whenever an identity gets another actor: who knows all of them need not ask again.
+ALTER TABLE fold_projects ADD COLUMN links_version int NOT NULL DEFAULT 0;

@@ -13,6 +13,7 @@ import { migrate } from "./db/migrate.ts";
 import { MIGRATIONS } from "./db/migrations.ts";
 import { openDatabase } from "./db/open.ts";
 import { type Database, DatabaseUnavailable } from "./db/sql.ts";
+import { SegmentCache } from "./histories/segment_cache.ts";
 import { BodyBudget } from "./http/body.ts";
 import { createClientAddress } from "./http/client_address.ts";
 import { createCors } from "./http/cors.ts";
@@ -33,6 +34,7 @@ import {
   FLUSHES_AT_ONCE_EMBEDDED,
   FLUSHES_AT_ONCE_POSTGRES,
   FOLD_REST_SHARE_EMBEDDED,
+  HISTORY_CACHE_BYTES_MAX,
   KEYS_CACHED_MAX,
   READ_CONNECTIONS_MAX,
   RETRY_AFTER_S,
@@ -194,6 +196,7 @@ async function createServices(
   const reads = await openReadDatabase(config, database);
   const fold = createFold(database);
   const { readTimeoutMs } = config;
+  const segments = new SegmentCache(HISTORY_CACHE_BYTES_MAX);
   return {
     config,
     log,
@@ -217,9 +220,10 @@ async function createServices(
       ? null
       : new RateLimit(config.rateLimitEventsPerSecond, KEYS_CACHED_MAX, now),
     fold,
+    segments,
     erase: (projectId, actorId) => eraseActor(database, projectId, actorId),
     live: new LiveFeed({
-      read: (asked) => getReport({ reads, fold, readTimeoutMs, now }, LIVE, asked),
+      read: (asked) => getReport({ reads, fold, segments, readTimeoutMs, now }, LIVE, asked),
       log,
       now,
     }),

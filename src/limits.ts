@@ -344,3 +344,5 @@ export const HISTORY_FETCH_BYTES_MAX = 16 * MEBIBYTE;
 /** Ids of events that are looked up at once, and how long actors are followed without a pause. */
 export const HISTORY_IDS_LOOKED_UP = 4_000;
 export const HISTORY_WALK_MS = 10;
+/** Projects of which it is kept who is who: four bytes for each identity. */
+export const HISTORY_PROJECTS_KNOWN_MAX = 50;

@@ -35,6 +35,7 @@ import { createDashboard, type DashboardAsset } from "./dashboard_endpoints.ts";
 import type { Database } from "./db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import { getHealth, getMetrics, getReadiness } from "./health_endpoints.ts";
+import type { SegmentCache } from "./histories/segment_cache.ts";
 import type { BodyBudget } from "./http/body.ts";
 import type { Log } from "./http/log.ts";
 import type { RateLimit } from "./http/rate_limit.ts";
@@ -74,6 +75,7 @@ export interface Services {
   readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
   readonly now: () => number;
   /** Makes sessions and actors of a project's events that were stored since. */
+  readonly segments: SegmentCache;
   readonly fold: Fold;
   /** Erases one actor of a project. @returns how many events there were */
   readonly erase: (projectId: number, actorId: number) => Promise<number>;

@@ -18,8 +18,8 @@ export interface Segment {
   readonly paths: IntegerColumn;
   /** Ids of contexts: negative ones are bots'. */
   readonly contexts: IntegerColumn;
-  /** 1: belongs to no session. Null where all belong to one. */
-  readonly detached: Uint8Array | null;
+  /** Ids of traffic: where the event itself says that it came from; 0 where it is in no session. */
+  readonly traffics: IntegerColumn;
   /** Of each scroll event, in order, how deep it went as a fraction of the page; NaN: unknown. */
   readonly depths: Float64Array;
   /** 16 bytes an event. */
@@ -35,7 +35,8 @@ export interface HistoryEvent {
   readonly name: number;
   readonly path: number;
   readonly context: number;
-  readonly isDetached: boolean;
+  /** 0: belongs to no session. */
+  readonly traffic: number;
   /** NaN where there is none. */
   readonly depth: number;
 }
@@ -61,17 +62,16 @@ class SegmentBuilder {
   readonly #names: Int32Array;
   readonly #paths: Int32Array;
   readonly #contexts: Int32Array;
-  readonly #detached: Uint8Array;
+  readonly #traffics: Int32Array;
   readonly #ids: Uint8Array;
   #length = 0;
-  #isDetaching = false;
 
   constructor(events: number) {
     this.#ms = new Float64Array(events);
     this.#names = new Int32Array(events);
     this.#paths = new Int32Array(events);
     this.#contexts = new Int32Array(events);
-    this.#detached = new Uint8Array(events);
+    this.#traffics = new Int32Array(events);
     this.#ids = new Uint8Array(events * ID_BYTES);
   }
 
@@ -88,8 +88,7 @@ class SegmentBuilder {
     this.#names[at] = event.name;
     this.#paths[at] = event.path;
     this.#contexts[at] = event.context;
-    if (event.isDetached) this.#detached[at] = 1;
-    if (event.isDetached) this.#isDetaching = true;
+    this.#traffics[at] = event.traffic;
     if (event.name === SCROLL) this.#depths.push(event.depth);
     this.#ids.set(event.id, at * ID_BYTES);
   }
@@ -117,7 +116,7 @@ class SegmentBuilder {
       names: narrowed(this.#names.subarray(0, length)),
       paths: narrowed(this.#paths.subarray(0, length)),
       contexts: narrowed(this.#contexts.subarray(0, length)),
-      detached: this.#isDetaching ? this.#detached.subarray(0, length) : null,
+      traffics: narrowed(this.#traffics.subarray(0, length)),
       depths: Float64Array.from(this.#depths),
       ids: this.#ids.subarray(0, length * ID_BYTES),
     };
@@ -163,7 +162,7 @@ function eventAt({ segment, scrollsBefore, identity }: Run, at: number): History
     name,
     path: segment.paths[at]!,
     context: segment.contexts[at]!,
-    isDetached: segment.detached !== null && segment.detached[at] === 1,
+    traffic: segment.traffics[at]!,
     depth: name === SCROLL ? segment.depths[scrollsBefore[at]!]! : NaN,
   };
 }

@@ -16,7 +16,7 @@ const PART_MS = 2 ** 31;
 export const partOf = (ms: string): string => `floor((${ms}) / ${PART_MS}.0)::int`;
 
 /** Bytes of an event in a pack: see `packed`. */
-const PACKED_BYTES = 50;
+const PACKED_BYTES = 52;
 
 /** What an event is, in SQL. */
 export interface PackedColumns {
@@ -26,16 +26,17 @@ export interface PackedColumns {
   readonly name: string;
   readonly path: string;
   readonly context: string;
-  readonly isDetached: string;
+  readonly traffic: string;
   readonly depth: string;
 }
 
 /** An aggregate: events packed into one base64 text, in the order of a segment. */
 export function packed(columns: PackedColumns): string {
-  const { identity, ms, eventId, name, path, context, isDetached, depth } = columns;
+  const { identity, ms, eventId, name, path, context, traffic, depth } = columns;
   return `encode(string_agg(int4send(${identity}) || int8send(${ms}) || uuid_send(${eventId})
     || int4send(${name}) || int4send(coalesce(${path}, 0)) || int4send(${context})
-    || int2send((${isDetached})::int::int2) || float8send(coalesce(${depth}, 'NaN')),
+    || float8send(coalesce(${depth}, 'NaN'))
+    || int4send(coalesce(${traffic}, 0)),
     ''::bytea ORDER BY ${identity}, ${ms}, ${eventId}), 'base64')`;
 }
 
@@ -51,8 +52,8 @@ function eventsOf(pack: string): HistoryEvent[] {
       name: view.getInt32(at + 28),
       path: view.getInt32(at + 32),
       context: view.getInt32(at + 36),
-      isDetached: view.getInt16(at + 40) === 1,
-      depth: view.getFloat64(at + 42),
+      depth: view.getFloat64(at + 40),
+      traffic: view.getInt32(at + 48),
     });
   }
   return events;
@@ -60,18 +61,17 @@ function eventsOf(pack: string): HistoryEvent[] {
 
 const INSERT = `
 INSERT INTO history_segments (project_id, from_ms, to_ms, events, identities, starts, times, names,
-  paths, contexts, detached, depths, ids)
+  paths, contexts, traffics, depths, ids)
 VALUES ($1::int, $2::int8, $3::int8, $4::int, ${
   Array.from({ length: 9 }, (_, i) => `decode($${i + 5}::text, 'base64')`).join(", ")
 })`;
 
 async function insertSegment(tx: Sql, projectId: number, segment: Segment | null): Promise<void> {
   if (segment === null) return;
-  const { fromMs, toMs, times, detached, ids } = segment;
+  const { fromMs, toMs, times, ids } = segment;
   const columns: Param[] = [
-    ...[segment.identities, segment.starts, times, segment.names, segment.paths, segment.contexts]
-      .map(columnText),
-    detached === null ? null : columnText(detached),
+    ...[segment.identities, segment.starts, times, segment.names, segment.paths].map(columnText),
+    ...[segment.contexts, segment.traffics].map(columnText),
     columnText(segment.depths),
     ids.toBase64(),
   ];
@@ -87,7 +87,7 @@ interface StoredSegment extends Row {
   readonly names: string;
   readonly paths: string;
   readonly contexts: string;
-  readonly detached: string | null;
+  readonly traffics: string;
   readonly depths: string;
   readonly ids: string;
 }
@@ -99,7 +99,7 @@ const COLUMNS = [
   "names",
   "paths",
   "contexts",
-  "detached",
+  "traffics",
   "depths",
   "ids",
 ];
@@ -120,7 +120,7 @@ async function takeSegment(tx: Sql, projectId: number, segmentId: number): Promi
     names: columnOf(row!.names) as IntegerColumn,
     paths: columnOf(row!.paths) as IntegerColumn,
     contexts: columnOf(row!.contexts) as IntegerColumn,
-    detached: row!.detached === null ? null : columnOf(row!.detached) as Uint8Array,
+    traffics: columnOf(row!.traffics) as IntegerColumn,
     depths: columnOf(row!.depths) as Float64Array,
     ids: Uint8Array.fromBase64(row!.ids),
   };

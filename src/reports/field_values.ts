@@ -1,12 +1,13 @@
 /** How the value of a field is computed where no column holds it as it is shown. */
+import { type Field, propertyOf } from "./filters.ts";
 
 /** The device class of a row of `contexts`, spelt out. */
 export function deviceOf(alias: string): string {
   return `CASE ${alias}.device WHEN 'd' THEN 'desktop' WHEN 't' THEN 'tablet' WHEN 'm' THEN 'mobile' WHEN 'o' THEN 'other' END`;
 }
 
-// Of the events named click and scroll these properties stand in columns; of every other event the
-// columns hold something else.
+// Of the events named click and scroll these properties stand in columns of `events`; of every other
+// event the columns hold something else.
 const LIFTED: Readonly<Record<string, string>> = {
   x: "pointer_x",
   y: "pointer_y",
@@ -21,13 +22,24 @@ const LIFTED: Readonly<Record<string, string>> = {
   depthPx: "depth_px",
 };
 
+/** Whether a property may stand in a column: then the stored event alone has all of its values. */
+export function isLifted(key: string): boolean {
+  return Object.hasOwn(LIFTED, key);
+}
+
+/** Whether a field is to be looked up in the stored event, as nothing else has it. */
+export function isStored(field: Field): boolean {
+  const key = propertyOf(field);
+  return key === null ? field === "title" || field === "referrer" : isLifted(key);
+}
+
 /**
- * A property of a stored event (`alias`: of the table `events`) as JSON, SQL null where it has none.
- * `keyParam` stands for the key in the statement.
+ * A property of an event as JSON, SQL null where it has none. `alias`: of the table `events`, or of
+ * `facts` unless the property may stand in a column. `keyParam` stands for the key in the statement.
  */
 export function propertyJson(alias: string, key: string, keyParam: string): string {
   const json = `(${alias}.properties -> ${keyParam})`;
-  if (!Object.hasOwn(LIFTED, key)) return json;
+  if (!isLifted(key)) return json;
   const lifted = `CASE WHEN ${alias}.name IN ('click', 'scroll') THEN to_jsonb(${alias}.${
     LIFTED[key]
   }) END`;
@@ -38,6 +50,11 @@ export function propertyJson(alias: string, key: string, keyParam: string): stri
 /** A JSON value as text: strings without quotes, JSON null as SQL null. */
 export function jsonText(json: string): string {
   return `(${json} #>> '{}')`;
+}
+
+/** A JSON value as a number; SQL null where it is none, numbers in text included. */
+export function jsonNumber(json: string): string {
+  return `CASE WHEN jsonb_typeof(${json}) = 'number' THEN (${json})::numeric END`;
 }
 
 /** A host in SQL as withoutWww makes it: without a leading `www.` and the root's dot. */

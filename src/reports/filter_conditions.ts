@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { deviceOf, jsonText, propertyJson, referrerHost } from "./field_values.ts";
+import { deviceOf, isStored, jsonText, propertyJson, referrerHost } from "./field_values.ts";
 import {
   type Field,
   type Filter,
@@ -106,6 +106,21 @@ function termIds(place: Place, wanted: Pick<Positive, "op" | "values">): string 
   return `SELECT t.term_id FROM terms t WHERE t.project_id = ${project} AND ${condition}`;
 }
 
+/** A subquery for the identities of the users who are meant; an actor with a user has the user's. */
+function userIds(place: Place, wanted: Positive): string {
+  return `SELECT i.identity_id FROM identities i WHERE i.project_id = ${place.project} AND i.kind = 'u' AND ${
+    textCondition(place, "i.value", wanted)
+  }`;
+}
+
+/** A subquery for the contexts whose value of a field is meant. */
+function contextIds(place: Place, wanted: Positive): string {
+  const value = wanted.field === "device" ? deviceOf("c") : `c.${wanted.field}`;
+  return `SELECT c.context_id FROM contexts c WHERE c.project_id = ${place.project} AND ${
+    textCondition(place, value, wanted)
+  }`;
+}
+
 /** Whether a column that holds term ids holds one of those meant. */
 function termCondition(
   place: Place,
@@ -150,34 +165,57 @@ function referrerCondition(place: Place, wanted: Positive): string {
   return parts.map((part) => `(${part}) IS TRUE`).join(" OR ");
 }
 
-/** A condition on the raw event (alias e); null where the field stands in the narrow tables. */
-function rawCondition(place: Place, wanted: Positive): string | null {
-  if (wanted.field === "title") return textCondition(place, "e.title", wanted);
-  if (wanted.field === "referrer") return referrerCondition(place, wanted);
+function propertyCondition(place: Place, alias: string, key: string, wanted: Positive): string {
+  return jsonCondition(place, propertyJson(alias, key, place.params.text(key)), wanted);
+}
+
+/** A condition on the stored event (alias e), for fields that nothing else has. */
+function storedCondition(place: Place, wanted: Positive): string {
   const key = propertyOf(wanted.field);
-  if (key === null) return null;
-  return jsonCondition(place, propertyJson("e", key, place.params.text(key)), wanted);
+  if (key !== null) return propertyCondition(place, "e", key, wanted);
+  return wanted.field === "title"
+    ? textCondition(place, "e.title", wanted)
+    : referrerCondition(place, wanted);
 }
 
 /** A condition on the fact itself (alias f). */
 function narrowCondition(place: Place, wanted: Positive): string {
-  const { project } = place;
+  const key = propertyOf(wanted.field);
+  if (key !== null) return propertyCondition(place, "f", key, wanted);
   switch (wanted.field) {
     case "name":
       return nameCondition(place, wanted);
     case "path":
       return termCondition(place, "f.path_id", wanted);
     case "userId":
-      return `f.actor_id IN (SELECT i.identity_id FROM identities i WHERE i.project_id = ${project} AND i.kind = 'u' AND ${
-        textCondition(place, "i.value", wanted)
-      })`;
-    default: {
-      const value = wanted.field === "device" ? deviceOf("c") : `c.${wanted.field}`;
-      return `f.context_id IN (SELECT c.context_id FROM contexts c WHERE c.project_id = ${project} AND ${
-        textCondition(place, value, wanted)
-      })`;
-    }
+      return `f.actor_id IN (${userIds(place, wanted)})`;
+    default:
+      return `f.context_id IN (${contextIds(place, wanted)})`;
   }
+}
+
+/** The id of a fact that tells the value of an event's own field which stands in the narrow tables. */
+export type FieldId = "name" | "path" | "context" | "actor";
+
+export function fieldId(field: Field): FieldId {
+  if (field === "name" || field === "path") return field;
+  return field === "userId" ? "actor" : "context";
+}
+
+/** Ids that a filter names; negated, it lets through all others. */
+export interface FilterIds {
+  readonly of: FieldId;
+  /** As a subquery. */
+  readonly ids: string;
+  readonly negated: boolean;
+}
+
+/** The ids that decide a filter on an event's own field which stands in the narrow tables. */
+export function filterIds(place: Place, filter: Filter): FilterIds {
+  const wanted = positive(filter);
+  const of = fieldId(filter.field);
+  const idsOf = { name: termIds, path: termIds, context: contextIds, actor: userIds }[of];
+  return { of, ids: idsOf(place, wanted), negated: wanted.negated };
 }
 
 /** A condition on the session (alias s). */
@@ -217,9 +255,9 @@ export function eventFilters(place: Place, filters: readonly Filter[]): string[]
   const narrow: string[] = [];
   const raw: string[] = [];
   for (const wanted of filters.filter(({ field }) => !isSessionField(field)).map(positive)) {
-    const condition = rawCondition(place, wanted);
-    if (condition === null) narrow.push(signed(narrowCondition(place, wanted), wanted.negated));
-    else raw.push(signed(`(${condition})`, wanted.negated));
+    if (isStored(wanted.field)) {
+      raw.push(signed(`(${storedCondition(place, wanted)})`, wanted.negated));
+    } else narrow.push(signed(narrowCondition(place, wanted), wanted.negated));
   }
   if (raw.length === 0) return narrow;
   // One look-up of the stored event, however many filters need it.

@@ -46,6 +46,9 @@ function entriesOf(events: ActorEvents, rules: AttemptRules): number[] {
   return entries;
 }
 
+/** Places kept from actor to actor: having room made for each takes longer than following most. */
+const KEPT_PLACES = new Int32Array(65_536);
+
 /**
  * For each event and each step, the next event that an attempt which waits there for that step takes
  * notice of: the step, an excluded event, or in strict order one that comes between. -1: none.
@@ -54,7 +57,8 @@ function noticedNext(
   { length, masks }: ActorEvents,
   { stepCount, order }: AttemptRules,
 ): Int32Array {
-  const next = new Int32Array(length * stepCount);
+  const room = length * stepCount;
+  const next = room <= KEPT_PLACES.length ? KEPT_PLACES : new Int32Array(room);
   const ending = order === "strict" ? EXCLUDED | BETWEEN : EXCLUDED;
   for (let step = 1; step < stepCount; step++) {
     const noticed = ending | 1 << step;
@@ -72,25 +76,31 @@ function bestInOrder(events: ActorEvents, rules: AttemptRules, entries: readonly
   const { stepCount, windowMs } = rules;
   const { length, ms, masks } = events;
   const next = noticedNext(events, rules);
-  const follow = (entry: number): Walk => {
-    const places = [entry];
-    const endMs = ms[entry]! + windowMs;
-    while (places.length < stepCount) {
-      const step = places.length;
-      const place = next[step * length + places[step - 1]!]!;
-      if (place < 0 || ms[place]! > endMs) break;
-      if ((masks[place]! & EXCLUDED) !== 0) return { events: places, died: true };
-      if ((masks[place]! & 1 << step) === 0) break;
-      places.push(place);
-    }
-    return { events: places, died: false };
+  /** The event by which an attempt goes on that waits at `place` for a step; -1: none, -2: it dies. */
+  const hop = (place: number, step: number, endMs: number): number => {
+    const noticed = next[step * length + place]!;
+    if (noticed < 0 || ms[noticed]! > endMs) return -1;
+    if ((masks[noticed]! & EXCLUDED) !== 0) return -2;
+    return (masks[noticed]! & 1 << step) === 0 ? -1 : noticed;
   };
-  let best = follow(entries[0]!);
-  for (let i = 1; i < entries.length && best.events.length < stepCount; i++) {
-    const walk = follow(entries[i]!);
-    if (walk.events.length > best.events.length) best = walk;
+  let [best, bestDepth] = [entries[0]!, 0];
+  for (let i = 0; i < entries.length && bestDepth < stepCount; i++) {
+    const endMs = ms[entries[i]!]! + windowMs;
+    let depth = 1;
+    for (let at = entries[i]!; depth < stepCount; depth++) {
+      at = hop(at, depth, endMs);
+      if (at < 0) break;
+    }
+    if (depth > bestDepth) [best, bestDepth] = [entries[i]!, depth];
   }
-  return best;
+  const places = [best];
+  let at = best;
+  while (places.length < stepCount) {
+    at = hop(at, places.length, ms[best]! + windowMs);
+    if (at < 0) break;
+    places.push(at);
+  }
+  return { events: places, died: at === -2 };
 }
 
 /**
@@ -121,6 +131,33 @@ function raising(places: readonly number[], masks: Uint16Array, stepCount: numbe
 }
 
 /**
+ * The same of these events with one put before them. Where it can be one step alone, at most one of
+ * them gives way: that which can be the same step alone.
+ */
+function raisingBefore(
+  place: number,
+  raised: number[],
+  masks: Uint16Array,
+  stepCount: number,
+): number[] {
+  const steps = (1 << stepCount) - 1;
+  const mask = masks[place]! & steps;
+  let [same, sharing] = [raised.length, 0];
+  for (let i = 0; i < raised.length; i++) {
+    const other = masks[raised[i]!]! & steps;
+    if (other === mask) same = i;
+    else sharing |= other & mask;
+  }
+  const isOneStep = (mask & mask - 1) === 0;
+  if (!isOneStep || same === raised.length && sharing !== 0) {
+    return raising([place, ...raised], masks, stepCount);
+  }
+  for (let i = same; i > 0; i--) raised[i] = raised[i - 1]!;
+  raised[0] = place;
+  return raised;
+}
+
+/**
  * Steps in any order. Going back in time, an event put before those that raise the number from it
  * on leaves at most as many as there are steps: what raised nothing before raises nothing now.
  */
@@ -132,22 +169,28 @@ function bestInAnyOrder(
   const { stepCount, windowMs } = rules;
   const { length, ms, masks } = events;
   const steps = (1 << stepCount) - 1;
-  let best: Walk = { events: [], died: false };
+  const best: number[] = [];
+  let died = false;
   let raised: number[] = [];
   let block = length;
   let left = entries.length;
   for (let i = length - 1; left > 0; i--) {
-    if ((masks[i]! & steps) !== 0) raised = raising([i, ...raised], masks, stepCount);
+    if ((masks[i]! & steps) !== 0) raised = raisingBefore(i, raised, masks, stepCount);
     if (entries[left - 1] === i) {
       left--;
       const endMs = ms[i]! + windowMs;
-      const walked = raised.filter((place) => place < block && ms[place]! <= endMs);
-      const died = walked.length < stepCount && block < length && ms[block]! <= endMs;
-      if (walked.length >= best.events.length) best = { events: walked, died };
+      let depth = 0;
+      while (depth < raised.length && raised[depth]! < block && ms[raised[depth]!]! <= endMs) {
+        depth++;
+      }
+      if (depth >= best.length) {
+        died = depth < stepCount && block < length && ms[block]! <= endMs;
+        for (let step = 0; step < depth; step++) best[step] = raised[step]!;
+      }
     }
     if ((masks[i]! & EXCLUDED) !== 0) block = i;
   }
-  return best;
+  return { events: best, died };
 }
 
 /**

@@ -20,8 +20,8 @@ const RANK_SPAN = 65_536;
 /** Events of as many actors travel as one row: a row costs far more than the bytes in it. */
 const ACTOR_BITS = 6;
 
-/** Names whose events do not come between two steps: those of a page's own doing that no step names. */
-function passedOver({ steps }: FunnelDefinition): number[] {
+/** Ids of names whose events do not come between two steps: those of a page's own doing that no step names. */
+export function passedOver({ steps }: FunnelDefinition): number[] {
   const named = steps.map(({ name }) => name);
   return [...named.includes("click") ? [] : [CLICK], ...named.includes("scroll") ? [] : [SCROLL]];
 }

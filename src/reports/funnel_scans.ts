@@ -12,18 +12,21 @@ export interface FunnelQuestion {
   readonly asOfMs: number;
 }
 
+/** From the first possible entry to where the window of the last one ends. */
+export function reachOf({ definition, span }: FunnelQuestion): Span {
+  return { fromMs: span.fromMs, toMs: span.toMs + windowMsOf(definition) };
+}
+
 /**
  * Conditions on facts (alias f) for what a funnel looks at. Values are added to the parameters when a
  * condition is first asked for, and once: it may stand in a statement as often as needed.
  */
 export class FunnelScans {
   readonly #known = new Map<string, string>();
-  /** From the first possible entry to where the window of the last one ends. */
   readonly #reach: Span;
 
   constructor(readonly params: SqlParams, readonly question: FunnelQuestion) {
-    const { definition, span } = question;
-    this.#reach = { fromMs: span.fromMs, toMs: span.toMs + windowMsOf(definition) };
+    this.#reach = reachOf(question);
   }
 
   /** Of the first step, in the range. */

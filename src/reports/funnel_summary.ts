@@ -37,7 +37,8 @@ interface TallyRow extends Record<string, unknown> {
   readonly open: number | null;
 }
 
-const OTHER = "$other";
+/** Of a group that is all but the largest ones. */
+export const OTHER = "$other";
 const TIMES = "percentile_cont(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY r.ms)";
 /** A value as a text that is never null: equal ones are joined by hash, missing ones too. */
 const MISSING = "";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
-import { type Field, type Filter, propertyOf } from "./filters.ts";
+import { isStored } from "./field_values.ts";
+import type { Filter } from "./filters.ts";
 import {
   FUNNEL_QUERY,
   type FunnelDefinition,
@@ -9,8 +10,9 @@ import {
   plainDefinition,
   readDefinition,
 } from "./funnel_definition.ts";
+import { isOfHistories, tallyHistories } from "./funnel_histories.ts";
 import { followedTables } from "./funnel_packs.ts";
-import type { FunnelQuestion } from "./funnel_scans.ts";
+import { type FunnelQuestion, reachOf } from "./funnel_scans.ts";
 import { orderedTables } from "./funnel_sql.ts";
 import { type FunnelTally, type StepTally, tally } from "./funnel_summary.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
@@ -52,10 +54,6 @@ const SEMANTICS =
   "different ones. entry=any: of all attempts of an actor the deepest counts, then the earliest; " +
   "first: that of the first entry in the range. An excluded event ends an attempt that waits for a " +
   "step, even where it is that step. open: neither converted nor excluded, a window not yet over.";
-
-function isStored(field: Field): boolean {
-  return field === "title" || field === "referrer" || propertyOf(field) !== null;
-}
 
 /**
  * Joins by hash: what the planner guesses of the parts of a funnel is far off, and a nested loop over
@@ -106,17 +104,25 @@ function shown({ steps }: FunnelDefinition, tallied: FunnelTally): Record<string
   };
 }
 
-/** What a funnel comes to. Steps in order are joined in SQL; other orders are followed here. */
+/** Joined in SQL where the steps are in order; other orders are followed here. */
+async function tallyFacts(sql: Sql, question: FunnelQuestion): Promise<FunnelTally> {
+  await planByHash(sql, question);
+  const params = new SqlParams();
+  const tables = question.definition.order === "ordered"
+    ? orderedTables(params, question)
+    : await followedTables(sql, params, question);
+  return await tally(sql, params, question, tables);
+}
+
+/** What a funnel comes to: followed over histories, or found among the facts what they do not hold. */
 async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
   const { sql, scope, range, asOfMs } = read;
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   const question: FunnelQuestion = { definition, scope, span, asOfMs };
-  await planByHash(sql, question);
-  const params = new SqlParams();
-  const tables = definition.order === "ordered"
-    ? orderedTables(params, question)
-    : await followedTables(sql, params, question);
-  const tallied = await tally(sql, params, question, tables);
+  const histories = isOfHistories(question) ? await read.histories(reachOf(question)) : null;
+  const tallied = histories === null
+    ? await tallyFacts(sql, question)
+    : await tallyHistories(sql, histories, question);
   return { query: { ...plainDefinition(definition) }, result: shown(definition, tallied) };
 }
 

@@ -3,7 +3,6 @@ import type { Row } from "../db/sql.ts";
 import { GOAL_POINTS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { type Bucket, bucketsOf, shownBucket } from "./buckets.ts";
-import { propertyJson } from "./field_values.ts";
 import {
   type Goal,
   GoalMatchShown,
@@ -13,7 +12,7 @@ import {
 } from "./goal_definitions.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
 import { readRolledVisitors, rolledSpan } from "./rolled_up.ts";
-import { factConditions, type Span } from "./selection.ts";
+import { factConditions, factNumber, type Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 
 type Source = Pick<Read, "sql" | "scope">;
@@ -47,12 +46,8 @@ function spanOf(buckets: readonly Bucket[]): Span {
 /** The sum of a property over facts, and what to join for it. Only JSON numbers are summed, exactly. */
 function amountSql(params: SqlParams, property: string | null): { joins: string; sum: string } {
   if (property === null) return { joins: "", sum: "NULL::numeric" };
-  const json = propertyJson("stored", property, params.text(property));
-  return {
-    joins:
-      "LEFT JOIN events stored ON stored.project_id = f.project_id AND stored.event_id = f.event_id",
-    sum: `sum(CASE WHEN jsonb_typeof(${json}) = 'number' THEN (${json})::numeric END)`,
-  };
+  const { joins, value } = factNumber(params, property);
+  return { joins, sum: `sum(${value})` };
 }
 
 /**

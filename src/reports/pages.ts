@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Row } from "../db/sql.ts";
 import { PAGE_VIEWS_LOOKED_UP_MAX } from "../limits.ts";
 import type { EventMatch } from "./filters.ts";
+import { findInHistories, type FoundPages, type PageCounts } from "./page_histories.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
 import { afterCursor, encodeRowCursor, readRowCursor, type RowCursor } from "./row_cursor.ts";
 import { factConditions, sessionConditions, type Span } from "./selection.ts";
@@ -10,17 +10,6 @@ import { SqlParams } from "./sql_params.ts";
 import { PAGE_VIEW } from "./terms.ts";
 
 type Source = Pick<Read, "sql" | "scope">;
-
-/** What one page comes to, but for its medians. */
-interface PageCounts extends Row {
-  readonly path_id: number;
-  readonly path: string;
-  readonly visitors: number;
-  readonly pageviews: number;
-  readonly entries: number;
-  readonly bounces: number;
-  readonly exits: number;
-}
 
 type CountedPage = Pick<PageCounts, "path_id" | "pageviews">;
 
@@ -181,7 +170,7 @@ export async function readSecondsOnPage(
 async function readScrollDepths(
   { sql, scope }: Source,
   span: Span,
-  pages: readonly PageCounts[],
+  pages: readonly CountedPage[],
 ): Promise<Map<number, number>> {
   const params = new SqlParams();
   const rows = await sql.query<{ path_id: number; depth: number }>(
@@ -195,6 +184,19 @@ async function readScrollDepths(
     params.values,
   );
   return new Map(rows.map(({ path_id, depth }) => [path_id, depth]));
+}
+
+/** The same, counted from facts and sessions: also where histories do not hold what filters ask for. */
+async function findInFacts(
+  source: Source,
+  span: Span,
+  cursor: RowCursor | null,
+  limit: number,
+): Promise<FoundPages> {
+  const pages = await readPageCounts(source, span, cursor, limit);
+  const shown = pages.slice(0, limit);
+  const seconds = await readSecondsOnPage(source, span, shown);
+  return { pages, seconds, depths: await readScrollDepths(source, span, shown) };
 }
 
 const count = (description: string) => z.int().meta({ description });
@@ -218,11 +220,11 @@ async function answer(read: Read): Promise<Answer> {
   const { range, limit } = read;
   const cursor = readRowCursor(read.query, 2);
   const span: Span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
-  const found = await readPageCounts(read, span, cursor, limit);
-  const pages = found.slice(0, limit);
-  const last = found.length > limit ? pages.at(-1)! : null;
-  const seconds = await readSecondsOnPage(read, span, pages);
-  const depths = await readScrollDepths(read, span, pages);
+  const found = await findInHistories(read, span, cursor, limit) ??
+    await findInFacts(read, span, cursor, limit);
+  const { seconds, depths } = found;
+  const pages = found.pages.slice(0, limit);
+  const last = found.pages.length > limit ? pages.at(-1)! : null;
   const rows = pages.map((page): z.output<typeof PageRow> => ({
     path: page.path,
     visitors: page.visitors,

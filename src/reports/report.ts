@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
+import type { Histories } from "../histories/histories.ts";
 import type { Interval } from "./buckets.ts";
 import type { Range } from "./range.ts";
-import type { Scope } from "./selection.ts";
+import type { Scope, Span } from "./selection.ts";
 
 /** What a report works with: the shared parameters as resolved, and one snapshot to look at. */
 export interface Read {
@@ -21,6 +22,11 @@ export interface Read {
   readonly params?: Readonly<Record<string, string>>;
   readonly limit: number;
   readonly asOfMs: number;
+  /**
+   * What actors did, in whole segments that have an event in the span; of the same moment as `sql`.
+   * Null where that is not at hand: then the facts tell.
+   */
+  readonly histories: (span: Span) => Promise<Histories | null>;
 }
 
 /** What a report found. */

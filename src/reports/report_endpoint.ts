@@ -1,5 +1,7 @@
 import type { Project } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
+import { loadHistories } from "../histories/histories.ts";
+import type { SegmentCache } from "../histories/segment_cache.ts";
 import { type Interval, readInterval } from "./buckets.ts";
 import { readComparison } from "./comparison.ts";
 import { type Filter, readFilters } from "./filters.ts";
@@ -7,7 +9,7 @@ import { invalidParameter, oneOf, pageRows, readAll, refuseUnknown } from "./par
 import { type Range, readRange } from "./range.ts";
 import { readReply } from "./read_reply.ts";
 import type { Answer, Read, Report } from "./report.ts";
-import type { BotChoice, Scope } from "./selection.ts";
+import type { BotChoice, Scope, Span } from "./selection.ts";
 import { withinTime } from "./time_limit.ts";
 
 export interface ReportServices {
@@ -15,6 +17,8 @@ export interface ReportServices {
   readonly reads: Database;
   /** Makes sessions and actors of what was stored since. */
   readonly fold: { catchUp(projectId: number): Promise<void> };
+  /** Segments of histories that were read before. */
+  readonly segments: SegmentCache;
   readonly readTimeoutMs: number;
   readonly now: () => number;
 }
@@ -106,7 +110,7 @@ function comparedWith(query: URLSearchParams, comparison: Range | null): unknown
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`, and what the report throws.
  */
 export async function getReport(
-  { reads, fold, readTimeoutMs, now }: ReportServices,
+  { reads, fold, segments, readTimeoutMs, now }: ReportServices,
   report: Report,
   { project, request, url, params }: Asked,
 ): Promise<Response> {
@@ -115,12 +119,22 @@ export async function getReport(
   const { filters, bots, ...shared } = readShared(query, report, project, asOfMs);
   const { projectId } = project;
   const scope: Scope = { projectId, siteHost: siteHostOf(project), bots, filters };
-  const read: Omit<Read, "sql"> = { project, scope, ...shared, query, params, asOfMs };
+  const read: Omit<Read, "sql" | "histories"> = {
+    project,
+    scope,
+    ...shared,
+    query,
+    params,
+    asOfMs,
+  };
   const answer: Answer = await withinTime(
     reads,
     readTimeoutMs,
     () => fold.catchUp(projectId),
-    (sql) => report.answer({ ...read, sql }),
+    (sql) => {
+      const histories = (span: Span) => loadHistories(sql, segments, projectId, span);
+      return report.answer({ ...read, sql, histories });
+    },
   );
   const resolved = {
     project: project.id,

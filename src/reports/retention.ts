@@ -5,9 +5,14 @@ import { type Bucket, wholePeriods } from "./buckets.ts";
 import { type EventMatch, readEventMatch } from "./filters.ts";
 import { invalidParameter, oneOf, readAll } from "./parameters.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import {
+  type CohortQuestion,
+  type CountedCohort,
+  countInHistories,
+} from "./retention_histories.ts";
 import { readRolledCohorts } from "./rolled_cohorts.ts";
 import { rolledSpan } from "./rolled_up.ts";
-import { factConditions, type Scope } from "./selection.ts";
+import { factConditions } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 
 const COHORTS = ["first", "recurring"] as const;
@@ -16,24 +21,11 @@ const ANY_EVENT: EventMatch = { name: null, filters: [] };
 const RESERVED_NAMES = ["page_view", "click", "scroll"];
 
 /** The question with everything resolved. Times are epoch milliseconds, spans `[from, to)`. */
-interface Asked {
-  readonly scope: Scope;
-  readonly start: EventMatch;
-  readonly back: EventMatch;
-  readonly cohort: typeof COHORTS[number];
-  readonly criterion: typeof CRITERIA[number];
-  /** Cells of a cohort, period 0 included. */
-  readonly cellCount: number;
-  readonly cohortCount: number;
-  /** Whole and without gaps: those of the cohorts, then those that only their cells cover. */
-  readonly periods: readonly Bucket[];
-  readonly fromMs: number;
+interface Asked extends CohortQuestion {
   /** The end of the last cohort's period. */
   readonly toMs: number;
   /** Start events from it on make no cohort that is shown, or have not happened yet. */
   readonly startsToMs: number;
-  /** Return events after it make no cell. */
-  readonly returnsToMs: number;
 }
 
 /** Of one cohort, by its period counted from 0: its size, and who returned in cell k as `c<k>`. */
@@ -167,25 +159,28 @@ function recurringSql(params: SqlParams, asked: Asked): string {
 }
 
 /**
- * Cohorts and who of them came back. Events are never joined with each other: of each actor only the
- * periods are kept.
+ * Cohorts and who of them came back, from the facts. Events are never joined with each other: of each
+ * actor only the periods are kept.
  */
-async function readCohorts({ sql }: Pick<Read, "sql">, asked: Asked): Promise<CohortRow[]> {
+async function countFacts({ sql }: Pick<Read, "sql">, asked: Asked): Promise<CountedCohort[]> {
   const params = new SqlParams();
   const members = asked.cohort === "first" ? firstSql(params, asked) : recurringSql(params, asked);
-  const cells = Array.from(
-    { length: asked.cellCount },
-    (_, k) => `count(*) FILTER (WHERE ${isInCell(asked, k)}) AS c${k}`,
-  );
-  return await sql.query(
+  const periods = Array.from({ length: asked.cellCount }, (_, k) => k);
+  const cells = periods.map((k) => `count(*) FILTER (WHERE ${isInCell(asked, k)}) AS c${k}`);
+  const rows = await sql.query<CohortRow>(
     `SELECT cohort, count(*) AS size, ${cells.join(", ")}
     FROM (${members}) AS members GROUP BY cohort`,
     params.values,
   );
+  return rows.map((row) => ({
+    cohort: row.cohort,
+    size: row.size,
+    actors: periods.map((k) => row[`c${k}`] as number),
+  }));
 }
 
 /** The same from the rollups, where they hold the answer. */
-async function readRolled(read: Read, asked: Asked): Promise<CohortRow[] | null> {
+async function readRolled(read: Read, asked: Asked): Promise<CountedCohort[] | null> {
   const { start, back, cohort, criterion, cellCount, periods, fromMs, toMs } = asked;
   const isAny = sameMatch(start, ANY_EVENT) && sameMatch(back, ANY_EVENT);
   const rolled = isAny && cohort === "first"
@@ -198,11 +193,7 @@ async function readRolled(read: Read, asked: Asked): Promise<CohortRow[] | null>
   if (rolled === null) return null;
   const isLasting = criterion === "on_or_after";
   const { sql, asOfMs } = read;
-  const rows = await readRolledCohorts(sql, rolled, periods, { cellCount, isLasting, asOfMs });
-  return rows?.map(({ actors, ...row }) => ({
-    ...row,
-    ...Object.fromEntries(actors.map((count, k) => [`c${k}`, count])),
-  })) ?? null;
+  return await readRolledCohorts(sql, rolled, periods, { cellCount, isLasting, asOfMs });
 }
 
 function readPeriods(query: URLSearchParams): number {
@@ -261,17 +252,16 @@ function cellOf(
 /** Every cohort with every cell, those without anybody too. */
 function shownCohorts(
   { periods, cohortCount, cellCount }: Asked,
-  rows: readonly CohortRow[],
+  counted: readonly CountedCohort[],
   asOfMs: number,
 ) {
-  const rowOf = new Map(rows.map((row) => [row.cohort, row]));
+  const countedOf = new Map(counted.map((one) => [one.cohort, one]));
   return periods.slice(0, cohortCount).map(({ startMs, label }, i) => {
-    const row = rowOf.get(i);
-    const size = row?.size ?? 0;
-    const cells = Array.from({ length: cellCount }, (_, k) => {
-      const actors = (row?.[`c${k}`] ?? 0) as number;
-      return cellOf(periods[i + k]!, k, actors, size, asOfMs);
-    });
+    const { size, actors } = countedOf.get(i) ?? { size: 0, actors: [] };
+    const cells = Array.from(
+      { length: cellCount },
+      (_, k) => cellOf(periods[i + k]!, k, actors[k] ?? 0, size, asOfMs),
+    );
     return { start: new Date(startMs).toISOString(), label, size, cells };
   });
 }
@@ -289,8 +279,9 @@ function averageOf(cohorts: ReturnType<typeof shownCohorts>, cellCount: number) 
 async function answer(read: Read): Promise<Answer> {
   const asked = readAsked(read);
   const { start, back, cohort, criterion, cellCount, fromMs, toMs } = asked;
-  const rows = await readRolled(read, asked) ?? await readCohorts(read, asked);
-  const cohorts = shownCohorts(asked, rows, read.asOfMs);
+  const counted = await readRolled(read, asked) ?? await countInHistories(read, asked) ??
+    await countFacts(read, asked);
+  const cohorts = shownCohorts(asked, counted, read.asOfMs);
   return {
     query: {
       from: new Date(fromMs).toISOString(),

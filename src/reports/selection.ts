@@ -1,4 +1,11 @@
-import { deviceOf, jsonText, propertyJson, referrerHost } from "./field_values.ts";
+import {
+  deviceOf,
+  isLifted,
+  jsonNumber,
+  jsonText,
+  propertyJson,
+  referrerHost,
+} from "./field_values.ts";
 import { eventFilters, factFilters, type Place, sessionFilters } from "./filter_conditions.ts";
 import {
   type EventMatch,
@@ -44,7 +51,7 @@ function placeOf(params: SqlParams, { projectId, siteHost }: Scope): Place {
 }
 
 /** The name of a match is a filter like any other. */
-function filtersOf({ name, filters }: EventMatch): readonly Filter[] {
+export function matchFilters({ name, filters }: EventMatch): readonly Filter[] {
   return name === null ? filters : [{ field: "name", op: "is", values: [name] }, ...filters];
 }
 
@@ -59,7 +66,7 @@ export function factConditions(
   match?: EventMatch,
 ): string {
   const place = placeOf(params, scope);
-  const filters = [...match === undefined ? [] : filtersOf(match), ...scope.filters];
+  const filters = [...match === undefined ? [] : matchFilters(match), ...scope.filters];
   return [
     `f.project_id = ${place.project}`,
     ...span === null ? [] : [
@@ -102,7 +109,7 @@ export function sessionConditions(params: SqlParams, scope: Scope, span: Span): 
   return conditions.join(" AND ");
 }
 
-/** What to join for a value, and the value as a text expression; null where it is missing. */
+/** What to join for a value, and the value as an expression; null where it is missing. */
 export interface ValueSql {
   readonly joins: string;
   readonly value: string;
@@ -158,6 +165,32 @@ export function sessionValue(field: SessionDimension): ValueSql {
   return valueAtSession(field, "s");
 }
 
+/** A stored event beside its fact (alias f), by a left join. */
+function storedBeside(alias: string): string {
+  return `LEFT JOIN events ${alias} ON ${alias}.project_id = f.project_id AND ${alias}.event_id = f.event_id`;
+}
+
+/** A property of a fact as JSON. A look-up of the stored event takes the alias, where one is needed. */
+function factProperty(
+  params: SqlParams,
+  key: string,
+  alias: string,
+): { readonly joins: string; readonly json: string } {
+  const keyParam = params.text(key);
+  return isLifted(key)
+    ? { joins: storedBeside(alias), json: propertyJson(alias, key, keyParam) }
+    : { joins: "", json: propertyJson("f", key, keyParam) };
+}
+
+/**
+ * The number that a property is at a fact (alias f): joins to put behind `facts f`, which take the
+ * alias v_number, and a numeric expression; null where the property is no JSON number.
+ */
+export function factNumber(params: SqlParams, key: string): ValueSql {
+  const { joins, json } = factProperty(params, key, "v_number");
+  return { joins, value: jsonNumber(json) };
+}
+
 /**
  * The value of a field at a fact (alias f): joins to put behind `facts f`, which take the aliases v
  * and v_session, and a text expression. Properties that are no text are told as JSON writes them.
@@ -169,9 +202,12 @@ export function factValue(params: SqlParams, scope: Scope, field: Field): ValueS
       "LEFT JOIN sessions v_session ON v_session.project_id = f.project_id AND v_session.session_id = f.session_id AND v_session.actor_id = f.actor_id";
     return { joins: `${session} ${joins}`, value };
   }
-  const stored = (value: string) => joined("events", "f", "v.event_id = f.event_id", value);
   const key = propertyOf(field);
-  if (key !== null) return stored(jsonText(propertyJson("v", key, params.text(key))));
+  if (key !== null) {
+    const { joins, json } = factProperty(params, key, "v");
+    return { joins, value: jsonText(json) };
+  }
+  const stored = (value: string): ValueSql => ({ joins: storedBeside("v"), value });
   switch (field) {
     case "name":
       return joined("terms", "f", "v.term_id = f.name_id", "v.term");

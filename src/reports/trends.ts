@@ -3,7 +3,6 @@ import type { Row } from "../db/sql.ts";
 import { TREND_EVENTS_MAX, TREND_POINTS_MAX, TREND_VALUES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { type Bucket, bucketsOf, shownBucket } from "./buckets.ts";
-import { propertyJson } from "./field_values.ts";
 import {
   EventMatch,
   type Field,
@@ -15,7 +14,7 @@ import {
 } from "./filters.ts";
 import { invalidParameter, readAll } from "./parameters.ts";
 import { type Answer, rate, type Read, type Report } from "./report.ts";
-import { factConditions, factValue, type Scope, type Span } from "./selection.ts";
+import { factConditions, factNumber, factValue, type Scope, type Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 
 const COUNTS = ["total", "visitors", "perVisitor"] as const;
@@ -195,10 +194,8 @@ function placedSql(
     return `SELECT ${place}, f.actor_id, count(*) AS events FROM facts f ${joins} ${where} GROUP BY 1, 2, 3`;
   }
   if (key === null) return `SELECT ${place} FROM facts f ${joins} ${where}`;
-  const json = propertyJson("m", key, params.text(key));
-  return `SELECT ${place}, CASE WHEN jsonb_typeof(${json}) = 'number' THEN (${json})::numeric END AS number
-    FROM facts f ${joins}
-    LEFT JOIN events m ON m.project_id = f.project_id AND m.event_id = f.event_id ${where}`;
+  const number = factNumber(params, key);
+  return `SELECT ${place}, ${number.value} AS number FROM facts f ${joins} ${number.joins} ${where}`;
 }
 
 /** The measure of one event in each bucket of each line that has any. */

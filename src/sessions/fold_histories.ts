@@ -1,6 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { addToHistories, clearHistories, packed, partOf } from "../histories/segment_writer.ts";
 import { HISTORY_SLICE_ACTORS } from "../limits.ts";
+import { digestOf, TRAFFIC_KEY } from "./fold_dictionaries.ts";
 import { DEPTH } from "./spot.ts";
 
 const PACK_NEW = `
@@ -12,7 +13,7 @@ SELECT ${
     name: "name_id",
     path: "path_id",
     context: "context_id",
-    isDetached: "traffic_id IS NULL",
+    traffic: "traffic_id",
     depth: "depth",
   })
 } AS pack
@@ -27,7 +28,7 @@ SELECT ${
     name: "f.name_id",
     path: "f.path_id",
     context: "f.context_id",
-    isDetached: "NOT e.in_session",
+    traffic: "t.traffic_id",
     depth: `(${DEPTH})`,
   })
 } AS pack
@@ -37,6 +38,8 @@ JOIN identities i ON i.project_id = f.project_id
   AND i.kind = CASE WHEN e.user_id IS NOT NULL THEN 'u' WHEN e.anonymous_id IS NOT NULL THEN 'a' ELSE 'h' END::"char"
   AND i.value = coalesce(e.user_id, e.anonymous_id,
     translate(encode(e.visitor_hash, 'base64'), '+/=', '-_'))
+LEFT JOIN traffic t ON e.in_session AND t.project_id = f.project_id
+  AND t.digest = ${digestOf(TRAFFIC_KEY)}
 WHERE f.project_id = $1::int AND f.actor_id >= $2::int AND f.actor_id < $3::int
 GROUP BY ${partOf("f.tick >> 16")}`;
 

@@ -102,6 +102,14 @@ WHERE s.project_id = $1::int AND s.actor_id IN (
   SELECT old_actor FROM fold_moves WHERE old_actor <> identity_id
   UNION SELECT new_actor FROM fold_moves WHERE old_actor <> identity_id)`;
 
+/** Whose identities are has changed: what reads remember of it is out of date. */
+export async function raiseLinksVersion(tx: Sql, projectId: number): Promise<void> {
+  await tx.query(
+    "UPDATE fold_projects SET links_version = links_version + 1 WHERE project_id = $1::int",
+    [projectId],
+  );
+}
+
 /** Adds the identities of the fresh events. @returns how many anonymous ids have a new owner, told in `fold_moves` */
 export async function resolveIdentities(tx: Sql, projectId: number): Promise<number> {
   await tx.query(GATHER_IDENTITIES, [projectId]);
@@ -112,6 +120,7 @@ export async function resolveIdentities(tx: Sql, projectId: number): Promise<num
     // Without statistics, moves were gone through once for every fact.
     await tx.script("ANALYZE fold_moves");
     await tx.query(FOLLOW_MOVES);
+    await raiseLinksVersion(tx, projectId);
   }
   return moved;
 }

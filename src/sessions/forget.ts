@@ -2,6 +2,7 @@ import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
 import { cutHistories, eraseFromHistories } from "../histories/segment_writer.ts";
 import { cutSessions } from "./fold_cut.ts";
 import { beginFold } from "./fold.ts";
+import { raiseLinksVersion } from "./fold_identities.ts";
 import { CHANGED } from "./fold_tables.ts";
 import { rememberDays, rollUp } from "./rollups.ts";
 import { ValueNumbers } from "./value_numbers.ts";
@@ -57,6 +58,7 @@ export async function forgetBefore(
     await cutSessions(tx, projectId, { moved: true, dissolved: crossing.length > 0 });
     await rollUp(tx, projectId, project.known_timezone ?? project.timezone, new ValueNumbers());
     await tx.query(DELETE_STRANGERS, [projectId]);
+    await raiseLinksVersion(tx, projectId);
   });
 }
 
@@ -124,6 +126,7 @@ export async function eraseActor(
     for (const statement of rest) await tx.query(statement, [projectId, actorId]);
     const termIds = arrayLiteral(terms.map(({ term_id }) => term_id));
     await tx.query(DELETE_UNUSED_TERMS, [projectId, termIds]);
+    await raiseLinksVersion(tx, projectId);
     await rollUp(tx, projectId, project.known_timezone ?? project.timezone, new ValueNumbers());
     return erased.length;
   });

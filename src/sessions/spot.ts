@@ -33,5 +33,6 @@ export const SPOT = `CASE
   ELSE 0 END`;
 
 /** How deep a scroll (a stored event, alias e) went, as a fraction of its page; null where unknown. */
-export const DEPTH = `CASE WHEN e.name = 'scroll' AND e.document_height > 0
+export const DEPTH =
+  `CASE WHEN e.name = 'scroll' AND e.depth_px IS NOT NULL AND e.document_height > 0
   THEN least(1, e.depth_px::float8 / e.document_height) END`;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseUnavailable } from "../../src/db/sql.ts";
 import type { Read, Report } from "../../src/reports/report.ts";
 import { getReport } from "../../src/reports/report_endpoint.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import {
   assertProblem,
@@ -235,6 +236,7 @@ onBothEngines(
     const services = {
       reads: database,
       fold: createFold(database),
+      segments: new SegmentCache(0),
       readTimeoutMs: 10_000,
       now: Date.now,
     };

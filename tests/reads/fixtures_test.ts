@@ -3,6 +3,7 @@ import { z } from "zod";
 import { CALENDAR_CASES } from "../fixtures/calendar_cases.ts";
 import { FUNNEL_CASES } from "../fixtures/funnel_cases.ts";
 import { FUNNEL_ORDER_CASES } from "../fixtures/funnel_order_cases.ts";
+import { PROPERTY_CASES } from "../fixtures/property_cases.ts";
 import { asOfMsOf, assertHolds, type ReadCase, worldOf } from "../fixtures/read_case.ts";
 import { REPORT_CASES } from "../fixtures/report_cases.ts";
 import { RETENTION_CASES } from "../fixtures/retention_cases.ts";
@@ -18,6 +19,7 @@ const CASES: readonly ReadCase[] = [
   ...FUNNEL_ORDER_CASES,
   ...RETENTION_CASES,
   ...REPORT_CASES,
+  ...PROPERTY_CASES,
 ];
 
 /** What the reply holds is what its documentation says, member by member. */

@@ -15,6 +15,9 @@ import { Store } from "./stored_world.ts";
  */
 const WORLDS = { postgres: 25, embedded: 5 } as const;
 const QUESTIONS_OF_EACH_WORLD = 12;
+/** Which histories can tell and which not: their actors are followed in different ways. */
+const KNOWN = [{ field: "path", op: "is" as const, values: ["/a"] }];
+const UNKNOWN = [{ field: "properties.plan", op: "is" as const, values: ["pro"] }];
 /** As many groups as a read tells apart. */
 const ACTORS = 25;
 
@@ -39,6 +42,7 @@ const way = fc.array(
     idPrefix: fc.nat({ max: 15 }),
     name: names,
     plan: fc.constantFrom("free", "pro"),
+    path: fc.constantFrom("/a", "/b", null),
     bot: fc.constantFrom(false, false, false, false, false, false, true),
   }),
   { minLength: 1, maxLength: 14, size: "max" },
@@ -48,7 +52,7 @@ const ways: fc.Arbitrary<readonly EventRow[]> = fc.noBias(
   fc.array(way, { minLength: ACTORS, maxLength: ACTORS }),
 ).map((all) =>
   all.flatMap((events, actor) =>
-    events.map(({ spot, restMs, idPrefix, name, plan, bot }, i) => {
+    events.map(({ spot, restMs, idPrefix, name, plan, path, bot }, i) => {
       const at = new Date(START_MS + spot * 5 * MINUTE_MS + restMs).toISOString();
       const id = [idPrefix, actor, i].map((part) => part.toString(16).padStart(4, "0"));
       return newRow({
@@ -56,6 +60,7 @@ const ways: fc.Arbitrary<readonly EventRow[]> = fc.noBias(
         occurred_at: at,
         received_at: at,
         name,
+        path,
         user_id: `u${String(actor).padStart(2, "0")}`,
         bot,
         properties: JSON.stringify({ plan }),
@@ -66,12 +71,7 @@ const ways: fc.Arbitrary<readonly EventRow[]> = fc.noBias(
 
 const step = fc.record({
   name: names,
-  filters: fc.constantFrom(
-    [],
-    [],
-    [],
-    [{ field: "properties.plan", op: "is" as const, values: ["pro"] }],
-  ),
+  filters: fc.constantFrom([], [], [], KNOWN, KNOWN, UNKNOWN),
 });
 const instant = (spot: number) => new Date(START_MS + spot * 5 * MINUTE_MS).toISOString();
 
@@ -92,7 +92,8 @@ const question: fc.Arbitrary<FunnelParams> = fc.noBias(fc.record({
     fc.array(step, { minLength: 1, maxLength: 2 }),
   ),
   bots: fc.constantFrom("exclude" as const, "include" as const),
-  by: fc.constantFrom("userId", "userId", "userId", "properties.plan", "name"),
+  filters: fc.constantFrom([], [], [], [], KNOWN),
+  by: fc.constantFrom("userId", "userId", "userId", "properties.plan", "name", "path"),
 }));
 
 onBothEngines("funnels: every actor's way is the reference's", async (_t, db) => {

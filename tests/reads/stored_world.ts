@@ -20,6 +20,7 @@ import { RETENTION } from "../../src/reports/retention.ts";
 import { TRENDS } from "../../src/reports/trends.ts";
 import { putFunnel } from "../../src/reports/saved_funnels.ts";
 import { putGoal } from "../../src/reports/saved_goals.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { createFold, type Fold } from "../../src/sessions/fold.ts";
 import type { ReadParams } from "../reference/filters.ts";
 import type { FunnelParams } from "../reference/funnel.ts";
@@ -65,6 +66,8 @@ interface Page {
 export class Store {
   readonly #database: Database;
   readonly #fold: Fold;
+  // Too small for all: what is asked for again is partly here and partly not.
+  readonly #segments = new SegmentCache(20_000);
 
   private constructor(database: Database) {
     this.#database = database;
@@ -157,6 +160,7 @@ export class Store {
     return {
       reads: this.#database,
       fold: this.#fold,
+      segments: this.#segments,
       readTimeoutMs: READ_MS_MAX,
       now: () => asOfMs,
     };

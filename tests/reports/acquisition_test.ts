@@ -35,6 +35,7 @@ async function acquisitionOf(database: Database, asked: Asked = {}) {
   const parsed = readFilters(new URLSearchParams({ filters: JSON.stringify(filters) }));
   const from = new Date(`${DAY}T00:00:00Z`);
   const answer = await ACQUISITION.answer({
+    histories: () => Promise.resolve(null),
     sql: database,
     project: PROJECT,
     scope: { projectId: 1, siteHost: null, bots, filters: parsed },

@@ -1,5 +1,7 @@
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
+import { loadHistories } from "../../src/histories/histories.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { readInterval } from "../../src/reports/buckets.ts";
@@ -62,6 +64,7 @@ export function answerOf(
       ...slug === undefined ? {} : { params: { slug } },
       limit: 100,
       asOfMs,
+      histories: (span) => loadHistories(sql, new SegmentCache(0), projectId, span),
     };
     return (await report.answer(read)).result;
   });

@@ -58,6 +58,7 @@ async function ask(
   // deno-lint-ignore no-explicit-any
 ): Promise<any> {
   const read: Omit<Read, "sql"> = {
+    histories: () => Promise.resolve(null),
     project: PROJECT,
     scope: { projectId: 1, siteHost: "example.com", bots: "exclude", filters: [], ...scope },
     range: { from: FROM, to: TO, timezone: "UTC", fromDate: null, toDate: null },

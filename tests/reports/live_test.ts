@@ -5,6 +5,7 @@ import type { EventRow } from "../../src/ingest/event_row.ts";
 import { LIVE } from "../../src/reports/live.ts";
 import { LiveFeed } from "../../src/reports/live_feed.ts";
 import { type Asked, getReport } from "../../src/reports/report_endpoint.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
@@ -26,6 +27,7 @@ onBothEngines("live: who was there up to now", async (t, db) => {
   const services = {
     reads: database,
     fold: createFold(database),
+    segments: new SegmentCache(0),
     readTimeoutMs: 10_000,
     now: () => Date.parse(NOW),
   };

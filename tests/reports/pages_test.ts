@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
+import { loadHistories } from "../../src/histories/histories.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { Problem } from "../../src/problem.ts";
+import { isKnownToHistories } from "../../src/reports/event_tests.ts";
 import { readFilters } from "../../src/reports/filters.ts";
 import { PAGES, readSecondsOnPage } from "../../src/reports/pages.ts";
+import type { Read } from "../../src/reports/report.ts";
 import type { BotChoice, Scope, Span } from "../../src/reports/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import { rowsOf } from "../fixtures/read_case.ts";
@@ -41,12 +45,12 @@ function spanOf(day: string): Span {
   return { fromMs, toMs: fromMs + 86_400_000 };
 }
 
-/** The report on one UTC day. */
+/** The report on one UTC day: the same from histories, where they hold what is asked, and from facts. */
 async function pagesOf(database: Database, day: string, asked: Asked = {}): Promise<Pages> {
   await createFold(database).catchUp(1);
   const { limit = 100, cursor } = asked;
   const { fromMs, toMs } = spanOf(day);
-  const { result } = await PAGES.answer({
+  const read: Omit<Read, "histories"> = {
     sql: database,
     project: PROJECT,
     scope: scopeOf(asked),
@@ -62,7 +66,21 @@ async function pagesOf(database: Database, day: string, asked: Asked = {}): Prom
     query: new URLSearchParams(cursor === undefined ? {} : { cursor }),
     limit,
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
+  };
+  let followed = 0;
+  const cache = new SegmentCache(1_000_000);
+  const { result } = await PAGES.answer({
+    ...read,
+    histories: async (span) => {
+      const histories = await loadHistories(database, cache, 1, span);
+      assert.ok(histories !== null);
+      followed++;
+      return histories;
+    },
   });
+  assert.equal(followed, isKnownToHistories(read.scope.filters) ? 1 : 0);
+  const ofFacts = await PAGES.answer({ ...read, histories: () => Promise.resolve(null) });
+  assert.deepEqual(result, ofFacts.result);
   return result as unknown as Pages;
 }
 
@@ -167,6 +185,30 @@ onBothEngines("pages", async (t, db) => {
         medianSecondsOnPage: 300,
       }),
       // Seen the day after, yet where a session of this day ends.
+      page("/after", { exits: 1 }),
+    ]);
+  });
+
+  await t.step("the longest pause of a session, across the bounds", async () => {
+    await store("2026-06-11", [
+      "a61 2026-06-10T23:45 page_view /before",
+      "a61 00:15 page_view /same",
+      "a62 2026-06-10T23:45 page_view /before",
+      "a62 00:15:00.001 page_view /anew",
+      "a63 23:45 page_view /late",
+      "a63 2026-06-12T00:15 page_view /after",
+    ]);
+    const seen = { visitors: 1, pageviews: 1 };
+    assert.deepEqual((await pagesOf(database, "2026-06-11")).rows, [
+      page("/anew", {
+        ...seen,
+        entries: 1,
+        exits: 1,
+        bounceRate: rate(1, 1),
+        medianSecondsOnPage: 0,
+      }),
+      page("/late", { ...seen, entries: 1, bounceRate: rate(0, 1), medianSecondsOnPage: 1_800 }),
+      page("/same", { ...seen, medianSecondsOnPage: 0 }),
       page("/after", { exits: 1 }),
     ]);
   });

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
+import { type Histories, loadHistories } from "../../src/histories/histories.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { Problem } from "../../src/problem.ts";
 import { readInterval } from "../../src/reports/buckets.ts";
 import { readRange } from "../../src/reports/range.ts";
 import { RETENTION } from "../../src/reports/retention.ts";
-import type { Scope } from "../../src/reports/selection.ts";
+import type { Scope, Span } from "../../src/reports/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
@@ -58,17 +60,32 @@ interface Found {
   // deno-lint-ignore no-explicit-any
   readonly result: any;
   readonly query: Readonly<Record<string, unknown>> | undefined;
+  /** How often histories were asked for. */
+  readonly loaded: number;
 }
+
+/** Where the answer is found: in the histories, or among the facts, as if there were no histories. */
+const WAYS = ["histories", "facts"] as const;
+type Way = typeof WAYS[number];
 
 async function ask(
   database: Database,
   params: Record<string, string>,
   scope: Partial<Scope> = {},
   asOf = AS_OF,
+  way: Way = "histories",
 ): Promise<Found> {
   const query = new URLSearchParams(params);
   const asOfMs = Date.parse(asOf);
   const range = readRange(query, "UTC", asOfMs);
+  let loaded = 0;
+  const load = async (span: Span): Promise<Histories | null> => {
+    loaded++;
+    if (way === "facts") return null;
+    const histories = await loadHistories(database, new SegmentCache(0), 1, span);
+    assert.ok(histories !== null, "all facts are in the histories");
+    return histories;
+  };
   const { result, query: resolved } = await RETENTION.answer({
     sql: database,
     project: { projectId: 1 } as Project,
@@ -79,6 +96,7 @@ async function ask(
     query,
     limit: 100,
     asOfMs,
+    histories: load,
   });
   assert.deepEqual(Object.keys(result).sort(), Object.keys(RETENTION.reply).sort());
   for (const [name, schema] of Object.entries(RETENTION.reply)) schema.parse(result[name]);
@@ -88,6 +106,7 @@ async function ask(
     actors: cohorts.map(({ cells }) => cells.map(({ actors }) => actors)),
     result,
     query: resolved,
+    loaded,
   };
 }
 
@@ -197,11 +216,41 @@ onBothEngines("retention", async (t, db) => {
   await createFold(database).catchUp(1);
 
   for (const { name, params, scope, sizes, actors } of CASES) {
-    await t.step(name, async () => {
-      const found = await ask(database, params, scope);
-      assert.deepEqual({ sizes: found.sizes, actors: found.actors }, { sizes, actors });
-    });
+    for (const way of WAYS) {
+      await t.step(`${way}: ${name}`, async () => {
+        const found = await ask(database, params, scope, AS_OF, way);
+        assert.deepEqual({ sizes: found.sizes, actors: found.actors }, { sizes, actors });
+        assert.equal(found.loaded, 1);
+      });
+    }
   }
+
+  for (const way of WAYS) {
+    await t.step(
+      `${way}: of the moment of the read an event counts, of the next one not`,
+      async () => {
+        const params = { ...SIGNUP_BUY, to: "2026-03-08" };
+        const at = await ask(database, params, {}, "2026-03-19T10:00:00.000Z", way);
+        assert.deepEqual(at.actors, [[1, 1, 2]]);
+        const before = await ask(database, params, {}, "2026-03-19T09:59:59.999Z", way);
+        assert.deepEqual(before.actors, [[1, 1, 1]]);
+        const again = { ...WEEKS, cohort: "recurring", start: "signup" };
+        const second = await ask(database, again, {}, "2026-03-11T12:00:00.000Z", way);
+        assert.deepEqual(second.sizes, [3, 1]);
+        // Who signs up then was there before in the same week.
+        const first = await ask(database, again, {}, "2026-03-11T11:59:59.999Z", way);
+        assert.deepEqual(first.sizes, [3, 0]);
+      },
+    );
+  }
+
+  await t.step("what histories do not hold is found among the facts", async () => {
+    const titled = { name: "signup", filters: [{ field: "title", op: "not_exists", values: [] }] };
+    const params = { ...SIGNUP_BUY, start: JSON.stringify(titled) };
+    const { sizes, actors, loaded } = await ask(database, params);
+    assert.deepEqual({ sizes, actors }, { sizes: [2, 1], actors: [[1, 1, 2], [0, 0, null]] });
+    assert.equal(loaded, 0);
+  });
 
   await t.step("cells, labels and the average", async () => {
     const { result } = await ask(database, SIGNUP_BUY);
@@ -271,5 +320,43 @@ onBothEngines("retention", async (t, db) => {
         return true;
       });
     });
+  }
+});
+
+/** Of years, an actor more each; some just before and some just after a local day begins. */
+const LONG_HISTORY: readonly EventRow[] = Array.from(
+  { length: 6 },
+  (_, who) =>
+    Array.from({ length: 120 }, (_, i) => {
+      const hours = who * 11_000 + i * i * (who + 5) % (69_000 - who * 11_000);
+      const at = new Date(Date.parse("2018-03-25T01:00:00Z") + hours * 3_600_000 - i % 2);
+      const name = (i + who) % 7 === 0 ? "signup" : "view";
+      return newRow({ name, user_id: `u${who}`, occurred_at: at.toISOString() });
+    }),
+).flat();
+const LONG_RANGES = { day: "2023-01-10", week: "2018-02-01", month: "2019-07-20" };
+
+onBothEngines("retention: over years, histories tell what the facts tell", async (t, db) => {
+  const database = await openWithProjects(db);
+  await insertEvents(database, LONG_HISTORY.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+  await createFold(database).catchUp(1);
+
+  for (const [interval, from] of Object.entries(LONG_RANGES)) {
+    for (const cohort of ["first", "recurring"]) {
+      for (const criterion of ["on", "on_or_after"]) {
+        await t.step(`${interval}, ${cohort}, ${criterion}`, async () => {
+          const asked = { interval, from, to: "2026-03-10", timezone: "Europe/Berlin" };
+          const params = { ...asked, cohort, criterion, periods: "60", start: "signup" };
+          const told = await ask(database, params);
+          const expected = await ask(database, params, {}, AS_OF, "facts");
+          // One at a time: the difference of all would be too large to tell.
+          for (const [i, cohort] of expected.result.cohorts.entries()) {
+            assert.deepEqual(told.result.cohorts[i], cohort);
+          }
+          assert.deepEqual(told.result.average, expected.result.average);
+          assert.ok(told.actors.some(([, ...later]) => later.some((actors) => actors! > 0)));
+        });
+      }
+    }
   }
 });

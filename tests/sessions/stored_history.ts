@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
 import type { Row, Sql } from "../../src/db/sql.ts";
 import { columnOf } from "../../src/histories/column.ts";
+import { digestOf, TRAFFIC_KEY } from "../../src/sessions/fold_dictionaries.ts";
 import { DEPTH } from "../../src/sessions/spot.ts";
 
 /** What the facts say, as histories should hold it: one line an event. */
 const FACTS = `
 SELECT concat_ws(' ', f.event_id, f.tick >> 16, i.identity_id, f.name_id, coalesce(f.path_id, 0), f.context_id,
-  CASE WHEN e.in_session THEN 0 ELSE 1 END, coalesce((${DEPTH})::text, 'NaN')) AS line
+  coalesce(t.traffic_id, 0), coalesce((${DEPTH})::text, 'NaN')) AS line
 FROM facts f
 JOIN events e ON e.project_id = f.project_id AND e.event_id = f.event_id
 JOIN identities i ON i.project_id = f.project_id
   AND i.kind::text || i.value = coalesce('u' || e.user_id, 'a' || e.anonymous_id,
     'h' || translate(encode(e.visitor_hash, 'base64'), '+/=', '-_'))
+LEFT JOIN traffic t ON e.in_session AND t.project_id = f.project_id
+  AND t.digest = ${digestOf(TRAFFIC_KEY)}
 WHERE f.project_id = $1::int AND f.actor_id = i.actor_id
   AND f.properties IS NOT DISTINCT FROM e.properties AND (f.session_id IS NOT NULL) = e.in_session`;
 
@@ -22,7 +25,7 @@ const COLUMNS = [
   "names",
   "paths",
   "contexts",
-  "detached",
+  "traffics",
   "depths",
 ];
 
@@ -39,7 +42,8 @@ function idAt(ids: string, at: number): string {
 
 function linesOf(stored: StoredSegment): string[] {
   const column = (name: string) => stored[name] === null ? [] : columnOf(stored[name] as string);
-  const [identities, starts, times, names, paths, contexts, detached, depths] = COLUMNS.map(column);
+  const [identities, starts, times, names, paths, contexts, traffics, depths] = COLUMNS
+    .map(column);
   const lines: string[] = [];
   let scrolls = 0;
   for (let i = 0; i < identities!.length; i++) {
@@ -50,10 +54,10 @@ function linesOf(stored: StoredSegment): string[] {
       assert.ok(before < place, "events of an identity lie in order");
       before = place;
       const depth = names![at] === 3 ? depths![scrolls++] : NaN;
-      const [name, path, context] = [names![at], paths![at], contexts![at]];
+      const what = [names![at], paths![at], contexts![at], traffics![at]];
       const ms = stored.from_ms + times![at]!;
       lines.push(
-        [id, ms, identities![i], name, path, context, detached![at] ?? 0, depth].join(" "),
+        [id, ms, identities![i], ...what, depth].join(" "),
       );
     }
   }

@@ -1,0 +1,397 @@
+import { setImmediate } from "node:timers";
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { HISTORY_IDS_LOOKED_UP, HISTORY_WALK_MS } from "../limits.ts";
+import type { Histories } from "./histories.ts";
+import { compareIds, ID_BYTES } from "./segment.ts";
+import type { LoadedSegment } from "./segment_cache.ts";
+
+/**
+ * An actor's events in the order of time, then of the events' ids, as stretches of segments: the
+ * first `count` entries hold. Used again for the next actor: copy what is kept.
+ */
+export interface ActorWay {
+  count: number;
+  segments: LoadedSegment[];
+  /** From this event of the segment to before that one. */
+  starts: Int32Array;
+  ends: Int32Array;
+}
+
+/** Events between two looks at the clock. */
+const EVENTS_UNTIMED = 2_000;
+
+function grown<T extends Int32Array | Float64Array>(array: T): T {
+  const larger = array instanceof Int32Array
+    ? new Int32Array(2 * array.length)
+    : new Float64Array(2 * array.length);
+  larger.set(array);
+  return larger as T;
+}
+
+class Way implements ActorWay {
+  count = 0;
+  events = 0;
+  segments: LoadedSegment[] = [];
+  starts = new Int32Array(64);
+  ends = new Int32Array(64);
+
+  clear(): void {
+    this.count = 0;
+    this.events = 0;
+  }
+
+  /** Goes on with these events of a segment. */
+  add(segment: LoadedSegment, start: number, end: number): void {
+    this.events += end - start;
+    const last = this.count - 1;
+    if (last >= 0 && this.ends[last] === start && this.segments[last] === segment) {
+      this.ends[last] = end;
+      return;
+    }
+    if (this.count === this.starts.length) {
+      this.starts = grown(this.starts);
+      this.ends = grown(this.ends);
+    }
+    this.segments[this.count] = segment;
+    this.starts[this.count] = start;
+    this.ends[this.count++] = end;
+  }
+}
+
+/**
+ * Which runs are whose. A run is what one identity did in one segment; runs are numbered through all
+ * segments, and those of an actor form a list, in the order of the segments.
+ */
+class RunLists {
+  /** Of each actor the first run, and of each run the next of its actor: its number + 1, or 0. */
+  readonly heads: Int32Array;
+  readonly next: Int32Array;
+  /** The segment of each run, and the number of each segment's first run. */
+  readonly segmentOf: Int32Array;
+  readonly bases: Int32Array;
+
+  constructor(readonly segments: readonly LoadedSegment[], actors: number) {
+    this.bases = new Int32Array(segments.length);
+    let runs = 0;
+    for (const [i, { identities }] of segments.entries()) {
+      this.bases[i] = runs;
+      runs += identities.length;
+    }
+    this.heads = new Int32Array(actors);
+    this.next = new Int32Array(runs);
+    this.segmentOf = new Int32Array(runs);
+  }
+
+  /** Adds the runs of one segment. The last segment must come first: each run is put in front. */
+  add(segment: number, actorOf: Int32Array): void {
+    const { heads, next, segmentOf } = this;
+    const { identities } = this.segments[segment]!;
+    const base = this.bases[segment]!;
+    segmentOf.fill(segment, base, base + identities.length);
+    for (let place = identities.length - 1; place >= 0; place--) {
+      const actor = actorOf[identities[place]!]!;
+      next[base + place] = heads[actor]!;
+      heads[actor] = base + place + 1;
+    }
+  }
+}
+
+/** Events whose order their ids decide, in the order in which they are met: twice the same. */
+class TiedEvents {
+  readonly #segmentIds: number[] = [];
+  readonly #places: number[] = [];
+  #ids = new Uint8Array(0);
+  #read = 0;
+
+  get count(): number {
+    return this.#places.length;
+  }
+
+  clear(): void {
+    this.#segmentIds.length = 0;
+    this.#places.length = 0;
+    this.#read = 0;
+  }
+
+  add(segmentId: number, place: number): void {
+    this.#segmentIds.push(segmentId);
+    this.#places.push(place);
+  }
+
+  /** Has the ids of all of them looked up. */
+  async lookUp(sql: Sql, projectId: number): Promise<void> {
+    this.#ids = new Uint8Array(this.count * ID_BYTES);
+    for (let from = 0; from < this.count; from += HISTORY_IDS_LOOKED_UP) {
+      const to = Math.min(from + HISTORY_IDS_LOOKED_UP, this.count);
+      const [row] = await sql.query<{ ids: string | null }>(
+        `SELECT encode(string_agg(substr(h.ids, ${ID_BYTES} * e.place + 1, ${ID_BYTES}), ''::bytea ORDER BY e.number), 'base64') AS ids
+        FROM unnest($1::text::int8[], $2::text::int[]) WITH ORDINALITY AS e (segment_id, place, number)
+        JOIN history_segments h ON h.project_id = $3::int AND h.segment_id = e.segment_id`,
+        [
+          arrayLiteral(this.#segmentIds.slice(from, to)),
+          arrayLiteral(this.#places.slice(from, to)),
+          projectId,
+        ],
+      );
+      const ids = Uint8Array.fromBase64(row!.ids ?? "");
+      if (ids.length !== (to - from) * ID_BYTES) throw new Error("Ids of a history are gone");
+      this.#ids.set(ids, from * ID_BYTES);
+    }
+  }
+
+  /** The next events, by number from 0, in the order of their ids. */
+  takeOrdered(count: number): number[] {
+    const ids = this.#ids.subarray(this.#read * ID_BYTES);
+    this.#read += count;
+    return Array.from({ length: count }, (_, i) => i)
+      .sort((a, b) => compareIds(ids, a * ID_BYTES, ids, b * ID_BYTES));
+  }
+}
+
+/** What becomes of events of different runs in the same millisecond. */
+type TieRule = "give up" | "collect" | "order";
+
+/**
+ * Brings the runs of one actor at a time into one order. Where each run ends before the next begins,
+ * they are laid one after the other; else they are merged, by a heap of what is left of each.
+ */
+class RunMerge {
+  readonly way = new Way();
+  readonly ties = new TiedEvents();
+  readonly #segments: readonly LoadedSegment[];
+  readonly #starts: readonly Uint32Array[];
+  readonly #times: readonly Uint32Array[];
+  readonly #fromMs: Float64Array;
+  /** Of each run that is merged: segment, next event, end, and when the next event was. */
+  #runs = 0;
+  #segmentOf = new Int32Array(64);
+  #at = new Int32Array(64);
+  #ends = new Int32Array(64);
+  #ms = new Float64Array(64);
+  /** Runs with events left, the one with the earliest on top. */
+  #heap = new Int32Array(64);
+  #size = 0;
+
+  constructor(readonly lists: RunLists) {
+    this.#segments = lists.segments;
+    this.#starts = lists.segments.map(({ starts }) => starts);
+    this.#times = lists.segments.map(({ times }) => times);
+    this.#fromMs = Float64Array.from(lists.segments, ({ fromMs }) => fromMs);
+  }
+
+  /** Lays the runs of an actor one after the other. @returns false where that is not their order */
+  lay(actor: number): boolean {
+    const { way } = this;
+    const { heads, next, segmentOf, bases } = this.lists;
+    const [segments, allStarts, allTimes, fromMs] = [
+      this.#segments,
+      this.#starts,
+      this.#times,
+      this.#fromMs,
+    ];
+    way.clear();
+    let lastMs = -Infinity;
+    for (let link = heads[actor]!; link !== 0; link = next[link - 1]!) {
+      const segment = segmentOf[link - 1]!;
+      const place = link - 1 - bases[segment]!;
+      const starts = allStarts[segment]!;
+      const times = allTimes[segment]!;
+      const [start, end] = [starts[place]!, starts[place + 1]!];
+      if (fromMs[segment]! + times[start]! <= lastMs) return false;
+      lastMs = fromMs[segment]! + times[end - 1]!;
+      way.add(segments[segment]!, start, end);
+    }
+    return true;
+  }
+
+  /** Merges the runs of an actor. @returns false where there was a tie, and that was to give up */
+  merge(actor: number, rule: TieRule): boolean {
+    this.#open(actor);
+    this.way.clear();
+    while (this.#size > 0) {
+      const run = this.#heap[0]!;
+      const otherMs = this.#secondMs();
+      if (this.#ms[run]! < otherMs) this.#takeBefore(run, otherMs);
+      else if (rule === "give up") return false;
+      else this.#takeTied(rule);
+    }
+    return true;
+  }
+
+  #open(actor: number): void {
+    const { heads, next, segmentOf, bases } = this.lists;
+    this.#runs = 0;
+    for (let link = heads[actor]!; link !== 0; link = next[link - 1]!) {
+      if (this.#runs === this.#at.length) this.#grow();
+      const run = this.#runs++;
+      const segment = segmentOf[link - 1]!;
+      const starts = this.#starts[segment]!;
+      const place = link - 1 - bases[segment]!;
+      this.#segmentOf[run] = segment;
+      this.#ends[run] = starts[place + 1]!;
+      this.#move(run, starts[place]!);
+      this.#heap[run] = run;
+    }
+    this.#size = this.#runs;
+    for (let i = (this.#size >> 1) - 1; i >= 0; i--) this.#sink(i);
+  }
+
+  #grow(): void {
+    this.#segmentOf = grown(this.#segmentOf);
+    this.#at = grown(this.#at);
+    this.#ends = grown(this.#ends);
+    this.#ms = grown(this.#ms);
+    this.#heap = grown(this.#heap);
+  }
+
+  #msAt(run: number, at: number): number {
+    const segment = this.#segmentOf[run]!;
+    return this.#fromMs[segment]! + this.#times[segment]![at]!;
+  }
+
+  #move(run: number, at: number): void {
+    this.#at[run] = at;
+    this.#ms[run] = this.#msAt(run, at);
+  }
+
+  /** When the earliest event is that is not of the run on top. */
+  #secondMs(): number {
+    const size = this.#size;
+    if (size === 1) return Infinity;
+    const left = this.#ms[this.#heap[1]!]!;
+    return size === 2 ? left : Math.min(left, this.#ms[this.#heap[2]!]!);
+  }
+
+  /** Takes the events of the run on top that are earlier than `ms`. */
+  #takeBefore(run: number, ms: number): void {
+    const start = this.#at[run]!;
+    const end = this.#ends[run]!;
+    let at = end;
+    if (this.#msAt(run, end - 1) >= ms) {
+      at = start + 1;
+      while (this.#msAt(run, at) < ms) at++;
+    }
+    this.way.add(this.#segments[this.#segmentOf[run]!]!, start, at);
+    this.#leave(run, at);
+  }
+
+  /** Takes all events of the earliest millisecond. */
+  #takeTied(rule: TieRule): void {
+    const ms = this.#ms[this.#heap[0]!]!;
+    const segments: number[] = [];
+    const places: number[] = [];
+    while (this.#size > 0 && this.#ms[this.#heap[0]!] === ms) {
+      const run = this.#heap[0]!;
+      const end = this.#ends[run]!;
+      let at = this.#at[run]!;
+      for (; at < end && this.#msAt(run, at) === ms; at++) {
+        segments.push(this.#segmentOf[run]!);
+        places.push(at);
+      }
+      this.#leave(run, at);
+    }
+    if (rule === "collect") {
+      for (const [i, segment] of segments.entries()) {
+        this.ties.add(this.#segments[segment]!.segmentId, places[i]!);
+      }
+      return;
+    }
+    for (const i of this.ties.takeOrdered(places.length)) {
+      this.way.add(this.#segments[segments[i]!]!, places[i]!, places[i]! + 1);
+    }
+  }
+
+  /** The run on top goes on at this event, or is over. */
+  #leave(run: number, at: number): void {
+    if (at < this.#ends[run]!) this.#move(run, at);
+    else this.#heap[0] = this.#heap[--this.#size]!;
+    this.#sink(0);
+  }
+
+  #sink(place: number): void {
+    const heap = this.#heap;
+    const ms = this.#ms;
+    const size = this.#size;
+    const run = heap[place]!;
+    for (;;) {
+      let child = 2 * place + 1;
+      if (child >= size) break;
+      if (child + 1 < size && ms[heap[child + 1]!]! < ms[heap[child]!]!) child++;
+      if (ms[heap[child]!]! >= ms[run]!) break;
+      heap[place] = heap[child]!;
+      place = child;
+    }
+    heap[place] = run;
+  }
+}
+
+/** Lets others have their turn when it is time. */
+class Pace {
+  #resumedMs = performance.now();
+
+  isOver(): boolean {
+    return performance.now() - this.#resumedMs >= HISTORY_WALK_MS;
+  }
+
+  async pause(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#resumedMs = performance.now();
+  }
+}
+
+/** Actors whose order ids decide. Those of some actors are looked up together. */
+async function walkTied(
+  sql: Sql,
+  projectId: number,
+  merge: RunMerge,
+  actors: readonly number[],
+  pace: Pace,
+  visit: (actor: number, way: ActorWay) => void,
+): Promise<void> {
+  const { ties } = merge;
+  for (let from = 0, to = 0; from < actors.length;) {
+    ties.clear();
+    while (to < actors.length && ties.count < HISTORY_IDS_LOOKED_UP) {
+      merge.merge(actors[to++]!, "collect");
+    }
+    await ties.lookUp(sql, projectId);
+    for (; from < to; from++) {
+      merge.merge(actors[from]!, "order");
+      visit(actors[from]!, merge.way);
+      if (pace.isOver()) await pace.pause();
+    }
+  }
+}
+
+/**
+ * Visits every actor with an event in the segments once, with all of its events there in order:
+ * by id, those after all others of whom events of one millisecond lie in different runs. Others have
+ * their turn about every 10 ms. `sql` must see the moment of the database that the histories are of.
+ * Throws what `visit` throws.
+ */
+export async function walkActors(
+  sql: Sql,
+  histories: Histories,
+  visit: (actor: number, way: ActorWay) => void,
+): Promise<void> {
+  const { projectId, segments, actorOf } = histories;
+  const pace = new Pace();
+  const lists = new RunLists(segments, actorOf.length);
+  for (let segment = segments.length - 1; segment >= 0; segment--) {
+    lists.add(segment, actorOf);
+    if (pace.isOver()) await pace.pause();
+  }
+  const merge = new RunMerge(lists);
+  const tied: number[] = [];
+  let untimed = 0;
+  for (let actor = 0; actor < actorOf.length; actor++) {
+    if (lists.heads[actor] === 0) continue;
+    if (merge.lay(actor) || merge.merge(actor, "give up")) visit(actor, merge.way);
+    else tied.push(actor);
+    untimed += merge.way.events;
+    if (untimed < EVENTS_UNTIMED) continue;
+    untimed = 0;
+    if (pace.isOver()) await pace.pause();
+  }
+  await walkTied(sql, projectId, merge, tied, pace, visit);
+}

@@ -1,0 +1,131 @@
+import { HISTORY_PROJECTS_KNOWN_MAX } from "../limits.ts";
+import { RecentCache } from "../recent_cache.ts";
+import type { Segment } from "./segment.ts";
+
+/** A segment as reads follow it: without the events' ids, which are looked up where they decide. */
+export type LoadedSegment = Omit<Segment, "ids"> & { readonly segmentId: number };
+
+/** Has the segments of these ids, in any order. */
+export type FetchSegments = (segmentIds: readonly number[]) => Promise<readonly LoadedSegment[]>;
+
+/** The actor of each identity of a project, by the identity's id, as of a version of the links. */
+export interface KnownActors {
+  readonly version: number;
+  readonly actorOf: Int32Array;
+}
+
+type SegmentsById = ReadonlyMap<number, LoadedSegment>;
+
+/** What a segment's columns weigh. */
+function bytesOf(segment: LoadedSegment): number {
+  const { identities, starts, times, names, paths, contexts, traffics, depths } = segment;
+  return traffics.byteLength + identities.byteLength + starts.byteLength + times.byteLength +
+    names.byteLength +
+    paths.byteLength + contexts.byteLength + depths.byteLength;
+}
+
+/**
+ * Segments in memory, at most `bytesMax` bytes of them: those used least recently go first. Segments
+ * never change, so what is here is true for as long as anybody asks for it.
+ */
+export class SegmentCache {
+  readonly #bytesMax: number;
+  /** In the order of use, the latest last. */
+  readonly #segments = new Map<number, LoadedSegment>();
+  readonly #fetches = new Map<number, Promise<SegmentsById>>();
+  readonly #actors = new RecentCache<number, KnownActors>(HISTORY_PROJECTS_KNOWN_MAX);
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Bytes of the segments that are kept. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Who is who in a project, as it was asked for last. */
+  actorsOf(projectId: number): KnownActors | undefined {
+    return this.#actors.get(projectId);
+  }
+
+  keepActors(projectId: number, actors: KnownActors): void {
+    this.#actors.set(projectId, actors);
+  }
+
+  /** The segment, if it is kept; that is a use of it. */
+  get(segmentId: number): LoadedSegment | undefined {
+    const segment = this.#segments.get(segmentId);
+    if (segment === undefined) return undefined;
+    this.#segments.delete(segmentId);
+    this.#segments.set(segmentId, segment);
+    return segment;
+  }
+
+  /**
+   * Segments by their ids, in the same order. Those that are missing are fetched at once, but for
+   * those that somebody else is fetching already. Throws what `fetch` throws; nothing is remembered
+   * of a fetch that failed, and whoever waited for it fetches for himself.
+   */
+  async load(segmentIds: readonly number[], fetch: FetchSegments): Promise<LoadedSegment[]> {
+    const found = new Map<number, LoadedSegment>();
+    const waits: [number, Promise<SegmentsById>][] = [];
+    const missing: number[] = [];
+    for (const id of segmentIds) {
+      const segment = this.get(id);
+      const fetching = this.#fetches.get(id);
+      if (segment !== undefined) found.set(id, segment);
+      else if (fetching !== undefined) waits.push([id, fetching]);
+      else missing.push(id);
+    }
+    if (missing.length > 0) {
+      for (const [id, segment] of await this.#fetch(missing, fetch)) found.set(id, segment);
+    }
+    const failed: number[] = [];
+    for (const [id, fetching] of waits) {
+      // Why it failed is told to whoever began it.
+      const fetched = await fetching.catch(() => null);
+      if (fetched === null) failed.push(id);
+      else found.set(id, fetched.get(id)!);
+    }
+    if (failed.length > 0) {
+      for (const segment of await this.load(failed, fetch)) found.set(segment.segmentId, segment);
+    }
+    return segmentIds.map((id) => found.get(id)!);
+  }
+
+  async #fetch(segmentIds: readonly number[], fetch: FetchSegments): Promise<SegmentsById> {
+    const fetching = this.#fetchNow(segmentIds, fetch);
+    for (const id of segmentIds) this.#fetches.set(id, fetching);
+    try {
+      return await fetching;
+    } finally {
+      for (const id of segmentIds) this.#fetches.delete(id);
+    }
+  }
+
+  async #fetchNow(segmentIds: readonly number[], fetch: FetchSegments): Promise<SegmentsById> {
+    const fetched = new Map(
+      (await fetch(segmentIds)).map((segment) => [segment.segmentId, segment]),
+    );
+    for (const id of segmentIds) {
+      const segment = fetched.get(id);
+      if (segment === undefined) throw new Error(`Segment ${id} of a history is gone`);
+      this.#keep(segment);
+    }
+    return fetched;
+  }
+
+  #keep(segment: LoadedSegment): void {
+    const bytes = bytesOf(segment);
+    if (bytes > this.#bytesMax) return;
+    this.#segments.set(segment.segmentId, segment);
+    this.#bytes += bytes;
+    for (const [id, oldest] of this.#segments) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.#segments.delete(id);
+      this.#bytes -= bytesOf(oldest);
+    }
+  }
+}

@@ -1,0 +1,305 @@
+import type { Sql } from "../db/sql.ts";
+import { type ActorWay, walkActors } from "../histories/actor_walk.ts";
+import type { Histories } from "../histories/histories.ts";
+import type { LoadedSegment } from "../histories/segment_cache.ts";
+import {
+  type EventTest,
+  eventTests,
+  isHeldByHistories,
+  isKnownToHistories,
+} from "./event_tests.ts";
+import { type FieldId, fieldId } from "./filter_conditions.ts";
+import {
+  type ActorEvents,
+  type AttemptRules,
+  bestAttempt,
+  BETWEEN,
+  EXCLUDED,
+} from "./funnel_attempts.ts";
+import { type FunnelDefinition, windowMsOf } from "./funnel_definition.ts";
+import { passedOver } from "./funnel_packs.ts";
+import { type FunnelQuestion, reachOf } from "./funnel_scans.ts";
+import type { FunnelTally } from "./funnel_summary.ts";
+import { CountedAttempts, tallyAttempts } from "./funnel_tally.ts";
+import { matchFilters, type Span } from "./selection.ts";
+
+const ANY_BIT = 0xffff;
+/** Times of a segment lie below, in milliseconds. */
+const TIME_END = 2 ** 31;
+
+/** Whether histories hold all that a funnel asks for. */
+export function isOfHistories({ definition, scope }: FunnelQuestion): boolean {
+  const { steps, exclude, by } = definition;
+  const filters = [...steps, ...exclude].flatMap((match) => match.filters);
+  return isKnownToHistories([...filters, ...scope.filters]) &&
+    (by === null || isHeldByHistories(by));
+}
+
+/** One bit of an event's mask, and the events that have it. */
+interface MaskTest {
+  readonly bit: number;
+  readonly test: EventTest;
+}
+
+/** What an event may be to a funnel. */
+class EventMasks {
+  /** By the id of its name: every bit that an event may have, and those that it has for sure. */
+  readonly possible: Uint16Array;
+  readonly sure: Uint16Array;
+  /** Whether more than the name decides, bots apart. */
+  readonly isNarrowed: boolean;
+  readonly #narrowed: readonly MaskTest[];
+
+  constructor(
+    definition: FunnelDefinition,
+    readonly scope: EventTest,
+    tests: readonly EventTest[],
+  ) {
+    const { steps, order } = definition;
+    const parts = tests.map((test, i): MaskTest => ({
+      bit: i < steps.length ? 1 << i : EXCLUDED,
+      test,
+    }));
+    const passed = order === "strict" ? passedOver(definition) : null;
+    const names = scope.termMax + 1;
+    this.possible = new Uint16Array(names);
+    this.sure = new Uint16Array(names);
+    for (let name = 0; name < names; name++) {
+      if (scope.names !== null && scope.names[name] === 0) continue;
+      let sure = passed === null || passed.includes(name) ? 0 : BETWEEN;
+      let possible = sure;
+      for (const { bit, test } of parts) {
+        if (test.names !== null && test.names[name] === 0) continue;
+        possible |= bit;
+        if (test.isOfName) sure |= bit;
+      }
+      this.possible[name] = possible;
+      this.sure[name] = sure;
+    }
+    this.#narrowed = parts.filter(({ test }) => !test.isOfName);
+    this.isNarrowed = !scope.isOfName || this.#narrowed.length > 0;
+  }
+
+  /** The mask of an event whose name makes bits possible. */
+  narrow(name: number, path: number, context: number, actor: number): number {
+    if (!this.scope.passesBeyondName(path, context, actor)) return 0;
+    let mask = this.sure[name]!;
+    for (const { bit, test } of this.#narrowed) {
+      if ((mask & bit) === 0 && test.passes(name, path, context, actor)) mask |= bit;
+    }
+    return mask;
+  }
+}
+
+/** The column that tells the value at an event, unless the actor does. */
+function valuesIn({ names, paths, contexts }: LoadedSegment, valueId: FieldId | null) {
+  return valueId === "name" ? names : valueId === "path" ? paths : contexts;
+}
+
+/** Follows actors one after the other, and keeps the attempt of each that counts. */
+class ActorFollower {
+  readonly attempts = new CountedAttempts();
+  readonly #entering: number;
+  readonly #steps: number;
+  /** Bits that matter behind the first entry. */
+  readonly #wantedLater: number;
+  #ms = new Float64Array(1024);
+  #masks = new Uint16Array(1024);
+  #values = new Int32Array(1024);
+  #length = 0;
+  /** All bits that the actor's events have. */
+  #seen = 0;
+
+  constructor(
+    readonly masks: EventMasks,
+    readonly rules: AttemptRules,
+    readonly reach: Span,
+    /** What tells the value at an entry; null: nothing is asked of it. */
+    readonly valueId: FieldId | null,
+    /** From then on, the window of an entry is not over. */
+    readonly lateFromMs: number,
+  ) {
+    this.#steps = (1 << rules.stepCount) - 1;
+    const isInOrder = rules.order !== "unordered";
+    this.#entering = isInOrder ? 1 : this.#steps;
+    this.#wantedLater = isInOrder && rules.entry === "first" ? ANY_BIT & ~1 : ANY_BIT;
+  }
+
+  visit(actor: number, way: ActorWay): void {
+    const possible = this.#possibleOf(way);
+    if ((possible & this.#entering) === 0) return;
+    if (this.#endsAtEntry(possible)) {
+      this.#takeEntry(actor, way);
+      return;
+    }
+    this.#length = 0;
+    this.#seen = 0;
+    const { count, segments, starts, ends } = way;
+    for (let i = 0; i < count; i++) this.#gather(actor, segments[i]!, starts[i]!, ends[i]!);
+    if (this.#length > 0 && this.#ms[0]! < this.rules.toMs) this.#finish(actor);
+  }
+
+  /** All bits that the actor's events may have by their names, at whatever time. */
+  #possibleOf({ count, segments, starts, ends }: ActorWay): number {
+    const { possible } = this.masks;
+    let bits = 0;
+    for (let i = 0; i < count; i++) {
+      const { names } = segments[i]!;
+      const end = ends[i]!;
+      for (let at = starts[i]!; at < end; at++) bits |= possible[names[at]!]!;
+    }
+    return bits;
+  }
+
+  /** Adds the attempt of an actor whom nothing can bring further than an entry. */
+  #takeEntry(actor: number, way: ActorWay): void {
+    const { count, segments, starts, ends } = way;
+    for (let i = 0; i < count; i++) {
+      const segment = segments[i]!;
+      for (let at = starts[i]!; at < ends[i]!; at++) {
+        if (!this.#isEntry(actor, segment, at)) continue;
+        const isLate = segment.fromMs + segment.times[at]! > this.lateFromMs ||
+          this.rules.entry === "any" && this.#hasLateEntry(actor, way);
+        const { valueId } = this;
+        const value = valueId === null || valueId === "actor"
+          ? actor
+          : valuesIn(segment, valueId)[at]!;
+        this.attempts.addEntry(isLate, value);
+        return;
+      }
+    }
+  }
+
+  #isEntry(actor: number, { fromMs, times, names, paths, contexts }: LoadedSegment, at: number) {
+    const { masks, rules } = this;
+    const name = names[at]!;
+    if ((masks.possible[name]! & this.#entering) === 0) return false;
+    const ms = fromMs + times[at]!;
+    if (ms < rules.fromMs || ms >= rules.toMs) return false;
+    const context = contexts[at]!;
+    if (context < masks.scope.contextMin || context > masks.scope.contextMax) return false;
+    return !masks.isNarrowed ||
+      (masks.narrow(name, paths[at]!, context, actor) & this.#entering) !== 0;
+  }
+
+  #hasLateEntry(actor: number, { count, segments, starts, ends }: ActorWay): boolean {
+    for (let i = count - 1; i >= 0; i--) {
+      const segment = segments[i]!;
+      for (let at = ends[i]! - 1; at >= starts[i]!; at--) {
+        if (segment.fromMs + segment.times[at]! <= this.lateFromMs) return false;
+        if (this.#isEntry(actor, segment, at)) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Keeps what matters of a stretch, from the actor's first entry on. */
+  #gather(actor: number, segment: LoadedSegment, start: number, end: number): void {
+    this.#makeRoom(end - start);
+    const { fromMs, times, names, paths, contexts } = segment;
+    const fromTime = Math.max(this.reach.fromMs - fromMs, 0);
+    const toTime = Math.min(this.reach.toMs - fromMs, TIME_END);
+    const masks = this.masks;
+    const { possible, isNarrowed } = masks;
+    const { contextMin, contextMax } = masks.scope;
+    const entering = this.#entering;
+    const later = this.#wantedLater;
+    const isValued = this.valueId !== null;
+    const values = valuesIn(segment, this.valueId);
+    const keptMs = this.#ms;
+    const keptMasks = this.#masks;
+    const keptValues = this.#values;
+    let length = this.#length;
+    let seen = this.#seen;
+    let wanted = length === 0 ? ANY_BIT : later;
+    for (let at = start; at < end; at++) {
+      const name = names[at]!;
+      let mask = possible[name]! & wanted;
+      if (mask === 0) continue;
+      const time = times[at]!;
+      if (time < fromTime) continue;
+      if (time >= toTime) break;
+      const context = contexts[at]!;
+      if (context < contextMin || context > contextMax) continue;
+      if (isNarrowed) mask = masks.narrow(name, paths[at]!, context, actor) & wanted;
+      if (mask === 0 || (length === 0 && (mask & entering) === 0)) continue;
+      keptMs[length] = fromMs + time;
+      keptMasks[length] = mask;
+      if (isValued) keptValues[length] = values[at]!;
+      seen |= mask;
+      length++;
+      wanted = later;
+    }
+    this.#length = length;
+    this.#seen = seen;
+  }
+
+  #finish(actor: number): void {
+    const valueAt = (place: number) => this.valueId === "actor" ? actor : this.#values[place]!;
+    if (this.#endsAtEntry(this.#seen)) {
+      this.attempts.addEntry(this.#isLate(this.#lastEntry()), valueAt(0));
+      return;
+    }
+    const events: ActorEvents = { length: this.#length, ms: this.#ms, masks: this.#masks };
+    const attempt = bestAttempt(events, this.rules);
+    if (attempt === null) return;
+    const { entry, died, lastEntry } = attempt;
+    const ms = attempt.events.map((place) => this.#ms[place]!);
+    this.attempts.add(ms, died, this.#isLate(lastEntry), valueAt(entry));
+  }
+
+  /** Whether events of these bits bring no attempt further than its entry, and end none. */
+  #endsAtEntry(bits: number): boolean {
+    const { order, stepCount } = this.rules;
+    if (stepCount === 1) return true;
+    if ((bits & EXCLUDED) !== 0) return false;
+    const steps = bits & this.#steps;
+    return order === "unordered" ? (steps & steps - 1) === 0 : (steps & 2) === 0;
+  }
+
+  /** The place of the last entry that is tried. */
+  #lastEntry(): number {
+    if (this.rules.entry === "first") return 0;
+    let place = this.#length - 1;
+    while (this.#ms[place]! >= this.rules.toMs || (this.#masks[place]! & this.#entering) === 0) {
+      place--;
+    }
+    return place;
+  }
+
+  #isLate(entry: number): boolean {
+    return this.#ms[entry]! > this.lateFromMs;
+  }
+
+  #makeRoom(events: number): void {
+    const needed = this.#length + events;
+    if (needed <= this.#ms.length) return;
+    const [ms, masks, values] = [this.#ms, this.#masks, this.#values];
+    (this.#ms = new Float64Array(2 * needed)).set(ms);
+    (this.#masks = new Uint16Array(2 * needed)).set(masks);
+    (this.#values = new Int32Array(2 * needed)).set(values);
+  }
+}
+
+/** What a funnel comes to, followed over histories of all its reach: see `isOfHistories`, `reachOf`. */
+export async function tallyHistories(
+  sql: Sql,
+  histories: Histories,
+  question: FunnelQuestion,
+): Promise<FunnelTally> {
+  const { definition, scope, span, asOfMs } = question;
+  const { steps, exclude, order, entry, by } = definition;
+  const windowMs = windowMsOf(definition);
+  const stepCount = steps.length;
+  const lists = [scope.filters, ...[...steps, ...exclude].map(matchFilters)];
+  const [scopeTest, ...tests] = await eventTests(sql, scope, scope.bots, lists);
+  const follower = new ActorFollower(
+    new EventMasks(definition, scopeTest!, tests),
+    { order, entry, stepCount, windowMs, ...span },
+    reachOf(question),
+    by === null ? null : fieldId(by),
+    asOfMs - windowMs,
+  );
+  await walkActors(sql, histories, (actor, way) => follower.visit(actor, way));
+  return await tallyAttempts(sql, scope, follower.attempts, stepCount, by);
+}

@@ -1,0 +1,194 @@
+import type { Row, Sql } from "../db/sql.ts";
+import { FUNNEL_GROUPS_MAX } from "../limits.ts";
+import type { Field } from "./filters.ts";
+import { fieldId } from "./filter_conditions.ts";
+import {
+  type FunnelGroupTally,
+  type FunnelTally,
+  OTHER,
+  type StepTally,
+} from "./funnel_summary.ts";
+import { factValue, type Scope } from "./selection.ts";
+import { SqlParams } from "./sql_params.ts";
+
+const DEPTH = 0xf;
+const DIED = 1 << 4;
+const LATE = 1 << 5;
+
+/** The attempts that count, in columns: as many objects would weigh ten times as much. */
+export class CountedAttempts {
+  /** How many steps each reached, at least one, and flags. */
+  readonly outcomes: number[] = [];
+  /** The id that the value at each one's entry is looked up by. */
+  readonly values: number[] = [];
+  /** How long each took from step to step, one after the other. */
+  readonly stepsMs: number[] = [];
+
+  /**
+   * Adds an attempt that reached `ms.length` steps, each at its moment, by `value` told apart.
+   * `died`: an excluded event ended it; `late`: the window of one of the actor's attempts is not over.
+   */
+  add(ms: readonly number[], died: boolean, late: boolean, value: number): void {
+    for (let step = 1; step < ms.length; step++) this.stepsMs.push(ms[step]! - ms[step - 1]!);
+    this.#push(ms.length | (died ? DIED : 0), late, value);
+  }
+
+  /** Adds an attempt that came no further than its entry, and did not die. */
+  addEntry(late: boolean, value: number): void {
+    this.#push(1, late, value);
+  }
+
+  #push(outcome: number, late: boolean, value: number): void {
+    this.outcomes.push(late ? outcome | LATE : outcome);
+    this.values.push(value);
+  }
+}
+
+/** `percentile_cont` of numbers in ascending order. */
+function percentile(sorted: Float64Array, fraction: number): number | null {
+  if (sorted.length === 0) return null;
+  const place = fraction * (sorted.length - 1);
+  const below = Math.floor(place);
+  const [low, high] = [sorted[below]!, sorted[Math.ceil(place)]!];
+  return low + (place - below) * (high - low);
+}
+
+/** What the attempts of a group, or of everybody, come to. */
+class Tally {
+  /** Of each step after the first, how long each attempt that reached it took. */
+  readonly #times: readonly number[][];
+  #entered = 0;
+  #excluded = 0;
+  #open = 0;
+
+  constructor(stepCount: number) {
+    this.#times = Array.from({ length: stepCount - 1 }, () => []);
+  }
+
+  /** `stepsMs` from `at` on: the times of the attempt's later steps. */
+  add(outcome: number, stepsMs: readonly number[], at: number): void {
+    const depth = outcome & DEPTH;
+    for (let i = 0; i < depth - 1; i++) this.#times[i]!.push(stepsMs[at + i]!);
+    this.#entered++;
+    if (depth > this.#times.length) return;
+    if ((outcome & DIED) !== 0) this.#excluded++;
+    else if ((outcome & LATE) !== 0) this.#open++;
+  }
+
+  steps(): StepTally[] {
+    const later = this.#times.map((times) => {
+      const sorted = Float64Array.from(times).sort();
+      const [medianMs, p90Ms] = [percentile(sorted, 0.5), percentile(sorted, 0.9)];
+      return { actors: times.length, medianMs, p90Ms };
+    });
+    return [{ actors: this.#entered, medianMs: null, p90Ms: null }, ...later];
+  }
+
+  get ends(): Pick<FunnelTally, "excluded" | "open"> {
+    return { excluded: this.#excluded, open: this.#open };
+  }
+}
+
+interface ValueRow extends Row {
+  readonly id: number;
+  readonly value: string;
+}
+
+/** The values that ids stand for, in the order of their bytes; of a missing one there is no row. */
+async function valuesOf(
+  sql: Sql,
+  scope: Scope,
+  by: Field,
+  ids: readonly number[],
+): Promise<ValueRow[]> {
+  const params = new SqlParams();
+  const { joins, value } = factValue(params, scope, by);
+  return await sql.query<ValueRow>(
+    `SELECT f.${fieldId(by)}_id AS id, ${value} AS value
+    FROM (
+      SELECT ${params.int(scope.projectId)} AS project_id, n.id AS ${fieldId(by)}_id
+      FROM unnest(${params.ints(ids)}) AS n (id)) AS f ${joins}
+    WHERE (${value}) IS NOT NULL
+    ORDER BY (${value}) COLLATE "C"`,
+    params.values,
+  );
+}
+
+/** The attempts of one value; undefined: not looked up yet, null: missing. */
+interface Group {
+  value: string | null | undefined;
+  entered: number;
+  converted: number;
+  tally: Tally | null;
+}
+
+/** A group for each id, as if each had a value of its own. */
+function groupsById({ outcomes, values }: CountedAttempts, stepCount: number): Map<number, Group> {
+  const groups = new Map<number, Group>();
+  for (let i = 0; i < values.length; i++) {
+    let group = groups.get(values[i]!);
+    if (group === undefined) {
+      group = { value: undefined, entered: 0, converted: 0, tally: null };
+      groups.set(values[i]!, group);
+    }
+    group.entered++;
+    if ((outcomes[i]! & DEPTH) === stepCount) group.converted++;
+  }
+  return groups;
+}
+
+/**
+ * Makes the groups of equal values one. @returns each group once, the largest first; equally large
+ * ones in the order of `rows`, the missing value last
+ */
+function unite(byId: Map<number, Group>, rows: readonly ValueRow[]): Group[] {
+  const byValue = new Map<string | null, Group>();
+  const take = (id: number, own: Group, value: string | null): void => {
+    own.value = value;
+    const group = byValue.get(value);
+    if (group === undefined) {
+      byValue.set(value, own);
+      return;
+    }
+    group.entered += own.entered;
+    group.converted += own.converted;
+    byId.set(id, group);
+  };
+  for (const { id, value } of rows) take(id, byId.get(id)!, value);
+  for (const [id, group] of byId) if (group.value === undefined) take(id, group, null);
+  // Sorting keeps the order of equally large ones.
+  return [...byValue.values()].sort((a, b) => b.entered - a.entered || b.converted - a.converted);
+}
+
+/**
+ * Counts attempts: all of them, and by the values of `by` where that is given. `sql` must see the
+ * moment that the attempts are of.
+ */
+export async function tallyAttempts(
+  sql: Sql,
+  scope: Scope,
+  attempts: CountedAttempts,
+  stepCount: number,
+  by: Field | null,
+): Promise<FunnelTally> {
+  const byId = by === null ? new Map<number, Group>() : groupsById(attempts, stepCount);
+  const rows = by === null ? [] : await valuesOf(sql, scope, by, [...byId.keys()]);
+  const groups = unite(byId, rows);
+  const all = new Tally(stepCount);
+  const others = new Tally(stepCount);
+  for (const [i, group] of groups.entries()) {
+    group.tally = i < FUNNEL_GROUPS_MAX ? new Tally(stepCount) : others;
+  }
+  const { outcomes, values, stepsMs } = attempts;
+  let at = 0;
+  for (let i = 0; i < outcomes.length; i++) {
+    const outcome = outcomes[i]!;
+    all.add(outcome, stepsMs, at);
+    if (by !== null) byId.get(values[i]!)!.tally!.add(outcome, stepsMs, at);
+    at += (outcome & DEPTH) - 1;
+  }
+  const shown = groups.slice(0, FUNNEL_GROUPS_MAX)
+    .map(({ value, tally }): FunnelGroupTally => ({ value: value!, steps: tally!.steps() }));
+  if (groups.length > FUNNEL_GROUPS_MAX) shown.push({ value: OTHER, steps: others.steps() });
+  return { steps: all.steps(), ...all.ends, groups: by === null ? null : shown };
+}

@@ -1,0 +1,353 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { migrate } from "../../src/db/migrate.ts";
+import { MIGRATIONS } from "../../src/db/migrations.ts";
+import type { Database, Param, Row, Sql } from "../../src/db/sql.ts";
+import { type ActorWay, walkActors } from "../../src/histories/actor_walk.ts";
+import { columnText } from "../../src/histories/column.ts";
+import { type Histories, loadHistories } from "../../src/histories/histories.ts";
+import {
+  type HistoryEvent,
+  ID_BYTES,
+  type Segment,
+  segmentOf,
+} from "../../src/histories/segment.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
+import { HISTORY_IDS_LOOKED_UP } from "../../src/limits.ts";
+import { onBothEngines } from "../support/databases.ts";
+
+/** An event that nothing else is told of; its name is its number. */
+interface Told {
+  readonly identity: number;
+  readonly ms: number;
+  readonly number: number;
+  readonly id: Uint8Array;
+}
+
+/** Ids whose order says nothing of the events' other order. */
+function idOf(number: number): Uint8Array {
+  const id = new Uint8Array(ID_BYTES);
+  new DataView(id.buffer).setUint32(12, Math.imul(number, 2_654_435_761) >>> 0);
+  return id;
+}
+
+function compared(a: Told, b: Told): number {
+  return a.ms - b.ms || (a.id.toHex() < b.id.toHex() ? -1 : 1);
+}
+
+function segmentOfTold(events: readonly Told[]): Segment | null {
+  const sorted = events.toSorted((a, b) => a.identity - b.identity || compared(a, b));
+  return segmentOf(sorted.map(({ identity, ms, number, id }): HistoryEvent => ({
+    identity,
+    ms,
+    id,
+    name: number,
+    path: 0,
+    context: 1,
+    traffic: 1,
+    depth: NaN,
+  })));
+}
+
+function segmentsOf(groups: readonly (readonly Told[])[]): Segment[] {
+  return groups.map(segmentOfTold).filter((segment) => segment !== null);
+}
+
+/** A table of segments, numbered from 1, which has their events' ids and notes how often it is asked. */
+class IdTable implements Sql {
+  readonly lookUps: number[] = [];
+
+  constructor(readonly segments: readonly Segment[]) {}
+
+  query<R extends Row>(_text: string, params: readonly Param[] = []): Promise<R[]> {
+    const [segmentIds, places] = params.slice(0, 2).map((list) =>
+      String(list).slice(1, -1).split(",")
+    );
+    this.lookUps.push(places!.length);
+    const ids = places!.flatMap((place, i) => {
+      const { ids } = this.segments[Number(segmentIds![i]) - 1]!;
+      return [...ids.subarray(Number(place) * ID_BYTES, (Number(place) + 1) * ID_BYTES)];
+    });
+    return Promise.resolve([{ ids: Uint8Array.from(ids).toBase64() }] as unknown as R[]);
+  }
+
+  script(): Promise<void> {
+    throw new Error("no statement of a read");
+  }
+
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return work(this);
+  }
+}
+
+/** Segments in the order of their first event, each identity its own actor unless it is linked. */
+function historiesOf(segments: readonly Segment[], links: ReadonlyMap<number, number>): Histories {
+  const last = Math.max(
+    0,
+    ...links.keys(),
+    ...links.values(),
+    ...segments.flatMap((segment) => [
+      ...segment.identities,
+    ]),
+  );
+  return {
+    projectId: 1,
+    segments: segments.map(({ ids: _ids, ...columns }, i) => ({ ...columns, segmentId: i + 1 }))
+      .toSorted((a, b) => a.fromMs - b.fromMs),
+    actorOf: Int32Array.from({ length: last + 1 }, (_, i) => links.get(i) ?? i),
+  };
+}
+
+/** The names of the events of a way, in its order. */
+function numbersOf(way: ActorWay): number[] {
+  const numbers: number[] = [];
+  for (let i = 0; i < way.count; i++) {
+    assert.ok(way.starts[i]! < way.ends[i]!);
+    numbers.push(...way.segments[i]!.names.subarray(way.starts[i]!, way.ends[i]!));
+  }
+  return numbers;
+}
+
+interface Visit {
+  readonly actor: number;
+  readonly numbers: number[];
+  readonly stretches: number;
+}
+
+async function visitsOf(sql: Sql, histories: Histories): Promise<Visit[]> {
+  const visits: Visit[] = [];
+  await walkActors(sql, histories, (actor, way) => {
+    visits.push({ actor, numbers: numbersOf(way), stretches: way.count });
+  });
+  return visits;
+}
+
+async function walked(segments: readonly Segment[], links = new Map<number, number>()) {
+  const table = new IdTable(segments);
+  return { visits: await visitsOf(table, historiesOf(segments, links)), lookUps: table.lookUps };
+}
+
+/** What every walk must come to: each actor's events, sorted. */
+function expected(events: readonly Told[], links: ReadonlyMap<number, number>) {
+  const byActor = Map.groupBy(events, ({ identity }) => links.get(identity) ?? identity);
+  return [...byActor].map(([actor, own]) => ({
+    actor,
+    numbers: own.toSorted(compared).map(({ number }) => number),
+  })).sort((a, b) => a.actor - b.actor);
+}
+
+function told(identity: number, ms: number, number: number): Told {
+  return { identity, ms, number, id: idOf(number) };
+}
+
+Deno.test("walkActors: every actor once, with all events in order, however they lie", async () => {
+  const place = fc.record({
+    identity: fc.integer({ min: 1, max: 8 }),
+    ms: fc.oneof(fc.integer({ min: -4, max: 4 }), fc.integer({ min: -1e9, max: 1e9 })),
+    group: fc.nat({ max: 5 }),
+  });
+  const linked = fc.dictionary(fc.constantFrom("1", "2", "3"), fc.constantFrom(4, 5, 12));
+  await fc.assert(
+    fc.asyncProperty(fc.array(place, { maxLength: 80 }), linked, async (places, owners) => {
+      const links = new Map(Object.entries(owners).map(([id, actor]) => [Number(id), actor]));
+      const events = places.map(({ identity, ms }, i) => told(identity, ms, i + 1));
+      const groups = Array.from(
+        { length: 6 },
+        (_, group) => events.filter((_, i) => places[i]!.group === group),
+      );
+      const { visits } = await walked(segmentsOf(groups), links);
+      const found = visits.map(({ actor, numbers }) => ({ actor, numbers }));
+      assert.deepEqual(found.toSorted((a, b) => a.actor - b.actor), expected(events, links));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("walkActors: one stretch a run where runs follow each other, and no id is looked up", async () => {
+  const groups = [
+    [told(1, 100, 1), told(1, 100, 2), told(3, 50, 3)],
+    [told(1, 101, 4), told(1, 300, 5), told(2, 200, 6)],
+    [told(3, 400, 7), told(1, 301, 8)],
+  ];
+  const { visits, lookUps } = await walked(segmentsOf(groups));
+  assert.deepEqual(visits.map(({ actor, stretches }) => [actor, stretches]), [
+    [1, 3],
+    [2, 1],
+    [3, 2],
+  ]);
+  assert.deepEqual(lookUps, []);
+});
+
+Deno.test("walkActors: shorter stretches where runs interleave, those of one segment too", async () => {
+  const groups = [
+    [told(1, 10, 1), told(1, 20, 2), told(1, 30, 3), told(2, 5, 4), told(2, 25, 5)],
+    [told(2, 26, 6), told(2, 40, 7)],
+  ];
+  const { visits, lookUps } = await walked(segmentsOf(groups), new Map([[1, 2]]));
+  assert.deepEqual(visits, [{ actor: 2, numbers: [4, 1, 2, 5, 6, 3, 7], stretches: 6 }]);
+  assert.deepEqual(lookUps, []);
+});
+
+Deno.test("walkActors: in one millisecond the ids decide, of such actors after all others", async () => {
+  const groups = [
+    [told(1, 10, 1), told(1, 20, 2), told(1, 20, 3), told(2, 1, 4)],
+    [told(1, 20, 5), told(1, 30, 6)],
+  ];
+  const { visits, lookUps } = await walked(segmentsOf(groups));
+  const tied = [2, 3, 5].toSorted((a, b) => idOf(a).toHex() < idOf(b).toHex() ? -1 : 1);
+  assert.deepEqual(visits.map(({ actor, numbers }) => [actor, numbers]), [
+    [2, [4]],
+    [1, [1, ...tied, 6]],
+  ]);
+  assert.deepEqual(lookUps, [3]);
+});
+
+Deno.test("walkActors: ids are looked up for many actors together, so many at a time", async () => {
+  const actors = 2 * HISTORY_IDS_LOOKED_UP;
+  const sides = [1, 2].map((side) =>
+    Array.from({ length: actors }, (_, i) => told(i + 1, 7, side * 20_000 + i))
+  );
+  const table = new IdTable(segmentsOf(sides));
+  const asked: number[] = [];
+  await walkActors(table, historiesOf(table.segments, new Map()), () => {
+    asked.push(table.lookUps.length);
+  });
+  // The ids of some are done with before those of others are asked for.
+  const half = HISTORY_IDS_LOOKED_UP / 2;
+  assert.deepEqual(asked, Array.from({ length: actors }, (_, i) => 1 + Math.floor(i / half)));
+  assert.deepEqual(table.lookUps, Array(4).fill(HISTORY_IDS_LOOKED_UP));
+  const busy = [1, 2].map((side) =>
+    Array.from({ length: HISTORY_IDS_LOOKED_UP }, (_, i) => told(1, i, side * 20_000 + i))
+  );
+  const one = await walked(segmentsOf(busy));
+  assert.deepEqual(one.lookUps, Array(2).fill(HISTORY_IDS_LOOKED_UP));
+  assert.deepEqual(one.visits[0]!.numbers, expected(busy.flat(), new Map())[0]!.numbers);
+});
+
+Deno.test("walkActors: an actor of thousands of runs, which all interleave", async () => {
+  const [runs, segments] = [4_000, 4];
+  const events = Array.from(
+    { length: 5 * runs },
+    (_, i) => told(1 + i % (runs / segments), Math.imul(i, 7_919) % (40 * runs), i + 1),
+  );
+  const groups = Array.from(
+    { length: segments },
+    (_, group) => events.filter((_, i) => Math.floor(i / 5) % segments === group),
+  );
+  const links = new Map(events.map(({ identity }) => [identity, 1_001]));
+  const { visits } = await walked(segmentsOf(groups), links);
+  assert.equal(visits.length, 1);
+  assert.deepEqual(visits[0]!.numbers, expected(events, links)[0]!.numbers);
+});
+
+Deno.test("walkActors: others have their turn meanwhile", async () => {
+  const events = Array.from({ length: 20_000 }, (_, i) => told(i + 1, i, 1));
+  const segments = segmentsOf([events]);
+  let turns = 0;
+  const timer = setInterval(() => turns++, 0);
+  await walkActors(new IdTable(segments), historiesOf(segments, new Map()), (actor) => {
+    const untilMs = performance.now() + 20;
+    while (actor % 4_000 === 0 && performance.now() < untilMs);
+  });
+  clearInterval(timer);
+  assert.ok(turns >= 3, `${turns} turns`);
+});
+
+Deno.test("walkActors: nothing to walk, and a visit that fails", async () => {
+  assert.deepEqual(await walked([]), { visits: [], lookUps: [] });
+  const segments = segmentsOf([[told(1, 1, 1)]]);
+  const histories = historiesOf(segments, new Map());
+  await assert.rejects(
+    walkActors(new IdTable(segments), histories, () => {
+      throw new Error("seen enough");
+    }),
+    /seen enough/,
+  );
+});
+
+async function store(database: Database, projectId: number, segment: Segment): Promise<void> {
+  const { fromMs, toMs, ids, ...columns } = segment;
+  const names = Object.keys(columns);
+  const values = Object.values(columns).map((column) => column && columnText(column));
+  const decoded = names.map((_, i) => `decode($${i + 6}::text, 'base64')`);
+  await database.query(
+    `INSERT INTO history_segments (project_id, from_ms, to_ms, events, ids, ${names})
+    VALUES ($1::int, $2::int8, $3::int8, $4::int, decode($5::text, 'base64'), ${decoded})`,
+    [projectId, fromMs, toMs, segment.times.length, ids.toBase64(), ...values],
+  );
+}
+
+/** Project 1 in whole and project 2, whose facts are not all in segments. */
+async function storedHistories(database: Database): Promise<Told[][]> {
+  await migrate(database, MIGRATIONS);
+  await database.query(
+    `INSERT INTO fold_projects (project_id, has_histories) VALUES (1, true), (2, false), (3, true)`,
+  );
+  await database.query(
+    `INSERT INTO identities (project_id, identity_id, actor_id, kind, value)
+    SELECT 1, i, CASE WHEN i = 2 THEN 300 WHEN i = 400 THEN 1 ELSE i END, 'a', i::text
+    FROM generate_series(1, 400) i
+    UNION ALL SELECT 2, 1, 2, 'a', 'another project'`,
+  );
+  const groups = [
+    [told(1, -50, 1), told(2, -40, 2), told(2, 100, 3)],
+    [told(2, 100, 4), told(2, 100, 5), told(3, 150, 6)],
+    [told(3, 200, 7), told(1, 260, 8)],
+  ];
+  for (const segment of segmentsOf(groups)) await store(database, 1, segment);
+  await store(database, 2, segmentOfTold([told(9, 100, 9)])!);
+  return groups;
+}
+
+onBothEngines("histories: stored segments are loaded and walked", async (t, db) => {
+  const database = await db.open();
+  const groups = await storedHistories(database);
+  const cache = new SegmentCache(100_000);
+  const load = (projectId: number, fromMs: number, toMs: number) =>
+    database.transaction((sql) => loadHistories(sql, cache, projectId, { fromMs, toMs }));
+  const numbers = (histories: Histories | null) =>
+    histories!.segments.map(({ names }) => [...names].toSorted((a, b) => a - b));
+
+  await t.step("whole segments with an event in [from, to)", async () => {
+    const [first, second, third] = groups.map((group) => group.map(({ number }) => number));
+    assert.deepEqual(numbers(await load(1, -1000, 1000)), [first, second, third]);
+    assert.deepEqual(numbers(await load(1, 0, 50)), [first]);
+    assert.deepEqual(numbers(await load(1, 100, 101)), [first, second]);
+    assert.deepEqual(numbers(await load(1, 101, 200)), [second]);
+    assert.deepEqual(numbers(await load(1, 150, 201)), [second, third]);
+    assert.deepEqual(numbers(await load(1, 261, 999)), []);
+    assert.deepEqual(numbers(await load(1, -99, -50)), []);
+  });
+
+  await t.step("columns are what was stored", async () => {
+    const { ids: _ids, ...stored } = segmentOfTold(groups[1]!)!;
+    const [, second] = (await load(1, -1000, 1000))!.segments;
+    assert.deepEqual({ ...second!, segmentId: 0 }, { ...stored, segmentId: 0 });
+  });
+
+  await t.step("the actor of every identity that is linked, or did something", async () => {
+    const { actorOf } = (await load(1, 150, 201))!;
+    assert.equal(actorOf.length, 401);
+    assert.deepEqual([1, 2, 3, 300, 400].map((id) => actorOf[id]), [1, 300, 3, 300, 1]);
+    assert.deepEqual([...(await load(3, 0, 9))!.actorOf], [0]);
+  });
+
+  await t.step("none where not all facts are in segments, or nothing was folded", async () => {
+    assert.equal(await load(2, -1000, 1000), null);
+    assert.equal(await load(4, -1000, 1000), null);
+  });
+
+  await t.step("ids of events in one millisecond are looked up", async () => {
+    const histories = (await load(1, -1000, 1000))!;
+    const visits = await visitsOf(database, histories);
+    const found = visits.map(({ actor, numbers }) => ({ actor, numbers }));
+    assert.deepEqual(
+      found.toSorted((a, b) => a.actor - b.actor),
+      expected(groups.flat(), new Map([[2, 300]])),
+    );
+    assert.equal(visits.at(-1)!.actor, 300);
+    const gone = historiesOf(segmentsOf(groups), new Map([[2, 300]]));
+    const elsewhere = gone.segments.map((segment) => ({ ...segment, segmentId: 999 }));
+    await assert.rejects(visitsOf(database, { ...gone, segments: elsewhere }), /are gone/);
+  });
+});

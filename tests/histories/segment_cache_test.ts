@@ -1,0 +1,233 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Param, Row, Sql } from "../../src/db/sql.ts";
+import { columnText } from "../../src/histories/column.ts";
+import { loadHistories } from "../../src/histories/histories.ts";
+import { type LoadedSegment, SegmentCache } from "../../src/histories/segment_cache.ts";
+import { HISTORY_FETCH_BYTES_MAX, HISTORY_READ_BYTES_MAX } from "../../src/limits.ts";
+
+/** What a segment of one event weighs without its times: 4 + 8 + 1 + 1 + 1. */
+const BARE_BYTES = 15;
+
+/** One that weighs so many bytes. */
+function weighing(segmentId: number, bytes: number): LoadedSegment {
+  return {
+    segmentId,
+    fromMs: 0,
+    toMs: 0,
+    identities: Int32Array.of(segmentId),
+    starts: Uint32Array.of(0, 1),
+    times: new Uint32Array((bytes - BARE_BYTES - 1) / 4),
+    names: Uint8Array.of(1),
+    paths: Uint8Array.of(0),
+    contexts: Uint8Array.of(1),
+    traffics: Uint8Array.of(1),
+    depths: new Float64Array(0),
+  };
+}
+
+const BYTES = 100;
+const fetchNothing = () => Promise.reject(new Error("nothing was to be fetched"));
+
+/** Fetches segments of 100 bytes, and notes which. */
+function fetches(fetched: number[] = []) {
+  return (ids: readonly number[]) => {
+    fetched.push(...ids);
+    return Promise.resolve(ids.map((id) => weighing(id, BYTES)).reverse());
+  };
+}
+
+Deno.test("SegmentCache: what is kept is not fetched, and all come in the order asked for", async () => {
+  const cache = new SegmentCache(10 * BYTES);
+  const fetched: number[] = [];
+  const first = await cache.load([3, 1], fetches(fetched));
+  const second = await cache.load([1, 2, 3], fetches(fetched));
+  assert.deepEqual(second.map(({ segmentId }) => segmentId), [1, 2, 3]);
+  assert.deepEqual(fetched, [3, 1, 2]);
+  assert.equal(second[2], first[0]);
+  assert.equal(cache.get(1), first[1]);
+  assert.equal(cache.get(4), undefined);
+  assert.equal(cache.bytes, 3 * BYTES);
+});
+
+Deno.test("SegmentCache: what was used least recently goes first, and what is too large is not kept", async () => {
+  const cache = new SegmentCache(3 * BYTES);
+  await cache.load([1, 2, 3], fetches());
+  cache.get(1);
+  await cache.load([2], fetchNothing);
+  await cache.load([4], fetches());
+  assert.deepEqual([1, 2, 3, 4].map((id) => cache.get(id) !== undefined), [
+    true,
+    true,
+    false,
+    true,
+  ]);
+  const large = weighing(5, 4 * BYTES);
+  assert.deepEqual(await cache.load([5], () => Promise.resolve([large])), [large]);
+  assert.equal(cache.get(5), undefined);
+  assert.equal(cache.bytes, 3 * BYTES);
+  const [two] = await cache.load([6], () => Promise.resolve([weighing(6, 2 * BYTES)]));
+  assert.equal(cache.get(6), two);
+  assert.equal(cache.bytes, 3 * BYTES);
+});
+
+Deno.test("SegmentCache: agrees with a list in the order of use, whatever is asked for", async () => {
+  const asked = fc.array(
+    fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 4 }),
+    { maxLength: 30 },
+  );
+  await fc.assert(fc.asyncProperty(asked, fc.integer({ min: 0, max: 12 }), async (loads, room) => {
+    const sizeOf = (id: number) => BARE_BYTES + 1 + 40 * id;
+    const cache = new SegmentCache(room * 50);
+    let model: number[] = [];
+    for (const ids of loads) {
+      const missing: number[] = [];
+      const segments = await cache.load(ids, (wanted) => {
+        missing.push(...wanted);
+        return Promise.resolve(wanted.map((id) => weighing(id, sizeOf(id))));
+      });
+      assert.deepEqual(segments.map(({ segmentId }) => segmentId), ids);
+      assert.deepEqual(missing, ids.filter((id) => !model.includes(id)));
+      const hits = ids.filter((id) => model.includes(id));
+      model = [...model.filter((id) => !hits.includes(id)), ...hits];
+      for (const id of missing.filter((id) => sizeOf(id) <= room * 50)) {
+        model.push(id);
+        while (model.reduce((sum, one) => sum + sizeOf(one), 0) > room * 50) model.shift();
+      }
+      assert.equal(cache.bytes, model.reduce((sum, one) => sum + sizeOf(one), 0));
+    }
+  }));
+});
+
+Deno.test("SegmentCache: what somebody is fetching is waited for, even where it will not be kept", async () => {
+  const cache = new SegmentCache(0);
+  const begun = Promise.withResolvers<LoadedSegment[]>();
+  const fetched: number[] = [];
+  const first = cache.load([1, 2], () => begun.promise);
+  const second = cache.load([2, 3, 1], fetches(fetched));
+  begun.resolve([weighing(1, BYTES), weighing(2, BYTES)]);
+  const [ones, others] = await Promise.all([first, second]);
+  assert.deepEqual(others.map(({ segmentId }) => segmentId), [2, 3, 1]);
+  assert.deepEqual([others[0], others[2]], [ones[1], ones[0]]);
+  assert.deepEqual(fetched, [3]);
+});
+
+Deno.test("SegmentCache: a fetch that failed is not remembered, and who waited fetches for himself", async () => {
+  const cache = new SegmentCache(10 * BYTES);
+  const begun = Promise.withResolvers<LoadedSegment[]>();
+  const fetched: number[] = [];
+  const first = cache.load([1], () => begun.promise);
+  const second = cache.load([1, 2], fetches(fetched));
+  const third = cache.load([1], fetches(fetched));
+  begun.reject(new Error("the connection is lost"));
+  await assert.rejects(first, /the connection is lost/);
+  assert.deepEqual((await second).map(({ segmentId }) => segmentId), [1, 2]);
+  assert.deepEqual((await third).map(({ segmentId }) => segmentId), [1]);
+  assert.deepEqual(fetched.toSorted(), [1, 2]);
+  await assert.rejects(cache.load([7], () => Promise.reject(new Error("away"))), /away/);
+  assert.equal((await cache.load([7], fetches()))[0]!.segmentId, 7);
+});
+
+Deno.test("SegmentCache: a segment that its fetch did not bring is a failure", async () => {
+  const cache = new SegmentCache(10 * BYTES);
+  await assert.rejects(
+    cache.load([1, 2], () => Promise.resolve([weighing(1, BYTES)])),
+    /Segment 2 of a history is gone/,
+  );
+});
+
+/** A database of segments, which tells each a size, and notes what is fetched together. */
+class FakeSql implements Sql {
+  readonly fetched: number[][] = [];
+  linksFetched = 0;
+  linksVersion = 0;
+  links = new Map<number, number>();
+
+  constructor(readonly sizes: ReadonlyMap<number, number>) {}
+
+  query<R extends Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
+    return Promise.resolve(this.#rows(text, params) as R[]);
+  }
+
+  script(): Promise<void> {
+    throw new Error("no statement of a read");
+  }
+
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return work(this);
+  }
+
+  #rows(text: string, params: readonly Param[]): Row[] {
+    if (text.includes("has_histories")) {
+      return [...this.sizes].map(([segment_id, bytes]) => ({
+        segment_id,
+        bytes,
+        links_version: this.linksVersion,
+      }));
+    }
+    if (text.includes("FROM identities")) {
+      this.linksFetched++;
+      const pairs = new DataView(new ArrayBuffer(8 * this.links.size));
+      [...this.links].flat().forEach((id, i) => pairs.setInt32(4 * i, id));
+      return [{ links: new Uint8Array(pairs.buffer).toBase64() }];
+    }
+    const ids = String(params[1]).slice(1, -1).split(",").map(Number);
+    this.fetched.push(ids);
+    return ids.map((id) => {
+      const { segmentId, fromMs, toMs, ...columns } = weighing(id, BYTES);
+      const texts = Object.entries(columns).map(([name, column]) => [name, columnText(column!)]);
+      return { segment_id: segmentId, from_ms: fromMs, to_ms: toMs, ...Object.fromEntries(texts) };
+    });
+  }
+}
+
+const SPAN = { fromMs: 0, toMs: 1 };
+
+Deno.test("loadHistories: a few segments at a time, those that are missing alone", async () => {
+  const most = HISTORY_FETCH_BYTES_MAX;
+  const sql = new FakeSql(
+    new Map([[9, 10], [1, most / 2], [5, most / 2], [2, 1], [3, 2 * most], [4, 1], [8, most - 1]]),
+  );
+  const cache = new SegmentCache(10 * BYTES);
+  await cache.load([9], fetches());
+  const histories = await loadHistories(sql, cache, 1, SPAN);
+  assert.deepEqual(sql.fetched, [[1, 5], [2], [3], [4, 8]]);
+  assert.deepEqual(histories!.segments.map(({ segmentId }) => segmentId), [9, 1, 5, 2, 3, 4, 8]);
+  assert.deepEqual(histories!.segments[1], weighing(1, BYTES));
+  assert.deepEqual([...histories!.actorOf], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+Deno.test("loadHistories: what is kept is used even where it does not fit beside the rest", async () => {
+  const sql = new FakeSql(new Map([1, 2, 3, 4].map((id) => [id, BYTES])));
+  const cache = new SegmentCache(2 * BYTES);
+  await loadHistories(sql, cache, 1, SPAN);
+  await loadHistories(sql, cache, 1, SPAN);
+  assert.deepEqual(sql.fetched, [[1, 2, 3, 4], [1, 2]]);
+});
+
+Deno.test("loadHistories: who is who is asked for again once that has changed", async () => {
+  const cache = new SegmentCache(10 * BYTES);
+  const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
+  sql.links.set(2, 3);
+  const actorsOf = async () => [...(await loadHistories(sql, cache, 1, SPAN))!.actorOf];
+  assert.deepEqual(await actorsOf(), [0, 1, 3, 3]);
+  sql.links.set(1, 3);
+  const later = new FakeSql(new Map([[1, 10], [6, 10]]));
+  const longer = (await loadHistories(later, cache, 1, SPAN))!.actorOf;
+  assert.deepEqual([[...longer], later.linksFetched], [[0, 1, 3, 3, 4, 5, 6], 0]);
+  sql.linksVersion++;
+  assert.deepEqual(await actorsOf(), [0, 3, 3, 3]);
+  assert.equal(sql.linksFetched, 2);
+  await loadHistories(later, cache, 2, SPAN);
+  assert.equal(later.linksFetched, 1);
+});
+
+Deno.test("loadHistories: not more than a read may follow", async () => {
+  const half = HISTORY_READ_BYTES_MAX / 2;
+  const cache = new SegmentCache(10 * BYTES);
+  const tooLarge = new FakeSql(new Map([[1, half], [2, half], [3, 1]]));
+  assert.equal(await loadHistories(tooLarge, cache, 1, SPAN), null);
+  assert.deepEqual(tooLarge.fetched, []);
+  const justNot = new FakeSql(new Map([[1, half], [2, half]]));
+  assert.equal((await loadHistories(justNot, cache, 1, SPAN))!.segments.length, 2);
+});
