@@ -344,5 +344,12 @@ export const HISTORY_FETCH_BYTES_MAX = 16 * MEBIBYTE;
 /** Ids of events that are looked up at once, and how long actors are followed without a pause. */
 export const HISTORY_IDS_LOOKED_UP = 4_000;
 export const HISTORY_WALK_MS = 10;
+/** Events of one millisecond, about, among which the list of stored events still looks for its next ones. */
+export const LISTED_TIES_MAX = 20_000;
+/** Visitors of a part of a day whose days are looked up one by one. */
+export const TAIL_ACTORS_LOOKED_UP_MAX = 5_000;
 /** Projects of which it is kept who is who: four bytes for each identity. */
 export const HISTORY_PROJECTS_KNOWN_MAX = 50;
+
+/** Insights, by histories: numbers of 4 bytes that values are counted by at once; at least those of one match. */
+export const INSIGHT_CELLS_MAX = 16_000_000;

@@ -1,7 +1,8 @@
-import { setImmediate } from "node:timers";
-import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { HISTORY_IDS_LOOKED_UP, HISTORY_WALK_MS } from "../limits.ts";
+import type { Sql } from "../db/sql.ts";
+import { HISTORY_IDS_LOOKED_UP } from "../limits.ts";
+import { lookUpIds } from "./event_ids.ts";
 import type { Histories } from "./histories.ts";
+import { Pace } from "./pace.ts";
 import { compareIds, ID_BYTES } from "./segment.ts";
 import type { LoadedSegment } from "./segment_cache.ts";
 
@@ -120,23 +121,7 @@ class TiedEvents {
 
   /** Has the ids of all of them looked up. */
   async lookUp(sql: Sql, projectId: number): Promise<void> {
-    this.#ids = new Uint8Array(this.count * ID_BYTES);
-    for (let from = 0; from < this.count; from += HISTORY_IDS_LOOKED_UP) {
-      const to = Math.min(from + HISTORY_IDS_LOOKED_UP, this.count);
-      const [row] = await sql.query<{ ids: string | null }>(
-        `SELECT encode(string_agg(substr(h.ids, ${ID_BYTES} * e.place + 1, ${ID_BYTES}), ''::bytea ORDER BY e.number), 'base64') AS ids
-        FROM unnest($1::text::int8[], $2::text::int[]) WITH ORDINALITY AS e (segment_id, place, number)
-        JOIN history_segments h ON h.project_id = $3::int AND h.segment_id = e.segment_id`,
-        [
-          arrayLiteral(this.#segmentIds.slice(from, to)),
-          arrayLiteral(this.#places.slice(from, to)),
-          projectId,
-        ],
-      );
-      const ids = Uint8Array.fromBase64(row!.ids ?? "");
-      if (ids.length !== (to - from) * ID_BYTES) throw new Error("Ids of a history are gone");
-      this.#ids.set(ids, from * ID_BYTES);
-    }
+    this.#ids = await lookUpIds(sql, projectId, this.#segmentIds, this.#places);
   }
 
   /** The next events, by number from 0, in the order of their ids. */
@@ -322,20 +307,6 @@ class RunMerge {
       place = child;
     }
     heap[place] = run;
-  }
-}
-
-/** Lets others have their turn when it is time. */
-class Pace {
-  #resumedMs = performance.now();
-
-  isOver(): boolean {
-    return performance.now() - this.#resumedMs >= HISTORY_WALK_MS;
-  }
-
-  async pause(): Promise<void> {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    this.#resumedMs = performance.now();
   }
 }
 

@@ -1,4 +1,5 @@
 import { type IntegerColumn, narrowed } from "./column.ts";
+import { Pace } from "./pace.ts";
 
 /**
  * Some events of a project, as columns: in the order of who did them, then of time, then of the
@@ -43,6 +44,8 @@ export interface HistoryEvent {
 
 export const ID_BYTES = 16;
 const SCROLL = 3;
+/** Events between two looks at the clock. */
+const EVENTS_UNTIMED = 2_000;
 
 /** Order of ids by their bytes, as PostgreSQL orders uuids. */
 export function compareIds(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): number {
@@ -93,6 +96,21 @@ class SegmentBuilder {
     this.#ids.set(event.id, at * ID_BYTES);
   }
 
+  /** An event of another segment; `scroll`: which of its depths is the event's, if it is a scroll. */
+  copy(segment: Segment, at: number, scroll: number): void {
+    const to = this.#length++;
+    const name = segment.names[at]!;
+    this.#ms[to] = segment.fromMs + segment.times[at]!;
+    this.#names[to] = name;
+    this.#paths[to] = segment.paths[at]!;
+    this.#contexts[to] = segment.contexts[at]!;
+    this.#traffics[to] = segment.traffics[at]!;
+    if (name === SCROLL) this.#depths.push(segment.depths[scroll]!);
+    for (let i = 0; i < ID_BYTES; i++) {
+      this.#ids[to * ID_BYTES + i] = segment.ids[at * ID_BYTES + i]!;
+    }
+  }
+
   /** Null where nothing was added. */
   end(): Segment | null {
     const length = this.#length;
@@ -133,79 +151,80 @@ export function segmentOf(events: readonly HistoryEvent[]): Segment | null {
   return builder.end();
 }
 
-/** Events of one identity that lie side by side in a segment. */
-interface Run {
+/** Goes through the runs of a segment: what one identity did lies side by side. */
+class RunReader {
+  #run = 0;
+  /** How many scrolls lie before the run. */
+  #scrolls = 0;
+
+  constructor(readonly segment: Segment) {}
+
+  /** Whose the run is; past the last one nobody's. */
+  get identity(): number {
+    return this.segment.identities[this.#run] ?? Infinity;
+  }
+
+  /** Its events, as places to copy from; goes on to the next run. */
+  take(): CopiedEvent[] {
+    const { segment } = this;
+    const events: CopiedEvent[] = [];
+    const end = segment.starts[this.#run + 1]!;
+    for (let at = segment.starts[this.#run]!; at < end; at++) {
+      const ms = segment.fromMs + segment.times[at]!;
+      events.push({ segment, at, ms, scroll: this.#scrolls });
+      if (segment.names[at] === SCROLL) this.#scrolls++;
+    }
+    this.#run++;
+    return events;
+  }
+}
+
+/** An event of a segment, and which depth is its. */
+interface CopiedEvent {
   readonly segment: Segment;
-  readonly scrollsBefore: Uint32Array;
-  readonly identity: number;
-  readonly start: number;
-  readonly end: number;
+  readonly at: number;
+  readonly ms: number;
+  readonly scroll: number;
 }
 
-/** How many scrolls lie before each event: which depth is its. */
-function countScrolls({ names }: Segment): Uint32Array {
-  const before = new Uint32Array(names.length);
-  let scrolls = 0;
-  for (let i = 0; i < names.length; i++) {
-    before[i] = scrolls;
-    if (names[i] === SCROLL) scrolls++;
-  }
-  return before;
-}
-
-function eventAt({ segment, scrollsBefore, identity }: Run, at: number): HistoryEvent {
-  const name = segment.names[at]!;
-  return {
-    identity,
-    ms: segment.fromMs + segment.times[at]!,
-    id: segment.ids.subarray(at * ID_BYTES, (at + 1) * ID_BYTES),
-    name,
-    path: segment.paths[at]!,
-    context: segment.contexts[at]!,
-    traffic: segment.traffics[at]!,
-    depth: name === SCROLL ? segment.depths[scrollsBefore[at]!]! : NaN,
-  };
-}
-
-/** Events of one identity, in order. */
-function* eventsOf(runs: readonly Run[]): Iterable<HistoryEvent> {
-  if (runs.length === 1) {
-    const run = runs[0]!;
-    for (let at = run.start; at < run.end; at++) yield eventAt(run, at);
-    return;
-  }
-  const events = runs.flatMap((run) => [...eventsOf([run])]);
-  yield* events.sort((a, b) => a.ms - b.ms || compareIds(a.id, 0, b.id, 0));
+function compareEvents(a: CopiedEvent, b: CopiedEvent): number {
+  return a.ms - b.ms ||
+    compareIds(a.segment.ids, a.at * ID_BYTES, b.segment.ids, b.at * ID_BYTES);
 }
 
 /** What may stay: events of an identity at a moment. */
 export type Keeps = (identity: number, ms: number) => boolean;
 
-/** One segment of those events of several that are kept; null where none is. */
-export function mergeSegments(
+/**
+ * One segment of those events of several that are kept; null where none is. Others have their turn
+ * meanwhile: a million events take some tenths of a second.
+ */
+export async function mergeSegments(
   segments: readonly Segment[],
   keeps: Keeps = () => true,
-): Segment | null {
-  const runs: Run[] = [];
-  let length = 0;
-  for (const segment of segments) {
-    const scrollsBefore = countScrolls(segment);
-    length += segment.times.length;
-    segment.identities.forEach((identity, i) => {
-      const [start, end] = [segment.starts[i]!, segment.starts[i + 1]!];
-      runs.push({ segment, scrollsBefore, identity, start, end });
-    });
-  }
-  runs.sort((a, b) => a.identity - b.identity);
-  const builder = new SegmentBuilder(length);
-  for (let from = 0, to = 0; from < runs.length; from = to) {
-    const { identity } = runs[from]!;
-    while (to < runs.length && runs[to]!.identity === identity) to++;
-    for (const event of eventsOf(runs.slice(from, to))) {
-      if (!keeps(identity, event.ms)) continue;
+): Promise<Segment | null> {
+  const readers = segments.map((segment) => new RunReader(segment));
+  const builder = new SegmentBuilder(
+    segments.reduce((sum, { times }) => sum + times.length, 0),
+  );
+  const pace = new Pace();
+  let untimed = 0;
+  for (;;) {
+    let identity = Infinity;
+    for (const reader of readers) identity = Math.min(identity, reader.identity);
+    if (identity === Infinity) return builder.end();
+    const own = readers.filter((reader) => reader.identity === identity);
+    const events = own.length === 1
+      ? own[0]!.take()
+      : own.flatMap((reader) => reader.take()).sort(compareEvents);
+    for (const { segment, at, ms, scroll } of events) {
+      if (!keeps(identity, ms)) continue;
       builder.open(identity);
-      builder.add(event);
+      builder.copy(segment, at, scroll);
     }
+    untimed += events.length;
+    if (untimed < EVENTS_UNTIMED) continue;
+    untimed = 0;
+    if (pace.isOver()) await pace.pause();
   }
-  return builder.end();
 }

@@ -161,7 +161,7 @@ async function mergeTiers(tx: Sql, projectId: number): Promise<void> {
     if (ids === null) return;
     const segments: Segment[] = [];
     for (const id of ids) segments.push(await takeSegment(tx, projectId, id));
-    await insertSegment(tx, projectId, mergeSegments(segments));
+    await insertSegment(tx, projectId, await mergeSegments(segments));
   }
 }
 
@@ -185,7 +185,7 @@ export async function clearHistories(tx: Sql, projectId: number): Promise<void> 
 
 async function rewrite(tx: Sql, projectId: number, segmentId: number, keeps: Keeps): Promise<void> {
   const segment = await takeSegment(tx, projectId, segmentId);
-  await insertSegment(tx, projectId, mergeSegments([segment], keeps));
+  await insertSegment(tx, projectId, await mergeSegments([segment], keeps));
 }
 
 /** Takes everything before an instant out of the histories of a project. */

@@ -1,13 +1,22 @@
 import { z } from "zod";
-import type { Row } from "../db/sql.ts";
 import { NAME_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import type { EventMatch } from "./filters.ts";
+import { figuresInHistories } from "./acquisition_histories.ts";
+import {
+  alikeNumbers,
+  type Asked,
+  BY,
+  type By,
+  countsOf,
+  type Figures,
+  numberedBy,
+  orderOf,
+} from "./acquisition_values.ts";
 import { loadGoal } from "./goal_definitions.ts";
 import { invalidParameter, oneOf, readAll } from "./parameters.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
 import { rolledPeople, rolledSums } from "./rolled_acquisition.ts";
-import { type RolledSpan, rolledSpan } from "./rolled_up.ts";
+import { type RolledSpan, rolledSpan } from "./rolled_span.ts";
 import { afterCursor, encodeRowCursor, readRowCursor, type RowCursor } from "./row_cursor.ts";
 import {
   factConditions,
@@ -19,71 +28,16 @@ import {
 import { sessionsEndByMs } from "./session_end.ts";
 import { SqlParams } from "./sql_params.ts";
 
-const BY = [
-  "channel",
-  "source",
-  "medium",
-  "campaign",
-  "term",
-  "content",
-  "referrer",
-  "entryPath",
-  "country",
-  "region",
-  "city",
-  "browser",
-  "os",
-  "device",
-] as const;
-
-type By = typeof BY[number];
-
-/** What the figures are of: whom `by` splits, and what counts as a conversion (null: nothing). */
-interface Asked {
-  readonly scope: Scope;
-  readonly span: Span;
-  readonly by: By;
-  readonly goal: EventMatch | null;
-  /** Past the last event of the sessions that start in the span. */
+/** And how far the sessions reach that start in the span: past the last event of each. */
+interface CountedAnew extends Asked {
   readonly reachToMs: number;
 }
 
-/** What one value comes to. */
-interface Figures extends Row {
-  /** The row is that of all values together. */
-  readonly whole: boolean;
-  readonly value: string | null;
-  readonly visitors: number;
-  readonly newVisitors: number;
-  readonly sessions: number;
-  readonly bounces: number;
-  readonly pageviews: number;
-  readonly conversions: number;
-  readonly rule: string | null;
-}
-
-/**
- * The number of a session by which its value is known, and the table that lists such numbers where
- * several may have the same value.
- */
-function numberedBy(by: By): { number: string; dictionary: string | null } {
-  switch (by) {
-    case "entryPath":
-      return { number: "entry_path_id", dictionary: null };
-    case "country":
-    case "region":
-    case "city":
-    case "browser":
-    case "os":
-    case "device":
-      return { number: "context_id", dictionary: "contexts" };
-    default:
-      return { number: "traffic_id", dictionary: "traffic" };
-  }
-}
-
 /** The actor of a session in which the goal is reached, by whatever event, also past the span; or null. */
-function convertedActor(params: SqlParams, { scope, span, goal, reachToMs }: Asked): string {
+function convertedActor(
+  params: SqlParams,
+  { scope, span, goal, reachToMs }: CountedAnew,
+): string {
   if (goal === null) return "NULL::int";
   const unfiltered: Scope = { ...scope, filters: [] };
   const whole: Span = { fromMs: span.fromMs, toMs: reachToMs };
@@ -94,7 +48,7 @@ function convertedActor(params: SqlParams, { scope, span, goal, reachToMs }: Ask
 }
 
 /** The sessions that count, each with the number that its value is known by. */
-function countingSessions(params: SqlParams, asked: Asked): string {
+function countingSessions(params: SqlParams, asked: CountedAnew): string {
   const { scope, span, by } = asked;
   // Actors are found by their id or hashed, never by their time: hence the shift on the column.
   return `SELECT coalesce(s.${numberedBy(by).number}, 0) AS number, s.traffic_id, s.actor_id,
@@ -120,13 +74,9 @@ interface ValueNumbers {
  * numbers are given out one after the other, and a join may be planned badly on tables whose
  * statistics are missing.
  */
-function valueNumbersOf(params: SqlParams, { scope, by }: Asked): ValueNumbers {
-  const { number, dictionary } = numberedBy(by);
-  if (dictionary === null) return { table: "", valueNumber: "number" };
-  const { joins, value } = sessionValue(by);
-  const alike = `SELECT s.${number} AS number,
-      min(s.${number}) OVER (PARTITION BY (${value}) COLLATE "C") AS value_number
-    FROM ${dictionary} s ${joins} WHERE s.project_id = ${params.int(scope.projectId)}`;
+function valueNumbersOf(params: SqlParams, asked: Asked): ValueNumbers {
+  const alike = alikeNumbers(params, asked);
+  if (alike === null) return { table: "", valueNumber: "number" };
   return {
     table: `alike AS MATERIALIZED (${alike}),
     numbers AS MATERIALIZED (
@@ -143,13 +93,6 @@ function valueNumbersOf(params: SqlParams, { scope, by }: Asked): ValueNumbers {
     ),`,
     valueNumber: "(SELECT value_numbers FROM numbers)[number + (SELECT shift FROM numbers)]",
   };
-}
-
-const COUNTS = ["visitors", '"newVisitors"', "sessions", "pageviews"];
-
-/** What a page is sorted by. */
-function countsOf(goal: EventMatch | null): string[] {
-  return goal === null ? COUNTS : [...COUNTS, "conversions"];
 }
 
 /** What adds up, by value and traffic. */
@@ -212,7 +155,7 @@ function rulesOf(project: string): string {
 const SHOWN = 'value, visitors, "newVisitors", sessions, bounces, pageviews, conversions';
 
 /** The common table expressions that the figures start from: `sums` and `people`. */
-function countedAnew(params: SqlParams, asked: Asked): string {
+function countedAnew(params: SqlParams, asked: CountedAnew): string {
   const { table, valueNumber } = valueNumbersOf(params, asked);
   // Selecting sessions by their events is worth doing once; all of them are read faster twice, each
   // time by several workers, than written down.
@@ -229,34 +172,33 @@ function countedBefore(params: SqlParams, rolled: RolledSpan, by: By): string {
     people AS MATERIALIZED (${rolledPeople(params, rolled, by)})`;
 }
 
-/** The rows that follow the cursor, one more than `limit` where there are more, and last the whole. */
-async function readFigures(
-  { sql, project: { timezone }, range }: Read,
-  asked: Asked,
+/** The rows that follow the cursor, `rows` at most, and last the whole. */
+async function queryFigures(
+  { sql }: Read,
+  asked: CountedAnew,
+  rolled: RolledSpan | null,
   cursor: RowCursor | null,
-  limit: number,
+  rows: number,
 ): Promise<Figures[]> {
+  const { scope: { projectId }, by, goal } = asked;
   const params = new SqlParams();
-  const { joins, value } = sessionValue(asked.by);
-  const { number } = numberedBy(asked.by);
-  const project = params.int(asked.scope.projectId);
-  const rolled = asked.goal === null ? rolledSpan(asked.scope, { timezone }, range) : null;
-  const counted = rolled === null || rolled.tail !== null
-    ? countedAnew(params, asked)
-    : countedBefore(params, rolled, asked.by);
-  const counts = countsOf(asked.goal);
-  const order = [...counts.map((count) => `${count} DESC`), 'value COLLATE "C" ASC NULLS LAST'];
+  const { joins, value } = sessionValue(by);
+  const project = params.int(projectId);
+  const counted = rolled === null ? countedAnew(params, asked) : countedBefore(params, rolled, by);
+  const order = orderOf(goal !== null);
   return await sql.query<Figures>(
     `WITH ${counted},
     named AS (
       SELECT s.*, ${value} AS value
       FROM (
-        SELECT *, value_number AS ${number}, ${project} AS project_id FROM (${FIGURES}) AS figures
+        SELECT *, value_number AS ${numberedBy(by).number}, ${project} AS project_id
+        FROM (${FIGURES}) AS figures
       ) AS s ${joins}
     ),
     page AS MATERIALIZED (
-      SELECT value_number, ${SHOWN} FROM named WHERE ${afterCursor(params, cursor, counts, "value")}
-      ORDER BY ${order.join(", ")} LIMIT ${params.int(limit + 1)}
+      SELECT value_number, ${SHOWN} FROM named
+      WHERE ${afterCursor(params, cursor, countsOf(goal !== null), "value")}
+      ORDER BY ${order} LIMIT ${params.int(rows)}
     )
     SELECT * FROM (
       SELECT false AS whole, ${SHOWN}, rule
@@ -265,9 +207,30 @@ async function readFigures(
       SELECT true, NULL, visitors, "newVisitors", sessions, bounces, pageviews, conversions, NULL
       FROM people CROSS JOIN (${SUMS_OF_ALL}) AS a WHERE whole
     ) AS shown
-    ORDER BY whole, ${order.join(", ")}`,
+    ORDER BY whole, ${order}`,
     params.values,
   );
+}
+
+/** The same by the quickest way: what the fold has counted, else histories, else facts and sessions. */
+async function readFigures(
+  read: Read,
+  asked: Asked,
+  cursor: RowCursor | null,
+  rows: number,
+): Promise<Figures[]> {
+  const { scope, span, goal } = asked;
+  const { timezone } = read.project;
+  const rolled = goal === null ? rolledSpan(scope, { timezone }, read.range) : null;
+  if (rolled !== null && rolled.tail === null) {
+    return await queryFigures(read, { ...asked, reachToMs: span.toMs }, rolled, cursor, rows);
+  }
+  const followed = await figuresInHistories(read, asked, cursor, rows);
+  if (followed !== null) return followed;
+  const reachToMs = goal === null
+    ? span.toMs
+    : await sessionsEndByMs(read.sql, scope.projectId, span.toMs);
+  return await queryFigures(read, { ...asked, reachToMs }, null, cursor, rows);
 }
 
 const count = (description: string) => z.int().meta({ description });
@@ -314,14 +277,12 @@ async function answer(read: Read): Promise<Answer> {
   const { by, slug, cursor } = readAll({
     by: () => oneOf(query, "by", BY, "channel"),
     slug: () => readSlug(query),
-    cursor: () => readRowCursor(query, query.get("goal") ? COUNTS.length + 1 : COUNTS.length),
+    cursor: () => readRowCursor(query, countsOf(Boolean(query.get("goal"))).length),
   });
   const goal = slug === null ? null : (await loadGoal(sql, projectId, slug))?.match;
   if (goal === undefined) throw new Problem("not_found", "There is no goal of this name.");
   const span: Span = { fromMs: read.range.from.getTime(), toMs: read.range.to.getTime() };
-  const reachToMs = goal === null ? span.toMs : await sessionsEndByMs(sql, projectId, span.toMs);
-  const asked: Asked = { scope, span, by, goal, reachToMs };
-  const found = await readFigures(read, asked, cursor, limit);
+  const found = await readFigures(read, { scope, span, by, goal }, cursor, limit + 1);
   const total = found.pop()!;
   const rows = found.slice(0, limit);
   const last = found.length > limit ? rows.at(-1)! : null;

@@ -49,6 +49,8 @@ export class EventTest implements PassingIds {
   readonly contexts: Uint8Array | null;
   readonly actors: Uint8Array | null;
   readonly contextsFrom: number;
+  /** The largest id of a context. */
+  readonly contextsTo: number;
   /** The first and the last id of contexts that `bots` lets through. */
   readonly contextMin: number;
   readonly contextMax: number;
@@ -61,6 +63,7 @@ export class EventTest implements PassingIds {
     this.contexts = passing.contexts;
     this.actors = passing.actors;
     this.contextsFrom = reach.context_min;
+    this.contextsTo = reach.context_max;
     [this.contextMin, this.contextMax] = CONTEXTS_OF[bots];
     this.termMax = reach.term_max;
   }
@@ -99,17 +102,18 @@ function idsOf(text: string): number[] {
   return Array.from({ length: buffer.byteLength / 4 }, (_, i) => view.getInt32(4 * i));
 }
 
-interface Named {
+/** A filter, and the ids that it names. */
+export interface NamedIds {
   readonly filter: FilterIds;
   readonly ids: readonly number[];
 }
 
 /** The ids that each filter names. As one text each: a row an id would cost far more. */
-async function namedIds(
+export async function namedIds(
   sql: Sql,
   projectId: number,
   lists: readonly (readonly Filter[])[],
-): Promise<Named[][]> {
+): Promise<NamedIds[][]> {
   const params = new SqlParams();
   const place = { params, project: params.int(projectId), siteHost: null };
   const wanted = lists.map((filters) => filters.map((filter) => filterIds(place, filter)));
@@ -131,7 +135,11 @@ async function namedIds(
 }
 
 /** Which ids from `from` to `to` all of these filters let through; null where there are none. */
-function passing(filters: readonly Named[], from: number, to: number): Uint8Array | null {
+export function passing(
+  filters: readonly NamedIds[],
+  from: number,
+  to: number,
+): Uint8Array | null {
   if (filters.length === 0) return null;
   const failed = new Uint8Array(to - from + 1);
   for (const { filter: { negated }, ids } of filters) {

@@ -121,6 +121,13 @@ function contextIds(place: Place, wanted: Positive): string {
   }`;
 }
 
+/** A subquery for the traffic whose value of a session's field is meant. */
+function trafficIds(place: Place, wanted: Positive): string {
+  return `SELECT r.traffic_id FROM traffic r WHERE r.project_id = ${place.project} AND ${
+    textCondition(place, `r.${wanted.field}`, wanted)
+  }`;
+}
+
 /** Whether a column that holds term ids holds one of those meant. */
 function termCondition(
   place: Place,
@@ -202,30 +209,49 @@ export function fieldId(field: Field): FieldId {
   return field === "userId" ? "actor" : "context";
 }
 
+/** The id of a session that tells the value of a session's field. */
+export type SessionFieldId = "entryPath" | "exitPath" | "traffic";
+
+export function sessionFieldId(field: SessionField): SessionFieldId {
+  return field === "entryPath" || field === "exitPath" ? field : "traffic";
+}
+
 /** Ids that a filter names; negated, it lets through all others. */
 export interface FilterIds {
-  readonly of: FieldId;
+  readonly of: FieldId | SessionFieldId;
   /** As a subquery. */
   readonly ids: string;
   readonly negated: boolean;
 }
 
-/** The ids that decide a filter on an event's own field which stands in the narrow tables. */
+const IDS_OF: Readonly<Record<FilterIds["of"], (place: Place, wanted: Positive) => string>> = {
+  name: termIds,
+  path: termIds,
+  context: contextIds,
+  actor: userIds,
+  entryPath: termIds,
+  exitPath: termIds,
+  traffic: trafficIds,
+};
+
+/** The ids that decide a filter on a session's field, or an event's which stands in the narrow tables. */
 export function filterIds(place: Place, filter: Filter): FilterIds {
   const wanted = positive(filter);
-  const of = fieldId(filter.field);
-  const idsOf = { name: termIds, path: termIds, context: contextIds, actor: userIds }[of];
-  return { of, ids: idsOf(place, wanted), negated: wanted.negated };
+  const { field } = wanted;
+  const of = isSessionField(field) ? sessionFieldId(field) : fieldId(field);
+  return { of, ids: IDS_OF[of](place, wanted), negated: wanted.negated };
 }
 
 /** A condition on the session (alias s). */
 function sessionFieldCondition(place: Place, wanted: Positive): string {
-  const field = wanted.field as SessionField;
-  if (field === "entryPath") return termCondition(place, "s.entry_path_id", wanted);
-  if (field === "exitPath") return termCondition(place, "s.exit_path_id", wanted);
-  return `s.traffic_id IN (SELECT r.traffic_id FROM traffic r WHERE r.project_id = ${place.project} AND ${
-    textCondition(place, `r.${field}`, wanted)
-  })`;
+  switch (sessionFieldId(wanted.field as SessionField)) {
+    case "entryPath":
+      return termCondition(place, "s.entry_path_id", wanted);
+    case "exitPath":
+      return termCondition(place, "s.exit_path_id", wanted);
+    case "traffic":
+      return `s.traffic_id IN (${trafficIds(place, wanted)})`;
+  }
 }
 
 /** Conditions on the session (alias s) for the filters on a session's properties; others are left out. */

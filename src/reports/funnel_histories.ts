@@ -1,6 +1,5 @@
 import type { Sql } from "../db/sql.ts";
-import { type ActorWay, walkActors } from "../histories/actor_walk.ts";
-import type { Histories } from "../histories/histories.ts";
+import type { ActorWay } from "../histories/actor_walk.ts";
 import type { LoadedSegment } from "../histories/segment_cache.ts";
 import {
   type EventTest,
@@ -21,6 +20,11 @@ import { passedOver } from "./funnel_packs.ts";
 import { type FunnelQuestion, reachOf } from "./funnel_scans.ts";
 import type { FunnelTally } from "./funnel_summary.ts";
 import { CountedAttempts, tallyAttempts } from "./funnel_tally.ts";
+import {
+  isScopeKnownToHistories,
+  type SelectedHistories,
+  walkSelected,
+} from "./selected_histories.ts";
 import { matchFilters, type Span } from "./selection.ts";
 
 const ANY_BIT = 0xffff;
@@ -31,7 +35,7 @@ const TIME_END = 2 ** 31;
 export function isOfHistories({ definition, scope }: FunnelQuestion): boolean {
   const { steps, exclude, by } = definition;
   const filters = [...steps, ...exclude].flatMap((match) => match.filters);
-  return isKnownToHistories([...filters, ...scope.filters]) &&
+  return isKnownToHistories(filters) && isScopeKnownToHistories(scope.filters) &&
     (by === null || isHeldByHistories(by));
 }
 
@@ -284,14 +288,14 @@ class ActorFollower {
 /** What a funnel comes to, followed over histories of all its reach: see `isOfHistories`, `reachOf`. */
 export async function tallyHistories(
   sql: Sql,
-  histories: Histories,
+  selected: SelectedHistories,
   question: FunnelQuestion,
 ): Promise<FunnelTally> {
   const { definition, scope, span, asOfMs } = question;
   const { steps, exclude, order, entry, by } = definition;
   const windowMs = windowMsOf(definition);
   const stepCount = steps.length;
-  const lists = [scope.filters, ...[...steps, ...exclude].map(matchFilters)];
+  const lists = [selected.eventFilters, ...[...steps, ...exclude].map(matchFilters)];
   const [scopeTest, ...tests] = await eventTests(sql, scope, scope.bots, lists);
   const follower = new ActorFollower(
     new EventMasks(definition, scopeTest!, tests),
@@ -300,6 +304,6 @@ export async function tallyHistories(
     by === null ? null : fieldId(by),
     asOfMs - windowMs,
   );
-  await walkActors(sql, histories, (actor, way) => follower.visit(actor, way));
+  await walkSelected(sql, selected, (actor, way) => follower.visit(actor, way));
   return await tallyAttempts(sql, scope, follower.attempts, stepCount, by);
 }

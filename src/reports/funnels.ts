@@ -16,6 +16,7 @@ import { type FunnelQuestion, reachOf } from "./funnel_scans.ts";
 import { orderedTables } from "./funnel_sql.ts";
 import { type FunnelTally, type StepTally, tally } from "./funnel_summary.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { selectHistories } from "./selected_histories.ts";
 import { listFunnels, requireFunnel, shownFunnel } from "./saved_funnels.ts";
 import { SqlParams } from "./sql_params.ts";
 
@@ -119,10 +120,10 @@ async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
   const { sql, scope, range, asOfMs } = read;
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   const question: FunnelQuestion = { definition, scope, span, asOfMs };
-  const histories = isOfHistories(question) ? await read.histories(reachOf(question)) : null;
-  const tallied = histories === null
+  const selected = isOfHistories(question) ? await selectHistories(read, reachOf(question)) : null;
+  const tallied = selected === null
     ? await tallyFacts(sql, question)
-    : await tallyHistories(sql, histories, question);
+    : await tallyHistories(sql, selected, question);
   return { query: { ...plainDefinition(definition) }, result: shown(definition, tallied) };
 }
 

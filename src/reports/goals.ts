@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { Row } from "../db/sql.ts";
 import { GOAL_POINTS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { type Bucket, bucketsOf, shownBucket } from "./buckets.ts";
+import { isKnownToHistories } from "./event_tests.ts";
 import {
   type Goal,
   GoalMatchShown,
@@ -10,8 +10,11 @@ import {
   GoalValueShown,
   listGoals,
 } from "./goal_definitions.ts";
+import { type ConversionRow, type Conversions, countInHistories } from "./goal_histories.ts";
+import { isCountedByName } from "./match_tests.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
-import { readRolledVisitors, rolledSpan } from "./rolled_up.ts";
+import { rolledSpan } from "./rolled_span.ts";
+import { readRolledVisitors } from "./rolled_up.ts";
 import { factConditions, factNumber, type Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 
@@ -24,19 +27,7 @@ interface Wanted {
   readonly property: string | null;
 }
 
-interface Counts {
-  readonly uniqueConversions: number;
-  readonly totalConversions: number;
-}
-
-/** A row of each bucket that is not empty, counted from 1, and one of the whole with bucket null. */
-interface ConversionRow extends Row, Counts {
-  readonly bucket: number | null;
-  /** Of the whole only; null where no event had a number. */
-  readonly amount: number | null;
-}
-
-const NONE: Counts = { uniqueConversions: 0, totalConversions: 0 };
+const NONE: Conversions = { uniqueConversions: 0, totalConversions: 0 };
 
 /** From the first bucket's beginning to the last one's end. */
 function spanOf(buckets: readonly Bucket[]): Span {
@@ -112,31 +103,61 @@ function refuseTooManyPoints(goals: number, buckets: number): void {
   );
 }
 
+/** What a goal looks for, and the text that tells it from what others look for. */
+function wantedOf({ match, value }: Goal): Wanted & { readonly key: string } {
+  const property = value !== null && "property" in value ? value.property : null;
+  return { match, property, key: JSON.stringify([match, property]) };
+}
+
+interface Found {
+  readonly visitors: number;
+  /** By what was looked for: goals that look for the same share one look. */
+  readonly rows: ReadonlyMap<string, readonly ConversionRow[]>;
+}
+
+/**
+ * Visitors and conversions. One walk through histories counts all that they tell, if it must be taken
+ * at all: for what nothing else has counted or can look up.
+ */
+async function findConversions(
+  read: Read,
+  buckets: readonly Bucket[],
+  goals: readonly Goal[],
+): Promise<Found> {
+  const rolled = rolledSpan(read.scope, read.project, read.range);
+  const wanted = [...new Map(goals.map(wantedOf).map((one) => [one.key, one])).values()];
+  const told = wanted.filter(({ match, property }) =>
+    property === null && isKnownToHistories(match.filters)
+  );
+  const isWalked = rolled === null || told.some(({ match }) => !isCountedByName(read.scope, match));
+  const counted = isWalked
+    ? await countInHistories(read, buckets, told.map(({ match }) => match), rolled === null)
+    : null;
+  const rows = new Map<string, readonly ConversionRow[]>();
+  if (counted !== null) told.forEach(({ key }, i) => rows.set(key, counted.conversions[i]!));
+  for (const one of wanted) {
+    if (!rows.has(one.key)) rows.set(one.key, await readConversions(read, buckets, one));
+  }
+  if (rolled !== null) return { visitors: await readRolledVisitors(read, rolled), rows };
+  return { visitors: counted?.visitors ?? await readVisitors(read, spanOf(buckets)), rows };
+}
+
 async function answer(read: Read): Promise<Answer> {
   const { sql, scope, range, interval, asOfMs } = read;
   const goals = await listGoals(sql, scope.projectId);
   if (goals.length === 0) return { result: { goals: [] } };
   const buckets = bucketsOf(range, interval);
   refuseTooManyPoints(goals.length, buckets.length);
-  const rolled = rolledSpan(scope, read.project, range);
-  const visitors = rolled === null
-    ? await readVisitors(read, spanOf(buckets))
-    : await readRolledVisitors(sql, rolled);
-  // Goals that look for the same share one look.
-  const known = new Map<string, ConversionRow[]>();
-  const results = [];
-  for (const { slug, title, match, value } of goals) {
-    const property = value !== null && "property" in value ? value.property : null;
-    const key = JSON.stringify([match, property]);
-    const rows = known.get(key) ?? await readConversions(read, buckets, { match, property });
-    known.set(key, rows);
-    const rowOf = new Map(rows.map((row) => [row.bucket, row]));
+  const { visitors, rows } = await findConversions(read, buckets, goals);
+  const results = goals.map((goal) => {
+    const { slug, title, match, value } = goal;
+    const rowOf = new Map(rows.get(wantedOf(goal).key)!.map((row) => [row.bucket, row]));
     const whole = rowOf.get(null)!;
-    const counts = ({ uniqueConversions, totalConversions }: Counts): Counts => ({
+    const counts = ({ uniqueConversions, totalConversions }: Conversions): Conversions => ({
       uniqueConversions,
       totalConversions,
     });
-    results.push({
+    return {
       slug,
       title,
       match,
@@ -148,8 +169,8 @@ async function answer(read: Read): Promise<Answer> {
         ...shownBucket(bucket, range, asOfMs),
         ...counts(rowOf.get(i + 1) ?? NONE),
       })),
-    });
-  }
+    };
+  });
   return { result: { goals: results } };
 }
 

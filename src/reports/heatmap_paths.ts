@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { CAPTURE_DEVICES } from "../captures/capture_status.ts";
 import { CaptureShown, captureStatuses } from "./heatmap_capture.ts";
+import { countPathsInHistories, type PathCounts } from "./heatmap_path_histories.ts";
+import { rowCandidates } from "./row_candidates.ts";
 import type { Answer, Read, Report } from "./report.ts";
-import { afterCursor, encodeRowCursor, readRowCursor } from "./row_cursor.ts";
-import { factConditions } from "./selection.ts";
+import { afterCursor, encodeRowCursor, readRowCursor, type RowCursor } from "./row_cursor.ts";
+import { factConditions, type Scope, type Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 import { CLICK, PAGE_VIEW } from "./terms.ts";
 
@@ -13,30 +15,60 @@ interface PathRow extends Record<string, unknown> {
   readonly clicks: number;
 }
 
-const paths = (conditions: string, after: string, limit: string) => `
-SELECT t.term AS path, p.visitors, p.clicks
-FROM (
-  SELECT f.project_id, f.path_id, count(DISTINCT f.actor_id)::int AS visitors,
-    count(*) FILTER (WHERE f.name_id = ${CLICK})::int AS clicks
-  FROM facts f
-  WHERE ${conditions} AND f.name_id IN (${PAGE_VIEW}, ${CLICK}) AND f.path_id IS NOT NULL
-  GROUP BY f.project_id, f.path_id) AS p
-JOIN terms t ON t.project_id = p.project_id AND t.term_id = p.path_id
-WHERE ${after}
-ORDER BY p.visitors DESC, p.clicks DESC, t.term COLLATE "C"
-LIMIT ${limit}`;
+/** Counted paths, from the facts. */
+const countedInFacts = (params: SqlParams, scope: Scope, span: Span) => `
+SELECT f.path_id, count(DISTINCT f.actor_id)::int AS visitors,
+  count(*) FILTER (WHERE f.name_id = ${CLICK})::int AS clicks
+FROM facts f
+WHERE ${factConditions(params, scope, span)} AND f.name_id IN (${PAGE_VIEW}, ${CLICK})
+  AND f.path_id IS NOT NULL
+GROUP BY f.path_id`;
 
-async function answer({ sql, project, scope, range, query, limit }: Read): Promise<Answer> {
-  const cursor = readRowCursor(query, 2);
+/** Counted paths that were told already. */
+function countedBefore(
+  params: SqlParams,
+  { visitors, clicks }: PathCounts,
+  cursor: RowCursor | null,
+  rows: number,
+): string {
+  const paths = rowCandidates([visitors, clicks], (path) => visitors[path]! > 0, cursor, rows);
+  const columns = [
+    params.ints(paths),
+    params.ints(paths.map((path) => visitors[path]!)),
+    params.ints(paths.map((path) => clicks[path]!)),
+  ];
+  return `SELECT * FROM unnest(${columns.join(", ")}) AS c (path_id, visitors, clicks)`;
+}
+
+/** The paths that follow the cursor: at most `rows`. */
+async function findPaths(
+  read: Read,
+  cursor: RowCursor | null,
+  rows: number,
+): Promise<PathRow[]> {
+  const { sql, scope, range } = read;
   const params = new SqlParams();
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
-  const conditions = factConditions(params, scope, span);
-  const after = afterCursor(params, cursor, ["p.visitors", "p.clicks"], "t.term");
-  // One row more than the page tells whether there is a next one.
-  const found = await sql.query<PathRow>(
-    paths(conditions, after, params.int(limit + 1)),
+  const counts = await countPathsInHistories(read, span);
+  const counted = counts === null
+    ? countedInFacts(params, scope, span)
+    : countedBefore(params, counts, cursor, rows);
+  return await sql.query<PathRow>(
+    `SELECT t.term AS path, p.visitors, p.clicks
+    FROM (${counted}) AS p
+    JOIN terms t ON t.project_id = ${params.int(scope.projectId)} AND t.term_id = p.path_id
+    WHERE ${afterCursor(params, cursor, ["p.visitors", "p.clicks"], "t.term")}
+    ORDER BY p.visitors DESC, p.clicks DESC, t.term COLLATE "C"
+    LIMIT ${params.int(rows)}`,
     params.values,
   );
+}
+
+async function answer(read: Read): Promise<Answer> {
+  const { sql, project, query, limit } = read;
+  const cursor = readRowCursor(query, 2);
+  // One row more than the page tells whether there is a next one.
+  const found = await findPaths(read, cursor, limit + 1);
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
   const statusOf = await captureStatuses(sql, project, shown.map(({ path }) => path));

@@ -2,12 +2,12 @@ import { z } from "zod";
 import type { Row } from "../db/sql.ts";
 import { bucketsOf, shownBucket } from "./buckets.ts";
 import type { Range } from "./range.ts";
+import { countInHistories } from "./kpi_histories.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { type RolledSpan, rolledSpan } from "./rolled_span.ts";
 import {
   readRolledSessions,
   readRolledVisits,
-  type RolledSpan,
-  rolledSpan,
   type SessionsAndMedian,
   type Visits,
 } from "./rolled_up.ts";
@@ -16,7 +16,7 @@ import { SqlParams } from "./sql_params.ts";
 import { PAGE_VIEW } from "./terms.ts";
 
 /** Where to read, and what is selected there. */
-export interface Source extends Pick<Read, "sql" | "scope"> {
+export interface Source extends Pick<Read, "sql" | "scope" | "histories"> {
   /** The buckets together, where the rollups hold the answer. */
   readonly rolled?: RolledSpan | null;
 }
@@ -24,8 +24,9 @@ export interface Source extends Pick<Read, "sql" | "scope"> {
 /** Plain counts of one bucket. Rates and means follow from them, medians do not. */
 export type Metrics = Visits & Omit<SessionsAndMedian, "medianMs">;
 
-/** A row of each bucket that is not empty, counted from 1; the whole has the bucket null. */
-type BucketRow<T> = Row & T & { readonly bucket: number | null };
+/** Of a bucket that is not empty, counted from 1; the whole has the bucket null. */
+type OfBucket<T> = T & { readonly bucket: number | null };
+type BucketRow<T> = Row & OfBucket<T>;
 
 const NO_VISITS: Visits = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
 const NO_SESSIONS: SessionsAndMedian = { sessions: 0, bounces: 0, durationMs: 0, medianMs: null };
@@ -58,12 +59,10 @@ FROM (
  * are read once: one row for each actor in each bucket is what both counts start from.
  */
 async function readVisits(
-  { sql, scope, rolled }: Source,
+  { sql, scope }: Source,
   buckets: readonly Span[],
   withWhole: boolean,
 ): Promise<BucketRow<Visits>[]> {
-  const rows = rolled ? await readRolledVisits(sql, rolled, buckets) : null;
-  if (rows !== null) return rows;
   const params = new SqlParams();
   const span = spanOf(buckets);
   const starts = startsOf(params, buckets);
@@ -93,12 +92,10 @@ const MEDIAN = "percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ms::float8)
  * and no custom event. The median interpolates linearly.
  */
 async function readSessions(
-  { sql, scope, rolled }: Source,
+  { sql, scope }: Source,
   buckets: readonly Span[],
   withWholeAndMedians: boolean,
 ): Promise<BucketRow<SessionsAndMedian>[]> {
-  const rows = rolled ? await readRolledSessions(sql, rolled, buckets, withWholeAndMedians) : null;
-  if (rows !== null) return rows;
   const params = new SqlParams();
   return await sql.query(
     `SELECT bucket, count(*) AS sessions, count(*) FILTER (WHERE bounce) AS bounces,
@@ -115,8 +112,34 @@ async function readSessions(
   );
 }
 
-/** Finds the row of a bucket; empty ones have none. */
-function finderOf<T>(rows: readonly BucketRow<T>[], nothing: T): (bucket: number | null) => T {
+/** What is counted; empty buckets may be left out. */
+interface Counts {
+  readonly visits: readonly OfBucket<Visits>[];
+  readonly sessions: readonly OfBucket<SessionsAndMedian>[];
+}
+
+/** From the rollups, else from the actors' histories, else from facts and sessions. */
+async function readCounts(
+  source: Source,
+  buckets: readonly Span[],
+  withWholeAndMedians: boolean,
+): Promise<Counts> {
+  const { sql, rolled } = source;
+  if (rolled) {
+    const visits = await readRolledVisits(source, rolled, buckets);
+    const sessions = await readRolledSessions(sql, rolled, buckets, withWholeAndMedians);
+    if (visits !== null && sessions !== null) return { visits, sessions };
+  }
+  const counted = await countInHistories(source, buckets, withWholeAndMedians);
+  if (counted !== null) return { visits: counted, sessions: counted };
+  return {
+    visits: await readVisits(source, buckets, withWholeAndMedians),
+    sessions: await readSessions(source, buckets, withWholeAndMedians),
+  };
+}
+
+/** Finds what a bucket comes to; empty ones may have nothing. */
+function finderOf<T>(rows: readonly OfBucket<T>[], nothing: T): (bucket: number | null) => T {
   const found = new Map<number | null, T>(rows.map((row) => [row.bucket, row]));
   return (bucket) => found.get(bucket) ?? nothing;
 }
@@ -129,8 +152,9 @@ export async function readMetricSeries(
   source: Source,
   buckets: readonly Span[],
 ): Promise<Metrics[]> {
-  const visitsOf = finderOf(await readVisits(source, buckets, false), NO_VISITS);
-  const sessionsOf = finderOf(await readSessions(source, buckets, false), NO_SESSIONS);
+  const { visits, sessions } = await readCounts(source, buckets, false);
+  const visitsOf = finderOf(visits, NO_VISITS);
+  const sessionsOf = finderOf(sessions, NO_SESSIONS);
   return buckets.map((_, i) => {
     const { visitors, newVisitors, pageviews, events } = visitsOf(i + 1);
     const { sessions, bounces, durationMs } = sessionsOf(i + 1);
@@ -194,8 +218,9 @@ export async function readKpis(
   source: Source,
   buckets: readonly Span[],
 ): Promise<TotalsAndSeries> {
-  const visitsOf = finderOf(await readVisits(source, buckets, true), NO_VISITS);
-  const sessionsOf = finderOf(await readSessions(source, buckets, true), NO_SESSIONS);
+  const { visits, sessions } = await readCounts(source, buckets, true);
+  const visitsOf = finderOf(visits, NO_VISITS);
+  const sessionsOf = finderOf(sessions, NO_SESSIONS);
   const of = (bucket: number | null) => kpisOf(visitsOf(bucket), sessionsOf(bucket));
   return { totals: of(null), series: buckets.map((_, i) => of(i + 1)) };
 }

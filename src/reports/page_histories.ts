@@ -1,12 +1,14 @@
-import { setImmediate } from "node:timers";
 import type { Row } from "../db/sql.ts";
-import { walkActors } from "../histories/actor_walk.ts";
+import type { ActorWay } from "../histories/actor_walk.ts";
+import { Pace } from "../histories/pace.ts";
+import type { LoadedSegment } from "../histories/segment_cache.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
-import { eventTest, isKnownToHistories } from "./event_tests.ts";
-import { select } from "./medians.ts";
+import { eventTest } from "./event_tests.ts";
 import { countScrolls, PageTally, PageWalk } from "./page_walk.ts";
+import { rowCandidates } from "./row_candidates.ts";
 import type { Read } from "./report.ts";
 import { afterCursor, type RowCursor } from "./row_cursor.ts";
+import { selectHistories, walkSelected } from "./selected_histories.ts";
 import type { Span } from "./selection.ts";
 import { sessionsEndByMs } from "./session_end.ts";
 import { SqlParams } from "./sql_params.ts";
@@ -33,61 +35,41 @@ export interface FoundPages {
 
 type Source = Pick<Read, "sql" | "scope" | "histories">;
 
-/** Lets others have their turn. */
-async function pause(): Promise<void> {
-  await new Promise<void>((resolve) => setImmediate(resolve));
+/** Depths lie in the order of a segment: which of its events are on the way is noted for later. */
+function markWay(kept: ReadonlyMap<LoadedSegment, Uint8Array>, way: ActorWay): void {
+  for (let i = 0; i < way.count; i++) {
+    kept.get(way.segments[i]!)!.fill(1, way.starts[i]!, way.ends[i]!);
+  }
 }
 
 /** Everything that is counted of pages; null where histories do not tell. */
-async function tallyOf({ sql, scope, histories }: Source, span: Span): Promise<PageTally | null> {
-  if (!isKnownToHistories(scope.filters)) return null;
+async function tallyOf(source: Source, span: Span): Promise<PageTally | null> {
+  const { sql, scope } = source;
   // Of a session that crosses the beginning of the span, only that it does matters: it counts for
   // none, and its page views are followed forward. Those that cross the end are followed to theirs.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
     toMs: await sessionsEndByMs(sql, scope.projectId, span.toMs),
   };
-  const loaded = await histories(reach);
-  if (loaded === null) return null;
-  const test = await eventTest(sql, scope, scope.bots, scope.filters);
+  const selected = await selectHistories(source, reach);
+  if (selected === null) return null;
+  const { segments, actorOf } = selected.histories;
+  const test = await eventTest(sql, scope, scope.bots, selected.eventFilters);
   const tally = new PageTally(test.termMax);
   const walk = new PageWalk(tally, span, reach, test);
-  await walkActors(sql, loaded, (actor, way) => walk.visit(actor, way));
-  for (const segment of loaded.segments) {
-    countScrolls(tally, segment, loaded.actorOf, span, test);
-    await pause();
+  const kept = selected.sessions === null
+    ? null
+    : new Map(segments.map((segment) => [segment, new Uint8Array(segment.times.length)]));
+  await walkSelected(sql, selected, (actor, way) => {
+    walk.visit(actor, way);
+    if (kept !== null) markWay(kept, way);
+  });
+  const pace = new Pace();
+  for (const segment of segments) {
+    countScrolls(tally, segment, kept?.get(segment) ?? null, actorOf, span, test);
+    if (pace.isOver()) await pace.pause();
   }
   return tally;
-}
-
-/** Those that may be among the first `rows` after the cursor: where counts are equal, texts decide. */
-function candidatesOf(tally: PageTally, cursor: RowCursor | null, rows: number): number[] {
-  const { visitors, pageviews, pathMax } = tally;
-  const viewsMax = pageviews.reduce((max, views) => Math.max(max, views), 0);
-  // In the order of both counts: events of one read are so few that no product is too large.
-  const keyOf = (ofVisitors: number, views: number) => ofVisitors * (viewsMax + 1) + views;
-  const [visitorsBefore, viewsBefore] = cursor?.counts ?? [Infinity, 0];
-  const isTied = (path: number) =>
-    visitors[path] === visitorsBefore && pageviews[path] === viewsBefore;
-  const isAfter = (path: number) =>
-    visitors[path]! < visitorsBefore! ||
-    visitors[path] === visitorsBefore && pageviews[path]! < viewsBefore!;
-  const tied: number[] = [];
-  const after: number[] = [];
-  for (let path = 1; path <= pathMax; path++) {
-    if (!tally.isTold(path)) continue;
-    if (isAfter(path)) after.push(path);
-    else if (isTied(path)) tied.push(path);
-  }
-  const keys = Float64Array.from(after, (path) => keyOf(visitors[path]!, pageviews[path]!));
-  if (keys.length <= rows) return [...tied, ...after];
-  const edge = keys.length - rows;
-  select(keys, 0, keys.length, edge);
-  const least = keys[edge]!;
-  return [
-    ...tied,
-    ...after.filter((path) => keyOf(visitors[path]!, pageviews[path]!) >= least),
-  ];
 }
 
 /** The pages that follow the cursor, `rows` at most. */
@@ -98,7 +80,7 @@ async function pagesAfter(
   rows: number,
 ): Promise<PageCounts[]> {
   const { visitors, pageviews, entries, bounces, exits } = tally;
-  const paths = candidatesOf(tally, cursor, rows);
+  const paths = rowCandidates([visitors, pageviews], (path) => tally.isTold(path), cursor, rows);
   const params = new SqlParams();
   const project = params.int(scope.projectId);
   const counted = [
@@ -141,7 +123,7 @@ export async function findInHistories(
   const pages = await pagesAfter(source, tally, cursor, limit + 1);
   const shown = pages.slice(0, limit).map(({ path_id }) => path_id);
   const onPageMs = tally.onPageMs.mediansOf(shown);
-  await pause();
+  await new Pace().pause();
   return {
     pages,
     seconds: new Map([...onPageMs].map(([path, ms]) => [path, ms / 1000])),

@@ -34,10 +34,14 @@ export class PageTally {
   }
 }
 
-/** Counts the selected scrolls of a segment in the span whose depth is known. */
+/**
+ * Counts the selected scrolls of a segment in the span whose depth is known. `kept`: 1 at each event
+ * that is looked at at all; null: all are.
+ */
 export function countScrolls(
   tally: PageTally,
   segment: LoadedSegment,
+  kept: Uint8Array | null,
   actorOf: Int32Array,
   span: Span,
   test: EventTest,
@@ -52,6 +56,7 @@ export function countScrolls(
       const depth = depths[scroll++]!;
       const time = times[at]!;
       if (time < fromTime || time >= toTime || Number.isNaN(depth)) continue;
+      if (kept !== null && kept[at] === 0) continue;
       const path = paths[at]!;
       if (test.passes(SCROLL, path, contexts[at]!, actor)) tally.depths.add(path, depth);
     }

@@ -11,7 +11,7 @@ import {
   countInHistories,
 } from "./retention_histories.ts";
 import { readRolledCohorts } from "./rolled_cohorts.ts";
-import { rolledSpan } from "./rolled_up.ts";
+import { rolledSpan } from "./rolled_span.ts";
 import { factConditions } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 

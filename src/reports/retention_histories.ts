@@ -1,10 +1,11 @@
-import { type ActorWay, walkActors } from "../histories/actor_walk.ts";
+import type { ActorWay } from "../histories/actor_walk.ts";
 import type { LoadedSegment } from "../histories/segment_cache.ts";
 import { TIMESTAMP_MS_MIN } from "../limits.ts";
 import type { Bucket } from "./buckets.ts";
 import { type EventTest, eventTests, isKnownToHistories } from "./event_tests.ts";
 import type { EventMatch } from "./filters.ts";
 import type { Read } from "./report.ts";
+import { selectHistories, walkSelected } from "./selected_histories.ts";
 import { matchFilters, type Scope } from "./selection.ts";
 
 /** What is asked of cohorts. Times are epoch milliseconds. */
@@ -242,16 +243,16 @@ export async function countInHistories(
   question: CohortQuestion,
 ): Promise<CountedCohort[] | null> {
   const { scope, start, back, cohort, fromMs, returnsToMs } = question;
-  if (!isKnownToHistories([...scope.filters, ...start.filters, ...back.filters])) return null;
-  const loaded = await histories({
+  if (!isKnownToHistories([...start.filters, ...back.filters])) return null;
+  const selected = await selectHistories({ sql, scope, histories }, {
     // The first time ever may be long before the range.
     fromMs: cohort === "first" ? TIMESTAMP_MS_MIN : fromMs,
     toMs: returnsToMs,
   });
-  if (loaded === null) return null;
-  const lists = [scope.filters, matchFilters(start), matchFilters(back)];
+  if (selected === null) return null;
+  const lists = [selected.eventFilters, matchFilters(start), matchFilters(back)];
   const [ofScope, ofStart, ofReturn] = await eventTests(sql, scope, scope.bots, lists);
   const walk = new CohortWalk(question, new EventBits(ofScope!, ofStart!, ofReturn!));
-  await walkActors(sql, loaded, (actor, way) => walk.visit(actor, way));
+  await walkSelected(sql, selected, (actor, way) => walk.visit(actor, way));
   return walk.counted();
 }

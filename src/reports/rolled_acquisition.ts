@@ -1,4 +1,4 @@
-import { NEVER, type RolledSpan } from "./rolled_up.ts";
+import { NEVER, type RolledSpan } from "./rolled_span.ts";
 import type { SqlParams } from "./sql_params.ts";
 
 /** What the rollups call each way to tell sessions apart. */

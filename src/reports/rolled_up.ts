@@ -1,63 +1,12 @@
 import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
-import type { Project } from "../auth/projects.ts";
-import { type Range, startOfDay } from "./range.ts";
-import type { Scope, Span } from "./selection.ts";
+import { startOfDay } from "./range.ts";
+import type { Read } from "./report.ts";
+import type { Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
+import { dateAt, dayAt, type RolledSpan } from "./rolled_span.ts";
+import { readTail, type Tail } from "./rolled_tail.ts";
 
-/** Where `prev_day` of a rollup says that there was no day before. */
-export const NEVER = -2147483648;
-
-/**
- * Reads of what the fold keeps rolled up: what no bot did, unfiltered, by whole days in the project's
- * own time zone. Exact like any other read; a part of a day at the end is read from the facts.
- */
-export interface RolledSpan {
-  readonly projectId: number;
-  readonly timezone: string;
-  /** Days since 1970-01-01, `[fromDay, toDay)`. */
-  readonly fromDay: number;
-  readonly toDay: number;
-  /** The part of the day `toDay` that belongs to the span; null where it ends at midnight. */
-  readonly tail: Span | null;
-  readonly span: Span;
-  /** The local days of instants. */
-  readonly daysAt: (instantsMs: readonly number[]) => number[];
-  readonly endOfDayMs: (ms: number) => number;
-}
-
-const EPOCH_DATE = Temporal.PlainDate.from("1970-01-01");
-
-function dateAt(ms: number, timezone: string): Temporal.PlainDate {
-  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate();
-}
-
-function dayAt(ms: number, timezone: string): number {
-  return EPOCH_DATE.until(dateAt(ms, timezone), { largestUnit: "days" }).days;
-}
-
-/** The span in whole days, or null where the rollups do not hold the answer. */
-export function rolledSpan(
-  scope: Scope,
-  project: Pick<Project, "timezone">,
-  range: Range,
-): RolledSpan | null {
-  const { timezone } = range;
-  if (scope.filters.length > 0 || scope.bots !== "exclude") return null;
-  if (timezone !== project.timezone) return null;
-  const [fromMs, toMs] = [range.from.getTime(), range.to.getTime()];
-  if (startOfDay(dateAt(fromMs, timezone), timezone).getTime() !== fromMs) return null;
-  const midnightMs = startOfDay(dateAt(toMs, timezone), timezone).getTime();
-  return {
-    projectId: scope.projectId,
-    timezone,
-    fromDay: dayAt(fromMs, timezone),
-    toDay: dayAt(toMs, timezone),
-    tail: midnightMs === toMs ? null : { fromMs: midnightMs, toMs },
-    span: { fromMs, toMs },
-    daysAt: (instantsMs) => instantsMs.map((ms) => dayAt(ms, timezone)),
-    endOfDayMs: (ms) => startOfDay(dateAt(ms, timezone).add({ days: 1 }), timezone).getTime(),
-  };
-}
+type Source = Pick<Read, "sql" | "histories">;
 
 /** Whether buckets are made of whole days: hours are not. */
 function startDays(buckets: readonly Span[], timezone: string): number[] | null {
@@ -117,59 +66,30 @@ SELECT coalesce(c.bucket, t.bucket) AS bucket, coalesce(c.visitors, 0) AS visito
   coalesce(t.events, 0) AS events
 FROM counted c FULL JOIN totalled t ON coalesce(t.bucket, 0) = coalesce(c.bucket, 0)`;
 
-// An actor of the tail was counted before if its last day before the tail lies in the span.
-const COUNTED_IN_TAIL = `
-WITH tail AS (
-  SELECT actor_id, count(*) AS events, count(*) FILTER (WHERE name_id = 1) AS pageviews
-  FROM facts
-  WHERE project_id = $1::int AND context_id > 0
-    AND tick >= $2::int8 << 16 AND tick < $3::int8 << 16
-  GROUP BY actor_id
-), known AS (
-  SELECT t.events, t.pageviews, a.first_day,
-    coalesce(a.days[width_bucket($4::int - 1, a.days)], ${NEVER}) AS prev_day
-  FROM tail t JOIN actors a ON a.project_id = $1::int AND a.actor_id = t.actor_id
-)
-SELECT coalesce(sum(events), 0) AS events, coalesce(sum(pageviews), 0) AS pageviews,
-  count(*) FILTER (WHERE prev_day < $5::int) AS visitors,
-  count(*) FILTER (WHERE prev_day < $5::int AND first_day >= $5::int) AS "newVisitors",
-  count(*) FILTER (WHERE prev_day < $6::int) AS "visitorsInBucket",
-  count(*) FILTER (WHERE prev_day < $6::int AND first_day >= $6::int) AS "newInBucket"
-FROM known`;
-
-interface TailRow extends Row, Visits {
-  readonly visitorsInBucket: number;
-  readonly newInBucket: number;
-}
-
 /**
  * Visitors, new visitors, page views and events of each bucket (counted from 1) and of the whole
  * (bucket null); null where the buckets are not made of whole days.
  */
 export async function readRolledVisits(
-  sql: Sql,
+  source: Source,
   rolled: RolledSpan,
   buckets: readonly Span[],
 ): Promise<BucketRow<Visits>[] | null> {
   const { projectId, fromDay, toDay, tail, timezone } = rolled;
   const starts = startDays(buckets, timezone);
   if (starts === null) return null;
-  const rows = await sql.query<BucketRow<Visits>>(
+  const rows = await source.sql.query<BucketRow<Visits>>(
     COUNTED,
     [projectId, fromDay, toDay, arrayLiteral(starts)],
   );
   if (tail === null) return rows;
-  const [last] = await sql.query<TailRow>(
-    COUNTED_IN_TAIL,
-    [projectId, tail.fromMs, tail.toMs, toDay, fromDay, starts.at(-1)!],
-  );
-  return withTail(rows, buckets.length, last!);
+  return withTail(rows, buckets.length, await readTail(source, rolled, tail, starts.at(-1)!));
 }
 
 function withTail(
   rows: readonly BucketRow<Visits>[],
   lastBucket: number,
-  tail: TailRow,
+  tail: Tail,
 ): BucketRow<Visits>[] {
   const { pageviews, events, visitors, newVisitors, visitorsInBucket, newInBucket } = tail;
   const none = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
@@ -196,8 +116,8 @@ function withTail(
 }
 
 /** Distinct visitors of the whole span. */
-export async function readRolledVisitors(sql: Sql, rolled: RolledSpan): Promise<number> {
-  const rows = await readRolledVisits(sql, rolled, [rolled.span]);
+export async function readRolledVisitors(source: Source, rolled: RolledSpan): Promise<number> {
+  const rows = await readRolledVisits(source, rolled, [rolled.span]);
   return rows?.find(({ bucket }) => bucket === null)?.visitors ?? 0;
 }
 

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Row } from "../db/sql.ts";
 import { TREND_EVENTS_MAX, TREND_POINTS_MAX, TREND_VALUES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { type Bucket, bucketsOf, shownBucket } from "./buckets.ts";
@@ -12,10 +11,12 @@ import {
   readField,
   readJson,
 } from "./filters.ts";
+import { isCountedByName } from "./match_tests.ts";
 import { invalidParameter, readAll } from "./parameters.ts";
 import { type Answer, rate, type Read, type Report } from "./report.ts";
 import { factConditions, factNumber, factValue, type Scope, type Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
+import { findInHistories, type FoundTrends, type PointRow } from "./trend_histories.ts";
 
 const COUNTS = ["total", "visitors", "perVisitor"] as const;
 const FIGURES = ["sum", "avg", "min", "max", "p50", "p90"] as const;
@@ -168,14 +169,6 @@ function lineSql(
   };
 }
 
-interface PointRow extends Row {
-  readonly line: number;
-  /** 1-based. */
-  readonly bucket: number;
-  readonly value: number | null;
-  readonly divisor: number | null;
-}
-
 /** Line and bucket of the selected facts, a row for each fact, or for each actor where that is enough. */
 function placedSql(
   params: SqlParams,
@@ -236,7 +229,7 @@ function pointsOf(
 }
 
 /** Lines of one event in the order of their values, the others last; values that it never has are left out. */
-function linesOf(rows: readonly PointRow[], { top }: Breakdown) {
+function linesOf(rows: readonly PointRow[], top: readonly (string | null)[]) {
   const ofLine = Map.groupBy(rows, ({ line }) => line);
   const values = [...top.map((value, i) => ({ line: i + 1, value })), { line: 0, value: OTHER }];
   return values.flatMap(({ line, value }) => {
@@ -254,20 +247,48 @@ function refuseManyPoints({ events, by }: Asked, buckets: number): void {
   );
 }
 
-async function readSeries(read: Read, asked: Asked): Promise<readonly unknown[]> {
+async function findInFacts(
+  read: Read,
+  buckets: readonly Span[],
+  { events, measure, by }: Asked,
+): Promise<FoundTrends> {
+  const top = by === null ? null : await readTop(read, spanOf(buckets), events, by);
+  if (top?.length === 0) return { top, points: [] };
+  const breakdown = by === null || top === null ? null : { by, top };
+  const points: PointRow[][] = [];
+  for (const event of events) {
+    points.push(await readPoints(read, buckets, event, measure, breakdown));
+  }
+  return { top, points };
+}
+
+/** Counts are followed in histories, unless an index has them at hand; what properties hold is not there. */
+async function findTrends(
+  read: Read,
+  buckets: readonly Span[],
+  asked: Asked,
+): Promise<FoundTrends> {
   const { events, measure, by } = asked;
+  const kind = COUNTS.find((count) => count === measure.kind);
+  const isAtHand = by === null && events.every((event) => isCountedByName(read.scope, event));
+  const found = kind === undefined || isAtHand
+    ? null
+    : await findInHistories(read, { buckets, events, kind, by });
+  return found ?? await findInFacts(read, buckets, asked);
+}
+
+async function readSeries(read: Read, asked: Asked): Promise<readonly unknown[]> {
+  const { events, measure } = asked;
   const buckets = bucketsOf(read.range, read.interval);
   refuseManyPoints(asked, buckets.length);
-  const breakdown = by === null
-    ? null
-    : { by, top: await readTop(read, spanOf(buckets), events, by) };
-  if (breakdown?.top.length === 0) return [];
+  const { top, points: found } = await findTrends(read, buckets, asked);
+  if (top?.length === 0) return [];
   const series: unknown[] = [];
-  for (const event of events) {
-    const rows = await readPoints(read, buckets, event, measure, breakdown);
+  for (const [i, event] of events.entries()) {
+    const rows = found[i]!;
     const points = (some: readonly PointRow[]) => pointsOf(some, buckets, measure, read);
-    if (events.length === 1 && breakdown === null) return points(rows);
-    const lines = breakdown === null ? [{ value: null, rows }] : linesOf(rows, breakdown);
+    if (events.length === 1 && top === null) return points(rows);
+    const lines = top === null ? [{ value: null, rows }] : linesOf(rows, top);
     for (const { value, rows: own } of lines) {
       series.push({ event: event.label ?? event.name, value, points: points(own) });
     }

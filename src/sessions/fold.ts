@@ -234,6 +234,7 @@ const FOLDED_TABLES = [
   "identities",
   "visitor_days",
   "acquisition_days",
+  "history_segments",
 ];
 
 /**

@@ -152,43 +152,46 @@ Deno.test("segment: says what its events are, between its first and its last mom
 });
 
 /** Merges neighbours until one segment is left: which ones, the choices say. */
-function mergedInTurn(segments: (Segment | null)[], choices: readonly number[]): Segment | null {
+async function mergedInTurn(
+  segments: (Segment | null)[],
+  choices: readonly number[],
+): Promise<Segment | null> {
   const left = segments.filter((segment) => segment !== null);
   for (const choice of choices) {
     if (left.length < 2) break;
     const from = choice % (left.length - 1);
-    left.splice(from, 2, mergeSegments(left.slice(from, from + 2))!);
+    left.splice(from, 2, (await mergeSegments(left.slice(from, from + 2)))!);
   }
-  return mergeSegments(left);
+  return await mergeSegments(left);
 }
 
-Deno.test("segment: however events are grouped and merged, the same segment comes of them", () => {
-  fc.assert(fc.property(
+Deno.test("segment: however events are grouped and merged, the same segment comes of them", async () => {
+  await fc.assert(fc.asyncProperty(
     EVENTS,
     fc.array(fc.nat({ max: 7 }), { minLength: 60, maxLength: 60 }),
     fc.array(fc.nat(), { maxLength: 8 }),
-    (events, groups, choices) => {
+    async (events, groups, choices) => {
       const grouped = Array.from(
         { length: 8 },
         (_, group) => segmentOf(inOrder(events.filter((_, i) => groups[i] === group))),
       );
-      assert.deepEqual(mergedInTurn(grouped, choices), segmentOf(inOrder(events)));
+      assert.deepEqual(await mergedInTurn(grouped, choices), segmentOf(inOrder(events)));
     },
   ));
 });
 
-Deno.test("segment: merging keeps what is to be kept, and of nothing makes nothing", () => {
-  fc.assert(fc.property(EVENTS, EVENTS, (some, others) => {
+Deno.test("segment: merging keeps what is to be kept, and of nothing makes nothing", async () => {
+  await fc.assert(fc.asyncProperty(EVENTS, EVENTS, async (some, others) => {
     const known = new Set(some.map(({ id }) => id.toHex()));
     const events = [...some, ...others.filter(({ id }) => !known.has(id.toHex()))];
     const parts = [segmentOf(inOrder(some)), segmentOf(inOrder(events.slice(some.length)))]
       .filter((segment) => segment !== null);
     const keeps = (identity: number, ms: number) => identity !== 2 && ms >= -1;
     const kept = events.filter(({ identity, ms }) => keeps(identity, ms));
-    assert.deepEqual(mergeSegments(parts, keeps), segmentOf(inOrder(kept)));
-    assert.equal(mergeSegments(parts, () => false), null);
+    assert.deepEqual(await mergeSegments(parts, keeps), segmentOf(inOrder(kept)));
+    assert.equal(await mergeSegments(parts, () => false), null);
   }));
-  assert.equal(mergeSegments([]), null);
+  assert.equal(await mergeSegments([]), null);
 });
 
 function at(ms: number, firstByte: number, lastByte: number): HistoryEvent {
@@ -199,9 +202,9 @@ function at(ms: number, firstByte: number, lastByte: number): HistoryEvent {
   return { identity: 1, ms, id, ...what };
 }
 
-Deno.test("segment: events of one millisecond stand in the order of their ids, all bytes of them", () => {
+Deno.test("segment: events of one millisecond stand in the order of their ids, all bytes of them", async () => {
   const parts = [[at(5, 1, 9), at(5, 200, 0)], [at(5, 1, 3), at(6, 0, 0)], [at(5, 100, 0)]];
-  const merged = mergeSegments(parts.map((part) => segmentOf(part)!))!;
+  const merged = (await mergeSegments(parts.map((part) => segmentOf(part)!)))!;
   const ends = eventsIn(merged).map(({ ms, id }) => [ms, id[0], id[15]]);
   assert.deepEqual(ends, [[5, 1, 3], [5, 1, 9], [5, 100, 0], [5, 200, 0], [6, 0, 0]]);
 });

@@ -6,11 +6,13 @@ import type { EventRow } from "../../src/ingest/event_row.ts";
 import { Problem } from "../../src/problem.ts";
 import { ACQUISITION } from "../../src/reports/acquisition.ts";
 import { readFilters } from "../../src/reports/filters.ts";
+import type { Read } from "../../src/reports/report.ts";
 import type { BotChoice } from "../../src/reports/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import { rowsOf } from "../fixtures/read_case.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
+import { historiesOf } from "./session_world.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
 const DAY = "2026-03-10";
@@ -28,16 +30,17 @@ interface Row {
   readonly [figure: string]: unknown;
 }
 
-/** The report on the day. */
+/** Days of another zone than the range's are not rolled up. */
+const ELSEWHERE: Project = { ...PROJECT, timezone: "Pacific/Auckland" };
+
+/** The report on the day: the same from what is rolled up, from histories and from facts. */
 async function acquisitionOf(database: Database, asked: Asked = {}) {
   await createFold(database).catchUp(1);
   const { query = {}, filters = [], bots = "exclude", limit = 100 } = asked;
   const parsed = readFilters(new URLSearchParams({ filters: JSON.stringify(filters) }));
   const from = new Date(`${DAY}T00:00:00Z`);
-  const answer = await ACQUISITION.answer({
-    histories: () => Promise.resolve(null),
+  const read: Omit<Read, "project" | "histories"> = {
     sql: database,
-    project: PROJECT,
     scope: { projectId: 1, siteHost: null, bots, filters: parsed },
     range: {
       from,
@@ -51,7 +54,26 @@ async function acquisitionOf(database: Database, asked: Asked = {}) {
     query: new URLSearchParams(query),
     limit,
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
-  });
+  };
+  let followed = 0;
+  const load = historiesOf(database);
+  const histories: Read["histories"] = (span) => {
+    followed++;
+    return load(span);
+  };
+  const answer = await ACQUISITION.answer({ ...read, project: PROJECT, histories });
+  const isRolledUp = query["goal"] === undefined && filters.length === 0 && bots === "exclude";
+  assert.equal(followed, isRolledUp ? 0 : 1);
+  assert.deepEqual(
+    await ACQUISITION.answer({ ...read, project: ELSEWHERE, histories }),
+    answer,
+  );
+  assert.equal(followed, isRolledUp ? 1 : 2);
+  const none: Read["histories"] = () => Promise.resolve(null);
+  assert.deepEqual(
+    await ACQUISITION.answer({ ...read, project: ELSEWHERE, histories: none }),
+    answer,
+  );
   const result = answer.result as { rows: Row[]; total: Row; nextCursor: string | null };
   return { ...result, query: answer.query };
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
+import { type Histories, loadHistories } from "../../src/histories/histories.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { GOAL_POINTS_MAX, GOALS_MAX } from "../../src/limits.ts";
@@ -10,7 +12,7 @@ import { GoalShown, listGoals, loadGoal } from "../../src/reports/goal_definitio
 import { GOALS } from "../../src/reports/goals.ts";
 import { readRange } from "../../src/reports/range.ts";
 import { deleteGoal, putGoal } from "../../src/reports/saved_goals.ts";
-import type { Scope } from "../../src/reports/selection.ts";
+import type { Scope, Span } from "../../src/reports/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
@@ -58,7 +60,13 @@ const put = (sql: Database, slug: string, body: unknown, projectId = 1) =>
 const remove = (sql: Database, slug: string, projectId = 1) =>
   deleteGoal({ sql }, { projectId }, asked(slug));
 
-/** The goals of project 1 by their slugs, over 2 and 3 March unless the parameters say otherwise. */
+/** How often histories were followed since this was set to 0. */
+let followed = 0;
+
+/**
+ * The goals of project 1 by their slugs, over 2 and 3 March unless the parameters say otherwise.
+ * Histories must tell what facts tell.
+ */
 async function ask(
   database: Database,
   params: Record<string, string> = {},
@@ -74,17 +82,26 @@ async function ask(
   });
   const asOfMs = Date.parse("2026-03-03T18:00:00Z");
   const range = readRange(query, "UTC", asOfMs);
-  const { result } = await GOALS.answer({
-    sql: database,
-    project: { projectId: 1 } as Project,
-    scope: { projectId: 1, siteHost: null, bots: "exclude", filters: [], ...scope },
-    range,
-    interval: readInterval(query, range),
-    comparison: null,
-    query,
-    limit: 100,
-    asOfMs,
+  const answer = (histories: (span: Span) => Promise<Histories | null>) =>
+    GOALS.answer({
+      sql: database,
+      project: { projectId: 1, timezone: "UTC" } as Project,
+      scope: { projectId: 1, siteHost: null, bots: "exclude", filters: [], ...scope },
+      range,
+      interval: readInterval(query, range),
+      comparison: null,
+      query,
+      limit: 100,
+      asOfMs,
+      histories,
+    });
+  const { result } = await answer(async (span) => {
+    const histories = await loadHistories(database, new SegmentCache(0), 1, span);
+    assert.ok(histories !== null, "all facts are in the histories");
+    followed++;
+    return histories;
   });
+  assert.deepEqual(result, (await answer(() => Promise.resolve(null))).result);
   assert.deepEqual(Object.keys(result), Object.keys(GOALS.reply));
   GOALS.reply.goals!.parse(result.goals);
   return Object.fromEntries((result.goals as { slug: string }[]).map((goal) => [goal.slug, goal]));
@@ -181,6 +198,92 @@ async function checkFigures(t: Deno.TestContext, database: Database): Promise<vo
   });
 }
 
+/** Goals of which every kind of counting has some, by slug. */
+const COUNTED: Readonly<Record<string, Body>> = {
+  clicked: { match: { name: "click" } },
+  "clicked-there": {
+    match: { name: "click", filters: [{ field: "path", op: "is", values: ["/thanks"] }] },
+  },
+  named: { match: { name: "purchase" } },
+  "of-one": {
+    match: { name: "purchase", filters: [{ field: "userId", op: "is", values: ["ann"] }] },
+    value: { fixed: 2.5, currency: "EUR" },
+  },
+  elsewhere: {
+    match: { name: "purchase", filters: [{ field: "path", op: "not_exists", values: [] }] },
+  },
+  page: { match: { name: "page_view", filters: [{ field: "path", op: "is", values: ["/"] }] } },
+  pages: {
+    match: { name: "page_view", filters: [{ field: "path", op: "contains", values: ["/t", "x"] }] },
+  },
+  never: { match: { name: "unheard of" } },
+  summed: { match: { name: "purchase" }, value: ofRevenue },
+  rich: {
+    match: { name: "purchase", filters: [{ field: "properties.revenue", op: "gt", values: [1] }] },
+  },
+};
+
+async function checkCounting(t: Deno.TestContext, database: Database): Promise<void> {
+  const others = [{ field: "userId", op: "is_not", values: ["bob"] }] as const;
+  const rich = [{ field: "properties.revenue", op: "exists", values: [] }] as const;
+  await t.step("what is followed in histories, and what is counted from facts", async () => {
+    for (const slug of ["named", "summed", "rich"]) {
+      await put(database, slug, { title: slug, ...COUNTED[slug] });
+    }
+    followed = 0;
+    const { named } = await ask(database);
+    assert.equal(followed, 0, "an index by name has all that is asked for at hand");
+    assert.deepEqual([named.uniqueConversions, named.totalConversions], [2, 4]);
+    await ask(database, {}, { filters: rich });
+    assert.equal(followed, 0, "histories do not hold properties");
+    await ask(database, {}, { filters: others });
+    await ask(database, {}, { bots: "only" });
+    assert.equal(followed, 2, "nothing else has the visitors at hand");
+    await remove(database, "named");
+    followed = 0;
+    await ask(database, {}, { bots: "include" });
+    assert.equal(followed, 1, "for the visitors alone");
+    for (const [slug, goal] of Object.entries(COUNTED)) {
+      await put(database, slug, { title: slug, ...goal });
+    }
+    followed = 0;
+    const goals = await ask(database);
+    assert.equal(followed, 1, "one walk for all of them");
+    const counts = Object.values(goals)
+      // deno-lint-ignore no-explicit-any
+      .map((goal: any) => [goal.slug, goal.uniqueConversions, goal.totalConversions]);
+    assert.deepEqual(counts, [
+      ["clicked", 1, 1],
+      ["clicked-there", 0, 0],
+      ["elsewhere", 2, 4],
+      ["named", 2, 4],
+      ["never", 0, 0],
+      ["of-one", 1, 3],
+      ["page", 1, 1],
+      ["pages", 1, 1],
+      ["rich", 1, 1],
+      ["summed", 2, 4],
+    ]);
+    assert.deepEqual(goals["of-one"].value, { amount: 7.5, currency: "EUR" });
+  });
+
+  await t.step("by the hour, over years, and for all bots and filters", async () => {
+    for (const bots of ["exclude", "include", "only"] as const) {
+      for (const filters of [[], others, rich]) {
+        const scope = { bots, filters };
+        await ask(database, { interval: "hour" }, scope);
+        await ask(database, { from: "2020-01-01", to: "2026-12-31", interval: "month" }, scope);
+        await ask(
+          database,
+          { from: "2026-03-02T10:00:00.001Z", to: "2026-03-03T10:00:00Z" },
+          scope,
+        );
+      }
+    }
+  });
+  for (const slug of Object.keys(COUNTED)) await remove(database, slug);
+}
+
 async function checkSaving(t: Deno.TestContext, database: Database): Promise<void> {
   await t.step("a new goal is 201, a changed one 200; both are shown as they are", async () => {
     const added = await put(database, "signup", { title: " Sign-up ", match: { name: "signup" } });
@@ -253,6 +356,7 @@ async function checkSaving(t: Deno.TestContext, database: Database): Promise<voi
 onBothEngines("goals", async (t, db) => {
   const database = await openWithEvents(db);
   assert.deepEqual(await ask(database), {}, "no goals yet");
+  await checkCounting(t, database);
   await checkFigures(t, database);
   await checkSaving(t, database);
 

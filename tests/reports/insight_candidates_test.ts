@@ -5,11 +5,13 @@ import { bucketsOf } from "../../src/reports/buckets.ts";
 import type { EventMatch, Filter } from "../../src/reports/filters.ts";
 import { calendarOf } from "../../src/reports/insight_calendar.ts";
 import {
+  type Asked,
   type Candidate,
   type Counts,
   DIMENSIONS,
-  readCandidates,
 } from "../../src/reports/insight_candidates.ts";
+import { candidatesInFacts } from "../../src/reports/insight_facts.ts";
+import { candidatesInHistories } from "../../src/reports/insight_histories.ts";
 import { readKpis } from "../../src/reports/kpis.ts";
 import type { Range } from "../../src/reports/range.ts";
 import type { Read } from "../../src/reports/report.ts";
@@ -70,7 +72,7 @@ function sum(all: readonly Counts[]): Counts {
 
 async function kpisOf(read: Read, filters: readonly Filter[], span: Span): Promise<Counts> {
   const scope = { ...read.scope, filters: [...read.scope.filters, ...filters] };
-  const { totals } = await readKpis({ sql: read.sql, scope }, [span]);
+  const { totals } = await readKpis({ sql: read.sql, scope, histories: read.histories }, [span]);
   const { visitors, pageviews, events, sessions, bounceRate } = totals;
   return { visitors, pageviews, events, sessions, bounces: bounceRate.numerator };
 }
@@ -102,10 +104,12 @@ async function check(
 ): Promise<Candidate[]> {
   const read = readOf(database, parameters, asOf, { timezone: "Europe/Berlin" });
   const calendar = calendarOf(read.range, read.asOfMs, FIRST_MS)!;
-  const candidates = await readCandidates(read, calendar, DIMENSIONS, match);
+  const asked: Asked = { match: match ?? null, dimensions: DIMENSIONS };
+  const [candidates] = await candidatesInHistories(read, calendar, [asked]) ?? assert.fail();
+  assert.deepEqual(candidates, await candidatesInFacts(read, calendar, asked));
   const passed = { ...read.range, to: new Date(Math.min(read.asOfMs, read.range.to.getTime())) };
   const days = bucketsOf(passed, "day");
-  for (const candidate of candidates) {
+  for (const candidate of candidates!) {
     const of = (span: Span) => kpisOf(read, filtersOf(candidate, match), span);
     const told = `${candidate.dimension} ${candidate.value}`;
     assert.deepEqual(candidate.current, await of(spanOf(read.range)), `current ${told}`);
@@ -118,7 +122,7 @@ async function check(
       assert.deepEqual(candidate.daysBefore[day], await of(span), `day ${day} ${told}`);
     }
   }
-  return candidates;
+  return candidates!;
 }
 
 onBothEngines("what insights look at: key figures under a filter", async (t, db) => {

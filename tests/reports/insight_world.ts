@@ -8,6 +8,7 @@ import { readFilters } from "../../src/reports/filters.ts";
 import { readRange } from "../../src/reports/range.ts";
 import type { Read } from "../../src/reports/report.ts";
 import { newRow } from "../support/event_rows.ts";
+import { historiesOf } from "./session_world.ts";
 
 export type Dice = () => number;
 
@@ -56,6 +57,7 @@ export function readOf(
     query,
     limit: 100,
     asOfMs,
+    histories: historiesOf(sql, whose.projectId),
   };
 }
 

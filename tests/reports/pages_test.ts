@@ -6,7 +6,7 @@ import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { Problem } from "../../src/problem.ts";
-import { isKnownToHistories } from "../../src/reports/event_tests.ts";
+import { isScopeKnownToHistories } from "../../src/reports/selected_histories.ts";
 import { readFilters } from "../../src/reports/filters.ts";
 import { PAGES, readSecondsOnPage } from "../../src/reports/pages.ts";
 import type { Read } from "../../src/reports/report.ts";
@@ -78,7 +78,7 @@ async function pagesOf(database: Database, day: string, asked: Asked = {}): Prom
       return histories;
     },
   });
-  assert.equal(followed, isKnownToHistories(read.scope.filters) ? 1 : 0);
+  assert.equal(followed, isScopeKnownToHistories(read.scope.filters) ? 1 : 0);
   const ofFacts = await PAGES.answer({ ...read, histories: () => Promise.resolve(null) });
   assert.deepEqual(result, ofFacts.result);
   return result as unknown as Pages;

@@ -1,55 +1,8 @@
 import assert from "node:assert/strict";
-import type { Project } from "../../src/auth/projects.ts";
-import type { Database } from "../../src/db/sql.ts";
-import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { Problem } from "../../src/problem.ts";
-import { readInterval } from "../../src/reports/buckets.ts";
-import { readFilters } from "../../src/reports/filters.ts";
-import { readRange } from "../../src/reports/range.ts";
-import type { Read } from "../../src/reports/report.ts";
-import { TRENDS } from "../../src/reports/trends.ts";
-import { createFold } from "../../src/sessions/fold.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { newRow, openWithProjects } from "../support/event_rows.ts";
-
-const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
-const AS_OF = "2026-03-04T12:00:00Z";
-
-/** A read as the endpoint resolves it. */
-function readOf(sql: Database, parameters: Record<string, string>): Read {
-  const query = new URLSearchParams({ from: "2026-03-02", to: "2026-03-04", ...parameters });
-  const asOfMs = Date.parse(AS_OF);
-  const range = readRange(query, PROJECT.timezone, asOfMs);
-  return {
-    sql,
-    project: PROJECT,
-    scope: { projectId: 1, siteHost: null, bots: "exclude", filters: readFilters(query) },
-    range,
-    interval: readInterval(query, range),
-    comparison: null,
-    query,
-    limit: 100,
-    asOfMs,
-  };
-}
-
-function event(
-  who: string,
-  at: string,
-  name: string,
-  properties: Record<string, unknown> | null = null,
-  members: Partial<EventRow> = {},
-): EventRow {
-  const occurred_at = new Date(`2026-03-${at.replace(" ", "T")}Z`).toISOString();
-  return newRow({
-    anonymous_id: who,
-    occurred_at,
-    name,
-    properties: properties === null ? null : JSON.stringify(properties),
-    ...members,
-  });
-}
+import { event, type Line, linesOf, openTrends, valuesOf } from "./trend_world.ts";
 
 const BUYS: readonly EventRow[] = [
   event("ann", "02 10:00", "page_view", null, { path: "/sale", utm_source: "news" }),
@@ -84,30 +37,8 @@ const TAGGED: readonly EventRow[] = Array.from(
     ),
 ).flat();
 
-interface Line {
-  readonly event: string | null;
-  readonly value: string | null;
-  readonly points: readonly { readonly value: number | null }[];
-}
-
-const valuesOf = (points: Line["points"]) => points.map(({ value }) => value);
-const linesOf = (lines: readonly Line[]) =>
-  lines.map(({ event, value, points }) => [event, value, valuesOf(points)]);
-
-const sorted = (rows: readonly EventRow[]) =>
-  rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1);
-
 onBothEngines("GET /v1/trends", async (t, db) => {
-  const database = await openWithProjects(db);
-  await insertEvents(database, sorted([...BUYS, ...TAGGED]));
-  await createFold(database).catchUp(1);
-  // Tests look into replies of every shape.
-  // deno-lint-ignore no-explicit-any
-  const ask = async (parameters: Record<string, string>): Promise<any> => {
-    const { result, query } = await TRENDS.answer(readOf(database, parameters));
-    TRENDS.reply.series!.parse(result.series);
-    return { ...query, series: result.series };
-  };
+  const { ask } = await openTrends(db, [...BUYS, ...TAGGED]);
   const measured = async (measure: string) =>
     valuesOf((await ask({ event: "buy", measure })).series);
 

@@ -1,0 +1,117 @@
+import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+import { walkRuns } from "../histories/run_walk.ts";
+import { TAIL_ACTORS_LOOKED_UP_MAX } from "../limits.ts";
+import type { Read } from "./report.ts";
+import { NEVER } from "./rolled_span.ts";
+import type { Span } from "./selection.ts";
+import { PAGE_VIEW } from "./terms.ts";
+
+/** What people did in a span, bots left out. */
+interface TailCounts {
+  readonly actors: readonly number[];
+  readonly events: number;
+  readonly pageviews: number;
+}
+
+/** Counted in the histories, null where there are none. Facts lie in no order of time: their index by time names half of them for any day. */
+async function countTail(
+  { histories }: Pick<Read, "histories">,
+  { fromMs, toMs }: Span,
+): Promise<TailCounts | null> {
+  const loaded = await histories({ fromMs, toMs });
+  if (loaded === null) return null;
+  const isKnown = new Uint8Array(loaded.actorOf.length);
+  const actors: number[] = [];
+  let events = 0;
+  let pageviews = 0;
+  await walkRuns(loaded, (actor, segment, start, end) => {
+    const { times, names, contexts } = segment;
+    const fromTime = fromMs - segment.fromMs;
+    const toTime = toMs - segment.fromMs;
+    for (let at = start; at < end; at++) {
+      const time = times[at]!;
+      if (time < fromTime || contexts[at]! < 0) continue;
+      if (time >= toTime) return;
+      events++;
+      if (names[at] === PAGE_VIEW) pageviews++;
+      if (isKnown[actor] === 1) continue;
+      isKnown[actor] = 1;
+      actors.push(actor);
+    }
+  });
+  return { actors, events, pageviews };
+}
+
+// An actor of the tail was counted before if its last day before the tail lies in the span.
+const COUNTED_IN_TAIL = `
+SELECT count(*) FILTER (WHERE prev_day < $4::int) AS visitors,
+  count(*) FILTER (WHERE prev_day < $4::int AND first_day >= $4::int) AS "newVisitors",
+  count(*) FILTER (WHERE prev_day < $5::int) AS "visitorsInBucket",
+  count(*) FILTER (WHERE prev_day < $5::int AND first_day >= $5::int) AS "newInBucket"
+FROM (
+  SELECT a.first_day, coalesce(a.days[width_bucket($3::int - 1, a.days)], ${NEVER}) AS prev_day
+  FROM unnest($2::text::int[]) AS t (actor_id)
+  JOIN actors a ON a.project_id = $1::int AND a.actor_id = t.actor_id
+) AS known`;
+
+const TAIL_OF_FACTS = `
+SELECT actor_id, count(*) AS events, count(*) FILTER (WHERE name_id = 1) AS pageviews
+FROM facts
+WHERE project_id = $1::int AND context_id > 0
+  AND tick >= $2::int8 << 16 AND tick < $3::int8 << 16
+GROUP BY actor_id`;
+
+interface TailActors extends Row {
+  readonly visitors: number;
+  readonly newVisitors: number;
+  readonly visitorsInBucket: number;
+  readonly newInBucket: number;
+}
+
+/** What the part of a day adds to the whole, and to the last bucket. */
+export interface Tail extends TailActors {
+  readonly events: number;
+  readonly pageviews: number;
+}
+
+interface DaysBefore {
+  readonly projectId: number;
+  readonly fromDay: number;
+  readonly toDay: number;
+}
+
+async function countTailInFacts(sql: Sql, projectId: number, tail: Span): Promise<TailCounts> {
+  const rows = await sql.query<{ actor_id: number; events: number; pageviews: number }>(
+    TAIL_OF_FACTS,
+    [projectId, tail.fromMs, tail.toMs],
+  );
+  return {
+    actors: rows.map(({ actor_id }) => actor_id),
+    events: rows.reduce((sum, { events }) => sum + events, 0),
+    pageviews: rows.reduce((sum, { pageviews }) => sum + pageviews, 0),
+  };
+}
+
+/**
+ * What the part of a day at the end of a span comes to. `fromDay`, `toDay`: the whole days before it;
+ * `lastStart`: the first day of the last bucket, which the part belongs to.
+ */
+export async function readTail(
+  source: Pick<Read, "sql" | "histories">,
+  { projectId, fromDay, toDay }: DaysBefore,
+  tail: Span,
+  lastStart: number,
+): Promise<Tail> {
+  const { sql } = source;
+  const { actors, events, pageviews } = await countTail(source, tail) ??
+    await countTailInFacts(sql, projectId, tail);
+  // Looked up one by one where they are few; the planner does not know how many there are.
+  const isMany = actors.length > TAIL_ACTORS_LOOKED_UP_MAX;
+  if (isMany) await sql.query("SELECT set_config('enable_nestloop', 'off', true)");
+  const [row] = await sql.query<TailActors>(
+    COUNTED_IN_TAIL,
+    [projectId, arrayLiteral(actors), toDay, fromDay, lastStart],
+  );
+  if (isMany) await sql.query("SELECT set_config('enable_nestloop', 'on', true)");
+  return { ...row!, events, pageviews };
+}

@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { figuresInHistories } from "../../src/reports/acquisition_histories.ts";
+import { ACQUISITION } from "../../src/reports/acquisition.ts";
+import { BY, type By } from "../../src/reports/acquisition_values.ts";
+import type { Project } from "../../src/auth/projects.ts";
+import {
+  EVENT_FIELDS,
+  type Field,
+  type Filter,
+  SESSION_FIELDS,
+} from "../../src/reports/filters.ts";
+import type { Read } from "../../src/reports/report.ts";
+import type { BotChoice, Span } from "../../src/reports/selection.ts";
+import { onBothEngines } from "../support/databases.ts";
+import {
+  historiesOf,
+  openWithHistory,
+  randomFilter,
+  randomHistory,
+  WORLD_DAYS,
+  WORLD_FROM_MS,
+} from "./session_world.ts";
+
+const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
+const DAY_MS = 86_400_000;
+const WORLD: Span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + WORLD_DAYS * DAY_MS };
+const HELD = EVENT_FIELDS.filter((field) => field !== "title" && field !== "referrer");
+const KNOWN: readonly Field[] = [...HELD, ...SESSION_FIELDS];
+
+interface Goal {
+  readonly name: string | null;
+  readonly filters: readonly Filter[];
+}
+
+interface Asked {
+  readonly span: Span;
+  readonly by: By;
+  readonly bots: BotChoice;
+  readonly filters: readonly Filter[];
+  /** Goals are saved one by one: its slug is its number. Null: none is asked for. */
+  readonly goal: number | null;
+  readonly limit: number;
+}
+
+const GOALS: readonly Goal[] = [
+  { name: "buy", filters: [] },
+  { name: "page_view", filters: [{ field: "path", op: "is", values: ["/b"] }] },
+  { name: null, filters: [{ field: "country", op: "is_not", values: ["DE"] }] },
+  { name: null, filters: [{ field: "source", op: "is", values: ["news"] }] },
+  {
+    name: "signup",
+    filters: [{ field: "exitPath", op: "is_not", values: ["/"] }, {
+      field: "device",
+      op: "exists",
+      values: [],
+    }],
+  },
+];
+
+// Never a whole day: what is rolled up is not asked.
+const span = fc.tuple(
+  fc.integer({ min: -DAY_MS, max: (WORLD_DAYS + 1) * DAY_MS }),
+  fc.integer({ min: 1, max: WORLD_DAYS * DAY_MS }),
+).map(([after, length]): Span => ({
+  fromMs: WORLD_FROM_MS + after,
+  toMs: WORLD_FROM_MS + after + length,
+}));
+const asked = fc.record<Asked>({
+  span: fc.oneof(span, fc.constant({ ...WORLD, toMs: WORLD.toMs - 1 })),
+  by: fc.constantFrom(...BY),
+  bots: fc.constantFrom("exclude", "include", "only"),
+  filters: fc.array(randomFilter(KNOWN), { maxLength: 2 }),
+  goal: fc.option(fc.nat({ max: GOALS.length - 1 })),
+  limit: fc.constantFrom(1, 2, 100),
+});
+
+function readOf(
+  { span, by, bots, filters, goal, limit }: Asked,
+  read: Pick<Read, "sql" | "histories">,
+): Read {
+  return {
+    ...read,
+    project: PROJECT,
+    scope: { projectId: 1, siteHost: null, bots, filters },
+    range: {
+      from: new Date(span.fromMs),
+      to: new Date(span.toMs),
+      timezone: "UTC",
+      fromDate: null,
+      toDate: null,
+    },
+    interval: "day",
+    comparison: null,
+    query: new URLSearchParams({ by, ...goal === null ? {} : { goal: `goal-${goal}` } }),
+    limit,
+    asOfMs: Date.parse("2036-01-01T00:00:00Z"),
+  };
+}
+
+interface Result {
+  readonly rows: readonly unknown[];
+  readonly total: { readonly sessions: number; readonly conversions?: number };
+  readonly nextCursor: string | null;
+}
+
+/** All pages of the report. */
+async function pagesOf(read: Read): Promise<Result[]> {
+  const pages: Result[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const query = new URLSearchParams(read.query);
+    query.set("cursor", cursor);
+    const page = (await ACQUISITION.answer({ ...read, query })).result as unknown as Result;
+    pages.push(page);
+    cursor = page.nextCursor;
+  }
+  return pages;
+}
+
+onBothEngines("acquisition: histories tell what facts and sessions tell", async (_t, db) => {
+  const database = await openWithHistory(db, randomHistory(250));
+  for (const [i, match] of GOALS.entries()) {
+    await database.query(
+      `INSERT INTO goals (project_id, slug, title, definition)
+      VALUES (1, $1::text, $1::text, $2::text::jsonb)`,
+      [`goal-${i}`, JSON.stringify({ match, value: null })],
+    );
+  }
+  const load = historiesOf(database);
+  const none: Read["histories"] = () => Promise.resolve(null);
+  let selected = 0;
+  let converted = 0;
+  const property = fc.asyncProperty(asked, async (asked) => {
+    let followed = 0;
+    const histories: Read["histories"] = async (span) => {
+      const loaded = await load(span);
+      assert.ok(loaded !== null);
+      followed++;
+      return loaded;
+    };
+    const pages = await pagesOf(readOf(asked, { sql: database, histories }));
+    assert.equal(followed, pages.length);
+    assert.deepEqual(pages, await pagesOf(readOf(asked, { sql: database, histories: none })));
+    const [{ total }] = pages as [Result];
+    if (asked.filters.length > 0 && total.sessions > 0) selected++;
+    if ((total.conversions ?? 0) > 0) converted++;
+  });
+  await fc.assert(property, { numRuns: 120 });
+  assert.ok(selected > 0);
+  assert.ok(converted > 0);
+});
+
+onBothEngines("acquisition: what histories do not hold is left to the facts", async (_t, db) => {
+  const database = await openWithHistory(db, randomHistory(20));
+  for (const field of ["title", "referrer", "properties.plan"] satisfies Field[]) {
+    const filters: Filter[] = [{ field, op: "not_exists", values: [] }];
+    const asked = {
+      span: WORLD,
+      by: "source",
+      bots: "include",
+      filters,
+      goal: null,
+      limit: 10,
+    } as const;
+    const histories: Read["histories"] = () => assert.fail(`${field} is in no history`);
+    const [{ total }] = await pagesOf(readOf(asked, { sql: database, histories })) as [Result];
+    assert.ok(total.sessions > 0);
+    const scope = { projectId: 1, siteHost: null, bots: "include", filters: [] } as const;
+    const goal = { name: null, filters };
+    const found = figuresInHistories(
+      { sql: database, histories },
+      { scope, span: WORLD, by: "source", goal },
+      null,
+      10,
+    );
+    assert.equal(await found, null);
+  }
+});

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { EVENT_FIELDS, type Field, SESSION_FIELDS } from "../../src/reports/filters.ts";
+import { readKpis, readMetricSeries, type Source } from "../../src/reports/kpis.ts";
+import type { BotChoice, Scope, Span } from "../../src/reports/selection.ts";
+import { onBothEngines } from "../support/databases.ts";
+import {
+  historiesOf,
+  openWithHistory,
+  randomFilter,
+  randomHistory,
+  WORLD_DAYS,
+  WORLD_FROM_MS,
+} from "./session_world.ts";
+
+const DAY_MS = 86_400_000;
+const HELD = EVENT_FIELDS.filter((field) => field !== "title" && field !== "referrer");
+
+const history = randomHistory(300);
+/** Just when something happens, and just after: often within a session. */
+const moment = fc.tuple(fc.constantFrom(...history), fc.nat({ max: 1 }))
+  .map(([{ occurred_at }, after]) => Date.parse(occurred_at) + after);
+const boundsOfEvents = fc.uniqueArray(moment, { minLength: 2, maxLength: 6 })
+  .map((moments): Span[] => {
+    const sorted = moments.toSorted((a, b) => a - b);
+    return sorted.slice(1).map((toMs, i) => ({ fromMs: sorted[i]!, toMs }));
+  });
+/** Up to twelve buckets of all lengths, some of them very short, without gaps. */
+const anyBounds = fc.tuple(
+  fc.integer({ min: -DAY_MS, max: (WORLD_DAYS + 1) * DAY_MS }),
+  fc.array(fc.oneof(fc.integer({ min: 1, max: 20 * DAY_MS }), fc.constantFrom(1, DAY_MS)), {
+    minLength: 1,
+    maxLength: 12,
+  }),
+).map(([after, lengths]): Span[] => {
+  let toMs = WORLD_FROM_MS + after;
+  return lengths.map((length) => ({ fromMs: toMs, toMs: toMs += length }));
+});
+const buckets = fc.oneof(anyBounds, boundsOfEvents);
+const filters = fc.oneof(
+  fc.constant([]),
+  fc.array(randomFilter(HELD), { maxLength: 2 }),
+  fc.array(randomFilter(SESSION_FIELDS), { maxLength: 2 }),
+  fc.array(randomFilter([...HELD, ...SESSION_FIELDS]), { maxLength: 3 }),
+);
+const bots = fc.constantFrom<BotChoice>("exclude", "include", "only");
+
+onBothEngines("kpis: histories tell what facts and sessions tell", async (_t, db) => {
+  const database = await openWithHistory(db, history);
+  const load = historiesOf(database);
+  let told = 0;
+  const asked = fc.asyncProperty(buckets, filters, bots, async (buckets, filters, bots) => {
+    const scope: Scope = { projectId: 1, siteHost: null, bots, filters };
+    let loaded = 0;
+    const followed: Source = {
+      sql: database,
+      scope,
+      histories: async (span) => {
+        const histories = await load(span);
+        assert.ok(histories !== null);
+        loaded++;
+        return histories;
+      },
+    };
+    const ofFacts: Source = { sql: database, scope, histories: () => Promise.resolve(null) };
+    const kpis = await readKpis(followed, buckets);
+    assert.deepEqual(kpis, await readKpis(ofFacts, buckets));
+    assert.deepEqual(
+      await readMetricSeries(followed, buckets),
+      await readMetricSeries(ofFacts, buckets),
+    );
+    assert.equal(loaded, 2);
+    if (kpis.totals.sessions > 0 && filters.length > 0) told++;
+  });
+  await fc.assert(asked, { numRuns: 200 });
+  assert.ok(told > 0);
+});
+
+onBothEngines("kpis: what histories do not hold is counted from the facts", async (_t, db) => {
+  const database = await openWithHistory(db, randomHistory(20));
+  const load = historiesOf(database);
+  for (const field of ["title", "referrer", "properties.plan"] satisfies Field[]) {
+    const scope: Scope = {
+      projectId: 1,
+      siteHost: null,
+      bots: "include",
+      filters: [{ field, op: "not_exists", values: [] }],
+    };
+    const histories: Source["histories"] = () => assert.fail(`${field} is in no history`);
+    const span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + WORLD_DAYS * DAY_MS };
+    const { totals } = await readKpis({ sql: database, scope, histories }, [span]);
+    const all = { ...scope, filters: [] };
+    assert.deepEqual(
+      totals,
+      (await readKpis({ sql: database, scope: all, histories: load }, [span])).totals,
+    );
+    assert.ok(totals.events > 0);
+  }
+});

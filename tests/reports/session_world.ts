@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import type { Database, Sql } from "../../src/db/sql.ts";
+import { type Histories, loadHistories } from "../../src/histories/histories.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
+import { insertEvents } from "../../src/ingest/event_insert.ts";
+import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { Field, Filter } from "../../src/reports/filters.ts";
+import type { Span } from "../../src/reports/selection.ts";
+import { createFold } from "../../src/sessions/fold.ts";
+import type { TestDatabase } from "../support/databases.ts";
+import { newRow, openWithProjects } from "../support/event_rows.ts";
+
+const MINUTE_MS = 60_000;
+/** When the histories begin: an actor's events lie in several segments. */
+export const WORLD_FROM_MS = Date.parse("2026-01-05T00:00:00Z");
+export const WORLD_DAYS = 60;
+
+/** Some come often, so that sessions run into each other, and sign in later; the others seldom. */
+const regular = fc.constantFrom<Partial<EventRow>>(
+  { anonymous_id: "a1" },
+  { anonymous_id: "a1", user_id: "ann" },
+  { anonymous_id: "a2" },
+  { anonymous_id: "a3", user_id: "ann" },
+  { user_id: "bob" },
+  { anonymous_id: "a4" },
+  { anonymous_id: "a5" },
+  {},
+);
+const someone = fc.oneof(
+  regular,
+  fc.nat({ max: 200 }).map((number): Partial<EventRow> => ({ anonymous_id: `b${number}` })),
+);
+const something = fc.record({
+  name: fc.constantFrom("page_view", "page_view", "click", "scroll", "signup", "buy"),
+  path: fc.constantFrom("/", "/a", "/b", null),
+  country: fc.constantFrom("DE", "US", null),
+  device: fc.constantFrom<EventRow["device"]>("d", "m", null),
+  utm_source: fc.constantFrom("news", "shop", null, null),
+  utm_medium: fc.constantFrom("email", null),
+  utm_campaign: fc.constantFrom("spring", null, null),
+  in_session: fc.constantFrom(true, true, true, true, true, false),
+  bot: fc.constantFrom(false, false, false, null, true),
+});
+/** Just the longest pause of a session, and a millisecond more. */
+const pauseMs = fc.oneof(
+  fc.integer({ min: 0, max: 40 * MINUTE_MS }),
+  fc.constantFrom(0, 1, 30 * MINUTE_MS, 30 * MINUTE_MS + 1),
+);
+const stay = fc.tuple(
+  fc.nat({ max: WORLD_DAYS * 1_440 }),
+  someone,
+  fc.array(fc.tuple(pauseMs, something, fc.uuid()), { minLength: 1, maxLength: 8 }),
+).map(([minute, who, steps]) => {
+  let atMs = WORLD_FROM_MS + minute * MINUTE_MS;
+  return steps.map(([pause, what, event_id]) => {
+    atMs += pause;
+    return newRow({ event_id, occurred_at: new Date(atMs).toISOString(), ...who, ...what });
+  });
+});
+
+/** What a few actors did in two months: sessions of all kinds, and events of none. */
+export function randomHistory(stays: number): EventRow[] {
+  const [history] = fc.sample(fc.array(stay, { minLength: stays, maxLength: stays }), 1);
+  return history!.flat();
+}
+
+/** A database whose first project has this history, folded in several turns. */
+export async function openWithHistory(
+  db: TestDatabase,
+  rows: readonly EventRow[],
+): Promise<Database> {
+  const database = await openWithProjects(db);
+  const turns = 6;
+  for (let turn = 0; turn < turns; turn++) {
+    const some = rows.filter((_, i) => i % turns === turn);
+    await insertEvents(database, some.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+    await createFold(database).catchUp(1);
+  }
+  return database;
+}
+
+/** The histories of a project, as a read is given them. */
+export function historiesOf(sql: Sql, projectId = 1): (span: Span) => Promise<Histories | null> {
+  const cache = new SegmentCache(1_000_000);
+  return (span) => loadHistories(sql, cache, projectId, span);
+}
+
+const VALUES = ["page_view", "buy", "/", "/a", "DE", "desktop", "ann", "news", "email", "spring"];
+
+/** Filters on some of the fields, of values that the history has. */
+export function randomFilter(fields: readonly Field[]): fc.Arbitrary<Filter> {
+  const field = fc.constantFrom(...fields);
+  return fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        field,
+        op: fc.constantFrom("is", "is_not", "contains", "not_contains", "starts_with"),
+        values: fc.uniqueArray(fc.constantFrom(...VALUES, "Email", "Direct"), {
+          minLength: 2,
+          maxLength: 8,
+        }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        field,
+        op: fc.constantFrom("exists", "not_exists"),
+        values: fc.constant([]),
+      }),
+    },
+  );
+}

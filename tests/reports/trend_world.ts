@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import type { Project } from "../../src/auth/projects.ts";
+import type { Database } from "../../src/db/sql.ts";
+import { type Histories, loadHistories } from "../../src/histories/histories.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
+import { insertEvents } from "../../src/ingest/event_insert.ts";
+import type { EventRow } from "../../src/ingest/event_row.ts";
+import { readInterval } from "../../src/reports/buckets.ts";
+import { readFilters } from "../../src/reports/filters.ts";
+import { readRange } from "../../src/reports/range.ts";
+import type { Read } from "../../src/reports/report.ts";
+import type { Scope, Span } from "../../src/reports/selection.ts";
+import { TRENDS } from "../../src/reports/trends.ts";
+import { createFold } from "../../src/sessions/fold.ts";
+import type { TestDatabase } from "../support/databases.ts";
+import { newRow, openWithProjects } from "../support/event_rows.ts";
+
+const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
+const AS_OF = "2026-03-04T12:00:00Z";
+
+type LoadHistories = (span: Span) => Promise<Histories | null>;
+/** As if there were no histories. */
+const NO_HISTORIES: LoadHistories = () => Promise.resolve(null);
+
+/** A read as the endpoint resolves it. */
+function readOf(
+  sql: Database,
+  parameters: Record<string, string>,
+  histories: LoadHistories,
+  scope: Partial<Scope> = {},
+): Read {
+  const query = new URLSearchParams({ from: "2026-03-02", to: "2026-03-04", ...parameters });
+  const asOfMs = Date.parse(AS_OF);
+  const range = readRange(query, PROJECT.timezone, asOfMs);
+  return {
+    sql,
+    project: PROJECT,
+    scope: { projectId: 1, siteHost: null, bots: "exclude", filters: readFilters(query), ...scope },
+    range,
+    interval: readInterval(query, range),
+    comparison: null,
+    query,
+    limit: 100,
+    asOfMs,
+    histories,
+  };
+}
+
+/** What `who` did at a time of March 2026, such as `02 10:00`. */
+export function event(
+  who: string,
+  at: string,
+  name: string,
+  properties: Record<string, unknown> | null = null,
+  members: Partial<EventRow> = {},
+): EventRow {
+  const occurred_at = new Date(`2026-03-${at.replace(" ", "T")}Z`).toISOString();
+  return newRow({
+    anonymous_id: who,
+    occurred_at,
+    name,
+    properties: properties === null ? null : JSON.stringify(properties),
+    ...members,
+  });
+}
+
+/** A line of a reply. */
+export interface Line {
+  readonly event: string | null;
+  readonly value: string | null;
+  readonly points: readonly { readonly value: number | null }[];
+}
+
+export const valuesOf = (points: Line["points"]) => points.map(({ value }) => value);
+export const linesOf = (lines: readonly Line[]) =>
+  lines.map(({ event, value, points }) => [event, value, valuesOf(points)]);
+
+/** Asks for trends, from 2 to 4 March unless the parameters say otherwise. */
+export interface Asking {
+  // Tests look into replies of every shape.
+  // deno-lint-ignore no-explicit-any
+  readonly ask: (parameters: Record<string, string>, scope?: Partial<Scope>) => Promise<any>;
+  /** How often histories were followed so far. */
+  readonly followed: () => number;
+}
+
+/** A database with these events, folded. Every answer must be the same with histories and without. */
+export async function openTrends(db: TestDatabase, events: readonly EventRow[]): Promise<Asking> {
+  const database = await openWithProjects(db);
+  await insertEvents(database, events.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+  await createFold(database).catchUp(1);
+  let followed = 0;
+  const follow: LoadHistories = async (span) => {
+    const histories = await loadHistories(database, new SegmentCache(0), 1, span);
+    assert.ok(histories !== null, "all facts are in the histories");
+    followed++;
+    return histories;
+  };
+  return {
+    async ask(parameters, scope) {
+      const { result, query } = await TRENDS.answer(readOf(database, parameters, follow, scope));
+      TRENDS.reply.series!.parse(result.series);
+      const ofFacts = await TRENDS.answer(readOf(database, parameters, NO_HISTORIES, scope));
+      assert.deepEqual(result, ofFacts.result, "histories tell what facts tell");
+      return { ...query, series: result.series };
+    },
+    followed: () => followed,
+  };
+}
