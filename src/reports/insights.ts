@@ -13,8 +13,9 @@ import {
 import type { Filter } from "./filters.ts";
 import { type Goal, listGoals } from "./goal_definitions.ts";
 import { type Calendar, calendarOf } from "./insight_calendar.ts";
-import { DIMENSIONS, readCandidates } from "./insight_candidates.ts";
+import { type Asked, DIMENSIONS } from "./insight_candidates.ts";
 import { findChanges, type Finding, type Measured, METRICS } from "./insight_findings.ts";
+import { readCandidates } from "./insight_measures.ts";
 import { previousName, sentenceOf } from "./insight_sentences.ts";
 import type { Answer, Read, Report } from "./report.ts";
 
@@ -36,21 +37,24 @@ function filtersOfGoal({ match: { name, filters } }: Goal): Filter[] {
 async function readMeasured(read: Read, calendar: Calendar): Promise<Measured[]> {
   const left = FILTERS_MAX - read.scope.filters.length;
   const dimensionsWithin = (filters: number) => filters > 0 ? DIMENSIONS : [];
-  const candidates = await readCandidates(read, calendar, dimensionsWithin(left));
-  const measured: Measured[] = METRICS.filter((metric) => metric !== "conversions")
-    .map((metric) => ({ metric, goal: null, candidates }));
-  const goals = await listGoals(read.sql, read.scope.projectId);
-  for (const goal of goals.slice(0, INSIGHT_GOALS_MAX)) {
-    const leftOfGoal = left - filtersOfGoal(goal).length;
-    if (leftOfGoal < 0) continue;
-    const dimensions = dimensionsWithin(leftOfGoal);
-    measured.push({
+  const goals = (await listGoals(read.sql, read.scope.projectId)).slice(0, INSIGHT_GOALS_MAX)
+    .filter((goal) => filtersOfGoal(goal).length <= left);
+  const [candidates, ...ofGoals] = await readCandidates(read, calendar, [
+    { match: null, dimensions: dimensionsWithin(left) },
+    ...goals.map((goal): Asked => ({
+      match: goal.match,
+      dimensions: dimensionsWithin(left - filtersOfGoal(goal).length),
+    })),
+  ]);
+  return [
+    ...METRICS.filter((metric) => metric !== "conversions")
+      .map((metric): Measured => ({ metric, goal: null, candidates: candidates! })),
+    ...goals.map((goal, i): Measured => ({
       metric: "conversions",
       goal,
-      candidates: await readCandidates(read, calendar, dimensions, goal.match),
-    });
-  }
-  return measured;
+      candidates: ofGoals[i]!,
+    })),
+  ];
 }
 
 /** The read of key figures that shows the numbers of a finding. */

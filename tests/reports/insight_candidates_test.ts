@@ -22,6 +22,7 @@ import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { diceOf, pick, readOf, store } from "./insight_world.ts";
 
 const MINUTE_MS = 60_000;
+const WEEK_MS = 7 * 1_440 * MINUTE_MS;
 const FIRST_MS = Date.parse("2026-09-10T00:00:00Z");
 const DAYS = 50;
 
@@ -38,6 +39,8 @@ function history(seed: number): EventRow[] {
         ...pageView(dice),
         anonymous_id: who,
         in_session: inSession,
+        // Nothing of one week has the context of another.
+        city: `City ${Math.floor((atMs - FIRST_MS) / WEEK_MS)}`,
         occurred_at: new Date(atMs).toISOString(),
       });
       atMs += Math.floor(dice() * 25) * MINUTE_MS;
