@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
+import { loadHistories } from "../histories/histories.ts";
 import type { Exchange } from "../http/router.ts";
 import { EXPORT_CHUNK_ROWS } from "../limits.ts";
 import { readInterval } from "./buckets.ts";
@@ -18,6 +19,7 @@ import { oneOf, pageRows, readAll, refuseUnknown } from "./parameters.ts";
 import { readRange } from "./range.ts";
 import { readReply } from "./read_reply.ts";
 import { type ReportServices, siteHostOf } from "./report_endpoint.ts";
+import type { Span } from "./selection.ts";
 import {
   currentSnapshot,
   type EventSelection,
@@ -90,7 +92,7 @@ function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date) {
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`.
  */
 export async function getEvents(
-  { reads, fold, readTimeoutMs, project, now }: EventsContext,
+  { reads, fold, segments, readTimeoutMs, project, now }: EventsContext,
   { request, url }: Exchange<unknown>,
 ): Promise<Response> {
   const query = url.searchParams;
@@ -114,7 +116,10 @@ export async function getEvents(
     reads,
     readTimeoutMs,
     catchUp,
-    (sql) => readStoredEvents(sql, selection, { cursor, rows }),
+    (sql) => {
+      const histories = (span: Span) => loadHistories(sql, segments, project.projectId, span);
+      return readStoredEvents(sql, selection, { cursor, rows }, histories);
+    },
   );
   const tailCursor = positionAfter(page, selection, cursor, asOf);
   const resolved = {

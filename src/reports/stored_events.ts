@@ -1,8 +1,10 @@
 import type { Param, Sql } from "../db/sql.ts";
-import { STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
+import { HISTORY_IDS_LOOKED_UP, STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
 import type { PageCursor, TailCursor } from "./event_cursor.ts";
+import { listInHistories, type ListPlace } from "./event_histories.ts";
 import type { Range } from "./range.ts";
-import { type BotChoice, factConditions, type Scope } from "./selection.ts";
+import type { Read } from "./report.ts";
+import { type BotChoice, factConditions, type Scope, type Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 
 /** Which stored events are meant. */
@@ -66,19 +68,26 @@ function tailConditions(where: Where, tail: TailCursor): void {
   );
 }
 
-/** Filters are asked of the facts, so what is not folded yet is left to the next read. */
-function filterConditions(where: Where, { scope, range, folded }: EventSelection): void {
+function spanOf({ from, to }: Range): Span {
+  return { fromMs: from.getTime(), toMs: to.getTime() };
+}
+
+function filterCondition(where: Where, { scope, range }: EventSelection): void {
   if (scope.filters.length === 0) return;
-  const span = range === null ? null : { fromMs: range.from.getTime(), toMs: range.to.getTime() };
-  const facts = factConditions(where.sql, scope, span);
+  const facts = factConditions(where.sql, scope, range === null ? null : spanOf(range));
   where.add(`event_id IN (SELECT f.event_id FROM facts f WHERE ${facts})`);
-  if (folded === null) return;
+}
+
+/** Filters are asked of what is made of events, so what is not folded yet is left to the next read. */
+function foldedCondition(where: Where, { scope, folded }: EventSelection): void {
+  if (scope.filters.length === 0 || folded === null) return;
   const since = where.param(unseenSince(folded));
   const snapshot = where.param(folded.snapshot);
   where.add(`(received_at <= ${since}::text::timestamptz
     OR pg_visible_in_snapshot(${STORED_BY}, ${snapshot}::text::pg_snapshot))`);
 }
 
+/** All conditions but the filters. */
 function conditionsOf(selection: EventSelection): Where {
   const where = new Where();
   const { scope, range, tail } = selection;
@@ -89,7 +98,7 @@ function conditionsOf(selection: EventSelection): Where {
   }
   where.add(BOT_CONDITIONS[scope.bots]);
   if (tail !== null) tailConditions(where, tail);
-  filterConditions(where, selection);
+  foldedCondition(where, selection);
   return where;
 }
 
@@ -113,17 +122,58 @@ export interface StoredEventPage {
   readonly snapshot: string;
 }
 
-/**
- * One page of stored events, newest first by the time they happened (ties by event id); a tail is
- * in the order of receipt instead, so that a late event shows up as it arrives. One statement reads
- * the page and its snapshot, so that a tail from there on neither misses nor repeats an event.
- */
-export async function readStoredEvents(
+/** Those of these events that are still meant, in the order of the list. */
+async function readByIds(
+  sql: Sql,
+  selection: EventSelection,
+  ids: readonly string[],
+  rowsMax: number,
+): Promise<StoredEventRow[]> {
+  if (ids.length === 0) return [];
+  const where = conditionsOf(selection);
+  where.add(`event_id = ANY(${where.sql.uuids(ids)})`);
+  return await sql.query<StoredEventRow>(
+    `SELECT * FROM stored_events WHERE ${where.conditions.join(" AND ")}
+    ORDER BY occurred_at DESC, event_id DESC LIMIT ${where.sql.int(rowsMax)}`,
+    where.params,
+  );
+}
+
+/** The page of a list without a tail, found in histories; null where these do not tell it. */
+async function readListed(
+  sql: Sql,
+  selection: EventSelection,
+  { cursor, rows: rowsMax }: PageRequest,
+  histories: Read["histories"],
+): Promise<StoredEventRow[] | null> {
+  const { scope, range, tail } = selection;
+  if (tail !== null || range === null) return null;
+  const span = spanOf(range);
+  const rows: StoredEventRow[] = [];
+  let place: ListPlace | null = { ms: span.toMs, id: null };
+  const cursorMs = cursor === null ? Infinity : Date.parse(cursor.at);
+  if (cursor !== null && cursorMs < span.toMs) {
+    place = { ms: cursorMs, id: Uint8Array.fromHex(cursor.eventId.replaceAll("-", "")) };
+  }
+  // What was stored too late, or has been erased since, is listed all the same: then more are asked for.
+  for (let wanted = rowsMax; place !== null && rows.length < rowsMax; wanted *= 2) {
+    const asked = Math.min(wanted, HISTORY_IDS_LOOKED_UP);
+    const listed = await listInHistories({ sql, scope, histories }, span, place, asked);
+    if (listed === null) return null;
+    rows.push(...await readByIds(sql, selection, listed.ids, rowsMax - rows.length));
+    place = listed.end;
+  }
+  return rows;
+}
+
+/** The same of any page, found in the tables; with what it was read of. */
+async function readSelected(
   sql: Sql,
   selection: EventSelection,
   page: PageRequest,
 ): Promise<StoredEventPage> {
   const where = conditionsOf(selection);
+  filterCondition(where, selection);
   const { cursor } = page;
   const time = selection.tail === null ? "occurred_at" : "received_at";
   if (cursor !== null) {
@@ -149,6 +199,26 @@ export async function readStoredEvents(
   );
   const rows = found.filter((row) => row.event_id !== null);
   return { rows, snapshot: selection.folded?.snapshot ?? found[0]?.snapshot ?? "" };
+}
+
+/**
+ * One page of stored events, newest first by the time they happened (ties by event id); a tail is
+ * in the order of receipt instead, so that a late event shows up as it arrives. One statement reads
+ * the page and its snapshot, so that a tail from there on neither misses nor repeats an event.
+ * @param histories of the same moment as `sql`, for filters that they can tell; null: not asked
+ */
+export async function readStoredEvents(
+  sql: Sql,
+  selection: EventSelection,
+  page: PageRequest,
+  histories: Read["histories"] | null = null,
+): Promise<StoredEventPage> {
+  const isFiltered = selection.scope.filters.length > 0;
+  const rows = histories === null || !isFiltered
+    ? null
+    : await readListed(sql, selection, page, histories);
+  if (rows !== null) return { rows, snapshot: selection.folded?.snapshot ?? "" };
+  return await readSelected(sql, selection, page);
 }
 
 const orNull = (value: unknown) => value ?? null;
