@@ -25,7 +25,7 @@ import {
   sessionValue,
   type Span,
 } from "./selection.ts";
-import { sessionsEndByMs } from "./session_end.ts";
+import { sessionsEndByMs, withoutHistories } from "./session_end.ts";
 import { SqlParams } from "./sql_params.ts";
 
 /** And how far the sessions reach that start in the span: past the last event of each. */
@@ -229,7 +229,7 @@ async function readFigures(
   if (followed !== null) return followed;
   const reachToMs = goal === null
     ? span.toMs
-    : await sessionsEndByMs(read.sql, scope.projectId, span.toMs);
+    : await sessionsEndByMs({ ...read, histories: withoutHistories }, scope.projectId, span.toMs);
   return await queryFigures(read, { ...asked, reachToMs }, null, cursor, rows);
 }
 

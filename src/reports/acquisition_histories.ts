@@ -106,7 +106,7 @@ async function tallyOf(source: Source, asked: Asked): Promise<CountedValues | nu
   // Of a session that crosses the beginning of the span, only that it does matters: it does not count.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
-    toMs: await sessionsEndByMs(sql, scope.projectId, span.toMs),
+    toMs: await sessionsEndByMs(source, scope.projectId, span.toMs),
   };
   const loaded = await histories(reach);
   if (loaded === null) return null;

@@ -15,7 +15,7 @@ import {
 } from "./insight_candidates.ts";
 import type { Read } from "./report.ts";
 import { factConditions, sessionValue } from "./selection.ts";
-import { sessionsEndByMs } from "./session_end.ts";
+import { sessionsEndByMs, withoutHistories } from "./session_end.ts";
 import { SqlParams } from "./sql_params.ts";
 
 type Source = Pick<Read, "sql" | "scope">;
@@ -196,7 +196,11 @@ export async function candidatesInFacts(
   const params = new SqlParams();
   const places = placesOf(calendar);
   const toMs = calendar.segments.at(-1)!.toMs;
-  const reachToMs = await sessionsEndByMs(sql, scope.projectId, toMs);
+  const reachToMs = await sessionsEndByMs(
+    { sql, histories: withoutHistories },
+    scope.projectId,
+    toMs,
+  );
   const pieces = piecesSql(params, source, calendar, places, reachToMs, match);
   const lines = dimensions.map((dimension) => {
     const i = DIMENSIONS.indexOf(dimension) + 1;

@@ -58,15 +58,16 @@ function withoutSessions(match: EventMatch): EventMatch {
 }
 
 async function walkedOf(
-  { sql, scope, histories }: Source,
+  source: Source,
   calendar: Calendar,
   asked: readonly Asked[],
 ): Promise<Walked | null> {
+  const { sql, scope, histories } = source;
   const { projectId, filters } = scope;
   const { segments } = calendar;
   const reach: Span = {
-    fromMs: await sessionsStartMs(sql, projectId, segments[0]!.fromMs),
-    toMs: await sessionsEndByMs(sql, projectId, segments.at(-1)!.toMs),
+    fromMs: await sessionsStartMs(source, projectId, segments[0]!.fromMs),
+    toMs: await sessionsEndByMs(source, projectId, segments.at(-1)!.toMs),
   };
   const loaded = await histories(reach);
   if (loaded === null) return null;

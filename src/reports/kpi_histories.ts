@@ -291,14 +291,14 @@ class KpiWalk {
 }
 
 /** What has to be looked at for all that is counted in the span. */
-async function reachOf({ sql, scope }: Source, span: Span): Promise<Span> {
-  const { projectId, filters } = scope;
+async function reachOf(source: Source, span: Span): Promise<Span> {
+  const { projectId, filters } = source.scope;
   // Under a filter on sessions, each that has an event in the span is looked at whole. Else, of one
   // that crosses the beginning of the span, only that it does matters: it is not counted.
   const fromMs = filters.some(({ field }) => isSessionField(field))
-    ? await sessionsStartMs(sql, projectId, span.fromMs)
+    ? await sessionsStartMs(source, projectId, span.fromMs)
     : span.fromMs;
-  const toMs = await sessionsEndByMs(sql, projectId, span.toMs);
+  const toMs = await sessionsEndByMs(source, projectId, span.toMs);
   return { fromMs: Math.min(fromMs, span.fromMs - SESSION_GAP_MS), toMs };
 }
 

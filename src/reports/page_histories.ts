@@ -49,7 +49,7 @@ async function tallyOf(source: Source, span: Span): Promise<PageTally | null> {
   // none, and its page views are followed forward. Those that cross the end are followed to theirs.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
-    toMs: await sessionsEndByMs(sql, scope.projectId, span.toMs),
+    toMs: await sessionsEndByMs(source, scope.projectId, span.toMs),
   };
   const selected = await selectHistories(source, reach);
   if (selected === null) return null;

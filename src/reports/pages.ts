@@ -5,7 +5,7 @@ import { findInHistories, type FoundPages, type PageCounts } from "./page_histor
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
 import { afterCursor, encodeRowCursor, readRowCursor, type RowCursor } from "./row_cursor.ts";
 import { factConditions, sessionConditions, type Span } from "./selection.ts";
-import { sessionsEndByMs } from "./session_end.ts";
+import { sessionsEndByMs, withoutHistories } from "./session_end.ts";
 import { SqlParams } from "./sql_params.ts";
 import { PAGE_VIEW } from "./terms.ts";
 
@@ -157,7 +157,11 @@ export async function readSecondsOnPage(
     source,
     span,
     pages,
-    await sessionsEndByMs(source.sql, source.scope.projectId, span.toMs),
+    await sessionsEndByMs(
+      { ...source, histories: withoutHistories },
+      source.scope.projectId,
+      span.toMs,
+    ),
   );
   const rows = await source.sql.query<{ path_id: number; ms: number }>(
     `SELECT v.path_id, ${ON_PAGE_MS} AS ms FROM (${views}) AS v GROUP BY v.path_id`,

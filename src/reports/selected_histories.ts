@@ -30,9 +30,10 @@ export function isScopeKnownToHistories(filters: readonly Filter[]): boolean {
  * filters on sessions need it. Null where the filters cannot be told, or no histories are at hand.
  */
 export async function selectHistories(
-  { sql, scope, histories }: Pick<Read, "sql" | "scope" | "histories">,
+  source: Pick<Read, "sql" | "scope" | "histories">,
   span: Span,
 ): Promise<SelectedHistories | null> {
+  const { sql, scope, histories } = source;
   const { projectId, filters } = scope;
   if (!isScopeKnownToHistories(filters)) return null;
   const eventFilters = filters.filter(({ field }) => !isSessionField(field));
@@ -41,8 +42,8 @@ export async function selectHistories(
     return loaded === null ? null : { histories: loaded, eventFilters, sessions: null };
   }
   const reach: Span = {
-    fromMs: await sessionsStartMs(sql, projectId, span.fromMs),
-    toMs: await sessionsEndByMs(sql, projectId, span.toMs),
+    fromMs: await sessionsStartMs(source, projectId, span.fromMs),
+    toMs: await sessionsEndByMs(source, projectId, span.toMs),
   };
   const loaded = await histories(reach);
   if (loaded === null) return null;

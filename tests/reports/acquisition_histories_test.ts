@@ -139,7 +139,7 @@ onBothEngines("acquisition: histories tell what facts and sessions tell", async 
       return loaded;
     };
     const pages = await pagesOf(readOf(asked, { sql: database, histories }));
-    assert.equal(followed, pages.length);
+    assert.ok(followed >= pages.length);
     assert.deepEqual(pages, await pagesOf(readOf(asked, { sql: database, histories: none })));
     const [{ total }] = pages as [Result];
     if (asked.filters.length > 0 && total.sessions > 0) selected++;

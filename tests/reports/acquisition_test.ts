@@ -63,12 +63,13 @@ async function acquisitionOf(database: Database, asked: Asked = {}) {
   };
   const answer = await ACQUISITION.answer({ ...read, project: PROJECT, histories });
   const isRolledUp = query["goal"] === undefined && filters.length === 0 && bots === "exclude";
-  assert.equal(followed, isRolledUp ? 0 : 1);
+  assert.equal(followed > 0, !isRolledUp);
+  followed = 0;
   assert.deepEqual(
     await ACQUISITION.answer({ ...read, project: ELSEWHERE, histories }),
     answer,
   );
-  assert.equal(followed, isRolledUp ? 1 : 2);
+  assert.ok(followed > 0);
   const none: Read["histories"] = () => Promise.resolve(null);
   assert.deepEqual(
     await ACQUISITION.answer({ ...read, project: ELSEWHERE, histories: none }),

@@ -159,7 +159,8 @@ onBothEngines("insights: what histories do not hold is counted from the facts", 
     transaction: (work) => database.transaction(work),
   };
   const told = await readCandidates({ sql, scope, histories }, calendar, asked);
-  assert.deepEqual({ loaded, ofFacts }, { loaded: 1, ofFacts: 1 });
+  assert.ok(loaded > 0);
+  assert.equal(ofFacts, 1);
   assert.deepEqual(
     told,
     await readCandidates({ sql, scope, histories: none }, calendar, asked),

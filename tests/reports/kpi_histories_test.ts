@@ -69,7 +69,7 @@ onBothEngines("kpis: histories tell what facts and sessions tell", async (_t, db
       await readMetricSeries(followed, buckets),
       await readMetricSeries(ofFacts, buckets),
     );
-    assert.equal(loaded, 2);
+    assert.ok(loaded >= 2);
     if (kpis.totals.sessions > 0 && filters.length > 0) told++;
   });
   await fc.assert(asked, { numRuns: 200 });

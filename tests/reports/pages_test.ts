@@ -78,7 +78,7 @@ async function pagesOf(database: Database, day: string, asked: Asked = {}): Prom
       return histories;
     },
   });
-  assert.equal(followed, isScopeKnownToHistories(read.scope.filters) ? 1 : 0);
+  assert.equal(followed > 0, isScopeKnownToHistories(read.scope.filters));
   const ofFacts = await PAGES.answer({ ...read, histories: () => Promise.resolve(null) });
   assert.deepEqual(result, ofFacts.result);
   return result as unknown as Pages;

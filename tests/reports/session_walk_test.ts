@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Database } from "../../src/db/sql.ts";
 import { walkActors } from "../../src/histories/actor_walk.ts";
+import { loadHistories } from "../../src/histories/histories.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { SESSION_FIELDS } from "../../src/reports/filters.ts";
 import { type Scope, sessionConditions, type Span } from "../../src/reports/selection.ts";
 import { sessionsEndByMs, sessionsStartMs } from "../../src/reports/session_end.ts";
@@ -87,12 +89,17 @@ onBothEngines("session walk: the sessions are those that the fold made", async (
   assert.equal(all.others, none!.events);
   assert.ok(all.others > 20);
 
+  const cache = new SegmentCache(1_000_000);
+  const source = {
+    sql: database,
+    histories: (span: Span) => loadHistories(database, cache, 1, span),
+  };
   // Around each of some days, those that touch it are told whole.
   for (let day = 0; day < WORLD_DAYS; day += 7) {
     const span = { fromMs: EVER.fromMs + day * DAY_MS, toMs: EVER.fromMs + (day + 1) * DAY_MS };
     const { sessions } = await walked(database, {
-      fromMs: await sessionsStartMs(database, 1, span.fromMs),
-      toMs: await sessionsEndByMs(database, 1, span.toMs),
+      fromMs: await sessionsStartMs(source, 1, span.fromMs),
+      toMs: await sessionsEndByMs(source, 1, span.toMs),
     });
     const touches = ({ startMs, lastMs }: Told) => startMs < span.toMs && lastMs >= span.fromMs;
     assert.deepEqual(sessions.filter(touches), stored.filter(touches));
@@ -103,14 +110,19 @@ onBothEngines("session walk: sessions that cross a moment", async (_t, db) => {
   const database = await openWithHistory(db, randomHistory(250));
   const stored = await database.query<Told>(STORED);
   let crossed = 0;
+  const cache = new SegmentCache(1_000_000);
+  const histories = (span: Span) => loadHistories(database, cache, 1, span);
+  const none = () => Promise.resolve(null);
   for (const { startMs, lastMs } of stored.slice(0, 50)) {
     for (const atMs of [startMs, startMs + 1, lastMs, lastMs + 1]) {
       const crossing = stored.filter((one) => one.startMs < atMs && one.lastMs >= atMs);
       crossed += crossing.length;
       const starts = crossing.map((one) => one.startMs);
       const ends = crossing.map((one) => one.lastMs + 1);
-      assert.equal(await sessionsStartMs(database, 1, atMs), Math.min(atMs, ...starts));
-      assert.equal(await sessionsEndByMs(database, 1, atMs), Math.max(atMs, ...ends));
+      for (const source of [{ sql: database, histories }, { sql: database, histories: none }]) {
+        assert.equal(await sessionsStartMs(source, 1, atMs), Math.min(atMs, ...starts));
+        assert.equal(await sessionsEndByMs(source, 1, atMs), Math.max(atMs, ...ends));
+      }
     }
   }
   assert.ok(crossed > 0);
