@@ -340,6 +340,7 @@ test("An error of one read leaves the others, and a project without pages says w
       : undefined;
   const page = await visit.open("view=heatmaps&path=/");
   await visit.sees(page, "The read took too long.", ".heatmaps-map");
+  await visit.settled(page);
   assert.ok((await rows(page, "Pages with clicks")).length > 5);
   visit.intercept = () => undefined;
   await page.click(".heatmaps-map .note-error button");
