@@ -111,7 +111,7 @@ onBothEngines("stored events: histories list what the tables list, page by page"
       if (ids.length > rows) listed++;
     },
   );
-  await fc.assert(asked, { numRuns: database.engine === "postgres" ? 40 : 12 });
+  await fc.assert(asked, { numRuns: 40 });
   assert.ok(listed > 0);
 });
 

@@ -83,7 +83,7 @@ onBothEngines("insights: histories tell what facts and sessions tell", async (_t
       }
     },
   );
-  await fc.assert(property, { numRuns: database.engine === "postgres" ? 80 : 20 });
+  await fc.assert(property, { numRuns: 80 });
   assert.ok(told > 0);
 });
 

@@ -68,7 +68,7 @@ onBothEngines("kpis: histories tell what facts and sessions tell", async (_t, db
     assert.ok(loaded > 0);
     if (kpis.totals.sessions > 0 && filters.length > 0) told++;
   });
-  await fc.assert(asked, { numRuns: database.engine === "postgres" ? 150 : 40 });
+  await fc.assert(asked, { numRuns: 150 });
   assert.ok(told > 0);
 });
 
