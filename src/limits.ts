@@ -334,6 +334,9 @@ export const CAPTURE_PATH_LENGTH_MAX = 500;
 /** Histories: as many segments of about one size are merged, up to so many events. */
 export const SEGMENTS_MERGED = 8;
 export const SEGMENT_EVENTS_MAX = 1_000_000;
+/** Histories: bytes of the properties of one event, as JSON, that they hold, and of merged segments. */
+export const HISTORY_PROPERTIES_BYTES_MAX = 1 * KIBIBYTE;
+export const SEGMENT_TEXT_BYTES_MAX = 16 * MEBIBYTE;
 /** Actors whose facts are put into segments at once, where they were stored before there were any. */
 export const HISTORY_SLICE_ACTORS = 5_000;
 
@@ -341,6 +344,12 @@ export const HISTORY_SLICE_ACTORS = 5_000;
 export const HISTORY_CACHE_BYTES_MAX = 256 * MEBIBYTE;
 export const HISTORY_READ_BYTES_MAX = 512 * MEBIBYTE;
 export const HISTORY_FETCH_BYTES_MAX = 16 * MEBIBYTE;
+/** Properties: bytes of their columns that are kept, and that one read may load. */
+export const PROPERTY_CACHE_BYTES_MAX = 64 * MEBIBYTE;
+export const PROPERTY_READ_BYTES_MAX = 256 * MEBIBYTE;
+/** Properties: filters of one read that are told by marks, and the values of a key that are compared together. */
+export const PROPERTY_MARKS_MAX = 31;
+export const PROPERTY_COMPARED_LENGTH_MAX = 4_000_000;
 /** Ids of events that are looked up at once, and how long actors are followed without a pause. */
 export const HISTORY_IDS_LOOKED_UP = 4_000;
 export const HISTORY_WALK_MS = 10;

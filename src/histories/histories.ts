@@ -128,7 +128,10 @@ export async function loadHistories(
   }
   const fetch = async (ids: readonly number[]) =>
     (await sql.query<FetchedSegment>(FETCH, [projectId, arrayLiteral(ids)]))
-      .map((row) => ({ segmentId: row.segment_id, ...segmentColumns(row) }));
+      .map((row): LoadedSegment => {
+        const columns = segmentColumns(row);
+        return { segmentId: row.segment_id, ...columns, marks: columns.names };
+      });
   for (const batch of batchesOf(missing)) {
     for (const segment of await cache.load(batch, fetch)) found.set(segment.segmentId, segment);
   }

@@ -25,6 +25,12 @@ export interface Segment {
   readonly depths: Float64Array;
   /** 16 bytes an event. */
   readonly ids: Uint8Array;
+  /** Which events have properties, ascending. */
+  readonly propertied: Uint32Array;
+  /** Where the text of each of these ends in `texts`; it is empty where it was too long to be held. */
+  readonly textEnds: Uint32Array;
+  /** Their properties, as JSON in UTF-8. */
+  readonly texts: Uint8Array;
 }
 
 /** One event, as a segment is built from it. */
@@ -40,6 +46,8 @@ export interface HistoryEvent {
   readonly traffic: number;
   /** NaN where there is none. */
   readonly depth: number;
+  /** As JSON in UTF-8, empty where they are too long to be held; null: there are none. */
+  readonly properties: Uint8Array | null;
 }
 
 export const ID_BYTES = 16;
@@ -67,15 +75,20 @@ class SegmentBuilder {
   readonly #contexts: Int32Array;
   readonly #traffics: Int32Array;
   readonly #ids: Uint8Array;
+  readonly #propertied: number[] = [];
+  readonly #textEnds: number[] = [];
+  readonly #texts: Uint8Array;
+  #textBytes = 0;
   #length = 0;
 
-  constructor(events: number) {
+  constructor(events: number, textBytes: number) {
     this.#ms = new Float64Array(events);
     this.#names = new Int32Array(events);
     this.#paths = new Int32Array(events);
     this.#contexts = new Int32Array(events);
     this.#traffics = new Int32Array(events);
     this.#ids = new Uint8Array(events * ID_BYTES);
+    this.#texts = new Uint8Array(textBytes);
   }
 
   /** What follows is of this identity. */
@@ -94,10 +107,18 @@ class SegmentBuilder {
     this.#traffics[at] = event.traffic;
     if (event.name === SCROLL) this.#depths.push(event.depth);
     this.#ids.set(event.id, at * ID_BYTES);
+    if (event.properties !== null) this.#addText(at, event.properties);
   }
 
-  /** An event of another segment; `scroll`: which of its depths is the event's, if it is a scroll. */
-  copy(segment: Segment, at: number, scroll: number): void {
+  #addText(at: number, text: Uint8Array): void {
+    this.#texts.set(text, this.#textBytes);
+    this.#textBytes += text.length;
+    this.#propertied.push(at);
+    this.#textEnds.push(this.#textBytes);
+  }
+
+  /** An event of another segment. */
+  copy({ segment, at, scroll, text }: CopiedEvent): void {
     const to = this.#length++;
     const name = segment.names[at]!;
     this.#ms[to] = segment.fromMs + segment.times[at]!;
@@ -109,6 +130,9 @@ class SegmentBuilder {
     for (let i = 0; i < ID_BYTES; i++) {
       this.#ids[to * ID_BYTES + i] = segment.ids[at * ID_BYTES + i]!;
     }
+    if (segment.propertied[text] !== at) return;
+    const { texts, textEnds } = segment;
+    this.#addText(to, texts.subarray(textEnds[text - 1] ?? 0, textEnds[text]!));
   }
 
   /** Null where nothing was added. */
@@ -137,13 +161,17 @@ class SegmentBuilder {
       traffics: narrowed(this.#traffics.subarray(0, length)),
       depths: Float64Array.from(this.#depths),
       ids: this.#ids.subarray(0, length * ID_BYTES),
+      propertied: Uint32Array.from(this.#propertied),
+      textEnds: Uint32Array.from(this.#textEnds),
+      texts: this.#texts.subarray(0, this.#textBytes),
     };
   }
 }
 
 /** A segment of events that are in its order already; null where there are none. */
 export function segmentOf(events: readonly HistoryEvent[]): Segment | null {
-  const builder = new SegmentBuilder(events.length);
+  const textBytes = events.reduce((sum, { properties }) => sum + (properties?.length ?? 0), 0);
+  const builder = new SegmentBuilder(events.length, textBytes);
   for (const event of events) {
     builder.open(event.identity);
     builder.add(event);
@@ -154,8 +182,9 @@ export function segmentOf(events: readonly HistoryEvent[]): Segment | null {
 /** Goes through the runs of a segment: what one identity did lies side by side. */
 class RunReader {
   #run = 0;
-  /** How many scrolls lie before the run. */
+  /** How many scrolls, and how many events with properties, lie before the run. */
   #scrolls = 0;
+  #texts = 0;
 
   constructor(readonly segment: Segment) {}
 
@@ -171,20 +200,23 @@ class RunReader {
     const end = segment.starts[this.#run + 1]!;
     for (let at = segment.starts[this.#run]!; at < end; at++) {
       const ms = segment.fromMs + segment.times[at]!;
-      events.push({ segment, at, ms, scroll: this.#scrolls });
+      events.push({ segment, at, ms, scroll: this.#scrolls, text: this.#texts });
       if (segment.names[at] === SCROLL) this.#scrolls++;
+      if (segment.propertied[this.#texts] === at) this.#texts++;
     }
     this.#run++;
     return events;
   }
 }
 
-/** An event of a segment, and which depth is its. */
+/** An event of a segment. */
 interface CopiedEvent {
   readonly segment: Segment;
   readonly at: number;
   readonly ms: number;
+  /** Which of the segment's depths is its, if it is a scroll, and which text, if it has properties. */
   readonly scroll: number;
+  readonly text: number;
 }
 
 function compareEvents(a: CopiedEvent, b: CopiedEvent): number {
@@ -206,6 +238,7 @@ export async function mergeSegments(
   const readers = segments.map((segment) => new RunReader(segment));
   const builder = new SegmentBuilder(
     segments.reduce((sum, { times }) => sum + times.length, 0),
+    segments.reduce((sum, { texts }) => sum + texts.length, 0),
   );
   const pace = new Pace();
   let untimed = 0;
@@ -217,10 +250,10 @@ export async function mergeSegments(
     const events = own.length === 1
       ? own[0]!.take()
       : own.flatMap((reader) => reader.take()).sort(compareEvents);
-    for (const { segment, at, ms, scroll } of events) {
-      if (!keeps(identity, ms)) continue;
+    for (const event of events) {
+      if (!keeps(identity, event.ms)) continue;
       builder.open(identity);
-      builder.copy(segment, at, scroll);
+      builder.copy(event);
     }
     untimed += events.length;
     if (untimed < EVENTS_UNTIMED) continue;

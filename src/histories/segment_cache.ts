@@ -1,9 +1,19 @@
-import { HISTORY_PROJECTS_KNOWN_MAX } from "../limits.ts";
+import { HISTORY_PROJECTS_KNOWN_MAX, PROPERTY_CACHE_BYTES_MAX } from "../limits.ts";
 import { RecentCache } from "../recent_cache.ts";
-import type { Segment } from "./segment.ts";
+import type { IntegerColumn } from "./column.ts";
+import { createPropertyCache } from "./property_columns.ts";
+import type { SegmentColumns } from "./stored_segment.ts";
+import { WeighedCache } from "./weighed_cache.ts";
 
-/** A segment as reads follow it: without the events' ids, which are looked up where they decide. */
-export type LoadedSegment = Omit<Segment, "ids"> & { readonly segmentId: number };
+/**
+ * A segment as reads follow it: without the events' ids and properties, which are looked up where
+ * they decide.
+ */
+export interface LoadedSegment extends SegmentColumns {
+  readonly segmentId: number;
+  /** Bits of what a read asks of each event's properties; any column where it asks nothing. */
+  readonly marks: IntegerColumn;
+}
 
 /** Has the segments of these ids, in any order. */
 export type FetchSegments = (segmentIds: readonly number[]) => Promise<readonly LoadedSegment[]>;
@@ -29,20 +39,19 @@ function bytesOf(segment: LoadedSegment): number {
  * never change, so what is here is true for as long as anybody asks for it.
  */
 export class SegmentCache {
-  readonly #bytesMax: number;
-  /** In the order of use, the latest last. */
-  readonly #segments = new Map<number, LoadedSegment>();
+  /** Their properties, as reads asked for them. */
+  readonly properties = createPropertyCache(PROPERTY_CACHE_BYTES_MAX);
+  readonly #segments: WeighedCache<number, LoadedSegment>;
   readonly #fetches = new Map<number, Promise<SegmentsById>>();
   readonly #actors = new RecentCache<number, KnownActors>(HISTORY_PROJECTS_KNOWN_MAX);
-  #bytes = 0;
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    this.#segments = new WeighedCache(bytesMax, bytesOf);
   }
 
   /** Bytes of the segments that are kept. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#segments.bytes;
   }
 
   /** Who is who in a project, as it was asked for last. */
@@ -56,11 +65,7 @@ export class SegmentCache {
 
   /** The segment, if it is kept; that is a use of it. */
   get(segmentId: number): LoadedSegment | undefined {
-    const segment = this.#segments.get(segmentId);
-    if (segment === undefined) return undefined;
-    this.#segments.delete(segmentId);
-    this.#segments.set(segmentId, segment);
-    return segment;
+    return this.#segments.get(segmentId);
   }
 
   /**
@@ -112,20 +117,8 @@ export class SegmentCache {
     for (const id of segmentIds) {
       const segment = fetched.get(id);
       if (segment === undefined) throw new Error(`Segment ${id} of a history is gone`);
-      this.#keep(segment);
+      this.#segments.set(segment.segmentId, segment);
     }
     return fetched;
-  }
-
-  #keep(segment: LoadedSegment): void {
-    const bytes = bytesOf(segment);
-    if (bytes > this.#bytesMax) return;
-    this.#segments.set(segment.segmentId, segment);
-    this.#bytes += bytes;
-    for (const [id, oldest] of this.#segments) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.#segments.delete(id);
-      this.#bytes -= bytesOf(oldest);
-    }
   }
 }

@@ -2,7 +2,7 @@ import type { Row } from "../db/sql.ts";
 import { columnOf, type IntegerColumn } from "./column.ts";
 import type { Segment } from "./segment.ts";
 
-/** Columns of `history_segments` that hold numbers; the ids of events are bytes. */
+/** Columns of `history_segments` that each read of a segment loads. */
 export const SEGMENT_COLUMNS = [
   "identities",
   "starts",
@@ -27,8 +27,13 @@ export type StoredSegment =
     readonly [C in (typeof SEGMENT_COLUMNS)[number]]: string;
   };
 
-/** What a stored segment holds, without the events' ids. */
-export function segmentColumns(row: StoredSegment): Omit<Segment, "ids"> {
+/** The members of a segment that most reads do without. */
+type Withheld = "ids" | "propertied" | "textEnds" | "texts";
+/** What each read of a segment loads. */
+export type SegmentColumns = Omit<Segment, Withheld>;
+
+/** What a stored segment holds, but for what most reads do without. */
+export function segmentColumns(row: StoredSegment): SegmentColumns {
   return {
     fromMs: row.from_ms,
     toMs: row.to_ms,
@@ -40,5 +45,27 @@ export function segmentColumns(row: StoredSegment): Omit<Segment, "ids"> {
     contexts: columnOf(row.contexts) as IntegerColumn,
     traffics: columnOf(row.traffics) as IntegerColumn,
     depths: columnOf(row.depths) as Float64Array,
+  };
+}
+
+/** Properties of a segment's events, in SQL. */
+export const ENCODED_TEXTS = `encode(propertied, 'base64') AS propertied,
+  encode(text_ends, 'base64') AS text_ends, encode(texts, 'base64') AS texts`;
+
+/** A row of what `ENCODED_TEXTS` selects. */
+export interface StoredTexts extends Row {
+  readonly propertied: string;
+  readonly text_ends: string;
+  readonly texts: string;
+}
+
+/** The properties of a stored segment's events. */
+export function segmentTexts(
+  row: StoredTexts,
+): Pick<Segment, "propertied" | "textEnds" | "texts"> {
+  return {
+    propertied: columnOf(row.propertied) as Uint32Array,
+    textEnds: columnOf(row.text_ends) as Uint32Array,
+    texts: Uint8Array.fromBase64(row.texts),
   };
 }

@@ -1,3 +1,4 @@
+import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Sql } from "../db/sql.ts";
 import { walkActors } from "../histories/actor_walk.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
@@ -18,8 +19,9 @@ import {
   WHOLE,
 } from "./acquisition_walk.ts";
 import { eventTests } from "./event_tests.ts";
-import { isSessionField } from "./filters.ts";
+import { type Filter, isSessionField } from "./filters.ts";
 import { readNewActors } from "./new_actors.ts";
+import type { MarkBits } from "./property_marks.ts";
 import { rowCandidates } from "./row_candidates.ts";
 import type { Read } from "./report.ts";
 import { afterCursor, type RowCursor } from "./row_cursor.ts";
@@ -45,13 +47,11 @@ function unlike(idMax: number): NumberedIds {
 /** Numbers ids: `alike` is a statement that lists each with the least one that stands for the same. */
 async function numbered(sql: Sql, params: SqlParams, alike: string): Promise<NumberedIds> {
   const [row] = await sql.query<{ ids: string | null }>(
-    `SELECT encode(string_agg(int4send(number) || int4send(value_number), ''::bytea), 'base64') AS ids
+    `SELECT ${packInts(["number", "value_number"])} AS ids
     FROM (${alike}) AS alike`,
     params.values,
   );
-  const { buffer, byteLength } = Uint8Array.fromBase64(row!.ids ?? "");
-  const view = new DataView(buffer);
-  const pairs = Int32Array.from({ length: byteLength / 4 }, (_, i) => view.getInt32(4 * i));
+  const pairs = unpackInts(row!.ids);
   const idsFrom = pairs.reduce((min, id) => Math.min(min, id), 0);
   const idsTo = pairs.reduce((max, id) => Math.max(max, id), 0);
   const numberOf = new Int32Array(idsTo - idsFrom + 1);
@@ -77,13 +77,18 @@ async function numberedRules(sql: Sql, projectId: number): Promise<NumberedIds> 
   );
 }
 
+/** The filters on all sessions, and those on sessions that convert. */
+function filtersOf({ scope, goal }: Asked): (readonly Filter[])[] {
+  return [scope.filters, ...goal === null ? [] : [matchFilters(goal)]];
+}
+
 /** What to count, by ids. */
-async function countedSessions(sql: Sql, asked: Asked): Promise<CountedSessions> {
-  const { scope, span, by, goal } = asked;
-  const lists = [scope.filters, ...goal === null ? [] : [matchFilters(goal)]];
+async function countedSessions(sql: Sql, asked: Asked, bits: MarkBits): Promise<CountedSessions> {
+  const { span, scope, by } = asked;
+  const lists = filtersOf(asked);
   const ofEvents = lists.map((filters) => filters.filter(({ field }) => !isSessionField(field)));
   const tests: SessionsAndEvents[] = [];
-  for (const [i, events] of (await eventTests(sql, scope, scope.bots, ofEvents)).entries()) {
+  for (const [i, events] of (await eventTests(sql, scope, scope.bots, ofEvents, bits)).entries()) {
     tests.push({ sessions: await sessionTest(sql, scope, lists[i]!), events });
   }
   const [selected, converting = null] = tests;
@@ -108,9 +113,9 @@ async function tallyOf(source: Source, asked: Asked): Promise<CountedValues | nu
     fromMs: span.fromMs - SESSION_GAP_MS,
     toMs: await sessionsEndByMs(source, scope.projectId, span.toMs),
   };
-  const loaded = await histories(reach);
+  const loaded = await histories(reach, filtersOf(asked).flat());
   if (loaded === null) return null;
-  const counted = await countedSessions(sql, asked);
+  const counted = await countedSessions(sql, asked, loaded.bits);
   const news = readNewActors(sql, loaded, span, reach);
   // Whoever waits for it is told; until then nobody is.
   news.catch(() => {});

@@ -139,9 +139,13 @@ class HeldEvents {
 
   areIn(session: WalkedSession): boolean {
     const { actor, views, customs, entryPath, context } = session;
-    // The first page view is known as it is.
-    if (views > 0 && this.#test.passes(PAGE_VIEW, entryPath, context, actor)) return true;
-    const mayBeIn = this.#takesViews && views > 1 || this.#takesCustoms && customs > 0 ||
+    // The first page view is known as it is, but for its properties.
+    if (
+      views > 0 && this.#test.marks === 0 &&
+      this.#test.passes(PAGE_VIEW, entryPath, context, actor, 0)
+    ) return true;
+    const mayBeIn = this.#takesViews && views > (this.#test.marks === 0 ? 1 : 0) ||
+      this.#takesCustoms && customs > 0 ||
       this.#takesClicksOrScrolls;
     if (!mayBeIn) return false;
     this.#actor = actor;
@@ -151,10 +155,12 @@ class HeldEvents {
   }
 
   #seek(segment: LoadedSegment, start: number, end: number): boolean {
-    const { names, paths, contexts, traffics } = segment;
+    const { names, paths, contexts, traffics, marks } = segment;
     for (let at = start; at < end; at++) {
       if (traffics[at] === 0) continue;
-      if (this.#test.passes(names[at]!, paths[at]!, contexts[at]!, this.#actor)) return true;
+      if (this.#test.passes(names[at]!, paths[at]!, contexts[at]!, this.#actor, marks[at]!)) {
+        return true;
+      }
     }
     return false;
   }

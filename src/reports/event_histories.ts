@@ -1,13 +1,15 @@
 import { lookUpIds } from "../histories/event_ids.ts";
-import { walkRuns } from "../histories/run_walk.ts";
 import { compareIds, ID_BYTES } from "../histories/segment.ts";
 import type { LoadedSegment } from "../histories/segment_cache.ts";
 import { LISTED_TIES_MAX } from "../limits.ts";
 import { type EventTest, eventTest } from "./event_tests.ts";
-import { isSessionField } from "./filters.ts";
 import { select } from "./medians.ts";
 import type { Read } from "./report.ts";
-import { isScopeKnownToHistories, selectHistories, walkSelected } from "./selected_histories.ts";
+import {
+  isScopeKnownToHistories,
+  selectHistories,
+  walkSelectedRuns,
+} from "./selected_histories.ts";
 import type { Span } from "./selection.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "histories">;
@@ -65,14 +67,14 @@ class NewestEvents {
     test: EventTest,
     toTime: number,
   ): void {
-    const { fromMs, times, names, paths, contexts } = segment;
+    const { fromMs, times, names, paths, contexts, marks } = segment;
     if (times[start]! >= toTime) return;
     let floor = this.floorMs - fromMs;
     for (let at = end - 1; at >= start; at--) {
       const time = times[at]!;
       if (time < floor) return;
       if (time >= toTime) continue;
-      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor)) continue;
+      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
       this.#add(fromMs + time, segment.segmentId, at);
       floor = this.floorMs - fromMs;
     }
@@ -114,7 +116,6 @@ class NewestEvents {
 /** Meets all selected events of a span; null where histories are not at hand, or too many are tied. */
 async function newestOf(
   source: Source,
-  test: EventTest,
   span: Span,
   rows: number,
   edgeMs: number,
@@ -123,19 +124,15 @@ async function newestOf(
   if (selected === null) return null;
   const newest = new NewestEvents(rows, edgeMs);
   newest.floorMs = span.fromMs;
+  const { sql, scope } = source;
+  const { eventFilters, histories } = selected;
+  const test = await eventTest(sql, scope, scope.bots, eventFilters, histories.bits);
   const { actors } = test;
   const follow = (actor: number, segment: LoadedSegment, start: number, end: number) => {
     if (actors !== null && actors[actor] !== 1) return;
     newest.follow(segment, start, end, actor, test, span.toMs - segment.fromMs);
   };
-  if (selected.sessions === null) await walkRuns(selected.histories, follow);
-  else {
-    await walkSelected(source.sql, selected, (actor, way) => {
-      for (let i = 0; i < way.count; i++) {
-        follow(actor, way.segments[i]!, way.starts[i]!, way.ends[i]!);
-      }
-    });
-  }
+  await walkSelectedRuns(sql, selected, follow);
   newest.thin();
   return newest.isOverrun ? null : newest;
 }
@@ -172,10 +169,8 @@ export async function listInHistories(
   from: ListPlace,
   rows: number,
 ): Promise<ListedEvents | null> {
-  const { sql, scope } = source;
+  const { scope } = source;
   if (!isScopeKnownToHistories(scope.filters)) return null;
-  const ofEvents = scope.filters.filter(({ field }) => !isSessionField(field));
-  const test = await eventTest(sql, scope, scope.bots, ofEvents);
   const ids: string[] = [];
   let place = from;
   let partMs = Math.max(PART_MS_MIN, Math.ceil((from.ms - span.fromMs) * FIRST_PART));
@@ -185,7 +180,7 @@ export async function listInHistories(
     const part = { fromMs: Math.max(span.fromMs, toMs - partMs), toMs };
     const wanted = rows - ids.length;
     const edgeMs = place.id === null ? NaN : place.ms;
-    const newest = await newestOf(source, test, part, wanted, edgeMs);
+    const newest = await newestOf(source, part, wanted, edgeMs);
     if (newest === null) return null;
     const found = await inOrder(source, newest, place, wanted);
     ids.push(...found.ids);

@@ -1,6 +1,8 @@
+import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row, Sql } from "../db/sql.ts";
 import { type FieldId, type FilterIds, filterIds } from "./filter_conditions.ts";
 import { type Field, type Filter, isSessionField, propertyOf } from "./filters.ts";
+import { isMarked, type MarkBits, wantedMarks } from "./property_marks.ts";
 import type { BotChoice, Scope } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 
@@ -21,7 +23,7 @@ export function isHeldByHistories(field: Field): boolean {
 
 /** Whether histories tell which events pass these filters. */
 export function isKnownToHistories(filters: readonly Filter[]): boolean {
-  return filters.every(({ field }) => isHeldByHistories(field));
+  return filters.every(({ field }) => isHeldByHistories(field) || isMarked(field));
 }
 
 /** Which ids pass: 1 at each one's place. Null: all do. */
@@ -56,8 +58,11 @@ export class EventTest implements PassingIds {
   readonly contextMax: number;
   /** The largest id of a name or a path. */
   readonly termMax: number;
+  /** The bits that an event's mark must have. */
+  readonly marks: number;
 
-  constructor(bots: BotChoice, passing: PassingIds, reach: IdReach) {
+  constructor(bots: BotChoice, passing: PassingIds, marks: number, reach: IdReach) {
+    this.marks = marks;
     this.names = passing.names;
     this.paths = passing.paths;
     this.contexts = passing.contexts;
@@ -68,15 +73,16 @@ export class EventTest implements PassingIds {
     this.termMax = reach.term_max;
   }
 
-  /** Whether an event of this name, path (0: none), context and actor passes. */
-  passes(name: number, path: number, context: number, actor: number): boolean {
+  /** Whether an event of this name, path (0: none), context, actor and mark passes. */
+  passes(name: number, path: number, context: number, actor: number, mark: number): boolean {
     return (this.names === null || this.names[name] === 1) &&
-      this.passesBeyondName(path, context, actor);
+      this.passesBeyondName(path, context, actor, mark);
   }
 
   /** The same of an event whose name is known to pass. */
-  passesBeyondName(path: number, context: number, actor: number): boolean {
+  passesBeyondName(path: number, context: number, actor: number, mark: number): boolean {
     return context >= this.contextMin && context <= this.contextMax &&
+      (mark & this.marks) === this.marks &&
       (this.paths === null || this.paths[path] === 1) &&
       (this.contexts === null || this.contexts[context - this.contextsFrom] === 1) &&
       (this.actors === null || this.actors[actor] === 1);
@@ -84,7 +90,8 @@ export class EventTest implements PassingIds {
 
   /** Whether, bots apart, the name alone decides. */
   get isOfName(): boolean {
-    return this.paths === null && this.contexts === null && this.actors === null;
+    return this.paths === null && this.contexts === null && this.actors === null &&
+      this.marks === 0;
   }
 }
 
@@ -95,17 +102,10 @@ SELECT
   (SELECT coalesce(max(context_id), 0) FROM contexts WHERE project_id = $1::int) AS context_max,
   (SELECT coalesce(max(identity_id), 0) FROM identities WHERE project_id = $1::int) AS identity_max`;
 
-/** What `int4send` of many ids in base64 says. */
-function idsOf(text: string): number[] {
-  const { buffer } = Uint8Array.fromBase64(text);
-  const view = new DataView(buffer);
-  return Array.from({ length: buffer.byteLength / 4 }, (_, i) => view.getInt32(4 * i));
-}
-
 /** A filter, and the ids that it names. */
 export interface NamedIds {
   readonly filter: FilterIds;
-  readonly ids: readonly number[];
+  readonly ids: Int32Array;
 }
 
 /** The ids that each filter names. As one text each: a row an id would cost far more. */
@@ -120,7 +120,7 @@ export async function namedIds(
   const all = wanted.flat();
   if (all.length === 0) return wanted.map(() => []);
   const scans = all.map(({ ids }, i) =>
-    `SELECT ${i} AS filter, encode(string_agg(int4send(n.id), ''::bytea), 'base64') AS ids
+    `SELECT ${i} AS filter, ${packInts(["n.id"])} AS ids
     FROM (${ids}) AS n (id)`
   );
   const rows = await sql.query<{ filter: number; ids: string | null }>(
@@ -130,7 +130,7 @@ export async function namedIds(
   const texts = new Map(rows.map((row) => [row.filter, row.ids]));
   let at = 0;
   return wanted.map((filters) =>
-    filters.map((filter) => ({ filter, ids: idsOf(texts.get(at++) ?? "") }))
+    filters.map((filter) => ({ filter, ids: unpackInts(texts.get(at++) ?? null) }))
   );
 }
 
@@ -157,6 +157,7 @@ export function passing(
 /**
  * Tests of events, one for each list of filters, all of which must hold, and for `bots`. Evaluated
  * in SQL over the tables that the ids stand for: `sql` must see the moment that the histories are of.
+ * @param bits of the histories' marks: these must be marked by all of the filters on properties
  * @throws Error where histories do not hold a field of the filters: see `isKnownToHistories`
  */
 export async function eventTests(
@@ -164,12 +165,14 @@ export async function eventTests(
   { projectId }: Pick<Scope, "projectId">,
   bots: BotChoice,
   lists: readonly (readonly Filter[])[],
+  bits: MarkBits,
 ): Promise<EventTest[]> {
   if (!lists.every(isKnownToHistories)) throw new Error("Histories do not hold a filter's field");
   const [reach] = await sql.query<IdReach>(REACH, [projectId]);
   const { term_max, context_min, context_max, identity_max } = reach!;
-  const named = await namedIds(sql, projectId, lists);
-  return named.map((filters) => {
+  const ofIds = lists.map((filters) => filters.filter(({ field }) => !isMarked(field)));
+  const named = await namedIds(sql, projectId, ofIds);
+  return named.map((filters, i) => {
     const of = (id: FieldId) => filters.filter(({ filter }) => filter.of === id);
     const ids: PassingIds = {
       names: passing(of("name"), 0, term_max),
@@ -177,7 +180,7 @@ export async function eventTests(
       contexts: passing(of("context"), context_min, context_max),
       actors: passing(of("actor"), 0, identity_max),
     };
-    return new EventTest(bots, ids, reach!);
+    return new EventTest(bots, ids, wantedMarks(bits, lists[i]!), reach!);
   });
 }
 
@@ -187,7 +190,8 @@ export async function eventTest(
   scope: Pick<Scope, "projectId">,
   bots: BotChoice,
   filters: readonly Filter[],
+  bits: MarkBits,
 ): Promise<EventTest> {
-  const [test] = await eventTests(sql, scope, bots, [filters]);
+  const [test] = await eventTests(sql, scope, bots, [filters], bits);
   return test!;
 }

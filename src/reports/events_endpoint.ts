@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
-import { loadHistories } from "../histories/histories.ts";
 import type { Exchange } from "../http/router.ts";
 import { EXPORT_CHUNK_ROWS } from "../limits.ts";
 import { readInterval } from "./buckets.ts";
@@ -16,10 +15,11 @@ import {
 } from "./event_cursor.ts";
 import { readFilters } from "./filters.ts";
 import { oneOf, pageRows, readAll, refuseUnknown } from "./parameters.ts";
+import { loadMarkedHistories } from "./property_marks.ts";
 import { readRange } from "./range.ts";
 import { readReply } from "./read_reply.ts";
+import type { Read } from "./report.ts";
 import { type ReportServices, siteHostOf } from "./report_endpoint.ts";
-import type { Span } from "./selection.ts";
 import {
   currentSnapshot,
   type EventSelection,
@@ -117,7 +117,8 @@ export async function getEvents(
     readTimeoutMs,
     catchUp,
     (sql) => {
-      const histories = (span: Span) => loadHistories(sql, segments, project.projectId, span);
+      const histories: Read["histories"] = (span, filters) =>
+        loadMarkedHistories(sql, segments, project.projectId, span, filters);
       return readStoredEvents(sql, selection, { cursor, rows }, histories);
     },
   );

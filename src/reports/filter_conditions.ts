@@ -58,7 +58,7 @@ function likePattern(text: string): string {
 
 /** Whether a text expression fulfils a positive op. Case-sensitive; null where the text is. */
 function textCondition(
-  { params }: Place,
+  params: SqlParams,
   text: string,
   { op, values }: Pick<Positive, "op" | "values">,
 ): string {
@@ -80,14 +80,13 @@ function textCondition(
 }
 
 /** Whether a JSON value fulfils a positive op: numbers compare as numbers, all else as its text. */
-function jsonCondition(place: Place, json: string, { op, values }: Positive): string {
-  const { params } = place;
+function jsonCondition(params: SqlParams, json: string, { op, values }: Positive): string {
   const numbers = () => params.numerics(values.map(numberOf).filter((number) => number !== null));
   const isNumber = `jsonb_typeof(${json}) = 'number'`;
   if (op === "gt" || op === "gte" || op === "lt" || op === "lte") {
     return `CASE WHEN ${isNumber} THEN (${json})::numeric ${COMPARISONS[op]} ANY(${numbers()}) END`;
   }
-  const asText = textCondition(place, jsonText(json), { op, values });
+  const asText = textCondition(params, jsonText(json), { op, values });
   if (op !== "is") return asText;
   return `CASE WHEN ${isNumber} THEN (${json})::numeric = ANY(${numbers()}) ELSE ${asText} END`;
 }
@@ -102,14 +101,14 @@ function termIds(place: Place, wanted: Pick<Positive, "op" | "values">): string 
   const { params, project } = place;
   const condition = wanted.op === "is"
     ? `t.digest = ANY(${params.uuids(digests(wanted.values.map(String)))})`
-    : textCondition(place, "t.term", wanted);
+    : textCondition(place.params, "t.term", wanted);
   return `SELECT t.term_id FROM terms t WHERE t.project_id = ${project} AND ${condition}`;
 }
 
 /** A subquery for the identities of the users who are meant; an actor with a user has the user's. */
 function userIds(place: Place, wanted: Positive): string {
   return `SELECT i.identity_id FROM identities i WHERE i.project_id = ${place.project} AND i.kind = 'u' AND ${
-    textCondition(place, "i.value", wanted)
+    textCondition(place.params, "i.value", wanted)
   }`;
 }
 
@@ -117,14 +116,14 @@ function userIds(place: Place, wanted: Positive): string {
 function contextIds(place: Place, wanted: Positive): string {
   const value = wanted.field === "device" ? deviceOf("c") : `c.${wanted.field}`;
   return `SELECT c.context_id FROM contexts c WHERE c.project_id = ${place.project} AND ${
-    textCondition(place, value, wanted)
+    textCondition(place.params, value, wanted)
   }`;
 }
 
 /** A subquery for the traffic whose value of a session's field is meant. */
 function trafficIds(place: Place, wanted: Positive): string {
   return `SELECT r.traffic_id FROM traffic r WHERE r.project_id = ${place.project} AND ${
-    textCondition(place, `r.${wanted.field}`, wanted)
+    textCondition(place.params, `r.${wanted.field}`, wanted)
   }`;
 }
 
@@ -161,34 +160,42 @@ function nameCondition(place: Place, wanted: Positive): string {
 function referrerCondition(place: Place, wanted: Positive): string {
   // Only where it is compared: a parameter that no SQL names has no type.
   const host = () => referrerHost("e", place.params.text(place.siteHost));
-  if (wanted.op === "exists") return textCondition(place, host(), wanted);
+  if (wanted.op === "exists") return textCondition(place.params, host(), wanted);
   const parts: string[] = [];
   const whole = wanted.values.filter((value) => String(value).includes("/"));
   const hosts = wanted.values.filter((value) => !String(value).includes("/"));
   if (whole.length > 0) {
-    parts.push(textCondition(place, "e.referrer", { ...wanted, values: whole }));
+    parts.push(textCondition(place.params, "e.referrer", { ...wanted, values: whole }));
   }
-  if (hosts.length > 0) parts.push(textCondition(place, host(), { ...wanted, values: hosts }));
+  if (hosts.length > 0) {
+    parts.push(textCondition(place.params, host(), { ...wanted, values: hosts }));
+  }
   return parts.map((part) => `(${part}) IS TRUE`).join(" OR ");
 }
 
-function propertyCondition(place: Place, alias: string, key: string, wanted: Positive): string {
-  return jsonCondition(place, propertyJson(alias, key, place.params.text(key)), wanted);
+/** Whether an event passes a filter by not fulfilling its condition. */
+export function isNegative({ op }: Filter): boolean {
+  return NEGATED[op] !== undefined;
+}
+
+/** The condition of a filter on a property, on the value as JSON; a negative one lets all others through. */
+export function propertyValueCondition(params: SqlParams, json: string, filter: Filter): string {
+  return jsonCondition(params, json, positive(filter));
 }
 
 /** A condition on the stored event (alias e), for fields that nothing else has. */
 function storedCondition(place: Place, wanted: Positive): string {
   const key = propertyOf(wanted.field);
-  if (key !== null) return propertyCondition(place, "e", key, wanted);
+  if (key !== null) {
+    return jsonCondition(place.params, propertyJson("e", key, place.params.text(key)), wanted);
+  }
   return wanted.field === "title"
-    ? textCondition(place, "e.title", wanted)
+    ? textCondition(place.params, "e.title", wanted)
     : referrerCondition(place, wanted);
 }
 
 /** A condition on the fact itself (alias f). */
 function narrowCondition(place: Place, wanted: Positive): string {
-  const key = propertyOf(wanted.field);
-  if (key !== null) return propertyCondition(place, "f", key, wanted);
   switch (wanted.field) {
     case "name":
       return nameCondition(place, wanted);

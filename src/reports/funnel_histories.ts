@@ -20,23 +20,23 @@ import { passedOver } from "./funnel_packs.ts";
 import { type FunnelQuestion, reachOf } from "./funnel_scans.ts";
 import type { FunnelTally } from "./funnel_summary.ts";
 import { CountedAttempts, tallyAttempts } from "./funnel_tally.ts";
-import {
-  isScopeKnownToHistories,
-  type SelectedHistories,
-  walkSelected,
-} from "./selected_histories.ts";
+import type { Read } from "./report.ts";
+import { type SelectedHistories, selectHistories, walkSelected } from "./selected_histories.ts";
 import { matchFilters, type Span } from "./selection.ts";
 
 const ANY_BIT = 0xffff;
 /** Times of a segment lie below, in milliseconds. */
 const TIME_END = 2 ** 31;
 
-/** Whether histories hold all that a funnel asks for. */
-export function isOfHistories({ definition, scope }: FunnelQuestion): boolean {
-  const { steps, exclude, by } = definition;
+/** The histories of all that a funnel reaches; null where they are not at hand, or do not hold what it asks for. */
+export async function selectFunnelHistories(
+  read: Pick<Read, "sql" | "scope" | "histories">,
+  question: FunnelQuestion,
+): Promise<SelectedHistories | null> {
+  const { steps, exclude, by } = question.definition;
   const filters = [...steps, ...exclude].flatMap((match) => match.filters);
-  return isKnownToHistories(filters) && isScopeKnownToHistories(scope.filters) &&
-    (by === null || isHeldByHistories(by));
+  if (!isKnownToHistories(filters) || by !== null && !isHeldByHistories(by)) return null;
+  return await selectHistories(read, reachOf(question), filters);
 }
 
 /** One bit of an event's mask, and the events that have it. */
@@ -85,11 +85,11 @@ class EventMasks {
   }
 
   /** The mask of an event whose name makes bits possible. */
-  narrow(name: number, path: number, context: number, actor: number): number {
-    if (!this.scope.passesBeyondName(path, context, actor)) return 0;
+  narrow(name: number, path: number, context: number, actor: number, mark: number): number {
+    if (!this.scope.passesBeyondName(path, context, actor, mark)) return 0;
     let mask = this.sure[name]!;
     for (const { bit, test } of this.#narrowed) {
-      if ((mask & bit) === 0 && test.passes(name, path, context, actor)) mask |= bit;
+      if ((mask & bit) === 0 && test.passes(name, path, context, actor, mark)) mask |= bit;
     }
     return mask;
   }
@@ -174,7 +174,8 @@ class ActorFollower {
     }
   }
 
-  #isEntry(actor: number, { fromMs, times, names, paths, contexts }: LoadedSegment, at: number) {
+  #isEntry(actor: number, segment: LoadedSegment, at: number): boolean {
+    const { fromMs, times, names, paths, contexts, marks } = segment;
     const { masks, rules } = this;
     const name = names[at]!;
     if ((masks.possible[name]! & this.#entering) === 0) return false;
@@ -183,7 +184,7 @@ class ActorFollower {
     const context = contexts[at]!;
     if (context < masks.scope.contextMin || context > masks.scope.contextMax) return false;
     return !masks.isNarrowed ||
-      (masks.narrow(name, paths[at]!, context, actor) & this.#entering) !== 0;
+      (masks.narrow(name, paths[at]!, context, actor, marks[at]!) & this.#entering) !== 0;
   }
 
   #hasLateEntry(actor: number, { count, segments, starts, ends }: ActorWay): boolean {
@@ -200,7 +201,7 @@ class ActorFollower {
   /** Keeps what matters of a stretch, from the actor's first entry on. */
   #gather(actor: number, segment: LoadedSegment, start: number, end: number): void {
     this.#makeRoom(end - start);
-    const { fromMs, times, names, paths, contexts } = segment;
+    const { fromMs, times, names, paths, contexts, marks } = segment;
     const fromTime = Math.max(this.reach.fromMs - fromMs, 0);
     const toTime = Math.min(this.reach.toMs - fromMs, TIME_END);
     const masks = this.masks;
@@ -225,7 +226,7 @@ class ActorFollower {
       if (time >= toTime) break;
       const context = contexts[at]!;
       if (context < contextMin || context > contextMax) continue;
-      if (isNarrowed) mask = masks.narrow(name, paths[at]!, context, actor) & wanted;
+      if (isNarrowed) mask = masks.narrow(name, paths[at]!, context, actor, marks[at]!) & wanted;
       if (mask === 0 || (length === 0 && (mask & entering) === 0)) continue;
       keptMs[length] = fromMs + time;
       keptMasks[length] = mask;
@@ -285,7 +286,7 @@ class ActorFollower {
   }
 }
 
-/** What a funnel comes to, followed over histories of all its reach: see `isOfHistories`, `reachOf`. */
+/** What a funnel comes to, followed over histories of all its reach: see `selectFunnelHistories`. */
 export async function tallyHistories(
   sql: Sql,
   selected: SelectedHistories,
@@ -296,7 +297,13 @@ export async function tallyHistories(
   const windowMs = windowMsOf(definition);
   const stepCount = steps.length;
   const lists = [selected.eventFilters, ...[...steps, ...exclude].map(matchFilters)];
-  const [scopeTest, ...tests] = await eventTests(sql, scope, scope.bots, lists);
+  const [scopeTest, ...tests] = await eventTests(
+    sql,
+    scope,
+    scope.bots,
+    lists,
+    selected.histories.bits,
+  );
   const follower = new ActorFollower(
     new EventMasks(definition, scopeTest!, tests),
     { order, entry, stepCount, windowMs, ...span },

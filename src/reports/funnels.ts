@@ -10,13 +10,12 @@ import {
   plainDefinition,
   readDefinition,
 } from "./funnel_definition.ts";
-import { isOfHistories, tallyHistories } from "./funnel_histories.ts";
+import { selectFunnelHistories, tallyHistories } from "./funnel_histories.ts";
 import { followedTables } from "./funnel_packs.ts";
-import { type FunnelQuestion, reachOf } from "./funnel_scans.ts";
+import type { FunnelQuestion } from "./funnel_scans.ts";
 import { orderedTables } from "./funnel_sql.ts";
 import { type FunnelTally, type StepTally, tally } from "./funnel_summary.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
-import { selectHistories } from "./selected_histories.ts";
 import { listFunnels, requireFunnel, shownFunnel } from "./saved_funnels.ts";
 import { SqlParams } from "./sql_params.ts";
 
@@ -120,7 +119,7 @@ async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
   const { sql, scope, range, asOfMs } = read;
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   const question: FunnelQuestion = { definition, scope, span, asOfMs };
-  const selected = isOfHistories(question) ? await selectHistories(read, reachOf(question)) : null;
+  const selected = await selectFunnelHistories(read, question);
   const tallied = selected === null
     ? await tallyFacts(sql, question)
     : await tallyHistories(sql, selected, question);

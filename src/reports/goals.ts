@@ -4,6 +4,7 @@ import { GOAL_POINTS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { type Bucket, bucketsOf, shownBucket } from "./buckets.ts";
 import { isKnownToHistories } from "./event_tests.ts";
+import { isLifted } from "./field_values.ts";
 import {
   type Goal,
   GoalMatchShown,
@@ -11,8 +12,12 @@ import {
   GoalValueShown,
   listGoals,
 } from "./goal_definitions.ts";
-import { type ConversionRow, type Conversions, countInHistories } from "./goal_histories.ts";
-import { isCountedByName } from "./match_tests.ts";
+import {
+  type ConversionRow,
+  type Conversions,
+  countInHistories,
+  type Wanted,
+} from "./goal_histories.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
 import { rolledSpan } from "./rolled_span.ts";
 import { readRolledVisitors } from "./rolled_up.ts";
@@ -20,13 +25,6 @@ import { factConditions, factNumber, type Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 
 type Source = Pick<Read, "sql" | "scope">;
-
-/** What is looked for: matching events, and the property whose numbers are summed. */
-interface Wanted {
-  readonly match: Goal["match"];
-  /** Null: nothing is summed. */
-  readonly property: string | null;
-}
 
 const NONE: Conversions = { uniqueConversions: 0, totalConversions: 0 };
 
@@ -173,10 +171,7 @@ interface Found {
   readonly rows: ReadonlyMap<string, readonly ConversionRow[]>;
 }
 
-/**
- * Visitors and conversions. One walk through histories counts all that they tell, if it must be taken
- * at all: for what nothing else has counted or can look up.
- */
+/** Visitors and conversions: one walk through histories counts what they tell, the facts the rest. */
 async function findConversions(
   read: Read,
   buckets: readonly Bucket[],
@@ -185,11 +180,10 @@ async function findConversions(
   const rolled = rolledSpan(read.scope, read.project, read.range);
   const wanted = [...new Map(goals.map(wantedOf).map((one) => [one.key, one])).values()];
   const told = wanted.filter(({ match, property }) =>
-    property === null && isKnownToHistories(match.filters)
+    isKnownToHistories(match.filters) && (property === null || !isLifted(property))
   );
-  const isWalked = rolled === null || told.some(({ match }) => !isCountedByName(read.scope, match));
-  const counted = isWalked
-    ? await countInHistories(read, buckets, told.map(({ match }) => match), rolled === null)
+  const counted = rolled === null || told.length > 0
+    ? await countInHistories(read, buckets, told, rolled === null)
     : null;
   const rows = new Map<string, readonly ConversionRow[]>();
   if (counted !== null) told.forEach(({ key }, i) => rows.set(key, counted.conversions[i]!));

@@ -31,7 +31,7 @@ class PathWalk implements PathCounts {
   }
 
   #follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    const { times, names, paths, contexts } = segment;
+    const { times, names, paths, contexts, marks } = segment;
     const { visitors, clicks, test } = this;
     const lastActors = this.#lastActors;
     const fromTime = this.span.fromMs - segment.fromMs;
@@ -42,7 +42,7 @@ class PathWalk implements PathCounts {
       const time = times[at]!;
       if (time < fromTime || time >= toTime) continue;
       const path = paths[at]!;
-      if (!test.passes(name, path, contexts[at]!, actor)) continue;
+      if (!test.passes(name, path, contexts[at]!, actor, marks[at]!)) continue;
       if (name === CLICK) clicks[path]!++;
       if (lastActors[path] === actor) continue;
       lastActors[path] = actor;
@@ -59,7 +59,10 @@ export async function countPathsInHistories(
   const { sql, scope } = read;
   const selected = await selectHistories(read, span);
   if (selected === null) return null;
-  const walk = new PathWalk(span, await eventTest(sql, scope, scope.bots, selected.eventFilters));
+  const walk = new PathWalk(
+    span,
+    await eventTest(sql, scope, scope.bots, selected.eventFilters, selected.histories.bits),
+  );
   await walkSelected(sql, selected, (actor, way) => walk.visit(actor, way));
   return walk;
 }

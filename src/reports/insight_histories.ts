@@ -69,9 +69,9 @@ async function walkedOf(
     fromMs: await sessionsStartMs(source, projectId, segments[0]!.fromMs),
     toMs: await sessionsEndByMs(source, projectId, segments.at(-1)!.toMs),
   };
-  const loaded = await histories(reach);
-  if (loaded === null) return null;
   const matches = asked.map(({ match }) => match ?? EVERYTHING);
+  const loaded = await histories(reach, [scope, ...matches].flatMap((one) => one.filters));
+  if (loaded === null) return null;
   const ofEvents = { ...scope, filters: filters.filter(({ field }) => !isSessionField(field)) };
   const ofMatches: SessionTest[] = [];
   for (const { filters } of matches) ofMatches.push(await sessionTest(sql, scope, filters));
@@ -80,7 +80,7 @@ async function walkedOf(
     histories: loaded,
     calendar,
     reach,
-    events: await matchTests(sql, ofEvents, matches.map(withoutSessions)),
+    events: await matchTests(sql, ofEvents, matches.map(withoutSessions), loaded.bits),
     sessions: await sessionTest(sql, scope, filters),
     ofMatches,
   };

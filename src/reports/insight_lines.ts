@@ -1,3 +1,4 @@
+import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row, Sql } from "../db/sql.ts";
 import { INSIGHT_VALUES_MAX } from "../limits.ts";
 import { type Dimension, DIMENSIONS, numberOf } from "./insight_candidates.ts";
@@ -60,13 +61,14 @@ async function readNumbers(
   const { joins } = sessionValue(dimensions[0]!);
   const least = dimensions.map((dimension) => {
     const { value } = sessionValue(dimension);
-    return `int4send(min(s.${number}) OVER (PARTITION BY (${value}) COLLATE "C"))`;
+    return `min(s.${number}) OVER (PARTITION BY (${value}) COLLATE "C")`;
   });
+  const names = least.map((_, i) => `least_${i}`);
   // Id 0 stands for what is in no session: all that it would say is missing.
   const [row] = await sql.query<{ ids: string }>(
-    `SELECT encode(string_agg(ids, ''::bytea), 'base64') AS ids
+    `SELECT ${packInts(["number", ...names])} AS ids
     FROM (
-      SELECT ${[`int4send(s.${number})`, ...least].join(" || ")} AS ids
+      SELECT s.${number} AS number, ${least.map((min, i) => `${min} AS ${names[i]}`).join(", ")}
       FROM (
         SELECT project_id, ${number} FROM ${table} WHERE project_id = ${project} AND ${number} <> 0
         UNION ALL SELECT ${project}, 0
@@ -74,11 +76,10 @@ async function readNumbers(
     ) AS listed`,
     params.values,
   );
-  const { buffer, byteLength } = Uint8Array.fromBase64(row!.ids);
-  const view = new DataView(buffer);
+  const told = unpackInts(row!.ids);
   const columns = dimensions.length + 1;
-  const at = (place: number, column: number) => view.getInt32(4 * (columns * place + column));
-  const ids = Int32Array.from({ length: byteLength / 4 / columns }, (_, place) => at(place, 0));
+  const at = (place: number, column: number) => told[columns * place + column]!;
+  const ids = Int32Array.from({ length: told.length / columns }, (_, place) => at(place, 0));
   const of = table === "traffic" ? TRAFFIC_ID : CONTEXT_ID;
   return dimensions.map((dimension, i) => [
     dimension,

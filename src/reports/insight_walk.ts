@@ -280,7 +280,7 @@ export class InsightWalk {
   }
 
   #follow(
-    { fromMs: baseMs, times, names, paths, contexts, traffics }: LoadedSegment,
+    { fromMs: baseMs, times, names, paths, contexts, traffics, marks }: LoadedSegment,
     start: number,
     end: number,
   ): void {
@@ -303,7 +303,9 @@ export class InsightWalk {
       if (group === UNSELECTED || time < firstTime) continue;
       const context = contexts[at]!;
       if (context < contextMin || context > contextMax) continue;
-      if (isScopeNarrowed && !scope.passesBeyondName(paths[at]!, context, actor)) continue;
+      if (isScopeNarrowed && !scope.passesBeyondName(paths[at]!, context, actor, marks[at]!)) {
+        continue;
+      }
       if (time >= toTime || context !== pieceContext || isOwn !== pieceIsOwn) {
         this.#selected += selected;
         this.#selectedViews += selectedViews;
@@ -321,7 +323,9 @@ export class InsightWalk {
       for (let i = 0; i < some.length; i++) {
         const match = some[i]!;
         const isNarrowed = narrowed[match] === 1;
-        if (isNarrowed && !tests[match]!.passesBeyondName(paths[at]!, context, actor)) continue;
+        if (isNarrowed && !tests[match]!.passesBeyondName(paths[at]!, context, actor, marks[at]!)) {
+          continue;
+        }
         if (events[match]!++ === 0) matched[this.#matchedCount++] = match;
         if (name === PAGE_VIEW) views[match]!++;
       }

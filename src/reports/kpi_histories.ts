@@ -6,7 +6,8 @@ import { isSessionField } from "./filters.ts";
 import { Samples } from "./medians.ts";
 import { readNewActors } from "./new_actors.ts";
 import type { Read } from "./report.ts";
-import type { SessionsAndMedian, Visits } from "./rolled_up.ts";
+import type { SessionsAndMedian } from "./rolled_sessions.ts";
+import type { Visits } from "./rolled_up.ts";
 import { isScopeKnownToHistories } from "./selected_histories.ts";
 import type { Span } from "./selection.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
@@ -170,10 +171,10 @@ class KpiWalk {
     const test = this.#events;
     if (test.actors !== null && test.actors[actor] !== 1) return false;
     for (let i = 0; i < count; i++) {
-      const { names, paths, contexts } = segments[i]!;
+      const { names, paths, contexts, marks } = segments[i]!;
       const end = ends[i]!;
       for (let at = starts[i]!; at < end; at++) {
-        if (test.passes(names[at]!, paths[at]!, contexts[at]!, actor)) return true;
+        if (test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) return true;
       }
     }
     return false;
@@ -194,7 +195,7 @@ class KpiWalk {
 
   /** Counts the selected events among these. */
   #select(
-    { fromMs: baseMs, times, names, paths, contexts, traffics }: LoadedSegment,
+    { fromMs: baseMs, times, names, paths, contexts, traffics, marks }: LoadedSegment,
     start: number,
     end: number,
   ): void {
@@ -207,7 +208,7 @@ class KpiWalk {
       const isOwn = traffics[at] !== 0;
       if (isOwn ? !takesOwn : !takesOthers) continue;
       const name = names[at]!;
-      if (!test.passes(name, paths[at]!, contexts[at]!, actor)) continue;
+      if (!test.passes(name, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
       if (isOwn) this.#isSelected = true;
       const time = times[at]!;
       if (time < fromTime || time >= toTime) {
@@ -312,10 +313,10 @@ export async function countInHistories(
   if (!isScopeKnownToHistories(scope.filters)) return null;
   const span: Span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const reach = await reachOf(source, span);
-  const loaded = await histories(reach);
+  const loaded = await histories(reach, scope.filters);
   if (loaded === null) return null;
   const ofEvents = scope.filters.filter(({ field }) => !isSessionField(field));
-  const events = await eventTest(sql, scope, scope.bots, ofEvents);
+  const events = await eventTest(sql, scope, scope.bots, ofEvents, loaded.bits);
   const sessions = await sessionTest(sql, scope, scope.filters);
   const walk = new KpiWalk(buckets, reach, events, sessions);
   const news = readNewActors(sql, loaded, span, reach);

@@ -5,12 +5,8 @@ import type { Range } from "./range.ts";
 import { countInHistories } from "./kpi_histories.ts";
 import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
 import { type RolledSpan, rolledSpan } from "./rolled_span.ts";
-import {
-  readRolledSessions,
-  readRolledVisits,
-  type SessionsAndMedian,
-  type Visits,
-} from "./rolled_up.ts";
+import { readRolledSessions, type SessionsAndMedian } from "./rolled_sessions.ts";
+import { readRolledVisits, type Visits } from "./rolled_up.ts";
 import { factConditions, sessionConditions, type Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 import { PAGE_VIEW } from "./terms.ts";

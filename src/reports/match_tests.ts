@@ -1,6 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { type EventTest, eventTests } from "./event_tests.ts";
 import type { EventMatch } from "./filters.ts";
+import type { MarkBits } from "./property_marks.ts";
 import { matchFilters, type Scope } from "./selection.ts";
 import { RESERVED_NAMES } from "./terms.ts";
 
@@ -78,12 +79,12 @@ export class MatchTests {
   }
 
   /** Whether any match takes a selected event whose name is of this group. */
-  takesAny(group: number, path: number, context: number, actor: number): boolean {
+  takesAny(group: number, path: number, context: number, actor: number, mark: number): boolean {
     const matches = this.matches[group]!;
     for (let i = 0; i < matches.length; i++) {
       const match = matches[i]!;
       if (this.narrowed[match] === 0) return true;
-      if (this.tests[match]!.passesBeyondName(path, context, actor)) return true;
+      if (this.tests[match]!.passesBeyondName(path, context, actor, mark)) return true;
     }
     return false;
   }
@@ -98,13 +99,17 @@ export function isCountedByName(scope: Scope, { name, filters }: EventMatch): bo
     scope.filters.length === 0;
 }
 
-/** The tests of matches under a scope. `sql` must see the moment that the histories are of. */
+/**
+ * The tests of matches under a scope. `sql` must see the moment that the histories are of, which are
+ * marked by all filters on properties, with these bits.
+ */
 export async function matchTests(
   sql: Sql,
   scope: Scope,
   matches: readonly EventMatch[],
+  bits: MarkBits,
 ): Promise<MatchTests> {
   const lists = [scope.filters, ...matches.map(matchFilters)];
-  const [ofScope, ...ofMatches] = await eventTests(sql, scope, scope.bots, lists);
+  const [ofScope, ...ofMatches] = await eventTests(sql, scope, scope.bots, lists, bits);
   return new MatchTests(ofScope!, ofMatches);
 }

@@ -1,13 +1,12 @@
 import type { ActorWay } from "../histories/actor_walk.ts";
 import type { LoadedSegment } from "../histories/segment_cache.ts";
-import type { FieldId } from "./filter_conditions.ts";
 import { type MatchTests, UNMATCHED, UNSELECTED } from "./match_tests.ts";
 import type { Span } from "./selection.ts";
+import type { IdsOf } from "./value_ids.ts";
 
 /** How events are told apart by the value of a field. */
 export interface Lines {
-  /** The id that tells an event's value. */
-  readonly of: FieldId;
+  readonly idsOf: IdsOf;
   /** How many lines there are. */
   readonly count: number;
   /** The line of id i stands at `i - idsFrom`. */
@@ -16,26 +15,6 @@ export interface Lines {
 }
 
 const ONE_LINE = 1;
-
-/** The id that tells an event's value of a field. */
-export function idOf(
-  of: FieldId,
-  name: number,
-  path: number,
-  context: number,
-  actor: number,
-): number {
-  switch (of) {
-    case "name":
-      return name;
-    case "path":
-      return path;
-    case "context":
-      return context;
-    case "actor":
-      return actor;
-  }
-}
 
 /**
  * Counts the selected events that each match takes, by line and bucket, and the distinct actors
@@ -98,7 +77,7 @@ export class MatchWalk {
   }
 
   follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    const { fromMs, times, names, paths, contexts } = segment;
+    const { fromMs, times, names, paths, contexts, marks } = segment;
     const fromTime = this.#starts[0]! - fromMs;
     const toTime = this.#starts[this.#bucketCount]! - fromMs;
     if (times[end - 1]! < fromTime || times[start]! >= toTime) return;
@@ -107,6 +86,7 @@ export class MatchWalk {
     const { totalsOf, actorsOf } = this;
     const lastActorsOf = this.#lastActorsOf;
     const lines = this.#lines;
+    const ids = lines === null ? null : lines.idsOf(segment);
     const placesOfMatch = this.#lineCount * this.#bucketCount;
     // Whoever has been seen is looked for in what may match alone.
     let passedOver = this.#countsVisitors && this.#lastVisitor !== actor ? UNSELECTED : UNMATCHED;
@@ -126,7 +106,7 @@ export class MatchWalk {
       if (time >= toTime) break;
       const context = contexts[at]!;
       if (context < contextMin || context > contextMax) continue;
-      if (isScopeNarrowed && !scope.passesBeyondName(path, context, actor)) continue;
+      if (isScopeNarrowed && !scope.passesBeyondName(path, context, actor, marks[at]!)) continue;
       if (passedOver === UNSELECTED) {
         passedOver = UNMATCHED;
         this.#lastVisitor = actor;
@@ -140,19 +120,21 @@ export class MatchWalk {
       }
       const line = lines === null
         ? 0
-        : lines.lineOf[idOf(lines.of, name, path, context, actor) - lines.idsFrom]!;
+        : lines.lineOf[(ids === null ? actor : ids[at]!) - lines.idsFrom]!;
       const place = line * this.#bucketCount + bucket;
       const some = matches[group]!;
       for (let i = 0; i < some.length; i++) {
         const match = some[i]!;
-        if (narrowed[match] === 1 && !tests[match]!.passesBeyondName(path, context, actor)) {
+        if (
+          narrowed[match] === 1 && !tests[match]!.passesBeyondName(path, context, actor, marks[at]!)
+        ) {
           continue;
         }
-        const at = match * placesOfMatch + place;
-        totalsOf[at]!++;
-        if (lastActorsOf[at] === actor) continue;
-        lastActorsOf[at] = actor;
-        actorsOf[at]!++;
+        const counted = match * placesOfMatch + place;
+        totalsOf[counted]!++;
+        if (lastActorsOf[counted] === actor) continue;
+        lastActorsOf[counted] = actor;
+        actorsOf[counted]!++;
         if (this.#lastActors[match] === actor) continue;
         this.#lastActors[match] = actor;
         this.actors[match]!++;

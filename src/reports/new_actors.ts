@@ -1,3 +1,4 @@
+import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row, Sql } from "../db/sql.ts";
 import type { Histories } from "../histories/histories.ts";
 import type { Span } from "./selection.ts";
@@ -5,7 +6,7 @@ import type { Span } from "./selection.ts";
 // One statement, so that the database works on it while histories are walked.
 const NEWS = `
 SELECT p.is_preceded, CASE WHEN p.is_preceded THEN (
-    SELECT encode(string_agg(int4send(actor_id), ''::bytea), 'base64') FROM actors
+    SELECT ${packInts(["actor_id"])} FROM actors
     WHERE project_id = $1::int AND first_tick >= $2::int8 << 16 AND first_tick < $3::int8 << 16
   ) END AS actors
 FROM (
@@ -32,9 +33,7 @@ export async function readNewActors(
   const [row] = await sql.query<News>(NEWS, [projectId, span.fromMs, span.toMs, reach.fromMs]);
   const { is_preceded, actors } = row!;
   if (!is_preceded) return null;
-  const { buffer, byteLength } = Uint8Array.fromBase64(actors ?? "");
-  const view = new DataView(buffer);
   const news = new Uint8Array(actorOf.length);
-  for (let at = 0; at < byteLength; at += 4) news[view.getInt32(at)] = 1;
+  for (const actor of unpackInts(actors)) news[actor] = 1;
   return news;
 }

@@ -53,8 +53,8 @@ async function tallyOf(source: Source, span: Span): Promise<PageTally | null> {
   };
   const selected = await selectHistories(source, reach);
   if (selected === null) return null;
-  const { segments, actorOf } = selected.histories;
-  const test = await eventTest(sql, scope, scope.bots, selected.eventFilters);
+  const { segments, actorOf, bits } = selected.histories;
+  const test = await eventTest(sql, scope, scope.bots, selected.eventFilters, bits);
   const tally = new PageTally(test.termMax);
   const walk = new PageWalk(tally, span, reach, test);
   const kept = selected.sessions === null

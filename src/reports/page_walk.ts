@@ -46,7 +46,7 @@ export function countScrolls(
   span: Span,
   test: EventTest,
 ): void {
-  const { identities, starts, times, names, paths, contexts, depths } = segment;
+  const { identities, starts, times, names, paths, contexts, depths, marks } = segment;
   const fromTime = span.fromMs - segment.fromMs;
   const toTime = span.toMs - segment.fromMs;
   for (let run = 0, at = 0, scroll = 0; run < identities.length; run++) {
@@ -58,7 +58,9 @@ export function countScrolls(
       if (time < fromTime || time >= toTime || Number.isNaN(depth)) continue;
       if (kept !== null && kept[at] === 0) continue;
       const path = paths[at]!;
-      if (test.passes(SCROLL, path, contexts[at]!, actor)) tally.depths.add(path, depth);
+      if (test.passes(SCROLL, path, contexts[at]!, actor, marks[at]!)) {
+        tally.depths.add(path, depth);
+      }
     }
   }
 }
@@ -101,7 +103,7 @@ export class PageWalk {
   }
 
   #follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    const { fromMs: baseMs, times, names, paths, contexts, traffics } = segment;
+    const { fromMs: baseMs, times, names, paths, contexts, traffics, marks } = segment;
     const fromTime = this.#span.fromMs - baseMs;
     const toTime = this.#span.toMs - baseMs;
     const reachFromTime = this.#reach.fromMs - baseMs;
@@ -116,7 +118,7 @@ export class PageWalk {
       const isAttached = traffics[at] !== 0;
       if (isAttached) this.#reachSession(baseMs + time, path);
       if (name === PAGE_VIEW) {
-        const isSelected = this.#test.passes(name, path, contexts[at]!, actor);
+        const isSelected = this.#test.passes(name, path, contexts[at]!, actor, marks[at]!);
         const isAsked = isSelected && time >= fromTime && time < toTime;
         if (isAsked) this.#countView(path, actor);
         if (!isAttached) continue;
@@ -124,7 +126,7 @@ export class PageWalk {
         this.#extendByView(baseMs + time, path, isAsked);
       } else if (isAttached) {
         if (!this.#isSelected) {
-          this.#isSelected = this.#test.passes(name, path, contexts[at]!, actor);
+          this.#isSelected = this.#test.passes(name, path, contexts[at]!, actor, marks[at]!);
         }
         if (name > RESERVED_TERM_MAX) this.#customs++;
         if (this.#views === 0) this.#exitPath = path;

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
-import type { Histories } from "../histories/histories.ts";
 import type { Interval } from "./buckets.ts";
+import type { Filter } from "./filters.ts";
+import type { MarkedHistories } from "./property_marks.ts";
 import type { Range } from "./range.ts";
 import type { Scope, Span } from "./selection.ts";
 
@@ -24,9 +25,13 @@ export interface Read {
   readonly asOfMs: number;
   /**
    * What actors did, in whole segments that have an event in the span; of the same moment as `sql`.
-   * Null where that is not at hand: then the facts tell.
+   * Marked by those of the filters that are on properties. Null where that is not at hand: then the
+   * facts tell.
    */
-  readonly histories: (span: Span) => Promise<Histories | null>;
+  readonly histories: (
+    span: Span,
+    filters: readonly Filter[],
+  ) => Promise<MarkedHistories | null>;
 }
 
 /** What a report found. */

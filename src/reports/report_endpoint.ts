@@ -1,15 +1,15 @@
 import type { Project } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
-import { loadHistories } from "../histories/histories.ts";
 import type { SegmentCache } from "../histories/segment_cache.ts";
 import { type Interval, readInterval } from "./buckets.ts";
 import { readComparison } from "./comparison.ts";
 import { type Filter, readFilters } from "./filters.ts";
 import { invalidParameter, oneOf, pageRows, readAll, refuseUnknown } from "./parameters.ts";
+import { loadMarkedHistories } from "./property_marks.ts";
 import { type Range, readRange } from "./range.ts";
 import { readReply } from "./read_reply.ts";
 import type { Answer, Read, Report } from "./report.ts";
-import type { BotChoice, Scope, Span } from "./selection.ts";
+import type { BotChoice, Scope } from "./selection.ts";
 import { withinTime } from "./time_limit.ts";
 
 export interface ReportServices {
@@ -132,7 +132,8 @@ export async function getReport(
     readTimeoutMs,
     () => fold.catchUp(projectId),
     (sql) => {
-      const histories = (span: Span) => loadHistories(sql, segments, projectId, span);
+      const histories: Read["histories"] = (span, filters) =>
+        loadMarkedHistories(sql, segments, projectId, span, filters);
       return report.answer({ ...read, sql, histories });
     },
   );

@@ -84,11 +84,15 @@ class EventBits {
   }
 
   /** Which of the bits that its name makes possible an event has. */
-  narrow(possible: number, path: number, context: number, actor: number): number {
-    if (!this.scope.passesBeyondName(path, context, actor)) return 0;
+  narrow(possible: number, path: number, context: number, actor: number, mark: number): number {
+    if (!this.scope.passesBeyondName(path, context, actor, mark)) return 0;
     let bits = possible;
-    if ((bits & START) !== 0 && !this.start.passesBeyondName(path, context, actor)) bits &= ~START;
-    if ((bits & RETURN) !== 0 && !this.back.passesBeyondName(path, context, actor)) bits &= ~RETURN;
+    if ((bits & START) !== 0 && !this.start.passesBeyondName(path, context, actor, mark)) {
+      bits &= ~START;
+    }
+    if ((bits & RETURN) !== 0 && !this.back.passesBeyondName(path, context, actor, mark)) {
+      bits &= ~RETURN;
+    }
     return bits;
   }
 }
@@ -139,7 +143,7 @@ class CohortWalk {
   }
 
   #follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    const { fromMs, times, names, paths, contexts } = segment;
+    const { fromMs, times, names, paths, contexts, marks } = segment;
     let endTime = this.#endMs - fromMs;
     let wanted = this.#wanted;
     if (wanted === 0 && times[end - 1]! < endTime) return;
@@ -157,7 +161,7 @@ class CohortWalk {
       if (found === 0) continue;
       const context = contexts[at]!;
       if (context < contextMin || context > contextMax) continue;
-      if (isNarrowed) found = bits.narrow(found, paths[at]!, context, actor);
+      if (isNarrowed) found = bits.narrow(found, paths[at]!, context, actor, marks[at]!);
       if (found === 0) continue;
       this.#keep(found);
       endTime = this.#endMs - fromMs;
@@ -248,10 +252,16 @@ export async function countInHistories(
     // The first time ever may be long before the range.
     fromMs: cohort === "first" ? TIMESTAMP_MS_MIN : fromMs,
     toMs: returnsToMs,
-  });
+  }, [...start.filters, ...back.filters]);
   if (selected === null) return null;
   const lists = [selected.eventFilters, matchFilters(start), matchFilters(back)];
-  const [ofScope, ofStart, ofReturn] = await eventTests(sql, scope, scope.bots, lists);
+  const [ofScope, ofStart, ofReturn] = await eventTests(
+    sql,
+    scope,
+    scope.bots,
+    lists,
+    selected.histories.bits,
+  );
   const walk = new CohortWalk(question, new EventBits(ofScope!, ofStart!, ofReturn!));
   await walkSelected(sql, selected, (actor, way) => walk.visit(actor, way));
   return walk.counted();

@@ -18,7 +18,7 @@ async function countTail(
   { histories }: Pick<Read, "histories">,
   { fromMs, toMs }: Span,
 ): Promise<TailCounts | null> {
-  const loaded = await histories({ fromMs, toMs });
+  const loaded = await histories({ fromMs, toMs }, []);
   if (loaded === null) return null;
   const isKnown = new Uint8Array(loaded.actorOf.length);
   const actors: number[] = [];

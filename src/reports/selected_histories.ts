@@ -1,10 +1,10 @@
 import type { Sql } from "../db/sql.ts";
 import { type ActorWay, walkActors } from "../histories/actor_walk.ts";
-import type { Histories } from "../histories/histories.ts";
 import { walkRuns } from "../histories/run_walk.ts";
 import type { LoadedSegment } from "../histories/segment_cache.ts";
-import { isHeldByHistories } from "./event_tests.ts";
+import { isKnownToHistories } from "./event_tests.ts";
 import { type Filter, isSessionField } from "./filters.ts";
+import type { MarkedHistories } from "./property_marks.ts";
 import type { Read } from "./report.ts";
 import type { Span } from "./selection.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
@@ -13,42 +13,57 @@ import { SessionWalk, type WalkedSession } from "./session_walk.ts";
 
 /** Histories of a read, and which sessions of them its filters let through. */
 export interface SelectedHistories {
-  readonly histories: Histories;
+  readonly histories: MarkedHistories;
   /** The read's filters on events: those that each event must still be tested for. */
   readonly eventFilters: readonly Filter[];
+  /** Where sessions matter, all that have an event in the span lie whole in it; else it is the span. */
+  readonly reach: Span;
   /** Null: no filter is on sessions. */
-  readonly sessions: { readonly test: SessionTest; readonly reach: Span } | null;
+  readonly sessions: SessionTest | null;
 }
+
+/** Visits what an actor did in a segment, from the event `start` to before `end`. */
+export type VisitStretch = (
+  actor: number,
+  segment: LoadedSegment,
+  start: number,
+  end: number,
+) => void;
 
 /** Whether a read's filters can be told from histories: those on sessions too, as they hold for all of it. */
 export function isScopeKnownToHistories(filters: readonly Filter[]): boolean {
-  return filters.every(({ field }) => isHeldByHistories(field) || isSessionField(field));
+  return isKnownToHistories(filters.filter(({ field }) => !isSessionField(field)));
 }
 
 /**
  * Histories with all events of a span, and the whole of the sessions that cross its edges where
- * filters on sessions need it. Null where the filters cannot be told, or no histories are at hand.
+ * filters on sessions, or the caller, need it. Null where the filters cannot be told, or no histories
+ * are at hand.
+ * @param others filters on events that matter beside those of the scope
+ * @param needsSessions whether sessions matter even if no filter is on them
  */
 export async function selectHistories(
   source: Pick<Read, "sql" | "scope" | "histories">,
   span: Span,
+  others: readonly Filter[] = [],
+  needsSessions = false,
 ): Promise<SelectedHistories | null> {
   const { sql, scope, histories } = source;
   const { projectId, filters } = scope;
   if (!isScopeKnownToHistories(filters)) return null;
   const eventFilters = filters.filter(({ field }) => !isSessionField(field));
-  if (eventFilters.length === filters.length) {
-    const loaded = await histories(span);
-    return loaded === null ? null : { histories: loaded, eventFilters, sessions: null };
-  }
-  const reach: Span = {
-    fromMs: await sessionsStartMs(source, projectId, span.fromMs),
-    toMs: await sessionsEndByMs(source, projectId, span.toMs),
-  };
-  const loaded = await histories(reach);
+  const marking = [...eventFilters, ...others];
+  const isOfSessions = eventFilters.length < filters.length;
+  const reach: Span = isOfSessions || needsSessions
+    ? {
+      fromMs: await sessionsStartMs(source, projectId, span.fromMs),
+      toMs: await sessionsEndByMs(source, projectId, span.toMs),
+    }
+    : span;
+  const loaded = await histories(reach, marking);
   if (loaded === null) return null;
-  const test = await sessionTest(sql, scope, filters);
-  return { histories: loaded, eventFilters, sessions: { test, reach } };
+  const sessions = isOfSessions ? await sessionTest(sql, scope, filters) : null;
+  return { histories: loaded, eventFilters, reach, sessions };
 }
 
 /** What is left of an actor's way: the sessions that pass, and what is in none if that passes. */
@@ -102,12 +117,12 @@ class PassingWay implements ActorWay {
  */
 export async function walkSelected(
   sql: Sql,
-  { histories, sessions }: SelectedHistories,
+  { histories, reach, sessions }: SelectedHistories,
   visit: (actor: number, way: ActorWay) => void,
 ): Promise<void> {
   if (sessions === null) return await walkActors(sql, histories, visit);
-  const passing = new PassingWay(sessions.test);
-  const walk = new SessionWalk(sessions.reach, (session) => passing.take(session));
+  const passing = new PassingWay(sessions);
+  const walk = new SessionWalk(reach, (session) => passing.take(session));
   await walkActors(sql, histories, (actor, way) => {
     passing.count = 0;
     walk.visit(actor, way);
@@ -115,19 +130,28 @@ export async function walkSelected(
   });
 }
 
-/**
- * Visits all events in sessions that pass, stretch by stretch, those of an actor not together: where
- * that does not matter it is quicker than `walkSelected`.
- */
-export async function walkSelectedRuns(
+/** `walkSelected`, stretch by stretch. */
+export async function walkSelectedStretches(
   sql: Sql,
   selected: SelectedHistories,
-  visit: (actor: number, segment: LoadedSegment, start: number, end: number) => void,
+  visit: VisitStretch,
 ): Promise<void> {
-  if (selected.sessions === null) return await walkRuns(selected.histories, visit);
   await walkSelected(sql, selected, (actor, way) => {
     for (let i = 0; i < way.count; i++) {
       visit(actor, way.segments[i]!, way.starts[i]!, way.ends[i]!);
     }
   });
+}
+
+/**
+ * Visits all events in sessions that pass, stretch by stretch, those of an actor not together: where
+ * that does not matter it is quicker than `walkSelectedStretches`.
+ */
+export async function walkSelectedRuns(
+  sql: Sql,
+  selected: SelectedHistories,
+  visit: VisitStretch,
+): Promise<void> {
+  if (selected.sessions === null) await walkRuns(selected.histories, visit);
+  else await walkSelectedStretches(sql, selected, visit);
 }

@@ -71,7 +71,7 @@ async function crossingAt(
 ): Promise<Crossing> {
   // Facts lie in no order of time: what is near a moment took half a second to find among them.
   const span = { fromMs: atMs - SESSION_GAP_MS, toMs: atMs + SESSION_GAP_MS + 1 };
-  const loaded = await histories(span);
+  const loaded = await histories(span, []);
   const [found] = loaded === null
     ? await sql.query<Crossing>(CROSSING_OF_FACTS, [projectId, atMs, SESSION_GAP_MS])
     : await sql.query<Crossing>(

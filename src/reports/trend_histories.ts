@@ -1,27 +1,21 @@
 import type { Row } from "../db/sql.ts";
-import type { LoadedSegment } from "../histories/segment_cache.ts";
-import { TREND_VALUES_MAX } from "../limits.ts";
-import { eventTest, isHeldByHistories, isKnownToHistories } from "./event_tests.ts";
-import { type FieldId, fieldId } from "./filter_conditions.ts";
-import type { EventMatch, Field, Filter } from "./filters.ts";
-import { type MatchTests, matchTests, UNMATCHED } from "./match_tests.ts";
-import { idOf, type Lines, MatchWalk } from "./match_walk.ts";
-import { select } from "./medians.ts";
+import { isKnownToHistories } from "./event_tests.ts";
+import { type EventMatch, type Field, isSessionField } from "./filters.ts";
+import { walkMatched } from "./matched_walk.ts";
+import { matchTests } from "./match_tests.ts";
+import { MatchWalk } from "./match_walk.ts";
+import { type Figure, figureOfNothing, PropertyFigures } from "./property_figures.ts";
 import type { Read } from "./report.ts";
-import {
-  type SelectedHistories,
-  selectHistories,
-  walkSelected,
-  walkSelectedRuns,
-} from "./selected_histories.ts";
-import { factValue, type Span } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
+import { selectHistories } from "./selected_histories.ts";
+import type { Span } from "./selection.ts";
+import { isToldByLines, readLines } from "./trend_lines.ts";
+import type { Measure } from "./trend_measures.ts";
 
-/** What is counted in every bucket. */
+/** What is asked of every bucket. */
 export interface TrendQuestion {
   readonly buckets: readonly Span[];
   readonly events: readonly EventMatch[];
-  readonly kind: "total" | "visitors" | "perVisitor";
+  readonly measure: Measure;
   readonly by: Field | null;
 }
 
@@ -45,203 +39,99 @@ export interface FoundTrends {
 
 type Source = Pick<Read, "sql" | "scope" | "histories">;
 
-const FACT_COLUMNS: Readonly<Record<FieldId, string>> = {
-  name: "name_id",
-  path: "path_id",
-  context: "context_id",
-  actor: "actor_id",
-};
-const OF_USERS: Filter = { field: "userId", op: "exists", values: [] };
-/** No event has it, so its value is missing. */
-const NO_ID = 0;
-
-/** Counts the events that any of the matches takes, by the id of a field's value. */
-class ValueCount {
-  /** The count of id i stands at `i - idsFrom`. */
-  readonly counts: Float64Array;
-
-  /** `users`: the actors who are, if the id is an actor's; all others have none. */
-  constructor(
-    readonly tests: MatchTests,
-    readonly span: Span,
-    readonly of: FieldId,
-    readonly idsFrom: number,
-    ids: number,
-    readonly users: Uint8Array | null,
-  ) {
-    this.counts = new Float64Array(ids);
-  }
-
-  follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    const { fromMs, times, names, paths, contexts } = segment;
-    const fromTime = this.span.fromMs - fromMs;
-    const toTime = this.span.toMs - fromMs;
-    if (times[end - 1]! < fromTime || times[start]! >= toTime) return;
-    const { counts, tests, of, idsFrom } = this;
-    const { scope, groupOf, isScopeNarrowed } = tests;
-    const { contextMin, contextMax } = scope;
-    const actorId = this.users === null || this.users[actor] === 1 ? actor : NO_ID;
-    for (let at = start; at < end; at++) {
-      const name = names[at]!;
-      const group = groupOf[name]!;
-      if (group <= UNMATCHED) continue;
-      const time = times[at]!;
-      if (time < fromTime) continue;
-      if (time >= toTime) return;
-      const context = contexts[at]!;
-      if (context < contextMin || context > contextMax) continue;
-      const path = paths[at]!;
-      if (isScopeNarrowed && !scope.passesBeyondName(path, context, actor)) continue;
-      if (!tests.takesAny(group, path, context, actor)) continue;
-      counts[idOf(of, name, path, context, actorId) - idsFrom]!++;
-    }
-  }
-
-  /** The ids with events, without such as cannot be among the most frequent values. */
-  candidates(): number[] {
-    const ids: number[] = [];
-    this.counts.forEach((count, at) => {
-      if (count > 0) ids.push(at + this.idsFrom);
-    });
-    // Many contexts share a value: each counts.
-    if (this.of === "context" || ids.length <= TREND_VALUES_MAX) return ids;
-    const counts = Float64Array.from(ids, (id) => this.countOf(id));
-    const edge = counts.length - TREND_VALUES_MAX;
-    select(counts, 0, counts.length, edge);
-    const least = counts[edge]!;
-    return ids.filter((id) => this.countOf(id) >= least);
-  }
-
-  countOf(id: number): number {
-    return this.counts[id - this.idsFrom]!;
-  }
+/** What is counted, and of what figures are made: of each event those of its property. */
+interface WalkedTrends {
+  readonly counts: MatchWalk;
+  readonly figures: readonly PropertyFigures[];
 }
 
-interface TopValue extends Row {
-  readonly value: string | null;
-  /** Those with events. */
-  readonly ids: readonly number[];
-}
-
-/** The values with most events, ties by value, the missing one (null) last, and the ids that mean them. */
-async function readTop(
-  { sql, scope }: Source,
-  by: Field,
-  counted: ValueCount,
-): Promise<TopValue[]> {
-  const ids = counted.candidates();
-  const params = new SqlParams();
-  const { joins, value } = factValue(params, scope, by);
-  const project = params.int(scope.projectId);
-  const counts = `unnest(${params.ints(ids)}, ${
-    params.bigints(ids.map((id) => counted.countOf(id)))
-  })`;
-  return await sql.query<TopValue>(
-    `SELECT value, ids FROM (
-      SELECT ${value} AS value, sum(f.events) AS events, json_agg(f.id) AS ids
-      FROM (
-        SELECT ${project} AS project_id, c.id, c.id AS ${FACT_COLUMNS[counted.of]}, c.events
-        FROM ${counts} AS c (id, events)
-      ) AS f ${joins} GROUP BY 1
-    ) AS counted
-    ORDER BY events DESC, value COLLATE "C" ASC NULLS LAST LIMIT ${params.int(TREND_VALUES_MAX)}`,
-    params.values,
-  );
-}
-
-/** The most frequent values of a field, and the line of each id: that of its value, 0 for any other. */
-async function readLines(
-  source: Source,
-  { buckets, by }: TrendQuestion & { readonly by: Field },
-  selected: SelectedHistories,
-  tests: MatchTests,
-): Promise<{ top: (string | null)[]; lines: Lines }> {
-  const { sql, scope } = source;
-  const of = fieldId(by);
-  const { termMax, contextsFrom, contextsTo } = tests.scope;
-  const isOfContext = of === "context";
-  const idsFrom = isOfContext ? contextsFrom : 0;
-  const idMax = isOfContext
-    ? contextsTo
-    : of === "actor"
-    ? selected.histories.actorOf.length - 1
-    : termMax;
-  const users = of === "actor" ? (await eventTest(sql, scope, "include", [OF_USERS])).actors : null;
-  const span: Span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
-  const counted = new ValueCount(tests, span, of, idsFrom, idMax - idsFrom + 1, users);
-  await walkSelectedRuns(
-    sql,
-    selected,
-    (actor, segment, start, end) => counted.follow(actor, segment, start, end),
-  );
-  const top = await readTop(source, by, counted);
-  const lineOf = new Uint8Array(idMax - idsFrom + 1);
-  for (const [i, { ids }] of top.entries()) {
-    for (const id of ids) lineOf[id - idsFrom] = i + 1;
+/** The measure at a place of one event's, where there are so many events of so many actors. */
+function measured(
+  { kind }: Measure,
+  total: number,
+  actors: number,
+  figures: ReadonlyMap<number, Figure> | null,
+  place: number,
+): Figure {
+  switch (kind) {
+    case "total":
+      return { value: total, divisor: null };
+    case "visitors":
+      return { value: actors, divisor: null };
+    case "perVisitor":
+      return { value: total, divisor: actors };
+    default:
+      return figures!.get(place) ?? figureOfNothing(kind);
   }
-  if (users !== null) {
-    for (let actor = 0; actor < lineOf.length; actor++) {
-      if (users[actor] !== 1) lineOf[actor] = lineOf[NO_ID]!;
-    }
-  }
-  return {
-    top: top.map(({ value }) => value),
-    lines: { of, count: top.length + 1, lineOf, idsFrom },
-  };
 }
 
 function pointsOf(
-  walk: MatchWalk,
+  { counts, figures }: WalkedTrends,
   event: number,
   lines: number,
-  { buckets, kind }: TrendQuestion,
+  { buckets, measure }: TrendQuestion,
 ): PointRow[] {
   const rows: PointRow[] = [];
+  const ofProperty = measure.key === null ? null : figures[event]!.figures(measure.kind);
+  const first = counts.placeOf(event, 0);
   for (let line = 0; line < lines; line++) {
-    const place = walk.placeOf(event, line);
     for (let bucket = 0; bucket < buckets.length; bucket++) {
-      const total = walk.totalsOf[place + bucket]!;
+      const place = line * buckets.length + bucket;
+      const total = counts.totalsOf[first + place]!;
       if (total === 0) continue;
-      const actors = walk.actorsOf[place + bucket]!;
+      const actors = counts.actorsOf[first + place]!;
       rows.push({
         line,
         bucket: bucket + 1,
-        value: kind === "visitors" ? actors : total,
-        divisor: kind === "perVisitor" ? actors : null,
+        ...measured(measure, total, actors, ofProperty, place),
       });
     }
   }
   return rows;
 }
 
+/** Whether what is counted depends on which actor did what. */
+function tellsActors({ kind }: Measure): boolean {
+  return kind === "visitors" || kind === "perVisitor";
+}
+
 /**
  * What the trends of events come to, followed in histories. Null where these are not at hand, or do
- * not hold what filters or `by` ask for: then the facts tell it.
+ * not hold what filters, `by` or the measure ask for: then the facts tell it.
  */
 export async function findInHistories(
   source: Source,
   question: TrendQuestion,
 ): Promise<FoundTrends | null> {
   const { sql, scope } = source;
-  const { buckets, events, kind, by } = question;
-  if (!isKnownToHistories(events.flatMap((event) => event.filters))) return null;
-  if (by !== null && !isHeldByHistories(by)) return null;
+  const { buckets, events, measure, by } = question;
+  const ofEvents = events.flatMap((event) => event.filters);
+  if (!isKnownToHistories(ofEvents)) return null;
+  if (by !== null && !isToldByLines(by)) return null;
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
-  const selected = await selectHistories(source, span);
+  const needsSessions = by !== null && isSessionField(by);
+  const selected = await selectHistories(source, span, ofEvents, needsSessions);
   if (selected === null) return null;
-  const tests = await matchTests(sql, { ...scope, filters: selected.eventFilters }, events);
-  const found = by === null ? null : await readLines(source, { ...question, by }, selected, tests);
-  const walk = new MatchWalk(tests, buckets, found?.lines ?? null, false);
-  if (kind === "total") {
-    await walkSelectedRuns(
-      sql,
-      selected,
-      (actor, segment, start, end) => walk.follow(actor, segment, start, end),
-    );
-  } else await walkSelected(sql, selected, (actor, way) => walk.visit(actor, way));
-  const lines = found?.lines.count ?? 1;
+  const { eventFilters: filters, histories } = selected;
+  const columns = measure.key === null ? null : await histories.property(measure.key);
+  if (measure.key !== null && columns === null) return null;
+  const tests = await matchTests(sql, { ...scope, filters }, events, histories.bits);
+  const found = by === null ? null : await readLines(source, by, span, selected, tests);
+  if (by !== null && found === null) return null;
+  const lines = found?.lines ?? null;
+  const walked: WalkedTrends = {
+    counts: new MatchWalk(tests, buckets, lines, false),
+    figures: columns === null
+      ? []
+      : events.map((_, event) => new PropertyFigures(tests, event, buckets, lines, columns)),
+  };
+  const { counts, figures } = walked;
+  await walkMatched(sql, selected, tests, tellsActors(measure), (actor, segment, start, end) => {
+    counts.follow(actor, segment, start, end);
+    for (const one of figures) one.follow(actor, segment, start, end);
+  });
   return {
     top: found?.top ?? null,
-    points: events.map((_, event) => pointsOf(walk, event, lines, question)),
+    points: events.map((_, event) => pointsOf(walked, event, lines?.count ?? 1, question)),
   };
 }

@@ -6,31 +6,20 @@ import {
   EventMatch,
   type Field,
   type Filter,
-  propertyOf,
   readEventMatch,
   readField,
   readJson,
 } from "./filters.ts";
 import { isCountedByName } from "./match_tests.ts";
-import { invalidParameter, readAll } from "./parameters.ts";
+import { readAll } from "./parameters.ts";
 import { type Answer, rate, type Read, type Report } from "./report.ts";
 import { factConditions, factNumber, factValue, type Scope, type Span } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 import { findInHistories, type FoundTrends, type PointRow } from "./trend_histories.ts";
-
-const COUNTS = ["total", "visitors", "perVisitor"] as const;
-const FIGURES = ["sum", "avg", "min", "max", "p50", "p90"] as const;
-
-/** What is counted of events, or computed of the numbers that one of their properties holds. */
-type Measure =
-  | { readonly kind: typeof COUNTS[number]; readonly key: null }
-  | { readonly kind: typeof FIGURES[number]; readonly key: string };
+import { type Measure, MEASURES, readMeasure } from "./trend_measures.ts";
 
 /** What a line of values is called where a value is not among the most frequent. */
 const OTHER = "$other";
-const MEASURE_USAGE = `Use ${COUNTS.join(", ")}, or ${
-  FIGURES.join(", ")
-} of a property, such as sum:properties.price.`;
 const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
 const EventList: z.ZodType<EventMatch[]> = z.array(EventMatch, "Use a list of events.")
@@ -42,22 +31,6 @@ function readEvents(query: URLSearchParams): readonly EventMatch[] {
   const isList = query.get("event")?.trimStart().startsWith("[") ?? false;
   if (isList) return readJson(query, "event", EventList) ?? [ANY_EVENT];
   return [readEventMatch(query, "event") ?? ANY_EVENT];
-}
-
-/** `measure`: a count, or a figure and a property behind a colon. */
-function readMeasure(query: URLSearchParams): Measure {
-  const text = query.get("measure") || "total";
-  const counted = COUNTS.find((kind) => kind === text);
-  if (counted !== undefined) return { kind: counted, key: null };
-  const colon = text.indexOf(":");
-  const kind = FIGURES.find((figure) => figure === text.slice(0, colon));
-  const field = text.slice(colon + 1);
-  if (kind === undefined || propertyOf(field) === null) {
-    throw invalidParameter("measure", MEASURE_USAGE);
-  }
-  // As any other field: its length and its characters are bounded.
-  readField(new URLSearchParams({ measure: field }), "measure");
-  return { kind, key: propertyOf(field)! };
 }
 
 interface Asked {
@@ -262,18 +235,16 @@ async function findInFacts(
   return { top, points };
 }
 
-/** Counts are followed in histories, unless an index has them at hand; what properties hold is not there. */
+/** Trends are followed in histories, unless an index has them at hand. */
 async function findTrends(
   read: Read,
   buckets: readonly Span[],
   asked: Asked,
 ): Promise<FoundTrends> {
   const { events, measure, by } = asked;
-  const kind = COUNTS.find((count) => count === measure.kind);
-  const isAtHand = by === null && events.every((event) => isCountedByName(read.scope, event));
-  const found = kind === undefined || isAtHand
-    ? null
-    : await findInHistories(read, { buckets, events, kind, by });
+  const isAtHand = measure.key === null && by === null &&
+    events.every((event) => isCountedByName(read.scope, event));
+  const found = isAtHand ? null : await findInHistories(read, { buckets, events, measure, by });
   return found ?? await findInFacts(read, buckets, asked);
 }
 
@@ -329,9 +300,7 @@ export const TRENDS: Report = {
   parameters: {
     event:
       `Event name, or JSON: {"name","filters"?,"label"?}, or a list of 1 to ${TREND_EVENTS_MAX} of either. Default: all events`,
-    measure: `${COUNTS.join(", ")}, or ${
-      FIGURES.join(", ")
-    } and a property, as in sum:properties.price. Default: total`,
+    measure: `${MEASURES}. Default: total`,
     by:
       `A filter field: one line for each of its ${TREND_VALUES_MAX} values with most events, and ${OTHER}`,
   },

@@ -15,6 +15,7 @@ SELECT ${
     context: "context_id",
     traffic: "traffic_id",
     depth: "depth",
+    properties: "properties",
   })
 } AS pack
 FROM fold_new GROUP BY ${partOf("tick >> 16")}`;
@@ -30,6 +31,7 @@ SELECT ${
     context: "f.context_id",
     traffic: "t.traffic_id",
     depth: `(${DEPTH})`,
+    properties: "e.properties",
   })
 } AS pack
 FROM facts f

@@ -4,54 +4,22 @@ import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Param, Row, Sql } from "../../src/db/sql.ts";
 import { type ActorWay, walkActors } from "../../src/histories/actor_walk.ts";
-import { columnText } from "../../src/histories/column.ts";
 import { type Histories, loadHistories } from "../../src/histories/histories.ts";
-import {
-  type HistoryEvent,
-  ID_BYTES,
-  type Segment,
-  segmentOf,
-} from "../../src/histories/segment.ts";
+import { ID_BYTES, type Segment } from "../../src/histories/segment.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { HISTORY_IDS_LOOKED_UP } from "../../src/limits.ts";
 import { onBothEngines } from "../support/databases.ts";
-
-/** An event that nothing else is told of; its name is its number. */
-interface Told {
-  readonly identity: number;
-  readonly ms: number;
-  readonly number: number;
-  readonly id: Uint8Array;
-}
-
-/** Ids whose order says nothing of the events' other order. */
-function idOf(number: number): Uint8Array {
-  const id = new Uint8Array(ID_BYTES);
-  new DataView(id.buffer).setUint32(12, Math.imul(number, 2_654_435_761) >>> 0);
-  return id;
-}
-
-function compared(a: Told, b: Told): number {
-  return a.ms - b.ms || (a.id.toHex() < b.id.toHex() ? -1 : 1);
-}
-
-function segmentOfTold(events: readonly Told[]): Segment | null {
-  const sorted = events.toSorted((a, b) => a.identity - b.identity || compared(a, b));
-  return segmentOf(sorted.map(({ identity, ms, number, id }): HistoryEvent => ({
-    identity,
-    ms,
-    id,
-    name: number,
-    path: 0,
-    context: 1,
-    traffic: 1,
-    depth: NaN,
-  })));
-}
-
-function segmentsOf(groups: readonly (readonly Told[])[]): Segment[] {
-  return groups.map(segmentOfTold).filter((segment) => segment !== null);
-}
+import {
+  compareTold,
+  historiesOf,
+  idOf,
+  loadedSegment,
+  segmentOfTold,
+  segmentsOf,
+  storeSegment,
+  type Told,
+  told,
+} from "./walk_world.ts";
 
 /** A table of segments, numbered from 1, which has their events' ids and notes how often it is asked. */
 class IdTable implements Sql {
@@ -78,24 +46,6 @@ class IdTable implements Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return work(this);
   }
-}
-
-/** Segments in the order of their first event, each identity its own actor unless it is linked. */
-function historiesOf(segments: readonly Segment[], links: ReadonlyMap<number, number>): Histories {
-  const last = Math.max(
-    0,
-    ...links.keys(),
-    ...links.values(),
-    ...segments.flatMap((segment) => [
-      ...segment.identities,
-    ]),
-  );
-  return {
-    projectId: 1,
-    segments: segments.map(({ ids: _ids, ...columns }, i) => ({ ...columns, segmentId: i + 1 }))
-      .toSorted((a, b) => a.fromMs - b.fromMs),
-    actorOf: Int32Array.from({ length: last + 1 }, (_, i) => links.get(i) ?? i),
-  };
 }
 
 /** The names of the events of a way, in its order. */
@@ -132,12 +82,8 @@ function expected(events: readonly Told[], links: ReadonlyMap<number, number>) {
   const byActor = Map.groupBy(events, ({ identity }) => links.get(identity) ?? identity);
   return [...byActor].map(([actor, own]) => ({
     actor,
-    numbers: own.toSorted(compared).map(({ number }) => number),
+    numbers: own.toSorted(compareTold).map(({ number }) => number),
   })).sort((a, b) => a.actor - b.actor);
-}
-
-function told(identity: number, ms: number, number: number): Told {
-  return { identity, ms, number, id: idOf(number) };
 }
 
 Deno.test("walkActors: every actor once, with all events in order, however they lie", async () => {
@@ -148,17 +94,21 @@ Deno.test("walkActors: every actor once, with all events in order, however they 
   });
   const linked = fc.dictionary(fc.constantFrom("1", "2", "3"), fc.constantFrom(4, 5, 12));
   await fc.assert(
-    fc.asyncProperty(fc.array(place, { maxLength: 80 }), linked, async (places, owners) => {
-      const links = new Map(Object.entries(owners).map(([id, actor]) => [Number(id), actor]));
-      const events = places.map(({ identity, ms }, i) => told(identity, ms, i + 1));
-      const groups = Array.from(
-        { length: 6 },
-        (_, group) => events.filter((_, i) => places[i]!.group === group),
-      );
-      const { visits } = await walked(segmentsOf(groups), links);
-      const found = visits.map(({ actor, numbers }) => ({ actor, numbers }));
-      assert.deepEqual(found.toSorted((a, b) => a.actor - b.actor), expected(events, links));
-    }),
+    fc.asyncProperty(
+      fc.array(place, { maxLength: 80, size: "max" }),
+      linked,
+      async (places, owners) => {
+        const links = new Map(Object.entries(owners).map(([id, actor]) => [Number(id), actor]));
+        const events = places.map(({ identity, ms }, i) => told(identity, ms, i + 1));
+        const groups = Array.from(
+          { length: 6 },
+          (_, group) => events.filter((_, i) => places[i]!.group === group),
+        );
+        const { visits } = await walked(segmentsOf(groups), links);
+        const found = visits.map(({ actor, numbers }) => ({ actor, numbers }));
+        assert.deepEqual(found.toSorted((a, b) => a.actor - b.actor), expected(events, links));
+      },
+    ),
     { numRuns: 500 },
   );
 });
@@ -265,18 +215,6 @@ Deno.test("walkActors: nothing to walk, and a visit that fails", async () => {
   );
 });
 
-async function store(database: Database, projectId: number, segment: Segment): Promise<void> {
-  const { fromMs, toMs, ids, ...columns } = segment;
-  const names = Object.keys(columns);
-  const values = Object.values(columns).map((column) => column && columnText(column));
-  const decoded = names.map((_, i) => `decode($${i + 6}::text, 'base64')`);
-  await database.query(
-    `INSERT INTO history_segments (project_id, from_ms, to_ms, events, ids, ${names})
-    VALUES ($1::int, $2::int8, $3::int8, $4::int, decode($5::text, 'base64'), ${decoded})`,
-    [projectId, fromMs, toMs, segment.times.length, ids.toBase64(), ...values],
-  );
-}
-
 /** Project 1 in whole and project 2, whose facts are not all in segments. */
 async function storedHistories(database: Database): Promise<Told[][]> {
   await migrate(database, MIGRATIONS);
@@ -294,8 +232,8 @@ async function storedHistories(database: Database): Promise<Told[][]> {
     [told(2, 100, 4), told(2, 100, 5), told(3, 150, 6)],
     [told(3, 200, 7), told(1, 260, 8)],
   ];
-  for (const segment of segmentsOf(groups)) await store(database, 1, segment);
-  await store(database, 2, segmentOfTold([told(9, 100, 9)])!);
+  for (const segment of segmentsOf(groups)) await storeSegment(database, 1, segment);
+  await storeSegment(database, 2, segmentOfTold([told(9, 100, 9)])!);
   return groups;
 }
 
@@ -320,9 +258,9 @@ onBothEngines("histories: stored segments are loaded and walked", async (t, db) 
   });
 
   await t.step("columns are what was stored", async () => {
-    const { ids: _ids, ...stored } = segmentOfTold(groups[1]!)!;
     const [, second] = (await load(1, -1000, 1000))!.segments;
-    assert.deepEqual({ ...second!, segmentId: 0 }, { ...stored, segmentId: 0 });
+    const { segmentId } = second!;
+    assert.deepEqual(second, loadedSegment(segmentOfTold(groups[1]!)!, segmentId));
   });
 
   await t.step("the actor of every identity that is linked, or did something", async () => {

@@ -90,6 +90,17 @@ Deno.test("column: as narrow as its numbers allow, and no narrower", () => {
   }));
 });
 
+const encoder = new TextEncoder();
+/** None, too long to be held, and JSON whose characters are of one to four bytes. */
+const PROPERTIES: fc.Arbitrary<Uint8Array | null> = fc.oneof(
+  fc.constant(null),
+  fc.constant(new Uint8Array(0)),
+  fc.constant(encoder.encode("{}")),
+  fc.dictionary(fc.string({ maxLength: 5 }), fc.string({ unit: "grapheme", maxLength: 9 }), {
+    maxKeys: 3,
+  }).map((properties) => encoder.encode(JSON.stringify(properties))),
+);
+
 /** Few identities, moments and ids' beginnings, so that much of it is equal. */
 const EVENT: fc.Arbitrary<HistoryEvent> = fc.record({
   identity: fc.integer({ min: 1, max: 5 }),
@@ -103,11 +114,16 @@ const EVENT: fc.Arbitrary<HistoryEvent> = fc.record({
   context: fc.integer({ min: -200, max: 200 }),
   traffic: fc.integer({ min: 0, max: 300 }),
   depth: fc.constant(NaN),
+  properties: PROPERTIES,
 }).chain((event) => {
   const depth = event.name === 3 ? fc.constantFrom(NaN, 0, 0.25, 1) : fc.constant(NaN);
   return depth.map((deep) => ({ ...event, depth: deep }));
 });
-const EVENTS = fc.uniqueArray(EVENT, { selector: ({ id }) => id.toHex(), maxLength: 60 });
+const EVENTS = fc.uniqueArray(EVENT, {
+  selector: ({ id }) => id.toHex(),
+  maxLength: 60,
+  size: "max",
+});
 
 function inOrder(events: readonly HistoryEvent[]): HistoryEvent[] {
   return events.toSorted((a, b) =>
@@ -118,10 +134,13 @@ function inOrder(events: readonly HistoryEvent[]): HistoryEvent[] {
 /** What a segment says, read event by event. */
 function eventsIn(segment: Segment): HistoryEvent[] {
   const depths = segment.depths.values();
+  const { propertied, textEnds, texts } = segment;
   const events: HistoryEvent[] = [];
+  let [text, textFrom] = [0, 0];
   for (const [place, identity] of segment.identities.entries()) {
     for (let at = segment.starts[place]!; at < segment.starts[place + 1]!; at++) {
       const name = segment.names[at]!;
+      const textTo = propertied[text] === at ? textEnds[text++]! : null;
       events.push({
         identity,
         ms: segment.fromMs + segment.times[at]!,
@@ -131,10 +150,13 @@ function eventsIn(segment: Segment): HistoryEvent[] {
         context: segment.contexts[at]!,
         traffic: segment.traffics[at]!,
         depth: name === 3 ? depths.next().value! : NaN,
+        properties: textTo === null ? null : texts.slice(textFrom, textTo),
       });
+      textFrom = textTo ?? textFrom;
     }
   }
   assert.equal(depths.next().done, true);
+  assert.deepEqual([text, text, textFrom], [propertied.length, textEnds.length, texts.length]);
   return events;
 }
 
@@ -198,7 +220,7 @@ function at(ms: number, firstByte: number, lastByte: number): HistoryEvent {
   const id = new Uint8Array(ID_BYTES);
   id[0] = firstByte;
   id[15] = lastByte;
-  const what = { name: 1, path: 0, context: 1, traffic: 1, depth: NaN };
+  const what = { name: 1, path: 0, context: 1, traffic: 1, depth: NaN, properties: null };
   return { identity: 1, ms, id, ...what };
 }
 

@@ -17,7 +17,8 @@ const WORLDS = { postgres: 25, embedded: 5 } as const;
 const QUESTIONS_OF_EACH_WORLD = 12;
 /** Which histories can tell and which not: their actors are followed in different ways. */
 const KNOWN = [{ field: "path", op: "is" as const, values: ["/a"] }];
-const UNKNOWN = [{ field: "properties.plan", op: "is" as const, values: ["pro"] }];
+const MARKED = [{ field: "properties.plan", op: "is" as const, values: ["pro"] }];
+const UNKNOWN = [{ field: "title", op: "is" as const, values: ["pro"] }];
 /** As many groups as a read tells apart. */
 const ACTORS = 25;
 
@@ -63,6 +64,7 @@ const ways: fc.Arbitrary<readonly EventRow[]> = fc.noBias(
         path,
         user_id: `u${String(actor).padStart(2, "0")}`,
         bot,
+        title: plan,
         properties: JSON.stringify({ plan }),
       });
     })
@@ -71,7 +73,7 @@ const ways: fc.Arbitrary<readonly EventRow[]> = fc.noBias(
 
 const step = fc.record({
   name: names,
-  filters: fc.constantFrom([], [], [], KNOWN, KNOWN, UNKNOWN),
+  filters: fc.constantFrom([], [], [], KNOWN, MARKED, UNKNOWN),
 });
 const instant = (spot: number) => new Date(START_MS + spot * 5 * MINUTE_MS).toISOString();
 
@@ -92,7 +94,7 @@ const question: fc.Arbitrary<FunnelParams> = fc.noBias(fc.record({
     fc.array(step, { minLength: 1, maxLength: 2 }),
   ),
   bots: fc.constantFrom("exclude" as const, "include" as const),
-  filters: fc.constantFrom([], [], [], [], KNOWN),
+  filters: fc.constantFrom([], [], [], [], KNOWN, MARKED),
   by: fc.constantFrom("userId", "userId", "userId", "properties.plan", "name", "path"),
 }));
 

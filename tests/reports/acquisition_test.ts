@@ -12,7 +12,7 @@ import { createFold } from "../../src/sessions/fold.ts";
 import { rowsOf } from "../fixtures/read_case.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
-import { historiesOf } from "./session_world.ts";
+import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
 const DAY = "2026-03-10";
@@ -55,24 +55,18 @@ async function acquisitionOf(database: Database, asked: Asked = {}) {
     limit,
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
   };
-  let followed = 0;
-  const load = historiesOf(database);
-  const histories: Read["histories"] = (span) => {
-    followed++;
-    return load(span);
-  };
+  const { histories, followed } = followedHistories(database);
   const answer = await ACQUISITION.answer({ ...read, project: PROJECT, histories });
   const isRolledUp = query["goal"] === undefined && filters.length === 0 && bots === "exclude";
-  assert.equal(followed > 0, !isRolledUp);
-  followed = 0;
+  assert.equal(followed() > 0, !isRolledUp);
+  const before = followed();
   assert.deepEqual(
     await ACQUISITION.answer({ ...read, project: ELSEWHERE, histories }),
     answer,
   );
-  assert.ok(followed > 0);
-  const none: Read["histories"] = () => Promise.resolve(null);
+  assert.ok(followed() > before);
   assert.deepEqual(
-    await ACQUISITION.answer({ ...read, project: ELSEWHERE, histories: none }),
+    await ACQUISITION.answer({ ...read, project: ELSEWHERE, histories: NO_HISTORIES }),
     answer,
   );
   const result = answer.result as { rows: Row[]; total: Row; nextCursor: string | null };

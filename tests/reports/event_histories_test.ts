@@ -5,7 +5,8 @@ import type { LoadedSegment } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { LISTED_TIES_MAX } from "../../src/limits.ts";
 import { listInHistories } from "../../src/reports/event_histories.ts";
-import { EVENT_FIELDS, type Filter, SESSION_FIELDS } from "../../src/reports/filters.ts";
+import { type Filter, SESSION_FIELDS } from "../../src/reports/filters.ts";
+import type { MarkedHistories } from "../../src/reports/property_marks.ts";
 import type { Range } from "../../src/reports/range.ts";
 import type { Read } from "../../src/reports/report.ts";
 import type { BotChoice } from "../../src/reports/selection.ts";
@@ -17,17 +18,17 @@ import {
 import { createFold } from "../../src/sessions/fold.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { followedHistories, historiesOf, NO_HISTORIES } from "../support/read_histories.ts";
 import {
-  historiesOf,
   openWithHistory,
   randomFilter,
   randomHistory,
+  TOLD_FIELDS,
   WORLD_DAYS,
   WORLD_FROM_MS,
 } from "./session_world.ts";
 
 const HOUR_MS = 3_600_000;
-const HELD = EVENT_FIELDS.filter((field) => field !== "title" && field !== "referrer");
 const OF_PAGES: Filter = { field: "name", op: "is", values: ["page_view"] };
 /** What only the tables are asked for. */
 const OF_FACTS = "event_id IN (SELECT f.event_id FROM facts";
@@ -79,8 +80,8 @@ async function allIds(
 }
 
 const filters = fc.oneof(
-  fc.array(randomFilter(HELD), { minLength: 1, maxLength: 2 }),
-  fc.array(randomFilter([...HELD, ...SESSION_FIELDS]), { minLength: 1, maxLength: 3 }),
+  fc.array(randomFilter(TOLD_FIELDS), { minLength: 1, maxLength: 2 }),
+  fc.array(randomFilter([...TOLD_FIELDS, ...SESSION_FIELDS]), { minLength: 1, maxLength: 3 }),
 );
 const bots = fc.constantFrom<BotChoice>("exclude", "include", "only");
 const hours = fc.integer({ min: -24, max: (WORLD_DAYS + 1) * 24 });
@@ -94,7 +95,7 @@ onBothEngines("stored events: histories list what the tables list, page by page"
     return { ...row, occurred_at: new Date(occurredMs).toISOString() };
   });
   const database = await openWithHistory(db, history);
-  const load = historiesOf(database);
+  const { histories } = followedHistories(database);
   let listed = 0;
   const asked = fc.asyncProperty(
     filters,
@@ -105,7 +106,7 @@ onBothEngines("stored events: histories list what the tables list, page by page"
       const range = rangeOf(WORLD_FROM_MS + from * HOUR_MS, WORLD_FROM_MS + to * HOUR_MS);
       const selection = selectionOf(filters, range, null, bots);
       const { sql, statements } = heard(database);
-      const ids = await allIds(sql, selection, rows, load);
+      const ids = await allIds(sql, selection, rows, histories);
       assert.deepEqual(ids, await allIds(database, selection, 1_000, null));
       assert.ok(!statements.some((text) => text.includes(OF_FACTS)));
       if (ids.length > rows) listed++;
@@ -162,7 +163,7 @@ onBothEngines("stored events: what histories do not tell is asked of the facts",
   for (
     const [filter, histories] of [
       [titled, historiesOf(database)],
-      [OF_PAGES, () => Promise.resolve(null)],
+      [OF_PAGES, NO_HISTORIES],
     ] as const
   ) {
     const { sql, statements } = heard(database);
@@ -195,8 +196,15 @@ onBothEngines(
         contexts: column(1),
         traffics: column(0),
         depths: new Float64Array(),
+        marks: column(0),
       };
-      const histories = { projectId: 1, segments: [segment], actorOf: Int32Array.of(0, 1) };
+      const histories: MarkedHistories = {
+        projectId: 1,
+        segments: [segment],
+        actorOf: Int32Array.of(0, 1),
+        bits: new Map(),
+        property: () => assert.fail("no property is asked for"),
+      };
       const elsewhere: Filter = { field: "path", op: "is_not", values: ["/a"] };
       const { scope } = selectionOf([elsewhere], rangeOf(0, 1), null);
       const span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + 1 };

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Database } from "../../src/db/sql.ts";
+import type { Database, Sql } from "../../src/db/sql.ts";
+import { lookUpIds } from "../../src/histories/event_ids.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import {
+  type EventTest,
   eventTest,
   eventTests,
   isHeldByHistories,
@@ -14,8 +16,10 @@ import {
   type EventMatch,
   type Field,
   type Filter,
+  type FilterValue,
   SESSION_FIELDS,
 } from "../../src/reports/filters.ts";
+import type { MarkedHistories } from "../../src/reports/property_marks.ts";
 import {
   type BotChoice,
   factConditions,
@@ -26,9 +30,20 @@ import { SqlParams } from "../../src/reports/sql_params.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { historiesOf } from "../support/read_histories.ts";
 
 const ALL: readonly Field[] = [...EVENT_FIELDS, ...SESSION_FIELDS, "properties.plan"];
 const HELD = ALL.filter(isHeldByHistories);
+/** Keys as they come, and some that every object of JavaScript seems to have. */
+const KEYS = ["plan", 'a "b"', "__proto__", "constructor"] as const;
+const PROPERTIES = KEYS.map((key): Field => `properties.${key}`);
+
+/** What JSON can be, and text that looks like it. */
+const SENT: readonly unknown[] = [
+  ...["pro", "Pro", "", "5", "5.0", "1e1", "true", "null", "{}", "a%_b\\c", "ä", '"'],
+  ...[5, 0, -0, -3, 5.5, 10, 0.1 + 0.2, 1e21, 1e-7, 123456789012345680000, true, false, null],
+  ...[{}, [], [5, "5"], { plan: "pro" }, { b: 1, "10": 2, "9": { a: null } }],
+];
 
 const someone = fc.constantFrom<Partial<EventRow>>(
   { user_id: "Ann", anonymous_id: "a1" },
@@ -48,6 +63,12 @@ const something = fc.record({
   os: fc.constantFrom("Linux", null),
   device: fc.constantFrom<EventRow["device"]>("d", "m", null),
   bot: fc.constantFrom(false, null, true),
+  properties: fc.option(
+    fc.array(fc.tuple(fc.constantFrom(...KEYS, "other"), fc.constantFrom(...SENT)), {
+      maxLength: 4,
+    }).map((members) => JSON.stringify(Object.fromEntries(members))),
+    { freq: 6 },
+  ),
 });
 const rows = fc.array(
   fc.tuple(fc.uuid(), someone, something)
@@ -76,24 +97,77 @@ const filter: fc.Arbitrary<Filter> = fc.oneof(
     values: fc.constant([]),
   }),
 );
-const filters = fc.array(filter, { maxLength: 3 });
+const ASKED: readonly FilterValue[] = [
+  ...["pro", "", "5", "5.0", "1e1", "null", "{}", "[5", "%", "_", "\\", "e", "1", "ä", '"b"'],
+  ...[5, 0, -3, 5.5, 10, 0.3, 0.1 + 0.2, 1e21, 1e-7, 123456789012345680000, true, false],
+];
+const property = fc.constantFrom(...PROPERTIES);
+const propertyFilter: fc.Arbitrary<Filter> = fc.oneof(
+  fc.record({
+    field: property,
+    op: fc.constantFrom("is", "is", "is_not", "contains", "not_contains", "starts_with"),
+    values: fc.array(fc.constantFrom(...ASKED), { minLength: 1, maxLength: 4 }),
+  }),
+  fc.record({
+    field: property,
+    op: fc.constant("matches"),
+    values: fc.constantFrom(["^5$"], ["^.{2}$", "null"], ["(?i)^PRO"], ["^\\{.*[0-9]"]),
+  }),
+  fc.record({
+    field: property,
+    op: fc.constantFrom("gt", "gte", "lt", "lte"),
+    values: fc.constantFrom([5], [-3, 10], ["5.5"], ["1e21"], [0.30000000000000004]),
+  }),
+  fc.record({
+    field: property,
+    op: fc.constantFrom("exists", "not_exists"),
+    values: fc.constant([]),
+  }),
+);
+const filters = fc.array(fc.oneof(filter, propertyFilter), { maxLength: 3 });
 const bots = fc.constantFrom<BotChoice>("exclude", "include", "only");
 const match: fc.Arbitrary<EventMatch> = fc.record({
   name: fc.constantFrom("page_view", "signup", "nothing", "/a", null),
   filters,
 });
 
-interface Numbers extends Record<string, unknown> {
-  readonly event_id: string;
+/** An event by all that histories tell of it. */
+interface Told {
+  readonly eventId: string;
   readonly name: number;
   readonly path: number;
   readonly context: number;
   readonly actor: number;
+  readonly mark: number;
 }
 
-const NUMBERS = `
-SELECT event_id, name_id AS name, coalesce(path_id, 0) AS path, context_id AS context, actor_id AS actor
-FROM facts WHERE project_id = 1`;
+/** All events of histories. */
+async function toldBy(
+  sql: Sql,
+  { projectId, segments, actorOf }: MarkedHistories,
+): Promise<Told[]> {
+  const told: Told[] = [];
+  for (const { segmentId, identities, starts, names, paths, contexts, marks } of segments) {
+    const places = Array.from(names, (_, at) => at);
+    const ids = await lookUpIds(sql, projectId, places.map(() => segmentId), places);
+    for (const [i, identity] of identities.entries()) {
+      for (let at = starts[i]!; at < starts[i + 1]!; at++) {
+        told.push({
+          eventId: ids.subarray(16 * at, 16 * at + 16).toHex(),
+          name: names[at]!,
+          path: paths[at]!,
+          context: contexts[at]!,
+          actor: actorOf[identity]!,
+          mark: marks[at]!,
+        });
+      }
+    }
+  }
+  return told;
+}
+
+const idsOf = (told: readonly Told[]) => told.map(({ eventId }) => eventId).sort();
+const EVER = { fromMs: 0, toMs: Date.parse("2100-01-01T00:00:00Z") };
 
 /** The events that SQL selects among the facts. */
 async function selected(database: Database, scope: Scope, only?: EventMatch): Promise<string[]> {
@@ -103,7 +177,7 @@ async function selected(database: Database, scope: Scope, only?: EventMatch): Pr
     `SELECT f.event_id FROM facts f WHERE ${where} ORDER BY 1`,
     params.values,
   );
-  return found.map(({ event_id }) => event_id);
+  return found.map(({ event_id }) => event_id.replaceAll("-", ""));
 }
 
 Deno.test("event tests: histories hold what an event's own numbers tell", () => {
@@ -114,7 +188,8 @@ Deno.test("event tests: histories hold what an event's own numbers tell", () => 
     isKnownToHistories(fields.map((field) => ({ field, op: "exists", values: [] })));
   assert.equal(of(), true);
   assert.equal(of("path", "userId"), true);
-  for (const field of ["title", "referrer", "channel", "properties.path"] as const) {
+  assert.equal(of("path", "properties.path"), true);
+  for (const field of ["title", "referrer", "channel", "properties.x"] as const) {
     assert.equal(of("path", field), false, field);
   }
 });
@@ -122,43 +197,56 @@ Deno.test("event tests: histories hold what an event's own numbers tell", () => 
 onBothEngines("event tests: what passes is what SQL selects", async (_t, db) => {
   const database = await openWithProjects(db);
   const [events] = fc.sample(rows, { numRuns: 1 });
-  const other = newRow({ project_id: 2, name: "signup", country: "DE", path: "/a" });
-  await insertEvents(database, [...events!, other]);
+  const other = newRow({
+    project_id: 2,
+    name: "signup",
+    country: "DE",
+    path: "/a",
+    properties: '{"plan":"pro"}',
+  });
   const fold = createFold(database);
+  // Of what comes later there are segments of its own.
+  await insertEvents(database, [...events!.slice(0, 40), other]);
   await fold.catchUp(2);
   await fold.catchUp(1);
-  const facts = await database.query<Numbers>(NUMBERS);
-  assert.equal(facts.length, new Set(events!.map((row) => row.event_id)).size);
+  await insertEvents(database, events!.slice(40));
+  await fold.catchUp(1);
 
+  const load = historiesOf(database);
   let passed = 0;
+  let marked = 0;
   const asked = fc.asyncProperty(filters, bots, match, async (filters, bots, match) => {
     const scope: Scope = { projectId: 1, siteHost: null, bots, filters };
-    const test = await eventTest(database, scope, bots, filters);
-    const ids = facts.filter(({ name, path, context, actor }) =>
-      test.passes(name, path, context, actor)
-    ).map((fact) => fact.event_id).sort();
+    const marking = [...filters, ...match.filters];
+    const histories = await load(EVER, marking);
+    assert.ok(histories !== null && histories.segments.length > 1);
+    const told = await toldBy(database, histories);
+    assert.equal(told.length, new Set(events!.map((row) => row.event_id)).size);
+    const passing = (test: EventTest) =>
+      told.filter(({ name, path, context, actor, mark }) =>
+        test.passes(name, path, context, actor, mark)
+      );
+    const test = await eventTest(database, scope, bots, filters, histories.bits);
+    const ids = idsOf(passing(test));
     assert.deepEqual(ids, await selected(database, scope));
     passed += ids.length;
+    if (test.marks !== 0 && ids.length > 0 && ids.length < told.length) marked++;
 
     const lists = [matchFilters(match), [...filters, ...matchFilters(match)]];
-    const [matched, both] = await eventTests(database, scope, bots, lists);
-    for (const { name, path, context, actor } of facts) {
-      const passes = [test, matched!].every((one) => one.passes(name, path, context, actor));
-      assert.equal(both!.passes(name, path, context, actor), passes);
+    const [matched, both] = await eventTests(database, scope, bots, lists, histories.bits);
+    for (const { name, path, context, actor, mark } of told) {
+      const passes = [test, matched!].every((one) => one.passes(name, path, context, actor, mark));
+      assert.equal(both!.passes(name, path, context, actor, mark), passes);
       const isNamed = matched!.names === null || matched!.names[name] === 1;
-      const beyond = matched!.passesBeyondName(path, context, actor);
-      assert.equal(matched!.passes(name, path, context, actor), isNamed && beyond);
+      const beyond = matched!.passesBeyondName(path, context, actor, mark);
+      assert.equal(matched!.passes(name, path, context, actor, mark), isNamed && beyond);
       if (matched!.isOfName && bots === "include") assert.equal(beyond, true);
     }
-    const wanted = await selected(database, scope, match);
-    assert.deepEqual(
-      facts.filter(({ name, path, context, actor }) => both!.passes(name, path, context, actor))
-        .map((fact) => fact.event_id).sort(),
-      wanted,
-    );
+    assert.deepEqual(idsOf(passing(both!)), await selected(database, scope, match));
   });
-  await fc.assert(asked, { numRuns: 60 });
+  await fc.assert(asked, { numRuns: 100 });
   assert.ok(passed > 0);
+  assert.ok(marked > 0);
 });
 
 onBothEngines(
@@ -166,14 +254,21 @@ onBothEngines(
   async (_t, db) => {
     const database = await openWithProjects(db);
     const scope = { projectId: 1 };
-    const nothing = await eventTest(database, scope, "exclude", [
-      { field: "path", op: "is", values: ["/a"] },
-    ]);
+    const onPath: Filter = { field: "path", op: "is", values: ["/a"] };
+    const nothing = await eventTest(database, scope, "exclude", [onPath], new Map());
     assert.equal(nothing.termMax, 0);
-    assert.equal(nothing.passes(0, 0, 0, 0), false);
-    await assert.rejects(
-      eventTest(database, scope, "exclude", [{ field: "title", op: "exists", values: [] }]),
-      /do not hold/,
-    );
+    assert.equal(nothing.passes(0, 0, 0, 0, 0), false);
+    for (
+      const [field, refusal] of [
+        ["title", /do not hold/],
+        ["properties.x", /do not hold/],
+        ["properties.plan", /not marked/],
+      ] as const
+    ) {
+      await assert.rejects(
+        eventTest(database, scope, "exclude", [{ field, op: "exists", values: [] }], new Map()),
+        refusal,
+      );
+    }
   },
 );

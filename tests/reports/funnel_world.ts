@@ -1,7 +1,5 @@
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
-import { loadHistories } from "../../src/histories/histories.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { readInterval } from "../../src/reports/buckets.ts";
@@ -12,6 +10,7 @@ import type { BotChoice } from "../../src/reports/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import type { FunnelParams } from "../reference/funnel.ts";
 import type { World } from "../reference/world.ts";
+import { historiesOf } from "../support/read_histories.ts";
 
 /** Parameters as a URL holds them. */
 export function queryOf(params: Readonly<Record<string, unknown>>): URLSearchParams {
@@ -64,7 +63,7 @@ export function answerOf(
       ...slug === undefined ? {} : { params: { slug } },
       limit: 100,
       asOfMs,
-      histories: (span) => loadHistories(sql, new SegmentCache(0), projectId, span),
+      histories: historiesOf(sql, projectId),
     };
     return (await report.answer(read)).result;
   });

@@ -1,34 +1,23 @@
 import assert from "node:assert/strict";
-import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
-import { type Histories, loadHistories } from "../../src/histories/histories.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { GOAL_POINTS_MAX, GOALS_MAX } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
-import { readInterval } from "../../src/reports/buckets.ts";
 import { GoalShown, listGoals, loadGoal } from "../../src/reports/goal_definitions.ts";
-import { GOALS } from "../../src/reports/goals.ts";
-import { readRange } from "../../src/reports/range.ts";
-import { deleteGoal, putGoal } from "../../src/reports/saved_goals.ts";
-import type { Scope, Span } from "../../src/reports/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
-import { newRow, openWithProjects } from "../support/event_rows.ts";
-
-/** What `who` did at a time of March 2026, such as `02 10:00`; `revenue` as JSON text. */
-function event(
-  who: string,
-  at: string,
-  name: string,
-  revenue: string | null = null,
-  members: Partial<EventRow> = {},
-): EventRow {
-  const occurred_at = new Date(`2026-03-${at.replace(" ", "T")}Z`).toISOString();
-  const properties = revenue === null ? null : `{"revenue":${revenue}}`;
-  return newRow({ name, user_id: who, occurred_at, properties, ...members });
-}
+import { openWithProjects } from "../support/event_rows.ts";
+import {
+  ask,
+  type Body,
+  event,
+  ofRevenue,
+  PURCHASE,
+  put,
+  remove,
+  timesFollowed,
+} from "./goal_world.ts";
 
 const EVENTS: readonly EventRow[] = [
   event("ann", "02 10:00", "purchase", "0.1"),
@@ -43,69 +32,6 @@ const EVENTS: readonly EventRow[] = [
   event("eva", "01 23:59", "purchase", "1000"),
   event("two", "02 10:00", "purchase", "1000", { project_id: 2 }),
 ];
-
-type Body = Record<string, unknown>;
-const PURCHASE = { title: "Purchase", match: { name: "purchase" } };
-const ofRevenue = { property: "revenue", currency: "EUR" };
-
-function asked(slug: string, body?: unknown) {
-  const headers = { "Content-Type": "application/json" };
-  const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) };
-  const request = new Request(`http://footfall/v1/goals/${slug}`, { method: "PUT", ...sent });
-  return { request, params: { slug } };
-}
-
-const put = (sql: Database, slug: string, body: unknown, projectId = 1) =>
-  putGoal({ sql }, { projectId }, asked(slug, body));
-const remove = (sql: Database, slug: string, projectId = 1) =>
-  deleteGoal({ sql }, { projectId }, asked(slug));
-
-/** How often histories were followed since this was set to 0. */
-let followed = 0;
-
-/**
- * The goals of project 1 by their slugs, over 2 and 3 March unless the parameters say otherwise.
- * Histories must tell what facts tell.
- */
-async function ask(
-  database: Database,
-  params: Record<string, string> = {},
-  scope: Partial<Scope> = {},
-  // Tests look into replies of every shape.
-  // deno-lint-ignore no-explicit-any
-): Promise<any> {
-  const query = new URLSearchParams({
-    from: "2026-03-02",
-    to: "2026-03-03",
-    interval: "day",
-    ...params,
-  });
-  const asOfMs = Date.parse("2026-03-03T18:00:00Z");
-  const range = readRange(query, "UTC", asOfMs);
-  const answer = (histories: (span: Span) => Promise<Histories | null>) =>
-    GOALS.answer({
-      sql: database,
-      project: { projectId: 1, timezone: "UTC" } as Project,
-      scope: { projectId: 1, siteHost: null, bots: "exclude", filters: [], ...scope },
-      range,
-      interval: readInterval(query, range),
-      comparison: null,
-      query,
-      limit: 100,
-      asOfMs,
-      histories,
-    });
-  const { result } = await answer(async (span) => {
-    const histories = await loadHistories(database, new SegmentCache(0), 1, span);
-    assert.ok(histories !== null, "all facts are in the histories");
-    followed++;
-    return histories;
-  });
-  assert.deepEqual(result, (await answer(() => Promise.resolve(null))).result);
-  assert.deepEqual(Object.keys(result), Object.keys(GOALS.reply));
-  GOALS.reply.goals!.parse(result.goals);
-  return Object.fromEntries((result.goals as { slug: string }[]).map((goal) => [goal.slug, goal]));
-}
 
 const refused = (code: string, field?: string) => (error: unknown) => {
   assert.ok(error instanceof Problem, String(error));
@@ -220,6 +146,14 @@ const COUNTED: Readonly<Record<string, Body>> = {
   summed: { match: { name: "purchase" }, value: ofRevenue },
   rich: {
     match: { name: "purchase", filters: [{ field: "properties.revenue", op: "gt", values: [1] }] },
+    value: ofRevenue,
+  },
+  "without-much": {
+    match: {
+      name: "purchase",
+      filters: [{ field: "properties.revenue", op: "is_not", values: [10] }],
+    },
+    value: ofRevenue,
   },
 };
 
@@ -227,28 +161,44 @@ async function checkCounting(t: Deno.TestContext, database: Database): Promise<v
   const others = [{ field: "userId", op: "is_not", values: ["bob"] }] as const;
   const rich = [{ field: "properties.revenue", op: "exists", values: [] }] as const;
   await t.step("what is followed in histories, and what is counted from facts", async () => {
+    const titled = { name: "purchase", filters: [{ field: "title", op: "exists", values: [] }] };
+    const unknown: Record<string, Body> = {
+      pointed: { match: { name: "click" }, value: { property: "x", currency: "EUR" } },
+      titled: { match: titled },
+    };
+    for (const [slug, goal] of Object.entries(unknown)) {
+      await put(database, slug, { title: slug, ...goal });
+    }
+    let before = timesFollowed();
+    await ask(database);
+    assert.equal(timesFollowed() - before, 0, "histories hold nothing that is asked for");
+    await ask(database, {}, { bots: "include" });
+    assert.equal(timesFollowed() - before, 1, "for the visitors alone");
     for (const slug of ["named", "summed", "rich"]) {
       await put(database, slug, { title: slug, ...COUNTED[slug] });
     }
-    followed = 0;
+    before = timesFollowed();
     const { named } = await ask(database);
-    assert.equal(followed, 0, "an index by name has all that is asked for at hand");
+    assert.equal(timesFollowed() - before, 1, "the visitors are rolled up, conversions are not");
     assert.deepEqual([named.uniqueConversions, named.totalConversions], [2, 4]);
     await ask(database, {}, { filters: rich });
-    assert.equal(followed, 0, "histories do not hold properties");
     await ask(database, {}, { filters: others });
     await ask(database, {}, { bots: "only" });
-    assert.equal(followed, 2, "nothing else has the visitors at hand");
-    await remove(database, "named");
-    followed = 0;
-    await ask(database, {}, { bots: "include" });
-    assert.equal(followed, 1, "for the visitors alone");
+    assert.equal(timesFollowed() - before, 4);
+    const pointed = [{ field: "properties.x", op: "exists", values: [] }] as const;
+    await ask(database, {}, { filters: pointed });
+    assert.equal(
+      timesFollowed() - before,
+      4,
+      "histories do not hold properties that stand in columns",
+    );
+    for (const slug of Object.keys(unknown)) await remove(database, slug);
     for (const [slug, goal] of Object.entries(COUNTED)) {
       await put(database, slug, { title: slug, ...goal });
     }
-    followed = 0;
+    before = timesFollowed();
     const goals = await ask(database);
-    assert.equal(followed, 1, "one walk for all of them");
+    assert.equal(timesFollowed() - before, 1, "one walk for all of them");
     const counts = Object.values(goals)
       // deno-lint-ignore no-explicit-any
       .map((goal: any) => [goal.slug, goal.uniqueConversions, goal.totalConversions]);
@@ -263,8 +213,11 @@ async function checkCounting(t: Deno.TestContext, database: Database): Promise<v
       ["pages", 1, 1],
       ["rich", 1, 1],
       ["summed", 2, 4],
+      ["without-much", 2, 3],
     ]);
     assert.deepEqual(goals["of-one"].value, { amount: 7.5, currency: "EUR" });
+    assert.deepEqual(goals.rich.value, { amount: 10, currency: "EUR" });
+    assert.deepEqual(goals["without-much"].value, { amount: 0.3, currency: "EUR" });
   });
 
   await t.step("by the hour, over years, and for all bots and filters", async () => {

@@ -11,6 +11,7 @@ import type { Scope } from "../../src/reports/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { NO_HISTORIES } from "../support/read_histories.ts";
 
 const PROJECT: Project = {
   projectId: 1,
@@ -58,7 +59,7 @@ async function ask(
   // deno-lint-ignore no-explicit-any
 ): Promise<any> {
   const read: Omit<Read, "sql"> = {
-    histories: () => Promise.resolve(null),
+    histories: NO_HISTORIES,
     project: PROJECT,
     scope: { projectId: 1, siteHost: "example.com", bots: "exclude", filters: [], ...scope },
     range: { from: FROM, to: TO, timezone: "UTC", fromDate: null, toDate: null },

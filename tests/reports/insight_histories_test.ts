@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Sql } from "../../src/db/sql.ts";
-import { EVENT_FIELDS, type EventMatch, SESSION_FIELDS } from "../../src/reports/filters.ts";
+import { type EventMatch, SESSION_FIELDS } from "../../src/reports/filters.ts";
 import { calendarOf } from "../../src/reports/insight_calendar.ts";
 import { type Asked, DIMENSIONS } from "../../src/reports/insight_candidates.ts";
 import { candidatesInFacts } from "../../src/reports/insight_facts.ts";
@@ -12,19 +12,19 @@ import type { Read } from "../../src/reports/report.ts";
 import type { BotChoice } from "../../src/reports/selection.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow } from "../support/event_rows.ts";
+import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 import {
-  historiesOf,
   openWithHistory,
   randomFilter,
   randomHistory,
+  TOLD_FIELDS,
   WORLD_DAYS,
   WORLD_FROM_MS,
 } from "./session_world.ts";
 
 const DAY_MS = 86_400_000;
 const WORLD_TO_MS = WORLD_FROM_MS + WORLD_DAYS * DAY_MS;
-const HELD = EVENT_FIELDS.filter((field) => field !== "title" && field !== "referrer");
-const KNOWN = [...HELD, ...SESSION_FIELDS];
+const KNOWN = [...TOLD_FIELDS, ...SESSION_FIELDS];
 
 const history = randomHistory(300);
 /** Where nothing is, and just when something happens, and just after: often within a session. */
@@ -63,7 +63,7 @@ const bots = fc.constantFrom<BotChoice>("exclude", "include", "only");
 
 onBothEngines("insights: histories tell what facts and sessions tell", async (_t, db) => {
   const database = await openWithHistory(db, history);
-  const load = historiesOf(database);
+  const { histories } = followedHistories(database);
   let told = 0;
   const asOf = fc.option(fc.integer({ min: WORLD_FROM_MS + 30 * DAY_MS, max: WORLD_TO_MS }));
   const property = fc.asyncProperty(
@@ -72,7 +72,7 @@ onBothEngines("insights: histories tell what facts and sessions tell", async (_t
       const calendar = calendarOf(range, asOf ?? WORLD_TO_MS + 90 * DAY_MS, WORLD_FROM_MS);
       fc.pre(calendar !== null);
       const scope = { projectId: 1, siteHost: null, bots, filters };
-      const source = { sql: database, scope, histories: load };
+      const source = { sql: database, scope, histories };
       const ofFacts = [];
       for (const one of someAsked) ofFacts.push(await candidatesInFacts(source, calendar, one));
       assert.deepEqual(await candidatesInHistories(source, calendar, someAsked), ofFacts);
@@ -113,7 +113,8 @@ onBothEngines("insights: the values with most events, of many", async (_t, db) =
   };
   const calendar = calendarOf(range, WORLD_TO_MS, WORLD_FROM_MS)!;
   const scope = { projectId: 1, siteHost: null, bots: "exclude", filters: [] } as const;
-  const source = { sql: database, scope, histories: historiesOf(database) };
+  const { histories } = followedHistories(database);
+  const source = { sql: database, scope, histories };
   const asked: Asked[] = [null, { name: "page_view", filters: [] }]
     .map((match) => ({ match, dimensions: DIMENSIONS }));
   const ofFacts = await candidatesInFacts(source, calendar, asked[0]!);
@@ -136,18 +137,13 @@ onBothEngines("insights: what histories do not hold is counted from the facts", 
     toDate: null,
   };
   const calendar = calendarOf(range, WORLD_TO_MS, WORLD_FROM_MS)!;
-  const [load, none] = [historiesOf(database), () => Promise.resolve(null)];
-  const lacking = { field: "properties.plan", op: "not_exists", values: [] } as const;
+  const { histories, followed } = followedHistories(database);
+  const lacking = { field: "title", op: "not_exists", values: [] } as const;
   const asked: Asked[] = [
     { match: null, dimensions: DIMENSIONS },
     { match: { name: "buy", filters: [lacking] }, dimensions: ["country"] },
     { match: { name: "signup", filters: [] }, dimensions: [] },
   ];
-  let loaded = 0;
-  const histories: Read["histories"] = async (span) => {
-    loaded++;
-    return await load(span);
-  };
   const scope = { projectId: 1, siteHost: null, bots: "exclude", filters: [] } as const;
   let ofFacts = 0;
   const sql: Sql = {
@@ -159,16 +155,16 @@ onBothEngines("insights: what histories do not hold is counted from the facts", 
     transaction: (work) => database.transaction(work),
   };
   const told = await readCandidates({ sql, scope, histories }, calendar, asked);
-  assert.ok(loaded > 0);
+  assert.ok(followed() > 0);
   assert.equal(ofFacts, 1);
   assert.deepEqual(
     told,
-    await readCandidates({ sql, scope, histories: none }, calendar, asked),
+    await readCandidates({ sql, scope, histories: NO_HISTORIES }, calendar, asked),
   );
   assert.equal(ofFacts, 1 + asked.length);
   assert.deepEqual(told.map((candidates) => candidates.length > 1), [true, true, false]);
   const filtered = { ...scope, filters: [lacking] };
-  const refused: Read["histories"] = () => assert.fail("properties are in no history");
+  const refused: Read["histories"] = () => assert.fail("titles are in no history");
   const source = { sql: database, scope: filtered, histories: refused };
   assert.deepEqual(
     await readCandidates(source, calendar, asked),

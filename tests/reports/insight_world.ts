@@ -8,7 +8,7 @@ import { readFilters } from "../../src/reports/filters.ts";
 import { readRange } from "../../src/reports/range.ts";
 import type { Read } from "../../src/reports/report.ts";
 import { newRow } from "../support/event_rows.ts";
-import { historiesOf } from "./session_world.ts";
+import { historiesOf } from "../support/read_histories.ts";
 
 export type Dice = () => number;
 

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { EVENT_FIELDS, type Field, SESSION_FIELDS } from "../../src/reports/filters.ts";
+import { type Field, SESSION_FIELDS } from "../../src/reports/filters.ts";
 import { readKpis, type Source } from "../../src/reports/kpis.ts";
 import type { BotChoice, Scope, Span } from "../../src/reports/selection.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 import {
-  historiesOf,
   openWithHistory,
   randomFilter,
   randomHistory,
+  TOLD_FIELDS,
   WORLD_DAYS,
   WORLD_FROM_MS,
 } from "./session_world.ts";
 
 const DAY_MS = 86_400_000;
-const HELD = EVENT_FIELDS.filter((field) => field !== "title" && field !== "referrer");
 
 const history = randomHistory(300);
 /** Just when something happens, and just after: often within a session. */
@@ -39,33 +39,23 @@ const anyBounds = fc.tuple(
 const buckets = fc.oneof(anyBounds, boundsOfEvents);
 const filters = fc.oneof(
   fc.constant([]),
-  fc.array(randomFilter(HELD), { maxLength: 2 }),
+  fc.array(randomFilter(TOLD_FIELDS), { maxLength: 2 }),
   fc.array(randomFilter(SESSION_FIELDS), { maxLength: 2 }),
-  fc.array(randomFilter([...HELD, ...SESSION_FIELDS]), { maxLength: 3 }),
+  fc.array(randomFilter([...TOLD_FIELDS, ...SESSION_FIELDS]), { maxLength: 3 }),
 );
 const bots = fc.constantFrom<BotChoice>("exclude", "include", "only");
 
 onBothEngines("kpis: histories tell what facts and sessions tell", async (_t, db) => {
   const database = await openWithHistory(db, history);
-  const load = historiesOf(database);
+  const { histories, followed } = followedHistories(database);
   let told = 0;
   const asked = fc.asyncProperty(buckets, filters, bots, async (buckets, filters, bots) => {
     const scope: Scope = { projectId: 1, siteHost: null, bots, filters };
-    let loaded = 0;
-    const followed: Source = {
-      sql: database,
-      scope,
-      histories: async (span) => {
-        const histories = await load(span);
-        assert.ok(histories !== null);
-        loaded++;
-        return histories;
-      },
-    };
-    const ofFacts: Source = { sql: database, scope, histories: () => Promise.resolve(null) };
-    const kpis = await readKpis(followed, buckets);
+    const before = followed();
+    const kpis = await readKpis({ sql: database, scope, histories }, buckets);
+    assert.ok(followed() > before);
+    const ofFacts: Source = { sql: database, scope, histories: NO_HISTORIES };
     assert.deepEqual(kpis, await readKpis(ofFacts, buckets));
-    assert.ok(loaded > 0);
     if (kpis.totals.sessions > 0 && filters.length > 0) told++;
   });
   await fc.assert(asked, { numRuns: 150 });
@@ -74,21 +64,21 @@ onBothEngines("kpis: histories tell what facts and sessions tell", async (_t, db
 
 onBothEngines("kpis: what histories do not hold is counted from the facts", async (_t, db) => {
   const database = await openWithHistory(db, randomHistory(20));
-  const load = historiesOf(database);
-  for (const field of ["title", "referrer", "properties.plan"] satisfies Field[]) {
+  const { histories } = followedHistories(database);
+  const span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + WORLD_DAYS * DAY_MS };
+  for (const field of ["title", "referrer", "properties.x"] satisfies Field[]) {
     const scope: Scope = {
       projectId: 1,
       siteHost: null,
       bots: "include",
       filters: [{ field, op: "not_exists", values: [] }],
     };
-    const histories: Source["histories"] = () => assert.fail(`${field} is in no history`);
-    const span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + WORLD_DAYS * DAY_MS };
-    const { totals } = await readKpis({ sql: database, scope, histories }, [span]);
+    const refused: Source["histories"] = () => assert.fail(`${field} is in no history`);
+    const { totals } = await readKpis({ sql: database, scope, histories: refused }, [span]);
     const all = { ...scope, filters: [] };
     assert.deepEqual(
       totals,
-      (await readKpis({ sql: database, scope: all, histories: load }, [span])).totals,
+      (await readKpis({ sql: database, scope: all, histories }, [span])).totals,
     );
     assert.ok(totals.events > 0);
   }

@@ -13,7 +13,7 @@ import type { Read } from "../../src/reports/report.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { historiesOf } from "./session_world.ts";
+import { historiesOf, NO_HISTORIES } from "../support/read_histories.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
 const AFTER_ALL = "2026-12-01T00:00:00Z";
@@ -150,7 +150,7 @@ function rounded(value: unknown): unknown {
 // deno-lint-ignore no-explicit-any
 async function ask(read: Read): Promise<any> {
   const { result } = await KPIS.answer(read);
-  const ofFacts = await KPIS.answer({ ...read, histories: () => Promise.resolve(null) });
+  const ofFacts = await KPIS.answer({ ...read, histories: NO_HISTORIES });
   assert.deepEqual(rounded(result), rounded(ofFacts.result));
   for (const [name, schema] of Object.entries(KPIS.reply)) schema.parse(result[name]);
   return rounded(result);

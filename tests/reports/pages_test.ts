@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
-import { loadHistories } from "../../src/histories/histories.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { Problem } from "../../src/problem.ts";
@@ -15,6 +13,7 @@ import { createFold } from "../../src/sessions/fold.ts";
 import { rowsOf } from "../fixtures/read_case.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
+import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
 
@@ -67,19 +66,10 @@ async function pagesOf(database: Database, day: string, asked: Asked = {}): Prom
     limit,
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
   };
-  let followed = 0;
-  const cache = new SegmentCache(1_000_000);
-  const { result } = await PAGES.answer({
-    ...read,
-    histories: async (span) => {
-      const histories = await loadHistories(database, cache, 1, span);
-      assert.ok(histories !== null);
-      followed++;
-      return histories;
-    },
-  });
-  assert.equal(followed > 0, isScopeKnownToHistories(read.scope.filters));
-  const ofFacts = await PAGES.answer({ ...read, histories: () => Promise.resolve(null) });
+  const { histories, followed } = followedHistories(database);
+  const { result } = await PAGES.answer({ ...read, histories });
+  assert.equal(followed() > 0, isScopeKnownToHistories(read.scope.filters));
+  const ofFacts = await PAGES.answer({ ...read, histories: NO_HISTORIES });
   assert.deepEqual(result, ofFacts.result);
   return result as unknown as Pages;
 }

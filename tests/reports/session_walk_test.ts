@@ -2,8 +2,6 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Database } from "../../src/db/sql.ts";
 import { walkActors } from "../../src/histories/actor_walk.ts";
-import { loadHistories } from "../../src/histories/histories.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { SESSION_FIELDS } from "../../src/reports/filters.ts";
 import { type Scope, sessionConditions, type Span } from "../../src/reports/selection.ts";
 import { sessionsEndByMs, sessionsStartMs } from "../../src/reports/session_end.ts";
@@ -11,8 +9,8 @@ import { sessionTest } from "../../src/reports/session_tests.ts";
 import { SessionWalk, type WalkedSession } from "../../src/reports/session_walk.ts";
 import { SqlParams } from "../../src/reports/sql_params.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { historiesOf, NO_HISTORIES } from "../support/read_histories.ts";
 import {
-  historiesOf,
   openWithHistory,
   randomFilter,
   randomHistory,
@@ -71,7 +69,7 @@ async function walked(database: Database, reach: Span): Promise<Walked> {
     );
   };
   const walk = new SessionWalk(reach, take);
-  const histories = await historiesOf(database)(reach);
+  const histories = await historiesOf(database)(reach, []);
   await walkActors(database, histories!, (actor, way) => walk.visit(actor, way));
   sessions.sort((a, b) => a.actor - b.actor || a.startMs - b.startMs);
   return { sessions, others };
@@ -89,11 +87,7 @@ onBothEngines("session walk: the sessions are those that the fold made", async (
   assert.equal(all.others, none!.events);
   assert.ok(all.others > 20);
 
-  const cache = new SegmentCache(1_000_000);
-  const source = {
-    sql: database,
-    histories: (span: Span) => loadHistories(database, cache, 1, span),
-  };
+  const source = { sql: database, histories: historiesOf(database) };
   // Around each of some days, those that touch it are told whole.
   for (let day = 0; day < WORLD_DAYS; day += 7) {
     const span = { fromMs: EVER.fromMs + day * DAY_MS, toMs: EVER.fromMs + (day + 1) * DAY_MS };
@@ -110,16 +104,14 @@ onBothEngines("session walk: sessions that cross a moment", async (_t, db) => {
   const database = await openWithHistory(db, randomHistory(250));
   const stored = await database.query<Told>(STORED);
   let crossed = 0;
-  const cache = new SegmentCache(1_000_000);
-  const histories = (span: Span) => loadHistories(database, cache, 1, span);
-  const none = () => Promise.resolve(null);
+  const ways = [historiesOf(database), NO_HISTORIES];
   for (const { startMs, lastMs } of stored.slice(0, 50)) {
     for (const atMs of [startMs, startMs + 1, lastMs, lastMs + 1]) {
       const crossing = stored.filter((one) => one.startMs < atMs && one.lastMs >= atMs);
       crossed += crossing.length;
       const starts = crossing.map((one) => one.startMs);
       const ends = crossing.map((one) => one.lastMs + 1);
-      for (const source of [{ sql: database, histories }, { sql: database, histories: none }]) {
+      for (const source of ways.map((histories) => ({ sql: database, histories }))) {
         assert.equal(await sessionsStartMs(source, 1, atMs), Math.min(atMs, ...starts));
         assert.equal(await sessionsEndByMs(source, 1, atMs), Math.max(atMs, ...ends));
       }

@@ -1,11 +1,8 @@
 import fc from "fast-check";
-import type { Database, Sql } from "../../src/db/sql.ts";
-import { type Histories, loadHistories } from "../../src/histories/histories.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
+import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
-import type { Field, Filter } from "../../src/reports/filters.ts";
-import type { Span } from "../../src/reports/selection.ts";
+import { EVENT_FIELDS, type Field, type Filter, propertyOf } from "../../src/reports/filters.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import type { TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
@@ -14,6 +11,13 @@ const MINUTE_MS = 60_000;
 /** When the histories begin: an actor's events lie in several segments. */
 export const WORLD_FROM_MS = Date.parse("2026-01-05T00:00:00Z");
 export const WORLD_DAYS = 60;
+
+/** Fields of an event that histories tell, those by its properties among them. */
+export const TOLD_FIELDS: readonly Field[] = [
+  ...EVENT_FIELDS.filter((field) => field !== "title" && field !== "referrer"),
+  "properties.plan",
+  "properties.total",
+];
 
 /** Some come often, so that sessions run into each other, and sign in later; the others seldom. */
 const regular = fc.constantFrom<Partial<EventRow>>(
@@ -30,6 +34,10 @@ const someone = fc.oneof(
   regular,
   fc.nat({ max: 200 }).map((number): Partial<EventRow> => ({ anonymous_id: `b${number}` })),
 );
+const properties = fc.record({
+  plan: fc.constantFrom("pro", "pro", "free", "5", null, { pro: true }),
+  total: fc.constantFrom(5, 5, 0.5, -3, "5", true),
+}, { requiredKeys: [] }).map((all) => JSON.stringify(all));
 const something = fc.record({
   name: fc.constantFrom("page_view", "page_view", "click", "scroll", "signup", "buy"),
   path: fc.constantFrom("/", "/a", "/b", null),
@@ -40,7 +48,11 @@ const something = fc.record({
   utm_campaign: fc.constantFrom("spring", null, null),
   in_session: fc.constantFrom(true, true, true, true, true, false),
   bot: fc.constantFrom(false, false, false, null, true),
-});
+  properties: fc.option(properties),
+  depth: fc.constantFrom(100, 250, 900, null),
+}).map(({ depth, ...what }): Partial<EventRow> =>
+  what.name === "scroll" ? { ...what, depth_px: depth, document_height: 1_000 } : what
+);
 /** Just the longest pause of a session, and a millisecond more. */
 const pauseMs = fc.oneof(
   fc.integer({ min: 0, max: 40 * MINUTE_MS }),
@@ -79,36 +91,31 @@ export async function openWithHistory(
   return database;
 }
 
-/** The histories of a project, as a read is given them. */
-export function historiesOf(sql: Sql, projectId = 1): (span: Span) => Promise<Histories | null> {
-  const cache = new SegmentCache(1_000_000);
-  return (span) => loadHistories(sql, cache, projectId, span);
-}
-
-const VALUES = ["page_view", "buy", "/", "/a", "DE", "desktop", "ann", "news", "email", "spring"];
+const VALUES = [
+  ...["page_view", "buy", "/", "/a", "DE", "desktop", "ann", "news", "email", "spring"],
+  ...["Email", "Direct", "pro", 5, true],
+];
 
 /** Filters on some of the fields, of values that the history has. */
 export function randomFilter(fields: readonly Field[]): fc.Arbitrary<Filter> {
   const field = fc.constantFrom(...fields);
-  return fc.oneof(
-    {
-      weight: 3,
-      arbitrary: fc.record({
-        field,
-        op: fc.constantFrom("is", "is_not", "contains", "not_contains", "starts_with"),
-        values: fc.uniqueArray(fc.constantFrom(...VALUES, "Email", "Direct"), {
-          minLength: 2,
-          maxLength: 8,
-        }),
-      }),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        field,
-        op: fc.constantFrom("exists", "not_exists"),
-        values: fc.constant([]),
-      }),
-    },
-  );
+  const several = fc.record<Filter>({
+    field,
+    op: fc.constantFrom("is", "is_not", "contains", "not_contains", "starts_with"),
+    values: fc.uniqueArray(fc.constantFrom(...VALUES), { minLength: 2, maxLength: 8 }),
+  });
+  const none = fc.record<Filter>({
+    field,
+    op: fc.constantFrom("exists", "not_exists"),
+    values: fc.constant([]),
+  });
+  const either = [{ weight: 3, arbitrary: several }, { weight: 1, arbitrary: none }];
+  const properties = fields.filter((one) => propertyOf(one) !== null);
+  if (properties.length === 0) return fc.oneof(...either);
+  const compared = fc.record<Filter>({
+    field: fc.constantFrom(...properties),
+    op: fc.constantFrom("gt", "gte", "lt", "lte"),
+    values: fc.constantFrom([0.5], [5], [-3, "5"]),
+  });
+  return fc.oneof(...either, { weight: 1, arbitrary: compared });
 }

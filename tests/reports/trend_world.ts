@@ -1,32 +1,27 @@
 import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
-import { type Histories, loadHistories } from "../../src/histories/histories.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { readInterval } from "../../src/reports/buckets.ts";
 import { readFilters } from "../../src/reports/filters.ts";
 import { readRange } from "../../src/reports/range.ts";
 import type { Read } from "../../src/reports/report.ts";
-import type { Scope, Span } from "../../src/reports/selection.ts";
+import type { Scope } from "../../src/reports/selection.ts";
 import { TRENDS } from "../../src/reports/trends.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import type { TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
 const AS_OF = "2026-03-04T12:00:00Z";
-
-type LoadHistories = (span: Span) => Promise<Histories | null>;
-/** As if there were no histories. */
-const NO_HISTORIES: LoadHistories = () => Promise.resolve(null);
 
 /** A read as the endpoint resolves it. */
 function readOf(
   sql: Database,
   parameters: Record<string, string>,
-  histories: LoadHistories,
+  histories: Read["histories"],
   scope: Partial<Scope> = {},
 ): Read {
   const query = new URLSearchParams({ from: "2026-03-02", to: "2026-03-04", ...parameters });
@@ -89,21 +84,15 @@ export async function openTrends(db: TestDatabase, events: readonly EventRow[]):
   const database = await openWithProjects(db);
   await insertEvents(database, events.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
   await createFold(database).catchUp(1);
-  let followed = 0;
-  const follow: LoadHistories = async (span) => {
-    const histories = await loadHistories(database, new SegmentCache(0), 1, span);
-    assert.ok(histories !== null, "all facts are in the histories");
-    followed++;
-    return histories;
-  };
+  const { histories, followed } = followedHistories(database);
   return {
     async ask(parameters, scope) {
-      const { result, query } = await TRENDS.answer(readOf(database, parameters, follow, scope));
+      const { result, query } = await TRENDS.answer(readOf(database, parameters, histories, scope));
       TRENDS.reply.series!.parse(result.series);
       const ofFacts = await TRENDS.answer(readOf(database, parameters, NO_HISTORIES, scope));
       assert.deepEqual(result, ofFacts.result, "histories tell what facts tell");
       return { ...query, series: result.series };
     },
-    followed: () => followed,
+    followed,
   };
 }

@@ -1,0 +1,92 @@
+import type { Histories } from "./histories.ts";
+import { Pace } from "./pace.ts";
+import type { LoadedSegment } from "./segment_cache.ts";
+
+/** Of what share of all events following just those of some names is quicker than following everybody. */
+const NAMED_SHARE_MAX = 1 / 4;
+/** Events between two looks at the clock. */
+const EVENTS_UNTIMED = 20_000;
+
+/** Events of some names, each by its segment's number, its place there, and who did it. */
+interface NamedEvents {
+  readonly count: number;
+  readonly segments: Uint16Array;
+  readonly places: Int32Array;
+  readonly actors: Int32Array;
+}
+
+/** How many events have one of these names; `isWanted`: 1 at the id of each. */
+async function countNamed({ segments }: Histories, isWanted: Uint8Array): Promise<number> {
+  const pace = new Pace();
+  let count = 0;
+  for (const { names } of segments) {
+    for (let at = 0; at < names.length; at++) count += isWanted[names[at]!]!;
+    if (pace.isOver()) await pace.pause();
+  }
+  return count;
+}
+
+async function findNamed(
+  { segments, actorOf }: Histories,
+  isWanted: Uint8Array,
+  count: number,
+): Promise<NamedEvents> {
+  const found = {
+    count,
+    segments: new Uint16Array(count),
+    places: new Int32Array(count),
+    actors: new Int32Array(count),
+  };
+  const pace = new Pace();
+  let length = 0;
+  for (const [number, { names, identities, starts }] of segments.entries()) {
+    let run = 0;
+    for (let at = 0; at < names.length; at++) {
+      if (isWanted[names[at]!] === 0) continue;
+      while (starts[run + 1]! <= at) run++;
+      found.segments[length] = number;
+      found.places[length] = at;
+      found.actors[length++] = actorOf[identities[run]!]!;
+    }
+    if (pace.isOver()) await pace.pause();
+  }
+  return found;
+}
+
+/** The events' numbers by actor: those of one lie side by side, in the order of their segments. */
+function byActor({ count, actors }: NamedEvents, actorMax: number): Int32Array {
+  const ends = new Int32Array(actorMax + 2);
+  for (let i = 0; i < count; i++) ends[actors[i]! + 1]!++;
+  for (let actor = 0; actor <= actorMax; actor++) ends[actor + 1]! += ends[actor]!;
+  const order = new Int32Array(count);
+  for (let i = 0; i < count; i++) order[ends[actors[i]!]!++] = i;
+  return order;
+}
+
+/**
+ * Visits every event of some names, as a stretch of one: all that an actor did before what another
+ * did, but not in the order of time. Others have their turn about every 10 ms. Throws what `visit`
+ * throws.
+ * @param isWanted 1 at the id of each name
+ * @returns false where they are so many that it is quicker to follow everybody: then none was visited
+ */
+export async function walkNamed(
+  histories: Histories,
+  isWanted: Uint8Array,
+  visit: (actor: number, segment: LoadedSegment, start: number, end: number) => void,
+): Promise<boolean> {
+  const { segments, actorOf } = histories;
+  const all = segments.reduce((sum, { times }) => sum + times.length, 0);
+  const count = await countNamed(histories, isWanted);
+  if (count > all * NAMED_SHARE_MAX || segments.length > 0xffff) return false;
+  const found = await findNamed(histories, isWanted, count);
+  const order = byActor(found, actorOf.length - 1);
+  const pace = new Pace();
+  for (let i = 0; i < count; i++) {
+    const number = order[i]!;
+    const place = found.places[number]!;
+    visit(found.actors[number]!, segments[found.segments[number]!]!, place, place + 1);
+    if (i % EVENTS_UNTIMED === 0 && pace.isOver()) await pace.pause();
+  }
+  return true;
+}

@@ -1,0 +1,46 @@
+/** Values in memory, at most `bytesMax` bytes of them: those used least recently go first. */
+export class WeighedCache<K, V> {
+  readonly #bytesMax: number;
+  readonly #bytesOf: (value: V) => number;
+  /** In the order of use, the latest last. */
+  readonly #values = new Map<K, V>();
+  #bytes = 0;
+
+  constructor(bytesMax: number, bytesOf: (value: V) => number) {
+    this.#bytesMax = bytesMax;
+    this.#bytesOf = bytesOf;
+  }
+
+  /** Bytes of what is kept. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The value, if it is kept; that is a use of it. */
+  get(key: K): V | undefined {
+    const value = this.#values.get(key);
+    if (value === undefined) return undefined;
+    this.#values.delete(key);
+    this.#values.set(key, value);
+    return value;
+  }
+
+  /** Keeps a value, in place of the one that had its key, unless it alone is too large. */
+  set(key: K, value: V): void {
+    const bytes = this.#bytesOf(value);
+    if (bytes > this.#bytesMax) return;
+    const former = this.#values.get(key);
+    if (former !== undefined) this.#drop(key, former);
+    this.#values.set(key, value);
+    this.#bytes += bytes;
+    for (const [oldestKey, oldest] of this.#values) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.#drop(oldestKey, oldest);
+    }
+  }
+
+  #drop(key: K, value: V): void {
+    this.#values.delete(key);
+    this.#bytes -= this.#bytesOf(value);
+  }
+}

@@ -1,0 +1,170 @@
+import type { Row } from "../db/sql.ts";
+import type { LoadedSegment } from "../histories/segment_cache.ts";
+import { TREND_VALUES_MAX } from "../limits.ts";
+import { isHeldByHistories } from "./event_tests.ts";
+import { type Field, isSessionField, propertyOf } from "./filters.ts";
+import { walkMatched } from "./matched_walk.ts";
+import { type MatchTests, UNMATCHED } from "./match_tests.ts";
+import type { Lines } from "./match_walk.ts";
+import { select } from "./medians.ts";
+import { propertyValueIds } from "./property_value_ids.ts";
+import { isMarked } from "./property_marks.ts";
+import type { Read } from "./report.ts";
+import type { SelectedHistories } from "./selected_histories.ts";
+import type { Span } from "./selection.ts";
+import { sessionValueIds } from "./session_value_ids.ts";
+import { SqlParams } from "./sql_params.ts";
+import { type CountedIds, eventValueIds, NO_ID, type ValueIds } from "./value_ids.ts";
+
+type Source = Pick<Read, "sql" | "scope">;
+
+/** The most frequent values of a field, and the lines of all. */
+export interface TrendLines {
+  /** Most events first, ties by value, the missing one (null) last. */
+  readonly top: readonly (string | null)[];
+  /** Line 0 is of all other values, the others are in the order of `top`. */
+  readonly lines: Lines;
+}
+
+/** Whether histories may tell events apart by a field. */
+export function isToldByLines(by: Field): boolean {
+  return isHeldByHistories(by) || isSessionField(by) || isMarked(by);
+}
+
+/** Counts the events that any of the matches takes, by the id of a field's value. */
+class ValueCount {
+  /** The count of id i stands at `i - idsFrom`. */
+  readonly #counts: Float64Array;
+
+  constructor(readonly tests: MatchTests, readonly span: Span, readonly values: ValueIds) {
+    this.#counts = new Float64Array(values.idMax - values.idsFrom + 1);
+  }
+
+  follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
+    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const fromTime = this.span.fromMs - fromMs;
+    const toTime = this.span.toMs - fromMs;
+    if (times[end - 1]! < fromTime || times[start]! >= toTime) return;
+    const { tests, values: { idsFrom, users } } = this;
+    const counts = this.#counts;
+    const { scope, groupOf, isScopeNarrowed } = tests;
+    const { contextMin, contextMax } = scope;
+    const ids = this.values.idsOf(segment);
+    const actorId = users === null || users[actor] === 1 ? actor : NO_ID;
+    for (let at = start; at < end; at++) {
+      const group = groupOf[names[at]!]!;
+      if (group <= UNMATCHED) continue;
+      const time = times[at]!;
+      if (time < fromTime) continue;
+      if (time >= toTime) return;
+      const context = contexts[at]!;
+      if (context < contextMin || context > contextMax) continue;
+      const path = paths[at]!;
+      if (isScopeNarrowed && !scope.passesBeyondName(path, context, actor, marks[at]!)) continue;
+      if (!tests.takesAny(group, path, context, actor, marks[at]!)) continue;
+      counts[(ids === null ? actorId : ids[at]!) - idsFrom]!++;
+    }
+  }
+
+  /** The ids with events, without such as cannot be among the most frequent values. */
+  candidates(): CountedIds {
+    const counts = this.#counts;
+    const { idsFrom, areShared } = this.values;
+    const places: number[] = [];
+    counts.forEach((count, place) => {
+      if (count > 0) places.push(place);
+    });
+    let least = 0;
+    // Of several ids with one value each counts.
+    if (!areShared && places.length > TREND_VALUES_MAX) {
+      const ranked = Float64Array.from(places, (place) => counts[place]!);
+      const edge = ranked.length - TREND_VALUES_MAX;
+      select(ranked, 0, ranked.length, edge);
+      least = ranked[edge]!;
+    }
+    const chosen = places.filter((place) => counts[place]! >= least);
+    return {
+      ids: chosen.map((place) => place + idsFrom),
+      counts: chosen.map((place) => counts[place]!),
+    };
+  }
+}
+
+interface TopValue extends Row {
+  readonly value: string | null;
+  /** Those with events. */
+  readonly ids: readonly number[];
+}
+
+/** The values with most events, ties by value, the missing one (null) last, and the ids that mean them. */
+async function readTop(
+  { sql }: Source,
+  { list }: ValueIds,
+  counted: CountedIds,
+): Promise<TopValue[]> {
+  const params = new SqlParams();
+  const { from, alias, value } = list(params, counted);
+  return await sql.query<TopValue>(
+    `SELECT value, ids FROM (
+      SELECT ${value} AS value, sum(${alias}.events) AS events, json_agg(${alias}.id) AS ids
+      FROM ${from} GROUP BY 1
+    ) AS counted
+    ORDER BY events DESC, value COLLATE "C" ASC NULLS LAST LIMIT ${params.int(TREND_VALUES_MAX)}`,
+    params.values,
+  );
+}
+
+/** The line of each id: that of its value, 0 for any other. */
+function linesOf({ idsOf, idsFrom, idMax, users }: ValueIds, top: readonly TopValue[]): Lines {
+  const lineOf = new Uint8Array(idMax - idsFrom + 1);
+  for (const [i, { ids }] of top.entries()) {
+    for (const id of ids) lineOf[id - idsFrom] = i + 1;
+  }
+  if (users !== null) {
+    for (let actor = 0; actor < lineOf.length; actor++) {
+      if (users[actor] !== 1) lineOf[actor] = lineOf[NO_ID]!;
+    }
+  }
+  return { idsOf, count: top.length + 1, lineOf, idsFrom };
+}
+
+/** Null where histories do not hold the field's values. */
+async function valueIds(
+  source: Source,
+  by: Field,
+  selected: SelectedHistories,
+  tests: MatchTests,
+  span: Span,
+): Promise<ValueIds | null> {
+  if (isSessionField(by)) return await sessionValueIds(source, by, selected, tests, span);
+  const key = propertyOf(by);
+  if (key !== null) return await propertyValueIds(selected.histories, key);
+  return await eventValueIds(source, by, selected.histories, tests);
+}
+
+/**
+ * How the events in a span that any of the matches takes are told apart by a field: the values with
+ * most events have lines of their own.
+ * @param by a field that `isToldByLines`; of a session's, sessions must lie whole in what was selected
+ * @returns null where histories do not hold the field's values
+ */
+export async function readLines(
+  source: Source,
+  by: Field,
+  span: Span,
+  selected: SelectedHistories,
+  tests: MatchTests,
+): Promise<TrendLines | null> {
+  const values = await valueIds(source, by, selected, tests, span);
+  if (values === null) return null;
+  const counted = new ValueCount(tests, span, values);
+  await walkMatched(
+    source.sql,
+    selected,
+    tests,
+    false,
+    (actor, segment, start, end) => counted.follow(actor, segment, start, end),
+  );
+  const top = await readTop(source, values, counted.candidates());
+  return { top: top.map(({ value }) => value), lines: linesOf(values, top) };
+}
