@@ -7,7 +7,6 @@ ALTER TABLE history_segments
   ADD COLUMN text_ends bytea NOT NULL,
   ADD COLUMN texts bytea NOT NULL;
 UPDATE fold_projects SET has_histories = false;
-ALTER TABLE facts DROP COLUMN properties;
 
 -- Page views are counted from histories: what is still looked up by path is where and when they were.
 -- An entry for each of them with all that counting takes made that index the largest by far.

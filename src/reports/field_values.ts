@@ -22,19 +22,20 @@ const LIFTED: Readonly<Record<string, string>> = {
   depthPx: "depth_px",
 };
 
-/** Whether a property may stand in a column of its own: histories do not hold such. */
+/** Whether a property may stand in a column: then the stored event alone has all of its values, and histories none. */
 export function isLifted(key: string): boolean {
   return Object.hasOwn(LIFTED, key);
 }
 
-/** Whether a field is to be looked up in the stored event, as no narrow table has it. */
+/** Whether a field is to be looked up in the stored event, as nothing else has it. */
 export function isStored(field: Field): boolean {
-  return field === "title" || field === "referrer" || propertyOf(field) !== null;
+  const key = propertyOf(field);
+  return key === null ? field === "title" || field === "referrer" : isLifted(key);
 }
 
 /**
- * A property of an event (of the table `events`, by its alias) as JSON, SQL null where it has none.
- * `keyParam` stands for the key in the statement.
+ * A property of an event as JSON, SQL null where it has none. `alias`: of the table `events`, or of
+ * `facts` unless the property may stand in a column. `keyParam` stands for the key in the statement.
  */
 export function propertyJson(alias: string, key: string, keyParam: string): string {
   const json = `(${alias}.properties -> ${keyParam})`;

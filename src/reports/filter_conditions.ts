@@ -183,12 +183,14 @@ export function propertyValueCondition(params: SqlParams, json: string, filter: 
   return jsonCondition(params, json, positive(filter));
 }
 
+function propertyCondition(place: Place, alias: string, key: string, wanted: Positive): string {
+  return jsonCondition(place.params, propertyJson(alias, key, place.params.text(key)), wanted);
+}
+
 /** A condition on the stored event (alias e), for fields that nothing else has. */
 function storedCondition(place: Place, wanted: Positive): string {
   const key = propertyOf(wanted.field);
-  if (key !== null) {
-    return jsonCondition(place.params, propertyJson("e", key, place.params.text(key)), wanted);
-  }
+  if (key !== null) return propertyCondition(place, "e", key, wanted);
   return wanted.field === "title"
     ? textCondition(place.params, "e.title", wanted)
     : referrerCondition(place, wanted);
@@ -196,6 +198,8 @@ function storedCondition(place: Place, wanted: Positive): string {
 
 /** A condition on the fact itself (alias f). */
 function narrowCondition(place: Place, wanted: Positive): string {
+  const key = propertyOf(wanted.field);
+  if (key !== null) return propertyCondition(place, "f", key, wanted);
   switch (wanted.field) {
     case "name":
       return nameCondition(place, wanted);

@@ -1,4 +1,11 @@
-import { deviceOf, jsonNumber, jsonText, propertyJson, referrerHost } from "./field_values.ts";
+import {
+  deviceOf,
+  isLifted,
+  jsonNumber,
+  jsonText,
+  propertyJson,
+  referrerHost,
+} from "./field_values.ts";
 import { eventFilters, factFilters, type Place, sessionFilters } from "./filter_conditions.ts";
 import {
   type EventMatch,
@@ -163,13 +170,25 @@ function storedBeside(alias: string): string {
   return `LEFT JOIN events ${alias} ON ${alias}.project_id = f.project_id AND ${alias}.event_id = f.event_id`;
 }
 
+/** A property of a fact as JSON. A look-up of the stored event takes the alias, where one is needed. */
+function factProperty(
+  params: SqlParams,
+  key: string,
+  alias: string,
+): { readonly joins: string; readonly json: string } {
+  const keyParam = params.text(key);
+  return isLifted(key)
+    ? { joins: storedBeside(alias), json: propertyJson(alias, key, keyParam) }
+    : { joins: "", json: propertyJson("f", key, keyParam) };
+}
+
 /**
  * The number that a property is at a fact (alias f): joins to put behind `facts f`, which take the
  * alias v_number, and a numeric expression; null where the property is no JSON number.
  */
 export function factNumber(params: SqlParams, key: string): ValueSql {
-  const json = propertyJson("v_number", key, params.text(key));
-  return { joins: storedBeside("v_number"), value: jsonNumber(json) };
+  const { joins, json } = factProperty(params, key, "v_number");
+  return { joins, value: jsonNumber(json) };
 }
 
 /**
@@ -183,9 +202,12 @@ export function factValue(params: SqlParams, scope: Scope, field: Field): ValueS
       "LEFT JOIN sessions v_session ON v_session.project_id = f.project_id AND v_session.session_id = f.session_id AND v_session.actor_id = f.actor_id";
     return { joins: `${session} ${joins}`, value };
   }
-  const stored = (value: string): ValueSql => ({ joins: storedBeside("v"), value });
   const key = propertyOf(field);
-  if (key !== null) return stored(jsonText(propertyJson("v", key, params.text(key))));
+  if (key !== null) {
+    const { joins, json } = factProperty(params, key, "v");
+    return { joins, value: jsonText(json) };
+  }
+  const stored = (value: string): ValueSql => ({ joins: storedBeside("v"), value });
   switch (field) {
     case "name":
       return joined("terms", "f", "v.term_id = f.name_id", "v.term");

@@ -142,8 +142,8 @@ WHERE NOT l.is_new AND f.project_id = $1::int AND f.actor_id = l.actor_id AND f.
   AND f.event_id = l.event_id`;
 
 const WRITE_FACTS = `
-INSERT INTO facts (tick, event_id, project_id, actor_id, name_id, context_id, path_id, session_id, spot)
-SELECT n.tick, n.event_id, $1::int, n.actor_id, n.name_id, n.context_id, n.path_id, i.session_id, n.spot
+INSERT INTO facts (tick, event_id, project_id, actor_id, name_id, context_id, path_id, session_id, spot, properties)
+SELECT n.tick, n.event_id, $1::int, n.actor_id, n.name_id, n.context_id, n.path_id, i.session_id, n.spot, n.properties
 FROM fold_new n
 LEFT JOIN fold_segments g ON g.event_id = n.event_id
 LEFT JOIN fold_islands i ON i.actor_id = g.actor_id AND i.island = g.island

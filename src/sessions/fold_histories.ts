@@ -31,7 +31,7 @@ SELECT ${
     context: "f.context_id",
     traffic: "t.traffic_id",
     depth: `(${DEPTH})`,
-    properties: "e.properties",
+    properties: "f.properties",
   })
 } AS pack
 FROM facts f

@@ -17,7 +17,7 @@ JOIN identities i ON i.project_id = f.project_id
 LEFT JOIN traffic t ON e.in_session AND t.project_id = f.project_id
   AND t.digest = ${digestOf(TRAFFIC_KEY)}
 WHERE f.project_id = $1::int AND f.actor_id = i.actor_id
-  AND (f.session_id IS NOT NULL) = e.in_session`;
+  AND f.properties IS NOT DISTINCT FROM e.properties AND (f.session_id IS NOT NULL) = e.in_session`;
 
 interface StoredSegment extends Row {
   readonly from_ms: number;
