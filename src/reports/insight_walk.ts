@@ -6,6 +6,7 @@ import type { Places } from "./insight_candidates.ts";
 import { MatchTests, UNMATCHED, UNSELECTED } from "./match_tests.ts";
 import type { Span } from "./selection.ts";
 import type { SessionTest } from "./session_tests.ts";
+import { SpanFinder } from "./span_finder.ts";
 import { SessionWalk, type WalkedSession } from "./session_walk.ts";
 import { PAGE_VIEW } from "./terms.ts";
 
@@ -161,44 +162,6 @@ export class LineTally {
   }
 }
 
-/** Which segment of the calendar moments lie in. */
-class SegmentFinder {
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** When each begins, and when the last one ends. */
-  readonly #starts: Float64Array;
-  readonly #count: number;
-  readonly #perMs: number;
-
-  constructor(segments: readonly Span[]) {
-    this.fromMs = segments[0]!.fromMs;
-    this.toMs = segments.at(-1)!.toMs;
-    this.#starts = Float64Array.of(...segments.map(({ fromMs }) => fromMs), this.toMs);
-    this.#count = segments.length;
-    this.#perMs = this.#count / (this.toMs - this.fromMs);
-  }
-
-  /** -1 before the first one, and how many there are behind the last. */
-  at(ms: number): number {
-    if (ms < this.fromMs) return -1;
-    if (ms >= this.toMs) return this.#count;
-    const starts = this.#starts;
-    // Most are of about one length, so it is near this.
-    let segment = Math.min(Math.floor((ms - this.fromMs) * this.#perMs), this.#count - 1);
-    while (starts[segment]! > ms) segment--;
-    while (starts[segment + 1]! <= ms) segment++;
-    return segment;
-  }
-
-  fromMsOf(segment: number): number {
-    return this.#starts[segment] ?? -Infinity;
-  }
-
-  toMsOf(segment: number): number {
-    return this.#starts[segment + 1] ?? Infinity;
-  }
-}
-
 /** What is selected, and what is counted of it: a tally for each match, with the filters on its sessions. */
 export interface Counted {
   readonly events: MatchTests;
@@ -211,7 +174,7 @@ export interface Counted {
 export class InsightWalk {
   readonly #counted: Counted;
   readonly #places: Places;
-  readonly #segments: SegmentFinder;
+  readonly #segments: SpanFinder;
   readonly #walk: SessionWalk;
   readonly #visitStretch = (segment: LoadedSegment, start: number, end: number) =>
     this.#follow(segment, start, end);
@@ -244,7 +207,7 @@ export class InsightWalk {
   constructor(counted: Counted, { segments }: Calendar, places: Places, reach: Span) {
     this.#counted = counted;
     this.#places = places;
-    this.#segments = new SegmentFinder(segments);
+    this.#segments = new SpanFinder(segments);
     this.#walk = new SessionWalk(reach, (session) => this.#visitSession(session));
     const { scope, tests } = counted.events;
     const takes = ({ names, isOfName }: EventTest) => names === null && isOfName;

@@ -13,6 +13,7 @@ import type { Span } from "./selection.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
 import { type SessionTest, sessionTest } from "./session_tests.ts";
 import { SessionWalk, type WalkedSession } from "./session_walk.ts";
+import { SpanFinder } from "./span_finder.ts";
 import { PAGE_VIEW } from "./terms.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "histories">;
@@ -24,47 +25,6 @@ export interface BucketCounts extends Visits, SessionsAndMedian {
 
 /** The place of everything together; those of the buckets follow. */
 const WHOLE = 0;
-
-/** Which bucket moments lie in, counted from 1. */
-class BucketFinder {
-  readonly span: Span;
-  /** The place of what lies in no bucket. */
-  readonly outside: number;
-  readonly #starts: Float64Array;
-  readonly #meanMs: number;
-
-  constructor(buckets: readonly Span[]) {
-    this.span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
-    this.outside = buckets.length + 1;
-    this.#starts = Float64Array.of(
-      -Infinity,
-      ...buckets.map(({ fromMs }) => fromMs),
-      this.span.toMs,
-    );
-    this.#meanMs = (this.span.toMs - this.span.fromMs) / buckets.length;
-  }
-
-  at(ms: number): number {
-    const starts = this.#starts;
-    if (ms < this.span.fromMs || ms >= this.span.toMs) return this.outside;
-    // Buckets are of about one length, so this is next to it at the worst.
-    let bucket = 1 + Math.floor((ms - this.span.fromMs) / this.#meanMs);
-    while (starts[bucket]! > ms) bucket--;
-    while (starts[bucket + 1]! <= ms) bucket++;
-    return bucket;
-  }
-
-  /** Where the bucket of a moment begins, and where it ends. */
-  fromMsOf(bucket: number, ms: number): number {
-    if (bucket < this.outside) return this.#starts[bucket]!;
-    return ms < this.span.fromMs ? -Infinity : this.span.toMs;
-  }
-
-  toMsOf(bucket: number, ms: number): number {
-    if (bucket < this.outside) return this.#starts[bucket + 1]!;
-    return ms < this.span.fromMs ? this.span.fromMs : Infinity;
-  }
-}
 
 /** Actors whose first event in the histories is in the span, and in which bucket; 0: nothing is selected there. */
 class Newcomers {
@@ -98,7 +58,9 @@ class Newcomers {
 
 /** Follows actors through their sessions, and counts what is selected in each bucket, and in all. */
 class KpiWalk {
-  readonly #buckets: BucketFinder;
+  readonly #buckets: SpanFinder;
+  /** The place of what lies in no bucket. */
+  readonly #outside: number;
   readonly #events: EventTest;
   readonly #sessions: SessionTest;
   readonly #walk: SessionWalk;
@@ -134,11 +96,12 @@ class KpiWalk {
     events: EventTest,
     sessions: SessionTest,
   ) {
-    this.#buckets = new BucketFinder(buckets);
+    this.#buckets = new SpanFinder(buckets);
+    const outside = buckets.length + 1;
+    this.#outside = outside;
     this.#events = events;
     this.#sessions = sessions;
     this.#walk = new SessionWalk(reach, (session) => this.#visitSession(session));
-    const { outside, span } = this.#buckets;
     const counts = () => new Int32Array(outside + 1);
     this.#visitors = counts();
     this.#eventCounts = counts();
@@ -149,7 +112,7 @@ class KpiWalk {
     this.#durations = new Samples(outside);
     this.#lastActors = counts().fill(-1);
     this.#bucket = outside;
-    this.#toMs = span.fromMs;
+    this.#toMs = this.#buckets.fromMs;
   }
 
   visit(actor: number, way: ActorWay): void {
@@ -161,8 +124,8 @@ class KpiWalk {
     if (lastActors[WHOLE] !== actor) return;
     const { fromMs, times } = way.segments[0]!;
     const firstMs = fromMs + times[way.starts[0]!]!;
-    if (firstMs < this.#buckets.span.fromMs) return;
-    const bucket = this.#buckets.at(firstMs);
+    if (firstMs < this.#buckets.fromMs) return;
+    const bucket = this.#placeOf(this.#buckets.at(firstMs));
     this.newcomers.add(actor, lastActors[bucket] === actor ? bucket : WHOLE);
   }
 
@@ -182,7 +145,7 @@ class KpiWalk {
 
   #visitSession(session: WalkedSession): void {
     const { traffic, entryPath, exitPath, startMs, lastMs, hasOthers } = session;
-    const { fromMs, toMs } = this.#buckets.span;
+    const { fromMs, toMs } = this.#buckets;
     this.#takesOwn = traffic !== 0 && this.#sessions.passes(traffic, entryPath, exitPath);
     this.#takesOthers = hasOthers && this.#sessions.passesNone;
     const isInSpan = this.#takesOwn && lastMs >= fromMs && startMs < toMs;
@@ -223,9 +186,15 @@ class KpiWalk {
   }
 
   #enterBucket(ms: number): void {
-    this.#bucket = this.#buckets.at(ms);
-    this.#fromMs = this.#buckets.fromMsOf(this.#bucket, ms);
-    this.#toMs = this.#buckets.toMsOf(this.#bucket, ms);
+    const bucket = this.#buckets.at(ms);
+    this.#bucket = this.#placeOf(bucket);
+    this.#fromMs = this.#buckets.fromMsOf(bucket);
+    this.#toMs = this.#buckets.toMsOf(bucket);
+  }
+
+  /** The place of a bucket as the finder counts them. */
+  #placeOf(bucket: number): number {
+    return bucket < 0 ? this.#outside : bucket + 1;
   }
 
   /** Counts what was selected in the bucket since it was entered. */
@@ -237,7 +206,7 @@ class KpiWalk {
     this.#selected = 0;
     this.#views = 0;
     this.#countVisitor(bucket);
-    if (bucket === this.#buckets.outside) return;
+    if (bucket === this.#outside) return;
     this.#countVisitor(WHOLE);
   }
 
@@ -248,7 +217,7 @@ class KpiWalk {
   }
 
   #countSession({ startMs, lastMs, views, customs }: WalkedSession): void {
-    const bucket = this.#buckets.at(startMs);
+    const bucket = this.#placeOf(this.#buckets.at(startMs));
     const durationMs = lastMs - startMs;
     this.#sessionCounts[bucket]!++;
     this.#durationsMs[bucket]! += durationMs;
@@ -259,7 +228,7 @@ class KpiWalk {
 
   /** What was counted, the whole first. `news`: see `Newcomers`. */
   counted(news: Uint8Array | null): BucketCounts[] {
-    const { outside } = this.#buckets;
+    const outside = this.#outside;
     const newVisitors = new Int32Array(outside);
     this.newcomers.count(newVisitors, news);
     const places = Array.from({ length: outside }, (_, place) => place);

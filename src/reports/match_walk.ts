@@ -1,7 +1,7 @@
-import type { ActorWay } from "../histories/actor_walk.ts";
 import type { LoadedSegment } from "../histories/segment_cache.ts";
 import { type MatchTests, UNMATCHED, UNSELECTED } from "./match_tests.ts";
 import type { Span } from "./selection.ts";
+import { SpanFinder } from "./span_finder.ts";
 import type { IdsOf } from "./value_ids.ts";
 
 /** How events are told apart by the value of a field. */
@@ -34,8 +34,7 @@ export class MatchWalk {
   readonly #tests: MatchTests;
   readonly #lines: Lines | null;
   readonly #countsVisitors: boolean;
-  /** When each bucket begins, and when the last one ends. */
-  readonly #starts: Float64Array;
+  readonly #finder: SpanFinder;
   /** The last actor who was counted: as a visitor, of each match, and at each place of `actorsOf`. */
   #lastVisitor = -1;
   readonly #lastActors: Int32Array;
@@ -53,7 +52,7 @@ export class MatchWalk {
     this.#tests = tests;
     this.#lines = lines;
     this.#countsVisitors = countsVisitors;
-    this.#starts = Float64Array.of(...buckets.map(({ fromMs }) => fromMs), buckets.at(-1)!.toMs);
+    this.#finder = new SpanFinder(buckets);
     this.#lineCount = lines?.count ?? ONE_LINE;
     this.#bucketCount = buckets.length;
     const matches = tests.tests.length;
@@ -70,16 +69,10 @@ export class MatchWalk {
     return (match * this.#lineCount + line) * this.#bucketCount;
   }
 
-  visit(actor: number, way: ActorWay): void {
-    for (let i = 0; i < way.count; i++) {
-      this.follow(actor, way.segments[i]!, way.starts[i]!, way.ends[i]!);
-    }
-  }
-
   follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
     const { fromMs, times, names, paths, contexts, marks } = segment;
-    const fromTime = this.#starts[0]! - fromMs;
-    const toTime = this.#starts[this.#bucketCount]! - fromMs;
+    const fromTime = this.#finder.fromMs - fromMs;
+    const toTime = this.#finder.toMs - fromMs;
     if (times[end - 1]! < fromTime || times[start]! >= toTime) return;
     const { scope, tests, groupOf, matches, pathsOf, narrowed, isScopeNarrowed } = this.#tests;
     const { contextMin, contextMax } = scope;
@@ -91,8 +84,8 @@ export class MatchWalk {
     // Whoever has been seen is looked for in what may match alone.
     let passedOver = this.#countsVisitors && this.#lastVisitor !== actor ? UNSELECTED : UNMATCHED;
     let bucket = this.#bucket;
-    let bucketTime = this.#starts[bucket]! - fromMs;
-    let bucketEndTime = this.#starts[bucket + 1]! - fromMs;
+    let bucketTime = this.#finder.fromMsOf(bucket) - fromMs;
+    let bucketEndTime = this.#finder.toMsOf(bucket) - fromMs;
     for (let at = start; at < end; at++) {
       const name = names[at]!;
       const group = groupOf[name]!;
@@ -114,9 +107,9 @@ export class MatchWalk {
       }
       if (!canMatch) continue;
       if (time < bucketTime || time >= bucketEndTime) {
-        bucket = this.#bucketAt(fromMs + time);
-        bucketTime = this.#starts[bucket]! - fromMs;
-        bucketEndTime = this.#starts[bucket + 1]! - fromMs;
+        bucket = this.#finder.at(fromMs + time);
+        bucketTime = this.#finder.fromMsOf(bucket) - fromMs;
+        bucketEndTime = this.#finder.toMsOf(bucket) - fromMs;
       }
       const line = lines === null
         ? 0
@@ -141,18 +134,5 @@ export class MatchWalk {
       }
     }
     this.#bucket = bucket;
-  }
-
-  /** The bucket of a moment in the span. */
-  #bucketAt(ms: number): number {
-    const starts = this.#starts;
-    let low = 0;
-    let high = this.#bucketCount;
-    while (high - low > 1) {
-      const bucket = (low + high) >> 1;
-      if (starts[bucket]! <= ms) low = bucket;
-      else high = bucket;
-    }
-    return low;
   }
 }

@@ -6,6 +6,7 @@ import type { Lines } from "./match_walk.ts";
 import { isJsonNumber, PropertyEntries } from "./property_entries.ts";
 import type { PropertyOfSegments } from "./property_marks.ts";
 import type { Span } from "./selection.ts";
+import { SpanFinder } from "./span_finder.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
 
 type FigureKind = FigureMeasure["kind"];
@@ -81,8 +82,8 @@ export class PropertyFigures {
   readonly #entries: PropertyEntries;
   readonly #values: NumberedValues;
   readonly #lines: Lines | null;
-  /** When each bucket begins. */
-  readonly #starts: readonly number[];
+  readonly #buckets: SpanFinder;
+  readonly #bucketCount: number;
   /** Of each number its place (line, then bucket) and its value: one number that orders by both. */
   #met = new Float64Array(1024);
   #length = 0;
@@ -96,7 +97,8 @@ export class PropertyFigures {
     columns: PropertyOfSegments,
   ) {
     const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
-    this.#starts = buckets.map(({ fromMs }) => fromMs);
+    this.#buckets = new SpanFinder(buckets);
+    this.#bucketCount = buckets.length;
     this.#lines = lines;
     this.#values = numbered(columns);
     this.#entries = new PropertyEntries(
@@ -121,7 +123,7 @@ export class PropertyFigures {
   ): void {
     if (!isJsonNumber(column.values[code]!)) return;
     const ms = segment.fromMs + segment.times[at]!;
-    const place = this.#lineOf(actor, segment, at) * this.#starts.length + this.#bucketAt(ms);
+    const place = this.#lineOf(actor, segment, at) * this.#bucketCount + this.#buckets.at(ms);
     if (this.#length === this.#met.length) {
       const longer = new Float64Array(2 * this.#length);
       longer.set(this.#met);
@@ -136,17 +138,6 @@ export class PropertyFigures {
     if (lines === null) return 0;
     const ids = lines.idsOf(segment);
     return lines.lineOf[(ids === null ? actor : ids[at]!) - lines.idsFrom]!;
-  }
-
-  #bucketAt(ms: number): number {
-    let low = 0;
-    let high = this.#starts.length;
-    while (high - low > 1) {
-      const bucket = (low + high) >> 1;
-      if (this.#starts[bucket]! <= ms) low = bucket;
-      else high = bucket;
-    }
-    return low;
   }
 
   /** The figure at each place, line by line, that has a number. */

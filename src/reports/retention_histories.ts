@@ -6,6 +6,7 @@ import { type EventTest, eventTests, isKnownToHistories } from "./event_tests.ts
 import type { EventMatch } from "./filters.ts";
 import type { Read } from "./report.ts";
 import { selectHistories, walkSelected } from "./selected_histories.ts";
+import { SpanFinder } from "./span_finder.ts";
 import { matchFilters, type Scope } from "./selection.ts";
 
 /** What is asked of cohorts. Times are epoch milliseconds. */
@@ -37,34 +38,6 @@ export interface CountedCohort {
 /** What an event may be. */
 const START = 1;
 const RETURN = 2;
-
-/** Finds the period of a moment, counted from 0. What follows the last one is a period of its own. */
-class PeriodFinder {
-  readonly #starts: Float64Array;
-  readonly #last: number;
-  readonly #meanMs: number;
-
-  constructor(periods: readonly Bucket[]) {
-    const endMs = periods.at(-1)!.endMs;
-    this.#starts = Float64Array.of(...periods.map(({ startMs }) => startMs), endMs, Infinity);
-    this.#last = periods.length;
-    this.#meanMs = (endMs - this.#starts[0]!) / periods.length;
-  }
-
-  /** The period that a moment lies in, which must not be before the first. */
-  at(ms: number): number {
-    const starts = this.#starts;
-    // Periods are of about one length, so this is next to it at the worst.
-    let period = Math.min(Math.floor((ms - starts[0]!) / this.#meanMs), this.#last);
-    while (starts[period]! > ms) period--;
-    while (starts[period + 1]! <= ms) period++;
-    return period;
-  }
-
-  endMsOf(period: number): number {
-    return this.#starts[period + 1]!;
-  }
-}
 
 /** What events are, by what histories hold of them. */
 class EventBits {
@@ -104,7 +77,7 @@ class EventBits {
 class CohortWalk {
   readonly #question: CohortQuestion;
   readonly #bits: EventBits;
-  readonly #periods: PeriodFinder;
+  readonly #periods: SpanFinder;
   readonly #sizes: Int32Array;
   /** The cells of all cohorts, one after the other. */
   readonly #cells: Int32Array;
@@ -124,7 +97,9 @@ class CohortWalk {
     const { periods, cohortCount, cellCount } = question;
     this.#question = question;
     this.#bits = bits;
-    this.#periods = new PeriodFinder(periods);
+    this.#periods = new SpanFinder(
+      periods.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })),
+    );
     this.#sizes = new Int32Array(cohortCount);
     this.#cells = new Int32Array(cohortCount * cellCount);
     this.#starts = new Int32Array(cohortCount);
@@ -177,7 +152,7 @@ class CohortWalk {
     const isOfCohorts = period < cohortCount;
     if (!isOfCohorts && this.#startCount === 0) return this.#leave();
     this.#period = period;
-    this.#endMs = Math.min(this.#periods.endMsOf(period), returnsToMs);
+    this.#endMs = Math.min(this.#periods.toMsOf(period), returnsToMs);
     const startsOnce = cohort === "first" && this.#startCount > 0;
     this.#wanted = isOfCohorts && !startsOnce ? START | RETURN : RETURN;
   }
