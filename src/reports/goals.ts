@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Row } from "../db/sql.ts";
 import { GOAL_POINTS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { type Bucket, bucketsOf, shownBucket } from "./buckets.ts";
@@ -40,68 +39,10 @@ function amountSql(params: SqlParams, property: string | null): { joins: string;
   return { joins, sum: `sum(${value})` };
 }
 
-/** Actor and bucket of a conversion in a pack, 4 bytes each. */
-const CONVERSION_BYTES = 8;
-/** Conversions of as many actors travel as one row: a row costs far more than the bytes in it. */
-const ACTOR_BITS = 12;
-
-interface ConversionPack extends Row {
-  readonly pack: string;
-  /** Of all conversions together, exactly; null where no event had a number. */
-  readonly amount: number | null;
-}
-
-/** Counts conversions, pack by pack: all those of an actor lie in one. */
-class ConversionCount {
-  readonly #unique: number[];
-  readonly #total: number[];
-  #actors = 0;
-
-  constructor(buckets: number) {
-    this.#unique = new Array(buckets + 1).fill(0);
-    this.#total = new Array(buckets + 1).fill(0);
-  }
-
-  add(pack: string): void {
-    const view = new DataView(Uint8Array.fromBase64(pack).buffer);
-    const span = this.#total.length;
-    // By actor, then bucket: whoever is the same lies side by side.
-    const places = new Float64Array(view.byteLength / CONVERSION_BYTES);
-    for (let i = 0; i < places.length; i++) {
-      const at = i * CONVERSION_BYTES;
-      places[i] = view.getInt32(at) * span + view.getInt32(at + 4);
-    }
-    places.sort();
-    let actor = -1;
-    for (const [i, place] of places.entries()) {
-      const bucket = place % span;
-      this.#total[bucket]!++;
-      if (i > 0 && place === places[i - 1]) continue;
-      this.#unique[bucket]!++;
-      if ((place - bucket) / span === actor) continue;
-      actor = (place - bucket) / span;
-      this.#actors++;
-    }
-  }
-
-  rows(amount: number | null): ConversionRow[] {
-    const rows: ConversionRow[] = this.#total.entries()
-      .filter(([, total]) => total > 0)
-      .map(([bucket, totalConversions]) => ({
-        bucket,
-        uniqueConversions: this.#unique[bucket]!,
-        totalConversions,
-        amount: null,
-      })).toArray();
-    const totalConversions = this.#total.reduce((sum, total) => sum + total, 0);
-    return [...rows, { bucket: null, uniqueConversions: this.#actors, totalConversions, amount }];
-  }
-}
-
 /**
  * Conversions are the selected events that match; unique ones are the distinct actors, each counted
- * once in each bucket and once in the whole. Grouped here: two rounds of hashing actors took the
- * database longer than finding the events.
+ * once in each bucket and once in the whole. Matching facts are read once: one row for each actor in
+ * each bucket is what both counts start from.
  */
 async function readConversions(
   { sql, scope }: Source,
@@ -112,22 +53,23 @@ async function readConversions(
   // A subquery: the cast from text would otherwise be done anew for each row.
   const starts = `(SELECT ${params.bigints(buckets.map(({ fromMs }) => fromMs))})`;
   const amount = amountSql(params, property);
-  const packs = await sql.query<ConversionPack>(
-    `WITH packs AS MATERIALIZED (
-      SELECT encode(string_agg(
-          int4send(f.actor_id) || int4send(width_bucket(f.tick >> 16, ${starts})), ''::bytea),
-          'base64') AS pack,
-        ${amount.sum} AS amount
+  return await sql.query(
+    `WITH matching AS MATERIALIZED (
+      SELECT f.actor_id, width_bucket(f.tick >> 16, ${starts}) AS bucket,
+        count(*) AS conversions, ${amount.sum} AS amount
       FROM facts f ${amount.joins}
-      WHERE ${factConditions(params, scope, spanOf(buckets), match)}
-      GROUP BY f.actor_id >> ${ACTOR_BITS}
+      WHERE ${factConditions(params, scope, spanOf(buckets), match)} GROUP BY 1, 2
     )
-    SELECT pack, (SELECT sum(amount) FROM packs) AS amount FROM packs`,
+    SELECT bucket, count(*) AS "uniqueConversions", sum(conversions) AS "totalConversions",
+      NULL::numeric AS amount
+    FROM matching GROUP BY bucket
+    UNION ALL
+    SELECT NULL, count(*), coalesce(sum(conversions), 0), sum(amount)
+    FROM (
+      SELECT sum(conversions) AS conversions, sum(amount) AS amount FROM matching GROUP BY actor_id
+    ) AS actors`,
     params.values,
   );
-  const count = new ConversionCount(buckets.length);
-  for (const { pack } of packs) count.add(pack);
-  return count.rows(packs[0]?.amount ?? null);
 }
 
 /** Visitors: the distinct actors of the selected events. */

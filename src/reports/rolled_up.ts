@@ -126,33 +126,24 @@ export async function readRolledVisits(
   return withTail(rows, buckets.length, await readTail(source, rolled, tail, starts.at(-1)!));
 }
 
+/** The rows with what happened in the tail, which belongs to the last bucket and to the whole. */
 function withTail(
   rows: readonly BucketRow<Visits>[],
   lastBucket: number,
   tail: Tail,
 ): BucketRow<Visits>[] {
   const { pageviews, events, visitors, newVisitors, visitorsInBucket, newInBucket } = tail;
-  const none = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
-  const added = (bucket: number | null, more: Visits): BucketRow<Visits> => {
-    const row = rows.find((candidate) => candidate.bucket === bucket) ?? none;
+  return rows.map((row) => {
+    if (row.bucket !== null && row.bucket !== lastBucket) return row;
+    const isWhole = row.bucket === null;
     return {
-      bucket,
-      visitors: row.visitors + more.visitors,
-      newVisitors: row.newVisitors + more.newVisitors,
-      pageviews: row.pageviews + more.pageviews,
-      events: row.events + more.events,
+      bucket: row.bucket,
+      visitors: row.visitors + (isWhole ? visitors : visitorsInBucket),
+      newVisitors: row.newVisitors + (isWhole ? newVisitors : newInBucket),
+      pageviews: row.pageviews + pageviews,
+      events: row.events + events,
     };
-  };
-  return [
-    ...rows.filter(({ bucket }) => bucket !== null && bucket !== lastBucket),
-    added(lastBucket, {
-      visitors: visitorsInBucket,
-      newVisitors: newInBucket,
-      pageviews,
-      events,
-    }),
-    added(null, { visitors, newVisitors, pageviews, events }),
-  ];
+  });
 }
 
 /** Distinct visitors of the whole span. */
