@@ -21,7 +21,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   histories: ["db", "limits", "recent_cache"],
   sessions: ["db", "histories", "http", "limits", "pause", "problem", "recent_cache"],
   captures: ["auth", "db", "http", "limits", "pause", "problem"],
-  reports: ["auth", "captures", "db", "histories", "http", "limits", "problem"],
+  selection: ["db", "limits", "problem"],
+  walks: ["auth", "db", "histories", "limits", "selection"],
+  reports: [
+    "auth",
+    "captures",
+    "db",
+    "histories",
+    "http",
+    "limits",
+    "problem",
+    "selection",
+    "walks",
+  ],
   documented_route: ["auth", "http", "openapi"],
   report_routes: ["auth", "db", "documented_route", "http", "openapi", "problem", "reports"],
   capture_routes: ["auth", "captures", "db", "documented_route", "http"],
@@ -81,6 +93,7 @@ const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
   ingest: ["auth"],
   captures: ["auth"],
   reports: ["auth"],
+  walks: ["auth"],
   openapi: ["auth"],
 };
 

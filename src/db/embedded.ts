@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { DATABASE_CLOSE_MS_MAX, DATABASE_PING_MS_MAX } from "../limits.ts";
+import { DATABASE_CLOSE_MS_MAX, DATABASE_PING_MS_MAX, DATABASE_TURN_MS_MAX } from "../limits.ts";
 import type { WorkerReply, WorkerRequest } from "./embedded_worker.ts";
 import { type FolderLock, lockFolder } from "./folder_lock.ts";
 import { refusal } from "./refusal.ts";
@@ -16,12 +16,16 @@ export interface EmbeddedDatabase extends Database {
 /**
  * Opens the embedded PostgreSQL in `<dataDir>/database`, made on first use, in a thread of its own.
  * A resolved statement or transaction is on the disk. It has one session: statements and
- * transactions take turns, in the order in which they were asked for.
+ * transactions take turns, in the order in which they were asked for. What has not begun after
+ * `turnMsMax` never will: it is refused with DatabaseUnavailable.
  *
  * @throws FolderInUse if another process (or another open database of this one) has the folder;
  * FolderUnusable if it cannot be written; DatabaseUnavailable if the engine cannot start on it.
  */
-export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase> {
+export async function openEmbedded(
+  dataDir: string,
+  turnMsMax: number = DATABASE_TURN_MS_MAX,
+): Promise<EmbeddedDatabase> {
   const folder = resolve(dataDir);
   const lock = await lockFolder(folder);
   const engine = new EngineThread();
@@ -32,7 +36,7 @@ export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase> {
     lock.release();
     throw error;
   }
-  return new SingleSessionDatabase(engine, lock);
+  return new SingleSessionDatabase(engine, lock, turnMsMax);
 }
 
 type Question = WorkerRequest extends infer R ? R extends { id: number } ? Omit<R, "id"> : never
@@ -98,7 +102,11 @@ class SingleSessionDatabase implements EmbeddedDatabase {
   #turn: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | null = null;
 
-  constructor(readonly thread: EngineThread, readonly lock: FolderLock) {}
+  constructor(
+    readonly thread: EngineThread,
+    readonly lock: FolderLock,
+    readonly turnMsMax: number,
+  ) {}
 
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]> {
     return this.#inTurn(() => this.thread.query<R>(text, params));
@@ -140,9 +148,18 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     if (this.#closed !== null) {
       return Promise.reject(new DatabaseUnavailable("The database has been closed"));
     }
-    const mine = this.#turn.then(run, run);
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new DatabaseUnavailable(`The embedded database was busy for ${this.turnMsMax} ms`));
+    }, this.turnMsMax);
+    const mine = this.#turn.then(() => {
+      clearTimeout(timer);
+      return isLate ? late : run();
+    });
     this.#turn = mine.catch(() => {});
-    return mine;
+    return Promise.race([mine, late]);
   }
 }
 

@@ -1,101 +1,14 @@
 import type { Sql } from "../db/sql.ts";
 import { HISTORY_IDS_LOOKED_UP } from "../limits.ts";
+import { type ActorWay, eventsOf, GrowingWay, lengthened } from "./actor_way.ts";
 import { lookUpIds } from "./event_ids.ts";
 import type { Histories } from "./histories.ts";
 import { Pace } from "./pace.ts";
+import { findRuns, RunTable } from "./run_table.ts";
 import { compareIds, ID_BYTES } from "./segment.ts";
-import type { LoadedSegment } from "./segment_cache.ts";
-
-/**
- * An actor's events in the order of time, then of the events' ids, as stretches of segments: the
- * first `count` entries hold. Used again for the next actor: copy what is kept.
- */
-export interface ActorWay {
-  count: number;
-  segments: LoadedSegment[];
-  /** From this event of the segment to before that one. */
-  starts: Int32Array;
-  ends: Int32Array;
-}
 
 /** Events between two looks at the clock. */
 const EVENTS_UNTIMED = 2_000;
-
-function grown<T extends Int32Array | Float64Array>(array: T): T {
-  const larger = array instanceof Int32Array
-    ? new Int32Array(2 * array.length)
-    : new Float64Array(2 * array.length);
-  larger.set(array);
-  return larger as T;
-}
-
-class Way implements ActorWay {
-  count = 0;
-  events = 0;
-  segments: LoadedSegment[] = [];
-  starts = new Int32Array(64);
-  ends = new Int32Array(64);
-
-  clear(): void {
-    this.count = 0;
-    this.events = 0;
-  }
-
-  /** Goes on with these events of a segment. */
-  add(segment: LoadedSegment, start: number, end: number): void {
-    this.events += end - start;
-    const last = this.count - 1;
-    if (last >= 0 && this.ends[last] === start && this.segments[last] === segment) {
-      this.ends[last] = end;
-      return;
-    }
-    if (this.count === this.starts.length) {
-      this.starts = grown(this.starts);
-      this.ends = grown(this.ends);
-    }
-    this.segments[this.count] = segment;
-    this.starts[this.count] = start;
-    this.ends[this.count++] = end;
-  }
-}
-
-/**
- * Which runs are whose. A run is what one identity did in one segment; runs are numbered through all
- * segments, and those of an actor form a list, in the order of the segments.
- */
-class RunLists {
-  /** Of each actor the first run, and of each run the next of its actor: its number + 1, or 0. */
-  readonly heads: Int32Array;
-  readonly next: Int32Array;
-  /** The segment of each run, and the number of each segment's first run. */
-  readonly segmentOf: Int32Array;
-  readonly bases: Int32Array;
-
-  constructor(readonly segments: readonly LoadedSegment[], actors: number) {
-    this.bases = new Int32Array(segments.length);
-    let runs = 0;
-    for (const [i, { identities }] of segments.entries()) {
-      this.bases[i] = runs;
-      runs += identities.length;
-    }
-    this.heads = new Int32Array(actors);
-    this.next = new Int32Array(runs);
-    this.segmentOf = new Int32Array(runs);
-  }
-
-  /** Adds the runs of one segment. The last segment must come first: each run is put in front. */
-  add(segment: number, actorOf: Int32Array): void {
-    const { heads, next, segmentOf } = this;
-    const { identities } = this.segments[segment]!;
-    const base = this.bases[segment]!;
-    segmentOf.fill(segment, base, base + identities.length);
-    for (let place = identities.length - 1; place >= 0; place--) {
-      const actor = actorOf[identities[place]!]!;
-      next[base + place] = heads[actor]!;
-      heads[actor] = base + place + 1;
-    }
-  }
-}
 
 /** Events whose order their ids decide, in the order in which they are met: twice the same. */
 class TiedEvents {
@@ -137,14 +50,12 @@ class TiedEvents {
 type TieRule = "give up" | "collect" | "order";
 
 /**
- * Brings the runs of one actor at a time into one order. Where each run ends before the next begins,
- * they are laid one after the other; else they are merged, by a heap of what is left of each.
+ * Brings the runs of one actor at a time into one order, where they do not follow each other: by a
+ * heap of what is left of each.
  */
 class RunMerge {
-  readonly way = new Way();
+  readonly way: GrowingWay;
   readonly ties = new TiedEvents();
-  readonly #segments: readonly LoadedSegment[];
-  readonly #starts: readonly Uint32Array[];
   readonly #times: readonly Uint32Array[];
   readonly #fromMs: Float64Array;
   /** Of each run that is merged: segment, next event, end, and when the next event was. */
@@ -157,36 +68,11 @@ class RunMerge {
   #heap = new Int32Array(64);
   #size = 0;
 
-  constructor(readonly lists: RunLists) {
-    this.#segments = lists.segments;
-    this.#starts = lists.segments.map(({ starts }) => starts);
-    this.#times = lists.segments.map(({ times }) => times);
-    this.#fromMs = Float64Array.from(lists.segments, ({ fromMs }) => fromMs);
-  }
-
-  /** Lays the runs of an actor one after the other. @returns false where that is not their order */
-  lay(actor: number): boolean {
-    const { way } = this;
-    const { heads, next, segmentOf, bases } = this.lists;
-    const [segments, allStarts, allTimes, fromMs] = [
-      this.#segments,
-      this.#starts,
-      this.#times,
-      this.#fromMs,
-    ];
-    way.clear();
-    let lastMs = -Infinity;
-    for (let link = heads[actor]!; link !== 0; link = next[link - 1]!) {
-      const segment = segmentOf[link - 1]!;
-      const place = link - 1 - bases[segment]!;
-      const starts = allStarts[segment]!;
-      const times = allTimes[segment]!;
-      const [start, end] = [starts[place]!, starts[place + 1]!];
-      if (fromMs[segment]! + times[start]! <= lastMs) return false;
-      lastMs = fromMs[segment]! + times[end - 1]!;
-      way.add(segments[segment]!, start, end);
-    }
-    return true;
+  constructor(readonly table: RunTable) {
+    const { segments } = table;
+    this.way = new GrowingWay(segments);
+    this.#times = segments.map(({ times }) => times);
+    this.#fromMs = Float64Array.from(segments, ({ fromMs }) => fromMs);
   }
 
   /** Merges the runs of an actor. @returns false where there was a tie, and that was to give up */
@@ -204,17 +90,16 @@ class RunMerge {
   }
 
   #open(actor: number): void {
-    const { heads, next, segmentOf, bases } = this.lists;
+    const { table } = this;
+    table.goTo(actor);
+    const { first, end, segmentOf, starts, ends } = table;
     this.#runs = 0;
-    for (let link = heads[actor]!; link !== 0; link = next[link - 1]!) {
+    for (let at = first; at < end; at++) {
       if (this.#runs === this.#at.length) this.#grow();
       const run = this.#runs++;
-      const segment = segmentOf[link - 1]!;
-      const starts = this.#starts[segment]!;
-      const place = link - 1 - bases[segment]!;
-      this.#segmentOf[run] = segment;
-      this.#ends[run] = starts[place + 1]!;
-      this.#move(run, starts[place]!);
+      this.#segmentOf[run] = segmentOf[at]!;
+      this.#ends[run] = ends[at]!;
+      this.#move(run, starts[at]!);
       this.#heap[run] = run;
     }
     this.#size = this.#runs;
@@ -222,11 +107,11 @@ class RunMerge {
   }
 
   #grow(): void {
-    this.#segmentOf = grown(this.#segmentOf);
-    this.#at = grown(this.#at);
-    this.#ends = grown(this.#ends);
-    this.#ms = grown(this.#ms);
-    this.#heap = grown(this.#heap);
+    this.#segmentOf = lengthened(this.#segmentOf);
+    this.#at = lengthened(this.#at);
+    this.#ends = lengthened(this.#ends);
+    this.#ms = lengthened(this.#ms);
+    this.#heap = lengthened(this.#heap);
   }
 
   #msAt(run: number, at: number): number {
@@ -256,7 +141,7 @@ class RunMerge {
       at = start + 1;
       while (this.#msAt(run, at) < ms) at++;
     }
-    this.way.add(this.#segments[this.#segmentOf[run]!]!, start, at);
+    this.way.add(this.#segmentOf[run]!, start, at);
     this.#leave(run, at);
   }
 
@@ -277,12 +162,12 @@ class RunMerge {
     }
     if (rule === "collect") {
       for (const [i, segment] of segments.entries()) {
-        this.ties.add(this.#segments[segment]!.segmentId, places[i]!);
+        this.ties.add(this.table.segments[segment]!.segmentId, places[i]!);
       }
       return;
     }
     for (const i of this.ties.takeOrdered(places.length)) {
-      this.way.add(this.#segments[segments[i]!]!, places[i]!, places[i]! + 1);
+      this.way.add(segments[i]!, places[i]!, places[i]! + 1);
     }
   }
 
@@ -346,20 +231,19 @@ export async function walkActors(
   visit: (actor: number, way: ActorWay) => void,
 ): Promise<void> {
   const { projectId, segments, actorOf } = histories;
+  const runs = await histories.runs(() => findRuns(segments, actorOf));
+  const { isInOrder } = runs;
+  const table = new RunTable(segments, runs);
+  const merge = new RunMerge(table);
   const pace = new Pace();
-  const lists = new RunLists(segments, actorOf.length);
-  for (let segment = segments.length - 1; segment >= 0; segment--) {
-    lists.add(segment, actorOf);
-    if (pace.isOver()) await pace.pause();
-  }
-  const merge = new RunMerge(lists);
   const tied: number[] = [];
   let untimed = 0;
   for (let actor = 0; actor < actorOf.length; actor++) {
-    if (lists.heads[actor] === 0) continue;
-    if (merge.lay(actor) || merge.merge(actor, "give up")) visit(actor, merge.way);
+    if (!table.goTo(actor)) continue;
+    if (isInOrder[actor] === 1) visit(actor, table);
+    else if (merge.merge(actor, "give up")) visit(actor, merge.way);
     else tied.push(actor);
-    untimed += merge.way.events;
+    untimed += eventsOf(table);
     if (untimed < EVENTS_UNTIMED) continue;
     untimed = 0;
     if (pace.isOver()) await pace.pause();

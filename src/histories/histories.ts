@@ -1,6 +1,8 @@
 import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
 import { HISTORY_FETCH_BYTES_MAX, HISTORY_READ_BYTES_MAX } from "../limits.ts";
-import type { LoadedSegment, SegmentCache } from "./segment_cache.ts";
+import { type LoadedSegment, loadedSegment } from "./loaded_segment.ts";
+import type { Runs } from "./run_table.ts";
+import type { SegmentCache } from "./segment_cache.ts";
 import {
   ENCODED_SEGMENT,
   SEGMENT_COLUMNS,
@@ -14,6 +16,8 @@ export interface Histories {
   readonly segments: readonly LoadedSegment[];
   /** The actor of each identity, by the identity's id. */
   readonly actorOf: Int32Array;
+  /** Which runs are whose, as they were found before, or are found now. */
+  readonly runs: (find: () => Promise<Runs>) => Promise<Runs>;
 }
 
 /** No row: not all facts are in segments. A row without a segment: none has an event in the span. */
@@ -128,15 +132,14 @@ export async function loadHistories(
   }
   const fetch = async (ids: readonly number[]) =>
     (await sql.query<FetchedSegment>(FETCH, [projectId, arrayLiteral(ids)]))
-      .map((row): LoadedSegment => {
-        const columns = segmentColumns(row);
-        return { segmentId: row.segment_id, ...columns, marks: columns.names };
-      });
+      .map((row) => loadedSegment(row.segment_id, segmentColumns(row)));
   for (const batch of batchesOf(missing)) {
     for (const segment of await cache.load(batch, fetch)) found.set(segment.segmentId, segment);
   }
   const segments = [...sizes.keys()].map((id) => found.get(id)!);
   const version = directory[0]!.links_version;
   const actorOf = await loadActors(sql, cache, projectId, version, segments);
-  return { projectId, segments, actorOf };
+  // Whoever is new is in a new segment, and who is who has a version: the rest is the same for good.
+  const key = `${projectId} ${version} ${[...sizes.keys()].join(" ")}`;
+  return { projectId, segments, actorOf, runs: (find) => cache.runsOf(key, find) };
 }

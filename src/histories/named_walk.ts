@@ -1,6 +1,6 @@
 import type { Histories } from "./histories.ts";
+import { type LoadedSegment, nameBit } from "./loaded_segment.ts";
 import { Pace } from "./pace.ts";
-import type { LoadedSegment } from "./segment_cache.ts";
 
 /** Of what share of all events following just those of some names is quicker than following everybody. */
 const NAMED_SHARE_MAX = 1 / 4;
@@ -15,12 +15,33 @@ interface NamedEvents {
   readonly actors: Int32Array;
 }
 
-/** How many events have one of these names; `isWanted`: 1 at the id of each. */
-async function countNamed({ segments }: Histories, isWanted: Uint8Array): Promise<number> {
+/** Names that are looked for: 1 at the id of each, and the bits of all. */
+interface WantedNames {
+  readonly isWanted: Uint8Array;
+  readonly bits: number;
+}
+
+function wantedNames(isWanted: Uint8Array): WantedNames {
+  let bits = 0;
+  for (let name = 0; name < isWanted.length; name++) {
+    if (isWanted[name] === 1) bits |= nameBit(name);
+  }
+  return { isWanted, bits };
+}
+
+/** How many events have one of these names. */
+async function countNamed(
+  { segments }: Histories,
+  { isWanted, bits }: WantedNames,
+): Promise<number> {
   const pace = new Pace();
   let count = 0;
-  for (const { names } of segments) {
-    for (let at = 0; at < names.length; at++) count += isWanted[names[at]!]!;
+  for (const { names, starts, nameBits } of segments) {
+    for (let run = 0; run < nameBits.length; run++) {
+      if ((nameBits[run]! & bits) === 0) continue;
+      const end = starts[run + 1]!;
+      for (let at = starts[run]!; at < end; at++) count += isWanted[names[at]!]!;
+    }
     if (pace.isOver()) await pace.pause();
   }
   return count;
@@ -28,7 +49,7 @@ async function countNamed({ segments }: Histories, isWanted: Uint8Array): Promis
 
 async function findNamed(
   { segments, actorOf }: Histories,
-  isWanted: Uint8Array,
+  { isWanted, bits }: WantedNames,
   count: number,
 ): Promise<NamedEvents> {
   const found = {
@@ -39,14 +60,17 @@ async function findNamed(
   };
   const pace = new Pace();
   let length = 0;
-  for (const [number, { names, identities, starts }] of segments.entries()) {
-    let run = 0;
-    for (let at = 0; at < names.length; at++) {
-      if (isWanted[names[at]!] === 0) continue;
-      while (starts[run + 1]! <= at) run++;
-      found.segments[length] = number;
-      found.places[length] = at;
-      found.actors[length++] = actorOf[identities[run]!]!;
+  for (const [number, { names, identities, starts, nameBits }] of segments.entries()) {
+    for (let run = 0; run < nameBits.length; run++) {
+      if ((nameBits[run]! & bits) === 0) continue;
+      const actor = actorOf[identities[run]!]!;
+      const end = starts[run + 1]!;
+      for (let at = starts[run]!; at < end; at++) {
+        if (isWanted[names[at]!] === 0) continue;
+        found.segments[length] = number;
+        found.places[length] = at;
+        found.actors[length++] = actor;
+      }
     }
     if (pace.isOver()) await pace.pause();
   }
@@ -77,9 +101,10 @@ export async function walkNamed(
 ): Promise<boolean> {
   const { segments, actorOf } = histories;
   const all = segments.reduce((sum, { times }) => sum + times.length, 0);
-  const count = await countNamed(histories, isWanted);
+  const wanted = wantedNames(isWanted);
+  const count = await countNamed(histories, wanted);
   if (count > all * NAMED_SHARE_MAX || segments.length > 0xffff) return false;
-  const found = await findNamed(histories, isWanted, count);
+  const found = await findNamed(histories, wanted, count);
   const order = byActor(found, actorOf.length - 1);
   const pace = new Pace();
   for (let i = 0; i < count; i++) {

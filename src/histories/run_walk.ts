@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers";
 import { HISTORY_WALK_MS } from "../limits.ts";
 import type { Histories } from "./histories.ts";
-import type { LoadedSegment } from "./segment_cache.ts";
+import type { LoadedSegment } from "./loaded_segment.ts";
 
 /** Events between two looks at the clock. */
 const EVENTS_UNTIMED = 20_000;

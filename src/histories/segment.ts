@@ -64,6 +64,14 @@ export function compareIds(a: Uint8Array, aAt: number, b: Uint8Array, bAt: numbe
   return 0;
 }
 
+/** Which events are scrolls, ascending: each has a depth. */
+export function scrollsOf({ names, depths }: Pick<Segment, "names" | "depths">): Uint32Array {
+  const scrolls = new Uint32Array(depths.length);
+  let count = 0;
+  for (let at = 0; at < names.length; at++) if (names[at] === SCROLL) scrolls[count++] = at;
+  return scrolls;
+}
+
 /** Columns while they are filled, as wide as may be needed. */
 class SegmentBuilder {
   readonly #identities: number[] = [];

@@ -1,19 +1,13 @@
-import { HISTORY_PROJECTS_KNOWN_MAX, PROPERTY_CACHE_BYTES_MAX } from "../limits.ts";
+import {
+  HISTORY_PROJECTS_KNOWN_MAX,
+  PROPERTY_CACHE_BYTES_MAX,
+  RUN_CACHE_BYTES_MAX,
+} from "../limits.ts";
 import { RecentCache } from "../recent_cache.ts";
-import type { IntegerColumn } from "./column.ts";
+import type { LoadedSegment } from "./loaded_segment.ts";
 import { createPropertyCache } from "./property_columns.ts";
-import type { SegmentColumns } from "./stored_segment.ts";
+import { bytesOfRuns, type Runs } from "./run_table.ts";
 import { WeighedCache } from "./weighed_cache.ts";
-
-/**
- * A segment as reads follow it: without the events' ids and properties, which are looked up where
- * they decide.
- */
-export interface LoadedSegment extends SegmentColumns {
-  readonly segmentId: number;
-  /** Bits of what a read asks of each event's properties; any column where it asks nothing. */
-  readonly marks: IntegerColumn;
-}
 
 /** Has the segments of these ids, in any order. */
 export type FetchSegments = (segmentIds: readonly number[]) => Promise<readonly LoadedSegment[]>;
@@ -29,9 +23,9 @@ type SegmentsById = ReadonlyMap<number, LoadedSegment>;
 /** What a segment's columns weigh. */
 function bytesOf(segment: LoadedSegment): number {
   const { identities, starts, times, names, paths, contexts, traffics, depths } = segment;
-  return traffics.byteLength + identities.byteLength + starts.byteLength + times.byteLength +
-    names.byteLength +
-    paths.byteLength + contexts.byteLength + depths.byteLength;
+  const { nameBits, scrolls } = segment;
+  return [identities, starts, times, names, paths, contexts, traffics, depths, nameBits, scrolls]
+    .reduce((bytes, { byteLength }) => bytes + byteLength, 0);
 }
 
 /**
@@ -43,6 +37,7 @@ export class SegmentCache {
   readonly properties = createPropertyCache(PROPERTY_CACHE_BYTES_MAX);
   readonly #segments: WeighedCache<number, LoadedSegment>;
   readonly #fetches = new Map<number, Promise<SegmentsById>>();
+  readonly #runs = new WeighedCache<string, Runs>(RUN_CACHE_BYTES_MAX, bytesOfRuns);
   readonly #actors = new RecentCache<number, KnownActors>(HISTORY_PROJECTS_KNOWN_MAX);
 
   constructor(bytesMax: number) {
@@ -61,6 +56,15 @@ export class SegmentCache {
 
   keepActors(projectId: number, actors: KnownActors): void {
     this.#actors.set(projectId, actors);
+  }
+
+  /** Which runs are whose among segments that the key tells: kept, or found now. Throws what `find` throws. */
+  async runsOf(key: string, find: () => Promise<Runs>): Promise<Runs> {
+    const kept = this.#runs.get(key);
+    if (kept !== undefined) return kept;
+    const runs = await find();
+    this.#runs.set(key, runs);
+    return runs;
   }
 
   /** The segment, if it is kept; that is a use of it. */

@@ -1,6 +1,23 @@
 import { z } from "zod";
 import { NAME_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { invalidParameter, oneOf, readAll } from "../selection/parameters.ts";
+import {
+  afterCursor,
+  encodeRowCursor,
+  readRowCursor,
+  type RowCursor,
+} from "../selection/row_cursor.ts";
+import {
+  factConditions,
+  type Scope,
+  sessionConditions,
+  sessionValue,
+  type Span,
+} from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import type { Read } from "../walks/read.ts";
+import { sessionsEndByMs, withoutHistories } from "../walks/session_end.ts";
 import { figuresInHistories } from "./acquisition_histories.ts";
 import {
   alikeNumbers,
@@ -13,20 +30,9 @@ import {
   orderOf,
 } from "./acquisition_values.ts";
 import { loadGoal } from "./goal_definitions.ts";
-import { invalidParameter, oneOf, readAll } from "./parameters.ts";
-import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { type Answer, rate, RateShown, type Report } from "./report.ts";
 import { rolledPeople, rolledSums } from "./rolled_acquisition.ts";
 import { type RolledSpan, rolledSpan } from "./rolled_span.ts";
-import { afterCursor, encodeRowCursor, readRowCursor, type RowCursor } from "./row_cursor.ts";
-import {
-  factConditions,
-  type Scope,
-  sessionConditions,
-  sessionValue,
-  type Span,
-} from "./selection.ts";
-import { sessionsEndByMs, withoutHistories } from "./session_end.ts";
-import { SqlParams } from "./sql_params.ts";
 
 /** And how far the sessions reach that start in the span: past the last event of each. */
 interface CountedAnew extends Asked {

@@ -2,6 +2,24 @@ import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Sql } from "../db/sql.ts";
 import { walkActors } from "../histories/actor_walk.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
+import { type Filter, isSessionField } from "../selection/filters.ts";
+import { afterCursor, type RowCursor } from "../selection/row_cursor.ts";
+import { matchFilters, sessionValue, type Span } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import {
+  type AcquisitionTally,
+  AcquisitionWalk,
+  type CountedSessions,
+  type NumberedIds,
+  type SessionsAndEvents,
+  WHOLE,
+} from "../walks/acquisition_walk.ts";
+import { eventTests } from "../walks/event_tests.ts";
+import type { MarkBits } from "../walks/property_marks.ts";
+import type { Read } from "../walks/read.ts";
+import { isScopeKnownToHistories } from "../walks/selected_histories.ts";
+import { sessionsEndByMs } from "../walks/session_end.ts";
+import { sessionTest } from "../walks/session_tests.ts";
 import {
   alikeNumbers,
   type Asked,
@@ -10,26 +28,8 @@ import {
   numberedBy,
   orderOf,
 } from "./acquisition_values.ts";
-import {
-  type AcquisitionTally,
-  AcquisitionWalk,
-  type CountedSessions,
-  type NumberedIds,
-  type SessionsAndEvents,
-  WHOLE,
-} from "./acquisition_walk.ts";
-import { eventTests } from "./event_tests.ts";
-import { type Filter, isSessionField } from "./filters.ts";
 import { readNewActors } from "./new_actors.ts";
-import type { MarkBits } from "./property_marks.ts";
 import { rowCandidates } from "./row_candidates.ts";
-import type { Read } from "./report.ts";
-import { afterCursor, type RowCursor } from "./row_cursor.ts";
-import { isScopeKnownToHistories } from "./selected_histories.ts";
-import { matchFilters, sessionValue, type Span } from "./selection.ts";
-import { sessionsEndByMs } from "./session_end.ts";
-import { sessionTest } from "./session_tests.ts";
-import { SqlParams } from "./sql_params.ts";
 
 type Source = Pick<Read, "sql" | "histories">;
 

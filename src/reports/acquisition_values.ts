@@ -1,7 +1,7 @@
 import type { Row } from "../db/sql.ts";
-import type { EventMatch } from "./filters.ts";
-import { type Scope, sessionValue, type Span } from "./selection.ts";
-import type { SqlParams } from "./sql_params.ts";
+import type { EventMatch } from "../selection/filters.ts";
+import { type Scope, sessionValue, type Span } from "../selection/selection.ts";
+import type { SqlParams } from "../selection/sql_params.ts";
 
 /** What sessions can be split by. */
 export const BY = [

@@ -1,16 +1,16 @@
 import { lookUpIds } from "../histories/event_ids.ts";
+import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import { compareIds, ID_BYTES } from "../histories/segment.ts";
-import type { LoadedSegment } from "../histories/segment_cache.ts";
 import { LISTED_TIES_MAX } from "../limits.ts";
-import { type EventTest, eventTest } from "./event_tests.ts";
-import { select } from "./medians.ts";
-import type { Read } from "./report.ts";
+import type { Span } from "../selection/selection.ts";
+import { type EventTest, eventTest } from "../walks/event_tests.ts";
+import { select } from "../walks/medians.ts";
+import type { Read } from "../walks/read.ts";
 import {
   isScopeKnownToHistories,
   selectHistories,
   walkSelectedRuns,
-} from "./selected_histories.ts";
-import type { Span } from "./selection.ts";
+} from "../walks/selected_histories.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "histories">;
 

@@ -3,8 +3,8 @@ import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import type { Exchange } from "../http/router.ts";
 import { EXPORT_CHUNK_ROWS } from "../limits.ts";
-import { readInterval } from "./buckets.ts";
-import { readComparison } from "./comparison.ts";
+import { readInterval } from "../selection/buckets.ts";
+import { readComparison } from "../selection/comparison.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -12,13 +12,19 @@ import {
   readPageCursor,
   readTailCursor,
   type TailCursor,
-} from "./event_cursor.ts";
-import { readFilters } from "./filters.ts";
-import { oneOf, pageRows, readAll, refuseUnknown } from "./parameters.ts";
-import { loadMarkedHistories } from "./property_marks.ts";
-import { readRange } from "./range.ts";
+} from "../selection/event_cursor.ts";
+import { readFilters } from "../selection/filters.ts";
+import {
+  invalidParameter,
+  oneOf,
+  pageRows,
+  readAll,
+  refuseUnknown,
+} from "../selection/parameters.ts";
+import { readRange } from "../selection/range.ts";
+import { loadMarkedHistories } from "../walks/property_marks.ts";
+import type { Read } from "../walks/read.ts";
 import { readReply } from "./read_reply.ts";
-import type { Read } from "./report.ts";
 import { type ReportServices, siteHostOf } from "./report_endpoint.ts";
 import {
   currentSnapshot,
@@ -62,7 +68,19 @@ export const EventsReply = z.object({
 const BOTS = ["exclude", "include", "only"] as const;
 const SEMANTICS =
   "Stored events, newest first by their corrected time, ties by eventId; with `after`, those " +
-  "committed since, newest first by receive time.";
+  "committed since, newest first by receive time. A tail goes on with `tailCursor` as `after` once its " +
+  "pages are read: those of one call with `cursor` and the same `after`, until `nextCursor` is null.";
+
+/** Pages of a tail are in another order than those of the list. */
+function refuseOtherOrder(tail: TailCursor | null, cursor: PageCursor | null): void {
+  if (cursor === null || (cursor.snapshot !== null) === (tail !== null)) return;
+  throw invalidParameter(
+    "cursor",
+    tail === null
+      ? "It is of a page that was asked for with `after`: give the same `after` again."
+      : "It is of a page that was asked for without `after`: leave `after` out.",
+  );
+}
 
 /** The parameters, every bad one told at once. */
 function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date) {
@@ -98,6 +116,7 @@ export async function getEvents(
   const query = url.searchParams;
   const asOf = new Date(now());
   const { range, filters, bots, rows, tail, cursor } = readQuery(query, project, asOf);
+  refuseOtherOrder(tail, cursor);
   const bounded = tail === null || query.has("from") || query.has("to");
   const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
   let selection: EventSelection = { scope, range: bounded ? range : null, tail, folded: null };

@@ -12,8 +12,8 @@ import {
   FiltersSchema,
   readField,
   readJson,
-} from "./filters.ts";
-import { invalidParameter, oneOf, readAll } from "./parameters.ts";
+} from "../selection/filters.ts";
+import { invalidParameter, oneOf, readAll } from "../selection/parameters.ts";
 
 const ORDERS = ["ordered", "strict", "unordered"] as const;
 const ENTRIES = ["any", "first"] as const;

@@ -1,13 +1,20 @@
 import type { Sql } from "../db/sql.ts";
-import type { ActorWay } from "../histories/actor_walk.ts";
-import type { LoadedSegment } from "../histories/segment_cache.ts";
+import { type ActorWay, nameBitsOf } from "../histories/actor_way.ts";
+import { type LoadedSegment, nameBit } from "../histories/loaded_segment.ts";
+import { type FieldId, fieldId } from "../selection/filter_conditions.ts";
+import { matchFilters, type Span } from "../selection/selection.ts";
 import {
   type EventTest,
   eventTests,
   isHeldByHistories,
   isKnownToHistories,
-} from "./event_tests.ts";
-import { type FieldId, fieldId } from "./filter_conditions.ts";
+} from "../walks/event_tests.ts";
+import type { Read } from "../walks/read.ts";
+import {
+  type SelectedHistories,
+  selectHistories,
+  walkSelected,
+} from "../walks/selected_histories.ts";
 import {
   type ActorEvents,
   type AttemptRules,
@@ -20,11 +27,9 @@ import { passedOver } from "./funnel_packs.ts";
 import { type FunnelQuestion, reachOf } from "./funnel_scans.ts";
 import type { FunnelTally } from "./funnel_summary.ts";
 import { CountedAttempts, tallyAttempts } from "./funnel_tally.ts";
-import type { Read } from "./report.ts";
-import { type SelectedHistories, selectHistories, walkSelected } from "./selected_histories.ts";
-import { matchFilters, type Span } from "./selection.ts";
 
 const ANY_BIT = 0xffff;
+const SECOND_STEP = 2;
 /** Times of a segment lie below, in milliseconds. */
 const TIME_END = 2 ** 31;
 
@@ -84,6 +89,15 @@ class EventMasks {
     this.isNarrowed = !scope.isOfName || this.#narrowed.length > 0;
   }
 
+  /** The bits of all names that make any of these bits possible. */
+  nameBits(bits: number): number {
+    let names = 0;
+    for (let name = 0; name < this.possible.length; name++) {
+      if ((this.possible[name]! & bits) !== 0) names |= nameBit(name);
+    }
+    return names;
+  }
+
   /** The mask of an event whose name makes bits possible. */
   narrow(name: number, path: number, context: number, actor: number, mark: number): number {
     if (!this.scope.passesBeyondName(path, context, actor, mark)) return 0;
@@ -105,6 +119,9 @@ class ActorFollower {
   readonly attempts = new CountedAttempts();
   readonly #entering: number;
   readonly #steps: number;
+  /** The bits of names by which an actor may enter, and of those that an ordered attempt waits for then. */
+  readonly #enteringNames: number;
+  readonly #goingOnNames: number;
   /** Bits that matter behind the first entry. */
   readonly #wantedLater: number;
   #ms = new Float64Array(1024);
@@ -127,28 +144,43 @@ class ActorFollower {
     const isInOrder = rules.order !== "unordered";
     this.#entering = isInOrder ? 1 : this.#steps;
     this.#wantedLater = isInOrder && rules.entry === "first" ? ANY_BIT & ~1 : ANY_BIT;
+    this.#enteringNames = masks.nameBits(this.#entering);
+    this.#goingOnNames = masks.nameBits(SECOND_STEP | EXCLUDED);
   }
 
   visit(actor: number, way: ActorWay): void {
-    const possible = this.#possibleOf(way);
-    if ((possible & this.#entering) === 0) return;
-    if (this.#endsAtEntry(possible)) {
+    const names = nameBitsOf(way);
+    if ((names & this.#enteringNames) === 0) return;
+    if (!this.#mayGoOn(way, names)) {
       this.#takeEntry(actor, way);
       return;
     }
     this.#length = 0;
     this.#seen = 0;
-    const { count, segments, starts, ends } = way;
-    for (let i = 0; i < count; i++) this.#gather(actor, segments[i]!, starts[i]!, ends[i]!);
+    const { segments, segmentOf, starts, ends, nameBits } = way;
+    for (let i = way.first; i < way.end; i++) {
+      const hasBots = this.masks.scope.mayFailByBots(nameBits[i]!);
+      this.#gather(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
+    }
     if (this.#length > 0 && this.#ms[0]! < this.rules.toMs) this.#finish(actor);
   }
 
+  /** Whether, by their names, some of the actor's events may bring an attempt further than its entry, or end it. */
+  #mayGoOn(way: ActorWay, names: number): boolean {
+    const { order, stepCount } = this.rules;
+    if (stepCount === 1) return false;
+    return order === "unordered"
+      ? !this.#endsAtEntry(this.#possibleOf(way))
+      : (names & this.#goingOnNames) !== 0;
+  }
+
   /** All bits that the actor's events may have by their names, at whatever time. */
-  #possibleOf({ count, segments, starts, ends }: ActorWay): number {
+  #possibleOf(way: ActorWay): number {
     const { possible } = this.masks;
+    const { segments, segmentOf, starts, ends } = way;
     let bits = 0;
-    for (let i = 0; i < count; i++) {
-      const { names } = segments[i]!;
+    for (let i = way.first; i < way.end; i++) {
+      const { names } = segments[segmentOf[i]!]!;
       const end = ends[i]!;
       for (let at = starts[i]!; at < end; at++) bits |= possible[names[at]!]!;
     }
@@ -157,9 +189,9 @@ class ActorFollower {
 
   /** Adds the attempt of an actor whom nothing can bring further than an entry. */
   #takeEntry(actor: number, way: ActorWay): void {
-    const { count, segments, starts, ends } = way;
-    for (let i = 0; i < count; i++) {
-      const segment = segments[i]!;
+    const { segments, segmentOf, starts, ends } = way;
+    for (let i = way.first; i < way.end; i++) {
+      const segment = segments[segmentOf[i]!]!;
       for (let at = starts[i]!; at < ends[i]!; at++) {
         if (!this.#isEntry(actor, segment, at)) continue;
         const isLate = segment.fromMs + segment.times[at]! > this.lateFromMs ||
@@ -187,9 +219,10 @@ class ActorFollower {
       (masks.narrow(name, paths[at]!, context, actor, marks[at]!) & this.#entering) !== 0;
   }
 
-  #hasLateEntry(actor: number, { count, segments, starts, ends }: ActorWay): boolean {
-    for (let i = count - 1; i >= 0; i--) {
-      const segment = segments[i]!;
+  #hasLateEntry(actor: number, way: ActorWay): boolean {
+    const { segments, segmentOf, starts, ends } = way;
+    for (let i = way.end - 1; i >= way.first; i--) {
+      const segment = segments[segmentOf[i]!]!;
       for (let at = ends[i]! - 1; at >= starts[i]!; at--) {
         if (segment.fromMs + segment.times[at]! <= this.lateFromMs) return false;
         if (this.#isEntry(actor, segment, at)) return true;
@@ -199,7 +232,13 @@ class ActorFollower {
   }
 
   /** Keeps what matters of a stretch, from the actor's first entry on. */
-  #gather(actor: number, segment: LoadedSegment, start: number, end: number): void {
+  #gather(
+    actor: number,
+    segment: LoadedSegment,
+    start: number,
+    end: number,
+    hasBots: boolean,
+  ): void {
     this.#makeRoom(end - start);
     const { fromMs, times, names, paths, contexts, marks } = segment;
     const fromTime = Math.max(this.reach.fromMs - fromMs, 0);
@@ -224,9 +263,10 @@ class ActorFollower {
       const time = times[at]!;
       if (time < fromTime) continue;
       if (time >= toTime) break;
-      const context = contexts[at]!;
-      if (context < contextMin || context > contextMax) continue;
-      if (isNarrowed) mask = masks.narrow(name, paths[at]!, context, actor, marks[at]!) & wanted;
+      if (hasBots && (contexts[at]! < contextMin || contexts[at]! > contextMax)) continue;
+      if (isNarrowed) {
+        mask = masks.narrow(name, paths[at]!, contexts[at]!, actor, marks[at]!) & wanted;
+      }
       if (mask === 0 || (length === 0 && (mask & entering) === 0)) continue;
       keptMs[length] = fromMs + time;
       keptMasks[length] = mask;
@@ -259,7 +299,7 @@ class ActorFollower {
     if (stepCount === 1) return true;
     if ((bits & EXCLUDED) !== 0) return false;
     const steps = bits & this.#steps;
-    return order === "unordered" ? (steps & steps - 1) === 0 : (steps & 2) === 0;
+    return order === "unordered" ? (steps & steps - 1) === 0 : (steps & SECOND_STEP) === 0;
   }
 
   /** The place of the last entry that is tried. */

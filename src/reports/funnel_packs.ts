@@ -1,5 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { FUNNEL_PACKS_FETCHED } from "../limits.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import { CLICK, SCROLL } from "../selection/terms.ts";
 import {
   type ActorEvents,
   type Attempt,
@@ -11,8 +13,6 @@ import {
 import { type FunnelDefinition, windowMsOf } from "./funnel_definition.ts";
 import { type FunnelQuestion, FunnelScans } from "./funnel_scans.ts";
 import type { FunnelTables } from "./funnel_sql.ts";
-import { SqlParams } from "./sql_params.ts";
-import { CLICK, SCROLL } from "./terms.ts";
 
 /** Actor (4 bytes), tick (8), mask (2), each with its most significant byte first. */
 const EVENT_BYTES = 14;

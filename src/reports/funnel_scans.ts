@@ -1,7 +1,7 @@
+import type { EventMatch } from "../selection/filters.ts";
+import { factConditions, type Scope, type Span } from "../selection/selection.ts";
+import type { SqlParams } from "../selection/sql_params.ts";
 import { type FunnelDefinition, windowMsOf } from "./funnel_definition.ts";
-import type { EventMatch } from "./filters.ts";
-import { factConditions, type Scope, type Span } from "./selection.ts";
-import type { SqlParams } from "./sql_params.ts";
 
 /** A funnel, and where and when it is looked for. */
 export interface FunnelQuestion {

@@ -1,6 +1,6 @@
+import type { SqlParams } from "../selection/sql_params.ts";
 import { windowMsOf } from "./funnel_definition.ts";
 import { type FunnelQuestion, FunnelScans } from "./funnel_scans.ts";
-import type { SqlParams } from "./sql_params.ts";
 
 /**
  * The common table expressions of a funnel:

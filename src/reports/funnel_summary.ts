@@ -1,10 +1,10 @@
 import type { Sql } from "../db/sql.ts";
 import { FUNNEL_GROUPS_MAX } from "../limits.ts";
-import type { Field } from "./filters.ts";
+import type { Field } from "../selection/filters.ts";
+import { factConditions, factValue } from "../selection/selection.ts";
+import type { SqlParams } from "../selection/sql_params.ts";
 import { type FunnelQuestion, FunnelScans } from "./funnel_scans.ts";
 import type { FunnelTables } from "./funnel_sql.ts";
-import { factConditions, factValue } from "./selection.ts";
-import type { SqlParams } from "./sql_params.ts";
 
 /** How many actors reached a step, and how long they took since the step before. */
 export interface StepTally {

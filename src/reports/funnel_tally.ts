@@ -1,74 +1,99 @@
 import type { Row, Sql } from "../db/sql.ts";
+import { lengthened } from "../histories/actor_way.ts";
 import { FUNNEL_GROUPS_MAX } from "../limits.ts";
-import type { Field } from "./filters.ts";
-import { fieldId } from "./filter_conditions.ts";
+import { fieldId } from "../selection/filter_conditions.ts";
+import type { Field } from "../selection/filters.ts";
+import { factValue, type Scope } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import { valueAt } from "../walks/medians.ts";
 import {
   type FunnelGroupTally,
   type FunnelTally,
   OTHER,
   type StepTally,
 } from "./funnel_summary.ts";
-import { factValue, type Scope } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
 
 const DEPTH = 0xf;
 const DIED = 1 << 4;
 const LATE = 1 << 5;
 
+/** Times in a row, with room for more. */
+class Times {
+  #list = new Float64Array(64);
+  length = 0;
+
+  add(ms: number): void {
+    if (this.length === this.#list.length) this.#list = lengthened(this.#list);
+    this.#list[this.length++] = ms;
+  }
+
+  at(place: number): number {
+    return this.#list[place]!;
+  }
+
+  /** A copy, to be put in order. */
+  all(): Float64Array {
+    return this.#list.slice(0, this.length);
+  }
+}
+
 /** The attempts that count, in columns: as many objects would weigh ten times as much. */
 export class CountedAttempts {
+  count = 0;
   /** How many steps each reached, at least one, and flags. */
-  readonly outcomes: number[] = [];
+  outcomes = new Int32Array(1_024);
   /** The id that the value at each one's entry is looked up by. */
-  readonly values: number[] = [];
+  values = new Int32Array(1_024);
   /** How long each took from step to step, one after the other. */
-  readonly stepsMs: number[] = [];
+  readonly stepsMs = new Times();
 
   /**
    * Adds an attempt that reached `ms.length` steps, each at its moment, by `value` told apart.
    * `died`: an excluded event ended it; `late`: the window of one of the actor's attempts is not over.
    */
   add(ms: readonly number[], died: boolean, late: boolean, value: number): void {
-    for (let step = 1; step < ms.length; step++) this.stepsMs.push(ms[step]! - ms[step - 1]!);
-    this.#push(ms.length | (died ? DIED : 0), late, value);
+    for (let step = 1; step < ms.length; step++) this.stepsMs.add(ms[step]! - ms[step - 1]!);
+    this.#add(ms.length | (died ? DIED : 0), late, value);
   }
 
   /** Adds an attempt that came no further than its entry, and did not die. */
   addEntry(late: boolean, value: number): void {
-    this.#push(1, late, value);
+    this.#add(1, late, value);
   }
 
-  #push(outcome: number, late: boolean, value: number): void {
-    this.outcomes.push(late ? outcome | LATE : outcome);
-    this.values.push(value);
+  #add(outcome: number, late: boolean, value: number): void {
+    if (this.count === this.outcomes.length) {
+      this.outcomes = lengthened(this.outcomes);
+      this.values = lengthened(this.values);
+    }
+    this.outcomes[this.count] = late ? outcome | LATE : outcome;
+    this.values[this.count++] = value;
   }
 }
 
-/** `percentile_cont` of numbers in ascending order. */
-function percentile(sorted: Float64Array, fraction: number): number | null {
-  if (sorted.length === 0) return null;
-  const place = fraction * (sorted.length - 1);
-  const below = Math.floor(place);
-  const [low, high] = [sorted[below]!, sorted[Math.ceil(place)]!];
-  return low + (place - below) * (high - low);
+/** `percentile_cont` of numbers, which are reordered; null of none. */
+function percentile(numbers: Float64Array, fraction: number): number | null {
+  return numbers.length === 0
+    ? null
+    : valueAt(numbers, 0, numbers.length, fraction * (numbers.length - 1));
 }
 
 /** What the attempts of a group, or of everybody, come to. */
 class Tally {
   /** Of each step after the first, how long each attempt that reached it took. */
-  readonly #times: readonly number[][];
+  readonly #times: readonly Times[];
   #entered = 0;
   #excluded = 0;
   #open = 0;
 
   constructor(stepCount: number) {
-    this.#times = Array.from({ length: stepCount - 1 }, () => []);
+    this.#times = Array.from({ length: stepCount - 1 }, () => new Times());
   }
 
   /** `stepsMs` from `at` on: the times of the attempt's later steps. */
-  add(outcome: number, stepsMs: readonly number[], at: number): void {
+  add(outcome: number, stepsMs: Times, at: number): void {
     const depth = outcome & DEPTH;
-    for (let i = 0; i < depth - 1; i++) this.#times[i]!.push(stepsMs[at + i]!);
+    for (let i = 0; i < depth - 1; i++) this.#times[i]!.add(stepsMs.at(at + i));
     this.#entered++;
     if (depth > this.#times.length) return;
     if ((outcome & DIED) !== 0) this.#excluded++;
@@ -77,8 +102,8 @@ class Tally {
 
   steps(): StepTally[] {
     const later = this.#times.map((times) => {
-      const sorted = Float64Array.from(times).sort();
-      const [medianMs, p90Ms] = [percentile(sorted, 0.5), percentile(sorted, 0.9)];
+      const numbers = times.all();
+      const [medianMs, p90Ms] = [percentile(numbers, 0.5), percentile(numbers, 0.9)];
       return { actors: times.length, medianMs, p90Ms };
     });
     return [{ actors: this.#entered, medianMs: null, p90Ms: null }, ...later];
@@ -123,9 +148,12 @@ interface Group {
 }
 
 /** A group for each id, as if each had a value of its own. */
-function groupsById({ outcomes, values }: CountedAttempts, stepCount: number): Map<number, Group> {
+function groupsById(
+  { count, outcomes, values }: CountedAttempts,
+  stepCount: number,
+): Map<number, Group> {
   const groups = new Map<number, Group>();
-  for (let i = 0; i < values.length; i++) {
+  for (let i = 0; i < count; i++) {
     let group = groups.get(values[i]!);
     if (group === undefined) {
       group = { value: undefined, entered: 0, converted: 0, tally: null };
@@ -179,9 +207,9 @@ export async function tallyAttempts(
   for (const [i, group] of groups.entries()) {
     group.tally = i < FUNNEL_GROUPS_MAX ? new Tally(stepCount) : others;
   }
-  const { outcomes, values, stepsMs } = attempts;
+  const { count, outcomes, values, stepsMs } = attempts;
   let at = 0;
-  for (let i = 0; i < outcomes.length; i++) {
+  for (let i = 0; i < count; i++) {
     const outcome = outcomes[i]!;
     all.add(outcome, stepsMs, at);
     if (by !== null) byId.get(values[i]!)!.tally!.add(outcome, stepsMs, at);

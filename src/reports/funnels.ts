@@ -1,7 +1,9 @@
 import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
-import { isStored } from "./field_values.ts";
-import type { Filter } from "./filters.ts";
+import { isStored } from "../selection/field_values.ts";
+import type { Filter } from "../selection/filters.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import type { Read } from "../walks/read.ts";
 import {
   FUNNEL_QUERY,
   type FunnelDefinition,
@@ -15,9 +17,8 @@ import { followedTables } from "./funnel_packs.ts";
 import type { FunnelQuestion } from "./funnel_scans.ts";
 import { orderedTables } from "./funnel_sql.ts";
 import { type FunnelTally, type StepTally, tally } from "./funnel_summary.ts";
-import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { type Answer, rate, RateShown, type Report } from "./report.ts";
 import { listFunnels, requireFunnel, shownFunnel } from "./saved_funnels.ts";
-import { SqlParams } from "./sql_params.ts";
 
 const Seconds = z.number().nullable();
 const StepShown = z.object({

@@ -1,18 +1,18 @@
 import type { Row } from "../db/sql.ts";
-import { isKnownToHistories } from "./event_tests.ts";
-import type { EventMatch } from "./filters.ts";
-import { type MatchTests, matchTests } from "./match_tests.ts";
-import { walkMatched } from "./matched_walk.ts";
-import { MatchWalk } from "./match_walk.ts";
-import { PropertySum } from "./property_sums.ts";
-import type { Read } from "./report.ts";
+import type { EventMatch } from "../selection/filters.ts";
+import type { Span } from "../selection/selection.ts";
+import { isKnownToHistories } from "../walks/event_tests.ts";
+import { type MatchTests, matchTests } from "../walks/match_tests.ts";
+import { MatchWalk } from "../walks/match_walk.ts";
+import { walkMatched } from "../walks/matched_walk.ts";
+import { PropertySum } from "../walks/property_sums.ts";
+import type { Read } from "../walks/read.ts";
 import {
   type SelectedHistories,
   selectHistories,
   type VisitStretch,
   walkSelectedStretches,
-} from "./selected_histories.ts";
-import type { Span } from "./selection.ts";
+} from "../walks/selected_histories.ts";
 
 /** Unique ones are distinct actors. */
 export interface Conversions {

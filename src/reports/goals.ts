@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { GOAL_POINTS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { type Bucket, bucketsOf, shownBucket } from "./buckets.ts";
-import { isKnownToHistories } from "./event_tests.ts";
-import { isLifted } from "./field_values.ts";
+import { type Bucket, bucketsOf, shownBucket } from "../selection/buckets.ts";
+import { isLifted } from "../selection/field_values.ts";
+import { factConditions, factNumber, type Span } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import { isKnownToHistories } from "../walks/event_tests.ts";
+import type { Read } from "../walks/read.ts";
 import {
   type Goal,
   GoalMatchShown,
@@ -17,11 +20,9 @@ import {
   countInHistories,
   type Wanted,
 } from "./goal_histories.ts";
-import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { type Answer, rate, RateShown, type Report } from "./report.ts";
 import { rolledSpan } from "./rolled_span.ts";
 import { readRolledVisitors } from "./rolled_up.ts";
-import { factConditions, factNumber, type Span } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
 
 type Source = Pick<Read, "sql" | "scope">;
 

@@ -1,10 +1,10 @@
-import type { ActorWay } from "../histories/actor_walk.ts";
-import type { LoadedSegment } from "../histories/segment_cache.ts";
-import { type EventTest, eventTest } from "./event_tests.ts";
-import type { Read } from "./report.ts";
-import { selectHistories, walkSelected } from "./selected_histories.ts";
-import type { Span } from "./selection.ts";
-import { CLICK, PAGE_VIEW } from "./terms.ts";
+import type { ActorWay } from "../histories/actor_way.ts";
+import type { LoadedSegment } from "../histories/loaded_segment.ts";
+import type { Span } from "../selection/selection.ts";
+import { CLICK, PAGE_VIEW } from "../selection/terms.ts";
+import { type EventTest, eventTest } from "../walks/event_tests.ts";
+import type { Read } from "../walks/read.ts";
+import { selectHistories, walkSelected } from "../walks/selected_histories.ts";
 
 /** By path id: distinct actors of selected page views and clicks, and the clicks among these. */
 export interface PathCounts {
@@ -25,8 +25,9 @@ class PathWalk implements PathCounts {
   }
 
   visit(actor: number, way: ActorWay): void {
-    for (let i = 0; i < way.count; i++) {
-      this.#follow(actor, way.segments[i]!, way.starts[i]!, way.ends[i]!);
+    const { segments, segmentOf, starts, ends } = way;
+    for (let i = way.first; i < way.end; i++) {
+      this.#follow(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
     }
   }
 

@@ -1,13 +1,19 @@
 import { z } from "zod";
 import { CAPTURE_DEVICES } from "../captures/capture_status.ts";
+import {
+  afterCursor,
+  encodeRowCursor,
+  readRowCursor,
+  type RowCursor,
+} from "../selection/row_cursor.ts";
+import { factConditions, type Scope, type Span } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import { CLICK, PAGE_VIEW } from "../selection/terms.ts";
+import type { Read } from "../walks/read.ts";
 import { CaptureShown, captureStatuses } from "./heatmap_capture.ts";
 import { countPathsInHistories, type PathCounts } from "./heatmap_path_histories.ts";
+import type { Answer, Report } from "./report.ts";
 import { rowCandidates } from "./row_candidates.ts";
-import type { Answer, Read, Report } from "./report.ts";
-import { afterCursor, encodeRowCursor, readRowCursor, type RowCursor } from "./row_cursor.ts";
-import { factConditions, type Scope, type Span } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
-import { CLICK, PAGE_VIEW } from "./terms.ts";
 
 interface PathRow extends Record<string, unknown> {
   readonly path: string;

@@ -2,12 +2,13 @@ import { z } from "zod";
 import { CAPTURE_DEVICES, type CaptureDevice } from "../captures/capture_status.ts";
 import type { Sql } from "../db/sql.ts";
 import { HEATMAP_PATTERN_LENGTH_MAX, LOCATION_LENGTH_MAX } from "../limits.ts";
+import { invalidParameter, oneOf, readAll } from "../selection/parameters.ts";
+import type { Range } from "../selection/range.ts";
+import { factConditions, type Scope } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import type { Read } from "../walks/read.ts";
 import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
-import { invalidParameter, oneOf, readAll } from "./parameters.ts";
-import type { Range } from "./range.ts";
-import type { Answer, Read, Report } from "./report.ts";
-import { factConditions, type Scope } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
+import type { Answer, Report } from "./report.ts";
 
 const KINDS = ["click", "rage", "dead", "scroll"] as const;
 type Kind = typeof KINDS[number];

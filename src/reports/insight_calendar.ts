@@ -1,8 +1,8 @@
 import { INSIGHT_WEEKS } from "../limits.ts";
-import { bucketsOf } from "./buckets.ts";
-import { readComparison } from "./comparison.ts";
-import { type Range, startOfDay } from "./range.ts";
-import type { Span } from "./selection.ts";
+import { bucketsOf } from "../selection/buckets.ts";
+import { readComparison } from "../selection/comparison.ts";
+import { type Range, startOfDay } from "../selection/range.ts";
+import type { Span } from "../selection/selection.ts";
 
 const WEEKDAYS = 7;
 

@@ -1,4 +1,4 @@
-import type { EventMatch } from "./filters.ts";
+import type { EventMatch } from "../selection/filters.ts";
 import type { Calendar } from "./insight_calendar.ts";
 
 /** What changes are told by, in the order in which equal ones are: each is a field of filters. */

@@ -1,6 +1,10 @@
 import type { Row } from "../db/sql.ts";
 import { INSIGHT_VALUES_MAX } from "../limits.ts";
-import type { EventMatch } from "./filters.ts";
+import type { EventMatch } from "../selection/filters.ts";
+import { factConditions, sessionValue } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import type { Read } from "../walks/read.ts";
+import { sessionsEndByMs, withoutHistories } from "../walks/session_end.ts";
 import type { Calendar } from "./insight_calendar.ts";
 import {
   type Asked,
@@ -13,10 +17,6 @@ import {
   placesOf,
   Tally,
 } from "./insight_candidates.ts";
-import type { Read } from "./report.ts";
-import { factConditions, sessionValue } from "./selection.ts";
-import { sessionsEndByMs, withoutHistories } from "./session_end.ts";
-import { SqlParams } from "./sql_params.ts";
 
 type Source = Pick<Read, "sql" | "scope">;
 

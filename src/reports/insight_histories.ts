@@ -2,7 +2,13 @@ import type { Sql } from "../db/sql.ts";
 import { walkActors } from "../histories/actor_walk.ts";
 import type { Histories } from "../histories/histories.ts";
 import { INSIGHT_CELLS_MAX } from "../limits.ts";
-import { type EventMatch, isSessionField } from "./filters.ts";
+import { type EventMatch, isSessionField } from "../selection/filters.ts";
+import type { Span } from "../selection/selection.ts";
+import { MatchTests, matchTests } from "../walks/match_tests.ts";
+import type { Read } from "../walks/read.ts";
+import { isScopeKnownToHistories } from "../walks/selected_histories.ts";
+import { sessionsEndByMs, sessionsStartMs } from "../walks/session_end.ts";
+import { type SessionTest, sessionTest } from "../walks/session_tests.ts";
 import type { Calendar } from "./insight_calendar.ts";
 import {
   type Asked,
@@ -23,12 +29,6 @@ import {
   type ValuesOf,
 } from "./insight_lines.ts";
 import { InsightWalk, LineTally } from "./insight_walk.ts";
-import { MatchTests, matchTests } from "./match_tests.ts";
-import type { Read } from "./report.ts";
-import { isScopeKnownToHistories } from "./selected_histories.ts";
-import type { Span } from "./selection.ts";
-import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
-import { type SessionTest, sessionTest } from "./session_tests.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "histories">;
 

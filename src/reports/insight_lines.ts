@@ -1,6 +1,8 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row, Sql } from "../db/sql.ts";
 import { INSIGHT_VALUES_MAX } from "../limits.ts";
+import { sessionValue } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
 import { type Dimension, DIMENSIONS, numberOf } from "./insight_candidates.ts";
 import {
   CONTEXT_ID,
@@ -10,8 +12,6 @@ import {
   TRAFFIC_ID,
   WHOLE_ID,
 } from "./insight_walk.ts";
-import { sessionValue } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
 
 /** The values of a dimension, numbered from 0. */
 export interface NumberedValues {

@@ -1,8 +1,8 @@
+import type { Read } from "../walks/read.ts";
 import type { Calendar } from "./insight_calendar.ts";
 import type { Asked, Candidate } from "./insight_candidates.ts";
 import { candidatesInFacts } from "./insight_facts.ts";
 import { areCandidatesKnownToHistories, candidatesInHistories } from "./insight_histories.ts";
-import type { Read } from "./report.ts";
 
 /**
  * Of each that is asked for: what everything together comes to, first, then each of the values with

@@ -1,7 +1,7 @@
 import { INSIGHT_SHOWN_LENGTH_MAX } from "../limits.ts";
+import type { Range } from "../selection/range.ts";
 import type { Dimension } from "./insight_candidates.ts";
 import type { Finding, Metric } from "./insight_findings.ts";
-import type { Range } from "./range.ts";
 
 const METRIC_NAMES: Readonly<Record<Exclude<Metric, "conversions">, string>> = {
   visitors: "Visitors",

@@ -1,14 +1,14 @@
-import type { ActorWay } from "../histories/actor_walk.ts";
-import type { LoadedSegment } from "../histories/segment_cache.ts";
-import type { EventTest } from "./event_tests.ts";
+import type { ActorWay } from "../histories/actor_way.ts";
+import type { LoadedSegment } from "../histories/loaded_segment.ts";
+import type { Span } from "../selection/selection.ts";
+import { PAGE_VIEW } from "../selection/terms.ts";
+import type { EventTest } from "../walks/event_tests.ts";
+import { MatchTests, UNMATCHED, UNSELECTED } from "../walks/match_tests.ts";
+import type { SessionTest } from "../walks/session_tests.ts";
+import { SessionWalk, type WalkedSession } from "../walks/session_walk.ts";
+import { SpanFinder } from "../walks/span_finder.ts";
 import type { Calendar } from "./insight_calendar.ts";
 import type { Places } from "./insight_candidates.ts";
-import { MatchTests, UNMATCHED, UNSELECTED } from "./match_tests.ts";
-import type { Span } from "./selection.ts";
-import type { SessionTest } from "./session_tests.ts";
-import { SpanFinder } from "./span_finder.ts";
-import { SessionWalk, type WalkedSession } from "./session_walk.ts";
-import { PAGE_VIEW } from "./terms.ts";
 
 /** The numbers of a piece of visit that values are known by: each the place of one. */
 export const WHOLE_ID = 0;

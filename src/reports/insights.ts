@@ -10,14 +10,15 @@ import {
   INSIGHT_WEEKS,
   INSIGHT_WEEKS_MIN,
 } from "../limits.ts";
-import type { Filter } from "./filters.ts";
+import type { Filter } from "../selection/filters.ts";
+import type { Read } from "../walks/read.ts";
 import { type Goal, listGoals } from "./goal_definitions.ts";
 import { type Calendar, calendarOf } from "./insight_calendar.ts";
 import { type Asked, DIMENSIONS } from "./insight_candidates.ts";
 import { findChanges, type Finding, type Measured, METRICS } from "./insight_findings.ts";
 import { readCandidates } from "./insight_measures.ts";
 import { previousName, sentenceOf } from "./insight_sentences.ts";
-import type { Answer, Read, Report } from "./report.ts";
+import type { Answer, Report } from "./report.ts";
 
 /** When the project's first event ever happened; null where there is none. */
 async function readFirstEventMs({ sql, scope }: Read): Promise<number | null> {

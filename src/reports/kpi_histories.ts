@@ -1,20 +1,21 @@
-import { type ActorWay, walkActors } from "../histories/actor_walk.ts";
-import type { LoadedSegment } from "../histories/segment_cache.ts";
+import { walkActors } from "../histories/actor_walk.ts";
+import type { ActorWay } from "../histories/actor_way.ts";
+import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
-import { type EventTest, eventTest } from "./event_tests.ts";
-import { isSessionField } from "./filters.ts";
-import { Samples } from "./medians.ts";
+import { isSessionField } from "../selection/filters.ts";
+import type { Span } from "../selection/selection.ts";
+import { PAGE_VIEW } from "../selection/terms.ts";
+import { type EventTest, eventTest } from "../walks/event_tests.ts";
+import { Samples } from "../walks/medians.ts";
+import type { Read } from "../walks/read.ts";
+import { isScopeKnownToHistories } from "../walks/selected_histories.ts";
+import { sessionsEndByMs, sessionsStartMs } from "../walks/session_end.ts";
+import { type SessionTest, sessionTest } from "../walks/session_tests.ts";
+import { SessionWalk, type WalkedSession } from "../walks/session_walk.ts";
+import { SpanFinder } from "../walks/span_finder.ts";
 import { readNewActors } from "./new_actors.ts";
-import type { Read } from "./report.ts";
 import type { SessionsAndMedian } from "./rolled_sessions.ts";
 import type { Visits } from "./rolled_up.ts";
-import { isScopeKnownToHistories } from "./selected_histories.ts";
-import type { Span } from "./selection.ts";
-import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
-import { type SessionTest, sessionTest } from "./session_tests.ts";
-import { SessionWalk, type WalkedSession } from "./session_walk.ts";
-import { SpanFinder } from "./span_finder.ts";
-import { PAGE_VIEW } from "./terms.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "histories">;
 
@@ -122,19 +123,20 @@ class KpiWalk {
     this.#leaveBucket();
     const lastActors = this.#lastActors;
     if (lastActors[WHOLE] !== actor) return;
-    const { fromMs, times } = way.segments[0]!;
-    const firstMs = fromMs + times[way.starts[0]!]!;
+    const { fromMs, times } = way.segments[way.segmentOf[way.first]!]!;
+    const firstMs = fromMs + times[way.starts[way.first]!]!;
     if (firstMs < this.#buckets.fromMs) return;
     const bucket = this.#placeOf(this.#buckets.at(firstMs));
     this.newcomers.add(actor, lastActors[bucket] === actor ? bucket : WHOLE);
   }
 
   /** Whether any event is selected, at whatever time: most actors need not be followed. */
-  #isAsked(actor: number, { count, segments, starts, ends }: ActorWay): boolean {
+  #isAsked(actor: number, way: ActorWay): boolean {
     const test = this.#events;
     if (test.actors !== null && test.actors[actor] !== 1) return false;
-    for (let i = 0; i < count; i++) {
-      const { names, paths, contexts, marks } = segments[i]!;
+    const { segments, segmentOf, starts, ends } = way;
+    for (let i = way.first; i < way.end; i++) {
+      const { names, paths, contexts, marks } = segments[segmentOf[i]!]!;
       const end = ends[i]!;
       for (let at = starts[i]!; at < end; at++) {
         if (test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) return true;

@@ -1,15 +1,16 @@
 import { z } from "zod";
 import type { Row } from "../db/sql.ts";
-import { bucketsOf, shownBucket } from "./buckets.ts";
-import type { Range } from "./range.ts";
+import { bucketsOf, shownBucket } from "../selection/buckets.ts";
+import type { Range } from "../selection/range.ts";
+import { factConditions, sessionConditions, type Span } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import { PAGE_VIEW } from "../selection/terms.ts";
+import type { Read } from "../walks/read.ts";
 import { countInHistories } from "./kpi_histories.ts";
-import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
-import { type RolledSpan, rolledSpan } from "./rolled_span.ts";
+import { type Answer, rate, RateShown, type Report } from "./report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "./rolled_sessions.ts";
+import { type RolledSpan, rolledSpan } from "./rolled_span.ts";
 import { readRolledVisits, type Visits } from "./rolled_up.ts";
-import { factConditions, sessionConditions, type Span } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
-import { PAGE_VIEW } from "./terms.ts";
 
 /** Where to read, and what is selected there. */
 export interface Source extends Pick<Read, "sql" | "scope" | "histories"> {

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { LIVE_PAGES_MAX } from "../limits.ts";
-import type { Answer, Read, Report } from "./report.ts";
-import { factConditions, type Scope } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
-import { PAGE_VIEW } from "./terms.ts";
+import { factConditions, type Scope } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import { PAGE_VIEW } from "../selection/terms.ts";
+import type { Read } from "../walks/read.ts";
+import type { Answer, Report } from "./report.ts";
 
 const MINUTE_MS = 60_000;
 const LONG_MINUTES = 30;

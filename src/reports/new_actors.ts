@@ -1,7 +1,7 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row, Sql } from "../db/sql.ts";
 import type { Histories } from "../histories/histories.ts";
-import type { Span } from "./selection.ts";
+import type { Span } from "../selection/selection.ts";
 
 // One statement, so that the database works on it while histories are walked.
 const NEWS = `

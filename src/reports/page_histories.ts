@@ -1,17 +1,17 @@
 import type { Row } from "../db/sql.ts";
-import type { ActorWay } from "../histories/actor_walk.ts";
+import type { ActorWay } from "../histories/actor_way.ts";
+import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import { Pace } from "../histories/pace.ts";
-import type { LoadedSegment } from "../histories/segment_cache.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
-import { eventTest } from "./event_tests.ts";
-import { countScrolls, PageTally, PageWalk } from "./page_walk.ts";
+import { afterCursor, type RowCursor } from "../selection/row_cursor.ts";
+import type { Span } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import { eventTest } from "../walks/event_tests.ts";
+import { countScrolls, PageTally, PageWalk } from "../walks/page_walk.ts";
+import type { Read } from "../walks/read.ts";
+import { selectHistories, walkSelected } from "../walks/selected_histories.ts";
+import { sessionsEndByMs } from "../walks/session_end.ts";
 import { rowCandidates } from "./row_candidates.ts";
-import type { Read } from "./report.ts";
-import { afterCursor, type RowCursor } from "./row_cursor.ts";
-import { selectHistories, walkSelected } from "./selected_histories.ts";
-import type { Span } from "./selection.ts";
-import { sessionsEndByMs } from "./session_end.ts";
-import { SqlParams } from "./sql_params.ts";
 
 /** What one page comes to, but for its medians. */
 export interface PageCounts extends Row {
@@ -37,8 +37,8 @@ type Source = Pick<Read, "sql" | "scope" | "histories">;
 
 /** Depths lie in the order of a segment: which of its events are on the way is noted for later. */
 function markWay(kept: ReadonlyMap<LoadedSegment, Uint8Array>, way: ActorWay): void {
-  for (let i = 0; i < way.count; i++) {
-    kept.get(way.segments[i]!)!.fill(1, way.starts[i]!, way.ends[i]!);
+  for (let i = way.first; i < way.end; i++) {
+    kept.get(way.segments[way.segmentOf[i]!]!)!.fill(1, way.starts[i]!, way.ends[i]!);
   }
 }
 

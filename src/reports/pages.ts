@@ -1,13 +1,19 @@
 import { z } from "zod";
 import { PAGE_VIEWS_LOOKED_UP_MAX } from "../limits.ts";
-import type { EventMatch } from "./filters.ts";
+import type { EventMatch } from "../selection/filters.ts";
+import {
+  afterCursor,
+  encodeRowCursor,
+  readRowCursor,
+  type RowCursor,
+} from "../selection/row_cursor.ts";
+import { factConditions, sessionConditions, type Span } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import { PAGE_VIEW } from "../selection/terms.ts";
+import type { Read } from "../walks/read.ts";
+import { sessionsEndByMs, withoutHistories } from "../walks/session_end.ts";
 import { findInHistories, type FoundPages, type PageCounts } from "./page_histories.ts";
-import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
-import { afterCursor, encodeRowCursor, readRowCursor, type RowCursor } from "./row_cursor.ts";
-import { factConditions, sessionConditions, type Span } from "./selection.ts";
-import { sessionsEndByMs, withoutHistories } from "./session_end.ts";
-import { SqlParams } from "./sql_params.ts";
-import { PAGE_VIEW } from "./terms.ts";
+import { type Answer, rate, RateShown, type Report } from "./report.ts";
 
 type Source = Pick<Read, "sql" | "scope">;
 

@@ -1,12 +1,12 @@
+import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import type { PropertyColumn } from "../histories/property_columns.ts";
-import type { LoadedSegment } from "../histories/segment_cache.ts";
-import { DecimalSum } from "./decimal_sum.ts";
-import type { MatchTests } from "./match_tests.ts";
-import type { Lines } from "./match_walk.ts";
-import { isJsonNumber, PropertyEntries } from "./property_entries.ts";
-import type { PropertyOfSegments } from "./property_marks.ts";
-import type { Span } from "./selection.ts";
-import { SpanFinder } from "./span_finder.ts";
+import type { Span } from "../selection/selection.ts";
+import { DecimalSum } from "../walks/decimal_sum.ts";
+import type { MatchTests } from "../walks/match_tests.ts";
+import type { Lines } from "../walks/match_walk.ts";
+import { isJsonNumber, PropertyEntries } from "../walks/property_entries.ts";
+import type { PropertyOfSegments } from "../walks/property_marks.ts";
+import { SpanFinder } from "../walks/span_finder.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
 
 type FigureKind = FigureMeasure["kind"];

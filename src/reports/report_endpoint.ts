@@ -1,15 +1,22 @@
 import type { Project } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
 import type { SegmentCache } from "../histories/segment_cache.ts";
-import { type Interval, readInterval } from "./buckets.ts";
-import { readComparison } from "./comparison.ts";
-import { type Filter, readFilters } from "./filters.ts";
-import { invalidParameter, oneOf, pageRows, readAll, refuseUnknown } from "./parameters.ts";
-import { loadMarkedHistories } from "./property_marks.ts";
-import { type Range, readRange } from "./range.ts";
+import { type Interval, readInterval } from "../selection/buckets.ts";
+import { readComparison } from "../selection/comparison.ts";
+import { type Filter, readFilters } from "../selection/filters.ts";
+import {
+  invalidParameter,
+  oneOf,
+  pageRows,
+  readAll,
+  refuseUnknown,
+} from "../selection/parameters.ts";
+import { type Range, readRange } from "../selection/range.ts";
+import type { BotChoice, Scope } from "../selection/selection.ts";
+import { loadMarkedHistories } from "../walks/property_marks.ts";
+import type { Read } from "../walks/read.ts";
 import { readReply } from "./read_reply.ts";
-import type { Answer, Read, Report } from "./report.ts";
-import type { BotChoice, Scope } from "./selection.ts";
+import type { Answer, Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
 
 export interface ReportServices {

@@ -1,10 +1,13 @@
 import { z } from "zod";
 import type { Row } from "../db/sql.ts";
 import { RETENTION_PERIODS_DEFAULT, RETENTION_PERIODS_MAX } from "../limits.ts";
-import { type Bucket, wholePeriods } from "./buckets.ts";
-import { type EventMatch, readEventMatch } from "./filters.ts";
-import { invalidParameter, oneOf, readAll } from "./parameters.ts";
-import { type Answer, rate, RateShown, type Read, type Report } from "./report.ts";
+import { type Bucket, wholePeriods } from "../selection/buckets.ts";
+import { type EventMatch, readEventMatch } from "../selection/filters.ts";
+import { invalidParameter, oneOf, readAll } from "../selection/parameters.ts";
+import { factConditions } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import type { Read } from "../walks/read.ts";
+import { type Answer, rate, RateShown, type Report } from "./report.ts";
 import {
   type CohortQuestion,
   type CountedCohort,
@@ -12,8 +15,6 @@ import {
 } from "./retention_histories.ts";
 import { readRolledCohorts } from "./rolled_cohorts.ts";
 import { rolledSpan } from "./rolled_span.ts";
-import { factConditions } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
 
 const COHORTS = ["first", "recurring"] as const;
 const CRITERIA = ["on", "on_or_after"] as const;

@@ -1,13 +1,13 @@
-import type { ActorWay } from "../histories/actor_walk.ts";
-import type { LoadedSegment } from "../histories/segment_cache.ts";
+import type { ActorWay } from "../histories/actor_way.ts";
+import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import { TIMESTAMP_MS_MIN } from "../limits.ts";
-import type { Bucket } from "./buckets.ts";
-import { type EventTest, eventTests, isKnownToHistories } from "./event_tests.ts";
-import type { EventMatch } from "./filters.ts";
-import type { Read } from "./report.ts";
-import { selectHistories, walkSelected } from "./selected_histories.ts";
-import { SpanFinder } from "./span_finder.ts";
-import { matchFilters, type Scope } from "./selection.ts";
+import type { Bucket } from "../selection/buckets.ts";
+import type { EventMatch } from "../selection/filters.ts";
+import { matchFilters, type Scope } from "../selection/selection.ts";
+import { type EventTest, eventTests, isKnownToHistories } from "../walks/event_tests.ts";
+import type { Read } from "../walks/read.ts";
+import { selectHistories, walkSelected } from "../walks/selected_histories.ts";
+import { SpanFinder } from "../walks/span_finder.ts";
 
 /** What is asked of cohorts. Times are epoch milliseconds. */
 export interface CohortQuestion {
@@ -106,14 +106,16 @@ class CohortWalk {
     this.#returns = new Int32Array(periods.length + 1);
   }
 
-  visit(actor: number, { count, segments, starts, ends }: ActorWay): void {
+  visit(actor: number, { first, end, segments, segmentOf, starts, ends }: ActorWay): void {
     const { cohort, fromMs, returnsToMs } = this.#question;
     this.#startCount = 0;
     this.#returnCount = 0;
     this.#period = -1;
     this.#endMs = Math.min(fromMs, returnsToMs);
     this.#wanted = cohort === "first" ? START : 0;
-    for (let i = 0; i < count; i++) this.#follow(actor, segments[i]!, starts[i]!, ends[i]!);
+    for (let i = first; i < end; i++) {
+      this.#follow(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
+    }
     if (this.#startCount > 0) this.#count();
   }
 

@@ -1,5 +1,5 @@
+import type { SqlParams } from "../selection/sql_params.ts";
 import { NEVER, type RolledSpan } from "./rolled_span.ts";
-import type { SqlParams } from "./sql_params.ts";
 
 /** What the rollups call each way to tell sessions apart. */
 export const ROLLED_DIMENSIONS = {

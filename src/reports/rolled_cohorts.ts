@@ -1,7 +1,7 @@
 import type { Row, Sql } from "../db/sql.ts";
-import { type Bucket } from "./buckets.ts";
+import { type Bucket } from "../selection/buckets.ts";
+import { SqlParams } from "../selection/sql_params.ts";
 import type { RolledSpan } from "./rolled_span.ts";
-import { SqlParams } from "./sql_params.ts";
 
 /** Actors by the period of their first day, and two periods between which they were not there. */
 interface ChainRow extends Row {

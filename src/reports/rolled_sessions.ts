@@ -1,9 +1,9 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
+import type { Span } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
 import type { RolledSpan } from "./rolled_span.ts";
 import { type BucketRow, bucketsOfDays, startDays } from "./rolled_up.ts";
-import type { Span } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
 
 /** What the sessions that count in one span come to. */
 export interface SessionsAndMedian {

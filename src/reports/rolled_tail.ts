@@ -1,10 +1,10 @@
 import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
 import { walkRuns } from "../histories/run_walk.ts";
 import { TAIL_ACTORS_LOOKED_UP_MAX } from "../limits.ts";
-import type { Read } from "./report.ts";
+import type { Span } from "../selection/selection.ts";
+import { PAGE_VIEW } from "../selection/terms.ts";
+import type { Read } from "../walks/read.ts";
 import { NEVER } from "./rolled_span.ts";
-import type { Span } from "./selection.ts";
-import { PAGE_VIEW } from "./terms.ts";
 
 /** What people did in a span, bots left out. */
 interface TailCounts {

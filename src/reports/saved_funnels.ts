@@ -6,13 +6,13 @@ import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
 import { FUNNELS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { invalidParameter } from "../selection/parameters.ts";
 import {
   FunnelBody,
   type FunnelDefinition,
   type FunnelShown,
   plainDefinition,
 } from "./funnel_definition.ts";
-import { invalidParameter } from "./parameters.ts";
 
 export interface SavedFunnelServices {
   /** The database that is written to. */

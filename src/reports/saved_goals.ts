@@ -5,8 +5,8 @@ import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
 import { GOALS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { invalidParameter } from "../selection/parameters.ts";
 import { type Goal, GoalBody } from "./goal_definitions.ts";
-import { invalidParameter } from "./parameters.ts";
 
 export interface SavedGoalServices {
   /** The database that is written to. */

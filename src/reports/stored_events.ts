@@ -1,11 +1,11 @@
 import type { Param, Sql } from "../db/sql.ts";
 import { HISTORY_IDS_LOOKED_UP, STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
-import type { PageCursor, TailCursor } from "./event_cursor.ts";
+import type { PageCursor, TailCursor } from "../selection/event_cursor.ts";
+import type { Range } from "../selection/range.ts";
+import { type BotChoice, factConditions, type Scope, type Span } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import type { Read } from "../walks/read.ts";
 import { listInHistories, type ListPlace } from "./event_histories.ts";
-import type { Range } from "./range.ts";
-import type { Read } from "./report.ts";
-import { type BotChoice, factConditions, type Scope, type Span } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
 
 /** Which stored events are meant. */
 export interface EventSelection {

@@ -6,17 +6,21 @@ import { Problem } from "../problem.ts";
 const CANCELLED = "57014";
 const RECOVERY_CONFLICT = "40001";
 
-function readTimeout(): Problem {
-  return new Problem(
-    "read_timeout",
-    "The read took too long. Ask for a shorter range or fewer filters, or try again.",
-    { headers: { "Retry-After": String(RETRY_AFTER_S) } },
-  );
+const TOO_SLOW = "The read took too long. Ask for a shorter range or fewer filters, or try again.";
+const BEHIND = "What was stored lately is still being counted, and no read is told without it: " +
+  "after an import, an upgrade or another time zone this takes a while. Try again.";
+
+function readTimeout(detail: string): Problem {
+  return new Problem("read_timeout", detail, {
+    headers: { "Retry-After": String(RETRY_AFTER_S) },
+  });
 }
 
 /** When a read must have ended, on the clock that never jumps. */
 class Deadline {
   readonly #endsAtMs: number;
+  /** What keeps the read so long. */
+  detail = BEHIND;
 
   constructor(msMax: number) {
     this.#endsAtMs = performance.now() + msMax;
@@ -25,14 +29,14 @@ class Deadline {
   /** Whole milliseconds, at least one: zero would mean no limit. Throws `read_timeout` once over. */
   leftMs(): number {
     const left = this.#endsAtMs - performance.now();
-    if (left <= 0) throw readTimeout();
+    if (left <= 0) throw readTimeout(this.detail);
     return Math.ceil(left);
   }
 
   /** What `work` comes to, or `read_timeout` when the time is over. */
   async of<T>(work: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(readTimeout()), this.leftMs());
+    const timer = setTimeout(() => reject(readTimeout(this.detail)), this.leftMs());
     // What goes on past the deadline fails with nobody to hear it.
     work.catch(() => {});
     try {
@@ -77,7 +81,7 @@ function timed(sql: Sql, deadline: Deadline, cancels: boolean): Sql {
 
 function meant(error: unknown): unknown {
   if (!(error instanceof StatementRefused)) return error;
-  if (error.sqlState === CANCELLED) return readTimeout();
+  if (error.sqlState === CANCELLED) return readTimeout(TOO_SLOW);
   return error.sqlState === RECOVERY_CONFLICT ? new DatabaseUnavailable(error.message) : error;
 }
 
@@ -97,6 +101,7 @@ export async function withinTime<T>(
   const cancels = reads.engine === "postgres";
   try {
     await deadline.of(prepare());
+    deadline.detail = TOO_SLOW;
     return await deadline.of(reads.transaction(async (sql) => {
       const leftMs = deadline.leftMs();
       const timeout = cancels ? [`SET LOCAL statement_timeout = ${leftMs}`] : [];

@@ -1,13 +1,13 @@
 import type { Row } from "../db/sql.ts";
-import { isKnownToHistories } from "./event_tests.ts";
-import { type EventMatch, type Field, isSessionField } from "./filters.ts";
-import { walkMatched } from "./matched_walk.ts";
-import { matchTests } from "./match_tests.ts";
-import { MatchWalk } from "./match_walk.ts";
+import { type EventMatch, type Field, isSessionField } from "../selection/filters.ts";
+import type { Span } from "../selection/selection.ts";
+import { isKnownToHistories } from "../walks/event_tests.ts";
+import { matchTests } from "../walks/match_tests.ts";
+import { MatchWalk } from "../walks/match_walk.ts";
+import { walkMatched } from "../walks/matched_walk.ts";
+import type { Read } from "../walks/read.ts";
+import { selectHistories } from "../walks/selected_histories.ts";
 import { type Figure, figureOfNothing, PropertyFigures } from "./property_figures.ts";
-import type { Read } from "./report.ts";
-import { selectHistories } from "./selected_histories.ts";
-import type { Span } from "./selection.ts";
 import { isToldByLines, readLines } from "./trend_lines.ts";
 import type { Measure } from "./trend_measures.ts";
 

@@ -1,20 +1,20 @@
 import type { Row } from "../db/sql.ts";
-import type { LoadedSegment } from "../histories/segment_cache.ts";
+import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import { TREND_VALUES_MAX } from "../limits.ts";
-import { isHeldByHistories } from "./event_tests.ts";
-import { type Field, isSessionField, propertyOf } from "./filters.ts";
-import { walkMatched } from "./matched_walk.ts";
-import { type MatchTests, UNMATCHED } from "./match_tests.ts";
-import type { Lines } from "./match_walk.ts";
-import { select } from "./medians.ts";
-import { propertyValueIds } from "./property_value_ids.ts";
-import { isMarked } from "./property_marks.ts";
-import type { Read } from "./report.ts";
-import type { SelectedHistories } from "./selected_histories.ts";
-import type { Span } from "./selection.ts";
-import { sessionValueIds } from "./session_value_ids.ts";
-import { SqlParams } from "./sql_params.ts";
-import { type CountedIds, eventValueIds, NO_ID, type ValueIds } from "./value_ids.ts";
+import { type Field, isSessionField, propertyOf } from "../selection/filters.ts";
+import type { Span } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import { isHeldByHistories } from "../walks/event_tests.ts";
+import { type MatchTests, UNMATCHED } from "../walks/match_tests.ts";
+import type { Lines } from "../walks/match_walk.ts";
+import { walkMatched } from "../walks/matched_walk.ts";
+import { select } from "../walks/medians.ts";
+import { isMarked } from "../walks/property_marks.ts";
+import { propertyValueIds } from "../walks/property_value_ids.ts";
+import type { Read } from "../walks/read.ts";
+import type { SelectedHistories } from "../walks/selected_histories.ts";
+import { sessionValueIds } from "../walks/session_value_ids.ts";
+import { type CountedIds, eventValueIds, NO_ID, type ValueIds } from "../walks/value_ids.ts";
 
 type Source = Pick<Read, "sql" | "scope">;
 

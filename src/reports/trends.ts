@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { TREND_EVENTS_MAX, TREND_POINTS_MAX, TREND_VALUES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { type Bucket, bucketsOf, shownBucket } from "./buckets.ts";
+import { type Bucket, bucketsOf, shownBucket } from "../selection/buckets.ts";
 import {
   EventMatch,
   type Field,
@@ -9,12 +9,19 @@ import {
   readEventMatch,
   readField,
   readJson,
-} from "./filters.ts";
-import { isCountedByName } from "./match_tests.ts";
-import { readAll } from "./parameters.ts";
-import { type Answer, rate, type Read, type Report } from "./report.ts";
-import { factConditions, factNumber, factValue, type Scope, type Span } from "./selection.ts";
-import { SqlParams } from "./sql_params.ts";
+} from "../selection/filters.ts";
+import { readAll } from "../selection/parameters.ts";
+import {
+  factConditions,
+  factNumber,
+  factValue,
+  type Scope,
+  type Span,
+} from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import { isCountedByName } from "../walks/match_tests.ts";
+import type { Read } from "../walks/read.ts";
+import { type Answer, rate, type Report } from "./report.ts";
 import { findInHistories, type FoundTrends, type PointRow } from "./trend_histories.ts";
 import { type Measure, MEASURES, readMeasure } from "./trend_measures.ts";
 

@@ -1,11 +1,5 @@
 import type { Database, Sql } from "../db/sql.ts";
-import {
-  FOLD_ANALYSE_EVENTS_MAX,
-  FOLD_ANALYSE_EVENTS_MIN,
-  FOLD_EVENTS_MAX,
-  FOLD_EVENTS_MAX_EMBEDDED,
-  FOLD_MARKS_MAX,
-} from "../limits.ts";
+import { FOLD_EVENTS_MAX, FOLD_EVENTS_MAX_EMBEDDED, FOLD_MARKS_MAX } from "../limits.ts";
 import { cutSessions } from "./fold_cut.ts";
 import { rebuildHistories, writeHistories } from "./fold_histories.ts";
 import {
@@ -20,6 +14,7 @@ import { rankFacts } from "./fold_ranks.ts";
 import { FOLD_TABLES } from "./fold_tables.ts";
 import { DEPTH, SPOT } from "./spot.ts";
 import { recountRollups, rollUp } from "./rollups.ts";
+import { TableStatistics } from "./table_statistics.ts";
 import { ValueNumbersOf } from "./value_numbers.ts";
 
 export interface Fold {
@@ -173,8 +168,7 @@ async function foldBatch(
 export function createFold(database: Database): Fold {
   const eventsMax = database.engine === "embedded" ? FOLD_EVENTS_MAX_EMBEDDED : FOLD_EVENTS_MAX;
   const values = new ValueNumbersOf();
-  let sinceAnalysed = 0;
-  let analyseAfter = FOLD_ANALYSE_EVENTS_MIN;
+  const statistics = new TableStatistics(database);
 
   const batch = async (projectId: number): Promise<number> => {
     const events = await database.transaction((tx) => foldBatch(tx, projectId, eventsMax, values))
@@ -183,12 +177,7 @@ export function createFold(database: Database): Fold {
         values.forget(projectId);
         throw error;
       });
-    sinceAnalysed += events;
-    if (sinceAnalysed >= analyseAfter) {
-      sinceAnalysed = 0;
-      analyseAfter = Math.min(analyseAfter * 2, FOLD_ANALYSE_EVENTS_MAX);
-      await tidyTables(database);
-    }
+    if (events > 0) await statistics.note(events);
     return events;
   };
   return {
@@ -207,6 +196,8 @@ export function createFold(database: Database): Fold {
       } while (await isPending(database, projectId, upTo));
     },
     async catchUpAll() {
+      // Whoever updates, or restarts, may have much that the planner was never told of.
+      await statistics.note(0);
       const projects = await database.query<{ project_id: number }>(
         `SELECT DISTINCT project_id FROM fold_marks UNION ${STALE_PROJECTS} ORDER BY project_id`,
         [RULES_VERSION],
@@ -224,24 +215,4 @@ async function isPending(sql: Sql, projectId: number, upTo: number): Promise<boo
     [projectId, upTo],
   );
   return rows.length > 0;
-}
-
-/** Tables that the fold changes much; plans need to know their sizes. */
-const FOLDED_TABLES = [
-  "facts",
-  "sessions",
-  "actors",
-  "identities",
-  "visitor_days",
-  "acquisition_days",
-  "history_segments",
-];
-
-/**
- * Tells the planner what the tables hold: PostgreSQL would do so by itself a minute later, the
- * embedded engine never; nor does that one clear away what updates leave behind.
- */
-async function tidyTables(database: Database): Promise<void> {
-  const verb = database.engine === "embedded" ? "VACUUM (ANALYZE)" : "ANALYZE";
-  for (const table of FOLDED_TABLES) await database.query(`${verb} ${table}`);
 }

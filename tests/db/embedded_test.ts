@@ -135,3 +135,31 @@ Deno.test("openEmbedded: a folder that is no database is unavailable, and unlock
     await assert.rejects(openEmbedded(dataDir), { name: "DatabaseUnavailable" });
     (await lockFolder(dataDir)).release();
   }));
+
+Deno.test("openEmbedded: what waits too long for its turn is refused, and never begun", () =>
+  inFolder(async (dataDir) => {
+    const sql = await openEmbedded(dataDir, 300);
+    try {
+      await sql.script("CREATE TABLE kept (n int)");
+      const slow =
+        "SELECT count(*) AS n FROM generate_series(1, 2500) a, generate_series(1, 2500) b";
+      const long = sql.query<{ n: number }>(slow);
+      let isOver = false;
+      long.then(() => isOver = true);
+      const late = [
+        sql.query("INSERT INTO kept VALUES (1)"),
+        sql.transaction((tx) => tx.query("INSERT INTO kept VALUES (2)")),
+      ];
+      for (const one of late) {
+        await assert.rejects(one, { name: "DatabaseUnavailable", message: /busy for 300 ms/ });
+      }
+      assert.equal(isOver, false);
+      // Whoever comes while it is still busy, and whoever has begun, is served in turn.
+      const patient = long.then(() => sql.query("INSERT INTO kept VALUES (3)"));
+      assert.equal((await long)[0]!.n, 6_250_000);
+      await patient;
+      assert.deepEqual(await sql.query("SELECT n FROM kept"), [{ n: 3 }]);
+    } finally {
+      await sql.close();
+    }
+  }));

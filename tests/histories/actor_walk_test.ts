@@ -1,9 +1,10 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Param, Row, Sql } from "../../src/db/sql.ts";
-import { type ActorWay, walkActors } from "../../src/histories/actor_walk.ts";
+import { walkActors } from "../../src/histories/actor_walk.ts";
+import type { ActorWay } from "../../src/histories/actor_way.ts";
 import { type Histories, loadHistories } from "../../src/histories/histories.ts";
 import { ID_BYTES, type Segment } from "../../src/histories/segment.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
@@ -51,9 +52,10 @@ class IdTable implements Sql {
 /** The names of the events of a way, in its order. */
 function numbersOf(way: ActorWay): number[] {
   const numbers: number[] = [];
-  for (let i = 0; i < way.count; i++) {
+  for (let i = way.first; i < way.end; i++) {
     assert.ok(way.starts[i]! < way.ends[i]!);
-    numbers.push(...way.segments[i]!.names.subarray(way.starts[i]!, way.ends[i]!));
+    const { names } = way.segments[way.segmentOf[i]!]!;
+    numbers.push(...names.subarray(way.starts[i]!, way.ends[i]!));
   }
   return numbers;
 }
@@ -67,7 +69,7 @@ interface Visit {
 async function visitsOf(sql: Sql, histories: Histories): Promise<Visit[]> {
   const visits: Visit[] = [];
   await walkActors(sql, histories, (actor, way) => {
-    visits.push({ actor, numbers: numbersOf(way), stretches: way.count });
+    visits.push({ actor, numbers: numbersOf(way), stretches: way.end - way.first });
   });
   return visits;
 }

@@ -1,5 +1,5 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { Histories } from "../../src/histories/histories.ts";
 import { walkNamed } from "../../src/histories/named_walk.ts";
 import { historiesOf, segmentsOf, type Told, told } from "./walk_world.ts";
@@ -112,11 +112,18 @@ function longHistories(wanted: number): Histories {
   const segment = {
     ...{ segmentId: 1, fromMs: 0, toMs: 0, names, marks: names },
     ...{ paths: bare, contexts: bare, traffics: bare, depths: new Float64Array(0) },
+    scrolls: new Uint32Array(0),
+    nameBits: Int32Array.of(-1),
     identities: Int32Array.of(1),
     starts: Uint32Array.of(0, length),
     times: new Uint32Array(length),
   };
-  return { projectId: 1, segments: [segment], actorOf: Int32Array.of(0, 1) };
+  return {
+    projectId: 1,
+    segments: [segment],
+    actorOf: Int32Array.of(0, 1),
+    runs: (find) => find(),
+  };
 }
 
 Deno.test("walkNamed: others have their turn meanwhile", async () => {

@@ -1,13 +1,15 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { Param, Row, Sql } from "../../src/db/sql.ts";
 import { columnText } from "../../src/histories/column.ts";
 import { loadHistories } from "../../src/histories/histories.ts";
-import { type LoadedSegment, SegmentCache } from "../../src/histories/segment_cache.ts";
+import type { LoadedSegment } from "../../src/histories/loaded_segment.ts";
+import { findRuns } from "../../src/histories/run_table.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { HISTORY_FETCH_BYTES_MAX, HISTORY_READ_BYTES_MAX } from "../../src/limits.ts";
 
-/** What a segment of one event weighs without its times: 4 + 8 + 1 + 1 + 1. */
-const BARE_BYTES = 15;
+/** What a segment of one event weighs without its times: 4 + 8 + 1 + 1 + 1, and the bits of its run: 4. */
+const BARE_BYTES = 19;
 
 /** One that weighs so many bytes. */
 function weighing(segmentId: number, bytes: number): LoadedSegment {
@@ -24,6 +26,8 @@ function weighing(segmentId: number, bytes: number): LoadedSegment {
     contexts: Uint8Array.of(1),
     traffics: Uint8Array.of(1),
     depths: new Float64Array(0),
+    scrolls: new Uint32Array(0),
+    nameBits: Int32Array.of(4),
     marks: names,
   };
 }
@@ -222,6 +226,31 @@ Deno.test("loadHistories: who is who is asked for again once that has changed", 
   assert.equal(sql.linksFetched, 2);
   await loadHistories(later, cache, 2, SPAN);
   assert.equal(later.linksFetched, 1);
+});
+
+Deno.test("loadHistories: which runs are whose is found once, until segments or links change", async () => {
+  const cache = new SegmentCache(10 * BYTES);
+  const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
+  let finds = 0;
+  const runsOf = async (sql: FakeSql, projectId = 1) => {
+    const { segments, actorOf, runs } = (await loadHistories(sql, cache, projectId, SPAN))!;
+    return await runs(() => {
+      finds++;
+      return findRuns(segments, actorOf);
+    });
+  };
+  const first = await runsOf(sql);
+  assert.deepEqual([...first.offsets], [0, 0, 1, 2]);
+  assert.equal(await runsOf(sql), first);
+  assert.equal(finds, 1);
+  const others = new FakeSql(new Map([[2, 10]]));
+  assert.deepEqual([...(await runsOf(others)).offsets], [0, 0, 0, 1]);
+  assert.equal(await runsOf(sql), first);
+  await runsOf(sql, 2);
+  sql.links.set(2, 1);
+  sql.linksVersion++;
+  assert.deepEqual([...(await runsOf(sql)).offsets], [0, 0, 2, 2]);
+  assert.equal(finds, 4);
 });
 
 Deno.test("loadHistories: not more than a read may follow", async () => {

@@ -2,13 +2,16 @@ import type { Sql } from "../../src/db/sql.ts";
 import { columnText } from "../../src/histories/column.ts";
 import type { Histories } from "../../src/histories/histories.ts";
 import {
+  type LoadedSegment,
+  loadedSegment as segmentAsLoaded,
+} from "../../src/histories/loaded_segment.ts";
+import {
   type HistoryEvent,
   ID_BYTES,
   type Segment,
   segmentOf,
 } from "../../src/histories/segment.ts";
-import type { LoadedSegment } from "../../src/histories/segment_cache.ts";
-import { SEGMENT_COLUMNS } from "../../src/histories/stored_segment.ts";
+import { SEGMENT_COLUMNS, type SegmentColumns } from "../../src/histories/stored_segment.ts";
 
 /** An event that nothing else is told of; its name is its number. */
 export interface Told {
@@ -57,8 +60,8 @@ export function segmentsOf(groups: readonly (readonly Told[])[]): Segment[] {
 /** A segment as reads follow it where they ask nothing of properties. */
 export function loadedSegment(segment: Segment, segmentId: number): LoadedSegment {
   const columns = Object.fromEntries(SEGMENT_COLUMNS.map((name) => [name, segment[name]]));
-  const { fromMs, toMs, names } = segment;
-  return { ...columns, segmentId, fromMs, toMs, marks: names } as unknown as LoadedSegment;
+  const { fromMs, toMs } = segment;
+  return segmentAsLoaded(segmentId, { ...columns, fromMs, toMs } as unknown as SegmentColumns);
 }
 
 /** Segments in the order of their first event, each identity its own actor unless it is linked. */
@@ -77,6 +80,7 @@ export function historiesOf(
     segments: segments.map((segment, i) => loadedSegment(segment, i + 1))
       .toSorted((a, b) => a.fromMs - b.fromMs),
     actorOf: Int32Array.from({ length: last + 1 }, (_, i) => links.get(i) ?? i),
+    runs: (find) => find(),
   };
 }
 

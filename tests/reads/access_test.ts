@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { DatabaseUnavailable } from "../../src/db/sql.ts";
-import type { Read, Report } from "../../src/reports/report.ts";
-import { getReport } from "../../src/reports/report_endpoint.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
+import type { Report } from "../../src/reports/report.ts";
+import { getReport } from "../../src/reports/report_endpoint.ts";
 import { createFold } from "../../src/sessions/fold.ts";
+import type { Read } from "../../src/walks/read.ts";
 import {
   assertProblem,
   type Json,

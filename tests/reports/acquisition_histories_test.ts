@@ -1,12 +1,12 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { figuresInHistories } from "../../src/reports/acquisition_histories.ts";
-import { ACQUISITION } from "../../src/reports/acquisition.ts";
-import { BY, type By } from "../../src/reports/acquisition_values.ts";
+import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
-import { type Field, type Filter, SESSION_FIELDS } from "../../src/reports/filters.ts";
-import type { Read } from "../../src/reports/report.ts";
-import type { BotChoice, Span } from "../../src/reports/selection.ts";
+import { ACQUISITION } from "../../src/reports/acquisition.ts";
+import { figuresInHistories } from "../../src/reports/acquisition_histories.ts";
+import { BY, type By } from "../../src/reports/acquisition_values.ts";
+import { type Field, type Filter, SESSION_FIELDS } from "../../src/selection/filters.ts";
+import type { BotChoice, Span } from "../../src/selection/selection.ts";
+import type { Read } from "../../src/walks/read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 import {

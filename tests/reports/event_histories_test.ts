@@ -1,21 +1,21 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { Sql } from "../../src/db/sql.ts";
-import type { LoadedSegment } from "../../src/histories/segment_cache.ts";
+import type { LoadedSegment } from "../../src/histories/loaded_segment.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { LISTED_TIES_MAX } from "../../src/limits.ts";
 import { listInHistories } from "../../src/reports/event_histories.ts";
-import { type Filter, SESSION_FIELDS } from "../../src/reports/filters.ts";
-import type { MarkedHistories } from "../../src/reports/property_marks.ts";
-import type { Range } from "../../src/reports/range.ts";
-import type { Read } from "../../src/reports/report.ts";
-import type { BotChoice } from "../../src/reports/selection.ts";
 import {
   currentSnapshot,
   type EventSelection,
   readStoredEvents,
 } from "../../src/reports/stored_events.ts";
+import { type Filter, SESSION_FIELDS } from "../../src/selection/filters.ts";
+import type { Range } from "../../src/selection/range.ts";
+import type { BotChoice } from "../../src/selection/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
+import type { MarkedHistories } from "../../src/walks/property_marks.ts";
+import type { Read } from "../../src/walks/read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { followedHistories, historiesOf, NO_HISTORIES } from "../support/read_histories.ts";
@@ -196,12 +196,15 @@ onBothEngines(
         contexts: column(1),
         traffics: column(0),
         depths: new Float64Array(),
+        scrolls: new Uint32Array(),
+        nameBits: Int32Array.of(-1),
         marks: column(0),
       };
       const histories: MarkedHistories = {
         projectId: 1,
         segments: [segment],
         actorOf: Int32Array.of(0, 1),
+        runs: (find) => find(),
         bits: new Map(),
         property: () => assert.fail("no property is asked for"),
       };

@@ -1,6 +1,5 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type Filter, propertyOf, SESSION_FIELDS } from "../../src/reports/filters.ts";
+import assert from "node:assert/strict";
 import { FUNNELS } from "../../src/reports/funnels.ts";
 import { GOALS } from "../../src/reports/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmap_paths.ts";
@@ -8,6 +7,7 @@ import { PAGES } from "../../src/reports/pages.ts";
 import type { Report } from "../../src/reports/report.ts";
 import { RETENTION } from "../../src/reports/retention.ts";
 import { TRENDS } from "../../src/reports/trends.ts";
+import { type Filter, propertyOf, SESSION_FIELDS } from "../../src/selection/filters.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 import { readOf } from "./insight_world.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Row, Sql } from "../../src/db/sql.ts";
 import { CountedAttempts, tallyAttempts } from "../../src/reports/funnel_tally.ts";
-import type { Scope } from "../../src/reports/selection.ts";
+import type { Scope } from "../../src/selection/selection.ts";
 
 const SCOPE: Scope = { projectId: 1, siteHost: null, bots: "exclude", filters: [] };
 

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
-import { readInterval } from "../../src/reports/buckets.ts";
 import { GOALS } from "../../src/reports/goals.ts";
-import { readRange } from "../../src/reports/range.ts";
-import type { Read } from "../../src/reports/report.ts";
 import { deleteGoal, putGoal } from "../../src/reports/saved_goals.ts";
-import type { Scope } from "../../src/reports/selection.ts";
+import { readInterval } from "../../src/selection/buckets.ts";
+import { readRange } from "../../src/selection/range.ts";
+import type { Scope } from "../../src/selection/selection.ts";
+import type { Read } from "../../src/walks/read.ts";
 import { newRow } from "../support/event_rows.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type Calendar, calendarOf } from "../../src/reports/insight_calendar.ts";
-import { readRange } from "../../src/reports/range.ts";
+import { readRange } from "../../src/selection/range.ts";
 
 const ZONE = "Europe/Berlin";
 

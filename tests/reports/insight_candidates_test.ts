@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
-import { bucketsOf } from "../../src/reports/buckets.ts";
-import type { EventMatch, Filter } from "../../src/reports/filters.ts";
 import { calendarOf } from "../../src/reports/insight_calendar.ts";
 import {
   type Asked,
@@ -13,10 +11,12 @@ import {
 import { candidatesInFacts } from "../../src/reports/insight_facts.ts";
 import { candidatesInHistories } from "../../src/reports/insight_histories.ts";
 import { readKpis } from "../../src/reports/kpis.ts";
-import type { Range } from "../../src/reports/range.ts";
-import type { Read } from "../../src/reports/report.ts";
-import type { Span } from "../../src/reports/selection.ts";
+import { bucketsOf } from "../../src/selection/buckets.ts";
+import type { EventMatch, Filter } from "../../src/selection/filters.ts";
+import type { Range } from "../../src/selection/range.ts";
+import type { Span } from "../../src/selection/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
+import type { Read } from "../../src/walks/read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { diceOf, pick, readOf, store } from "./insight_world.ts";

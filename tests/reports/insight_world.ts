@@ -2,11 +2,11 @@ import type { Project } from "../../src/auth/projects.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
-import { readInterval } from "../../src/reports/buckets.ts";
-import { readComparison } from "../../src/reports/comparison.ts";
-import { readFilters } from "../../src/reports/filters.ts";
-import { readRange } from "../../src/reports/range.ts";
-import type { Read } from "../../src/reports/report.ts";
+import { readInterval } from "../../src/selection/buckets.ts";
+import { readComparison } from "../../src/selection/comparison.ts";
+import { readFilters } from "../../src/selection/filters.ts";
+import { readRange } from "../../src/selection/range.ts";
+import type { Read } from "../../src/walks/read.ts";
 import { newRow } from "../support/event_rows.ts";
 import { historiesOf } from "../support/read_histories.ts";
 

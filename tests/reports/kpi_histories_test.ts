@@ -1,8 +1,8 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type Field, SESSION_FIELDS } from "../../src/reports/filters.ts";
+import assert from "node:assert/strict";
 import { readKpis, type Source } from "../../src/reports/kpis.ts";
-import type { BotChoice, Scope, Span } from "../../src/reports/selection.ts";
+import { type Field, SESSION_FIELDS } from "../../src/selection/filters.ts";
+import type { BotChoice, Scope, Span } from "../../src/selection/selection.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 import {

@@ -52,6 +52,23 @@ onBothEngines("GET /v1/events?after=: live tailing", async (t, db) => {
       },
     );
 
+    await t.step("a cursor goes with the `after` of its page, and with no other", async () => {
+      const project = await server.project();
+      await server.post(project, [newEvent(), newEvent(), newEvent()]);
+      const read = (query: Record<string, string>) =>
+        server.read(project.id, { limit: "2", bots: "include", ...query });
+      const after = "2001-01-01T00:00:00Z";
+      const ofTail = (await read({ after })).body.nextCursor;
+      const ofList = (await read({})).body.nextCursor;
+      assert.equal((await read({ after, cursor: ofTail })).body.events.length, 1);
+      assert.equal((await read({ cursor: ofList })).body.events.length, 1);
+      for (const query of [{ cursor: ofTail }, { cursor: ofList, after }]) {
+        const { status, body } = await read(query);
+        assert.equal(status, 400);
+        assert.equal(body.errors[0].field, "cursor");
+      }
+    });
+
     await t.step("neither misses nor repeats what concurrent writers commit", async () => {
       const project = await server.project();
       const tail = new Tail(server, project.id, 7);

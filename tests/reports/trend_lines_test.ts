@@ -1,8 +1,8 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { Database, Sql } from "../../src/db/sql.ts";
+import type { LoadedSegment } from "../../src/histories/loaded_segment.ts";
 import type { PropertyColumn } from "../../src/histories/property_columns.ts";
-import type { LoadedSegment } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import {
@@ -10,11 +10,11 @@ import {
   PROPERTY_COMPARED_LENGTH_MAX,
   TREND_VALUES_MAX,
 } from "../../src/limits.ts";
-import { type Field, SESSION_FIELDS } from "../../src/reports/filters.ts";
-import type { MarkedHistories } from "../../src/reports/property_marks.ts";
-import { propertyValueIds } from "../../src/reports/property_value_ids.ts";
 import { TRENDS } from "../../src/reports/trends.ts";
+import { type Field, SESSION_FIELDS } from "../../src/selection/filters.ts";
 import { createFold } from "../../src/sessions/fold.ts";
+import type { MarkedHistories } from "../../src/walks/property_marks.ts";
+import { propertyValueIds } from "../../src/walks/property_value_ids.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
-import { loadMarkedHistories } from "../../src/reports/property_marks.ts";
-import type { Read } from "../../src/reports/report.ts";
+import { loadMarkedHistories } from "../../src/walks/property_marks.ts";
+import type { Read } from "../../src/walks/read.ts";
 
 /** For reads that are to ask the facts. */
 export const NO_HISTORIES: Read["histories"] = () => Promise.resolve(null);

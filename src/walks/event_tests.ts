@@ -1,0 +1,204 @@
+import { packInts, unpackInts } from "../db/packed_ints.ts";
+import type { Row, Sql } from "../db/sql.ts";
+import { BOT_BIT } from "../histories/loaded_segment.ts";
+import { type FieldId, type FilterIds, filterIds } from "../selection/filter_conditions.ts";
+import { type Field, type Filter, isSessionField, propertyOf } from "../selection/filters.ts";
+import type { BotChoice, Scope } from "../selection/selection.ts";
+import { SqlParams } from "../selection/sql_params.ts";
+import { isMarked, type MarkBits, wantedMarks } from "./property_marks.ts";
+
+const INT_MIN = -(2 ** 31);
+const INT_MAX = 2 ** 31 - 1;
+/** Contexts of bots have negative ids: the first and the last id that pass. */
+const CONTEXTS_OF: Readonly<Record<BotChoice, readonly [number, number]>> = {
+  exclude: [0, INT_MAX],
+  include: [INT_MIN, INT_MAX],
+  only: [INT_MIN, -1],
+};
+
+/** Whether a field's value is told by the numbers that histories hold of an event. */
+export function isHeldByHistories(field: Field): boolean {
+  return !isSessionField(field) && field !== "title" && field !== "referrer" &&
+    propertyOf(field) === null;
+}
+
+/** Whether histories tell which events pass these filters. */
+export function isKnownToHistories(filters: readonly Filter[]): boolean {
+  return filters.every(({ field }) => isHeldByHistories(field) || isMarked(field));
+}
+
+/** Which ids pass: 1 at each one's place. Null: all do. */
+interface PassingIds {
+  readonly names: Uint8Array | null;
+  /** Events without a path have that of id 0. */
+  readonly paths: Uint8Array | null;
+  /** The place of id c is `c - contextsFrom`. */
+  readonly contexts: Uint8Array | null;
+  readonly actors: Uint8Array | null;
+}
+
+/** How far the ids of a project reach. */
+interface IdReach extends Row {
+  readonly term_max: number;
+  readonly context_min: number;
+  readonly context_max: number;
+  readonly identity_max: number;
+}
+
+/** Which events pass, by what histories hold of them. */
+export class EventTest implements PassingIds {
+  readonly names: Uint8Array | null;
+  readonly paths: Uint8Array | null;
+  readonly contexts: Uint8Array | null;
+  readonly actors: Uint8Array | null;
+  readonly contextsFrom: number;
+  /** The largest id of a context. */
+  readonly contextsTo: number;
+  /** The first and the last id of contexts that `bots` lets through. */
+  readonly contextMin: number;
+  readonly contextMax: number;
+  /** The largest id of a name or a path. */
+  readonly termMax: number;
+  /** The bits that an event's mark must have. */
+  readonly marks: number;
+
+  constructor(bots: BotChoice, passing: PassingIds, marks: number, reach: IdReach) {
+    this.marks = marks;
+    this.names = passing.names;
+    this.paths = passing.paths;
+    this.contexts = passing.contexts;
+    this.actors = passing.actors;
+    this.contextsFrom = reach.context_min;
+    this.contextsTo = reach.context_max;
+    [this.contextMin, this.contextMax] = CONTEXTS_OF[bots];
+    this.termMax = reach.term_max;
+  }
+
+  /** Whether an event of this name, path (0: none), context, actor and mark passes. */
+  passes(name: number, path: number, context: number, actor: number, mark: number): boolean {
+    return (this.names === null || this.names[name] === 1) &&
+      this.passesBeyondName(path, context, actor, mark);
+  }
+
+  /** The same of an event whose name is known to pass. */
+  passesBeyondName(path: number, context: number, actor: number, mark: number): boolean {
+    return context >= this.contextMin && context <= this.contextMax &&
+      (mark & this.marks) === this.marks &&
+      (this.paths === null || this.paths[path] === 1) &&
+      (this.contexts === null || this.contexts[context - this.contextsFrom] === 1) &&
+      (this.actors === null || this.actors[actor] === 1);
+  }
+
+  /** Whether an event of a run may fail for being a bot's, or none: see `nameBits` of runs. */
+  mayFailByBots(nameBits: number): boolean {
+    if (this.contextMax < 0) return true;
+    return this.contextMin === 0 && (nameBits & BOT_BIT) !== 0;
+  }
+
+  /** Whether, bots apart, the name alone decides. */
+  get isOfName(): boolean {
+    return this.paths === null && this.contexts === null && this.actors === null &&
+      this.marks === 0;
+  }
+}
+
+const REACH = `
+SELECT
+  (SELECT coalesce(max(term_id), 0) FROM terms WHERE project_id = $1::int) AS term_max,
+  (SELECT coalesce(min(context_id), 0) FROM contexts WHERE project_id = $1::int) AS context_min,
+  (SELECT coalesce(max(context_id), 0) FROM contexts WHERE project_id = $1::int) AS context_max,
+  (SELECT coalesce(max(identity_id), 0) FROM identities WHERE project_id = $1::int) AS identity_max`;
+
+/** A filter, and the ids that it names. */
+export interface NamedIds {
+  readonly filter: FilterIds;
+  readonly ids: Int32Array;
+}
+
+/** The ids that each filter names. As one text each: a row an id would cost far more. */
+export async function namedIds(
+  sql: Sql,
+  projectId: number,
+  lists: readonly (readonly Filter[])[],
+): Promise<NamedIds[][]> {
+  const params = new SqlParams();
+  const place = { params, project: params.int(projectId), siteHost: null };
+  const wanted = lists.map((filters) => filters.map((filter) => filterIds(place, filter)));
+  const all = wanted.flat();
+  if (all.length === 0) return wanted.map(() => []);
+  const scans = all.map(({ ids }, i) =>
+    `SELECT ${i} AS filter, ${packInts(["n.id"])} AS ids
+    FROM (${ids}) AS n (id)`
+  );
+  const rows = await sql.query<{ filter: number; ids: string | null }>(
+    scans.join(" UNION ALL "),
+    params.values,
+  );
+  const texts = new Map(rows.map((row) => [row.filter, row.ids]));
+  let at = 0;
+  return wanted.map((filters) =>
+    filters.map((filter) => ({ filter, ids: unpackInts(texts.get(at++) ?? null) }))
+  );
+}
+
+/** Which ids from `from` to `to` all of these filters let through; null where there are none. */
+export function passing(
+  filters: readonly NamedIds[],
+  from: number,
+  to: number,
+): Uint8Array | null {
+  if (filters.length === 0) return null;
+  const failed = new Uint8Array(to - from + 1);
+  for (const { filter: { negated }, ids } of filters) {
+    if (negated) {
+      for (const id of ids) failed[id - from] = 1;
+      continue;
+    }
+    const named = new Uint8Array(failed.length);
+    for (const id of ids) named[id - from] = 1;
+    for (let i = 0; i < failed.length; i++) failed[i]! |= 1 - named[i]!;
+  }
+  return failed.map((one) => 1 - one);
+}
+
+/**
+ * Tests of events, one for each list of filters, all of which must hold, and for `bots`. Evaluated
+ * in SQL over the tables that the ids stand for: `sql` must see the moment that the histories are of.
+ * @param bits of the histories' marks: these must be marked by all of the filters on properties
+ * @throws Error where histories do not hold a field of the filters: see `isKnownToHistories`
+ */
+export async function eventTests(
+  sql: Sql,
+  { projectId }: Pick<Scope, "projectId">,
+  bots: BotChoice,
+  lists: readonly (readonly Filter[])[],
+  bits: MarkBits,
+): Promise<EventTest[]> {
+  if (!lists.every(isKnownToHistories)) throw new Error("Histories do not hold a filter's field");
+  const [reach] = await sql.query<IdReach>(REACH, [projectId]);
+  const { term_max, context_min, context_max, identity_max } = reach!;
+  const ofIds = lists.map((filters) => filters.filter(({ field }) => !isMarked(field)));
+  const named = await namedIds(sql, projectId, ofIds);
+  return named.map((filters, i) => {
+    const of = (id: FieldId) => filters.filter(({ filter }) => filter.of === id);
+    const ids: PassingIds = {
+      names: passing(of("name"), 0, term_max),
+      paths: passing(of("path"), 0, term_max),
+      contexts: passing(of("context"), context_min, context_max),
+      actors: passing(of("actor"), 0, identity_max),
+    };
+    return new EventTest(bots, ids, wantedMarks(bits, lists[i]!), reach!);
+  });
+}
+
+/** The test of events that pass `bots` and all filters. See `eventTests`. */
+export async function eventTest(
+  sql: Sql,
+  scope: Pick<Scope, "projectId">,
+  bots: BotChoice,
+  filters: readonly Filter[],
+  bits: MarkBits,
+): Promise<EventTest> {
+  const [test] = await eventTests(sql, scope, bots, [filters], bits);
+  return test!;
+}

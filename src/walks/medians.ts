@@ -1,0 +1,188 @@
+/** Samples side by side in memory: what one more takes when all room is used. */
+const CHUNK_SAMPLES = 65_536;
+
+/** Rounds after which what is left is sorted: chosen values could make each round narrow by little. */
+const ROUNDS_MAX = 64;
+
+function swap(values: Float64Array, a: number, b: number): void {
+  const value = values[a]!;
+  values[a] = values[b]!;
+  values[b] = value;
+}
+
+/** The middle one of the first, the middle and the last value. */
+function pivotOf(values: Float64Array, first: number, last: number): number {
+  const low = values[first]!;
+  const mid = values[first + ((last - first) >> 1)]!;
+  const high = values[last]!;
+  return Math.max(Math.min(low, mid), Math.min(Math.max(low, mid), high));
+}
+
+/**
+ * Moves values between `from` and before `to` so that at `place` stands what would stand there if
+ * they were in order, no larger one before it and no smaller one behind. None may be NaN.
+ */
+export function select(values: Float64Array, from: number, to: number, place: number): void {
+  let first = from;
+  let last = to - 1;
+  for (let round = 0; first < last; round++) {
+    if (round === ROUNDS_MAX) {
+      values.subarray(first, last + 1).sort();
+      return;
+    }
+    const pivot = pivotOf(values, first, last);
+    let i = first;
+    let j = last;
+    while (i <= j) {
+      while (values[i]! < pivot) i++;
+      while (values[j]! > pivot) j--;
+      if (i <= j) swap(values, i++, j--);
+    }
+    if (place <= j) last = j;
+    else if (place >= i) first = i;
+    else return;
+  }
+}
+
+/**
+ * The value between `from` and before `to` that a fraction of the way through them has once they are
+ * in order, as `percentile_cont` has it: between two of them in proportion. Reorders them.
+ * @param place the fraction of the way, in values behind `from`: less than their number
+ */
+export function valueAt(values: Float64Array, from: number, to: number, place: number): number {
+  const below = from + Math.floor(place);
+  select(values, from, to, below);
+  const low = values[below]!;
+  const share = from + place - below;
+  if (share === 0) return low;
+  let high = values[below + 1]!;
+  for (let i = below + 2; i < to; i++) if (values[i]! < high) high = values[i]!;
+  return low + share * (high - low);
+}
+
+// Values are told apart by the upper bits of their doubles, exponent and first five of the fraction:
+// 32 steps from each power of two to the next. Those from 2^-10 to 2^22, where fractions, and
+// milliseconds up to an hour, lie, have buckets of their own; the rest goes to the first and the last.
+const BUCKETS = 1_024;
+const BUCKET_SHIFT = 15;
+const EXPONENT_BIAS = 1_023;
+const FIRST_BUCKET = (EXPONENT_BIAS - 10) << 5;
+
+/** In which bucket a value lies, by the upper half of its double: never before one that is smaller. */
+function bucketOf(high: number): number {
+  const bucket = (high >> BUCKET_SHIFT) - FIRST_BUCKET;
+  return bucket < 0 ? 0 : bucket < BUCKETS ? bucket : BUCKETS - 1;
+}
+
+/** Samples, of which the first `length` are there. */
+class Chunk {
+  length = 0;
+  readonly keys = new Int32Array(CHUNK_SAMPLES);
+  readonly values = new Float64Array(CHUNK_SAMPLES);
+  /** Each value's lower and upper half. */
+  readonly halves = new Int32Array(this.values.buffer);
+}
+
+/** Where the middle of a key's values lies. */
+interface Middle {
+  readonly total: number;
+  /** From bucket `first` to `last`; these hold `count` values, and those before them `before`. */
+  readonly first: number;
+  readonly last: number;
+  readonly before: number;
+  readonly count: number;
+}
+
+/** `counts`: of one key's values, by bucket. */
+function middleOf(counts: Uint32Array): Middle {
+  let total = 0;
+  for (let i = 0; i < BUCKETS; i++) total += counts[i]!;
+  let bucket = 0;
+  let before = 0;
+  while (bucket < BUCKETS - 1 && before + counts[bucket]! <= (total - 1) >> 1) {
+    before += counts[bucket++]!;
+  }
+  const first = bucket;
+  let count = counts[bucket]!;
+  while (bucket < BUCKETS - 1 && before + count <= total >> 1) count += counts[++bucket]!;
+  return { total, first, last: bucket, before, count };
+}
+
+/** Many values, none of them NaN, each of a key: an id from 0 to `keyMax`. */
+export class Samples {
+  readonly #keyMax: number;
+  readonly #full: Chunk[] = [];
+  #chunk = new Chunk();
+
+  constructor(keyMax: number) {
+    this.#keyMax = keyMax;
+  }
+
+  add(key: number, value: number): void {
+    let chunk = this.#chunk;
+    if (chunk.length === CHUNK_SAMPLES) {
+      this.#full.push(chunk);
+      chunk = this.#chunk = new Chunk();
+    }
+    chunk.keys[chunk.length] = key;
+    chunk.values[chunk.length++] = value;
+  }
+
+  /**
+   * The exact median of each of these keys, as `percentile_cont(0.5)` has it; of nothing there is
+   * none. Values are counted by bucket first, and only those of the middle are put in order:
+   * ordering all of them took twice as long.
+   */
+  mediansOf(wanted: readonly number[]): Map<number, number> {
+    // Those that nobody asked for have no row.
+    const rows = new Int32Array(this.#keyMax + 1).fill(-1);
+    for (const [row, key] of wanted.entries()) rows[key] = row;
+    const counts = this.#count(rows, wanted.length);
+    const middles = wanted.map((_, row) =>
+      middleOf(counts.subarray(row * BUCKETS, (row + 1) * BUCKETS))
+    );
+    const gathered = this.#gather(rows, middles);
+    const medians = new Map<number, number>();
+    let from = 0;
+    for (const [row, { total, before, count }] of middles.entries()) {
+      if (total === 0) continue;
+      const place = (total - 1) / 2 - before;
+      medians.set(wanted[row]!, valueAt(gathered, from, from + count, place));
+      from += count;
+    }
+    return medians;
+  }
+
+  /** How many values lie in each bucket, row by row. */
+  #count(rows: Int32Array, rowCount: number): Uint32Array {
+    const counts = new Uint32Array(rowCount * BUCKETS);
+    for (const { keys, halves, length } of [...this.#full, this.#chunk]) {
+      for (let i = 0; i < length; i++) {
+        const row = rows[keys[i]!]!;
+        if (row >= 0) counts[row * BUCKETS + bucketOf(halves[2 * i + 1]!)]!++;
+      }
+    }
+    return counts;
+  }
+
+  /** The values in the middle buckets of each row, row by row. */
+  #gather(rows: Int32Array, middles: readonly Middle[]): Float64Array {
+    const firsts = Int32Array.from(middles, ({ first }) => first);
+    const widths = Int32Array.from(middles, ({ first, last }) => last - first);
+    let total = 0;
+    const places = Int32Array.from(middles, ({ count }) => (total += count) - count);
+    const gathered = new Float64Array(total);
+    for (const { keys, values, halves, length } of [...this.#full, this.#chunk]) {
+      for (let i = 0; i < length; i++) {
+        const row = rows[keys[i]!]!;
+        if (row < 0) continue;
+        // Unsigned, what lies before the middle lies far behind it: half of the values do, and the
+        // processor cannot guess which.
+        const behind = (bucketOf(halves[2 * i + 1]!) - firsts[row]!) >>> 0;
+        if (behind > widths[row]!) continue;
+        gathered[places[row]!++] = values[i]!;
+      }
+    }
+    return gathered;
+  }
+}

@@ -1,0 +1,179 @@
+import type { ActorWay } from "../histories/actor_way.ts";
+import type { LoadedSegment } from "../histories/loaded_segment.ts";
+import { SESSION_GAP_MS } from "../limits.ts";
+import type { Span } from "../selection/selection.ts";
+import { PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../selection/terms.ts";
+import type { EventTest } from "./event_tests.ts";
+import { Samples } from "./medians.ts";
+
+/** What pages come to, by path id; what has no path stands at 0. */
+export class PageTally {
+  readonly visitors: Int32Array;
+  readonly pageviews: Int32Array;
+  readonly entries: Int32Array;
+  readonly bounces: Int32Array;
+  readonly exits: Int32Array;
+  readonly onPageMs: Samples;
+  readonly depths: Samples;
+
+  /** `pathMax`: the largest id of a path. */
+  constructor(readonly pathMax: number) {
+    const counts = () => new Int32Array(pathMax + 1);
+    this.visitors = counts();
+    this.pageviews = counts();
+    this.entries = counts();
+    this.bounces = counts();
+    this.exits = counts();
+    this.onPageMs = new Samples(pathMax);
+    this.depths = new Samples(pathMax);
+  }
+
+  /** Whether anybody saw, began or ended at this page. */
+  isTold(path: number): boolean {
+    return this.pageviews[path]! > 0 || this.entries[path]! > 0 || this.exits[path]! > 0;
+  }
+}
+
+/**
+ * Counts the selected scrolls of a segment in the span whose depth is known. `kept`: 1 at each event
+ * that is looked at at all; null: all are.
+ */
+export function countScrolls(
+  tally: PageTally,
+  segment: LoadedSegment,
+  kept: Uint8Array | null,
+  actorOf: Int32Array,
+  span: Span,
+  test: EventTest,
+): void {
+  const { identities, starts, times, scrolls, paths, contexts, depths, marks } = segment;
+  const fromTime = span.fromMs - segment.fromMs;
+  const toTime = span.toMs - segment.fromMs;
+  for (let scroll = 0, run = 0; scroll < scrolls.length; scroll++) {
+    const at = scrolls[scroll]!;
+    const depth = depths[scroll]!;
+    const time = times[at]!;
+    if (time < fromTime || time >= toTime || Number.isNaN(depth)) continue;
+    if (kept !== null && kept[at] === 0) continue;
+    while (starts[run + 1]! <= at) run++;
+    const path = paths[at]!;
+    if (test.passes(SCROLL, path, contexts[at]!, actorOf[identities[run]!]!, marks[at]!)) {
+      tally.depths.add(path, depth);
+    }
+  }
+}
+
+/** Follows actors through their sessions, and counts who saw, began and ended at which page. */
+export class PageWalk {
+  readonly #tally: PageTally;
+  readonly #span: Span;
+  readonly #reach: Span;
+  readonly #test: EventTest;
+  /** The last actor who saw each path. */
+  readonly #lastActors: Int32Array;
+
+  // The session under way.
+  #startMs = -Infinity;
+  #lastMs = -Infinity;
+  #isSelected = false;
+  #views = 0;
+  #customs = 0;
+  #entryPath = 0;
+  #exitPath = 0;
+  /** Of the page view that waits for the next one: its path, 0 where nobody asks how long it took. */
+  #openPath = 0;
+  #openMs = -Infinity;
+
+  /** `reach`: from the longest pause of a session before the span to the end of all that cross its end. */
+  constructor(tally: PageTally, span: Span, reach: Span, test: EventTest) {
+    this.#tally = tally;
+    this.#span = span;
+    this.#reach = reach;
+    this.#test = test;
+    this.#lastActors = new Int32Array(tally.pathMax + 1).fill(-1);
+  }
+
+  visit(actor: number, way: ActorWay): void {
+    const { segments, segmentOf, starts, ends } = way;
+    for (let i = way.first; i < way.end; i++) {
+      this.#follow(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
+    }
+    this.#endSession();
+  }
+
+  #follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
+    const { fromMs: baseMs, times, names, paths, contexts, traffics, marks } = segment;
+    const fromTime = this.#span.fromMs - baseMs;
+    const toTime = this.#span.toMs - baseMs;
+    const reachFromTime = this.#reach.fromMs - baseMs;
+    const reachToTime = this.#reach.toMs - baseMs;
+    if (times[end - 1]! < reachFromTime) return;
+    for (let at = start; at < end; at++) {
+      const time = times[at]!;
+      if (time < reachFromTime) continue;
+      if (time >= reachToTime) return;
+      const name = names[at]!;
+      const path = paths[at]!;
+      const isAttached = traffics[at] !== 0;
+      if (isAttached) this.#reachSession(baseMs + time, path);
+      if (name === PAGE_VIEW) {
+        const isSelected = this.#test.passes(name, path, contexts[at]!, actor, marks[at]!);
+        const isAsked = isSelected && time >= fromTime && time < toTime;
+        if (isAsked) this.#countView(path, actor);
+        if (!isAttached) continue;
+        if (isSelected) this.#isSelected = true;
+        this.#extendByView(baseMs + time, path, isAsked);
+      } else if (isAttached) {
+        if (!this.#isSelected) {
+          this.#isSelected = this.#test.passes(name, path, contexts[at]!, actor, marks[at]!);
+        }
+        if (name > RESERVED_TERM_MAX) this.#customs++;
+        if (this.#views === 0) this.#exitPath = path;
+      }
+    }
+  }
+
+  #countView(path: number, actor: number): void {
+    this.#tally.pageviews[path]!++;
+    if (this.#lastActors[path] === actor) return;
+    this.#lastActors[path] = actor;
+    this.#tally.visitors[path]!++;
+  }
+
+  /** An event of a session: of the one under way, or of the next. */
+  #reachSession(ms: number, path: number): void {
+    if (ms - this.#lastMs > SESSION_GAP_MS) {
+      this.#endSession();
+      this.#startMs = ms;
+      this.#entryPath = path;
+    }
+    this.#lastMs = ms;
+  }
+
+  #extendByView(ms: number, path: number, isAsked: boolean): void {
+    if (this.#openPath !== 0) this.#tally.onPageMs.add(this.#openPath, ms - this.#openMs);
+    this.#openPath = isAsked ? path : 0;
+    this.#openMs = ms;
+    // Of a session without page views it is the first and the last event that tell.
+    if (this.#views++ === 0) this.#entryPath = path;
+    this.#exitPath = path;
+  }
+
+  /** Sessions that start in the span and hold a selected event count. */
+  #endSession(): void {
+    const tally = this.#tally;
+    if (this.#openPath !== 0) tally.onPageMs.add(this.#openPath, this.#lastMs - this.#openMs);
+    const startsInSpan = this.#startMs >= this.#span.fromMs && this.#startMs < this.#span.toMs;
+    if (startsInSpan && this.#isSelected) {
+      tally.entries[this.#entryPath]!++;
+      tally.exits[this.#exitPath]!++;
+      if (this.#views <= 1 && this.#customs === 0) tally.bounces[this.#entryPath]!++;
+    }
+    this.#startMs = -Infinity;
+    this.#lastMs = -Infinity;
+    this.#isSelected = false;
+    this.#views = 0;
+    this.#customs = 0;
+    this.#openPath = 0;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Project } from "../auth/projects.ts";
+import type { Sql } from "../db/sql.ts";
+import type { Interval } from "../selection/buckets.ts";
+import type { Filter } from "../selection/filters.ts";
+import type { Range } from "../selection/range.ts";
+import type { Scope, Span } from "../selection/selection.ts";
+import type { MarkedHistories } from "./property_marks.ts";
+
+/** What a report works with: the shared parameters as resolved, and one snapshot to look at. */
+export interface Read {
+  /** Read-only, and of one moment: several statements see the same events. */
+  readonly sql: Sql;
+  readonly project: Project;
+  readonly scope: Scope;
+  readonly range: Range;
+  readonly interval: Interval;
+  /** What `compare` asks for; null: nothing. */
+  readonly comparison: Range | null;
+  /** For the report's own parameters. */
+  readonly query: URLSearchParams;
+  /** The named segments of the report's path. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly limit: number;
+  readonly asOfMs: number;
+  /**
+   * What actors did, in whole segments that have an event in the span; of the same moment as `sql`.
+   * Marked by those of the filters that are on properties. Null where that is not at hand: then the
+   * facts tell.
+   */
+  readonly histories: (
+    span: Span,
+    filters: readonly Filter[],
+  ) => Promise<MarkedHistories | null>;
+}

@@ -1,0 +1,114 @@
+import type { Row } from "../db/sql.ts";
+import { walkActors } from "../histories/actor_walk.ts";
+import type { ActorWay } from "../histories/actor_way.ts";
+import type { IntegerColumn } from "../histories/column.ts";
+import type { LoadedSegment } from "../histories/loaded_segment.ts";
+import { type SessionFieldId, sessionFieldId } from "../selection/filter_conditions.ts";
+import type { SessionField } from "../selection/filters.ts";
+import { sessionValue, type Span } from "../selection/selection.ts";
+import { type MatchTests, UNMATCHED } from "./match_tests.ts";
+import type { Read } from "./read.ts";
+import type { SelectedHistories } from "./selected_histories.ts";
+import { SessionWalk, type WalkedSession } from "./session_walk.ts";
+import { countedRows, emptyIds, idsIn, type IdsOf, NO_ID, type ValueIds } from "./value_ids.ts";
+
+const SESSION_COLUMNS: Readonly<Record<SessionFieldId, string>> = {
+  entryPath: "entry_path_id",
+  exitPath: "exit_path_id",
+  traffic: "traffic_id",
+};
+
+const TRAFFIC_MAX =
+  "SELECT coalesce(max(traffic_id), 0) AS traffic_max FROM traffic WHERE project_id = $1::int";
+
+interface TrafficMax extends Row {
+  readonly traffic_max: number;
+}
+
+/** Writes an id of its session beside each event that is in one, of sessions with an event in a span. */
+class SessionIdWriter {
+  readonly columns: ReadonlyMap<LoadedSegment, IntegerColumn>;
+  readonly #idsOf: IdsOf;
+  readonly #of: SessionFieldId;
+  readonly #span: Span;
+  readonly #groupOf: Int32Array;
+  readonly #walk: SessionWalk;
+  #id = NO_ID;
+  readonly #visitStretch = (segment: LoadedSegment, start: number, end: number) =>
+    this.#write(segment, start, end);
+
+  constructor(
+    { histories: { segments }, reach }: SelectedHistories,
+    { groupOf }: MatchTests,
+    span: Span,
+    of: SessionFieldId,
+    idMax: number,
+  ) {
+    this.columns = new Map(
+      segments.map((segment) => [segment, emptyIds(idMax, segment.times.length)]),
+    );
+    this.#idsOf = idsIn(this.columns);
+    this.#of = of;
+    this.#span = span;
+    this.#groupOf = groupOf;
+    this.#walk = new SessionWalk(reach, (session) => this.#visitSession(session));
+  }
+
+  visit(actor: number, way: ActorWay): void {
+    if (this.#isAsked(way)) this.#walk.visit(actor, way);
+  }
+
+  /** Whether any match may take an event: most actors need not be followed for a seldom name. */
+  #isAsked(way: ActorWay): boolean {
+    const groupOf = this.#groupOf;
+    const { segments, segmentOf, starts, ends } = way;
+    for (let i = way.first; i < way.end; i++) {
+      const { names } = segments[segmentOf[i]!]!;
+      const end = ends[i]!;
+      for (let at = starts[i]!; at < end; at++) if (groupOf[names[at]!]! > UNMATCHED) return true;
+    }
+    return false;
+  }
+
+  #visitSession(session: WalkedSession): void {
+    const { fromMs, toMs } = this.#span;
+    if (session.traffic === 0 || session.lastMs < fromMs || session.startMs >= toMs) return;
+    this.#id = session[this.#of];
+    session.forEachStretch(this.#visitStretch);
+  }
+
+  #write(segment: LoadedSegment, start: number, end: number): void {
+    const ids = this.#idsOf(segment)!;
+    const { traffics } = segment;
+    const id = this.#id;
+    for (let at = start; at < end; at++) if (traffics[at] !== 0) ids[at] = id;
+  }
+}
+
+/**
+ * The ids of a field of the events' sessions, of all events in a span that any match may take. The
+ * sessions must lie whole in the reach of the histories.
+ */
+export async function sessionValueIds(
+  { sql, scope }: Pick<Read, "sql" | "scope">,
+  by: SessionField,
+  selected: SelectedHistories,
+  tests: MatchTests,
+  span: Span,
+): Promise<ValueIds> {
+  const of = sessionFieldId(by);
+  const isOfTraffic = of === "traffic";
+  const [found] = await sql.query<TrafficMax>(TRAFFIC_MAX, [scope.projectId]);
+  const idMax = isOfTraffic ? found!.traffic_max : tests.scope.termMax;
+  const writer = new SessionIdWriter(selected, tests, span, of, idMax);
+  await walkActors(sql, selected.histories, (actor, way) => writer.visit(actor, way));
+  return {
+    idsOf: idsIn(writer.columns),
+    idsFrom: NO_ID,
+    idMax,
+    areShared: isOfTraffic,
+    users: null,
+    list: (params, counted) =>
+      countedRows(params, scope, counted, "s", SESSION_COLUMNS[of], sessionValue(by)),
+  };
+}

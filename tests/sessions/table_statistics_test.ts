@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import type { Database } from "../../src/db/sql.ts";
+import { insertEvents } from "../../src/ingest/event_insert.ts";
+import { FOLD_ANALYSE_EVENTS_MIN, FOLD_ANALYSE_LARGE_EVENTS } from "../../src/limits.ts";
+import { createFold } from "../../src/sessions/fold.ts";
+import { TableStatistics } from "../../src/sessions/table_statistics.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { newRow, openWithProjects } from "../support/event_rows.ts";
+
+const TABLES = ["actors", "events", "facts", "history_segments", "identities", "sessions"];
+
+async function store(database: Database, events: number): Promise<void> {
+  const rows = Array.from({ length: events }, () => newRow({ anonymous_id: crypto.randomUUID() }))
+    .sort((a, b) => a.event_id < b.event_id ? -1 : 1);
+  await insertEvents(database, rows);
+}
+
+/** What the planner was told of each table: -1 where it never was told. */
+async function told(database: Database): Promise<Record<string, number>> {
+  const rows = await database.query<{ name: string; rows: number }>(
+    `SELECT relname::text AS name, reltuples::int8 AS rows FROM pg_class
+    WHERE relkind = 'r' AND relname = ANY ($1::text::text[]) ORDER BY relname`,
+    [`{${TABLES.join(",")}}`],
+  );
+  return Object.fromEntries(rows.map(({ name, rows }) => [name, rows]));
+}
+
+onBothEngines(
+  "statistics: the planner knows of small tables, and again of larger ones",
+  async (t, db) => {
+    const database = await openWithProjects(db);
+    // PostgreSQL's own daemon would tell it too, a minute later.
+    if (database.engine === "postgres") {
+      for (const table of TABLES) {
+        await database.script(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
+      }
+    }
+    const fold = createFold(database);
+    const factsToldAfter = async (events: number) => {
+      await store(database, events);
+      await fold.catchUp(1);
+      return (await told(database)).facts;
+    };
+    await t.step("not of a handful, but of a few dozen", async () => {
+      assert.equal(await factsToldAfter(FOLD_ANALYSE_EVENTS_MIN - 1), -1);
+      assert.equal(await factsToldAfter(1), FOLD_ANALYSE_EVENTS_MIN);
+      const { history_segments: segments, ...others } = await told(database);
+      assert.ok(segments! > 0);
+      for (const [table, rows] of Object.entries(others)) {
+        assert.equal(rows, FOLD_ANALYSE_EVENTS_MIN, table);
+      }
+    });
+    await t.step("again when they have grown fivefold", async () => {
+      const growth = 4 * FOLD_ANALYSE_EVENTS_MIN;
+      assert.equal(await factsToldAfter(growth - 1), FOLD_ANALYSE_EVENTS_MIN);
+      assert.equal(await factsToldAfter(1), 5 * FOLD_ANALYSE_EVENTS_MIN);
+    });
+    await t.step("large ones when they have doubled", async () => {
+      const large = FOLD_ANALYSE_LARGE_EVENTS;
+      await database.script(`UPDATE pg_class SET reltuples = ${large} WHERE relname = 'facts'`);
+      const statistics = new TableStatistics(database);
+      await statistics.note(large - 1);
+      assert.equal((await told(database)).facts, large);
+      await statistics.note(1);
+      assert.equal((await told(database)).facts, 5 * FOLD_ANALYSE_EVENTS_MIN);
+    });
+    await t.step("at the start of a server, of what nobody ever told it", async () => {
+      await database.script("UPDATE pg_class SET reltuples = -1 WHERE relname = 'facts'");
+      await createFold(database).catchUpAll();
+      assert.equal((await told(database)).facts, 5 * FOLD_ANALYSE_EVENTS_MIN);
+    });
+  },
+);
