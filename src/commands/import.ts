@@ -1,3 +1,4 @@
+import { parseJson } from "../json_text.ts";
 import { BODY_WIRE_BYTES_MAX, EVENTS_PER_REQUEST_MAX } from "../limits.ts";
 import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command.ts";
 import { chosenProject, withConnection } from "./connection.ts";
@@ -58,7 +59,7 @@ async function* linesOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<strin
 function readLine(text: string, number: number, tally: Tally) {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     tally.reject(number, "invalid_json", "The line is not valid JSON.");
     return null;

@@ -1,3 +1,5 @@
+import { parseJson } from "../json_text.ts";
+
 /**
  * What each PostgreSQL type becomes in JavaScript, by the type's OID, from the server's text format.
  * Both engines use this one table, so that a row means the same whichever engine it comes from.
@@ -10,7 +12,7 @@ const HEX_PAIR = /[0-9a-f]{2}/gi;
 const asText: ValueParser = (text) => text;
 const asNumber: ValueParser = (text) => Number(text);
 const asBoolean: ValueParser = (text) => text === "t";
-const asJson: ValueParser = (text) => JSON.parse(text);
+const asJson: ValueParser = parseJson;
 
 /** `bytea_output = hex`: `\x` and two digits a byte. */
 function asBytes(text: string): Uint8Array {

@@ -1,4 +1,5 @@
 import type { Sql } from "../db/sql.ts";
+import { parseJson } from "../json_text.ts";
 import { PROPERTY_READ_BYTES_MAX } from "../limits.ts";
 import { Pace } from "./pace.ts";
 import { ENCODED_TEXTS, segmentTexts, type StoredTexts } from "./stored_segment.ts";
@@ -82,7 +83,7 @@ class TextSearch {
       ? PLAIN_VALUE.exec(this.#text)
       : null;
     if (plain !== null) return plain[1];
-    const own = JSON.parse(UTF8.decode(this.#texts.subarray(start, end)));
+    const own = parseJson(UTF8.decode(this.#texts.subarray(start, end))) as Record<string, unknown>;
     return Object.hasOwn(own, this.#key) ? JSON.stringify(own[this.#key]) : undefined;
   }
 

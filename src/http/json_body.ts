@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseJson } from "../json_text.ts";
 import {
   BODY_IDLE_MS_MAX,
   BODY_TOTAL_MS_MAX,
@@ -82,7 +83,7 @@ export function readJson<S extends z.ZodType>(request: Request, schema: S): Prom
     }
     let value: unknown = {};
     try {
-      if (text !== "") value = JSON.parse(text);
+      if (text !== "") value = parseJson(text);
     } catch (cause) {
       throw new Problem("invalid_json", "The body is not valid JSON.", { cause });
     }

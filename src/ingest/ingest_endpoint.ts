@@ -6,6 +6,7 @@ import { originMatches } from "../http/cors.ts";
 import type { RateLimit } from "../http/rate_limit.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
+import { parseJson } from "../json_text.ts";
 import {
   BODY_IDLE_MS_MAX,
   BODY_INFLATED_BYTES_MAX,
@@ -98,7 +99,7 @@ function checkContentType(request: Request): void {
 
 function parseBody(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw new Problem("invalid_json", "The body must be one JSON document.");
   }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseJson } from "../json_text.ts";
 import {
   FILTER_TEXT_LENGTH_MAX,
   FILTER_VALUES_MAX,
@@ -194,13 +195,13 @@ function tell(issue: z.core.$ZodIssue, place: string): string {
 }
 
 /** JSON text as the schema makes it. Throws Problem `invalid_parameter` that names `name` and the place. */
-function parseJson<T>(text: string, name: string, schema: z.ZodType<T>): T {
+function readDocument<T>(text: string, name: string, schema: z.ZodType<T>): T {
   if (text.length > PARAMETER_JSON_LENGTH_MAX) {
     throw invalidParameter(name, `Use at most ${PARAMETER_JSON_LENGTH_MAX} characters of JSON.`);
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     throw invalidParameter(name, "Use JSON, URL-encoded.");
   }
@@ -218,7 +219,7 @@ function parseJson<T>(text: string, name: string, schema: z.ZodType<T>): T {
  */
 export function readJson<T>(query: URLSearchParams, name: string, schema: z.ZodType<T>): T | null {
   const text = query.get(name);
-  return text === null || text === "" ? null : parseJson(text, name, schema);
+  return text === null || text === "" ? null : readDocument(text, name, schema);
 }
 
 /** `filters`: conditions that must all hold. */
@@ -238,5 +239,5 @@ export function readField(query: URLSearchParams, name: string): Field | null {
 export function readEventMatch(query: URLSearchParams, name: string): EventMatch | null {
   const text = query.get(name);
   if (text === null || text === "") return null;
-  return parseJson(/^\s*[{"]/.test(text) ? text : JSON.stringify(text), name, EventMatch);
+  return readDocument(/^\s*[{"]/.test(text) ? text : JSON.stringify(text), name, EventMatch);
 }

@@ -133,6 +133,10 @@ Deno.test("loadProperty: keys and values that look like what stands between them
     ["k", "1}", ['{"k": "1}"}']],
     ["__proto__", 1, ['{"a": 0, "__proto__": 1}']],
     ["__proto__", undefined, ['{"a": {"__proto__": 1}}']],
+    // Read after an object with the key `\\` in the same place.
+    ["there\\", 0, [String.raw`{"here": [], "there\\": 0}`]],
+    ['there"', 2, [String.raw`{"here": 1, "there\"": 2}`]],
+    ["there\n", 2, [String.raw`{"here": 1, "there\n": 2}`]],
   ];
   for (const [key, value, texts] of cases) {
     const expected = value === undefined ? [] : [[0, value]];

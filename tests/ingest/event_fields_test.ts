@@ -184,6 +184,16 @@ Deno.test("event: __proto__, constructor and prototype are members like any othe
   assert.equal(({} as Json).polluted, undefined);
 });
 
+Deno.test("event: a key is not taken for one of an event before", async () => {
+  for (const key of ["there\\", 'there"', "there\n", "there\t"]) {
+    const own = `{"here":1,${JSON.stringify(key)}:2}`;
+    const found = await roundTripText(`"properties":${own},"own":${own}`);
+    const expected = new Map([["here", 1], [key, 2]]);
+    assert.deepEqual(new Map(Object.entries(sentProperties(found))), expected);
+    assert.deepEqual(new Map(Object.entries((found.extra as Json).own as Json)), expected);
+  }
+});
+
 Deno.test("event: an id or a name in __proto__ does not count", async () => {
   const id = crypto.randomUUID();
   const { body } = await server.postRaw(project, `{"events":[{"__proto__":{"eventId":"${id}"}}]}`);

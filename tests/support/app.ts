@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type App, createApp, type Substitutes } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/http/log.ts";
+import { parseJson } from "../../src/json_text.ts";
 import { makeDataDir } from "./embedded_template.ts";
 
 /** A desktop browser, so that no event of a test counts as a bot's unless it wants to. */
@@ -44,7 +45,7 @@ export async function readReply(response: Response): Promise<Reply> {
   return {
     status: response.status,
     headers: response.headers,
-    body: isJson && !lines && text !== "" ? JSON.parse(text) : text,
+    body: isJson && !lines && text !== "" ? parseJson(text) : text,
   };
 }
 
