@@ -1,20 +1,18 @@
 import type { Sql } from "../db/sql.ts";
 import { type ActorWay, nameBitsOf } from "../histories/actor_way.ts";
 import { type LoadedSegment, nameBit } from "../histories/loaded_segment.ts";
-import { type FieldId, fieldId } from "../selection/filter_conditions.ts";
+import { type Field, isSessionField } from "../selection/filters.ts";
 import { matchFilters, type Span } from "../selection/selection.ts";
-import {
-  type EventTest,
-  eventTests,
-  isHeldByHistories,
-  isKnownToHistories,
-} from "../walks/event_tests.ts";
+import { type EventTest, eventTests, isKnownToHistories } from "../walks/event_tests.ts";
+import { fieldValueIds, isToldByHistories } from "../walks/field_value_ids.ts";
+import { matchTests } from "../walks/match_tests.ts";
 import type { Read } from "../walks/read.ts";
 import {
   type SelectedHistories,
   selectHistories,
   walkSelected,
 } from "../walks/selected_histories.ts";
+import type { IdsOf, ValueIds } from "../walks/value_ids.ts";
 import {
   type ActorEvents,
   type AttemptRules,
@@ -40,8 +38,9 @@ export async function selectFunnelHistories(
 ): Promise<SelectedHistories | null> {
   const { steps, exclude, by } = question.definition;
   const filters = [...steps, ...exclude].flatMap((match) => match.filters);
-  if (!isKnownToHistories(filters) || by !== null && !isHeldByHistories(by)) return null;
-  return await selectHistories(read, reachOf(question), filters);
+  if (!isKnownToHistories(filters) || by !== null && !isToldByHistories(by)) return null;
+  const needsSessions = by !== null && isSessionField(by);
+  return await selectHistories(read, reachOf(question), filters, needsSessions);
 }
 
 /** One bit of an event's mask, and the events that have it. */
@@ -109,11 +108,6 @@ class EventMasks {
   }
 }
 
-/** The column that tells the value at an event, unless the actor does. */
-function valuesIn({ names, paths, contexts }: LoadedSegment, valueId: FieldId | null) {
-  return valueId === "name" ? names : valueId === "path" ? paths : contexts;
-}
-
 /** Follows actors one after the other, and keeps the attempt of each that counts. */
 class ActorFollower {
   readonly attempts = new CountedAttempts();
@@ -135,8 +129,8 @@ class ActorFollower {
     readonly masks: EventMasks,
     readonly rules: AttemptRules,
     readonly reach: Span,
-    /** What tells the value at an entry; null: nothing is asked of it. */
-    readonly valueId: FieldId | null,
+    /** The ids that tell the values at entries, unless actors do; null: nothing is asked of them. */
+    readonly idsOf: IdsOf | null,
     /** From then on, the window of an entry is not over. */
     readonly lateFromMs: number,
   ) {
@@ -162,7 +156,7 @@ class ActorFollower {
       const hasBots = this.masks.scope.mayFailByBots(nameBits[i]!);
       this.#gather(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
     }
-    if (this.#length > 0 && this.#ms[0]! < this.rules.toMs) this.#finish(actor);
+    if (this.#length > 0 && this.#ms[0]! < this.rules.toMs) this.#finish();
   }
 
   /** Whether, by their names, some of the actor's events may bring an attempt further than its entry, or end it. */
@@ -196,11 +190,7 @@ class ActorFollower {
         if (!this.#isEntry(actor, segment, at)) continue;
         const isLate = segment.fromMs + segment.times[at]! > this.lateFromMs ||
           this.rules.entry === "any" && this.#hasLateEntry(actor, way);
-        const { valueId } = this;
-        const value = valueId === null || valueId === "actor"
-          ? actor
-          : valuesIn(segment, valueId)[at]!;
-        this.attempts.addEntry(isLate, value);
+        this.attempts.addEntry(isLate, this.idsOf?.(segment)?.[at] ?? actor);
         return;
       }
     }
@@ -248,8 +238,7 @@ class ActorFollower {
     const { contextMin, contextMax } = masks.scope;
     const entering = this.#entering;
     const later = this.#wantedLater;
-    const isValued = this.valueId !== null;
-    const values = valuesIn(segment, this.valueId);
+    const values = this.idsOf?.(segment) ?? null;
     const keptMs = this.#ms;
     const keptMasks = this.#masks;
     const keptValues = this.#values;
@@ -270,7 +259,7 @@ class ActorFollower {
       if (mask === 0 || (length === 0 && (mask & entering) === 0)) continue;
       keptMs[length] = fromMs + time;
       keptMasks[length] = mask;
-      if (isValued) keptValues[length] = values[at]!;
+      keptValues[length] = values === null ? actor : values[at]!;
       seen |= mask;
       length++;
       wanted = later;
@@ -279,10 +268,9 @@ class ActorFollower {
     this.#seen = seen;
   }
 
-  #finish(actor: number): void {
-    const valueAt = (place: number) => this.valueId === "actor" ? actor : this.#values[place]!;
+  #finish(): void {
     if (this.#endsAtEntry(this.#seen)) {
-      this.attempts.addEntry(this.#isLate(this.#lastEntry()), valueAt(0));
+      this.attempts.addEntry(this.#isLate(this.#lastEntry()), this.#values[0]!);
       return;
     }
     const events: ActorEvents = { length: this.#length, ms: this.#ms, masks: this.#masks };
@@ -290,7 +278,7 @@ class ActorFollower {
     if (attempt === null) return;
     const { entry, died, lastEntry } = attempt;
     const ms = attempt.events.map((place) => this.#ms[place]!);
-    this.attempts.add(ms, died, this.#isLate(lastEntry), valueAt(entry));
+    this.attempts.add(ms, died, this.#isLate(lastEntry), this.#values[entry]!);
   }
 
   /** Whether events of these bits bring no attempt further than its entry, and end none. */
@@ -326,17 +314,35 @@ class ActorFollower {
   }
 }
 
-/** What a funnel comes to, followed over histories of all its reach: see `selectFunnelHistories`. */
+/** The ids of the values at entries; null where histories do not hold them. */
+async function entryValueIds(
+  sql: Sql,
+  selected: SelectedHistories,
+  { definition: { steps, order }, scope, span }: FunnelQuestion,
+  by: Field,
+): Promise<ValueIds | null> {
+  const entering = order === "unordered" ? steps : steps.slice(0, 1);
+  const { eventFilters: filters, histories } = selected;
+  const tests = await matchTests(sql, { ...scope, filters }, entering, histories.bits);
+  return await fieldValueIds({ sql, scope }, by, span, selected, tests);
+}
+
+/**
+ * What a funnel comes to, followed over histories of all its reach: see `selectFunnelHistories`. Null
+ * where these do not hold the values that it is broken down by.
+ */
 export async function tallyHistories(
   sql: Sql,
   selected: SelectedHistories,
   question: FunnelQuestion,
-): Promise<FunnelTally> {
+): Promise<FunnelTally | null> {
   const { definition, scope, span, asOfMs } = question;
   const { steps, exclude, order, entry, by } = definition;
   const windowMs = windowMsOf(definition);
   const stepCount = steps.length;
   const lists = [selected.eventFilters, ...[...steps, ...exclude].map(matchFilters)];
+  const values = by === null ? null : await entryValueIds(sql, selected, question, by);
+  if (by !== null && values === null) return null;
   const [scopeTest, ...tests] = await eventTests(
     sql,
     scope,
@@ -348,9 +354,9 @@ export async function tallyHistories(
     new EventMasks(definition, scopeTest!, tests),
     { order, entry, stepCount, windowMs, ...span },
     reachOf(question),
-    by === null ? null : fieldId(by),
+    values?.idsOf ?? null,
     asOfMs - windowMs,
   );
   await walkSelected(sql, selected, (actor, way) => follower.visit(actor, way));
-  return await tallyAttempts(sql, scope, follower.attempts, stepCount, by);
+  return await tallyAttempts(sql, follower.attempts, stepCount, values?.list ?? null);
 }

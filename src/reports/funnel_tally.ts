@@ -1,11 +1,9 @@
 import type { Row, Sql } from "../db/sql.ts";
 import { lengthened } from "../histories/actor_way.ts";
 import { FUNNEL_GROUPS_MAX } from "../limits.ts";
-import { fieldId } from "../selection/filter_conditions.ts";
-import type { Field } from "../selection/filters.ts";
-import { factValue, type Scope } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
 import { valueAt } from "../walks/medians.ts";
+import type { CountedIds, ValueIds } from "../walks/value_ids.ts";
 import {
   type FunnelGroupTally,
   type FunnelTally,
@@ -122,21 +120,23 @@ interface ValueRow extends Row {
 /** The values that ids stand for, in the order of their bytes; of a missing one there is no row. */
 async function valuesOf(
   sql: Sql,
-  scope: Scope,
-  by: Field,
-  ids: readonly number[],
+  list: ValueIds["list"],
+  counted: CountedIds,
 ): Promise<ValueRow[]> {
   const params = new SqlParams();
-  const { joins, value } = factValue(params, scope, by);
+  const { from, alias, value } = list(params, counted);
   return await sql.query<ValueRow>(
-    `SELECT f.${fieldId(by)}_id AS id, ${value} AS value
-    FROM (
-      SELECT ${params.int(scope.projectId)} AS project_id, n.id AS ${fieldId(by)}_id
-      FROM unnest(${params.ints(ids)}) AS n (id)) AS f ${joins}
+    `SELECT ${alias}.id AS id, ${value} AS value
+    FROM ${from}
     WHERE (${value}) IS NOT NULL
     ORDER BY (${value}) COLLATE "C"`,
     params.values,
   );
+}
+
+function countedIds(groups: ReadonlyMap<number, Group>): CountedIds {
+  const counts = Array.from(groups.values(), ({ entered }) => entered);
+  return { ids: [...groups.keys()], counts };
 }
 
 /** The attempts of one value; undefined: not looked up yet, null: missing. */
@@ -189,18 +189,17 @@ function unite(byId: Map<number, Group>, rows: readonly ValueRow[]): Group[] {
 }
 
 /**
- * Counts attempts: all of them, and by the values of `by` where that is given. `sql` must see the
- * moment that the attempts are of.
+ * Counts attempts: all of them, and, where `list` is given, by the values that it tells of their ids.
+ * `sql` must see the moment that the attempts are of.
  */
 export async function tallyAttempts(
   sql: Sql,
-  scope: Scope,
   attempts: CountedAttempts,
   stepCount: number,
-  by: Field | null,
+  list: ValueIds["list"] | null,
 ): Promise<FunnelTally> {
-  const byId = by === null ? new Map<number, Group>() : groupsById(attempts, stepCount);
-  const rows = by === null ? [] : await valuesOf(sql, scope, by, [...byId.keys()]);
+  const byId = list === null ? new Map<number, Group>() : groupsById(attempts, stepCount);
+  const rows = list === null ? [] : await valuesOf(sql, list, countedIds(byId));
   const groups = unite(byId, rows);
   const all = new Tally(stepCount);
   const others = new Tally(stepCount);
@@ -212,11 +211,11 @@ export async function tallyAttempts(
   for (let i = 0; i < count; i++) {
     const outcome = outcomes[i]!;
     all.add(outcome, stepsMs, at);
-    if (by !== null) byId.get(values[i]!)!.tally!.add(outcome, stepsMs, at);
+    if (list !== null) byId.get(values[i]!)!.tally!.add(outcome, stepsMs, at);
     at += (outcome & DEPTH) - 1;
   }
   const shown = groups.slice(0, FUNNEL_GROUPS_MAX)
     .map(({ value, tally }): FunnelGroupTally => ({ value: value!, steps: tally!.steps() }));
   if (groups.length > FUNNEL_GROUPS_MAX) shown.push({ value: OTHER, steps: others.steps() });
-  return { steps: all.steps(), ...all.ends, groups: by === null ? null : shown };
+  return { steps: all.steps(), ...all.ends, groups: list === null ? null : shown };
 }

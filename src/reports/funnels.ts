@@ -121,9 +121,8 @@ async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   const question: FunnelQuestion = { definition, scope, span, asOfMs };
   const selected = await selectFunnelHistories(read, question);
-  const tallied = selected === null
-    ? await tallyFacts(sql, question)
-    : await tallyHistories(sql, selected, question);
+  const followed = selected === null ? null : await tallyHistories(sql, selected, question);
+  const tallied = followed ?? await tallyFacts(sql, question);
   return { query: { ...plainDefinition(definition) }, result: shown(definition, tallied) };
 }
 

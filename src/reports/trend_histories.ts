@@ -2,13 +2,14 @@ import type { Row } from "../db/sql.ts";
 import { type EventMatch, type Field, isSessionField } from "../selection/filters.ts";
 import type { Span } from "../selection/selection.ts";
 import { isKnownToHistories } from "../walks/event_tests.ts";
+import { isToldByHistories } from "../walks/field_value_ids.ts";
 import { matchTests } from "../walks/match_tests.ts";
 import { MatchWalk } from "../walks/match_walk.ts";
 import { walkMatched } from "../walks/matched_walk.ts";
 import type { Read } from "../walks/read.ts";
 import { selectHistories } from "../walks/selected_histories.ts";
 import { type Figure, figureOfNothing, PropertyFigures } from "./property_figures.ts";
-import { isToldByLines, readLines } from "./trend_lines.ts";
+import { readLines } from "./trend_lines.ts";
 import type { Measure } from "./trend_measures.ts";
 
 /** What is asked of every bucket. */
@@ -107,7 +108,7 @@ export async function findInHistories(
   const { buckets, events, measure, by } = question;
   const ofEvents = events.flatMap((event) => event.filters);
   if (!isKnownToHistories(ofEvents)) return null;
-  if (by !== null && !isToldByLines(by)) return null;
+  if (by !== null && !isToldByHistories(by)) return null;
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const needsSessions = by !== null && isSessionField(by);
   const selected = await selectHistories(source, span, ofEvents, needsSessions);

@@ -1,20 +1,17 @@
 import type { Row } from "../db/sql.ts";
 import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import { TREND_VALUES_MAX } from "../limits.ts";
-import { type Field, isSessionField, propertyOf } from "../selection/filters.ts";
+import type { Field } from "../selection/filters.ts";
 import type { Span } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
-import { isHeldByHistories } from "../walks/event_tests.ts";
+import { fieldValueIds } from "../walks/field_value_ids.ts";
 import { type MatchTests, UNMATCHED } from "../walks/match_tests.ts";
 import type { Lines } from "../walks/match_walk.ts";
 import { walkMatched } from "../walks/matched_walk.ts";
 import { select } from "../walks/medians.ts";
-import { isMarked } from "../walks/property_marks.ts";
-import { propertyValueIds } from "../walks/property_value_ids.ts";
 import type { Read } from "../walks/read.ts";
 import type { SelectedHistories } from "../walks/selected_histories.ts";
-import { sessionValueIds } from "../walks/session_value_ids.ts";
-import { type CountedIds, eventValueIds, NO_ID, type ValueIds } from "../walks/value_ids.ts";
+import { type CountedIds, NO_ID, type ValueIds } from "../walks/value_ids.ts";
 
 type Source = Pick<Read, "sql" | "scope">;
 
@@ -24,11 +21,6 @@ export interface TrendLines {
   readonly top: readonly (string | null)[];
   /** Line 0 is of all other values, the others are in the order of `top`. */
   readonly lines: Lines;
-}
-
-/** Whether histories may tell events apart by a field. */
-export function isToldByLines(by: Field): boolean {
-  return isHeldByHistories(by) || isSessionField(by) || isMarked(by);
 }
 
 /** Counts the events that any of the matches takes, by the id of a field's value. */
@@ -128,24 +120,10 @@ function linesOf({ idsOf, idsFrom, idMax, users }: ValueIds, top: readonly TopVa
   return { idsOf, count: top.length + 1, lineOf, idsFrom };
 }
 
-/** Null where histories do not hold the field's values. */
-async function valueIds(
-  source: Source,
-  by: Field,
-  selected: SelectedHistories,
-  tests: MatchTests,
-  span: Span,
-): Promise<ValueIds | null> {
-  if (isSessionField(by)) return await sessionValueIds(source, by, selected, tests, span);
-  const key = propertyOf(by);
-  if (key !== null) return await propertyValueIds(selected.histories, key);
-  return await eventValueIds(source, by, selected.histories, tests);
-}
-
 /**
  * How the events in a span that any of the matches takes are told apart by a field: the values with
  * most events have lines of their own.
- * @param by a field that `isToldByLines`; of a session's, sessions must lie whole in what was selected
+ * @param by a field that `isToldByHistories`; of a session's, sessions must lie whole in what was selected
  * @returns null where histories do not hold the field's values
  */
 export async function readLines(
@@ -155,7 +133,7 @@ export async function readLines(
   selected: SelectedHistories,
   tests: MatchTests,
 ): Promise<TrendLines | null> {
-  const values = await valueIds(source, by, selected, tests, span);
+  const values = await fieldValueIds(source, by, span, selected, tests);
   if (values === null) return null;
   const counted = new ValueCount(tests, span, values);
   await walkMatched(

@@ -95,7 +95,9 @@ const question: fc.Arbitrary<FunnelParams> = fc.noBias(fc.record({
   ),
   bots: fc.constantFrom("exclude" as const, "include" as const),
   filters: fc.constantFrom([], [], [], [], KNOWN, MARKED),
-  by: fc.constantFrom("userId", "userId", "userId", "properties.plan", "name", "path"),
+  by: fc.constantFrom(
+    ...["userId", "userId", "userId", "properties.plan", "name", "path", "entryPath", "exitPath"],
+  ),
 }));
 
 onBothEngines("funnels: every actor's way is the reference's", async (_t, db) => {
