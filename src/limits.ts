@@ -353,7 +353,9 @@ export const HISTORY_READ_BYTES_MAX = 512 * MEBIBYTE;
 export const HISTORY_FETCH_BYTES_MAX = 16 * MEBIBYTE;
 /** Bytes of which runs are whose that are kept: 27 MB for ten million events. */
 export const RUN_CACHE_BYTES_MAX = 64 * MEBIBYTE;
-/** Properties: bytes of their columns that are kept, and that one read may load. */
+/** Bytes of titles and referrers that are kept: two an event each, where there are few different ones. */
+export const SELDOM_CACHE_BYTES_MAX = 64 * MEBIBYTE;
+/** Properties: bytes of their columns that are kept, and that one read may load; of titles as well. */
 export const PROPERTY_CACHE_BYTES_MAX = 64 * MEBIBYTE;
 export const PROPERTY_READ_BYTES_MAX = 256 * MEBIBYTE;
 /** Properties: filters of one read that are told by marks, and the values of a key that are compared together. */

@@ -10,6 +10,7 @@ const FUNCTION_LINES_MAX = 70;
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   limits: [],
   json_text: [],
+  referrer_host: [],
   recent_cache: [],
   problem: [],
   pause: [],
@@ -20,9 +21,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   auth: ["db", "http", "limits", "problem", "recent_cache"],
   ingest: ["auth", "db", "http", "json_text", "limits", "problem", "recent_cache"],
   histories: ["db", "json_text", "limits", "recent_cache"],
-  sessions: ["db", "histories", "http", "limits", "pause", "problem", "recent_cache"],
+  sessions: [
+    "db",
+    "histories",
+    "http",
+    "limits",
+    "pause",
+    "problem",
+    "recent_cache",
+    "referrer_host",
+  ],
   captures: ["auth", "db", "http", "limits", "pause", "problem"],
-  selection: ["db", "json_text", "limits", "problem"],
+  selection: ["db", "json_text", "limits", "problem", "referrer_host"],
   walks: ["auth", "db", "histories", "limits", "selection"],
   reports: [
     "auth",

@@ -4,6 +4,7 @@ import savedReports from "../../migrations/0003_saved_reports.sql" with { type: 
 import captures from "../../migrations/0004_captures.sql" with { type: "text" };
 import histories from "../../migrations/0005_histories.sql" with { type: "text" };
 import historyProperties from "../../migrations/0006_history_properties.sql" with { type: "text" };
+import historyTitles from "../../migrations/0007_history_titles.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -14,4 +15,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "0004_captures", sql: captures },
   { version: 5, name: "0005_histories", sql: histories },
   { version: 6, name: "0006_history_properties", sql: historyProperties },
+  { version: 7, name: "0007_history_titles", sql: historyTitles },
 ];

@@ -23,6 +23,9 @@ export interface Segment {
   readonly traffics: IntegerColumn;
   /** Of each scroll event, in order, how deep it went as a fraction of the page; NaN: unknown. */
   readonly depths: Float64Array;
+  /** Ids of terms, and of referrers; 0: none. */
+  readonly titles: IntegerColumn;
+  readonly referrers: IntegerColumn;
   /** 16 bytes an event. */
   readonly ids: Uint8Array;
   /** Which events have properties, ascending. */
@@ -44,6 +47,8 @@ export interface HistoryEvent {
   readonly context: number;
   /** 0: belongs to no session. */
   readonly traffic: number;
+  readonly title: number;
+  readonly referrer: number;
   /** NaN where there is none. */
   readonly depth: number;
   /** As JSON in UTF-8, empty where they are too long to be held; null: there are none. */
@@ -82,6 +87,8 @@ class SegmentBuilder {
   readonly #paths: Int32Array;
   readonly #contexts: Int32Array;
   readonly #traffics: Int32Array;
+  readonly #titles: Int32Array;
+  readonly #referrers: Int32Array;
   readonly #ids: Uint8Array;
   readonly #propertied: number[] = [];
   readonly #textEnds: number[] = [];
@@ -95,6 +102,8 @@ class SegmentBuilder {
     this.#paths = new Int32Array(events);
     this.#contexts = new Int32Array(events);
     this.#traffics = new Int32Array(events);
+    this.#titles = new Int32Array(events);
+    this.#referrers = new Int32Array(events);
     this.#ids = new Uint8Array(events * ID_BYTES);
     this.#texts = new Uint8Array(textBytes);
   }
@@ -113,6 +122,8 @@ class SegmentBuilder {
     this.#paths[at] = event.path;
     this.#contexts[at] = event.context;
     this.#traffics[at] = event.traffic;
+    this.#titles[at] = event.title;
+    this.#referrers[at] = event.referrer;
     if (event.name === SCROLL) this.#depths.push(event.depth);
     this.#ids.set(event.id, at * ID_BYTES);
     if (event.properties !== null) this.#addText(at, event.properties);
@@ -134,6 +145,8 @@ class SegmentBuilder {
     this.#paths[to] = segment.paths[at]!;
     this.#contexts[to] = segment.contexts[at]!;
     this.#traffics[to] = segment.traffics[at]!;
+    this.#titles[to] = segment.titles[at]!;
+    this.#referrers[to] = segment.referrers[at]!;
     if (name === SCROLL) this.#depths.push(segment.depths[scroll]!);
     for (let i = 0; i < ID_BYTES; i++) {
       this.#ids[to * ID_BYTES + i] = segment.ids[at * ID_BYTES + i]!;
@@ -168,6 +181,8 @@ class SegmentBuilder {
       contexts: narrowed(this.#contexts.subarray(0, length)),
       traffics: narrowed(this.#traffics.subarray(0, length)),
       depths: Float64Array.from(this.#depths),
+      titles: narrowed(this.#titles.subarray(0, length)),
+      referrers: narrowed(this.#referrers.subarray(0, length)),
       ids: this.#ids.subarray(0, length * ID_BYTES),
       propertied: Uint32Array.from(this.#propertied),
       textEnds: Uint32Array.from(this.#textEnds),

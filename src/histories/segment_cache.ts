@@ -2,11 +2,13 @@ import {
   HISTORY_PROJECTS_KNOWN_MAX,
   PROPERTY_CACHE_BYTES_MAX,
   RUN_CACHE_BYTES_MAX,
+  SELDOM_CACHE_BYTES_MAX,
 } from "../limits.ts";
 import { RecentCache } from "../recent_cache.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
 import { createPropertyCache } from "./property_columns.ts";
 import { bytesOfRuns, type Runs } from "./run_table.ts";
+import { createSeldomCache } from "./seldom_columns.ts";
 import { WeighedCache } from "./weighed_cache.ts";
 
 /** Has the segments of these ids, in any order. */
@@ -33,7 +35,8 @@ function bytesOf(segment: LoadedSegment): number {
  * never change, so what is here is true for as long as anybody asks for it.
  */
 export class SegmentCache {
-  /** Their properties, as reads asked for them. */
+  /** Their titles and referrers, and their properties, as reads asked for them. */
+  readonly seldom = createSeldomCache(SELDOM_CACHE_BYTES_MAX);
   readonly properties = createPropertyCache(PROPERTY_CACHE_BYTES_MAX);
   readonly #segments: WeighedCache<number, LoadedSegment>;
   readonly #fetches = new Map<number, Promise<SegmentsById>>();

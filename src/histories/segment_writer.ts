@@ -16,11 +16,15 @@ import {
 } from "./segment.ts";
 import {
   ENCODED_SEGMENT,
+  ENCODED_SELDOM,
   ENCODED_TEXTS,
   SEGMENT_COLUMNS,
   segmentColumns,
   segmentTexts,
+  SELDOM_COLUMNS,
+  seldomColumns,
   type StoredSegment,
+  type StoredSeldom,
   type StoredTexts,
 } from "./stored_segment.ts";
 
@@ -30,7 +34,7 @@ const PART_MS = 2 ** 31;
 export const partOf = (ms: string): string => `floor((${ms}) / ${PART_MS}.0)::int`;
 
 /** Bytes of an event in a pack, without its properties: see `packed`. */
-const PACKED_BYTES = 56;
+const PACKED_BYTES = 64;
 /** In front of properties: that there are none. */
 const NO_PROPERTIES = -1;
 
@@ -43,6 +47,8 @@ export interface PackedColumns {
   readonly path: string;
   readonly context: string;
   readonly traffic: string;
+  readonly title: string;
+  readonly referrer: string;
   readonly depth: string;
   readonly properties: string;
 }
@@ -57,11 +63,24 @@ function packedProperties(properties: string): string {
 
 /** An aggregate: events packed into one base64 text, in the order of a segment. */
 export function packed(columns: PackedColumns): string {
-  const { identity, ms, eventId, name, path, context, traffic, depth, properties } = columns;
+  const {
+    identity,
+    ms,
+    eventId,
+    name,
+    path,
+    context,
+    traffic,
+    title,
+    referrer,
+    depth,
+    properties,
+  } = columns;
   return `encode(string_agg(int4send(${identity}) || int8send(${ms}) || uuid_send(${eventId})
     || int4send(${name}) || int4send(coalesce(${path}, 0)) || int4send(${context})
     || float8send(coalesce(${depth}, 'NaN'))
-    || int4send(coalesce(${traffic}, 0)) || ${packedProperties(properties)},
+    || int4send(coalesce(${traffic}, 0)) || int4send(coalesce(${title}, 0))
+    || int4send(coalesce(${referrer}, 0)) || ${packedProperties(properties)},
     ''::bytea ORDER BY ${identity}, ${ms}, ${eventId}), 'base64')`;
 }
 
@@ -70,7 +89,7 @@ function eventsOf(pack: string): HistoryEvent[] {
   const view = new DataView(bytes.buffer);
   const events: HistoryEvent[] = [];
   for (let at = 0; at < bytes.length;) {
-    const length = view.getInt32(at + 52);
+    const length = view.getInt32(at + 60);
     const textAt = at + PACKED_BYTES;
     const textEnd = textAt + Math.max(0, length);
     events.push({
@@ -82,6 +101,8 @@ function eventsOf(pack: string): HistoryEvent[] {
       context: view.getInt32(at + 36),
       depth: view.getFloat64(at + 40),
       traffic: view.getInt32(at + 48),
+      title: view.getInt32(at + 52),
+      referrer: view.getInt32(at + 56),
       properties: length === NO_PROPERTIES ? null : bytes.subarray(textAt, textEnd),
     });
     at = textEnd;
@@ -89,7 +110,14 @@ function eventsOf(pack: string): HistoryEvent[] {
   return events;
 }
 
-const WRITTEN_COLUMNS = [...SEGMENT_COLUMNS, "ids", "propertied", "text_ends", "texts"];
+const WRITTEN_COLUMNS = [
+  ...SEGMENT_COLUMNS,
+  ...SELDOM_COLUMNS,
+  "ids",
+  "propertied",
+  "text_ends",
+  "texts",
+];
 const INSERT = `
 INSERT INTO history_segments (project_id, from_ms, to_ms, events, ${WRITTEN_COLUMNS.join(", ")})
 VALUES ($1::int, $2::int8, $3::int8, $4::int, ${
@@ -101,6 +129,7 @@ async function insertSegment(tx: Sql, projectId: number, segment: Segment | null
   const { fromMs, toMs, times, ids, propertied, textEnds, texts } = segment;
   const columns: Param[] = [
     ...SEGMENT_COLUMNS.map((name) => columnText(segment[name])),
+    ...SELDOM_COLUMNS.map((name) => columnText(segment[name])),
     ids.toBase64(),
     columnText(propertied),
     columnText(textEnds),
@@ -109,17 +138,17 @@ async function insertSegment(tx: Sql, projectId: number, segment: Segment | null
   await tx.query(INSERT, [projectId, fromMs, toMs, times.length, ...columns]);
 }
 
-type TakenSegment = StoredSegment & StoredTexts & { readonly ids: string };
+type TakenSegment = StoredSegment & StoredSeldom & StoredTexts & { readonly ids: string };
 
 const TAKE = `
 DELETE FROM history_segments WHERE project_id = $1::int AND segment_id = $2::int8
-RETURNING ${ENCODED_SEGMENT}, encode(ids, 'base64') AS ids, ${ENCODED_TEXTS}`;
+RETURNING ${ENCODED_SEGMENT}, encode(ids, 'base64') AS ids, ${ENCODED_SELDOM}, ${ENCODED_TEXTS}`;
 
 /** Takes a segment out of the table. */
 async function takeSegment(tx: Sql, projectId: number, segmentId: number): Promise<Segment> {
   const [row] = await tx.query<TakenSegment>(TAKE, [projectId, segmentId]);
   const ids = Uint8Array.fromBase64(row!.ids);
-  return { ...segmentColumns(row!), ids, ...segmentTexts(row!) };
+  return { ...segmentColumns(row!), ...seldomColumns(row!), ids, ...segmentTexts(row!) };
 }
 
 interface SizedSegment extends Row {

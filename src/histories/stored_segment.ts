@@ -27,8 +27,12 @@ export type StoredSegment =
     readonly [C in (typeof SEGMENT_COLUMNS)[number]]: string;
   };
 
+/** Columns of ids that few reads ask for, one at a time. */
+export const SELDOM_COLUMNS = ["titles", "referrers"] as const;
+export type SeldomColumn = (typeof SELDOM_COLUMNS)[number];
+
 /** The members of a segment that most reads do without. */
-type Withheld = "ids" | "propertied" | "textEnds" | "texts";
+type Withheld = SeldomColumn | "ids" | "propertied" | "textEnds" | "texts";
 /** What each read of a segment loads. */
 export type SegmentColumns = Omit<Segment, Withheld>;
 
@@ -45,6 +49,21 @@ export function segmentColumns(row: StoredSegment): SegmentColumns {
     contexts: columnOf(row.contexts) as IntegerColumn,
     traffics: columnOf(row.traffics) as IntegerColumn,
     depths: columnOf(row.depths) as Float64Array,
+  };
+}
+
+/** These columns, in SQL, as base64. */
+export const ENCODED_SELDOM = SELDOM_COLUMNS
+  .map((name) => `encode(${name}, 'base64') AS ${name}`).join(", ");
+
+/** A row of what `ENCODED_SELDOM` selects. */
+export type StoredSeldom = Row & { readonly [C in SeldomColumn]: string };
+
+/** The ids that few reads ask for. */
+export function seldomColumns(row: StoredSeldom): Pick<Segment, SeldomColumn> {
+  return {
+    titles: columnOf(row.titles) as IntegerColumn,
+    referrers: columnOf(row.referrers) as IntegerColumn,
   };
 }
 

@@ -137,7 +137,7 @@ export async function getEvents(
     catchUp,
     (sql) => {
       const histories: Read["histories"] = (span, filters) =>
-        loadMarkedHistories(sql, segments, project.projectId, span, filters);
+        loadMarkedHistories(sql, segments, scope, span, filters);
       return readStoredEvents(sql, selection, { cursor, rows }, histories);
     },
   );

@@ -140,7 +140,7 @@ export async function getReport(
     () => fold.catchUp(projectId),
     (sql) => {
       const histories: Read["histories"] = (span, filters) =>
-        loadMarkedHistories(sql, segments, projectId, span, filters);
+        loadMarkedHistories(sql, segments, scope, span, filters);
       return report.answer({ ...read, sql, histories });
     },
   );

@@ -1,5 +1,6 @@
 /** How the value of a field is computed where no column holds it as it is shown. */
-import { type Field, propertyOf } from "./filters.ts";
+import { bareHost, foreignHost } from "../referrer_host.ts";
+import { type Field, isSeldomField, propertyOf } from "./filters.ts";
 
 /** The device class of a row of `contexts`, spelt out. */
 export function deviceOf(alias: string): string {
@@ -27,10 +28,10 @@ export function isLifted(key: string): boolean {
   return Object.hasOwn(LIFTED, key);
 }
 
-/** Whether a field is to be looked up in the stored event, as nothing else has it. */
+/** Whether a field is to be looked up in the stored event where histories do not tell it: facts do not. */
 export function isStored(field: Field): boolean {
   const key = propertyOf(field);
-  return key === null ? field === "title" || field === "referrer" : isLifted(key);
+  return key === null ? isSeldomField(field) : isLifted(key);
 }
 
 /**
@@ -57,20 +58,15 @@ export function jsonNumber(json: string): string {
   return `CASE WHEN jsonb_typeof(${json}) = 'number' THEN (${json})::numeric END`;
 }
 
-/** A host in SQL as withoutWww makes it: without a leading `www.` and the root's dot. */
-function bareHost(host: string): string {
-  return `nullif(regexp_replace(${host}, '^www\\.|\\.$', '', 'g'), '')`;
-}
-
 /**
  * The host of an event's referrer without `www.`; null where there is none, or where it is the
  * event's own host or the site's. `siteHostParam` stands for the latter.
  */
 export function referrerHost(alias: string, siteHostParam: string): string {
-  const host = String
-    .raw`lower(substring(${alias}.referrer from '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(\[[0-9A-Fa-f:.]+\]|[^/?#:@\\]+)'))`;
-  const bare = bareHost(host);
-  return `(CASE WHEN ${bare} IN (${bareHost(`${alias}.host`)}, ${
-    bareHost(siteHostParam)
-  }) THEN NULL ELSE ${bare} END)`;
+  return foreignHost(`${alias}.referrer`, `${alias}.host`, siteHostParam);
+}
+
+/** The same of a row of `referrers`, whose host is not the event's own. */
+export function knownReferrerHost(alias: string, siteHostParam: string): string {
+  return `nullif(${alias}.host, ${bareHost(siteHostParam)})`;
 }

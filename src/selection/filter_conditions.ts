@@ -1,13 +1,22 @@
 import { createHash } from "node:crypto";
-import { deviceOf, isStored, jsonText, propertyJson, referrerHost } from "./field_values.ts";
+import {
+  deviceOf,
+  isStored,
+  jsonText,
+  knownReferrerHost,
+  propertyJson,
+  referrerHost,
+} from "./field_values.ts";
 import {
   type Field,
   type Filter,
   type FilterOp,
   type FilterValue,
+  isSeldomField,
   isSessionField,
   numberOf,
   propertyOf,
+  type SeldomField,
   type SessionField,
 } from "./filters.ts";
 import { postgresPattern } from "./pattern.ts";
@@ -157,20 +166,36 @@ function nameCondition(place: Place, wanted: Positive): string {
 }
 
 /** What is compared with a whole address has a slash; hosts have none. */
-function referrerCondition(place: Place, wanted: Positive): string {
+function referrerCondition(
+  place: Place,
+  wanted: Positive,
+  address: string,
+  hostOf: (siteHostParam: string) => string,
+): string {
   // Only where it is compared: a parameter that no SQL names has no type.
-  const host = () => referrerHost("e", place.params.text(place.siteHost));
+  const host = () => hostOf(place.params.text(place.siteHost));
   if (wanted.op === "exists") return textCondition(place.params, host(), wanted);
   const parts: string[] = [];
   const whole = wanted.values.filter((value) => String(value).includes("/"));
   const hosts = wanted.values.filter((value) => !String(value).includes("/"));
   if (whole.length > 0) {
-    parts.push(textCondition(place.params, "e.referrer", { ...wanted, values: whole }));
+    parts.push(textCondition(place.params, address, { ...wanted, values: whole }));
   }
   if (hosts.length > 0) {
     parts.push(textCondition(place.params, host(), { ...wanted, values: hosts }));
   }
   return parts.map((part) => `(${part}) IS TRUE`).join(" OR ");
+}
+
+/** A subquery for the referrers that are meant. */
+function referrerIds(place: Place, wanted: Positive): string {
+  const condition = referrerCondition(
+    place,
+    wanted,
+    "r.address",
+    (siteHost) => knownReferrerHost("r", siteHost),
+  );
+  return `SELECT r.referrer_id FROM referrers r WHERE r.project_id = ${place.project} AND (${condition})`;
 }
 
 /** Whether an event passes a filter by not fulfilling its condition. */
@@ -193,7 +218,7 @@ function storedCondition(place: Place, wanted: Positive): string {
   if (key !== null) return propertyCondition(place, "e", key, wanted);
   return wanted.field === "title"
     ? textCondition(place.params, "e.title", wanted)
-    : referrerCondition(place, wanted);
+    : referrerCondition(place, wanted, "e.referrer", (siteHost) => referrerHost("e", siteHost));
 }
 
 /** A condition on the fact itself (alias f). */
@@ -229,7 +254,7 @@ export function sessionFieldId(field: SessionField): SessionFieldId {
 
 /** Ids that a filter names; negated, it lets through all others. */
 export interface FilterIds {
-  readonly of: FieldId | SessionFieldId;
+  readonly of: FieldId | SessionFieldId | SeldomField;
   /** As a subquery. */
   readonly ids: string;
   readonly negated: boolean;
@@ -238,6 +263,8 @@ export interface FilterIds {
 const IDS_OF: Readonly<Record<FilterIds["of"], (place: Place, wanted: Positive) => string>> = {
   name: termIds,
   path: termIds,
+  title: termIds,
+  referrer: referrerIds,
   context: contextIds,
   actor: userIds,
   entryPath: termIds,
@@ -245,11 +272,15 @@ const IDS_OF: Readonly<Record<FilterIds["of"], (place: Place, wanted: Positive) 
   traffic: trafficIds,
 };
 
-/** The ids that decide a filter on a session's field, or an event's which stands in the narrow tables. */
+/** The ids that decide a filter on a session's field, or on an event's that is no property. */
 export function filterIds(place: Place, filter: Filter): FilterIds {
   const wanted = positive(filter);
   const { field } = wanted;
-  const of = isSessionField(field) ? sessionFieldId(field) : fieldId(field);
+  const of = isSessionField(field)
+    ? sessionFieldId(field)
+    : isSeldomField(field)
+    ? field
+    : fieldId(field);
   return { of, ids: IDS_OF[of](place, wanted), negated: wanted.negated };
 }
 

@@ -27,6 +27,8 @@ export const EVENT_FIELDS = [
   "device",
   "userId",
 ] as const;
+/** Those of them that few reads ask for. */
+export const SELDOM_FIELDS = ["title", "referrer"] as const;
 /** Fields of an event's session; an event without a session has none of them. */
 export const SESSION_FIELDS = [
   "source",
@@ -54,6 +56,7 @@ export const FILTER_OPS = [
 ] as const;
 
 export type EventField = typeof EVENT_FIELDS[number];
+export type SeldomField = typeof SELDOM_FIELDS[number];
 export type SessionField = typeof SESSION_FIELDS[number];
 export type PropertyField = `properties.${string}`;
 export type Field = EventField | SessionField | PropertyField;
@@ -75,6 +78,10 @@ const isStorable = (text: string): boolean => text.isWellFormed() && !text.inclu
 
 export function isSessionField(field: Field): field is SessionField {
   return (SESSION_FIELDS as readonly string[]).includes(field);
+}
+
+export function isSeldomField(field: Field): field is SeldomField {
+  return (SELDOM_FIELDS as readonly string[]).includes(field);
 }
 
 /** The key of a `properties.<key>` field; null for every other field. */

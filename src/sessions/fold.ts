@@ -5,6 +5,7 @@ import { rebuildHistories, writeHistories } from "./fold_histories.ts";
 import {
   CONTEXT_KEY,
   reclassifyTraffic,
+  REFERRER_KEY,
   resolveDictionaries,
   RULES_VERSION,
   TRAFFIC_KEY,
@@ -39,10 +40,10 @@ WITH taken AS (
 ), ids AS (
   SELECT unnest(event_ids) AS event_id FROM taken
 )
-INSERT INTO fold_fresh (event_id, at_ms, name, path, anonymous_id, user_id, hash, in_session, context_key, traffic_key, spot,
-  depth, properties)
+INSERT INTO fold_fresh (event_id, at_ms, name, path, title, referrer_key, anonymous_id, user_id, hash,
+  in_session, context_key, traffic_key, spot, depth, properties)
 SELECT e.event_id, round(extract(epoch FROM e.occurred_at) * 1000)::bigint, e.name, e.path,
-  e.anonymous_id, e.user_id,
+  e.title, ${REFERRER_KEY}, e.anonymous_id, e.user_id,
   CASE WHEN e.anonymous_id IS NULL AND e.user_id IS NULL
     THEN translate(encode(e.visitor_hash, 'base64'), '+/=', '-_') END,
   e.in_session, ${CONTEXT_KEY}, CASE WHEN e.in_session THEN ${TRAFFIC_KEY} END,

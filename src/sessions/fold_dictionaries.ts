@@ -1,4 +1,5 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { foreignHost, hostOfAddress } from "../referrer_host.ts";
 import { classifyTraffic, type TrafficFacts } from "./channels.ts";
 
 /** Raised with every change of the channel rules or source lists: history is then classified anew. */
@@ -8,15 +9,17 @@ export const RULES_VERSION = 1;
 export const digestOf = (term: string): string =>
   `encode(substr(sha256(convert_to(${term}, 'UTF8')), 1, 16), 'hex')::uuid`;
 
-/** The host of an event's referrer, in lower case. */
-const REFERRER_HOST = String
-  .raw`lower(substring(e.referrer from '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(\[[0-9A-Fa-f:.]+\]|[^/?#:@\\]+)'))`;
+const REFERRER_HOST = hostOfAddress("e.referrer");
 
 export const CONTEXT_KEY =
   "ROW(e.bot IS TRUE, e.device, e.host, e.country, e.region, e.city, e.browser, e.os)::text";
 
 export const TRAFFIC_KEY =
   `ROW(e.utm_source, e.utm_medium, e.utm_campaign, e.utm_term, e.utm_content, e.click_id_kind, ${REFERRER_HOST}, e.host)::text`;
+
+/** With the host: whether a referrer is of the event's own host is told once. */
+export const REFERRER_KEY =
+  "CASE WHEN e.referrer IS NOT NULL THEN ROW(e.referrer, e.host)::text END";
 
 // Each distinct text once, with one event that has it.
 const GATHER_KEYS = `
@@ -26,6 +29,11 @@ FROM (
   SELECT 't' AS kind, name AS key, NULL::uuid AS sample FROM fold_fresh GROUP BY name
   UNION
   SELECT 't', path, NULL FROM fold_fresh WHERE path IS NOT NULL GROUP BY path
+  UNION
+  SELECT 't', title, NULL FROM fold_fresh WHERE title IS NOT NULL GROUP BY title
+  UNION ALL
+  SELECT 'f', referrer_key, (array_agg(event_id))[1] FROM fold_fresh
+  WHERE referrer_key IS NOT NULL GROUP BY referrer_key
   UNION ALL
   SELECT 'c', context_key, (array_agg(event_id))[1] FROM fold_fresh GROUP BY context_key
   UNION ALL
@@ -46,6 +54,40 @@ SELECT $1::int, last.id + row_number() OVER (ORDER BY k.digest), k.digest, k.key
 FROM fold_keys k, (SELECT coalesce(max(term_id), 0) AS id FROM terms WHERE project_id = $1::int) last
 WHERE k.kind = 't'
   AND NOT EXISTS (SELECT FROM terms t WHERE t.project_id = $1::int AND t.digest = k.digest)`;
+
+/** What becomes a row of `referrers`, from rows `e` with an event's referrer and host. */
+const REFERRER_COLUMNS = `e.referrer, ${foreignHost("e.referrer", "e.host")}`;
+const LAST_REFERRER = `(SELECT coalesce(max(referrer_id), 0) AS id
+   FROM referrers WHERE project_id = $1::int) last`;
+
+const ADD_REFERRERS = `
+INSERT INTO referrers (project_id, referrer_id, digest, address, host)
+SELECT $1::int, last.id + row_number() OVER (ORDER BY k.digest), k.digest, ${REFERRER_COLUMNS}
+FROM fold_keys k
+JOIN events e ON e.project_id = $1::int AND e.event_id = k.sample,
+  ${LAST_REFERRER}
+WHERE k.kind = 'f'
+  AND NOT EXISTS (SELECT FROM referrers r WHERE r.project_id = $1::int AND r.digest = k.digest)`;
+
+const ADD_STORED_TITLES = `
+INSERT INTO terms (project_id, term_id, digest, term)
+SELECT $1::int, last.id + row_number() OVER (ORDER BY k.digest), k.digest, k.title
+FROM (
+  SELECT title, ${digestOf("title")} AS digest
+  FROM events WHERE project_id = $1::int AND title IS NOT NULL GROUP BY title
+) k, (SELECT coalesce(max(term_id), 0) AS id FROM terms WHERE project_id = $1::int) last
+WHERE NOT EXISTS (SELECT FROM terms t WHERE t.project_id = $1::int AND t.digest = k.digest)`;
+
+const ADD_STORED_REFERRERS = `
+INSERT INTO referrers (project_id, referrer_id, digest, address, host)
+SELECT $1::int, last.id + row_number() OVER (ORDER BY e.digest), e.digest, ${REFERRER_COLUMNS}
+FROM (
+  SELECT referrer, host, ${digestOf(REFERRER_KEY)} AS digest
+  FROM (
+    SELECT referrer, host FROM events
+    WHERE project_id = $1::int AND referrer IS NOT NULL GROUP BY referrer, host) e
+) e, ${LAST_REFERRER}
+WHERE NOT EXISTS (SELECT FROM referrers r WHERE r.project_id = $1::int AND r.digest = e.digest)`;
 
 const ADD_CONTEXTS = `
 INSERT INTO contexts (project_id, context_id, digest, device, host, country, region, city, browser, os)
@@ -111,6 +153,9 @@ FROM (
   SELECT 't'::"char" AS kind, digest, term_id AS id FROM terms WHERE project_id = $1::int
     AND digest IN (SELECT digest FROM fold_keys WHERE kind = 't')
   UNION ALL
+  SELECT 'f', digest, referrer_id FROM referrers WHERE project_id = $1::int
+    AND digest IN (SELECT digest FROM fold_keys WHERE kind = 'f')
+  UNION ALL
   SELECT 'c', digest, context_id FROM contexts WHERE project_id = $1::int
     AND digest IN (SELECT digest FROM fold_keys WHERE kind = 'c')
   UNION ALL
@@ -140,7 +185,7 @@ const arraysOf = (rows: readonly TrafficRow[]): string[] =>
   TRAFFIC_COLUMNS.map((name) => arrayLiteral(rows.map((row) => row[name])));
 
 /**
- * Gives every name, path, context and traffic of the fresh events its number: adds what is new to
+ * Gives every name, path, title, referrer, context and traffic of the fresh events its number: adds what is new to
  * the project's dictionaries and leaves the numbers in `fold_keys`.
  */
 export async function resolveDictionaries(
@@ -151,12 +196,20 @@ export async function resolveDictionaries(
   await tx.query(GATHER_KEYS);
   await tx.query(RESERVE_TERMS, [projectId]);
   await tx.query(ADD_TERMS, [projectId]);
+  await tx.query(ADD_REFERRERS, [projectId]);
   await tx.query(ADD_CONTEXTS, [projectId]);
   const unknown = await tx.query<TrafficRow>(UNKNOWN_TRAFFIC, [projectId]);
   if (unknown.length > 0) {
     await tx.query(ADD_TRAFFIC, [projectId, ...arraysOf(classified(unknown, siteHost))]);
   }
   await tx.query(RESOLVE_KEYS, [projectId]);
+}
+
+/** Gives the titles and referrers of all stored events their numbers, where they have none. */
+export async function resolveStoredTitles(tx: Sql, projectId: number): Promise<void> {
+  await tx.query(RESERVE_TERMS, [projectId]);
+  await tx.query(ADD_STORED_TITLES, [projectId]);
+  await tx.query(ADD_STORED_REFERRERS, [projectId]);
 }
 
 /** Classifies all traffic of a project again, after its site or the rules have changed. */

@@ -1,7 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { addToHistories, clearHistories, packed, partOf } from "../histories/segment_writer.ts";
 import { HISTORY_SLICE_ACTORS } from "../limits.ts";
-import { digestOf, TRAFFIC_KEY } from "./fold_dictionaries.ts";
+import { digestOf, REFERRER_KEY, resolveStoredTitles, TRAFFIC_KEY } from "./fold_dictionaries.ts";
 import { DEPTH } from "./spot.ts";
 
 const PACK_NEW = `
@@ -14,6 +14,8 @@ SELECT ${
     path: "path_id",
     context: "context_id",
     traffic: "traffic_id",
+    title: "title_id",
+    referrer: "referrer_id",
     depth: "depth",
     properties: "properties",
   })
@@ -30,6 +32,8 @@ SELECT ${
     path: "f.path_id",
     context: "f.context_id",
     traffic: "t.traffic_id",
+    title: "n.term_id",
+    referrer: "o.referrer_id",
     depth: `(${DEPTH})`,
     properties: "f.properties",
   })
@@ -42,6 +46,8 @@ JOIN identities i ON i.project_id = f.project_id
     translate(encode(e.visitor_hash, 'base64'), '+/=', '-_'))
 LEFT JOIN traffic t ON e.in_session AND t.project_id = f.project_id
   AND t.digest = ${digestOf(TRAFFIC_KEY)}
+LEFT JOIN terms n ON n.project_id = f.project_id AND n.digest = ${digestOf("e.title")}
+LEFT JOIN referrers o ON o.project_id = f.project_id AND o.digest = ${digestOf(REFERRER_KEY)}
 WHERE f.project_id = $1::int AND f.actor_id >= $2::int AND f.actor_id < $3::int
 GROUP BY ${partOf("f.tick >> 16")}`;
 
@@ -56,6 +62,7 @@ export async function writeHistories(tx: Sql, projectId: number): Promise<void> 
 /** Makes the histories of a project from its facts, where there were facts before there were histories. */
 export async function rebuildHistories(tx: Sql, projectId: number): Promise<void> {
   await clearHistories(tx, projectId);
+  await resolveStoredTitles(tx, projectId);
   const [last] = await tx.query<{ id: number | null }>(
     "SELECT max(actor_id) AS id FROM actors WHERE project_id = $1::int",
     [projectId],

@@ -3,13 +3,15 @@ import type { Sql } from "../db/sql.ts";
 /** Each fresh event as a fact: whose it is, and its texts as numbers. Ranks come after. */
 const RESOLVE_FACTS = `
 INSERT INTO fold_new (event_id, tick, actor_id, name_id, path_id, context_id, traffic_id, spot,
-  identity_id, depth, properties)
+  identity_id, title_id, referrer_id, depth, properties)
 SELECT f.event_id, f.at_ms << 16, coalesce(u.actor_id, a.actor_id, h.actor_id),
   n.id, p.id, c.id, r.id, f.spot,
-  coalesce(u.identity_id, a.identity_id, h.identity_id), f.depth, f.properties
+  coalesce(u.identity_id, a.identity_id, h.identity_id), t.id, o.id, f.depth, f.properties
 FROM fold_fresh f
 JOIN fold_keys n ON n.kind = 't' AND n.key = f.name
 LEFT JOIN fold_keys p ON p.kind = 't' AND p.key = f.path
+LEFT JOIN fold_keys t ON t.kind = 't' AND t.key = f.title
+LEFT JOIN fold_keys o ON o.kind = 'f' AND o.key = f.referrer_key
 JOIN fold_keys c ON c.kind = 'c' AND c.key = f.context_key
 LEFT JOIN fold_keys r ON r.kind = 'r' AND r.key = f.traffic_key
 LEFT JOIN fold_who u ON u.kind = 'u' AND u.value = f.user_id

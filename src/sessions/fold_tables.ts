@@ -8,7 +8,7 @@ export const CHANGED =
  */
 export const FOLD_TABLES = `
 CREATE TEMP TABLE IF NOT EXISTS fold_fresh (
-  event_id uuid, at_ms bigint, name text, path text, anonymous_id text, user_id text, hash text,
+  event_id uuid, at_ms bigint, name text, path text, title text, referrer_key text, anonymous_id text, user_id text, hash text,
   in_session bool, context_key text, traffic_key text, spot int,
   depth float8, properties jsonb
 ) ON COMMIT DELETE ROWS;
@@ -23,7 +23,7 @@ CREATE TEMP TABLE IF NOT EXISTS fold_moves (
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_new (
   event_id uuid, tick bigint, actor_id int, name_id int, path_id int, context_id int, traffic_id int,
-  spot int, identity_id int, depth float8, properties jsonb
+  spot int, identity_id int, title_id int, referrer_id int, depth float8, properties jsonb
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_ties (
   actor_id int, tick bigint

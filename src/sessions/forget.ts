@@ -1,7 +1,8 @@
-import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
+import { arrayLiteral, type Database, type Row, type Sql } from "../db/sql.ts";
 import { cutHistories, eraseFromHistories } from "../histories/segment_writer.ts";
 import { cutSessions } from "./fold_cut.ts";
 import { beginFold } from "./fold.ts";
+import { digestOf } from "./fold_dictionaries.ts";
 import { raiseLinksVersion } from "./fold_identities.ts";
 import { CHANGED } from "./fold_tables.ts";
 import { rememberDays, rollUp } from "./rollups.ts";
@@ -79,18 +80,64 @@ const ERASE = [
   "DELETE FROM identities WHERE project_id = $1::int AND actor_id = $2::int",
 ] as const;
 
-// page_view, click and scroll stay, whoever did them.
-const TERMS_OF_ACTOR = `
-SELECT DISTINCT term_id
-FROM facts f, unnest(ARRAY[f.name_id, f.path_id]) AS term_id
-WHERE f.project_id = $1::int AND f.actor_id = $2::int AND term_id > 3`;
+/** What an actor's events say in words that may tell who it is. */
+interface Said {
+  readonly terms: readonly number[] | null;
+  readonly titles: readonly string[] | null;
+  readonly referrers: readonly string[] | null;
+}
 
-const DELETE_UNUSED_TERMS = `
-DELETE FROM terms t USING unnest($2::text::int[]) AS gone (term_id)
-WHERE t.project_id = $1::int AND t.term_id = gone.term_id
+// page_view, click and scroll stay, whoever did them.
+const SAID = `
+SELECT
+  (SELECT json_agg(DISTINCT term_id)
+    FROM facts f, unnest(ARRAY[f.name_id, f.path_id]) AS term_id
+    WHERE f.project_id = $1::int AND f.actor_id = $2::int AND term_id > 3) AS terms,
+  json_agg(DISTINCT e.title) FILTER (WHERE e.title IS NOT NULL) AS titles,
+  json_agg(DISTINCT e.referrer) FILTER (WHERE e.referrer IS NOT NULL) AS referrers
+FROM facts f JOIN events e ON e.project_id = $1::int AND e.event_id = f.event_id
+WHERE f.project_id = $1::int AND f.actor_id = $2::int`;
+
+const NEEDED_BY_FACTS = `
   AND NOT EXISTS (
     SELECT FROM facts f WHERE f.project_id = $1::int AND f.name_id > 3 AND f.name_id = t.term_id)
   AND NOT EXISTS (SELECT FROM facts f WHERE f.project_id = $1::int AND f.path_id = t.term_id)`;
+
+// A name or a path may be somebody's title too, and the other way round. One look at all events,
+// for all texts that they may still say: no index has them.
+const DELETE_UNUSED_TERMS = `
+WITH gone AS MATERIALIZED (
+  SELECT t.term_id, t.term FROM terms t
+  WHERE t.project_id = $1::int AND t.term_id > 3
+    AND (t.term_id = ANY ($2::text::int[]) OR t.digest IN (
+      SELECT ${digestOf("title")} FROM unnest($3::text::text[]) AS title))
+    ${NEEDED_BY_FACTS}
+), told AS MATERIALIZED (
+  SELECT DISTINCT title FROM events
+  WHERE project_id = $1::int AND title IN (SELECT term FROM gone)
+)
+DELETE FROM terms t USING gone
+WHERE t.project_id = $1::int AND t.term_id = gone.term_id
+  AND NOT EXISTS (SELECT FROM told WHERE told.title = gone.term)`;
+
+const DELETE_UNUSED_REFERRERS = `
+WITH told AS MATERIALIZED (
+  SELECT DISTINCT referrer FROM events
+  WHERE project_id = $1::int AND referrer IN (SELECT unnest($2::text::text[]))
+)
+DELETE FROM referrers r
+WHERE r.project_id = $1::int AND r.address IN (SELECT unnest($2::text::text[]))
+  AND NOT EXISTS (SELECT FROM told WHERE told.referrer = r.address)`;
+
+/** Deletes the words that nobody's events say any more. */
+async function deleteUnused(tx: Sql, projectId: number, said: Said): Promise<void> {
+  const [terms, titles] = [said.terms ?? [], said.titles ?? []];
+  if (terms.length + titles.length > 0) {
+    await tx.query(DELETE_UNUSED_TERMS, [projectId, arrayLiteral(terms), arrayLiteral(titles)]);
+  }
+  if (said.referrers === null) return;
+  await tx.query(DELETE_UNUSED_REFERRERS, [projectId, arrayLiteral(said.referrers)]);
+}
 
 async function identitiesOf(tx: Sql, projectId: number, actorId: number): Promise<Set<number>> {
   const rows = await tx.query<{ identity_id: number }>(
@@ -101,8 +148,8 @@ async function identitiesOf(tx: Sql, projectId: number, actorId: number): Promis
 }
 
 /**
- * Erases one actor: events, facts, sessions and identities, and the paths and names that only this
- * actor's events had (a path may say who somebody is), in one transaction. Fold first, so that
+ * Erases one actor: events, facts, sessions and identities, and the names, paths, titles and
+ * referrers that only this actor's events had (they may say who somebody is), in one transaction. Fold first, so that
  * nothing of theirs is pending.
  *
  * An anonymous id that others have used too is forgotten with the one whose it was: it is theirs
@@ -118,14 +165,13 @@ export async function eraseActor(
     const project = await beginFold(tx, projectId);
     if (project === null) return 0;
     const [deleteEvents, deleteFacts, ...rest] = ERASE;
-    const terms = await tx.query<{ term_id: number }>(TERMS_OF_ACTOR, [projectId, actorId]);
+    const [said] = await tx.query<Said & Row>(SAID, [projectId, actorId]);
     const erased = await tx.query(deleteEvents, [projectId, actorId]);
     await tx.query(deleteFacts, [projectId, actorId]);
     await rememberDays(tx, projectId);
     await eraseFromHistories(tx, projectId, await identitiesOf(tx, projectId, actorId));
     for (const statement of rest) await tx.query(statement, [projectId, actorId]);
-    const termIds = arrayLiteral(terms.map(({ term_id }) => term_id));
-    await tx.query(DELETE_UNUSED_TERMS, [projectId, termIds]);
+    await deleteUnused(tx, projectId, said!);
     await raiseLinksVersion(tx, projectId);
     await rollUp(tx, projectId, project.known_timezone ?? project.timezone, new ValueNumbers());
     return erased.length;

@@ -1,10 +1,15 @@
-import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row, Sql } from "../db/sql.ts";
 import { BOT_BIT } from "../histories/loaded_segment.ts";
-import { type FieldId, type FilterIds, filterIds } from "../selection/filter_conditions.ts";
-import { type Field, type Filter, isSessionField, propertyOf } from "../selection/filters.ts";
+import type { FieldId } from "../selection/filter_conditions.ts";
+import {
+  type Field,
+  type Filter,
+  isSeldomField,
+  isSessionField,
+  propertyOf,
+} from "../selection/filters.ts";
 import type { BotChoice, Scope } from "../selection/selection.ts";
-import { SqlParams } from "../selection/sql_params.ts";
+import { namedIds, passing } from "./named_ids.ts";
 import { isMarked, type MarkBits, wantedMarks } from "./property_marks.ts";
 
 const INT_MIN = -(2 ** 31);
@@ -18,8 +23,7 @@ const CONTEXTS_OF: Readonly<Record<BotChoice, readonly [number, number]>> = {
 
 /** Whether a field's value is told by the numbers that histories hold of an event. */
 export function isHeldByHistories(field: Field): boolean {
-  return !isSessionField(field) && field !== "title" && field !== "referrer" &&
-    propertyOf(field) === null;
+  return !isSessionField(field) && !isSeldomField(field) && propertyOf(field) === null;
 }
 
 /** Whether histories tell which events pass these filters. */
@@ -109,58 +113,6 @@ SELECT
   (SELECT coalesce(max(context_id), 0) FROM contexts WHERE project_id = $1::int) AS context_max,
   (SELECT coalesce(max(identity_id), 0) FROM identities WHERE project_id = $1::int) AS identity_max`;
 
-/** A filter, and the ids that it names. */
-export interface NamedIds {
-  readonly filter: FilterIds;
-  readonly ids: Int32Array;
-}
-
-/** The ids that each filter names. As one text each: a row an id would cost far more. */
-export async function namedIds(
-  sql: Sql,
-  projectId: number,
-  lists: readonly (readonly Filter[])[],
-): Promise<NamedIds[][]> {
-  const params = new SqlParams();
-  const place = { params, project: params.int(projectId), siteHost: null };
-  const wanted = lists.map((filters) => filters.map((filter) => filterIds(place, filter)));
-  const all = wanted.flat();
-  if (all.length === 0) return wanted.map(() => []);
-  const scans = all.map(({ ids }, i) =>
-    `SELECT ${i} AS filter, ${packInts(["n.id"])} AS ids
-    FROM (${ids}) AS n (id)`
-  );
-  const rows = await sql.query<{ filter: number; ids: string | null }>(
-    scans.join(" UNION ALL "),
-    params.values,
-  );
-  const texts = new Map(rows.map((row) => [row.filter, row.ids]));
-  let at = 0;
-  return wanted.map((filters) =>
-    filters.map((filter) => ({ filter, ids: unpackInts(texts.get(at++) ?? null) }))
-  );
-}
-
-/** Which ids from `from` to `to` all of these filters let through; null where there are none. */
-export function passing(
-  filters: readonly NamedIds[],
-  from: number,
-  to: number,
-): Uint8Array | null {
-  if (filters.length === 0) return null;
-  const failed = new Uint8Array(to - from + 1);
-  for (const { filter: { negated }, ids } of filters) {
-    if (negated) {
-      for (const id of ids) failed[id - from] = 1;
-      continue;
-    }
-    const named = new Uint8Array(failed.length);
-    for (const id of ids) named[id - from] = 1;
-    for (let i = 0; i < failed.length; i++) failed[i]! |= 1 - named[i]!;
-  }
-  return failed.map((one) => 1 - one);
-}
-
 /**
  * Tests of events, one for each list of filters, all of which must hold, and for `bots`. Evaluated
  * in SQL over the tables that the ids stand for: `sql` must see the moment that the histories are of.
@@ -169,16 +121,16 @@ export function passing(
  */
 export async function eventTests(
   sql: Sql,
-  { projectId }: Pick<Scope, "projectId">,
+  place: Pick<Scope, "projectId" | "siteHost">,
   bots: BotChoice,
   lists: readonly (readonly Filter[])[],
   bits: MarkBits,
 ): Promise<EventTest[]> {
   if (!lists.every(isKnownToHistories)) throw new Error("Histories do not hold a filter's field");
-  const [reach] = await sql.query<IdReach>(REACH, [projectId]);
+  const [reach] = await sql.query<IdReach>(REACH, [place.projectId]);
   const { term_max, context_min, context_max, identity_max } = reach!;
   const ofIds = lists.map((filters) => filters.filter(({ field }) => !isMarked(field)));
-  const named = await namedIds(sql, projectId, ofIds);
+  const named = await namedIds(sql, place, ofIds);
   return named.map((filters, i) => {
     const of = (id: FieldId) => filters.filter(({ filter }) => filter.of === id);
     const ids: PassingIds = {
@@ -194,7 +146,7 @@ export async function eventTests(
 /** The test of events that pass `bots` and all filters. See `eventTests`. */
 export async function eventTest(
   sql: Sql,
-  scope: Pick<Scope, "projectId">,
+  scope: Pick<Scope, "projectId" | "siteHost">,
   bots: BotChoice,
   filters: readonly Filter[],
   bits: MarkBits,

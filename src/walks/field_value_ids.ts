@@ -1,10 +1,11 @@
-import { type Field, isSessionField, propertyOf } from "../selection/filters.ts";
+import { type Field, isSeldomField, isSessionField, propertyOf } from "../selection/filters.ts";
 import type { Span } from "../selection/selection.ts";
 import { isHeldByHistories } from "./event_tests.ts";
 import type { MatchTests } from "./match_tests.ts";
 import { isMarked } from "./property_marks.ts";
 import { propertyValueIds } from "./property_value_ids.ts";
 import type { Read } from "./read.ts";
+import { seldomValueIds } from "./seldom_value_ids.ts";
 import type { SelectedHistories } from "./selected_histories.ts";
 import { sessionValueIds } from "./session_value_ids.ts";
 import { eventValueIds, type ValueIds } from "./value_ids.ts";
@@ -27,6 +28,7 @@ export async function fieldValueIds(
   tests: MatchTests,
 ): Promise<ValueIds | null> {
   if (isSessionField(by)) return await sessionValueIds(source, by, selected, tests, span);
+  if (isSeldomField(by)) return await seldomValueIds(source, by, selected.histories);
   const key = propertyOf(by);
   if (key !== null) return await propertyValueIds(selected.histories, key);
   return await eventValueIds(source, by, selected.histories, tests);

@@ -4,30 +4,45 @@ import { type Histories, loadHistories } from "../histories/histories.ts";
 import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import { Pace } from "../histories/pace.ts";
 import { loadProperty, type PropertyColumn } from "../histories/property_columns.ts";
+import { loadSeldomColumn } from "../histories/seldom_columns.ts";
 import type { SegmentCache } from "../histories/segment_cache.ts";
 import { PROPERTY_COMPARED_LENGTH_MAX, PROPERTY_MARKS_MAX } from "../limits.ts";
 import { isLifted } from "../selection/field_values.ts";
 import { isNegative, propertyValueCondition } from "../selection/filter_conditions.ts";
-import { type Field, type Filter, propertyOf } from "../selection/filters.ts";
-import type { Span } from "../selection/selection.ts";
+import {
+  type Field,
+  type Filter,
+  isSeldomField,
+  propertyOf,
+  type SeldomField,
+} from "../selection/filters.ts";
+import type { Scope, Span } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
+import { namedIds, passing } from "./named_ids.ts";
+import { SELDOM_COLUMN_OF, seldomIdMax } from "./seldom_fields.ts";
 
-/** Which bit of an event's mark says whether it passes a filter on a property. */
+/** Which bit of an event's mark says whether it passes a filter on a property, a title or a referrer. */
 export type MarkBits = ReadonlyMap<string, number>;
 
-/** Histories whose events are marked by what filters ask of their properties. */
+/** Histories whose events are marked by what filters ask of their properties, titles and referrers. */
 export interface MarkedHistories extends Histories {
   readonly bits: MarkBits;
   /** A property of the segments' events; null where they do not hold it. */
   readonly property: (key: string) => Promise<PropertyOfSegments | null>;
+  /** The ids of the events' titles or referrers; null where they are too large. */
+  readonly seldom: (field: SeldomField) => Promise<IdsOfSegments | null>;
 }
 
 export type PropertyOfSegments = ReadonlyMap<LoadedSegment, PropertyColumn>;
+export type IdsOfSegments = ReadonlyMap<LoadedSegment, IntegerColumn>;
 
-/** Whether a filter on the field is told by marks: on a property that stands in no column of its own. */
+/**
+ * Whether a filter on the field is told by marks: on a title, a referrer, or a property that stands in
+ * no column of its own.
+ */
 export function isMarked(field: Field): boolean {
   const key = propertyOf(field);
-  return key !== null && !isLifted(key);
+  return key === null ? isSeldomField(field) : !isLifted(key);
 }
 
 const nameOf = ({ field, op, values }: Filter): string => JSON.stringify([field, op, values]);
@@ -126,10 +141,67 @@ function mark(
   }
 }
 
-/** The same histories, marked by all of these filters that are on properties; null where that cannot be. */
+/** What histories are marked with. */
+interface Marking {
+  readonly sql: Sql;
+  readonly cache: SegmentCache;
+  readonly scope: Pick<Scope, "projectId" | "siteHost">;
+  readonly segments: readonly LoadedSegment[];
+  /** Of each segment the marks of its events. */
+  readonly marks: readonly IntegerColumn[];
+}
+
+const loadSeldom = ({ sql, cache, scope, segments }: Omit<Marking, "marks">, field: SeldomField) =>
+  loadSeldomColumn(sql, cache.seldom, scope.projectId, segments, SELDOM_COLUMN_OF[field]);
+
+/** Marks by the ids of titles or referrers. @returns whether that could be */
+async function markByIds(
+  marking: Marking,
+  field: SeldomField,
+  filter: Filter,
+  bit: number,
+): Promise<boolean> {
+  const { sql, scope, marks } = marking;
+  const columns = await loadSeldom(marking, field);
+  if (columns === null) return false;
+  const [named] = await namedIds(sql, scope, [[filter]]);
+  const bits = passing(named!, 0, await seldomIdMax(sql, scope.projectId, field))!
+    .map((passes) => passes * bit);
+  const pace = new Pace();
+  for (const [i, ids] of columns.entries()) {
+    const own = marks[i]!;
+    for (let at = 0; at < ids.length; at++) own[at]! |= bits[ids[at]!]!;
+    if (pace.isOver()) await pace.pause();
+  }
+  return true;
+}
+
+const loadKey = ({ sql, cache, scope, segments }: Omit<Marking, "marks">, key: string) =>
+  loadProperty(sql, cache.properties, scope.projectId, segments, key);
+
+/** Marks by the values of a property. @returns whether that could be */
+async function markByProperty(
+  marking: Marking,
+  key: string,
+  filter: Filter,
+  bit: number,
+): Promise<boolean> {
+  const columns = await loadKey(marking, key);
+  const fulfils = columns === null ? null : await tested(marking.sql, columns, filter);
+  if (columns === null || fulfils === null) return false;
+  const pace = new Pace();
+  for (const [i, column] of columns.entries()) {
+    mark(marking.marks[i]!, bit, isNegative(filter), column, fulfils[i]!);
+    if (pace.isOver()) await pace.pause();
+  }
+  return true;
+}
+
+/** The same histories, marked by all of these filters that marks tell; null where that cannot be. */
 async function marked(
   sql: Sql,
   cache: SegmentCache,
+  scope: Pick<Scope, "projectId" | "siteHost">,
   histories: Histories,
   filters: readonly Filter[],
 ): Promise<MarkedHistories | null> {
@@ -138,45 +210,44 @@ async function marked(
   );
   const bits = new Map([...byName.keys()].map((name, i) => [name, 1 << i]));
   if (bits.size > PROPERTY_MARKS_MAX) return null;
-  const { projectId, segments } = histories;
-  const columnsOf = (key: string) =>
-    isLifted(key) ? null : loadProperty(sql, cache.properties, projectId, segments, key);
-  const withProperties = (own: readonly LoadedSegment[]): MarkedHistories => ({
+  const { segments } = histories;
+  const source = { sql, cache, scope, segments };
+  const marks = bits.size === 0
+    ? segments.map((segment) => segment.marks)
+    : segments.map(({ times }) => marksOf(bits.size, times.length));
+  for (const [name, filter] of byName) {
+    const { field } = filter;
+    const marking = { ...source, marks };
+    const isDone = isSeldomField(field)
+      ? await markByIds(marking, field, filter, bits.get(name)!)
+      : await markByProperty(marking, propertyOf(field)!, filter, bits.get(name)!);
+    if (!isDone) return null;
+  }
+  const own = bits.size === 0
+    ? segments
+    : segments.map((segment, i): LoadedSegment => ({ ...segment, marks: marks[i]! }));
+  const besideSegments = <T>(columns: readonly T[] | null) =>
+    columns === null ? null : new Map(own.map((segment, i) => [segment, columns[i]!]));
+  return {
     ...histories,
     segments: own,
     bits,
-    property: async (key) => {
-      const columns = await columnsOf(key);
-      return columns === null ? null : new Map(own.map((segment, i) => [segment, columns[i]!]));
-    },
-  });
-  if (bits.size === 0) return withProperties(segments);
-  const marks = segments.map(({ times }) => marksOf(bits.size, times.length));
-  const pace = new Pace();
-  for (const [name, filter] of byName) {
-    const columns = await columnsOf(propertyOf(filter.field)!);
-    if (columns === null) return null;
-    const fulfils = await tested(sql, columns, filter);
-    if (fulfils === null) return null;
-    for (const [i, column] of columns.entries()) {
-      mark(marks[i]!, bits.get(name)!, isNegative(filter), column, fulfils[i]!);
-      if (pace.isOver()) await pace.pause();
-    }
-  }
-  return withProperties(segments.map((segment, i) => ({ ...segment, marks: marks[i]! })));
+    property: async (key) => isLifted(key) ? null : besideSegments(await loadKey(source, key)),
+    seldom: async (field) => besideSegments(await loadSeldom(source, field)),
+  };
 }
 
 /**
- * `loadHistories`, its events marked by what these filters ask of properties: all that the read is
- * going to test. Null where histories cannot answer.
+ * `loadHistories`, its events marked by what these filters ask of properties, titles and referrers:
+ * all that the read is going to test. Null where histories cannot answer.
  */
 export async function loadMarkedHistories(
   sql: Sql,
   cache: SegmentCache,
-  projectId: number,
+  scope: Pick<Scope, "projectId" | "siteHost">,
   span: Span,
   filters: readonly Filter[],
 ): Promise<MarkedHistories | null> {
-  const histories = await loadHistories(sql, cache, projectId, span);
-  return histories === null ? null : await marked(sql, cache, histories, filters);
+  const histories = await loadHistories(sql, cache, scope.projectId, span);
+  return histories === null ? null : await marked(sql, cache, scope, histories, filters);
 }

@@ -2,7 +2,7 @@ import type { Row, Sql } from "../db/sql.ts";
 import type { SessionFieldId } from "../selection/filter_conditions.ts";
 import { type Filter, isSessionField } from "../selection/filters.ts";
 import type { Scope } from "../selection/selection.ts";
-import { namedIds, passing } from "./event_tests.ts";
+import { namedIds, passing } from "./named_ids.ts";
 
 /** Which ids pass: 1 at each one's place. Null: all do. */
 interface PassingIds {
@@ -55,13 +55,13 @@ const EVERY_SESSION = new SessionTest({ traffics: null, entryPaths: null, exitPa
  */
 export async function sessionTest(
   sql: Sql,
-  { projectId }: Pick<Scope, "projectId">,
+  scope: Pick<Scope, "projectId" | "siteHost">,
   filters: readonly Filter[],
 ): Promise<SessionTest> {
   const ofSession = filters.filter(({ field }) => isSessionField(field));
   if (ofSession.length === 0) return EVERY_SESSION;
-  const [reach] = await sql.query<IdReach>(REACH, [projectId]);
-  const [named] = await namedIds(sql, projectId, [ofSession]);
+  const [reach] = await sql.query<IdReach>(REACH, [scope.projectId]);
+  const [named] = await namedIds(sql, scope, [ofSession]);
   const of = (id: SessionFieldId, max: number) =>
     passing(named!.filter(({ filter }) => filter.of === id), 0, max);
   const { term_max, traffic_max } = reach!;

@@ -209,7 +209,15 @@ onBothEngines("property columns: what is forgotten leaves no text", async (t, db
 function largeSegment(bytes: number) {
   const properties = encoder.encode(JSON.stringify({ k: "x".repeat(bytes - '{"k":""}'.length) }));
   const event = { identity: 1, ms: START_MS, id: new Uint8Array(ID_BYTES), name: 1, path: 0 };
-  return segmentOf([{ ...event, context: 1, traffic: 1, depth: NaN, properties }])!;
+  return segmentOf([{
+    ...event,
+    context: 1,
+    traffic: 1,
+    title: 0,
+    referrer: 0,
+    depth: NaN,
+    properties,
+  }])!;
 }
 
 onBothEngines(

@@ -44,6 +44,9 @@ export function someRows(count: number): fc.Arbitrary<EventRow[]> {
     isOld: fc.constantFrom(false, false, false, true),
     anonymous_id: fc.constantFrom("a1", "a2", "a3"),
     name: fc.constantFrom("page_view", "signup", "scroll"),
+    title: fc.constantFrom(null, "Home", "signup", "/"),
+    referrer: fc.constantFrom(null, "https://shop.test/", "https://www.news.test/today"),
+    host: fc.constantFrom(null, "shop.test", "www.shop.test"),
     properties,
   }).map(({ minute, isOld, ...members }) => {
     const ms = START_MS + minute * MINUTE_MS - (isOld ? LONG_AGO_MS : 0);

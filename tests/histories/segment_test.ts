@@ -113,6 +113,8 @@ const EVENT: fc.Arbitrary<HistoryEvent> = fc.record({
   path: fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 100_000 })),
   context: fc.integer({ min: -200, max: 200 }),
   traffic: fc.integer({ min: 0, max: 300 }),
+  title: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 100_000 })),
+  referrer: fc.integer({ min: 0, max: 300 }),
   depth: fc.constant(NaN),
   properties: PROPERTIES,
 }).chain((event) => {
@@ -149,6 +151,8 @@ function eventsIn(segment: Segment): HistoryEvent[] {
         path: segment.paths[at]!,
         context: segment.contexts[at]!,
         traffic: segment.traffics[at]!,
+        title: segment.titles[at]!,
+        referrer: segment.referrers[at]!,
         depth: name === 3 ? depths.next().value! : NaN,
         properties: textTo === null ? null : texts.slice(textFrom, textTo),
       });
@@ -220,8 +224,8 @@ function at(ms: number, firstByte: number, lastByte: number): HistoryEvent {
   const id = new Uint8Array(ID_BYTES);
   id[0] = firstByte;
   id[15] = lastByte;
-  const what = { name: 1, path: 0, context: 1, traffic: 1, depth: NaN, properties: null };
-  return { identity: 1, ms, id, ...what };
+  const what = { name: 1, path: 0, context: 1, traffic: 1, title: 0, referrer: 0 };
+  return { identity: 1, ms, id, ...what, depth: NaN, properties: null };
 }
 
 Deno.test("segment: events of one millisecond stand in the order of their ids, all bytes of them", async () => {

@@ -11,7 +11,11 @@ import {
   type Segment,
   segmentOf,
 } from "../../src/histories/segment.ts";
-import { SEGMENT_COLUMNS, type SegmentColumns } from "../../src/histories/stored_segment.ts";
+import {
+  SEGMENT_COLUMNS,
+  type SegmentColumns,
+  SELDOM_COLUMNS,
+} from "../../src/histories/stored_segment.ts";
 
 /** An event that nothing else is told of; its name is its number. */
 export interface Told {
@@ -47,6 +51,8 @@ export function segmentOfTold(events: readonly Told[]): Segment | null {
     path: 0,
     context: 1,
     traffic: 1,
+    title: 0,
+    referrer: 0,
     depth: NaN,
     properties: null,
   })));
@@ -89,6 +95,7 @@ export async function storeSegment(sql: Sql, projectId: number, segment: Segment
   const { fromMs, toMs, times, ids, propertied, textEnds, texts } = segment;
   const columns = {
     ...Object.fromEntries(SEGMENT_COLUMNS.map((name) => [name, columnText(segment[name])])),
+    ...Object.fromEntries(SELDOM_COLUMNS.map((name) => [name, columnText(segment[name])])),
     ids: ids.toBase64(),
     propertied: columnText(propertied),
     text_ends: columnText(textEnds),

@@ -28,15 +28,30 @@ function crowd(user: string, events: number): EventRow[] {
     }));
 }
 
+/** Words that others say too. */
+const SHARED = { title: "Start", host: "shop.test", referrer: "https://shop.test/" };
+
 /** A page before Jane was known, her sign-in, a second browser; and a second visit. */
 const JANE = [
-  row("08:00:00", { anonymous_id: "phone", path: "/start", url: "https://shop.test/start" }),
-  row("08:00:30", { anonymous_id: "phone", user_id: "jane", name: "login", path: "/start" }),
-  row("09:00:00", { anonymous_id: "laptop", user_id: "jane", path: "/jane's page" }),
+  row("08:00:00", {
+    anonymous_id: "phone",
+    path: "/start",
+    url: "https://shop.test/start",
+    title: "/start",
+  }),
+  row("08:00:30", {
+    anonymous_id: "phone",
+    user_id: "jane",
+    name: "login",
+    path: "/hello",
+    title: "Welcome, jane",
+    referrer: "https://mail.test/jane/inbox",
+  }),
+  row("09:00:00", { anonymous_id: "laptop", user_id: "jane", path: "/jane's page", ...SHARED }),
 ];
 const OTHERS = [
-  row("08:00:10", { anonymous_id: "bob", path: "/start" }),
-  row("08:10:00", { visitor_hash: HASH_BYTES, path: "/start" }),
+  row("08:00:10", { anonymous_id: "bob", path: "/start", ...SHARED }),
+  row("08:10:00", { visitor_hash: HASH_BYTES, path: "/start", title: "/hello" }),
   // Jane lent her phone: what says who did it is that person's.
   row("10:00:00", { anonymous_id: "phone", user_id: "joe" }),
   ...crowd("full", EXPORT_CHUNK_ROWS),
@@ -235,7 +250,7 @@ async function assertSeenAnew(server: TestApp): Promise<void> {
 
 /** The tables that hold texts of events or ids, and those whose rows are somebody's. */
 async function assertNoTrace(database: Database): Promise<void> {
-  const tables = ["events", "identities", "fold_marks", "terms"];
+  const tables = ["events", "identities", "fold_marks", "terms", "referrers"];
   for (const table of tables) {
     for (const text of ["jane", ...JANE.map(({ event_id }) => event_id)]) {
       const rows = await database.query(
@@ -245,6 +260,12 @@ async function assertNoTrace(database: Database): Promise<void> {
       assert.equal(rows.length, 0, `${table}: ${text}`);
     }
   }
+  const words = await database.query<{ word: string }>(
+    `SELECT term AS word FROM terms WHERE project_id = 1 AND term_id > 3
+    UNION ALL SELECT address FROM referrers WHERE project_id = 1`,
+  );
+  const others = ["/hello", "/start", "Start", "https://shop.test/", "login", "tick"];
+  assert.deepEqual(words.map(({ word }) => word).sort(), others);
   for (const table of ["facts", "sessions", "actors"]) {
     const rows = await database.query(
       `SELECT FROM ${table} AS t WHERE project_id = 1 AND NOT EXISTS (

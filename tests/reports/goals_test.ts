@@ -161,10 +161,10 @@ async function checkCounting(t: Deno.TestContext, database: Database): Promise<v
   const others = [{ field: "userId", op: "is_not", values: ["bob"] }] as const;
   const rich = [{ field: "properties.revenue", op: "exists", values: [] }] as const;
   await t.step("what is followed in histories, and what is counted from facts", async () => {
-    const titled = { name: "purchase", filters: [{ field: "title", op: "exists", values: [] }] };
+    const onPointer = [{ field: "properties.x", op: "exists", values: [] }];
     const unknown: Record<string, Body> = {
       pointed: { match: { name: "click" }, value: { property: "x", currency: "EUR" } },
-      titled: { match: titled },
+      aimed: { match: { name: "purchase", filters: onPointer } },
     };
     for (const [slug, goal] of Object.entries(unknown)) {
       await put(database, slug, { title: slug, ...goal });

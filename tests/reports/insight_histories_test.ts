@@ -138,7 +138,7 @@ onBothEngines("insights: what histories do not hold is counted from the facts", 
   };
   const calendar = calendarOf(range, WORLD_TO_MS, WORLD_FROM_MS)!;
   const { histories, followed } = followedHistories(database);
-  const lacking = { field: "title", op: "not_exists", values: [] } as const;
+  const lacking = { field: "properties.x", op: "not_exists", values: [] } as const;
   const asked: Asked[] = [
     { match: null, dimensions: DIMENSIONS },
     { match: { name: "buy", filters: [lacking] }, dimensions: ["country"] },
@@ -164,7 +164,7 @@ onBothEngines("insights: what histories do not hold is counted from the facts", 
   assert.equal(ofFacts, 1 + asked.length);
   assert.deepEqual(told.map((candidates) => candidates.length > 1), [true, true, false]);
   const filtered = { ...scope, filters: [lacking] };
-  const refused: Read["histories"] = () => assert.fail("titles are in no history");
+  const refused: Read["histories"] = () => assert.fail("pointers are in no history");
   const source = { sql: database, scope: filtered, histories: refused };
   assert.deepEqual(
     await readCandidates(source, calendar, asked),

@@ -66,7 +66,7 @@ onBothEngines("kpis: what histories do not hold is counted from the facts", asyn
   const database = await openWithHistory(db, randomHistory(20));
   const { histories } = followedHistories(database);
   const span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + WORLD_DAYS * DAY_MS };
-  for (const field of ["title", "referrer", "properties.x"] satisfies Field[]) {
+  for (const field of ["properties.x", "properties.selector"] satisfies Field[]) {
     const scope: Scope = {
       projectId: 1,
       siteHost: null,

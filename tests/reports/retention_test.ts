@@ -260,8 +260,8 @@ onBothEngines("retention", async (t, db) => {
   }
 
   await t.step("what histories do not hold is found among the facts", async () => {
-    const titled = { name: "signup", filters: [{ field: "title", op: "not_exists", values: [] }] };
-    const params = { ...SIGNUP_BUY, start: JSON.stringify(titled) };
+    const filters = [{ field: "properties.x", op: "not_exists", values: [] }];
+    const params = { ...SIGNUP_BUY, start: JSON.stringify({ name: "signup", filters }) };
     const { sizes, actors, followed } = await ask(database, params);
     assert.deepEqual({ sizes, actors }, { sizes: [2, 1], actors: [[1, 1, 2], [0, 0, null]] });
     assert.equal(followed, 0);

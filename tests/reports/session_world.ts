@@ -14,7 +14,7 @@ export const WORLD_DAYS = 60;
 
 /** Fields of an event that histories tell, those by its properties among them. */
 export const TOLD_FIELDS: readonly Field[] = [
-  ...EVENT_FIELDS.filter((field) => field !== "title" && field !== "referrer"),
+  ...EVENT_FIELDS,
   "properties.plan",
   "properties.total",
 ];
@@ -41,6 +41,14 @@ const properties = fc.record({
 const something = fc.record({
   name: fc.constantFrom("page_view", "page_view", "click", "scroll", "signup", "buy"),
   path: fc.constantFrom("/", "/a", "/b", null),
+  title: fc.constantFrom("Home", "/a", "buy", null),
+  host: fc.constantFrom("shop.test", "www.shop.test", null),
+  referrer: fc.constantFrom(
+    "https://www.news.test/a",
+    "https://news.test/",
+    "https://shop.test/",
+    null,
+  ),
   country: fc.constantFrom("DE", "US", null),
   device: fc.constantFrom<EventRow["device"]>("d", "m", null),
   utm_source: fc.constantFrom("news", "shop", null, null),
@@ -93,7 +101,7 @@ export async function openWithHistory(
 
 const VALUES = [
   ...["page_view", "buy", "/", "/a", "DE", "desktop", "ann", "news", "email", "spring"],
-  ...["Email", "Direct", "pro", 5, true],
+  ...["Email", "Direct", "pro", 5, true, "Home", "news.test", "https://news.test/", "shop.test"],
 ];
 
 /** Filters on some of the fields, of values that the history has. */

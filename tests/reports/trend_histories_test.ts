@@ -50,6 +50,8 @@ onBothEngines("trends in histories", async (t, db) => {
       { event: "buy", by: "country" },
       { event: "buy", by: "source" },
       { event: "buy", by: "properties.plan" },
+      { event: "buy", by: "title" },
+      { event: "buy", by: "referrer" },
       { filters: JSON.stringify(ofPlan) },
       { event: "buy", filters: JSON.stringify(ofPlan), by: "country" },
       { event: JSON.stringify([{ name: "buy", filters: ofPlan }, "scroll"]) },
@@ -60,7 +62,6 @@ onBothEngines("trends in histories", async (t, db) => {
       { event: "buy" },
       { event: '["buy","tag"]', measure: "visitors" },
       // Histories do not hold these.
-      { event: "buy", by: "title" },
       { event: "buy", by: "properties.x" },
       { filters: JSON.stringify(ofPointer) },
     ];

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import type { Row, Sql } from "../../src/db/sql.ts";
 import { columnOf } from "../../src/histories/column.ts";
-import { SEGMENT_COLUMNS } from "../../src/histories/stored_segment.ts";
+import { SEGMENT_COLUMNS, SELDOM_COLUMNS } from "../../src/histories/stored_segment.ts";
 import { digestOf, TRAFFIC_KEY } from "../../src/sessions/fold_dictionaries.ts";
 import { DEPTH } from "../../src/sessions/spot.ts";
 
 /** What the facts say, as histories should hold it: one line an event. */
 const FACTS = `
 SELECT concat_ws(' ', f.event_id, f.tick >> 16, i.identity_id, f.name_id, coalesce(f.path_id, 0), f.context_id,
-  coalesce(t.traffic_id, 0), coalesce((${DEPTH})::text, 'NaN')) AS line
+  coalesce(t.traffic_id, 0), coalesce((${DEPTH})::text, 'NaN'), coalesce(n.term_id, 0),
+  coalesce(r.referrer_id, 0)) AS line
 FROM facts f
 JOIN events e ON e.project_id = f.project_id AND e.event_id = f.event_id
 JOIN identities i ON i.project_id = f.project_id
@@ -16,7 +17,13 @@ JOIN identities i ON i.project_id = f.project_id
     'h' || translate(encode(e.visitor_hash, 'base64'), '+/=', '-_'))
 LEFT JOIN traffic t ON e.in_session AND t.project_id = f.project_id
   AND t.digest = ${digestOf(TRAFFIC_KEY)}
-WHERE f.project_id = $1::int AND f.actor_id = i.actor_id
+LEFT JOIN terms n ON n.project_id = f.project_id AND n.term = e.title
+LEFT JOIN contexts c ON c.project_id = f.project_id AND c.context_id = f.context_id
+LEFT JOIN referrers r ON r.project_id = f.project_id AND r.address = e.referrer
+  AND r.digest = ${digestOf("ROW(e.referrer, c.host)::text")}
+WHERE f.project_id = $1::int
+  AND (n.term_id IS NULL) = (e.title IS NULL) AND (r.referrer_id IS NULL) = (e.referrer IS NULL)
+  AND f.actor_id = i.actor_id
   AND f.properties IS NOT DISTINCT FROM e.properties AND (f.session_id IS NOT NULL) = e.in_session`;
 
 interface StoredSegment extends Row {
@@ -34,6 +41,7 @@ function linesOf(stored: StoredSegment): string[] {
   const column = (name: string) => stored[name] === null ? [] : columnOf(stored[name] as string);
   const [identities, starts, times, names, paths, contexts, traffics, depths] = SEGMENT_COLUMNS
     .map(column);
+  const [titles, referrers] = SELDOM_COLUMNS.map(column);
   const lines: string[] = [];
   let scrolls = 0;
   for (let i = 0; i < identities!.length; i++) {
@@ -47,7 +55,7 @@ function linesOf(stored: StoredSegment): string[] {
       const what = [names![at], paths![at], contexts![at], traffics![at]];
       const ms = stored.from_ms + times![at]!;
       lines.push(
-        [id, ms, identities![i], ...what, depth].join(" "),
+        [id, ms, identities![i], ...what, depth, titles![at], referrers![at]].join(" "),
       );
     }
   }
@@ -66,7 +74,10 @@ export async function assertHistories(sql: Sql, projectId: number): Promise<void
   assert.equal(facts.length, count!.facts);
   const segments = await sql.query<StoredSegment>(
     `SELECT from_ms, to_ms, events, encode(ids, 'hex') AS ids,
-      ${SEGMENT_COLUMNS.map((name) => `encode(${name}, 'base64') AS ${name}`).join(", ")}
+      ${
+      [...SEGMENT_COLUMNS, ...SELDOM_COLUMNS].map((name) => `encode(${name}, 'base64') AS ${name}`)
+        .join(", ")
+    }
     FROM history_segments WHERE project_id = $1::int`,
     [projectId],
   );

@@ -9,8 +9,9 @@ export const NO_HISTORIES: Read["histories"] = () => Promise.resolve(null);
 
 /** The histories of a project, as a read is given them; segments are kept from one read to the next. */
 export function historiesOf(sql: Sql, projectId = 1, cacheBytes = 1_000_000): Read["histories"] {
+  const scope = { projectId, siteHost: null };
   const cache = new SegmentCache(cacheBytes);
-  return (span, filters) => loadMarkedHistories(sql, cache, projectId, span, filters);
+  return (span, filters) => loadMarkedHistories(sql, cache, scope, span, filters);
 }
 
 /** Histories that must be at hand whenever they are asked for, and how often they were. */

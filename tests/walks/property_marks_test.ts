@@ -21,6 +21,7 @@ import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { historiesOf } from "../support/read_histories.ts";
 
 const FROM_MS = Date.parse("2026-03-02T00:00:00Z");
+const SCOPE = { projectId: 1, siteHost: null };
 const EVER: Span = { fromMs: FROM_MS, toMs: FROM_MS + 86_400_000 };
 const EVENTS = 40;
 const ON_PATH: Filter = { field: "path", op: "is", values: ["/a"] };
@@ -135,7 +136,8 @@ onBothEngines("property marks: what is too long is left to the facts", async (t,
 
   await t.step("the values of a property, together", async () => {
     const cache = new SegmentCache(1_000_000);
-    const { segments } = await loadMarkedHistories(database, cache, 1, EVER, []) ?? assert.fail();
+    const { segments } = await loadMarkedHistories(database, cache, SCOPE, EVER, []) ??
+      assert.fail();
     const keep = (length: number) => {
       const column: PropertyColumn = {
         places: Uint32Array.of(3),
@@ -147,7 +149,7 @@ onBothEngines("property marks: what is too long is left to the facts", async (t,
       cache.properties.set(`${segments[0]!.segmentId} n`, column);
     };
     const long: Filter = { field: "properties.n", op: "starts_with", values: ["aaa"] };
-    const load = () => loadMarkedHistories(database, cache, 1, EVER, [long]);
+    const load = () => loadMarkedHistories(database, cache, SCOPE, EVER, [long]);
     keep(PROPERTY_COMPARED_LENGTH_MAX + 1);
     assert.equal(await load(), null);
     keep(PROPERTY_COMPARED_LENGTH_MAX);

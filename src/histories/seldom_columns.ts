@@ -1,0 +1,59 @@
+import type { Row, Sql } from "../db/sql.ts";
+import { PROPERTY_READ_BYTES_MAX } from "../limits.ts";
+import { columnOf, type IntegerColumn } from "./column.ts";
+import type { SeldomColumn } from "./stored_segment.ts";
+import { WeighedCache } from "./weighed_cache.ts";
+
+/** Columns that were read before, by the segment's id and the column's name. */
+export type SeldomCache = WeighedCache<string, IntegerColumn>;
+
+export function createSeldomCache(bytesMax: number): SeldomCache {
+  return new WeighedCache(bytesMax, ({ byteLength }) => byteLength);
+}
+
+interface StoredColumn extends Row {
+  readonly ids: string;
+}
+
+async function fetchColumn(
+  sql: Sql,
+  projectId: number,
+  segmentId: number,
+  name: SeldomColumn,
+): Promise<IntegerColumn> {
+  const [row] = await sql.query<StoredColumn>(
+    `SELECT encode(${name}, 'base64') AS ids FROM history_segments
+    WHERE project_id = $1::int AND segment_id = $2::int8`,
+    [projectId, segmentId],
+  );
+  if (row === undefined) throw new Error(`Segment ${segmentId} of a history is gone`);
+  return columnOf(row.ids) as IntegerColumn;
+}
+
+/**
+ * A column of these segments that few reads ask for, of each the ids of its events. `sql` must see
+ * the moment that they were loaded at.
+ * @returns null where it is too large
+ */
+export async function loadSeldomColumn(
+  sql: Sql,
+  cache: SeldomCache,
+  projectId: number,
+  segments: readonly { readonly segmentId: number }[],
+  name: SeldomColumn,
+): Promise<IntegerColumn[] | null> {
+  const columns: IntegerColumn[] = [];
+  let bytes = 0;
+  for (const { segmentId } of segments) {
+    const key = `${segmentId} ${name}`;
+    let column = cache.get(key);
+    if (column === undefined) {
+      column = await fetchColumn(sql, projectId, segmentId, name);
+      cache.set(key, column);
+    }
+    bytes += column.byteLength;
+    if (bytes > PROPERTY_READ_BYTES_MAX) return null;
+    columns.push(column);
+  }
+  return columns;
+}
