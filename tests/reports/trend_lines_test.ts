@@ -227,7 +227,7 @@ const asked = fc.record({
   by: fc.constantFrom<Field>(
     ...SESSION_FIELDS,
     ...["properties.plan", "properties.total", "properties.none"] as const,
-    ...["country", "path", "userId"] as const,
+    ...["country", "path", "userId", "title", "referrer"] as const,
   ),
   measure: fc.oneof(
     fc.constantFrom("total", "visitors", "perVisitor"),
