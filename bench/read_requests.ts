@@ -68,6 +68,8 @@ const FILTERS: readonly (readonly object[])[] = [
   [is("entryPath", "/"), is("os", "Windows")],
   [{ field: "properties.amount", op: "gt", values: [100] }],
   [{ field: "userId", op: "exists", values: [] }],
+  [{ field: "title", op: "contains", values: ["Page 1"] }],
+  [is("referrer", "duckduckgo.com")],
 ];
 
 const ACQUISITION_BY = [
@@ -184,6 +186,7 @@ const PLANS: readonly SetPlan[] = [
   funnel("4 steps, entry=first", { entry: "first" }),
   funnel("4 steps, entry=any", { entry: "any" }),
   funnel("4 steps, strict", { order: "strict" }),
+  funnel("4 steps, by channel", { by: "channel" }),
   {
     endpoint: "trends",
     vary: (i, asking) => ({ interval: "day", ...rangeOf(asking, i), ...at(TRENDS, i) }),

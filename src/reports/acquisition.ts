@@ -10,6 +10,7 @@ import {
 } from "../selection/row_cursor.ts";
 import {
   factConditions,
+  planSessionJoins,
   type Scope,
   sessionConditions,
   sessionValue,
@@ -192,6 +193,7 @@ async function queryFigures(
   const project = params.int(projectId);
   const counted = rolled === null ? countedAnew(params, asked) : countedBefore(params, rolled, by);
   const order = orderOf(goal !== null);
+  if (rolled === null) await planSessionJoins(sql, asked.scope);
   return await sql.query<Figures>(
     `WITH ${counted},
     named AS (

@@ -2,7 +2,12 @@ import { z } from "zod";
 import type { Row } from "../db/sql.ts";
 import { bucketsOf, shownBucket } from "../selection/buckets.ts";
 import type { Range } from "../selection/range.ts";
-import { factConditions, sessionConditions, type Span } from "../selection/selection.ts";
+import {
+  factConditions,
+  planSessionJoins,
+  sessionConditions,
+  type Span,
+} from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
 import { PAGE_VIEW } from "../selection/terms.ts";
 import type { Read } from "../walks/read.ts";
@@ -89,6 +94,7 @@ async function readSessions(
   buckets: readonly Span[],
 ): Promise<BucketRow<SessionsAndMedian>[]> {
   const params = new SqlParams();
+  await planSessionJoins(sql, scope);
   return await sql.query(
     `SELECT bucket, count(*) AS sessions, count(*) FILTER (WHERE bounce) AS bounces,
       coalesce(sum(duration_ms), 0) AS "durationMs",

@@ -7,7 +7,12 @@ import {
   readRowCursor,
   type RowCursor,
 } from "../selection/row_cursor.ts";
-import { factConditions, sessionConditions, type Span } from "../selection/selection.ts";
+import {
+  factConditions,
+  planSessionJoins,
+  sessionConditions,
+  type Span,
+} from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
 import { PAGE_VIEW } from "../selection/terms.ts";
 import type { Read } from "../walks/read.ts";
@@ -60,6 +65,7 @@ async function readPageCounts(
   const path = `(SELECT t.term FROM terms t
     WHERE t.project_id = ${params.int(source.scope.projectId)} AND t.term_id = path_id)`;
   const after = afterCursor(params, cursor, ["visitors", "pageviews"], "path");
+  await planSessionJoins(source.sql, source.scope);
   return await source.sql.query<PageCounts>(
     `SELECT *
     FROM (
