@@ -165,8 +165,8 @@ async function markByIds(
   const columns = await loadSeldom(marking, field);
   if (columns === null) return false;
   const [named] = await namedIds(sql, scope, [[filter]]);
-  const bits = passing(named!, 0, await seldomIdMax(sql, scope.projectId, field))!
-    .map((passes) => passes * bit);
+  const passes = passing(named!, 0, await seldomIdMax(sql, scope.projectId, field))!;
+  const bits = Int32Array.from(passes, (one) => one * bit);
   const pace = new Pace();
   for (const [i, ids] of columns.entries()) {
     const own = marks[i]!;

@@ -5,7 +5,7 @@ import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { createSeldomCache, loadSeldomColumn } from "../../src/histories/seldom_columns.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
-import { PROPERTY_READ_BYTES_MAX } from "../../src/limits.ts";
+import { PROPERTY_MARKS_MAX, PROPERTY_READ_BYTES_MAX } from "../../src/limits.ts";
 import type { Field, Filter, FilterOp } from "../../src/selection/filters.ts";
 import type { Span } from "../../src/selection/selection.ts";
 import { SqlParams } from "../../src/selection/sql_params.ts";
@@ -73,6 +73,10 @@ const CASES: readonly Case[] = [
   { field: "referrer", op: "starts_with", values: ["org."], passes: "f" },
 ];
 
+/** Filters that have the first bits. */
+const othersOf = (count: number): Filter[] =>
+  Array.from({ length: count }, (_, i) => ({ field: "title", op: "is", values: [`other ${i}`] }));
+
 onBothEngines("titles and referrers: which events pass, by their marks", async (t, db) => {
   const database = await openTold(db);
   const cache = new SegmentCache(1_000_000);
@@ -80,14 +84,16 @@ onBothEngines("titles and referrers: which events pass, by their marks", async (
     const site = siteHost === null ? "" : `, of ${siteHost}`;
     await t.step(`${filter.field} ${filter.op} ${filter.values}${site}`, async () => {
       const scope = { projectId: 1, siteHost };
-      const other: Filter = { field: "title", op: "is", values: ["h", "Home"] };
-      const histories = await loadMarkedHistories(database, cache, scope, EVER, [filter, other]) ??
-        assert.fail();
-      const wanted = wantedMarks(histories.bits, [filter]);
-      const [segment, ...more] = histories.segments;
-      assert.equal(more.length, 0);
-      const passing = TOLD.filter((_, at) => (segment!.marks[at]! & wanted) === wanted);
-      assert.equal(passing.map(({ name }) => name).join(""), passes);
+      for (const others of [0, 7, 8, 16, PROPERTY_MARKS_MAX - 1]) {
+        const filters = [...othersOf(others), filter];
+        const histories = await loadMarkedHistories(database, cache, scope, EVER, filters) ??
+          assert.fail();
+        const wanted = wantedMarks(histories.bits, [filter]);
+        const [segment, ...more] = histories.segments;
+        assert.equal(more.length, 0);
+        const passing = TOLD.filter((_, at) => (segment!.marks[at]! & wanted) === wanted);
+        assert.equal(passing.map(({ name }) => name).join(""), passes, `behind ${others}`);
+      }
     });
   }
 });
