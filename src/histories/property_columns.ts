@@ -1,6 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import { parseJson } from "../json_text.ts";
-import { PROPERTY_READ_BYTES_MAX } from "../limits.ts";
+import { loadColumns } from "./column_loader.ts";
 import { Pace } from "./pace.ts";
 import { ENCODED_TEXTS, segmentTexts, type StoredTexts } from "./stored_segment.ts";
 import { WeighedCache } from "./weighed_cache.ts";
@@ -146,20 +146,15 @@ export async function loadProperty(
   segments: readonly { readonly segmentId: number }[],
   key: string,
 ): Promise<PropertyColumn[] | null> {
-  const columns: PropertyColumn[] = [];
-  let bytes = 0;
-  for (const { segmentId } of segments) {
-    const name = `${segmentId} ${key}`;
-    let column = cache.get(name);
-    if (column === undefined) {
-      const [row] = await sql.query<StoredTexts>(FETCH, [projectId, segmentId]);
-      if (row === undefined) throw new Error(`Segment ${segmentId} of a history is gone`);
-      column = await readColumn(row, key);
-      cache.set(name, column);
-    }
-    bytes += column.bytes;
-    if (column.isPartial || bytes > PROPERTY_READ_BYTES_MAX) return null;
-    columns.push(column);
-  }
-  return columns;
+  const fetch = async (segmentId: number): Promise<PropertyColumn | null> => {
+    const [row] = await sql.query<StoredTexts>(FETCH, [projectId, segmentId]);
+    return row === undefined ? null : await readColumn(row, key);
+  };
+  return await loadColumns(
+    cache,
+    segments,
+    key,
+    fetch,
+    ({ isPartial, bytes }) => isPartial ? null : bytes,
+  );
 }

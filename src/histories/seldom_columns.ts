@@ -1,6 +1,6 @@
 import type { Row, Sql } from "../db/sql.ts";
-import { PROPERTY_READ_BYTES_MAX } from "../limits.ts";
 import { columnOf, type IntegerColumn } from "./column.ts";
+import { loadColumns } from "./column_loader.ts";
 import type { SeldomColumn } from "./stored_segment.ts";
 import { WeighedCache } from "./weighed_cache.ts";
 
@@ -15,21 +15,6 @@ interface StoredColumn extends Row {
   readonly ids: string;
 }
 
-async function fetchColumn(
-  sql: Sql,
-  projectId: number,
-  segmentId: number,
-  name: SeldomColumn,
-): Promise<IntegerColumn> {
-  const [row] = await sql.query<StoredColumn>(
-    `SELECT encode(${name}, 'base64') AS ids FROM history_segments
-    WHERE project_id = $1::int AND segment_id = $2::int8`,
-    [projectId, segmentId],
-  );
-  if (row === undefined) throw new Error(`Segment ${segmentId} of a history is gone`);
-  return columnOf(row.ids) as IntegerColumn;
-}
-
 /**
  * A column of these segments that few reads ask for, of each the ids of its events. `sql` must see
  * the moment that they were loaded at.
@@ -42,18 +27,13 @@ export async function loadSeldomColumn(
   segments: readonly { readonly segmentId: number }[],
   name: SeldomColumn,
 ): Promise<IntegerColumn[] | null> {
-  const columns: IntegerColumn[] = [];
-  let bytes = 0;
-  for (const { segmentId } of segments) {
-    const key = `${segmentId} ${name}`;
-    let column = cache.get(key);
-    if (column === undefined) {
-      column = await fetchColumn(sql, projectId, segmentId, name);
-      cache.set(key, column);
-    }
-    bytes += column.byteLength;
-    if (bytes > PROPERTY_READ_BYTES_MAX) return null;
-    columns.push(column);
-  }
-  return columns;
+  const fetch = async (segmentId: number): Promise<IntegerColumn | null> => {
+    const [row] = await sql.query<StoredColumn>(
+      `SELECT encode(${name}, 'base64') AS ids FROM history_segments
+      WHERE project_id = $1::int AND segment_id = $2::int8`,
+      [projectId, segmentId],
+    );
+    return row === undefined ? null : columnOf(row.ids) as IntegerColumn;
+  };
+  return await loadColumns(cache, segments, name, fetch, ({ byteLength }) => byteLength);
 }

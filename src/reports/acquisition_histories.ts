@@ -15,7 +15,7 @@ import {
   WHOLE,
 } from "../walks/acquisition_walk.ts";
 import { eventTests } from "../walks/event_tests.ts";
-import type { MarkBits } from "../walks/property_marks.ts";
+import type { MarkBits } from "../walks/marked_histories.ts";
 import type { Read } from "../walks/read.ts";
 import { isScopeKnownToHistories } from "../walks/selected_histories.ts";
 import { sessionsEndByMs } from "../walks/session_end.ts";

@@ -22,7 +22,7 @@ import {
   refuseUnknown,
 } from "../selection/parameters.ts";
 import { readRange } from "../selection/range.ts";
-import { loadMarkedHistories } from "../walks/property_marks.ts";
+import { loadMarkedHistories } from "../walks/marked_histories.ts";
 import type { Read } from "../walks/read.ts";
 import { readReply } from "./read_reply.ts";
 import { type ReportServices, siteHostOf } from "./report_endpoint.ts";

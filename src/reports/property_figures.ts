@@ -5,7 +5,7 @@ import { DecimalSum } from "../walks/decimal_sum.ts";
 import type { MatchTests } from "../walks/match_tests.ts";
 import type { Lines } from "../walks/match_walk.ts";
 import { isJsonNumber, PropertyEntries } from "../walks/property_entries.ts";
-import type { PropertyOfSegments } from "../walks/property_marks.ts";
+import type { PropertyOfSegments } from "../walks/marked_histories.ts";
 import { SpanFinder } from "../walks/span_finder.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
 

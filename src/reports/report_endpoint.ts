@@ -13,7 +13,7 @@ import {
 } from "../selection/parameters.ts";
 import { type Range, readRange } from "../selection/range.ts";
 import type { BotChoice, Scope } from "../selection/selection.ts";
-import { loadMarkedHistories } from "../walks/property_marks.ts";
+import { loadMarkedHistories } from "../walks/marked_histories.ts";
 import type { Read } from "../walks/read.ts";
 import { readReply } from "./read_reply.ts";
 import type { Answer, Report } from "./report.ts";

@@ -1,4 +1,4 @@
-import type { ActorWay } from "../histories/actor_way.ts";
+import { type ActorWay, lengthened } from "../histories/actor_way.ts";
 import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import type { Span } from "../selection/selection.ts";
 import { CLICK, PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../selection/terms.ts";
@@ -47,13 +47,8 @@ class Pairs {
 
   add(first: number, second: number): void {
     if (this.length === this.first.length) {
-      const longer = (list: Int32Array) => {
-        const grown = new Int32Array(2 * list.length);
-        grown.set(list);
-        return grown;
-      };
-      this.first = longer(this.first);
-      this.second = longer(this.second);
+      this.first = lengthened(this.first);
+      this.second = lengthened(this.second);
     }
     this.first[this.length] = first;
     this.second[this.length++] = second;

@@ -10,7 +10,7 @@ import {
 } from "../selection/filters.ts";
 import type { BotChoice, Scope } from "../selection/selection.ts";
 import { namedIds, passing } from "./named_ids.ts";
-import { isMarked, type MarkBits, wantedMarks } from "./property_marks.ts";
+import { isMarked, type MarkBits, wantedMarks } from "./marked_histories.ts";
 
 const INT_MIN = -(2 ** 31);
 const INT_MAX = 2 ** 31 - 1;

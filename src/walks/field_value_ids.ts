@@ -2,7 +2,7 @@ import { type Field, isSeldomField, isSessionField, propertyOf } from "../select
 import type { Span } from "../selection/selection.ts";
 import { isHeldByHistories } from "./event_tests.ts";
 import type { MatchTests } from "./match_tests.ts";
-import { isMarked } from "./property_marks.ts";
+import { isMarked } from "./marked_histories.ts";
 import { propertyValueIds } from "./property_value_ids.ts";
 import type { Read } from "./read.ts";
 import { seldomValueIds } from "./seldom_value_ids.ts";

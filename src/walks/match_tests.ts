@@ -3,7 +3,7 @@ import type { EventMatch } from "../selection/filters.ts";
 import { matchFilters, type Scope } from "../selection/selection.ts";
 import { RESERVED_NAMES } from "../selection/terms.ts";
 import { type EventTest, eventTests } from "./event_tests.ts";
-import type { MarkBits } from "./property_marks.ts";
+import type { MarkBits } from "./marked_histories.ts";
 
 /** The group of names whose events are not selected, and of those that no match takes. */
 export const UNSELECTED = 0;

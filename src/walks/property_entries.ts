@@ -2,7 +2,7 @@ import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import type { PropertyColumn } from "../histories/property_columns.ts";
 import type { Span } from "../selection/selection.ts";
 import type { MatchTests } from "./match_tests.ts";
-import type { PropertyOfSegments } from "./property_marks.ts";
+import type { PropertyOfSegments } from "./marked_histories.ts";
 
 /** An event that has the property: which value of the column is its, and where it stands. */
 export type VisitEntry = (

@@ -4,7 +4,7 @@ import type { Span } from "../selection/selection.ts";
 import { DecimalSum } from "./decimal_sum.ts";
 import type { MatchTests } from "./match_tests.ts";
 import { isJsonNumber, PropertyEntries } from "./property_entries.ts";
-import type { PropertyOfSegments } from "./property_marks.ts";
+import type { PropertyOfSegments } from "./marked_histories.ts";
 
 /** Sums the numbers that a property is at the selected events in a span which one match takes. */
 export class PropertySum {

@@ -5,7 +5,7 @@ import type { PropertyColumn } from "../histories/property_columns.ts";
 import { PROPERTY_COMPARED_LENGTH_MAX } from "../limits.ts";
 import { jsonText } from "../selection/field_values.ts";
 import type { SqlParams } from "../selection/sql_params.ts";
-import type { MarkedHistories, PropertyOfSegments } from "./property_marks.ts";
+import type { MarkedHistories, PropertyOfSegments } from "./marked_histories.ts";
 import {
   type CountedIds,
   type CountedSql,

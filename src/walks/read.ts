@@ -4,7 +4,7 @@ import type { Interval } from "../selection/buckets.ts";
 import type { Filter } from "../selection/filters.ts";
 import type { Range } from "../selection/range.ts";
 import type { Scope, Span } from "../selection/selection.ts";
-import type { MarkedHistories } from "./property_marks.ts";
+import type { MarkedHistories } from "./marked_histories.ts";
 
 /** What a report works with: the shared parameters as resolved, and one snapshot to look at. */
 export interface Read {

@@ -3,7 +3,7 @@ import { knownReferrerHost } from "../selection/field_values.ts";
 import type { SeldomField } from "../selection/filters.ts";
 import type { Scope, ValueSql } from "../selection/selection.ts";
 import type { SqlParams } from "../selection/sql_params.ts";
-import type { MarkedHistories } from "./property_marks.ts";
+import type { MarkedHistories } from "./marked_histories.ts";
 import { seldomIdMax } from "./seldom_fields.ts";
 import { countedRows, idsIn, NO_ID, type ValueIds } from "./value_ids.ts";
 

@@ -6,7 +6,7 @@ import { walkRuns } from "../histories/run_walk.ts";
 import { type Filter, isSessionField } from "../selection/filters.ts";
 import type { Span } from "../selection/selection.ts";
 import { isKnownToHistories } from "./event_tests.ts";
-import type { MarkedHistories } from "./property_marks.ts";
+import type { MarkedHistories } from "./marked_histories.ts";
 import type { Read } from "./read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
 import { type SessionTest, sessionTest } from "./session_tests.ts";

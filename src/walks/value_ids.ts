@@ -7,7 +7,7 @@ import { factValue, type Scope, type ValueSql } from "../selection/selection.ts"
 import type { SqlParams } from "../selection/sql_params.ts";
 import { eventTest } from "./event_tests.ts";
 import type { MatchTests } from "./match_tests.ts";
-import type { MarkedHistories } from "./property_marks.ts";
+import type { MarkedHistories } from "./marked_histories.ts";
 
 /** The id of each event of a segment; null: it is that of the event's actor. */
 export type IdsOf = (segment: LoadedSegment) => IntegerColumn | null;

@@ -14,7 +14,7 @@ import { type Filter, SESSION_FIELDS } from "../../src/selection/filters.ts";
 import type { Range } from "../../src/selection/range.ts";
 import type { BotChoice } from "../../src/selection/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
-import type { MarkedHistories } from "../../src/walks/property_marks.ts";
+import type { MarkedHistories } from "../../src/walks/marked_histories.ts";
 import type { Read } from "../../src/walks/read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";

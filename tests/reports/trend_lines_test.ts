@@ -13,7 +13,7 @@ import {
 import { TRENDS } from "../../src/reports/trends.ts";
 import { type Field, SESSION_FIELDS } from "../../src/selection/filters.ts";
 import { createFold } from "../../src/sessions/fold.ts";
-import type { MarkedHistories } from "../../src/walks/property_marks.ts";
+import type { MarkedHistories } from "../../src/walks/marked_histories.ts";
 import { propertyValueIds } from "../../src/walks/property_value_ids.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
-import { loadMarkedHistories } from "../../src/walks/property_marks.ts";
+import { loadMarkedHistories } from "../../src/walks/marked_histories.ts";
 import type { Read } from "../../src/walks/read.ts";
 
 /** For reads that are to ask the facts. */

@@ -28,7 +28,7 @@ import {
   isHeldByHistories,
   isKnownToHistories,
 } from "../../src/walks/event_tests.ts";
-import type { MarkedHistories } from "../../src/walks/property_marks.ts";
+import type { MarkedHistories } from "../../src/walks/marked_histories.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { historiesOf } from "../support/read_histories.ts";

@@ -10,7 +10,7 @@ import type { Field, Filter, FilterOp } from "../../src/selection/filters.ts";
 import type { Span } from "../../src/selection/selection.ts";
 import { SqlParams } from "../../src/selection/sql_params.ts";
 import { createFold } from "../../src/sessions/fold.ts";
-import { loadMarkedHistories, wantedMarks } from "../../src/walks/property_marks.ts";
+import { loadMarkedHistories, wantedMarks } from "../../src/walks/marked_histories.ts";
 import { seldomValueIds } from "../../src/walks/seldom_value_ids.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";

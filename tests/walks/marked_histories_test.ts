@@ -15,7 +15,7 @@ import {
   loadMarkedHistories,
   type MarkedHistories,
   wantedMarks,
-} from "../../src/walks/property_marks.ts";
+} from "../../src/walks/marked_histories.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { historiesOf } from "../support/read_histories.ts";
@@ -68,7 +68,7 @@ function placesWith({ segments }: MarkedHistories, wanted: number): number[] {
 const placesThat = (passes: (at: number) => boolean) =>
   Array.from({ length: EVENTS }, (_, at) => at).filter(passes);
 
-onBothEngines("property marks: a bit for each filter, however many there are", async (t, db) => {
+onBothEngines("marked histories: a bit for each filter, however many there are", async (t, db) => {
   const database = await openWithPlaces(db);
   const histories = historiesOf(database);
   const load = (filters: readonly Filter[]) => histories(EVER, filters);
@@ -116,7 +116,7 @@ onBothEngines("property marks: a bit for each filter, however many there are", a
   });
 });
 
-onBothEngines("property marks: the properties of the histories", async (_t, db) => {
+onBothEngines("marked histories: the properties of the histories", async (_t, db) => {
   const database = await openWithPlaces(db);
   const load = historiesOf(database);
   for (const { filters } of [{ filters: [] }, { filters: [filtersOf(1)[0]!.filter] }]) {
@@ -130,7 +130,7 @@ onBothEngines("property marks: the properties of the histories", async (_t, db) 
   }
 });
 
-onBothEngines("property marks: what is too long is left to the facts", async (t, db) => {
+onBothEngines("marked histories: what is too long is left to the facts", async (t, db) => {
   const database = await openWithPlaces(db);
   const [{ filter } = assert.fail()] = filtersOf(1);
 
