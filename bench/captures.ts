@@ -7,7 +7,7 @@ import { CAPTURE_DEVICES } from "../src/captures/capture_status.ts";
 import { createPhotographer } from "../src/captures/photographer.ts";
 import { readConfig } from "../src/config.ts";
 import { createLog } from "../src/http/log.ts";
-import { CAPTURES_AT_ONCE } from "../src/limits.ts";
+import { CAPTURES_AT_ONCE } from "../src/captures/capture_limits.ts";
 import { OrdinarySite } from "./ordinary_site.ts";
 import { loadLastMinute, machineLine } from "./process_figures.ts";
 import { BrowserTree } from "./browser_tree.ts";

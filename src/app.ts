@@ -26,9 +26,9 @@ import { createAgentReader } from "./ingest/user_agent.ts";
 import { createVisitorHasher } from "./ingest/visitor_hash.ts";
 import { Writer } from "./ingest/writer.ts";
 import { scheduleJobs } from "./jobs.ts";
+import { CAPTURE_PATIENCE_MS } from "./captures/capture_limits.ts";
 import {
   BODIES_IN_FLIGHT_BYTES_MAX,
-  CAPTURE_PATIENCE_MS,
   FIRST_TOKEN_S,
   FLUSH_MS_MAX,
   FLUSHES_AT_ONCE_EMBEDDED,

@@ -5,7 +5,7 @@ import {
   CAPTURE_CALL_MS_MAX,
   CAPTURE_CLOSE_MS_MAX,
   CAPTURE_PAGES_PER_BROWSER_MAX,
-} from "../limits.ts";
+} from "./capture_limits.ts";
 import { findBrowser } from "./browser_finder.ts";
 import { makeProfile, sweepProfiles } from "./browser_profile.ts";
 import type { CaptureDevice } from "./capture_status.ts";

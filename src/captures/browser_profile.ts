@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { CAPTURE_PROFILE_AGE_MS_MIN } from "../limits.ts";
+import { CAPTURE_PROFILE_AGE_MS_MIN } from "./capture_limits.ts";
 
 const PREFIX = "footfall-browser-";
 const LOCK = "owner.lock";

@@ -8,8 +8,8 @@ import {
   CAPTURE_WAIT_PAUSE_MS,
   CAPTURE_WAIT_S_MAX,
   CAPTURE_WAITERS_MAX,
-  LOCATION_LENGTH_MAX,
-} from "../limits.ts";
+} from "./capture_limits.ts";
+import { LOCATION_LENGTH_MAX } from "../limits.ts";
 import { pause } from "../pause.ts";
 import { Problem } from "../problem.ts";
 import { type SelectionServices, selectPages } from "./capture_daily.ts";

@@ -1,5 +1,5 @@
 import type { Sql } from "../db/sql.ts";
-import { CAPTURE_LEASE_MS } from "../limits.ts";
+import { CAPTURE_LEASE_MS } from "./capture_limits.ts";
 
 // Of the database's clock alone: those of several servers may differ.
 const EXPIRY = "now() + $2::int8 * interval '1 ms'";

@@ -1,5 +1,6 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { CAPTURE_JOBS_KEPT_DAYS, CAPTURE_LOSSES_MAX, CAPTURE_RETRY_MS, DAY_MS } from "../limits.ts";
+import { CAPTURE_JOBS_KEPT_DAYS, CAPTURE_LOSSES_MAX, CAPTURE_RETRY_MS } from "./capture_limits.ts";
+import { DAY_MS } from "../limits.ts";
 import { holdsLease } from "./capture_lease.ts";
 import type { CaptureDevice, CaptureStatus, Verdict } from "./capture_status.ts";
 import { pathDigest } from "./capture_store.ts";

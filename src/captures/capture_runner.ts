@@ -5,7 +5,7 @@ import {
   CAPTURE_POLL_MS,
   CAPTURE_TASK_MS_MAX,
   CAPTURES_AT_ONCE,
-} from "../limits.ts";
+} from "./capture_limits.ts";
 import { endLease, takeLease } from "./capture_lease.ts";
 import {
   claimTask,

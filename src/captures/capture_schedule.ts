@@ -1,5 +1,5 @@
 import { Cron } from "croner";
-import { CAPTURE_LATENESS_MS_MAX } from "../limits.ts";
+import { CAPTURE_LATENESS_MS_MAX } from "./capture_limits.ts";
 
 /** When the daily job runs, as epoch milliseconds. */
 export interface CaptureSchedule {

@@ -1,5 +1,6 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { CAPTURE_PAGES_KEPT_DAYS, CAPTURE_VERSIONS_MAX, DAY_MS } from "../limits.ts";
+import { CAPTURE_PAGES_KEPT_DAYS, CAPTURE_VERSIONS_MAX } from "./capture_limits.ts";
+import { DAY_MS } from "../limits.ts";
 import type { CaptureDevice, CaptureStatus, Verdict } from "./capture_status.ts";
 import type { Shot } from "./photograph.ts";
 

@@ -1,4 +1,4 @@
-import { CAPTURE_CONSENT_GONE_MS_MAX, CAPTURE_CONSENT_RULES_MS_MAX } from "../limits.ts";
+import { CAPTURE_CONSENT_GONE_MS_MAX, CAPTURE_CONSENT_RULES_MS_MAX } from "./capture_limits.ts";
 import { refuseByRules } from "./consent_rules.ts";
 import { asksForConsent, COOKIE_PHRASES, isRefusal } from "./consent_words.ts";
 import { type Deadline, pause } from "./deadline.ts";

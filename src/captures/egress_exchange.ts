@@ -2,7 +2,7 @@ import {
   EGRESS_ANSWER_HEAD_BYTES_MAX,
   EGRESS_INTERIM_ANSWERS_MAX,
   EGRESS_LINGER_MS_MAX,
-} from "../limits.ts";
+} from "./capture_limits.ts";
 import { type EgressSocket, withinDeadline } from "./egress_socket.ts";
 import {
   ANSWER_HEAD_END,

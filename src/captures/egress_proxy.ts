@@ -10,7 +10,7 @@ import {
   EGRESS_IDLE_MS_MAX,
   EGRESS_LINGER_MS_MAX,
   EGRESS_RESOLVE_MS_MAX,
-} from "../limits.ts";
+} from "./capture_limits.ts";
 import { type Passage, passRequest, passTunnel } from "./egress_exchange.ts";
 import { EgressRoutes, isLiteralHost, withoutDot } from "./egress_route.ts";
 import { EgressSocket, HeadTooLarge, withinDeadline } from "./egress_socket.ts";

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { EGRESS_CHUNK_BYTES } from "../limits.ts";
+import { EGRESS_CHUNK_BYTES } from "./capture_limits.ts";
 
 /** A head that does not end within what it may weigh. */
 export class HeadTooLarge extends Error {}

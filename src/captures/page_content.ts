@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { CAPTURE_HEADINGS_MAX, CAPTURE_TEXT_LENGTH_MAX } from "../limits.ts";
+import { CAPTURE_HEADINGS_MAX, CAPTURE_TEXT_LENGTH_MAX } from "./capture_limits.ts";
 import { wallOf } from "./consent.ts";
 import type { PageContent } from "./page_facts.ts";
 import { isShown, layersOf } from "./page_layers.ts";

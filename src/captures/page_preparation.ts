@@ -1,5 +1,9 @@
 /// <reference lib="dom" />
-import { CAPTURE_HEIGHT_PX_MAX, CAPTURE_IMAGES_MS_MAX, CAPTURE_SCROLL_MS_MAX } from "../limits.ts";
+import {
+  CAPTURE_HEIGHT_PX_MAX,
+  CAPTURE_IMAGES_MS_MAX,
+  CAPTURE_SCROLL_MS_MAX,
+} from "./capture_limits.ts";
 import type { Deadline } from "./deadline.ts";
 import { childrenOf } from "./page_layers.ts";
 import type { PageSession } from "./page_session.ts";

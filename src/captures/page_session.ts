@@ -3,7 +3,7 @@ import type {
   Page,
   Protocol,
 } from "puppeteer-core/lib/puppeteer/puppeteer-core-browser.js";
-import { CAPTURE_CALL_MS_MAX } from "../limits.ts";
+import { CAPTURE_CALL_MS_MAX } from "./capture_limits.ts";
 
 /** The document that a script was to run in is gone: the page went elsewhere. */
 export class DocumentGone extends Error {

@@ -6,7 +6,7 @@ import {
   CAPTURE_REFRESH_MS_MAX,
   CAPTURE_REQUESTS_MAX,
   CAPTURE_STALLED_MS,
-} from "../limits.ts";
+} from "./capture_limits.ts";
 import type { PageSession } from "./page_session.ts";
 
 /** Requests that stay open by design, or that no visitor waits for. */

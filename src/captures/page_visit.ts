@@ -7,7 +7,7 @@ import {
   CAPTURE_NAVIGATION_MS_MAX,
   CAPTURE_NAVIGATIONS_MAX,
   CAPTURE_QUIET_MS_MAX,
-} from "../limits.ts";
+} from "./capture_limits.ts";
 import { refuseConsent } from "./consent.ts";
 import { Deadline, pause } from "./deadline.ts";
 import { readContent } from "./page_content.ts";

@@ -1,4 +1,4 @@
-import { CAPTURE_PATH_LENGTH_MAX } from "../limits.ts";
+import { CAPTURE_PATH_LENGTH_MAX } from "./capture_limits.ts";
 import {
   COMPLETION_PHRASES,
   DEED_PHRASES,

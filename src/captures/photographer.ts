@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Log } from "../http/log.ts";
-import { CAPTURE_MS_MAX, CAPTURE_VISIT_MS_MAX } from "../limits.ts";
+import { CAPTURE_MS_MAX, CAPTURE_VISIT_MS_MAX } from "./capture_limits.ts";
 import { blockedUrlPatterns, isBlockedHost } from "./blocked_requests.ts";
 import { CaptureBrowser } from "./browser.ts";
 import { transient, type Verdict, verdict } from "./capture_status.ts";

@@ -6,7 +6,7 @@ import {
   CAPTURE_CLOSE_MS_MAX,
   CAPTURE_HEAP_MEBIBYTES_MAX,
   CAPTURE_LAUNCH_MS_MAX,
-} from "../limits.ts";
+} from "./capture_limits.ts";
 import type { BrowserProfile } from "./browser_profile.ts";
 import { within } from "./deadline.ts";
 import { PipeTransport } from "./pipe_transport.ts";

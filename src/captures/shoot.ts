@@ -4,7 +4,7 @@ import {
   CAPTURE_HEIGHT_PX_MAX,
   CAPTURE_JPEG_QUALITY,
   CAPTURE_SCREENSHOT_MS_MAX,
-} from "../limits.ts";
+} from "./capture_limits.ts";
 import type { CaptureDevice } from "./capture_status.ts";
 import { Deadline } from "./deadline.ts";
 import { DEVICE_WINDOWS } from "./device.ts";

@@ -5,8 +5,8 @@ import {
   CAPTURE_DAYS,
   CAPTURE_HOST_VIEWS_MAX,
   CAPTURE_HOSTS_MAX,
-  DAY_MS,
-} from "../limits.ts";
+} from "./capture_limits.ts";
+import { DAY_MS } from "../limits.ts";
 import type { CaptureDevice } from "./capture_status.ts";
 import { pathDigest } from "./capture_store.ts";
 import { capturablePath, urlOfPath } from "./path_rules.ts";

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { capturablePath, urlOfPath } from "../../src/captures/path_rules.ts";
-import { CAPTURE_PATH_LENGTH_MAX } from "../../src/limits.ts";
+import { CAPTURE_PATH_LENGTH_MAX } from "../../src/captures/capture_limits.ts";
 
 const UUID = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
