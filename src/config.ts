@@ -54,7 +54,7 @@ export class ConfigMistakes extends Error {
   }
 }
 
-/** What `--help` and the README say of each variable, in the order in which people need them. */
+/** What `--help` and docs/configuration.md say of each variable, in the order in which people need them. */
 export const CONFIG_VARIABLES = [
   { name: "PORT", default: "8000", meaning: "TCP port to listen on; 0 picks a free one" },
   { name: "HOST", default: "0.0.0.0", meaning: "address to listen on" },

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FILE_LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 70;
+const PAGE_LINES_MAX = 300;
 
 /** What each part of src/ may import from. Data flows one way: route → handler → domain → SQL. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -249,10 +250,10 @@ Deno.test("tidy: the permission sets name every variable that the configuration 
   }
 });
 
-Deno.test("tidy: the README's table lists every variable as --help does", async () => {
+Deno.test("tidy: the configuration table lists every variable as --help does", async () => {
   const { CONFIG_VARIABLES } = await import("../src/config.ts");
-  const readme = Deno.readTextFileSync(join(ROOT, "README.md"));
-  const rows = readme.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
+  const page = Deno.readTextFileSync(join(ROOT, "docs/configuration.md"));
+  const rows = page.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
   const missing = CONFIG_VARIABLES.filter((variable) =>
     !rows.some(([, name, given, meaning]) =>
       name === `\`${variable.name}\`` && given?.replaceAll("`", "") === variable.default &&
@@ -260,4 +261,49 @@ Deno.test("tidy: the README's table lists every variable as --help does", async 
     )
   );
   assert.deepEqual(missing.map(({ name }) => name), []);
+});
+
+Deno.test("tidy: .env.example has every variable, each as a comment", async () => {
+  const { CONFIG_VARIABLES } = await import("../src/config.ts");
+  const lines = Deno.readTextFileSync(join(ROOT, ".env.example")).split("\n");
+  const missing = CONFIG_VARIABLES.filter(({ name }) =>
+    !lines.some((line) => line.startsWith(`#${name}=`))
+  );
+  assert.deepEqual(missing.map(({ name }) => name), []);
+});
+
+const PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md"].concat(
+  [...Deno.readDirSync(join(ROOT, "docs"))].map(({ name }) => `docs/${name}`),
+);
+
+Deno.test("tidy: no page of the manual has more than 300 lines", () => {
+  const long = PAGES.filter((page) =>
+    Deno.readTextFileSync(join(ROOT, page)).split("\n").length > PAGE_LINES_MAX
+  );
+  assert.deepEqual(long, []);
+});
+
+/** The anchor that a heading gets where Markdown is shown. */
+function anchorOf(heading: string): string {
+  return heading.toLowerCase().replace(/[^\w\s-]/g, "").trim().replace(/\s/g, "-");
+}
+
+Deno.test("tidy: every link of the manual leads to a page, and to a heading that it has", () => {
+  const broken: string[] = [];
+  for (const page of PAGES) {
+    const links = Deno.readTextFileSync(join(ROOT, page)).matchAll(/\]\(([^)\s]+)\)/g);
+    for (const [, link = ""] of links) {
+      if (/^https?:/.test(link)) continue;
+      const [path = "", anchor] = link.split("#");
+      const target = path === "" ? page : normalize(join(dirname(page), path));
+      try {
+        const headings = Deno.readTextFileSync(join(ROOT, target)).matchAll(/^#+ (.*)$/gm);
+        const anchors = [...headings].map(([, heading = ""]) => anchorOf(heading));
+        if (anchor !== undefined && !anchors.includes(anchor)) broken.push(`${page}: ${link}`);
+      } catch {
+        broken.push(`${page}: ${link}`);
+      }
+    }
+  }
+  assert.deepEqual(broken, []);
 });
