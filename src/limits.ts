@@ -98,6 +98,8 @@ export const RANGE_DAYS_DEFAULT = 30;
 /** Time buckets of one series. */
 export const BUCKETS_MAX = 2_000;
 export const CURSOR_LENGTH_MAX = 2_000;
+/** How long after its reply a tail may still go on with its cursor. */
+export const TAIL_CURSOR_AGE_MS_MAX = 48 * HOUR_MS;
 /** A request is stored at most this long after its receive time: 30 s of body, 15 s of flush, and a margin. */
 export const STORE_DELAY_MS_MAX = 2 * MINUTE_MS;
 export const REQUEST_JSON_BYTES_MAX = 64 * KIBIBYTE;

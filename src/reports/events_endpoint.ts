@@ -99,7 +99,7 @@ function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date) {
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOTS, "exclude"),
     rows: () => pageRows(query),
-    tail: () => readTailCursor(query),
+    tail: () => readTailCursor(query, asOf.getTime()),
     cursor: () => readPageCursor(query),
   });
 }
@@ -138,9 +138,11 @@ export async function getEvents(
     (sql) => {
       const histories: Read["histories"] = (span, filters) =>
         loadMarkedHistories(sql, segments, scope, span, filters);
-      return readStoredEvents(sql, selection, { cursor, rows }, histories);
+      // One row more than the page tells whether there is a next one.
+      return readStoredEvents(sql, selection, { cursor, rows: rows + 1 }, histories);
     },
   );
+  const shown = page.rows.slice(0, rows);
   const tailCursor = positionAfter(page, selection, cursor, asOf);
   const resolved = {
     project: project.id,
@@ -157,8 +159,8 @@ export async function getEvents(
     semantics: SEMANTICS,
   };
   const result = {
-    events: page.rows.map(shownEvent),
-    nextCursor: page.rows.length < rows ? null : nextCursor(page.rows, selection, tailCursor),
+    events: shown.map(shownEvent),
+    nextCursor: page.rows.length > rows ? nextCursor(shown, selection, tailCursor) : null,
   };
   return readReply(request, asOf, resolved, result, { tailCursor: encodeTailCursor(tailCursor) });
 }

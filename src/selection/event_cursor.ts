@@ -1,4 +1,5 @@
-import { CURSOR_LENGTH_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
+import { CURSOR_LENGTH_MAX, TAIL_CURSOR_AGE_MS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
+import { Problem } from "../problem.ts";
 import { invalidParameter } from "./parameters.ts";
 
 /** Where a page ended: the keys of its last row, by event time or, when tailing, by receive time. */
@@ -82,8 +83,11 @@ export function readPageCursor(query: URLSearchParams): PageCursor | null {
   return { at, eventId, snapshot };
 }
 
-/** `after`: a `tailCursor`, or an instant. */
-export function readTailCursor(query: URLSearchParams): TailCursor | null {
+/**
+ * `after`: a `tailCursor`, or an instant.
+ * @throws Problem `invalid_parameter`; `cursor_expired` for a cursor that was given out too long before `asOfMs`
+ */
+export function readTailCursor(query: URLSearchParams, asOfMs: number): TailCursor | null {
   const value = query.get("after");
   if (value === null || value === "") return null;
   const named = instant(value);
@@ -95,6 +99,12 @@ export function readTailCursor(query: URLSearchParams): TailCursor | null {
       "after",
       "Use a `tailCursor`, or an instant such as 2026-01-31T12:00:00Z.",
     );
+  }
+  if (Date.parse(at) < asOfMs - TAIL_CURSOR_AGE_MS_MAX) {
+    const message = "This `tailCursor` is older than 48 hours: " +
+      "read the list, and go on with the `tailCursor` of its reply.";
+    const errors = [{ field: "after", code: "cursor_expired", message }];
+    throw new Problem("cursor_expired", `after: ${message}`, { errors });
   }
   return { at, snapshot };
 }

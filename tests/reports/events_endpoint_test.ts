@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { encodeTailCursor } from "../../src/selection/event_cursor.ts";
 import { assertProblem, type Json, newEvent, sharedApp, type TestProject } from "../support/app.ts";
 
 const server = sharedApp();
@@ -44,6 +45,48 @@ Deno.test("GET /v1/events: any page size sees every event exactly once, newest f
     }),
     { numRuns: 30 },
   );
+});
+
+/** How many events each page holds, to the one that has no next. */
+async function pageSizes(of: TestProject, query: Record<string, string>): Promise<number[]> {
+  const sizes: number[] = [];
+  for (let cursor = ""; sizes.length < 50;) {
+    const { status, body } = await server.read(of, { ...query, cursor });
+    assert.equal(status, 200, JSON.stringify(body));
+    sizes.push(body.events.length);
+    if (body.nextCursor === null) return sizes;
+    cursor = body.nextCursor;
+  }
+  return sizes;
+}
+
+Deno.test("GET /v1/events: the last page has no next one, also where it is full", async () => {
+  const own = await server.project();
+  const at = Date.now() - 60_000;
+  const events = [0, 0, 0, 5].map((ms) => newEvent({ timestamp: at + ms, path: "/a" }));
+  await server.post(own, [...events, newEvent({ timestamp: at, path: "/b" })]);
+  const filters = JSON.stringify([{ field: "path", op: "is", values: ["/a"] }]);
+  const title = JSON.stringify([{ field: "title", op: "not_exists", values: [] }]);
+  const after = new Date(at - 3_600_000).toISOString();
+  for (const order of [{}, { after }]) {
+    assert.deepEqual(await pageSizes(own, { ...order, filters, limit: "2" }), [2, 2]);
+    assert.deepEqual(await pageSizes(own, { ...order, filters, limit: "4" }), [4]);
+    assert.deepEqual(await pageSizes(own, { ...order, filters, limit: "3" }), [3, 1]);
+    assert.deepEqual(await pageSizes(own, { ...order, filters: title, limit: "5" }), [5]);
+    assert.deepEqual(await pageSizes(own, { ...order, limit: "1" }), [1, 1, 1, 1, 1]);
+    assert.deepEqual(await pageSizes(own, { ...order, limit: "5" }), [5]);
+    assert.deepEqual(await pageSizes(own, { ...order, bots: "only", limit: "1" }), [0]);
+  }
+});
+
+Deno.test("GET /v1/events: a tail goes on for 48 hours, then says so", async () => {
+  const at = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+  const after = (hours: number) => encodeTailCursor({ at: at(hours), snapshot: "10:10:" });
+  assert.equal((await server.read(project, { after: after(47) })).status, 200);
+  const expired = await server.read(project, { after: after(49) });
+  assertProblem(expired, 400, "cursor_expired");
+  assert.equal(expired.body.errors[0].field, "after");
+  assert.equal((await server.read(project, { after: at(49) })).status, 200);
 });
 
 Deno.test("GET /v1/events: events that arrive while paging do not disturb older pages", async () => {

@@ -61,13 +61,14 @@ function withWaiting(later: Later): Later {
   return { ...later, newer: [...later.waiting, ...later.newer], waiting: [] };
 }
 
-/** Polls for what was stored after `start`, as long as the page is in sight. */
+/** Polls for what was stored after `start`, as long as the page is in sight and the place is known. */
 async function follow(
   params: Params,
   start: string,
   signal: AbortSignal,
-  { onReply, onProblem }: {
+  { onReply, onExpired, onProblem }: {
     onReply: (reply: EventsReply) => void;
+    onExpired: () => void;
     onProblem: (problem: ApiProblem) => void;
   },
 ): Promise<void> {
@@ -85,6 +86,7 @@ async function follow(
     } catch (error) {
       if (signal.aborted) return;
       pauseMs = Math.min(2 * pauseMs, POLL_MS_MAX);
+      if (error instanceof ApiProblem && error.code === "cursor_expired") return onExpired();
       if (error instanceof ApiProblem) onProblem(error);
     }
   }
@@ -124,6 +126,7 @@ export function useTail(
           return held.current || isOverfull ? next : withWaiting(next);
         });
       },
+      onExpired: first.reload,
       onProblem: setProblem,
     });
     return () => abort.abort();
