@@ -39,6 +39,8 @@ const TOKEN_PROBLEMS: readonly ProblemCode[] = [
   "insufficient_scope",
   "token_keys_unavailable",
 ];
+/** Of the request's head, which every route may answer. */
+const HEAD_PROBLEMS: readonly ProblemCode[] = ["invalid_host"];
 const SERVER_PROBLEMS: readonly ProblemCode[] = [
   "internal_error",
   "database_unavailable",
@@ -62,9 +64,10 @@ function problemResponses(codes: readonly ProblemCode[]): Record<string, Json> {
 }
 
 function problemsOf({ access, doc }: Documented): ProblemCode[] {
-  if (access === "open") return [...doc.problems];
+  const known = [...HEAD_PROBLEMS, ...doc.problems];
+  if (access === "open") return known;
   const token = access === "key" ? [] : TOKEN_PROBLEMS;
-  return [...doc.problems, ...token, ...SERVER_PROBLEMS];
+  return [...known, ...token, ...SERVER_PROBLEMS];
 }
 
 function securityOf(access: Access): Json[] {

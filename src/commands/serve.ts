@@ -10,6 +10,7 @@ import {
   SHUTDOWN_MS_MAX,
 } from "../limits.ts";
 import { leaveControlFile, removeControlFile } from "./control_file.ts";
+import { failedReply, logStrayFailures } from "./stray_failures.ts";
 
 /** Resolves with the name of the first signal that asks the server to stop. */
 function stopSignal(): Promise<string> {
@@ -144,11 +145,11 @@ async function stop(app: App, server: Deno.HttpServer<Deno.NetAddr>, log: Log): 
 }
 
 /** Listens, or says in the operator's words why that cannot be. */
-function listen(config: Config, app: App): Deno.HttpServer<Deno.NetAddr> {
+function listen(config: Config, app: App, log: Log): Deno.HttpServer<Deno.NetAddr> {
   const { host: hostname, port } = config;
   try {
     return Deno.serve(
-      { hostname, port, onListen: () => {} },
+      { hostname, port, onListen: () => {}, onError: (error) => failedReply(error, log) },
       (request, info) => app.fetch(request, info.remoteAddr.hostname),
     );
   } catch (cause) {
@@ -167,10 +168,11 @@ function listen(config: Config, app: App): Deno.HttpServer<Deno.NetAddr> {
 export async function serve(config: Config, log: Log): Promise<number> {
   // Before anyone can know of the process: an unheard signal would end it on the spot.
   const stopped = stopSignal();
+  logStrayFailures(log);
   warnOfSettings(config, log);
   const app = await createApp(config, log);
   const preparing = new AbortController();
-  const server = listen(config, app);
+  const server = listen(config, app, log);
   const url = urlOf(config, server.addr.port);
   log.info("listening", { url, host: config.host });
   try {

@@ -5,6 +5,7 @@ import { ClientGone } from "./body.ts";
 import type { Cors } from "./cors.ts";
 import type { Log } from "./log.ts";
 import { problemReply } from "./reply.ts";
+import { requestAddress } from "./request_address.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -116,13 +117,17 @@ function asProblem(error: unknown, log: Log, requestId: string): Problem {
   return new Problem("internal_error", "The server made a mistake; its log has the request id.");
 }
 
-/** The URL without the base path, which a proxy may or may not have taken off. */
-function belowBasePath(address: string, basePath: string): URL {
-  const url = new URL(address);
-  if (basePath !== "" && `${url.pathname}/`.startsWith(`${basePath}/`)) {
+/** Where the request goes, without the base path, which a proxy may or may not have taken off; null: nobody knows. */
+function addressBelow(basePath: string, request: Request): URL | null {
+  const url = requestAddress(request.url, request.headers.get("host"));
+  if (url !== null && basePath !== "" && `${url.pathname}/`.startsWith(`${basePath}/`)) {
     url.pathname = url.pathname.slice(basePath.length) || "/";
   }
   return url;
+}
+
+function invalidHost(): Problem {
+  return new Problem("invalid_host", "Send the server's name, and its port if any, as Host.");
 }
 
 /** The route for this method; throws `not_found`, `method_not_allowed`. */
@@ -171,22 +176,33 @@ export function createRouter<Access, Who>(
     }
   }
 
-  return async (request, peer) => {
-    const startedAt = performance.now();
-    const url = belowBasePath(request.url, options.basePath);
-    const sent = request.headers.get("x-request-id");
-    const requestId = sent !== null && SANE_REQUEST_ID.test(sent) ? sent : crypto.randomUUID();
+  /** The reply to a request for `url`, CORS headers included. Never throws. */
+  async function replyAt(
+    url: URL,
+    found: Match<Access, Who> | null,
+    asked: Omit<Exchange<Who>, "who" | "params" | "url">,
+  ): Promise<Response> {
+    const { request } = asked;
     const origin = request.headers.get("origin");
-    const found = match(url.pathname);
     const forBrowsers = url.pathname.startsWith("/v1/") || url.pathname.startsWith("/sdk");
-    let response: Response;
     if (request.method === "OPTIONS" && (found !== null || forBrowsers)) {
       const methods = found === null ? ANY_METHOD : allowOf(found.routes.map((r) => r.method));
-      response = cors.preflight(origin, methods);
-    } else {
-      response = await answer(found, { request, url, requestId, peer });
-      if (forBrowsers) cors.decorate(response.headers, origin);
+      return cors.preflight(origin, methods);
     }
+    const response = await answer(found, { ...asked, url });
+    if (forBrowsers) cors.decorate(response.headers, origin);
+    return response;
+  }
+
+  return async (request, peer) => {
+    const startedAt = performance.now();
+    const sent = request.headers.get("x-request-id");
+    const requestId = sent !== null && SANE_REQUEST_ID.test(sent) ? sent : crypto.randomUUID();
+    const url = addressBelow(options.basePath, request);
+    const found = url === null ? null : match(url.pathname);
+    const response = url === null
+      ? problemReply(invalidHost(), requestId)
+      : await replyAt(url, found, { request, requestId, peer });
     response.headers.set("X-Request-Id", requestId);
     const { status } = response;
     const seconds = (performance.now() - startedAt) / 1000;
@@ -194,7 +210,7 @@ export function createRouter<Access, Who>(
     const method = METHODS.has(request.method) ? request.method : "other";
     options.observe(found?.path ?? "unknown", method, status, seconds);
     const ms = Math.round(seconds * 1000);
-    log.debug("request", { requestId, method, path: url.pathname, status, ms });
+    log.debug("request", { requestId, method, path: url?.pathname, status, ms });
     return response;
   };
 }
