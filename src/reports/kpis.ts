@@ -284,7 +284,8 @@ export const KPIS: Report = {
     "Visitors are distinct actors with a selected event in the range; new ones had their first event ever in it. " +
     "Sessions count where they start, whole, if they hold a selected event. A bounce is a session with at most one page view and no custom event; bounceRate = bounces / sessions. " +
     "Duration = last - first event of a session; means include zeros, medians interpolate. pageviewsPerSession = page views in range / sessions starting in range. " +
-    "Each bucket is counted by itself. change = (current - previous) / previous.",
+    "Each bucket is counted by itself; it is complete if its whole period lies in the range and is over. change = (current - previous) / previous. " +
+    "An unfinished range is compared with the equally long part of previous or year; dates that compare names are taken as named.",
   reply: {
     totals: Kpis,
     series: z.array(KpiBucket),

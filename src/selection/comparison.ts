@@ -96,8 +96,8 @@ function cutAsFar(comparison: Range, { from, to }: Range, asOfMs: number): Range
 /**
  * `compare`: the range that the read's own is compared with, or null for `none`. `previous` is the
  * same number of local dates just before (for instants the equal length), `year` the same dates one
- * year earlier, and `{"from","to"}` any other. If the range has not ended at `asOfMs` (epoch
- * milliseconds), the comparison ends as long after its start as `asOfMs` is after the range's.
+ * year earlier: if the range has not ended at `asOfMs` (epoch milliseconds), these end as long after
+ * their start as `asOfMs` is after the range's. `{"from","to"}` is taken as named.
  * @throws Problem naming `compare`.
  */
 export function readComparison(
@@ -109,12 +109,12 @@ export function readComparison(
   const value = query.get("compare") || "none";
   if (value === "none") return null;
   const comparison = value === "previous"
-    ? previousRange(range)
+    ? cutAsFar(previousRange(range), range, asOfMs)
     : value === "year"
-    ? yearEarlierRange(range)
+    ? cutAsFar(yearEarlierRange(range), range, asOfMs)
     : namedRange(value, query, projectTimezone, asOfMs);
   if (comparison.from.getTime() < TIMESTAMP_MS_MIN) {
     throw invalidParameter("compare", "There is no such time before the year 0001.");
   }
-  return cutAsFar(comparison, range, asOfMs);
+  return comparison;
 }

@@ -48,9 +48,16 @@ export function propertyJson(alias: string, key: string, keyParam: string): stri
   return `coalesce(${json}, ${lifted})`;
 }
 
-/** A JSON value as text: strings without quotes, JSON null as SQL null. */
+/**
+ * A JSON value as text: strings without quotes, JSON null as SQL null, numbers as JavaScript writes
+ * them. PostgreSQL spells all of their digits out where JavaScript writes a power of ten: from 1e+21
+ * on, and below 1e-6.
+ */
 export function jsonText(json: string): string {
-  return `(${json} #>> '{}')`;
+  const size = `abs((${json})::numeric)`;
+  return `CASE WHEN jsonb_typeof(${json}) = 'number' AND (${size} >= 1e21 OR ${size} > 0 AND ${size} < 1e-6)
+    THEN regexp_replace((${json})::float8::text, 'e([+-])0*', 'e\\1')
+    ELSE (${json} #>> '{}') END`;
 }
 
 /** A JSON value as a number; SQL null where it is none, numbers in text included. */

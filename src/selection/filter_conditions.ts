@@ -165,7 +165,7 @@ function nameCondition(place: Place, wanted: Positive): string {
   return sides.length === 1 ? sides[0]! : `(${sides.join(" OR ")})`;
 }
 
-/** What is compared with a whole address has a slash; hosts have none. */
+/** A value with a slash is compared with the whole address; any other, and every pattern, with the host. */
 function referrerCondition(
   place: Place,
   wanted: Positive,
@@ -176,8 +176,9 @@ function referrerCondition(
   const host = () => hostOf(place.params.text(place.siteHost));
   if (wanted.op === "exists") return textCondition(place.params, host(), wanted);
   const parts: string[] = [];
-  const whole = wanted.values.filter((value) => String(value).includes("/"));
-  const hosts = wanted.values.filter((value) => !String(value).includes("/"));
+  const isWhole = (value: FilterValue) => wanted.op !== "matches" && String(value).includes("/");
+  const whole = wanted.values.filter(isWhole);
+  const hosts = wanted.values.filter((value) => !isWhole(value));
   if (whole.length > 0) {
     parts.push(textCondition(place.params, address, { ...wanted, values: whole }));
   }

@@ -222,8 +222,9 @@ function paidFrom(kind: SourceKind): ChannelRule["matches"] {
 }
 
 /**
- * Where a session came from, by what its first page view says. The tags of the link decide first,
- * then a click id that only an advertisement carries, then the referrer, then `fbclid`, which
+ * Where a session came from, by what its first page view says. `utm_source` decides first, then a
+ * click id that only an advertisement carries; a link that has `utm_medium` or `utm_campaign` alone
+ * names no source, and its referrer none for it; then comes the referrer, then `fbclid`, which
  * outlives the click where people pass the address on. The page's host and `siteHost`, with and
  * without `www.`, are no referrers. `source` and `medium` keep the letters of the tags, so that
  * filters find what was sent; the rules compare without regard to case. Never throws.
@@ -268,11 +269,10 @@ function originOf(
   if (source !== null) {
     return { source, medium: medium ?? (clickId?.paid ? clickId.medium : null) };
   }
-  if (clickId !== null && (clickId.paid || referrer === null)) {
-    return { source: clickId.source, medium: medium ?? clickId.medium };
-  }
-  if (referrer === null) return { source: null, medium };
-  return { source: referrer, medium: medium ?? mediumOfReferrer(referrer) };
+  if (clickId?.paid) return { source: clickId.source, medium: clickId.medium };
+  if (medium !== null || told(facts.utmCampaign) !== null) return { source: null, medium };
+  if (referrer !== null) return { source: referrer, medium: mediumOfReferrer(referrer) };
+  return { source: clickId?.source ?? null, medium: clickId?.medium ?? null };
 }
 
 function mediumOfReferrer(referrer: string): string {

@@ -3,7 +3,7 @@ import { foreignHost, hostOfAddress } from "../referrer_host.ts";
 import { classifyTraffic, type TrafficFacts } from "./channels.ts";
 
 /** Raised with every change of the channel rules or source lists: history is then classified anew. */
-export const RULES_VERSION = 1;
+export const RULES_VERSION = 2;
 
 /** What a text is looked up by: 128 bits of its SHA-256. `term` is a column, never a value. */
 export const digestOf = (term: string): string =>

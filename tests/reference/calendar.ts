@@ -148,13 +148,15 @@ export function series<T>(
 }
 
 /**
- * The range to compare with; null where none is asked for. While the current range is under way,
- * only the part of the other that is as long as what has passed of it; all of it before then.
+ * The range to compare with; null where none is asked for. Dates that are named are taken as named;
+ * of any other, while the current range is under way, only the part that is as long as what has
+ * passed of it; all of it before then.
  */
 export function comparedRange(world: World, params: RangeParams, range: Range): Range | null {
   const whole = wholeComparedRange(world, params, range);
   const passedMs = world.asOfMs - range.fromMs;
-  if (whole === null || range.toMs <= world.asOfMs || passedMs <= 0) return whole;
+  if (whole === null || typeof params.compare === "object") return whole;
+  if (range.toMs <= world.asOfMs || passedMs <= 0) return whole;
   return { ...whole, toMs: Math.min(whole.toMs, whole.fromMs + passedMs) };
 }
 

@@ -120,6 +120,7 @@ export function propertyOf(fact: Fact, field: string): unknown {
   return fact.properties.get(key) ?? undefined;
 }
 
+/** Numbers as JavaScript writes them, which JSON does too. */
 function jsonText(value: unknown): string | null {
   if (value === undefined) return null;
   return typeof value === "string" ? value : JSON.stringify(value);
@@ -144,9 +145,9 @@ export function holds(fact: Fact, { field, op, values = [] }: Filter, world: Wor
   const any = (test: (value: string) => boolean) => values.some((value) => test(String(value)));
   const compared = (test: (left: number, right: number) => boolean) =>
     typeof number === "number" && any((value) => isNumeric(value) && test(number, Number(value)));
-  /** A referrer is compared as a whole where the filter's value is more than a host. */
+  /** A referrer is compared as a whole where the filter's value has a slash and is no pattern. */
   const subject = (value: string) =>
-    field === "referrer" && value.includes("/") ? fact.row.referrer : text;
+    field === "referrer" && op !== "matches" && value.includes("/") ? fact.row.referrer : text;
   const equals = (value: string) =>
     typeof number === "number" && isNumeric(value)
       ? number === Number(value)

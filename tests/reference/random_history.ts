@@ -45,7 +45,14 @@ export const SITE_URLS = [null, "https://shop.example"] as const;
 const CAMPAIGNS: readonly Partial<EventRow>[] = [
   { utm_source: "news", utm_medium: "email", utm_campaign: "spring", utm_content: "top" },
   { utm_source: "google", utm_medium: "cpc", utm_campaign: "spring", utm_term: "shoes" },
+  // In part, and beside what a click leaves in the address.
   { utm_medium: "Social" },
+  { utm_medium: "email" },
+  { utm_campaign: "spring" },
+  { utm_term: "shoes", utm_content: "top" },
+  { utm_source: "google", click_id_kind: "gclid" },
+  { utm_medium: "email", click_id_kind: "msclkid" },
+  { utm_campaign: "spring", click_id_kind: "fbclid" },
   { click_id_kind: "gclid" },
   { click_id_kind: "fbclid" },
 ];
@@ -107,7 +114,9 @@ const identity: fc.Arbitrary<Partial<EventRow>> = fc.record({
 const properties: fc.Arbitrary<string | null> = fc.option(
   fc.record({
     plan: fc.constantFrom<unknown>("free", "pro", "10", true, null),
-    total: fc.constantFrom<unknown>(0, 5, 10, 10.5, 0.1, -3, "10", "none", ""),
+    total: fc.constantFrom<unknown>(
+      ...[0, 5, 10, 10.5, 0.1, 0.1 + 0.2, -3, 1e21, 1e-7, "1e+21", "10", "none", ""],
+    ),
     // More values than a read tells apart.
     n: fc.nat({ max: 60 }),
   }, { requiredKeys: [] }).map((members) => JSON.stringify(members)),

@@ -25,7 +25,15 @@ const FIELD_VALUES: Readonly<Record<string, readonly FilterValue[]>> = {
   path: [...PATHS, "a"],
   host: HOSTS,
   title: [...TITLES, "home", "%", "_", "\\", "'", '"'],
-  referrer: ["google.com", "news.example", "chatgpt.com", "https://www.google.com/", "/post"],
+  referrer: [
+    "google.com",
+    "news.example",
+    "chatgpt.com",
+    "https://www.google.com/",
+    "/post",
+    "shop.example",
+    "shop.example/",
+  ],
   source: ["news", "google", "news.example", "chatgpt.com"],
   medium: ["email", "cpc", "Social", "social", "organic", "referral"],
   campaign: ["spring", "s"],
@@ -42,7 +50,23 @@ const FIELD_VALUES: Readonly<Record<string, readonly FilterValue[]>> = {
   entryPath: PATHS,
   exitPath: PATHS,
   "properties.plan": ["free", "pro", "10", 10, "true", true],
-  "properties.total": ["0", "5", "10", 10, "10.5", 10.5, "10.0", "1e1", "none", ""],
+  "properties.total": [
+    "0",
+    "5",
+    "10",
+    10,
+    "10.5",
+    10.5,
+    "10.0",
+    "1e1",
+    1e21,
+    "1e+21",
+    "e",
+    0.1 + 0.2,
+    1e-7,
+    "none",
+    "",
+  ],
   "properties.n": [7, "8"],
   "properties.rage": ["true", "false", true],
   "properties.x": ["0.5", 0.5, "1"],
@@ -53,7 +77,7 @@ const FIELD_VALUES: Readonly<Record<string, readonly FilterValue[]>> = {
 const FIELDS = Object.keys(FIELD_VALUES);
 const NUMBER_FIELDS = ["properties.total", "properties.x", "properties.viewportWidth"] as const;
 /** Each value of a text field is as good a pattern as any; these say more. */
-const PATTERNS = ["^/a", "a|c", "[0-9]", "e$", "^.o", "o+"] as const;
+const PATTERNS = ["^/a", "a|c", "[0-9]", "e$", "^.o", "o+", "/", "^https?:", "e[+]21"] as const;
 
 const TEXT_OPERATORS: readonly Operator[] = [
   "is",

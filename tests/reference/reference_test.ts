@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { CALENDAR_CASES } from "../fixtures/calendar_cases.ts";
 import { FUNNEL_CASES } from "../fixtures/funnel_cases.ts";
 import { FUNNEL_ORDER_CASES } from "../fixtures/funnel_order_cases.ts";
+import { MEANING_CASES } from "../fixtures/meaning_cases.ts";
 import { PROPERTY_CASES } from "../fixtures/property_cases.ts";
 import { assertHolds, type ReadCase, worldOf } from "../fixtures/read_case.ts";
 import { REPORT_CASES } from "../fixtures/report_cases.ts";
@@ -18,6 +19,7 @@ const CASES: readonly ReadCase[] = [
   ...RETENTION_CASES,
   ...REPORT_CASES,
   ...PROPERTY_CASES,
+  ...MEANING_CASES,
 ];
 
 for (const one of CASES) {

@@ -193,10 +193,15 @@ Deno.test("readComparison: an unfinished range is compared with the equally long
     "2025-11-16T00:00:00.000Z",
     "2025-11-21T04:00:00.000Z",
   ]);
+});
+
+Deno.test("readComparison: dates that are named are taken as named", () => {
+  const week = { from: "2026-11-16", to: "2026-11-22" };
   const named = { ...week, compare: '{"from":"2026-01-01","to":"2026-01-31"}' };
-  assert.deepEqual(told(named, asOf), ["2026-01-01T00:00:00.000Z", "2026-01-06T04:00:00.000Z"]);
-  const short = { ...week, compare: '{"from":"2026-01-01","to":"2026-01-02"}' };
-  assert.deepEqual(told(short, asOf), ["2026-01-01T00:00:00.000Z", "2026-01-03T00:00:00.000Z"]);
+  const whole = ["2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z"];
+  for (const asOf of ["2026-11-21T04:00:00Z", "2026-11-16T00:00:00Z", "2026-12-01T00:00:00Z"]) {
+    assert.deepEqual(told(named, asOf), whole, asOf);
+  }
 });
 
 Deno.test("readComparison: a range that has just ended, or has not begun, leaves all of the other", () => {

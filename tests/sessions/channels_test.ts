@@ -181,7 +181,8 @@ Deno.test("classifyTraffic: never throws, knows its channels, keeps tags and the
     assert.equal(rule?.channel, traffic.channel);
     assert.ok(CHANNELS.includes(traffic.channel));
     if (facts.utmSource?.trim()) assert.equal(traffic.source, facts.utmSource);
-    if (facts.utmMedium?.trim()) assert.equal(traffic.medium, facts.utmMedium);
+    const decides = !facts.utmSource?.trim() && CLICK_IDS.get(facts.clickIdKind ?? "")?.paid;
+    if (facts.utmMedium?.trim() && !decides) assert.equal(traffic.medium, facts.utmMedium);
     if (traffic.channel === "Direct" && !facts.utmSource?.trim()) {
       assert.equal(traffic.source, null);
       assert.equal(traffic.referrer, null);
