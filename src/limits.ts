@@ -171,6 +171,14 @@ export const FILTER_TEXT_LENGTH_MAX = 2_048;
 export const PARAMETER_JSON_LENGTH_MAX = 64 * KIBIBYTE;
 export const PARAMETER_JSON_LEVELS_MAX = 10;
 export const LABEL_LENGTH_MAX = 200;
+/**
+ * Warnings of one read; for each, the values that one is suggested of, and how many rows of a
+ * dictionary are looked at for them.
+ */
+export const WARNINGS_MAX = 10;
+export const SUGGESTIONS_MAX = 3;
+export const SUGGESTION_CANDIDATES_MAX = 2_000;
+export const SUGGESTION_ROWS_MAX = 10_000;
 /** Patterns of `matches`: their text, one repetition, and what all repetitions written out come to. */
 export const PATTERN_LENGTH_MAX = 200;
 export const PATTERN_LEVELS_MAX = 10;

@@ -26,6 +26,7 @@ import { FunnelBody, FunnelShown } from "./reports/funnel_definition.ts";
 import { deleteFunnel, putFunnel } from "./reports/saved_funnels.ts";
 import { deleteGoal, putGoal } from "./reports/saved_goals.ts";
 import { TRENDS } from "./reports/trends.ts";
+import { Warning } from "./selection/warnings.ts";
 
 export interface ReadRouteServices extends ReportServices {
   /** The database that saved reports are written to. */
@@ -75,7 +76,7 @@ function docOf(report: Report): RouteDoc {
       status: 200,
       description: "The result, and the parameters as resolved",
       schema: z.object({
-        query: z.record(z.string(), z.unknown()),
+        query: z.looseObject({ warnings: z.array(Warning) }),
         asOf: z.iso.datetime(),
         ...report.reply,
       }),

@@ -31,7 +31,7 @@ import {
   orderOf,
 } from "./acquisition_values.ts";
 import { loadGoal } from "./goal_definitions.ts";
-import { type Answer, rate, RateShown, type Report } from "./report.ts";
+import { type Answer, askingOf, rate, RateShown, type Report } from "./report.ts";
 import { rolledPeople, rolledSums } from "./rolled_acquisition.ts";
 import { type RolledSpan, rolledSpan } from "./rolled_span.ts";
 
@@ -306,6 +306,7 @@ async function answer(read: Read): Promise<Answer> {
   });
   return {
     query: { by, goal: slug },
+    asking: askingOf({ goal: [goal] }),
     result: {
       rows: rows.map((row) => shown(row, goal !== null)),
       total: shown(total, goal !== null),

@@ -22,6 +22,7 @@ import {
   refuseUnknown,
 } from "../selection/parameters.ts";
 import { readRange } from "../selection/range.ts";
+import { valueWarnings, Warning } from "../selection/warnings.ts";
 import { loadMarkedHistories } from "../walks/marked_histories.ts";
 import type { Read } from "../walks/read.ts";
 import { readReply } from "./read_reply.ts";
@@ -58,7 +59,7 @@ export const EVENT_QUERY: Readonly<Record<string, string>> = {
 
 /** Reply of `GET /v1/events`. */
 export const EventsReply = z.object({
-  query: z.record(z.string(), z.unknown()),
+  query: z.looseObject({ warnings: z.array(Warning) }),
   asOf: z.iso.datetime(),
   events: z.array(z.record(z.string(), z.unknown())),
   nextCursor: z.string().nullable(),
@@ -131,15 +132,17 @@ export async function getEvents(
     await catchUp();
     return exported(reads, selection, cursor, query.has("limit") ? rows : null);
   }
-  const page = await withinTime(
+  const { page, warnings } = await withinTime(
     reads,
     readTimeoutMs,
     catchUp,
-    (sql) => {
+    async (sql) => {
       const histories: Read["histories"] = (span, filters) =>
         loadMarkedHistories(sql, segments, scope, span, filters);
       // One row more than the page tells whether there is a next one.
-      return readStoredEvents(sql, selection, { cursor, rows: rows + 1 }, histories);
+      const page = await readStoredEvents(sql, selection, { cursor, rows: rows + 1 }, histories);
+      const asking = [{ parameter: "filters", filters }];
+      return { page, warnings: await valueWarnings(sql, project.projectId, asking) };
     },
   );
   const shown = page.rows.slice(0, rows);
@@ -157,6 +160,7 @@ export async function getEvents(
     cursor: query.get("cursor") || null,
     after: query.get("after") || null,
     semantics: SEMANTICS,
+    warnings,
   };
   const result = {
     events: shown.map(shownEvent),

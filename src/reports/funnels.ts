@@ -17,7 +17,7 @@ import { followedTables } from "./funnel_packs.ts";
 import type { FunnelQuestion } from "./funnel_scans.ts";
 import { orderedTables } from "./funnel_sql.ts";
 import { type FunnelTally, type StepTally, tally } from "./funnel_summary.ts";
-import { type Answer, rate, RateShown, type Report } from "./report.ts";
+import { type Answer, askingOf, rate, RateShown, type Report } from "./report.ts";
 import { listFunnels, requireFunnel, shownFunnel } from "./saved_funnels.ts";
 
 const Seconds = z.number().nullable();
@@ -123,7 +123,12 @@ async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
   const selected = await selectFunnelHistories(read, question);
   const followed = selected === null ? null : await tallyHistories(sql, selected, question);
   const tallied = followed ?? await tallyFacts(sql, question);
-  return { query: { ...plainDefinition(definition) }, result: shown(definition, tallied) };
+  const { steps, exclude } = definition;
+  return {
+    query: { ...plainDefinition(definition) },
+    result: shown(definition, tallied),
+    asking: askingOf({ steps, exclude }),
+  };
 }
 
 async function list({ sql, scope }: Read): Promise<Answer> {
@@ -162,7 +167,7 @@ export const SAVED_FUNNEL: Report = {
       read.scope.projectId,
       read.params?.slug ?? "",
     );
-    const { query, result } = await run(read, definition);
-    return { ...query === undefined ? {} : { query }, result: { slug, title, ...result } };
+    const { result, ...answer } = await run(read, definition);
+    return { ...answer, result: { slug, title, ...result } };
   },
 };

@@ -20,7 +20,7 @@ import {
   countInHistories,
   type Wanted,
 } from "./goal_histories.ts";
-import { type Answer, rate, RateShown, type Report } from "./report.ts";
+import { type Answer, askingOf, rate, RateShown, type Report } from "./report.ts";
 import { rolledSpan } from "./rolled_span.ts";
 import { readRolledVisitors } from "./rolled_up.ts";
 
@@ -166,7 +166,10 @@ async function answer(read: Read): Promise<Answer> {
       })),
     };
   });
-  return { result: { goals: results } };
+  return {
+    result: { goals: results },
+    asking: askingOf({ goals: goals.map(({ match }) => match) }),
+  };
 }
 
 const CountsShown = {

@@ -1,4 +1,7 @@
 import { z } from "zod";
+import type { EventMatch } from "../selection/filters.ts";
+import { matchFilters } from "../selection/selection.ts";
+import type { Asking } from "../selection/warnings.ts";
 import type { Read } from "../walks/read.ts";
 
 /** What a report found. */
@@ -6,8 +9,20 @@ export interface Answer {
   /** Its own parameters as resolved, and shared ones that it resolved otherwise. */
   readonly query?: Readonly<Record<string, unknown>>;
   readonly result: Readonly<Record<string, unknown>>;
+  /** What the report's own parameters look for, so that values that never were are told. */
+  readonly asking?: readonly Asking[];
   /** Members that change from one moment to the next, and are no reason for a new ETag. */
   readonly volatile?: Readonly<Record<string, unknown>>;
+}
+
+/** What matches in a parameter look for; those of any event look for nothing. */
+export function askingOf(
+  matches: Readonly<Record<string, readonly (EventMatch | null)[]>>,
+): Asking[] {
+  return Object.entries(matches).map(([parameter, some]) => ({
+    parameter,
+    filters: some.flatMap((match) => match === null ? [] : matchFilters(match)),
+  }));
 }
 
 /** One question, and so one endpoint: `GET <path>`. */

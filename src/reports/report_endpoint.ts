@@ -13,6 +13,7 @@ import {
 } from "../selection/parameters.ts";
 import { type Range, readRange } from "../selection/range.ts";
 import type { BotChoice, Scope } from "../selection/selection.ts";
+import { valueWarnings, type Warning } from "../selection/warnings.ts";
 import { loadMarkedHistories } from "../walks/marked_histories.ts";
 import type { Read } from "../walks/read.ts";
 import { readReply } from "./read_reply.ts";
@@ -103,6 +104,10 @@ function readShared(
   return { ...time, ...others };
 }
 
+interface Warned extends Answer {
+  readonly warnings: readonly Warning[];
+}
+
 /** `compare` by its name, or as the instants that were named. */
 function comparedWith(query: URLSearchParams, comparison: Range | null): unknown {
   const value = query.get("compare") || "none";
@@ -134,14 +139,16 @@ export async function getReport(
     params,
     asOfMs,
   };
-  const answer: Answer = await withinTime(
+  const { warnings, ...answer }: Warned = await withinTime(
     reads,
     readTimeoutMs,
     () => fold.catchUp(projectId),
-    (sql) => {
+    async (sql) => {
       const histories: Read["histories"] = (span, filters) =>
         loadMarkedHistories(sql, segments, scope, span, filters);
-      return report.answer({ ...read, sql, histories });
+      const answer = await report.answer({ ...read, sql, histories });
+      const asking = [{ parameter: "filters", filters }, ...answer.asking ?? []];
+      return { ...answer, warnings: await valueWarnings(sql, projectId, asking) };
     },
   );
   const resolved = {
@@ -157,6 +164,7 @@ export async function getReport(
     cursor: query.get("cursor") || null,
     ...answer.query,
     semantics: report.semantics,
+    warnings,
   };
   return readReply(request, new Date(asOfMs), resolved, answer.result, answer.volatile);
 }

@@ -7,7 +7,7 @@ import { invalidParameter, oneOf, readAll } from "../selection/parameters.ts";
 import { factConditions } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
 import type { Read } from "../walks/read.ts";
-import { type Answer, rate, RateShown, type Report } from "./report.ts";
+import { type Answer, askingOf, rate, RateShown, type Report } from "./report.ts";
 import {
   type CohortQuestion,
   type CountedCohort,
@@ -294,6 +294,7 @@ async function answer(read: Read): Promise<Answer> {
       periods: cellCount,
     },
     result: { cohorts, average: averageOf(cohorts, cellCount) },
+    asking: askingOf({ start: [start], return: [back] }),
   };
 }
 

@@ -21,7 +21,7 @@ import {
 import { SqlParams } from "../selection/sql_params.ts";
 import { isCountedByName } from "../walks/match_tests.ts";
 import type { Read } from "../walks/read.ts";
-import { type Answer, rate, type Report } from "./report.ts";
+import { type Answer, askingOf, rate, type Report } from "./report.ts";
 import { findInHistories, type FoundTrends, type PointRow } from "./trend_histories.ts";
 import { type Measure, MEASURES, readMeasure } from "./trend_measures.ts";
 
@@ -281,6 +281,7 @@ async function answer(read: Read): Promise<Answer> {
   return {
     query: { event: events, measure, by },
     result: { series: await readSeries(read, asked) },
+    asking: askingOf({ event: events }),
   };
 }
 

@@ -9,7 +9,15 @@ const LINE_WIDTH = 100;
  */
 const DIGITS = 12;
 /** Of the moment of the test or of its server, never the same twice; and prose. */
-const LEFT_OUT = new Set(["asOf", "tailCursor", "updatedAt", "ingestedAt", "hash", "semantics"]);
+const LEFT_OUT = new Set([
+  "asOf",
+  "tailCursor",
+  "updatedAt",
+  "ingestedAt",
+  "hash",
+  "semantics",
+  "warnings",
+]);
 
 /** A reply as it is kept: without what is left out, numbers rounded. */
 export function kept(value: unknown): unknown {

@@ -121,6 +121,7 @@ Deno.test("GET /v1/events: the reply says how the query was resolved", async () 
     cursor: null,
     after: null,
     semantics: null,
+    warnings: [],
   });
   assert.ok(body.query.semantics.length > 20);
   assert.ok(Math.abs(Date.parse(body.asOf) - Date.now()) < 60_000);

@@ -1,0 +1,104 @@
+/** What may be wrong with a question that can be answered: told beside the answer. */
+import { z } from "zod";
+import type { Sql } from "../db/sql.ts";
+import { WARNINGS_MAX } from "../limits.ts";
+import { countryCode, countryName } from "./country_names.ts";
+import type { Filter } from "./filters.ts";
+import { candidateValues, hasKnownValues, knownValues } from "./known_values.ts";
+import { type Candidate, nearestOf } from "./nearest_values.ts";
+
+/** An element of `query.warnings`. */
+export const Warning = z.object({
+  code: z.enum(["value_never_seen"]),
+  parameter: z.string().meta({ description: "The parameter that it is about" }),
+  field: z.string().meta({ description: "The field that the value is compared with" }),
+  value: z.string(),
+  message: z.string(),
+  suggestions: z.array(z.string()).optional().meta({
+    description: "Values that may have been meant, the likeliest first",
+  }),
+}).meta({ id: "Warning", description: "The answer is exact, and perhaps not to what was meant." });
+
+export type Warning = z.output<typeof Warning>;
+
+/** Filters that a read looks through, and the parameter that they stand in. */
+export interface Asking {
+  readonly parameter: string;
+  readonly filters: readonly Filter[];
+}
+
+interface Wanted {
+  readonly parameter: string;
+  readonly field: string;
+  readonly value: string;
+}
+
+const SHOWN_LENGTH_MAX = 100;
+
+/** The values that are compared whole, each once for a parameter. */
+function wantedOf(asking: readonly Asking[]): Wanted[] {
+  const all = asking.flatMap(({ parameter, filters }) =>
+    filters.filter(({ field, op }) => (op === "is" || op === "is_not") && hasKnownValues(field))
+      .flatMap(({ field, values }) =>
+        values.map((value) => ({ parameter, field, value: String(value) }))
+      )
+  );
+  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+function quoted(text: string): string {
+  return `"${text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text}"`;
+}
+
+function suggestionsFor({ field, value }: Wanted, known: readonly string[]): Candidate[] {
+  if (field !== "country") return nearestOf(value, known.map((each) => ({ value: each })));
+  const code = countryCode(value);
+  const candidates = known.map((each) => ({ value: each, name: countryName(each) ?? each }));
+  const named = candidates.filter((each) => each.value === code);
+  if (named.length > 0) return named;
+  const near = nearestOf(value, candidates);
+  if (near.length > 0 || code === undefined) return near;
+  return [{ value: code, name: countryName(code) ?? code }];
+}
+
+function warningOf(wanted: Wanted, known: readonly string[]): Warning {
+  const { parameter, field, value } = wanted;
+  const near = suggestionsFor(wanted, known);
+  const shown = near.map(({ value, name }) =>
+    name === undefined || name === value ? quoted(value) : `${value} (${name})`
+  );
+  const meant = shown.length === 0 ? "" : ` Did you mean ${shown.join(" or ")}?`;
+  return {
+    code: "value_never_seen",
+    parameter,
+    field,
+    value,
+    message: `Nothing in this project has the ${field} ${quoted(value)}.${meant}`,
+    ...near.length === 0 ? {} : { suggestions: near.map((each) => each.value) },
+  };
+}
+
+/**
+ * A warning for each value that filters ask for and the project has never had, up to WARNINGS_MAX;
+ * none is the rule, for one look at the dictionaries.
+ */
+export async function valueWarnings(
+  sql: Sql,
+  projectId: number,
+  asking: readonly Asking[],
+): Promise<Warning[]> {
+  const wanted = wantedOf(asking);
+  if (wanted.length === 0) return [];
+  const byField = new Map(
+    [...Map.groupBy(wanted, ({ field }) => field)]
+      .map(([field, some]) => [field, new Set(some.map(({ value }) => value))]),
+  );
+  const known = await knownValues(sql, projectId, byField);
+  const unknown = wanted.filter(({ field, value }) => !known.get(field)?.has(value))
+    .slice(0, WARNINGS_MAX);
+  const candidates = new Map<string, readonly string[]>();
+  for (const field of new Set(unknown.map(({ field }) => field))) {
+    candidates.set(field, await candidateValues(sql, projectId, field));
+  }
+  return unknown.map((one) => warningOf(one, candidates.get(one.field)!));
+}
