@@ -79,6 +79,7 @@ async function measure(captures: number, pages: number): Promise<CaptureReport> 
       const startedAt = performance.now();
       const { verdict, shot } = await photographer.photograph({
         siteUrl: site.url,
+        siteUrlByOperator: true,
         trackedHosts: ["127.0.0.1"],
         path,
         device: CAPTURE_DEVICES[i % CAPTURE_DEVICES.length]!,

@@ -3,6 +3,7 @@ import { createAuthorize, type Principal, SCOPES } from "./auth/access.ts";
 import { createKeyDirectory } from "./auth/keys.ts";
 import { provisionDefaultProject, type Provisioned } from "./auth/projects.ts";
 import { randomText } from "./auth/random_text.ts";
+import { createTokenEpochs } from "./auth/token_epochs.ts";
 import { createTokens, type Tokens } from "./auth/tokens.ts";
 import { type CaptureSchedule, createCaptureSchedule } from "./captures/capture_schedule.ts";
 import { type Captures, createCaptures } from "./captures/captures.ts";
@@ -16,6 +17,7 @@ import { type Database, DatabaseUnavailable } from "./db/sql.ts";
 import { SegmentCache } from "./histories/segment_cache.ts";
 import { BodyBudget } from "./http/body.ts";
 import { createClientAddress } from "./http/client_address.ts";
+import { createMetricsAccess } from "./http/metrics_access.ts";
 import { createCors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
 import { RateLimit } from "./http/rate_limit.ts";
@@ -191,7 +193,8 @@ async function createServices(
     observe: (flush) => metrics.flush(flush),
   });
   const metrics = new Metrics({ queueDepth: () => writer.depth, bodyBytes: () => budget.bytes });
-  const tokens: Tokens = createTokens(config.jwt, database, now);
+  const epochs = createTokenEpochs(database, now);
+  const tokens: Tokens = createTokens(config.jwt, database, now, epochs);
   const authorize = createAuthorize(createVerify(tokens, controlToken));
   const reads = await openReadDatabase(config, database);
   const fold = createFold(database);
@@ -208,6 +211,7 @@ async function createServices(
     writer,
     metrics,
     tokens,
+    epochs,
     authorize,
     peerOf: createPeerOf(authorize),
     keys: createKeyDirectory(database, { now, log }),
@@ -228,6 +232,7 @@ async function createServices(
       now,
     }),
     clientAddress: createClientAddress(config.trustedProxies),
+    mayReadMetrics: createMetricsAccess(config.trustedProxies, config.metricsToken),
     now,
   };
 }

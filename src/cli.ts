@@ -18,7 +18,7 @@ import { OPERATION_COMMANDS } from "./commands/operation.ts";
 import { PROJECT_COMMANDS } from "./commands/project.ts";
 import { SEED_COMMAND } from "./commands/seed.ts";
 import { printable, type Terminal } from "./commands/terminal.ts";
-import { TOKEN_COMMAND } from "./commands/token.ts";
+import { TOKEN_COMMANDS } from "./commands/token.ts";
 import { readConfig } from "./config.ts";
 import { createLog } from "./http/log.ts";
 
@@ -29,7 +29,7 @@ export const COMMANDS: readonly Command[] = [
   ...OPERATION_COMMANDS,
   ...PROJECT_COMMANDS,
   ...KEY_COMMANDS,
-  TOKEN_COMMAND,
+  ...TOKEN_COMMANDS,
   CAPTURE_COMMAND,
   SEED_COMMAND,
   EXPORT_COMMAND,
@@ -69,6 +69,9 @@ type Found =
 /** The command that the first words name. Throws UsageMistake. */
 export function findCommand(args: readonly string[]): Found {
   const [first = "", second] = args;
+  // Two words before one: `token revoke-all` before `token`.
+  const double = COMMANDS.find((command) => command.name === `${first} ${second}`);
+  if (double !== undefined) return { kind: "command", command: double, rest: args.slice(2) };
   const single = COMMANDS.find((command) => command.name === first);
   if (single !== undefined) return { kind: "command", command: single, rest: args.slice(1) };
   const group = COMMANDS.filter((command) => command.name.startsWith(`${first} `));
@@ -84,8 +87,6 @@ export function findCommand(args: readonly string[]): Found {
   if (second === undefined || second === "--help" || second === "-h") {
     return { kind: "group", group: first, commands: group };
   }
-  const command = group.find((candidate) => candidate.name === `${first} ${second}`);
-  if (command !== undefined) return { kind: "command", command, rest: args.slice(2) };
   const names = group.map((candidate) => candidate.name.slice(first.length + 1));
   throw new UsageMistake(
     `Unknown command \`${first} ${second}\`.${suggestion(second, names)} ` +

@@ -3,7 +3,12 @@ import { createPublicKey } from "node:crypto";
 import { originPatternMistake } from "./http/cors.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client_address.ts";
 import type { LogFormat, LogLevel } from "./http/log.ts";
-import { JWT_SECRET_BYTES_MIN, LOCATION_LENGTH_MAX, NAME_LENGTH_MAX } from "./limits.ts";
+import {
+  API_KEY_LENGTH_MAX,
+  JWT_SECRET_BYTES_MIN,
+  LOCATION_LENGTH_MAX,
+  NAME_LENGTH_MAX,
+} from "./limits.ts";
 
 /** The validated settings of one server. Built once, frozen, passed as an argument. */
 export interface Config {
@@ -30,6 +35,8 @@ export interface Config {
   readonly chromeNoSandbox: boolean;
   readonly captureSchedule: string;
   readonly readTimeoutMs: number;
+  /** Opens `/metrics` to whoever sends it; null: to the addresses that are trusted alone. */
+  readonly metricsToken: string | null;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
   readonly defaultProject: {
@@ -112,6 +119,11 @@ export const CONFIG_VARIABLES = [
   { name: "CHROME_NO_SANDBOX", default: "", meaning: "1 to run the browser without its sandbox" },
   { name: "CAPTURE_SCHEDULE", default: "0 3 * * *", meaning: "cron schedule of captures, in UTC" },
   { name: "READ_TIMEOUT_MS", default: "15000", meaning: "longest time of one dashboard read" },
+  {
+    name: "METRICS_TOKEN",
+    default: "",
+    meaning: "opens /metrics to other machines that send it as a bearer token",
+  },
   { name: "LOG_LEVEL", default: "info", meaning: "debug, info, warn or error" },
   { name: "LOG_FORMAT", default: "pretty on a terminal, else json", meaning: "pretty or json" },
   {
@@ -293,6 +305,16 @@ function publicApiKey(value: string): string {
   return value;
 }
 
+function metricsToken(value: string): string {
+  if (value.length > API_KEY_LENGTH_MAX || !/^[A-Za-z0-9._~+/-]+=*$/.test(value)) {
+    throw new Error(
+      `must be at most ${API_KEY_LENGTH_MAX} letters, digits or ._~+/-; ` +
+        "`openssl rand -hex 32` makes one",
+    );
+  }
+  return value;
+}
+
 function cronSchedule(value: string): string {
   try {
     new Cron(value, { timezone: "UTC", mode: "5-part", paused: true });
@@ -349,6 +371,7 @@ export function readConfig(environment: Environment, terminal = false): Config {
       reader.text("CHROME_NO_SANDBOX")?.toLowerCase() === "true",
     captureSchedule: reader.parsed("CAPTURE_SCHEDULE", "0 3 * * *", cronSchedule),
     readTimeoutMs: reader.integer("READ_TIMEOUT_MS", 15_000, 100, 600_000),
+    metricsToken: reader.parsed<string | null>("METRICS_TOKEN", null, metricsToken),
     logLevel: reader.oneOf("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
     logFormat: reader.oneOf("LOG_FORMAT", terminal ? "pretty" : "json", ["pretty", "json"]),
     defaultProject: {

@@ -3,17 +3,35 @@ import { PROMETHEUS_TYPE } from "./http/prometheus.ts";
 import { json } from "./http/reply.ts";
 import { RETRY_AFTER_S } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
+import { Problem } from "./problem.ts";
 
 export interface HealthServices {
   readonly database: Database;
-  readonly metrics: Metrics;
   /** Whether migrations and provisioning are done, and whether the server is stopping. */
   readonly state: { readonly prepared: boolean; readonly draining: boolean };
+}
+
+export interface MetricsServices {
+  readonly metrics: Metrics;
+  readonly mayReadMetrics: (peer: string | null, headers: Headers) => boolean;
+}
+
+interface Asking {
+  readonly request: Request;
+  readonly peer: string | null;
 }
 
 interface Check {
   readonly ok: boolean;
   readonly message: string;
+}
+
+function metricsClosed(): Problem {
+  return new Problem(
+    "address_not_allowed",
+    "Metrics are open to this machine and to TRUSTED_PROXIES. From elsewhere, send the server's " +
+      "METRICS_TOKEN as `Authorization: Bearer <token>`.",
+  );
 }
 
 /** `GET /healthz`: the process lives and answers. */
@@ -47,8 +65,12 @@ export async function getReadiness({ database, state }: HealthServices): Promise
     : json({ status: "not_ready", checks }, 503, { "Retry-After": String(RETRY_AFTER_S) });
 }
 
-/** `GET /metrics`: Prometheus' text format. */
-export function getMetrics({ metrics }: HealthServices): Response {
+/** `GET /metrics`: Prometheus' text format, for whoever `mayReadMetrics` lets in. */
+export function getMetrics(
+  { metrics, mayReadMetrics }: MetricsServices,
+  { request, peer }: Asking,
+): Response {
+  if (!mayReadMetrics(peer, request.headers)) throw metricsClosed();
   return new Response(metrics.text(), {
     headers: { "Content-Type": PROMETHEUS_TYPE, "Cache-Control": "no-store" },
   });

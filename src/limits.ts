@@ -51,9 +51,13 @@ export const KEYS_CACHED_MAX = 10_000;
 export const TOKEN_LENGTH_MAX = 8 * KIBIBYTE;
 export const TOKEN_LEEWAY_S = 30;
 export const TOKEN_LIFETIME_S_MAX = 10 * 365 * 86_400;
+/** How long the epoch of tokens is believed: a revocation of all tokens takes effect within this time. */
+export const TOKEN_EPOCH_FRESH_MS = 400;
+export const TOKEN_EPOCH_BELIEVED_MS_MAX = 800;
 /** A shorter secret is refused; one below 32 bytes (RFC 7518, 3.2) is taken with a warning. */
 export const JWT_SECRET_BYTES_MIN = 8;
 export const JWT_SECRET_BYTES_ADVISED = 32;
+export const METRICS_TOKEN_LENGTH_ADVISED = 16;
 /** Life of the token that the first start prints: it may do everything. */
 export const FIRST_TOKEN_S = 7 * 86_400;
 /** An identity provider's key set: how long one fetch may take, is believed, and stops the next. */

@@ -32,6 +32,7 @@ export const PROBLEMS = {
     title: "A secret key may travel only in the X-API-Key header",
   },
   insufficient_scope: { status: 403, title: "The token does not allow this" },
+  address_not_allowed: { status: 403, title: "This is not open to every address" },
   not_found: { status: 404, title: "There is nothing at this address" },
   method_not_allowed: { status: 405, title: "This address does not take this method" },
   body_timeout: { status: 408, title: "The body did not arrive in time" },

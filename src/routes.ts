@@ -1,32 +1,9 @@
-import { z } from "zod";
+import { accessRoutes } from "./access_routes.ts";
 import { actorRoutes } from "./actor_routes.ts";
 import type { createAuthorize, Principal } from "./auth/access.ts";
-import {
-  deleteKey,
-  getKeys,
-  KeyCreated,
-  KeyCreation,
-  KeyRotation,
-  KeyShown,
-  postKey,
-  postKeyRotation,
-} from "./auth/key_endpoints.ts";
 import type { KeyDirectory } from "./auth/keys.ts";
 import { projectOfQuery } from "./auth/project_of_query.ts";
-import {
-  getProject,
-  getProjects,
-  patchProjectById,
-  postProject,
-} from "./auth/project_endpoints.ts";
-import { ProjectChange, ProjectCreation, ProjectShown } from "./auth/projects.ts";
-import {
-  getSession,
-  postToken,
-  SessionShown,
-  TokenCreated,
-  TokenCreation,
-} from "./auth/session_endpoints.ts";
+import type { TokenEpochs } from "./auth/token_epochs.ts";
 import type { Tokens } from "./auth/tokens.ts";
 import { captureRoutes } from "./capture_routes.ts";
 import type { CaptureJobs } from "./captures/capture_job_endpoints.ts";
@@ -67,12 +44,15 @@ export interface Services {
   readonly writer: Writer;
   readonly metrics: Metrics;
   readonly tokens: Tokens;
+  readonly epochs: TokenEpochs;
   readonly authorize: ReturnType<typeof createAuthorize>;
   readonly peerOf: (exchange: Exchange<Principal | null>) => Promise<string | null>;
   readonly keys: KeyDirectory;
   readonly enrichment: Enrichment;
   readonly rateLimit: RateLimit | null;
   readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
+  /** Whether a request may read the metrics: by where it comes from, or by the token it sends. */
+  readonly mayReadMetrics: (peer: string | null, headers: Headers) => boolean;
   readonly now: () => number;
   /** Makes sessions and actors of a project's events that were stored since. */
   readonly segments: SegmentCache;
@@ -102,12 +82,6 @@ const INGEST_PROBLEMS: readonly ProblemCode[] = [
   "unsupported_encoding",
   "rate_limited",
   "overloaded",
-];
-const BODY_PROBLEMS: readonly ProblemCode[] = [
-  "invalid_json",
-  "invalid_body",
-  "body_too_large",
-  "unsupported_media_type",
 ];
 const READ_PROBLEMS: readonly ProblemCode[] = [
   "invalid_parameter",
@@ -161,8 +135,12 @@ function publicRoutes(services: Services): DocumentedRoute[] {
       method: "GET",
       path: "/metrics",
       access: "open",
-      handler: () => getMetrics(health),
-      doc: { summary: "Prometheus metrics", success: page("text/plain"), problems: [] },
+      handler: (exchange) => getMetrics(services, exchange),
+      doc: {
+        summary: "Prometheus metrics, for this machine, TRUSTED_PROXIES and METRICS_TOKEN",
+        success: page("text/plain"),
+        problems: ["address_not_allowed"],
+      },
     },
   ];
 }
@@ -236,139 +214,6 @@ function readRoutes(services: Services): DocumentedRoute[] {
       },
     },
     ...reportRoutes(reports),
-    {
-      method: "GET",
-      path: "/v1/session",
-      access: "session",
-      handler: (exchange) =>
-        getSession({ sql: services.database, tokens: services.tokens }, exchange),
-      doc: {
-        summary: "Who the token is, and which projects it may read",
-        success: { status: 200, description: "The session", schema: SessionShown },
-        problems: [],
-      },
-    },
-  ];
-}
-
-function projectRoutes(services: Services): DocumentedRoute[] {
-  const own = { sql: services.database, keys: services.keys };
-  return [
-    {
-      method: "GET",
-      path: "/v1/projects",
-      access: "admin",
-      handler: (exchange) => getProjects(own, exchange),
-      doc: {
-        summary: "The token's projects",
-        success: shown("Projects", z.object({ projects: z.array(ProjectShown) })),
-        problems: [],
-      },
-    },
-    {
-      method: "POST",
-      path: "/v1/projects",
-      access: "admin",
-      handler: (exchange) => postProject(own, exchange),
-      doc: {
-        summary: "Create a project (token for every project)",
-        body: ProjectCreation,
-        success: { status: 201, description: "The new project", schema: ProjectShown },
-        problems: [...BODY_PROBLEMS, "conflict"],
-      },
-    },
-    {
-      method: "GET",
-      path: "/v1/projects/:id",
-      access: "admin",
-      handler: (exchange) => getProject(own, exchange),
-      doc: {
-        summary: "One project",
-        success: shown("The project", ProjectShown),
-        problems: ["not_found"],
-      },
-    },
-    {
-      method: "PATCH",
-      path: "/v1/projects/:id",
-      access: "admin",
-      handler: (exchange) => patchProjectById(own, exchange),
-      doc: {
-        summary: "Change a project; members left out stay as they are",
-        body: ProjectChange,
-        success: shown("The project as it is now", ProjectShown),
-        problems: [...BODY_PROBLEMS, "not_found"],
-      },
-    },
-  ];
-}
-
-function shown(description: string, schema: z.ZodType): RouteDoc["success"] {
-  return { status: 200, description, schema };
-}
-
-function keyRoutes(services: Services): DocumentedRoute[] {
-  const own = { sql: services.database, now: services.now, keys: services.keys };
-  return [
-    {
-      method: "GET",
-      path: "/v1/projects/:id/keys",
-      access: "admin",
-      handler: (exchange) => getKeys(own, exchange),
-      doc: {
-        summary: "The project's API keys, without the keys themselves",
-        success: shown("Keys", z.object({ keys: z.array(KeyShown) })),
-        problems: ["not_found"],
-      },
-    },
-    {
-      method: "POST",
-      path: "/v1/projects/:id/keys",
-      access: "admin",
-      handler: (exchange) => postKey(own, exchange),
-      doc: {
-        summary: "Create an API key; it is shown once",
-        body: KeyCreation,
-        success: { status: 201, description: "The new key", schema: KeyCreated },
-        problems: [...BODY_PROBLEMS, "not_found"],
-      },
-    },
-    {
-      method: "DELETE",
-      path: "/v1/projects/:id/keys/:keyId",
-      access: "admin",
-      handler: (exchange) => deleteKey(own, exchange),
-      doc: {
-        summary: "Revoke a key, on every server within a second",
-        success: { status: 204, description: "Revoked" },
-        problems: ["not_found"],
-      },
-    },
-    {
-      method: "POST",
-      path: "/v1/projects/:id/keys/:keyId/rotate",
-      access: "admin",
-      handler: (exchange) => postKeyRotation(own, exchange),
-      doc: {
-        summary: "Replace a key; the old one keeps working for `overlapSeconds`",
-        body: KeyRotation,
-        success: { status: 201, description: "The new key", schema: KeyCreated },
-        problems: [...BODY_PROBLEMS, "not_found", "conflict"],
-      },
-    },
-    {
-      method: "POST",
-      path: "/v1/internal/tokens",
-      access: "admin",
-      handler: (exchange) =>
-        postToken({ sql: services.database, tokens: services.tokens }, exchange),
-      doc: {
-        summary: "Issue a token (where no identity provider is configured)",
-        body: TokenCreation,
-        success: { status: 201, description: "The token", schema: TokenCreated },
-        problems: [...BODY_PROBLEMS, "conflict"],
-      },
-    },
   ];
 }
 
@@ -379,8 +224,7 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     ...sdkRoutes(),
     ...dashboardRoutes(services),
     ...readRoutes(services),
-    ...projectRoutes(services),
-    ...keyRoutes(services),
+    ...accessRoutes({ ...services, sql: services.database }),
     ...actorRoutes(services),
     ...captureRoutes(services),
   ];

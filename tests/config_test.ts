@@ -46,8 +46,17 @@ Deno.test("readConfig: every mistake is told at once, by its variable", () => {
       TRUSTED_PROXIES: "everyone",
       IP_STORAGE: "some",
       LOG_LEVEL: "loud",
+      METRICS_TOKEN: "two words",
     }).toSorted(),
-    ["BASE_PATH", "DATABASE_URL", "IP_STORAGE", "LOG_LEVEL", "PORT", "TRUSTED_PROXIES"],
+    [
+      "BASE_PATH",
+      "DATABASE_URL",
+      "IP_STORAGE",
+      "LOG_LEVEL",
+      "METRICS_TOKEN",
+      "PORT",
+      "TRUSTED_PROXIES",
+    ],
   );
 });
 

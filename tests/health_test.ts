@@ -49,7 +49,8 @@ Deno.test("health: a server before, during and after its service", async (t) => 
     await server.post(project, [event, newEvent(), { eventId: "no" }, { name: "no id" }]);
     await server.post(project, [event]);
     await server.fetch("/v1/made/up/path");
-    const { body, headers } = await server.fetch("/metrics");
+    assertProblem(await server.fetch("/metrics"), 403, "address_not_allowed");
+    const { body, headers } = await server.fetch("/metrics", {}, "127.0.0.1");
     assert.match(headers.get("content-type") ?? "", /^text\/plain/);
     for (
       const line of [

@@ -2,7 +2,13 @@ import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
-import { type Principal, requireEveryProject, requirePrincipal, resolveProject } from "./access.ts";
+import {
+  insufficientScope,
+  type Principal,
+  requireEveryProject,
+  requirePrincipal,
+  resolveProject,
+} from "./access.ts";
 import type { KeyDirectory } from "./keys.ts";
 import {
   createProject,
@@ -11,8 +17,10 @@ import {
   type Project,
   ProjectChange,
   ProjectCreation,
+  type ProjectPatch,
   requireProject,
 } from "./projects.ts";
+import { isPublicSite } from "./site_address.ts";
 
 export interface ProjectServices {
   readonly sql: Sql;
@@ -55,13 +63,28 @@ export async function getProject({ sql }: ProjectServices, asked: Asked): Promis
   return json(projectReply(await projectOfPath(sql, asked)));
 }
 
+/**
+ * Captures fetch pages of the site, so a URL of the server's own network is for who runs the server.
+ * Sending the one that is there already changes nothing.
+ */
+function assertMaySetSite(stored: Project, { siteUrl }: ProjectPatch): void {
+  if (typeof siteUrl !== "string" || siteUrl === stored.siteUrl || isPublicSite(siteUrl)) return;
+  throw insufficientScope(
+    "This site URL is an address of the server's own machine or network. Give a public one, or let " +
+      'somebody set it whose token is for every project (`"projects": ["*"]`).',
+  );
+}
+
 /** `PATCH /v1/projects/:id`: the project as it is then. */
 export async function patchProjectById(
   { sql, keys }: ProjectServices,
   asked: Asked,
 ): Promise<Response> {
-  const { id } = await projectOfPath(sql, asked);
-  const project = await patchProject(sql, id, await readJson(asked.request, ProjectChange));
+  const stored = await projectOfPath(sql, asked);
+  const patch = await readJson(asked.request, ProjectChange);
+  const isOperator = requirePrincipal(asked.who).projects === "*";
+  if (!isOperator) assertMaySetSite(stored, patch);
+  const project = await patchProject(sql, stored.id, patch, isOperator);
   keys.forget();
   return json(projectReply(project));
 }

@@ -159,8 +159,9 @@ function project(row: ProjectRow): Project {
 async function insertProject(sql: Sql, wanted: NewProject): Promise<Project | null> {
   const [row] = await sql.query<ProjectRow>(
     `INSERT INTO projects
-      (public_id, name, site_url, timezone, allowed_origins, ip_storage, retention_days)
-    VALUES ($1::text, $2::text, $3::text, $4::text, $5::text::text[], $6::text, $7::int)
+      (public_id, name, site_url, site_url_by_operator, timezone, allowed_origins, ip_storage,
+        retention_days)
+    VALUES ($1::text, $2::text, $3::text, true, $4::text, $5::text::text[], $6::text, $7::int)
     ON CONFLICT (public_id) DO NOTHING RETURNING ${COLUMNS}`,
     [
       wanted.id ?? `prj_${randomText(16)}`,
@@ -175,7 +176,7 @@ async function insertProject(sql: Sql, wanted: NewProject): Promise<Project | nu
   return row === undefined ? null : project(row);
 }
 
-/** Stores a project. Throws `conflict` where its chosen id is taken. */
+/** Stores a project, as an operator of the whole deployment. Throws `conflict` where its chosen id is taken. */
 export async function createProject(sql: Sql, wanted: NewProject): Promise<Project> {
   const created = await insertProject(sql, wanted);
   if (created !== null) return created;
@@ -204,8 +205,16 @@ export async function requireProject(sql: Sql, id: string): Promise<Project> {
   return found;
 }
 
-/** Changes the named members and leaves the others. Throws `not_found`. */
-export async function patchProject(sql: Sql, id: string, patch: ProjectPatch): Promise<Project> {
+/**
+ * Changes the named members and leaves the others. `isOperator`: on behalf of the whole deployment,
+ * so that a site URL may be of its own network. Throws `not_found`.
+ */
+export async function patchProject(
+  sql: Sql,
+  id: string,
+  patch: ProjectPatch,
+  isOperator: boolean,
+): Promise<Project> {
   const wanted: [column: string, type: string, value: Param | undefined][] = [
     ["name", "text", patch.name],
     ["site_url", "text", patch.siteUrl],
@@ -220,6 +229,10 @@ export async function patchProject(sql: Sql, id: string, patch: ProjectPatch): P
     if (value === undefined) continue;
     params.push(value);
     changes.push(`${column} = $${params.length}::${type}`);
+    if (column !== "site_url") continue;
+    // Who sends the URL that stands there already has not set it.
+    const stays = `site_url_by_operator AND site_url IS NOT DISTINCT FROM $${params.length}::text`;
+    changes.push(`site_url_by_operator = ${isOperator ? "true" : stays}`);
   }
   if (changes.length === 0 || !ProjectId.safeParse(id).success) return requireProject(sql, id);
   const [row] = await sql.query<ProjectRow>(
@@ -294,7 +307,7 @@ export async function provisionDefaultProject(
     const created = (await locked()).length === 0 && await insertProject(inside, creation) !== null;
     // Where another server's insert was faster, its row is committed by now.
     await locked();
-    const { projectId } = await patchProject(inside, id, patch);
+    const { projectId } = await patchProject(inside, id, patch, true);
     if (apiKey !== null) {
       const warning = await ensureKey(inside, projectId, apiKey, nowMs);
       return { created, firstKey: null, warning };

@@ -8,17 +8,23 @@ import { Problem } from "../problem.ts";
 import {
   insufficientScope,
   type Principal,
+  requireEveryProject,
   requirePrincipal,
   resolveProject,
   type Scope,
   SCOPES,
 } from "./access.ts";
 import { listProjects, PlainText, ProjectId, ProjectShown } from "./projects.ts";
-import type { Tokens } from "./tokens.ts";
+import type { TokenEpochs } from "./token_epochs.ts";
+import { issuedElsewhere, type Tokens } from "./tokens.ts";
 
 export interface SessionServices {
   readonly sql: Sql;
   readonly tokens: Tokens;
+}
+
+export interface RevocationServices {
+  readonly epochs: Pick<TokenEpochs, "begin">;
 }
 
 type Asked = Exchange<Principal | null>;
@@ -53,7 +59,10 @@ export const TokenCreation = z.strictObject({
   ttlSeconds: z.int("Give a whole number of seconds.")
     .min(1, "Give at least one second.")
     .max(TOKEN_LIFETIME_S_MAX, `Use at most ${TOKEN_LIFETIME_S_MAX} seconds (10 years).`)
-    .meta({ description: "How long the token is valid.", example: 86_400 }),
+    .meta({
+      description: "How long the token is valid, at most until the caller's own expires.",
+      example: 86_400,
+    }),
   subject: PlainText.trim().min(1, "Say who the token is for.")
     .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`).optional()
     .meta({ description: "Who the token is for; default: the caller.", example: "dashboard" }),
@@ -75,15 +84,14 @@ export async function getSession({ sql }: SessionServices, { who }: Asked): Prom
   });
 }
 
-/** Nobody hands out more than they have; only a token for every project may add scopes. */
+/** Nobody hands out more than they have. */
 function assertMayGrant(
   principal: Principal,
   projects: readonly string[] | "*",
   scopes: readonly string[],
 ): void {
-  if (principal.projects === "*") return;
-  if (projects === "*") throw insufficientScope("The token is not for every project.");
-  for (const id of projects) resolveProject(principal, id);
+  if (projects === "*") requireEveryProject(principal);
+  else for (const id of projects) resolveProject(principal, id);
   for (const scope of scopes) {
     if (principal.scopes.has(scope)) continue;
     throw insufficientScope(`The token has not the scope \`${scope}\` and cannot pass it on.`);
@@ -103,7 +111,7 @@ async function assertProjectsExist(sql: Sql, projects: readonly string[]): Promi
   throw new Problem("invalid_body", "Correct what `errors` lists: projects.", { errors });
 }
 
-/** `POST /v1/internal/tokens`: 201 `{ token, expiresAt }`. */
+/** `POST /v1/internal/tokens`: 201 `{ token, expiresAt }`, which is no later than the caller's. */
 export async function postToken(
   { sql, tokens }: SessionServices,
   { who, request }: Asked,
@@ -112,6 +120,7 @@ export async function postToken(
   const wanted = await readJson(request, TokenCreation);
   const projects = wanted.projects.includes("*") ? "*" : wanted.projects;
   const scopes = scopesOf(wanted.scope);
+  if (!tokens.canIssue) throw issuedElsewhere();
   assertMayGrant(principal, projects, scopes);
   if (projects !== "*") await assertProjectsExist(sql, projects);
   const token = await tokens.issue({
@@ -119,7 +128,25 @@ export async function postToken(
     projects,
     scopes,
     ttlSeconds: wanted.ttlSeconds,
+    expiresByMs: principal.expiresAtMs,
   });
   const { expiresAtMs } = await tokens.verify(token);
   return json({ token, expiresAt: new Date(expiresAtMs).toISOString() }, 201);
+}
+
+/** Reply of `DELETE /v1/internal/tokens`. */
+export const TokensRevoked = z.object({ revokedAt: z.iso.datetime() }).meta({
+  id: "RevokedTokens",
+});
+
+/**
+ * `DELETE /v1/internal/tokens`: no token issued so far holds any more, on every server within a
+ * second. Needs a token for every project.
+ */
+export async function deleteTokens(
+  { epochs }: RevocationServices,
+  { who }: Asked,
+): Promise<Response> {
+  requireEveryProject(requirePrincipal(who));
+  return json({ revokedAt: new Date((await epochs.begin()).begunAtMs).toISOString() });
 }

@@ -20,6 +20,7 @@ import {
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { type Principal, unauthorized } from "./access.ts";
+import type { TokenEpoch, TokenEpochs } from "./token_epochs.ts";
 
 /** Where the key that signs the tokens comes from: at most one of the first three is set. */
 export interface JwtConfig {
@@ -39,15 +40,18 @@ export interface TokenGrant {
   readonly projects: readonly string[] | "*";
   readonly scopes: readonly string[];
   readonly ttlSeconds: number;
+  /** The token expires by then, whatever `ttlSeconds` says; absent: no such end. */
+  readonly expiresByMs?: number;
 }
 
 export interface Tokens {
   /**
    * Throws `invalid_token`, `expired_token` (401), `token_keys_unavailable` (503) and
-   * `DatabaseUnavailable`: a failure to find the key is never blamed on the token.
+   * `DatabaseUnavailable`: a failure to find the key, or to learn of revocations, is never blamed on
+   * the token.
    */
   verify(token: string): Promise<Principal>;
-  /** A signed token. Throws `conflict` where `canIssue` is false. */
+  /** A signed token, which outlives no revocation. Throws `conflict` where `canIssue` is false. */
   issue(grant: TokenGrant): Promise<string>;
   readonly canIssue: boolean;
 }
@@ -157,8 +161,33 @@ function invalid(detail: string, cause?: unknown): Problem {
   return unauthorized("invalid_token", detail, cause);
 }
 
+/** `conflict`: this server only verifies tokens. */
+export function issuedElsewhere(): Problem {
+  return new Problem(
+    "conflict",
+    "Tokens are issued by the identity provider that this server is configured for.",
+  );
+}
+
 function expired(cause?: unknown): Problem {
   return unauthorized("expired_token", "The token has expired. Get a new one.", cause);
+}
+
+/** The claim in which tokens of our own carry the epoch in which they were issued. */
+const EPOCH_CLAIM = "epoch";
+
+/**
+ * Throws `invalid_token` for a token of an earlier epoch. Our own say theirs, so that clocks have no
+ * part in it. Others are told by `iat`; one without it is from nobody knows when.
+ */
+function assertNotRevoked(claims: JWTPayload, { number, begunAtMs }: TokenEpoch): void {
+  if (begunAtMs === null) return;
+  const { iat } = claims;
+  const own = claims[EPOCH_CLAIM];
+  const isLater = typeof own === "number"
+    ? own >= number
+    : iat !== undefined && iat * 1000 > begunAtMs;
+  if (!isLater) throw invalid("The token has been revoked. Get a new one.");
 }
 
 /** The claims of a token whose signature holds. */
@@ -207,7 +236,12 @@ function refusal(error: unknown): unknown {
  * `exp` is exact, so that the session's end is what it says; `nbf` and `iat` get 30 s for clocks
  * that disagree. `iss` and `aud` are checked where configured. Throws on a key that cannot be used.
  */
-export function createTokens(config: JwtConfig, sql: Sql, now: () => number): Tokens {
+export function createTokens(
+  config: JwtConfig,
+  sql: Sql,
+  now: () => number,
+  epochs: Pick<TokenEpochs, "believed" | "latest">,
+): Tokens {
   const judge = judgeOf(config, sql);
   const canIssue = config.jwksUrl === null && config.publicKey === null;
 
@@ -231,25 +265,27 @@ export function createTokens(config: JwtConfig, sql: Sql, now: () => number): To
         const { payload } = typeof key === "function"
           ? await jwtVerify(token, key, options(nowMs))
           : await jwtVerify(token, key, options(nowMs));
-        return principalOf(payload, nowMs);
+        const principal = principalOf(payload, nowMs);
+        assertNotRevoked(payload, await epochs.believed());
+        return principal;
       } catch (error) {
         throw refusal(error);
       }
     },
-    async issue({ subject, projects, scopes, ttlSeconds }) {
+    async issue({ subject, projects, scopes, ttlSeconds, expiresByMs = Infinity }) {
       const key = await judge.key();
       if (!canIssue || !(key instanceof Uint8Array)) {
-        throw new Problem(
-          "conflict",
-          "Tokens are issued by the identity provider that this server is configured for.",
-        );
+        throw issuedElsewhere();
       }
+      const epoch = await epochs.latest();
       const issuedAt = Math.floor(now() / 1000);
       const token = new SignJWT({
         scope: scopes.join(" "),
         projects: projects === "*" ? ["*"] : [...projects],
+        [EPOCH_CLAIM]: epoch.number,
       }).setProtectedHeader({ alg: "HS256", typ: "JWT" }).setSubject(subject)
-        .setIssuedAt(issuedAt).setExpirationTime(issuedAt + ttlSeconds);
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(Math.min(issuedAt + ttlSeconds, Math.floor(expiresByMs / 1000)));
       if (config.issuer !== null) token.setIssuer(config.issuer);
       if (config.audience !== null) token.setAudience(config.audience);
       return token.sign(key);

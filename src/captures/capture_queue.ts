@@ -39,6 +39,7 @@ export interface Task {
   readonly path: string;
   readonly device: CaptureDevice;
   readonly siteUrl: string | null;
+  readonly siteUrlByOperator: boolean;
   /** Earlier tries in this job that failed in passing. */
   readonly failures: number;
 }
@@ -161,6 +162,7 @@ export async function claimTask(sql: Sql, owner: string, nowMs: number): Promise
     path: string;
     device: CaptureDevice;
     site_url: string | null;
+    site_url_by_operator: boolean;
     failures: number;
   }>(
     `UPDATE capture_tasks t SET state = 'running', claims = claims + 1
@@ -171,7 +173,8 @@ export async function claimTask(sql: Sql, owner: string, nowMs: number): Promise
         AND ${holdsLease("$1::text")}
       ORDER BY priority, not_before, task_id LIMIT 1 FOR UPDATE SKIP LOCKED)
     AND p.project_id = t.project_id
-    RETURNING t.project_id, t.task_id, t.claims, t.path, t.device, p.site_url, t.failures`,
+    RETURNING t.project_id, t.task_id, t.claims, t.path, t.device, p.site_url,
+      p.site_url_by_operator, t.failures`,
     [owner, instant(nowMs)],
   );
   return row === undefined ? null : {
@@ -181,6 +184,7 @@ export async function claimTask(sql: Sql, owner: string, nowMs: number): Promise
     path: row.path,
     device: row.device,
     siteUrl: row.site_url,
+    siteUrlByOperator: row.site_url_by_operator,
     failures: row.failures,
   };
 }

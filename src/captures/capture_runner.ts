@@ -172,13 +172,21 @@ export class CaptureRunner {
   /** Null where the attempt was given up, because the server stops. */
   async #attempt(task: Task, signal: AbortSignal): Promise<Photograph | null> {
     const { sql, photographer, log, now, ownEndpoints } = this.#services;
-    const { siteUrl, path, device } = task;
+    const { siteUrl, siteUrlByOperator, path, device } = task;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), CAPTURE_TASK_MS_MAX);
     const givenUp = AbortSignal.any([signal, late.signal]);
     try {
       const hosts = await trackedHosts(sql, task.projectId, path, now());
-      const asked = { siteUrl, trackedHosts: hosts, path, device, ownEndpoints, signal: givenUp };
+      const asked = {
+        siteUrl,
+        siteUrlByOperator,
+        trackedHosts: hosts,
+        path,
+        device,
+        ownEndpoints,
+        signal: givenUp,
+      };
       return await unlessAborted(photographer.photograph(asked), givenUp);
     } catch (error) {
       if (signal.aborted) return null;

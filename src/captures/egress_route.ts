@@ -27,6 +27,13 @@ export function isLiteralHost(host: string): boolean {
   return addressIn(host) !== null || host === "localhost";
 }
 
+/** Whether a host as URL writes it is of the server's own machine or network. */
+export function isOwnNetworkHost(host: string): boolean {
+  const name = withoutDot(host);
+  const address = addressIn(name);
+  return address === null ? LOOPBACK_NAME.test(name) : isOwnNetworkAddress(address);
+}
+
 /** The address that a host as URL writes it is; null for names. */
 function addressIn(host: string): string | null {
   if (host.startsWith("[")) return host.slice(1, -1);

@@ -16,6 +16,8 @@ export interface Shot {
 export interface PhotographRequest {
   /** The project's; null: none is set. */
   readonly siteUrl: string | null;
+  /** Set on behalf of the whole deployment: only then may it be of the server's own network. */
+  readonly siteUrlByOperator: boolean;
   /** Hosts of the path's own events, in lower case; empty: none is known. */
   readonly trackedHosts: readonly string[];
   readonly path: string;

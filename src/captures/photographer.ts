@@ -6,6 +6,7 @@ import { CaptureBrowser } from "./browser.ts";
 import { transient, type Verdict, verdict } from "./capture_status.ts";
 import { Deadline, DeadlinePassed } from "./deadline.ts";
 import { type EgressEntry, EgressProxy, egressSiteOf } from "./egress_proxy.ts";
+import { isOwnNetworkHost } from "./egress_route.ts";
 import type { PageFacts } from "./page_facts.ts";
 import { DocumentGone, PageBusy } from "./page_session.ts";
 import { visitPage } from "./page_visit.ts";
@@ -31,6 +32,11 @@ export interface PhotographerOptions {
 /** Of what the browser said before it ended, the last lines. */
 const SAID_LINES = 3;
 const BUSY = verdict("render_failed", "The page kept the browser busy and never came to rest.");
+const NOT_OPERATORS = verdict(
+  "blocked_address",
+  "The site URL is an address of the server's own network. Somebody whose token is for every " +
+    "project must set it once more.",
+);
 const NO_PAGE = verdict("not_a_page", "This path leads off the site, so it is no page of it.");
 
 /** What takes pictures of pages with a browser of this machine. */
@@ -77,6 +83,9 @@ async function attempt(
   signal?.throwIfAborted();
   const unfit = judgeSite(siteUrl, trackedHosts);
   if (unfit !== null || siteUrl === null) return { verdict: unfit!, shot: null };
+  if (!request.siteUrlByOperator && isOwnNetworkHost(new URL(siteUrl).hostname)) {
+    return { verdict: NOT_OPERATORS, shot: null };
+  }
   const url = pageUrl(siteUrl, path);
   if (url === null) return { verdict: NO_PAGE, shot: null };
   try {

@@ -5,6 +5,7 @@ import type { Log } from "../http/log.ts";
 import {
   FIRST_TOKEN_S,
   JWT_SECRET_BYTES_ADVISED,
+  METRICS_TOKEN_LENGTH_ADVISED,
   PREPARE_PAUSE_MS,
   SHUTDOWN_CONNECTIONS_MS_MAX,
   SHUTDOWN_MS_MAX,
@@ -107,6 +108,10 @@ function warnOfSettings(config: Config, log: Log): void {
   const bytes = new TextEncoder().encode(config.jwt.secret ?? "").length;
   if (config.jwt.secret !== null && bytes < JWT_SECRET_BYTES_ADVISED) {
     log.warn("JWT_SECRET is short enough to be guessed; use 32 random bytes", { bytes });
+  }
+  const characters = config.metricsToken?.length ?? Infinity;
+  if (characters < METRICS_TOKEN_LENGTH_ADVISED) {
+    log.warn("METRICS_TOKEN is short enough to be guessed; use 32 random bytes", { characters });
   }
 }
 

@@ -1,3 +1,4 @@
+import { SCOPES } from "../auth/access.ts";
 import type { Call, Command } from "./command.ts";
 import { callApi, withConnection } from "./connection.ts";
 import { durationSeconds } from "./duration.ts";
@@ -8,9 +9,10 @@ const TTL_DEFAULT = "30d";
 async function token(call: Call): Promise<void> {
   const { options, print } = call;
   const subject = options.text("subject");
+  const scopeDefault = options.flag("link") ? SCOPES.join(" ") : SCOPE_DEFAULT;
   const wanted = {
     projects: options.list("project") ?? ["*"],
-    scope: options.text("scope") ?? SCOPE_DEFAULT,
+    scope: options.text("scope") ?? scopeDefault,
     ttlSeconds: durationSeconds(options.text("ttl") ?? TTL_DEFAULT, "ttl"),
     ...(subject === null ? {} : { subject }),
   };
@@ -33,7 +35,18 @@ async function token(call: Call): Promise<void> {
   if (print.terminal.outIsTerminal) print.remark(`Valid until ${issued.expiresAt}.`);
 }
 
-export const TOKEN_COMMAND: Command = {
+async function revokeAll(call: Call): Promise<void> {
+  const revoked = await withConnection(
+    call,
+    (connection) => callApi<{ revokedAt: string }>(connection, "DELETE", "/v1/internal/tokens"),
+  );
+  call.print.result(
+    revoked,
+    () => `Every token issued until ${revoked.revokedAt} is revoked, on every server.\n`,
+  );
+}
+
+const ISSUE_COMMAND: Command = {
   name: "token",
   summary: "Issue a token for reading or administration",
   usage: "footfall token [options]",
@@ -49,8 +62,8 @@ export const TOKEN_COMMAND: Command = {
     scope: {
       type: "string",
       placeholder: '"WORD …"',
-      default: SCOPE_DEFAULT,
-      meaning: "what it may do: read, write, jobs, admin",
+      default: `${SCOPE_DEFAULT}; with --link, all of them`,
+      meaning: `what it may do: ${SCOPES.join(", ")}`,
     },
     ttl: {
       type: "string",
@@ -64,3 +77,17 @@ export const TOKEN_COMMAND: Command = {
   example: 'footfall token --project prj_default --scope "read write" --ttl 12h',
   run: token,
 };
+
+const REVOKE_ALL_COMMAND: Command = {
+  name: "token revoke-all",
+  summary: "Revoke every token and link issued so far",
+  usage: "footfall token revoke-all",
+  notes: "It holds on every server within a second. API keys stay as they are. Tokens of an\n" +
+    "identity provider are told by their `iat`.",
+  wordsMax: 0,
+  options: {},
+  example: "footfall token revoke-all",
+  run: revokeAll,
+};
+
+export const TOKEN_COMMANDS: readonly Command[] = [ISSUE_COMMAND, REVOKE_ALL_COMMAND];

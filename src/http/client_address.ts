@@ -79,6 +79,18 @@ export function createClientAddress(
   };
 }
 
+/**
+ * The addresses that a request says it came by, right-most first; null where an entry is none, or
+ * where there are more than are looked at.
+ */
+export function forwardedChain(headers: Headers): Address[] | null {
+  const list = headers.get("x-forwarded-for") ?? headers.get("forwarded") ?? "";
+  const isWhole = list.length <= FORWARDED_LENGTH_MAX;
+  const entries = list.split(",").filter((entry) => entry.trim() !== "").length;
+  const addresses = [...forwardedAddresses(headers)];
+  return isWhole && addresses.length === entries ? addresses : null;
+}
+
 /** Walks at most `countMax` addresses, and on only past those that `passes` lets through. */
 function lastOf(
   addresses: Iterable<Address>,

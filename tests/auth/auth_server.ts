@@ -7,13 +7,15 @@ import {
   patchProjectById,
   postProject,
 } from "../../src/auth/project_endpoints.ts";
-import { getSession, postToken } from "../../src/auth/session_endpoints.ts";
+import { deleteTokens, getSession, postToken } from "../../src/auth/session_endpoints.ts";
 import {
   createTokens,
   type JwtConfig,
   type TokenGrant,
   type Tokens,
 } from "../../src/auth/tokens.ts";
+import { createTokenEpochs, type TokenEpochs } from "../../src/auth/token_epochs.ts";
+import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import { createCors } from "../../src/http/cors.ts";
 import { createLog } from "../../src/http/log.ts";
@@ -38,10 +40,17 @@ export const SILENT = createLog({
   },
 });
 
+const EPOCH_0 = { number: 0, begunAtMs: null };
+/** No token was ever revoked. */
+export const NEVER_REVOKED: Pick<TokenEpochs, "believed" | "latest"> = {
+  believed: () => Promise.resolve(EPOCH_0),
+  latest: () => Promise.resolve(EPOCH_0),
+};
+
 /** The database with its tables. */
 export async function openMigrated(db: TestDatabase): Promise<Database> {
   const sql = await db.open();
-  await sql.script(await Deno.readTextFile("migrations/0001_events.sql"));
+  for (const { sql: text } of MIGRATIONS) await sql.script(text);
   return sql;
 }
 
@@ -83,13 +92,15 @@ export function authServer(sql: Sql, options: {
   readonly basePath?: string;
 } = {}): AuthServer {
   const now = options.now ?? Date.now;
+  const epochs = createTokenEpochs(sql, now);
   const tokens = createTokens(
     { ...NOTHING_CONFIGURED, secret: SECRET, ...options.jwt },
     sql,
     now,
+    epochs,
   );
   const keys = createKeyDirectory(sql, { now, log: SILENT });
-  const services = { sql, now, tokens, keys };
+  const services = { sql, now, tokens, keys, epochs };
   type Row = Route<Access, Principal | null>;
   type Endpoint = (s: typeof services, e: Parameters<Row["handler"]>[0]) => Promise<Response>;
   const row = (method: Row["method"], path: string, access: Access, endpoint: Endpoint): Row => ({
@@ -101,6 +112,7 @@ export function authServer(sql: Sql, options: {
   const handle = createRouter<Access, Principal | null>([
     row("GET", "/v1/session", "session", getSession),
     row("POST", "/v1/internal/tokens", "admin", postToken),
+    row("DELETE", "/v1/internal/tokens", "admin", deleteTokens),
     row("GET", "/v1/projects", "admin", getProjects),
     row("POST", "/v1/projects", "admin", postProject),
     row("GET", "/v1/projects/:id", "admin", getProject),

@@ -102,7 +102,7 @@ onBothEngines("authenticate: every change reaches every server within a second",
   const given = await newKey(sql, shop, { key: "pk_the_new_one" });
   await everywhere((s) => s.authenticate(given.key));
 
-  await patchProject(sql, shop.id, { ipStorage: "none", allowedOrigins: [] });
+  await patchProject(sql, shop.id, { ipStorage: "none", allowedOrigins: [] }, true);
   state.nowMs += KEY_BELIEVED_MS_MAX + 1;
   await everywhere(async (s) => {
     const { projectIpStorage, allowedOrigins } = await s.authenticate(given.key);

@@ -49,7 +49,7 @@ onBothEngines(
   "postToken: hands out what was asked for, and no more than one has",
   async (_, db) => {
     const server = authServer(await openMigrated(db), { now: () => NOW_MS });
-    const admin = await server.grant();
+    const admin = await server.grant({ scopes: ["read", "write", "jobs", "admin"] });
     for (const id of ["prj_a", "prj_b"]) {
       await server.call("POST", "/v1/projects", admin, { id, name: id });
     }
@@ -102,6 +102,22 @@ onBothEngines(
     }
   },
 );
+
+onBothEngines("postToken: no token outlives or outranks the one that made it", async (_, db) => {
+  const server = authServer(await openMigrated(db), { now: () => NOW_MS });
+  const everywhere = await server.grant({ scopes: ["admin"], ttlSeconds: 5 });
+  await server.call("POST", "/v1/projects", await server.grant(), { id: "prj_a", name: "A" });
+  const wanted = { projects: ["prj_a"], scope: "admin", ttlSeconds: 315_360_000 };
+  const made = await server.call("POST", TOKENS, everywhere, wanted);
+  assert.deepEqual([made.status, made.body.expiresAt], [201, "2026-11-21T04:00:05.000Z"]);
+  assert.equal((await server.tokens.verify(made.body.token)).expiresAtMs, NOW_MS + 5_000);
+  const shorter = await server.call("POST", TOKENS, everywhere, { ...wanted, ttlSeconds: 4 });
+  assert.equal(shorter.body.expiresAt, "2026-11-21T04:00:04.000Z");
+  for (const scope of ["read", "admin write"]) {
+    const { status, body } = await server.call("POST", TOKENS, everywhere, { ...wanted, scope });
+    assert.deepEqual([status, body.code], [403, "insufficient_scope"], scope);
+  }
+});
 
 onBothEngines("postToken: with an identity provider, it is the one that issues", async (_, db) => {
   const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });

@@ -13,7 +13,7 @@ import { createTokens, type JwtConfig } from "../../src/auth/tokens.ts";
 import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { counted, NOTHING_CONFIGURED, openMigrated, SECRET } from "./auth_server.ts";
+import { counted, NEVER_REVOKED, NOTHING_CONFIGURED, openMigrated, SECRET } from "./auth_server.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 4);
 const NOW_S = NOW_MS / 1000;
@@ -23,7 +23,7 @@ const unused = () => Promise.reject(new Error("The database must not be asked"))
 const NO_SQL: Sql = { query: unused, script: unused, transaction: unused };
 
 function tokensOf(config: Partial<JwtConfig>, sql: Sql = NO_SQL, now = () => NOW_MS) {
-  return createTokens({ ...NOTHING_CONFIGURED, ...config }, sql, now);
+  return createTokens({ ...NOTHING_CONFIGURED, ...config }, sql, now, NEVER_REVOKED);
 }
 
 function signed(

@@ -81,6 +81,7 @@ export class CaptureWorld {
   ): Promise<Photograph> {
     return this.photographer.photograph({
       siteUrl: this.site.url,
+      siteUrlByOperator: true,
       trackedHosts: ["127.0.0.1"],
       path,
       device,

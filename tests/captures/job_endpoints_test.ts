@@ -265,7 +265,7 @@ steps.set(
 
 steps.set("what came of captures is counted", async ({ server, photographer, project }) => {
   const count = async (status: string) => {
-    const { body } = await server.fetch("/metrics");
+    const { body } = await server.fetch("/metrics", {}, "127.0.0.1");
     return Number(body.match(`footfall_captures_total\\{status="${status}"\\} (\\d+)`)?.[1] ?? 0);
   };
   const before = [await count("captured"), await count("temporary_failure")] as const;

@@ -84,6 +84,13 @@ test("photographer: settings are told before a browser is asked", async (world) 
   assert.equal(missing.verdict.status, "site_url_missing");
   const mismatch = await world.photograph("/", "desktop", { trackedHosts: ["shop.example"] });
   assert.equal(mismatch.verdict.status, "site_url_mismatch");
+  for (const host of ["127.0.0.1", "localhost", "[::1]"]) {
+    const siteUrl = `http://${host}:${new URL(world.site.url).port}`;
+    const asked = { siteUrl, siteUrlByOperator: false, trackedHosts: [] };
+    const { verdict } = await world.photograph("/", "desktop", asked);
+    assert.equal(verdict.status, "blocked_address");
+    assert.match(verdict.message, /somebody whose token is for every project/i);
+  }
   assert.deepEqual(world.site.requests, []);
 });
 

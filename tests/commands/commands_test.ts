@@ -38,6 +38,14 @@ async function result(dataDir: string, args: readonly string[], input?: string) 
   return JSON.parse(out);
 }
 
+/** What a token says. */
+function claims(token: string): Record<string, unknown> {
+  const [, payload = ""] = token.split(".").slice(-3);
+  return JSON.parse(
+    new TextDecoder().decode(Uint8Array.fromBase64(payload, { alphabet: "base64url" })),
+  );
+}
+
 /** The administration, command by command. */
 async function tour(dataDir: string): Promise<void> {
   assert.deepEqual(await result(dataDir, ["migrate"]), { migrated: true });
@@ -64,6 +72,13 @@ async function tour(dataDir: string): Promise<void> {
   assert.match(token.out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
   const link = await run(dataDir, ["token", "--link"]);
   assert.match(link.out, /^http:\/\/\S+\/stats\/#token=\S+\n$/);
+  assert.equal(claims(link.out.split("#token=")[1]!).scope, "read write jobs admin");
+  assert.equal(
+    claims((await run(dataDir, ["token", "--link", "--scope", "read"])).out).scope,
+    "read",
+  );
+  const { revokedAt } = await result(dataDir, ["token", "revoke-all"]);
+  assert.ok(Math.abs(Date.parse(revokedAt) - Date.now()) < 60_000);
   assert.equal((await result(dataDir, ["openapi"])).openapi.slice(0, 3), "3.1");
 
   const refused = await run(dataDir, ["token", "--project", "prj_none"]);
@@ -121,6 +136,22 @@ Deno.test("commands: work without a server, on the embedded database", () =>
 
 Deno.test("commands: work beside a running server that has the embedded database", () =>
   besideServer(tour));
+
+Deno.test("token revoke-all: tokens end at a running server, and new ones work", () =>
+  besideServer(async (dataDir) => {
+    const { url } = await serverReady(dataDir);
+    const status = async (token: string) => {
+      const headers = { "Authorization": `Bearer ${token.trim()}` };
+      const reply = await fetch(`${url}/v1/session`, { headers });
+      await reply.body?.cancel();
+      return reply.status;
+    };
+    const { token } = await result(dataDir, ["token"]);
+    assert.equal(await status(token), 200);
+    await result(dataDir, ["token", "revoke-all"]);
+    assert.equal(await status(token), 401);
+    assert.equal(await status((await result(dataDir, ["token"])).token), 200);
+  }));
 
 Deno.test("seed, export, import: nothing is lost, and nothing is stored twice", () =>
   besideServer(roundTrip));

@@ -170,7 +170,7 @@ Deno.test("body: bytes held are given back, whatever becomes of the request", as
     post(batch(), { "Content-Encoding": "gzip" }),
     post(await compressed(padded(10 * MEBIBYTE + 1), "gzip"), { "Content-Encoding": "gzip" }),
   ]);
-  const { body } = await server.fetch("/metrics");
+  const { body } = await server.fetch("/metrics", {}, "127.0.0.1");
   assert.match(body, /^footfall_body_bytes_in_flight 0$/m);
 });
 

@@ -96,7 +96,7 @@ export class Store {
   }
 
   async change({ id }: Project, settings: World["project"]): Promise<Project> {
-    return await patchProject(this.#database, id, settings);
+    return await patchProject(this.#database, id, settings, true);
   }
 
   /** Stores rows as the writer does: in one statement, sorted by key. */

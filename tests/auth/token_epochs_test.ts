@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { SignJWT } from "jose";
+import { createTokenEpochs } from "../../src/auth/token_epochs.ts";
+import { createTokens } from "../../src/auth/tokens.ts";
+import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
+import { TOKEN_EPOCH_BELIEVED_MS_MAX, TOKEN_EPOCH_FRESH_MS } from "../../src/limits.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { authServer, counted, NOTHING_CONFIGURED, openMigrated, SECRET } from "./auth_server.ts";
+
+const TOKENS = "/v1/internal/tokens";
+const EVERYTHING = {
+  subject: "ada",
+  projects: "*",
+  scopes: ["read", "admin"],
+  ttlSeconds: 60,
+} as const;
+
+/** A token that somebody else signed with the shared secret. */
+function foreign(claims: Record<string, unknown>): Promise<string> {
+  return new SignJWT({ projects: ["*"], scope: "read", ...claims })
+    .setProtectedHeader({ alg: "HS256" }).setExpirationTime("1h")
+    .sign(new TextEncoder().encode(SECRET));
+}
+
+onBothEngines("revoked tokens: every one so far, here and on other servers", async (_, db) => {
+  const sql = await openMigrated(db);
+  let nowMs = Date.now();
+  const now = () => nowMs;
+  const [one, other] = [authServer(sql, { now }), authServer(sql, { now })];
+  const [admin, reader] = [await one.grant(), await other.grant({ scopes: ["read"] })];
+  const session = async (server: typeof one, token: string) => {
+    const { status, body } = await server.call("GET", "/v1/session", token);
+    return status === 200 ? status : [status, body.code, body.detail];
+  };
+  assert.deepEqual([await session(one, reader), await session(other, reader)], [200, 200]);
+
+  const limited = await one.grant({ projects: ["prj_a"] });
+  const refused = await one.call("DELETE", TOKENS, limited);
+  assert.deepEqual([refused.status, refused.body.code], [403, "insufficient_scope"]);
+  assert.equal((await one.call("DELETE", TOKENS, reader)).status, 403);
+  const done = await one.call("DELETE", TOKENS, admin);
+  assert.equal(done.status, 200);
+  assert.ok(Math.abs(Date.parse(done.body.revokedAt) - Date.now()) < 60_000);
+
+  const revoked = [401, "invalid_token", "The token has been revoked. Get a new one."];
+  for (const token of [admin, reader, limited]) {
+    assert.deepEqual(await session(one, token), revoked);
+  }
+  // A server that knows an epoch of less than 0.8 s ago may still go by it, and no longer.
+  nowMs += TOKEN_EPOCH_BELIEVED_MS_MAX + 1;
+  assert.deepEqual(await session(other, reader), revoked);
+  const fresh = await other.grant();
+  assert.deepEqual([await session(one, fresh), await session(other, fresh)], [200, 200]);
+});
+
+onBothEngines("revoked tokens: those of others by `iat`, and without one", async (_, db) => {
+  const sql = await openMigrated(db);
+  const server = authServer(sql);
+  const at = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+  const [before, undated] = [await foreign({ iat: at(-5) }), await foreign({})];
+  const status = async (token: string) => (await server.call("GET", "/v1/session", token)).status;
+  assert.deepEqual([await status(before), await status(undated)], [200, 200]);
+  assert.equal((await server.call("DELETE", TOKENS, await server.grant())).status, 200);
+  const after = await foreign({ iat: at(5) });
+  assert.deepEqual(
+    [await status(before), await status(undated), await status(after)],
+    [401, 401, 200],
+  );
+  assert.equal(await status(await foreign({})), 401, "nobody knows when it was issued");
+});
+
+onBothEngines("token epochs: an outage revokes nothing and confirms nothing", async (_, db) => {
+  const stored = await openMigrated(db);
+  let isDown = false;
+  let nowMs = Date.now();
+  const sql: Sql = {
+    ...stored,
+    query: (text, params) =>
+      isDown ? Promise.reject(new DatabaseUnavailable("down")) : stored.query(text, params),
+  };
+  const epochs = createTokenEpochs(sql, () => nowMs);
+  const config = { ...NOTHING_CONFIGURED, secret: SECRET };
+  const tokens = createTokens(config, sql, () => nowMs, epochs);
+  const token = await tokens.issue(EVERYTHING);
+  isDown = true;
+  nowMs += TOKEN_EPOCH_BELIEVED_MS_MAX;
+  assert.equal((await tokens.verify(token)).subject, "ada");
+  nowMs += 1;
+  await assert.rejects(tokens.verify(token), DatabaseUnavailable);
+  await assert.rejects(tokens.issue(EVERYTHING), DatabaseUnavailable);
+  isDown = false;
+  assert.equal((await tokens.verify(token)).subject, "ada");
+});
+
+onBothEngines("token epochs: two queries a second, however many ask", async (_, db) => {
+  const sql = counted(await openMigrated(db));
+  let nowMs = Date.now();
+  const epochs = createTokenEpochs(sql, () => nowMs);
+  const burst = () => Promise.all(Array.from({ length: 100 }, () => epochs.believed()));
+  await burst();
+  assert.equal(sql.queries, 1);
+  nowMs += TOKEN_EPOCH_FRESH_MS;
+  await burst();
+  assert.equal(sql.queries, 1);
+  nowMs += 1;
+  await burst();
+  assert.equal(sql.queries, 2, "asked for again in the background");
+  await epochs.latest();
+});
