@@ -1,6 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import { CHANGED } from "./fold_tables.ts";
+import { hashed } from "./hashed.ts";
 import { rememberDays } from "./rollups.ts";
 import { digestOf, TRAFFIC_KEY } from "./fold_dictionaries.ts";
 
@@ -9,9 +10,7 @@ INSERT INTO fold_loose
 SELECT event_id, tick, actor_id, name_id, path_id, context_id, traffic_id, true
 FROM fold_new WHERE traffic_id IS NOT NULL`;
 
-// Facts of a session that is cut anew. Those that follow an anonymous id to another user are that
-// user's already.
-const LOOSEN_DISSOLVED = `
+const DELETE_DISSOLVED = `
 WITH gone AS (
   DELETE FROM sessions s USING (SELECT DISTINCT session_id FROM fold_dissolved) d
   WHERE s.project_id = $1::int AND s.session_id = d.session_id
@@ -19,20 +18,35 @@ WITH gone AS (
 ), told AS (
   INSERT INTO fold_changed SELECT -1, ${CHANGED} FROM gone
 )
+INSERT INTO fold_gone SELECT session_id, actor_id, first_tick, last_tick FROM gone`;
+
+// Facts of a session that is cut anew. Those that followed an anonymous id to another user
+// (`fold_left`) are that user's already: each is looked up by itself, since every session together
+// with every user who got some took as many looks as one times the other.
+const LOOSEN_DISSOLVED = `
+WITH own AS (
+  SELECT f.*
+  FROM fold_gone g CROSS JOIN LATERAL (
+    SELECT event_id, tick, actor_id, name_id, path_id, context_id FROM facts
+    WHERE project_id = $1::int AND actor_id = g.actor_id
+      AND tick BETWEEN (g.first_tick >> 16) << 16 AND g.last_tick | 65535
+      AND session_id = g.session_id
+    OFFSET 0) f
+  UNION ALL
+  SELECT f.*
+  FROM fold_left l JOIN fold_gone g ON g.session_id = l.session_id
+  CROSS JOIN LATERAL (
+    SELECT event_id, tick, actor_id, name_id, path_id, context_id FROM facts
+    WHERE project_id = $1::int AND actor_id = l.new_actor AND tick = l.tick AND event_id = l.event_id
+    OFFSET 0) f
+)
 INSERT INTO fold_loose
 SELECT f.event_id, f.tick, f.actor_id, f.name_id, f.path_id, f.context_id, t.traffic_id, false
-FROM gone g
+FROM own f
 CROSS JOIN LATERAL (
-  SELECT g.actor_id
-  UNION SELECT new_actor FROM fold_moves WHERE old_actor <> identity_id) AS owner
-CROSS JOIN LATERAL (
-  SELECT * FROM facts
-  WHERE project_id = $1::int AND actor_id = owner.actor_id
-    AND tick BETWEEN (g.first_tick >> 16) << 16 AND g.last_tick | 65535
-    AND session_id = g.session_id
-  OFFSET 0) f
-JOIN events e ON e.project_id = $1::int AND e.event_id = f.event_id
-JOIN traffic t ON t.project_id = $1::int AND t.digest = ${digestOf(TRAFFIC_KEY)}`;
+  SELECT ${digestOf(TRAFFIC_KEY)} AS digest FROM events e
+  WHERE e.project_id = $1::int AND e.event_id = f.event_id OFFSET 0) e
+JOIN traffic t ON t.project_id = $1::int AND t.digest = e.digest`;
 
 const REACH = `
 INSERT INTO fold_reach SELECT actor_id, min(tick), max(tick) FROM fold_loose GROUP BY actor_id`;
@@ -185,7 +199,10 @@ export interface Upheaval {
 export async function cutSessions(tx: Sql, projectId: number, upheaval: Upheaval): Promise<void> {
   const project = [projectId];
   await tx.query(LOOSEN_NEW);
-  if (upheaval.dissolved) await tx.query(LOOSEN_DISSOLVED, project);
+  if (upheaval.dissolved) {
+    await tx.query(DELETE_DISSOLVED, project);
+    await hashed(tx, LOOSEN_DISSOLVED, project);
+  }
   await tx.query(REACH);
   await tx.query(CUT, project);
   await tx.script("ANALYZE fold_segments (actor_id, island, event_id, session_id)");

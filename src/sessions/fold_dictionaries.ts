@@ -21,6 +21,22 @@ export const TRAFFIC_KEY =
 export const REFERRER_KEY =
   "CASE WHEN e.referrer IS NOT NULL THEN ROW(e.referrer, e.host)::text END";
 
+/** The columns that hold the numbers of the dictionaries. */
+const NUMBERS = {
+  terms: "term_id",
+  referrers: "referrer_id",
+  contexts: "context_id",
+  traffic: "traffic_id",
+} as const;
+
+// Looked up key by key, as the events are that keys were seen with: of a fresh project the planner
+// knows nothing, and joins went through one side for each row of the other.
+const known = (dictionary: keyof typeof NUMBERS): string =>
+  `(SELECT d.${NUMBERS[dictionary]} FROM ${dictionary} d
+    WHERE d.project_id = $1::int AND d.digest = k.digest)`;
+const SAMPLE = `CROSS JOIN LATERAL (
+  SELECT * FROM events WHERE project_id = $1::int AND event_id = k.sample OFFSET 0) e`;
+
 // Each distinct text once, with one event that has it.
 const GATHER_KEYS = `
 INSERT INTO fold_keys (kind, key, digest, sample)
@@ -53,7 +69,7 @@ INSERT INTO terms (project_id, term_id, digest, term)
 SELECT $1::int, last.id + row_number() OVER (ORDER BY k.digest), k.digest, k.key
 FROM fold_keys k, (SELECT coalesce(max(term_id), 0) AS id FROM terms WHERE project_id = $1::int) last
 WHERE k.kind = 't'
-  AND NOT EXISTS (SELECT FROM terms t WHERE t.project_id = $1::int AND t.digest = k.digest)`;
+  AND ${known("terms")} IS NULL`;
 
 /** What becomes a row of `referrers`, from rows `e` with an event's referrer and host. */
 const REFERRER_COLUMNS = `e.referrer, ${foreignHost("e.referrer", "e.host")}`;
@@ -63,11 +79,10 @@ const LAST_REFERRER = `(SELECT coalesce(max(referrer_id), 0) AS id
 const ADD_REFERRERS = `
 INSERT INTO referrers (project_id, referrer_id, digest, address, host)
 SELECT $1::int, last.id + row_number() OVER (ORDER BY k.digest), k.digest, ${REFERRER_COLUMNS}
-FROM fold_keys k
-JOIN events e ON e.project_id = $1::int AND e.event_id = k.sample,
+FROM fold_keys k ${SAMPLE},
   ${LAST_REFERRER}
 WHERE k.kind = 'f'
-  AND NOT EXISTS (SELECT FROM referrers r WHERE r.project_id = $1::int AND r.digest = k.digest)`;
+  AND ${known("referrers")} IS NULL`;
 
 const ADD_STORED_TITLES = `
 INSERT INTO terms (project_id, term_id, digest, term)
@@ -94,20 +109,18 @@ INSERT INTO contexts (project_id, context_id, digest, device, host, country, reg
 SELECT $1::int,
   (last.id + row_number() OVER (ORDER BY k.digest)) * CASE WHEN e.bot THEN -1 ELSE 1 END,
   k.digest, e.device, e.host, e.country, e.region, e.city, e.browser, e.os
-FROM fold_keys k
-JOIN events e ON e.project_id = $1::int AND e.event_id = k.sample,
+FROM fold_keys k ${SAMPLE},
   (SELECT coalesce(greatest(max(context_id), -min(context_id)), 0) AS id
    FROM contexts WHERE project_id = $1::int) last
 WHERE k.kind = 'c'
-  AND NOT EXISTS (SELECT FROM contexts c WHERE c.project_id = $1::int AND c.digest = k.digest)`;
+  AND ${known("contexts")} IS NULL`;
 
 const UNKNOWN_TRAFFIC = `
 SELECT k.digest, e.utm_source, e.utm_medium, e.utm_campaign, e.utm_term, e.utm_content,
   e.click_id_kind, ${REFERRER_HOST} AS referrer_host, e.host
-FROM fold_keys k
-JOIN events e ON e.project_id = $1::int AND e.event_id = k.sample
+FROM fold_keys k ${SAMPLE}
 WHERE k.kind = 'r'
-  AND NOT EXISTS (SELECT FROM traffic t WHERE t.project_id = $1::int AND t.digest = k.digest)
+  AND ${known("traffic")} IS NULL
 ORDER BY k.digest`;
 
 const TRAFFIC_COLUMNS = [
@@ -148,21 +161,9 @@ FROM unnest(${TRAFFIC_ARRAYS}) AS a (${TRAFFIC_COLUMNS.join(", ")})
 WHERE t.project_id = $1::int AND t.digest = a.digest`;
 
 const RESOLVE_KEYS = `
-UPDATE fold_keys k SET id = found.id
-FROM (
-  SELECT 't'::"char" AS kind, digest, term_id AS id FROM terms WHERE project_id = $1::int
-    AND digest IN (SELECT digest FROM fold_keys WHERE kind = 't')
-  UNION ALL
-  SELECT 'f', digest, referrer_id FROM referrers WHERE project_id = $1::int
-    AND digest IN (SELECT digest FROM fold_keys WHERE kind = 'f')
-  UNION ALL
-  SELECT 'c', digest, context_id FROM contexts WHERE project_id = $1::int
-    AND digest IN (SELECT digest FROM fold_keys WHERE kind = 'c')
-  UNION ALL
-  SELECT 'r', digest, traffic_id FROM traffic WHERE project_id = $1::int
-    AND digest IN (SELECT digest FROM fold_keys WHERE kind = 'r')
-) found
-WHERE k.kind = found.kind AND k.digest = found.digest`;
+UPDATE fold_keys k SET id = CASE k.kind
+  WHEN 't' THEN ${known("terms")} WHEN 'f' THEN ${known("referrers")}
+  WHEN 'c' THEN ${known("contexts")} WHEN 'r' THEN ${known("traffic")} END`;
 
 /** The rows with what the channel rules make of them. */
 function classified(rows: readonly TrafficRow[], siteHost: string | null): TrafficRow[] {

@@ -1,4 +1,5 @@
 import type { Sql } from "../db/sql.ts";
+import { hashed } from "./hashed.ts";
 
 /** Each fresh event as a fact: whose it is, and its texts as numbers. Ranks come after. */
 const RESOLVE_FACTS = `
@@ -65,10 +66,12 @@ WITH ranked AS (
   FROM ranked r
   WHERE f.project_id = $1::int AND f.actor_id = r.actor_id AND f.tick = r.known_tick
     AND f.event_id = r.event_id AND r.known_tick <> r.tick
-  RETURNING f.session_id
+  RETURNING f.session_id, f.event_id, f.tick
 ), dissolved AS (
   INSERT INTO fold_dissolved
   SELECT DISTINCT session_id FROM renumbered WHERE session_id IS NOT NULL
+), followed AS (
+  UPDATE fold_left l SET tick = r.tick FROM renumbered r WHERE l.event_id = r.event_id
 )
 UPDATE fold_new n SET tick = r.tick
 FROM ranked r
@@ -80,7 +83,7 @@ WHERE r.known_tick IS NULL AND n.event_id = r.event_id AND n.tick <> r.tick`;
  */
 export async function rankFacts(tx: Sql, projectId: number, moved: boolean): Promise<void> {
   await tx.script("ANALYZE fold_keys");
-  await tx.query(RESOLVE_FACTS);
+  await hashed(tx, RESOLVE_FACTS);
   await tx.script("ANALYZE fold_new (actor_id, tick)");
   let ties = (await tx.query(FIND_TIES, [projectId])).length;
   if (moved) ties += (await tx.query(FIND_MOVED_TIES, [projectId])).length;

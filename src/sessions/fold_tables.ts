@@ -19,7 +19,10 @@ CREATE TEMP TABLE IF NOT EXISTS fold_who (
   kind "char", value text, identity_id int, actor_id int
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_moves (
-  identity_id int, old_actor int, new_actor int
+  identity_id int, old_actor int, new_actor int, value text
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_left (
+  event_id uuid, tick bigint, old_actor int, new_actor int, session_id int
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_new (
   event_id uuid, tick bigint, actor_id int, name_id int, path_id int, context_id int, traffic_id int,
@@ -39,6 +42,9 @@ CREATE TEMP TABLE IF NOT EXISTS fold_days (
   actor_id int, old_days int[], old_first int, new_days int[], new_first int, recount bool
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_dissolved (session_id int) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS fold_gone (
+  session_id int, actor_id int, first_tick bigint, last_tick bigint
+) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS fold_loose (
   event_id uuid, tick bigint, actor_id int, name_id int, path_id int, context_id int, traffic_id int,
   is_new bool
