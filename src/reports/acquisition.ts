@@ -279,14 +279,23 @@ function readSlug(query: URLSearchParams): string | null {
   throw invalidParameter("goal", "Use the slug of a saved goal.");
 }
 
-async function answer(read: Read): Promise<Answer> {
-  const { sql, scope, query, limit } = read;
-  const { projectId } = scope;
-  const { by, slug, cursor } = readAll({
+interface Own {
+  readonly by: By;
+  readonly slug: string | null;
+  readonly cursor: RowCursor | null;
+}
+
+function readOwn(query: URLSearchParams): Own {
+  return readAll({
     by: () => oneOf(query, "by", BY, "channel"),
     slug: () => readSlug(query),
     cursor: () => readRowCursor(query, countsOf(Boolean(query.get("goal"))).length),
   });
+}
+
+async function answer(read: Read, { by, slug, cursor }: Own): Promise<Answer> {
+  const { sql, scope, limit } = read;
+  const { projectId } = scope;
   const goal = slug === null ? null : (await loadGoal(sql, projectId, slug))?.match;
   if (goal === undefined) throw new Problem("not_found", "There is no goal of this name.");
   const span: Span = { fromMs: read.range.from.getTime(), toMs: read.range.to.getTime() };
@@ -334,5 +343,8 @@ export const ACQUISITION: Report = {
     total: AcquisitionRow,
     nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
   },
-  answer,
+  ask: (query) => {
+    const own = readOwn(query);
+    return { answer: (read) => answer(read, own) };
+  },
 };

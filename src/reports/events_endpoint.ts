@@ -3,8 +3,6 @@ import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import type { Exchange } from "../http/router.ts";
 import { EXPORT_CHUNK_ROWS } from "../limits.ts";
-import { readInterval } from "../selection/buckets.ts";
-import { readComparison } from "../selection/comparison.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -21,7 +19,7 @@ import {
   readAll,
   refuseUnknown,
 } from "../selection/parameters.ts";
-import { readRange } from "../selection/range.ts";
+import { readTimes } from "../selection/times.ts";
 import { valueWarnings, Warning } from "../selection/warnings.ts";
 import { loadMarkedHistories } from "../walks/marked_histories.ts";
 import type { Read } from "../walks/read.ts";
@@ -72,9 +70,14 @@ const SEMANTICS =
   "committed since, newest first by receive time. A tail goes on with `tailCursor` as `after` once its " +
   "pages are read: those of one call with `cursor` and the same `after`, until `nextCursor` is null.";
 
-/** Pages of a tail are in another order than those of the list. */
-function refuseOtherOrder(tail: TailCursor | null, cursor: PageCursor | null): void {
-  if (cursor === null || (cursor.snapshot !== null) === (tail !== null)) return;
+/** Where to go on. Pages of a tail are in another order than those of the list. */
+function readPlace(query: URLSearchParams, asOfMs: number) {
+  const place = readAll({
+    tail: () => readTailCursor(query, asOfMs),
+    cursor: () => readPageCursor(query),
+  });
+  const { tail, cursor } = place;
+  if (cursor === null || (cursor.snapshot !== null) === (tail !== null)) return place;
   throw invalidParameter(
     "cursor",
     tail === null
@@ -85,24 +88,16 @@ function refuseOtherOrder(tail: TailCursor | null, cursor: PageCursor | null): v
 
 /** The parameters, every bad one told at once. */
 function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date) {
-  const spans = () => {
-    const range = readRange(query, timezone, asOf.getTime());
-    // Of no effect, and refused where they would be anywhere else.
-    readAll({
-      interval: () => readInterval(query, range),
-      compare: () => readComparison(query, range, timezone, asOf.getTime()),
-    });
-    return range;
-  };
-  return readAll({
+  const { place, ...others } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(EVENT_QUERY)),
-    range: spans,
+    // An interval and a comparison are of no effect, and refused where they would be anywhere else.
+    range: () => readTimes(query, timezone, asOf.getTime()).range,
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOTS, "exclude"),
     rows: () => pageRows(query),
-    tail: () => readTailCursor(query, asOf.getTime()),
-    cursor: () => readPageCursor(query),
+    place: () => readPlace(query, asOf.getTime()),
   });
+  return { ...others, ...place };
 }
 
 /**
@@ -117,7 +112,6 @@ export async function getEvents(
   const query = url.searchParams;
   const asOf = new Date(now());
   const { range, filters, bots, rows, tail, cursor } = readQuery(query, project, asOf);
-  refuseOtherOrder(tail, cursor);
   const bounded = tail === null || query.has("from") || query.has("to");
   const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
   let selection: EventSelection = { scope, range: bounded ? range : null, tail, folded: null };

@@ -148,11 +148,18 @@ export const FUNNELS: Report = {
       description: "The saved funnels, by slug; only without `steps`.",
     }),
   },
-  answer: async (read) => {
-    const definition = readDefinition(read.query);
-    return definition === null ? await list(read) : await run(read, definition);
+  ask: (query) => {
+    const definition = readDefinition(query);
+    return { answer: (read) => definition === null ? list(read) : run(read, definition) };
   },
 };
+
+async function runSaved(read: Read, asked: string): Promise<Answer> {
+  const funnel = await requireFunnel(read.sql, read.scope.projectId, asked);
+  const { slug, title, ...definition } = funnel;
+  const { result, ...answer } = await run(read, definition);
+  return { ...answer, result: { slug, title, ...result } };
+}
 
 /** `GET /v1/funnels/:slug`: what a saved funnel comes to. */
 export const SAVED_FUNNEL: Report = {
@@ -161,13 +168,5 @@ export const SAVED_FUNNEL: Report = {
   parameters: {},
   semantics: SEMANTICS,
   reply: { slug: z.string(), title: z.string(), ...RESULT },
-  answer: async (read) => {
-    const { slug, title, ...definition } = await requireFunnel(
-      read.sql,
-      read.scope.projectId,
-      read.params?.slug ?? "",
-    );
-    const { result, ...answer } = await run(read, definition);
-    return { ...answer, result: { slug, title, ...result } };
-  },
+  ask: (_query, params) => ({ answer: (read) => runSaved(read, params.slug ?? "") }),
 };

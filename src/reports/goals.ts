@@ -211,5 +211,5 @@ export const GOALS: Report = {
     "each conversion. In a series an actor counts once in each bucket, so that buckets need not " +
     "add up to the whole.",
   reply: { goals: z.array(GoalResult) },
-  answer,
+  ask: () => ({ refuse: ({ range, interval }) => void bucketsOf(range, interval), answer }),
 };

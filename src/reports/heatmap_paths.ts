@@ -70,9 +70,8 @@ async function findPaths(
   );
 }
 
-async function answer(read: Read): Promise<Answer> {
-  const { sql, project, query, limit } = read;
-  const cursor = readRowCursor(query, 2);
+async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
+  const { sql, project, limit } = read;
   // One row more than the page tells whether there is a next one.
   const found = await findPaths(read, cursor, limit + 1);
   const shown = found.slice(0, limit);
@@ -113,5 +112,8 @@ export const HEATMAP_PATHS: Report = {
     })),
     nextCursor: z.string().nullable(),
   },
-  answer,
+  ask: (query) => {
+    const cursor = readRowCursor(query, 2);
+    return { answer: (read) => answer(read, cursor) };
+  },
 };

@@ -164,13 +164,26 @@ async function scrollOf(sql: Sql, conditions: string, params: SqlParams) {
   return scroll.reverse();
 }
 
-async function answer(captures: CaptureReading, read: Read): Promise<Answer> {
-  const { sql, project, scope, range, query, asOfMs } = read;
-  const { pages, device, kind } = readAll({
+interface Asked {
+  readonly pages: Pages;
+  readonly device: CaptureDevice;
+  readonly kind: Kind;
+}
+
+function readAsked(query: URLSearchParams): Asked {
+  return readAll({
     pages: () => readPages(query),
     device: () => oneOf(query, "device", CAPTURE_DEVICES, "desktop"),
     kind: () => oneOf(query, "kind", KINDS, "click"),
   });
+}
+
+async function answer(
+  captures: CaptureReading,
+  read: Read,
+  { pages, device, kind }: Asked,
+): Promise<Answer> {
+  const { sql, project, scope, range, asOfMs } = read;
   const page = await pageOf(sql, scope, pages);
   const wanted = { scope, range, page, device };
   const ofClicks = new SqlParams();
@@ -193,7 +206,7 @@ async function answer(captures: CaptureReading, read: Read): Promise<Answer> {
   };
 }
 
-const HEATMAPS: Omit<Report, "answer"> = {
+const HEATMAPS: Omit<Report, "ask"> = {
   path: "/v1/heatmaps",
   summary: "Clicks of a page by where they hit, or how far down it was seen",
   parameters: {
@@ -230,5 +243,11 @@ const HEATMAPS: Omit<Report, "answer"> = {
 
 /** `GET /v1/heatmaps`: where a page was clicked, or how far down it was seen, over its picture. */
 export function createHeatmaps(captures: CaptureReading): Report {
-  return { ...HEATMAPS, answer: (read) => answer(captures, read) };
+  return {
+    ...HEATMAPS,
+    ask: (query) => {
+      const asked = readAsked(query);
+      return { answer: (read) => answer(captures, read, asked) };
+    },
+  };
 }

@@ -60,7 +60,8 @@ async function readMeasured(read: Read, calendar: Calendar): Promise<Measured[]>
 
 /** The read of key figures that shows the numbers of a finding. */
 function drilldownOf(
-  { project, range, scope, interval, query }: Read,
+  { project, range, scope, interval }: Read,
+  hasInterval: boolean,
   { goal, dimension, value }: Finding,
 ): string {
   const filters: Filter[] = [
@@ -77,7 +78,7 @@ function drilldownOf(
     from: range.fromDate?.toString() ?? range.from.toISOString(),
     to: range.toDate?.toString() ?? range.to.toISOString(),
     timezone: range.timezone,
-    ...query.get("interval") ? { interval } : {},
+    ...hasInterval ? { interval } : {},
     compare: "previous",
     bots: scope.bots,
   });
@@ -94,7 +95,7 @@ function explainers(findings: readonly Finding[]): (total: Finding) => Finding |
 
 const NOTHING: Answer["result"] = { findings: [], tested: 0, weeks: 0, previous: null };
 
-async function answer(read: Read): Promise<Answer> {
+async function answer(read: Read, hasInterval: boolean): Promise<Answer> {
   const query = { compare: "previous" };
   const firstEventMs = await readFirstEventMs(read);
   const calendar = firstEventMs === null ? null : calendarOf(read.range, read.asOfMs, firstEventMs);
@@ -113,7 +114,7 @@ async function answer(read: Read): Promise<Answer> {
       ...dimension === null ? {} : { dimension, value },
       ...figures,
       text: sentenceOf(finding, before, explaining),
-      drilldown: drilldownOf(read, finding),
+      drilldown: drilldownOf(read, hasInterval, finding),
     };
   });
   const { from, to } = calendar.previous;
@@ -185,5 +186,5 @@ export const INSIGHTS: Report = {
       description: "The period compared with; null where nothing was tested",
     }),
   },
-  answer,
+  ask: (query) => ({ answer: (read) => answer(read, Boolean(query.get("interval"))) }),
 };

@@ -10,7 +10,7 @@ import {
 } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
 import { PAGE_VIEW } from "../selection/terms.ts";
-import type { Read } from "../walks/read.ts";
+import type { Read, SharedRead } from "../walks/read.ts";
 import { countInHistories } from "./kpi_histories.ts";
 import { type Answer, rate, RateShown, type Report } from "./report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "./rolled_sessions.ts";
@@ -254,6 +254,12 @@ async function kpisOfRange(read: Read, range: Range) {
   return { totals, series: shown };
 }
 
+/** Both ranges have a series. Throws `range_too_large`. */
+function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
+  bucketsOf(range, interval);
+  if (comparison !== null) bucketsOf(comparison, interval);
+}
+
 async function answer(read: Read): Promise<Answer> {
   const { comparison } = read;
   const current = await kpisOfRange(read, read.range);
@@ -297,5 +303,5 @@ export const KPIS: Report = {
     }).optional().meta({ description: "Only with `compare`: the range compared with" }),
     change: KpiChange.optional(),
   },
-  answer,
+  ask: () => ({ refuse: refuseManyBuckets, answer }),
 };

@@ -112,5 +112,5 @@ export const LIVE: Report = {
       pageviews: z.int(),
     })).meta({ description: "The last 30 minutes of the clock, oldest first." }),
   },
-  answer,
+  ask: () => ({ answer }),
 };

@@ -232,9 +232,8 @@ const PageRow = z.object({
   }),
 }).meta({ id: "PageRow" });
 
-async function answer(read: Read): Promise<Answer> {
+async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
   const { range, limit } = read;
-  const cursor = readRowCursor(read.query, 2);
   const span: Span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   const found = await findInHistories(read, span, cursor, limit) ??
     await findInFacts(read, span, cursor, limit);
@@ -270,5 +269,8 @@ export const PAGES: Report = {
     rows: z.array(PageRow),
     nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
   },
-  answer,
+  ask: (query) => {
+    const cursor = readRowCursor(query, 2);
+    return { answer: (read) => answer(read, cursor) };
+  },
 };

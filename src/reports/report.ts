@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { EventMatch } from "../selection/filters.ts";
 import { matchFilters } from "../selection/selection.ts";
 import type { Asking } from "../selection/warnings.ts";
-import type { Read } from "../walks/read.ts";
+import type { Read, SharedRead } from "../walks/read.ts";
 
 /** What a report found. */
 export interface Answer {
@@ -25,6 +25,13 @@ export function askingOf(
   }));
 }
 
+/** A report's own parameters, read. */
+export interface Question {
+  /** Throws Problem where they do not go with the shared ones, such as in too many buckets. */
+  readonly refuse?: (shared: SharedRead) => void;
+  readonly answer: (read: Read) => Promise<Answer>;
+}
+
 /** One question, and so one endpoint: `GET <path>`. */
 export interface Report {
   readonly path: string;
@@ -37,7 +44,11 @@ export interface Report {
   readonly reply: Readonly<Record<string, z.ZodType>>;
   /** False where the interval `hour` is refused. */
   readonly hourly?: boolean;
-  readonly answer: (read: Read) => Promise<Answer>;
+  /**
+   * Reads the report's own parameters and the named segments of its path, and looks at nothing else:
+   * this comes before any statement. Throws Problem `invalid_parameter` that names all bad ones.
+   */
+  readonly ask: (query: URLSearchParams, params: Readonly<Record<string, string>>) => Question;
 }
 
 /** A rate, with what it was made of. */

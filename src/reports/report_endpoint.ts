@@ -1,9 +1,7 @@
 import type { Project } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
 import type { SegmentCache } from "../histories/segment_cache.ts";
-import { type Interval, readInterval } from "../selection/buckets.ts";
-import { readComparison } from "../selection/comparison.ts";
-import { type Filter, readFilters } from "../selection/filters.ts";
+import { readFilters } from "../selection/filters.ts";
 import {
   invalidParameter,
   oneOf,
@@ -11,13 +9,14 @@ import {
   readAll,
   refuseUnknown,
 } from "../selection/parameters.ts";
-import { type Range, readRange } from "../selection/range.ts";
-import type { BotChoice, Scope } from "../selection/selection.ts";
+import type { Range } from "../selection/range.ts";
+import type { Scope } from "../selection/selection.ts";
+import { readTimes } from "../selection/times.ts";
 import { valueWarnings, type Warning } from "../selection/warnings.ts";
 import { loadMarkedHistories } from "../walks/marked_histories.ts";
-import type { Read } from "../walks/read.ts";
+import type { Read, SharedRead } from "../walks/read.ts";
 import { readReply } from "./read_reply.ts";
-import type { Answer, Report } from "./report.ts";
+import type { Answer, Question, Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
 
 export interface ReportServices {
@@ -60,48 +59,40 @@ export function siteHostOf({ siteUrl }: Pick<Project, "siteUrl">): string | null
   return siteUrl === null ? null : URL.parse(siteUrl)?.hostname.toLowerCase() ?? null;
 }
 
-/** The shared parameters as resolved. */
-interface Shared {
-  readonly range: Range;
-  readonly interval: Interval;
-  readonly comparison: Range | null;
-  readonly filters: readonly Filter[];
-  readonly bots: BotChoice;
-  readonly limit: number;
-}
-
 /** Of a read without pages no cursor was ever given out. */
 function refuseStrayCursor(query: URLSearchParams, { reply }: Report): void {
   if ("nextCursor" in reply || !query.get("cursor")) return;
   throw invalidParameter("cursor", "This read has no pages.");
 }
 
-/** Every parameter that is wrong is told at once; those of time need the range first. */
-function readShared(
-  query: URLSearchParams,
+/**
+ * All parameters of a read, the report's own too: every one that is wrong is told at once, and before
+ * any statement is sent.
+ */
+function readParameters(
+  { project, url: { searchParams: query }, params }: Asked,
   report: Report,
-  { timezone }: Project,
   asOfMs: number,
-): Shared {
+): { readonly shared: SharedRead; readonly question: Question } {
   const known = [...Object.keys(READ_QUERY), ...Object.keys(report.parameters)];
-  const allowHour = report.hourly ?? true;
-  const spans = () => {
-    const range = readRange(query, timezone, asOfMs);
-    return readAll({
-      range: () => range,
-      interval: () => readInterval(query, range, { allowHour }),
-      comparison: () => readComparison(query, range, timezone, asOfMs),
-    });
-  };
-  const { time, ...others } = readAll({
+  const { time, filters, bots, limit, question } = readAll({
     unknown: () => refuseUnknown(query, known),
-    time: spans,
+    time: () => readTimes(query, project.timezone, asOfMs, { allowHour: report.hourly ?? true }),
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOTS, "exclude"),
     limit: () => pageRows(query),
     cursor: () => refuseStrayCursor(query, report),
+    question: () => report.ask(query, params),
   });
-  return { ...time, ...others };
+  const scope: Scope = {
+    projectId: project.projectId,
+    siteHost: siteHostOf(project),
+    bots,
+    filters,
+  };
+  const shared: SharedRead = { project, scope, ...time, limit, asOfMs };
+  question.refuse?.(shared);
+  return { shared, question };
 }
 
 interface Warned extends Answer {
@@ -117,54 +108,45 @@ function comparedWith(query: URLSearchParams, comparison: Range | null): unknown
 }
 
 /**
- * `GET <report.path>`: reads the shared parameters, folds what is pending, and lets the report answer
- * from one snapshot of the database.
+ * `GET <report.path>`: reads the parameters, folds what is pending, and lets the report answer from
+ * one snapshot of the database.
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`, and what the report throws.
  */
 export async function getReport(
   { reads, fold, segments, readTimeoutMs, now }: ReportServices,
   report: Report,
-  { project, request, url, params }: Asked,
+  asked: Asked,
 ): Promise<Response> {
-  const query = url.searchParams;
+  const query = asked.url.searchParams;
   const asOfMs = now();
-  const { filters, bots, ...shared } = readShared(query, report, project, asOfMs);
-  const { projectId } = project;
-  const scope: Scope = { projectId, siteHost: siteHostOf(project), bots, filters };
-  const read: Omit<Read, "sql" | "histories"> = {
-    project,
-    scope,
-    ...shared,
-    query,
-    params,
-    asOfMs,
-  };
+  const { shared, question } = readParameters(asked, report, asOfMs);
+  const { project, scope, range, comparison } = shared;
   const { warnings, ...answer }: Warned = await withinTime(
     reads,
     readTimeoutMs,
-    () => fold.catchUp(projectId),
+    () => fold.catchUp(project.projectId),
     async (sql) => {
       const histories: Read["histories"] = (span, filters) =>
         loadMarkedHistories(sql, segments, scope, span, filters);
-      const answer = await report.answer({ ...read, sql, histories });
-      const asking = [{ parameter: "filters", filters }, ...answer.asking ?? []];
-      return { ...answer, warnings: await valueWarnings(sql, projectId, asking) };
+      const answer = await question.answer({ ...shared, sql, histories });
+      const asking = [{ parameter: "filters", filters: scope.filters }, ...answer.asking ?? []];
+      return { ...answer, warnings: await valueWarnings(sql, project.projectId, asking) };
     },
   );
   const resolved = {
     project: project.id,
-    from: shared.range.from.toISOString(),
-    to: shared.range.to.toISOString(),
-    timezone: shared.range.timezone,
+    from: range.from.toISOString(),
+    to: range.to.toISOString(),
+    timezone: range.timezone,
     interval: shared.interval,
-    compare: comparedWith(query, shared.comparison),
-    filters,
-    bots,
+    compare: comparedWith(query, comparison),
+    filters: scope.filters,
+    bots: scope.bots,
     limit: shared.limit,
     cursor: query.get("cursor") || null,
     ...answer.query,
     semantics: report.semantics,
     warnings,
   };
-  return readReply(request, new Date(asOfMs), resolved, answer.result, answer.volatile);
+  return readReply(asked.request, new Date(asOfMs), resolved, answer.result, answer.volatile);
 }

@@ -6,7 +6,7 @@ import { type EventMatch, readEventMatch } from "../selection/filters.ts";
 import { invalidParameter, oneOf, readAll } from "../selection/parameters.ts";
 import { factConditions } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
-import type { Read } from "../walks/read.ts";
+import type { Read, SharedRead } from "../walks/read.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "./report.ts";
 import {
   type CohortQuestion,
@@ -207,26 +207,35 @@ function readPeriods(query: URLSearchParams): number {
   return periods;
 }
 
-function readAsked({ query, scope, range, interval, asOfMs }: Read): Asked {
-  const { start, back, cohort, criterion, cellCount } = readAll({
+/** The report's own parameters. */
+type Own = Pick<Asked, "start" | "back" | "cohort" | "criterion" | "cellCount">;
+
+function readOwn(query: URLSearchParams): Own {
+  return readAll({
     start: () => readEventMatch(query, "start") ?? ANY_EVENT,
     back: () => readEventMatch(query, "return") ?? ANY_EVENT,
     cohort: () => oneOf(query, "cohort", COHORTS, "first"),
     criterion: () => oneOf(query, "criterion", CRITERIA, "on"),
     cellCount: () => readPeriods(query),
   });
+}
+
+/** The periods of all cells. Throws `range_too_large`, and `invalid_parameter` past the known years. */
+function periodsOf({ cellCount }: Own, { range, interval }: SharedRead): Bucket[] {
   if (interval === "hour") throw invalidParameter("interval", "Use one of day, week, month.");
-  const periods = wholePeriods(range, interval, cellCount - 1);
+  return wholePeriods(range, interval, cellCount - 1);
+}
+
+function askedOf(own: Own, read: Read): Asked {
+  const { cellCount, criterion } = own;
+  const { scope, asOfMs } = read;
+  const periods = periodsOf(own, read);
   const cohortCount = periods.length - (cellCount - 1);
   const toMs = periods[cohortCount - 1]!.endMs;
   const returnsToMs = criterion === "on" ? Math.min(periods.at(-1)!.endMs, asOfMs + 1) : asOfMs + 1;
   return {
+    ...own,
     scope,
-    start,
-    back,
-    cohort,
-    criterion,
-    cellCount,
     cohortCount,
     periods,
     fromMs: periods[0]!.startMs,
@@ -277,8 +286,8 @@ function averageOf(cohorts: ReturnType<typeof shownCohorts>, cellCount: number) 
   });
 }
 
-async function answer(read: Read): Promise<Answer> {
-  const asked = readAsked(read);
+async function answer(read: Read, own: Own): Promise<Answer> {
+  const asked = askedOf(own, read);
   const { start, back, cohort, criterion, cellCount, fromMs, toMs } = asked;
   const counted = await readRolled(read, asked) ?? await countInHistories(read, asked) ??
     await countFacts(read, asked);
@@ -338,5 +347,11 @@ export const RETENTION: Report = {
     ),
   },
   hourly: false,
-  answer,
+  ask: (query) => {
+    const own = readOwn(query);
+    return {
+      refuse: (shared) => void periodsOf(own, shared),
+      answer: (read) => answer(read, own),
+    };
+  },
 };

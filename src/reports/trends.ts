@@ -20,7 +20,7 @@ import {
 } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
 import { isCountedByName } from "../walks/match_tests.ts";
-import type { Read } from "../walks/read.ts";
+import type { Read, SharedRead } from "../walks/read.ts";
 import { type Answer, askingOf, rate, type Report } from "./report.ts";
 import { findInHistories, type FoundTrends, type PointRow } from "./trend_histories.ts";
 import { type Measure, MEASURES, readMeasure } from "./trend_measures.ts";
@@ -218,9 +218,9 @@ function linesOf(rows: readonly PointRow[], top: readonly (string | null)[]) {
   });
 }
 
-function refuseManyPoints({ events, by }: Asked, buckets: number): void {
+function refuseManyPoints({ events, by }: Asked, { range, interval }: SharedRead): void {
   const lines = events.length * (by === null ? 1 : TREND_VALUES_MAX + 1);
-  if (lines * buckets <= TREND_POINTS_MAX) return;
+  if (lines * bucketsOf(range, interval).length <= TREND_POINTS_MAX) return;
   throw new Problem(
     "range_too_large",
     `Ask for at most ${TREND_POINTS_MAX} points at once: fewer events, a coarser interval, or a shorter range.`,
@@ -258,7 +258,6 @@ async function findTrends(
 async function readSeries(read: Read, asked: Asked): Promise<readonly unknown[]> {
   const { events, measure } = asked;
   const buckets = bucketsOf(read.range, read.interval);
-  refuseManyPoints(asked, buckets.length);
   const { top, points: found } = await findTrends(read, buckets, asked);
   if (top?.length === 0) return [];
   const series: unknown[] = [];
@@ -274,8 +273,7 @@ async function readSeries(read: Read, asked: Asked): Promise<readonly unknown[]>
   return series;
 }
 
-async function answer(read: Read): Promise<Answer> {
-  const asked = readAsked(read.query);
+async function answer(read: Read, asked: Asked): Promise<Answer> {
   const { events, measure: { kind, key }, by } = asked;
   const measure = key === null ? kind : `${kind}:properties.${key}`;
   return {
@@ -320,5 +318,11 @@ export const TRENDS: Report = {
       description: "Buckets; with `by` or several events lines of buckets",
     }),
   },
-  answer,
+  ask: (query) => {
+    const asked = readAsked(query);
+    return {
+      refuse: (shared) => refuseManyPoints(asked, shared),
+      answer: (read) => answer(read, asked),
+    };
+  },
 };

@@ -167,18 +167,18 @@ function isShort({ from, to, fromDate, toDate }: Range): boolean {
 
 /**
  * `interval`. The default is `hour` for at most two days, else `day`; where that makes more than
- * `BUCKETS_MAX`, the next coarser one.
+ * `BUCKETS_MAX`, the next coarser one. Of no range (null), only what is given is looked at.
  */
 export function readInterval(
   query: URLSearchParams,
-  range: Range,
+  range: Range | null,
   { allowHour } = { allowHour: true },
 ): Interval {
   const allowed: readonly Interval[] = [
     ...allowHour ? ["hour"] as const : [],
     ...CALENDAR_INTERVALS,
   ];
-  if (query.get("interval")) return oneOf(query, "interval", allowed, "day");
+  if (query.get("interval") || range === null) return oneOf(query, "interval", allowed, "day");
   if (allowHour && isShort(range)) return "hour";
   return CALENDAR_INTERVALS.find((interval) => periodsOf(range, interval) !== null) ?? "month";
 }

@@ -98,16 +98,22 @@ function cutAsFar(comparison: Range, { from, to }: Range, asOfMs: number): Range
  * same number of local dates just before (for instants the equal length), `year` the same dates one
  * year earlier: if the range has not ended at `asOfMs` (epoch milliseconds), these end as long after
  * their start as `asOfMs` is after the range's. `{"from","to"}` is taken as named.
+ * Of no range (null), only what is given is looked at.
  * @throws Problem naming `compare`.
  */
 export function readComparison(
   query: URLSearchParams,
-  range: Range,
+  range: Range | null,
   projectTimezone: string,
   asOfMs: number,
 ): Range | null {
   const value = query.get("compare") || "none";
   if (value === "none") return null;
+  if (range === null) {
+    if (value === "previous" || value === "year") return null;
+    // Not by the time zone of the read, which may be what is wrong.
+    return namedRange(value, new URLSearchParams(), projectTimezone, asOfMs);
+  }
   const comparison = value === "previous"
     ? cutAsFar(previousRange(range), range, asOfMs)
     : value === "year"

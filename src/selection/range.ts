@@ -1,6 +1,6 @@
 import { RANGE_DAYS_DEFAULT, RANGE_YEARS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { invalidParameter } from "./parameters.ts";
+import { invalidParameter, readAll } from "./parameters.ts";
 
 /** A half-open span of time `[from, to)` and the zone whose days it is made of. */
 export interface Range {
@@ -61,16 +61,20 @@ export function refuseOddYear(name: "from" | "to", at: Date): void {
  * is the last 30 local days, today included. A day of a daylight saving change has 23 or 25 hours.
  */
 export function readRange(query: URLSearchParams, projectTimezone: string, nowMs: number): Range {
-  const timezone = zone(query, projectTimezone);
+  const { timezone, ...given } = readAll({
+    timezone: () => zone(query, projectTimezone),
+    from: () => bound(query, "from"),
+    to: () => bound(query, "to"),
+  });
   const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timezone)
     .toPlainDate();
-  const last = bound(query, "to") ?? today;
+  const last = given.to ?? today;
   const to = last instanceof Date ? last : startOfDay(last.add({ days: 1 }), timezone);
   const lastDay = last instanceof Date
     ? Temporal.Instant.fromEpochMilliseconds(last.getTime() - 1).toZonedDateTimeISO(timezone)
       .toPlainDate()
     : last;
-  const first = bound(query, "from") ?? lastDay.subtract({ days: RANGE_DAYS_DEFAULT - 1 });
+  const first = given.from ?? lastDay.subtract({ days: RANGE_DAYS_DEFAULT - 1 });
   const from = first instanceof Date ? first : startOfDay(first, timezone);
   refuseOddYear("to", to);
   refuseOddYear("from", from);

@@ -6,22 +6,22 @@ import type { Range } from "../selection/range.ts";
 import type { Scope, Span } from "../selection/selection.ts";
 import type { MarkedHistories } from "./marked_histories.ts";
 
-/** What a report works with: the shared parameters as resolved, and one snapshot to look at. */
-export interface Read {
-  /** Read-only, and of one moment: several statements see the same events. */
-  readonly sql: Sql;
+/** The shared parameters as resolved. */
+export interface SharedRead {
   readonly project: Project;
   readonly scope: Scope;
   readonly range: Range;
   readonly interval: Interval;
   /** What `compare` asks for; null: nothing. */
   readonly comparison: Range | null;
-  /** For the report's own parameters. */
-  readonly query: URLSearchParams;
-  /** The named segments of the report's path. */
-  readonly params?: Readonly<Record<string, string>>;
   readonly limit: number;
   readonly asOfMs: number;
+}
+
+/** What a report works with: the shared parameters, and one snapshot to look at. */
+export interface Read extends SharedRead {
+  /** Read-only, and of one moment: several statements see the same events. */
+  readonly sql: Sql;
   /**
    * What actors did, in whole segments that have an event in the span; of the same moment as `sql`.
    * Marked by those of the filters that are on properties. Null where that is not at hand: then the

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseUnavailable } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
-import type { Report } from "../../src/reports/report.ts";
+import type { Question, Report } from "../../src/reports/report.ts";
 import { getReport } from "../../src/reports/report_endpoint.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import type { Read } from "../../src/walks/read.ts";
@@ -247,15 +247,15 @@ onBothEngines(
       url: new URL(url),
       params: {},
     });
-    const reportThat = (answer: Report["answer"]): Report => ({
+    const reportThat = (answer: Question["answer"]): Report => ({
       path: "/v1/test",
       summary: "Tries to write",
       parameters: {},
       semantics: "",
       reply: {},
-      answer,
+      ask: () => ({ answer }),
     });
-    const attempts: readonly Report["answer"][] = [
+    const attempts: readonly Question["answer"][] = [
       async ({ sql }) => {
         await sql.query("UPDATE projects SET name = 'Changed'");
         return { result: {} };

@@ -110,7 +110,7 @@ export const BAD_VALUES: Readonly<Record<string, readonly string[]>> = {
     "total:properties.x",
   ],
   path: ["", `/${"x".repeat(2_048)}`, "/a\0b"],
-  pattern: ["/*", "x".repeat(501)],
+  pattern: ["x".repeat(501), "/*"],
   device: ["phone", "Mobile"],
   kind: ["clicks", "Rage"],
 };

@@ -23,6 +23,8 @@ export interface Endpoint {
   readonly parameters: readonly string[];
   /** Without these there is nothing to answer. */
   readonly required: Readonly<Record<string, string>>;
+  /** Absent where the endpoint is none of the reports. */
+  readonly report?: Report;
 }
 
 /** What each test project has saved. */
@@ -30,8 +32,10 @@ export const SAVED = "saved";
 
 export const STEPS = JSON.stringify([{ name: "page_view" }, { name: "buy" }]);
 
-function endpointOf({ path, parameters }: Report, required = {}): Endpoint {
+function endpointOf(report: Report, required = {}): Endpoint {
+  const { path, parameters } = report;
   return {
+    report,
     documented: path.replace(":slug", "{slug}"),
     path: path.replace(":slug", SAVED),
     parameters: [...new Set([...Object.keys(READ_QUERY), ...Object.keys(parameters)])],

@@ -26,6 +26,13 @@ async function ask(
   return await server.admin("GET", `${path}?${query}`);
 }
 
+/** A bad value of each of the parameters, not an empty one, which is as if it were not given. */
+function worstOf({ documented }: Endpoint, parameters: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    parameters.map((name) => [name, badValuesOf(documented, name).find(Boolean)!]),
+  );
+}
+
 const shown = (value: string) => JSON.stringify(value.slice(0, 60));
 
 for (const one of ENDPOINTS) {
@@ -58,11 +65,12 @@ for (const one of ENDPOINTS) {
     }
   });
 
-  Deno.test(`${one.documented}: all that is wrong is told at once`, async () => {
-    const reply = await ask(one, { bots: "yes", limit: "0", filters: "x", timezone: "Mars/Base" });
+  Deno.test(`${one.documented}: all that is wrong is told at once, shared or its own`, async () => {
+    const wrong = one.parameters.filter((name) => name !== "project");
+    const reply = await ask(one, worstOf(one, wrong));
     assertProblem(reply, 400, "invalid_parameter");
     const fields = reply.body.errors.map(({ field }: { field: string }) => field);
-    assert.deepEqual(fields.toSorted(), ["bots", "filters", "limit", "timezone"]);
+    assert.deepEqual(fields.toSorted(), wrong.toSorted());
   });
 
   Deno.test(`${one.documented}: ten years are not too long, a day more is`, async () => {

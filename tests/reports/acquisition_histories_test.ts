@@ -7,6 +7,7 @@ import { BY, type By } from "../../src/reports/acquisition_values.ts";
 import { type Field, type Filter, SESSION_FIELDS } from "../../src/selection/filters.ts";
 import type { BotChoice, Span } from "../../src/selection/selection.ts";
 import type { Read } from "../../src/walks/read.ts";
+import { answerAsked, type AskedRead } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 import {
@@ -74,7 +75,7 @@ const asked = fc.record<Asked>({
 function readOf(
   { span, by, bots, filters, goal, limit }: Asked,
   read: Pick<Read, "sql" | "histories">,
-): Read {
+): AskedRead {
   return {
     ...read,
     project: PROJECT,
@@ -101,12 +102,12 @@ interface Result {
 }
 
 /** All pages of the report. */
-async function pagesOf(read: Read): Promise<Result[]> {
+async function pagesOf(read: AskedRead): Promise<Result[]> {
   const pages: Result[] = [];
   for (let cursor: string | null = ""; cursor !== null;) {
     const query = new URLSearchParams(read.query);
     query.set("cursor", cursor);
-    const page = (await ACQUISITION.answer({ ...read, query })).result as unknown as Result;
+    const page = (await answerAsked(ACQUISITION, { ...read, query })).result as unknown as Result;
     pages.push(page);
     cursor = page.nextCursor;
   }

@@ -8,8 +8,8 @@ import { ACQUISITION } from "../../src/reports/acquisition.ts";
 import { readFilters } from "../../src/selection/filters.ts";
 import type { BotChoice } from "../../src/selection/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
-import type { Read } from "../../src/walks/read.ts";
 import { rowsOf } from "../fixtures/read_case.ts";
+import { answerAsked, type AskedRead } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
@@ -39,7 +39,7 @@ async function acquisitionOf(database: Database, asked: Asked = {}) {
   const { query = {}, filters = [], bots = "exclude", limit = 100 } = asked;
   const parsed = readFilters(new URLSearchParams({ filters: JSON.stringify(filters) }));
   const from = new Date(`${DAY}T00:00:00Z`);
-  const read: Omit<Read, "project" | "histories"> = {
+  const read: Omit<AskedRead, "project" | "histories"> = {
     sql: database,
     scope: { projectId: 1, siteHost: null, bots, filters: parsed },
     range: {
@@ -56,17 +56,17 @@ async function acquisitionOf(database: Database, asked: Asked = {}) {
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
   };
   const { histories, followed } = followedHistories(database);
-  const answer = await ACQUISITION.answer({ ...read, project: PROJECT, histories });
+  const answer = await answerAsked(ACQUISITION, { ...read, project: PROJECT, histories });
   const isRolledUp = query["goal"] === undefined && filters.length === 0 && bots === "exclude";
   assert.equal(followed() > 0, !isRolledUp);
   const before = followed();
   assert.deepEqual(
-    await ACQUISITION.answer({ ...read, project: ELSEWHERE, histories }),
+    await answerAsked(ACQUISITION, { ...read, project: ELSEWHERE, histories }),
     answer,
   );
   assert.ok(followed() > before);
   assert.deepEqual(
-    await ACQUISITION.answer({ ...read, project: ELSEWHERE, histories: NO_HISTORIES }),
+    await answerAsked(ACQUISITION, { ...read, project: ELSEWHERE, histories: NO_HISTORIES }),
     answer,
   );
   const result = answer.result as { rows: Row[]; total: Row; nextCursor: string | null };

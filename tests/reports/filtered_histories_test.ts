@@ -8,6 +8,7 @@ import type { Report } from "../../src/reports/report.ts";
 import { RETENTION } from "../../src/reports/retention.ts";
 import { TRENDS } from "../../src/reports/trends.ts";
 import { type Filter, propertyOf, SESSION_FIELDS } from "../../src/selection/filters.ts";
+import { answerAsked } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 import { readOf } from "./insight_world.ts";
@@ -120,10 +121,10 @@ onBothEngines("reports: under all filters histories tell what facts tell", async
       }
       const read = readOf(database, query, AS_OF, { siteUrl: null });
       const before = followed();
-      const { result } = await REPORTS[report].answer({ ...read, histories });
+      const { result } = await answerAsked(REPORTS[report], { ...read, histories });
       assert.ok(followed() > before);
       const ofFacts = await database.transaction((sql) =>
-        REPORTS[report].answer({ ...read, sql, histories: NO_HISTORIES })
+        answerAsked(REPORTS[report], { ...read, sql, histories: NO_HISTORIES })
       );
       assert.deepEqual(result, ofFacts.result);
       const isMarked = filters.some(({ field }) => propertyOf(field) !== null);

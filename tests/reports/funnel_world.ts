@@ -8,9 +8,9 @@ import { readFilters } from "../../src/selection/filters.ts";
 import { readRange } from "../../src/selection/range.ts";
 import type { BotChoice } from "../../src/selection/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
-import type { Read } from "../../src/walks/read.ts";
 import type { FunnelParams } from "../reference/funnel.ts";
 import type { World } from "../reference/world.ts";
+import { answerAsked, type AskedRead } from "../support/asked_read.ts";
 import { historiesOf } from "../support/read_histories.ts";
 
 /** Parameters as a URL holds them. */
@@ -60,7 +60,7 @@ export function answerOf(
   const bots = (query.get("bots") ?? "exclude") as BotChoice;
   return database.transaction(async (sql) => {
     await sql.script("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-    const read: Read = {
+    const read: AskedRead = {
       sql,
       project: { projectId, timezone: project.timezone } as Project,
       scope: { projectId, siteHost, bots, filters: readFilters(query) },
@@ -73,7 +73,7 @@ export function answerOf(
       asOfMs,
       histories: historiesOf(sql, projectId),
     };
-    return (await report.answer(read)).result;
+    return (await answerAsked(report, read)).result;
   });
 }
 

@@ -8,6 +8,7 @@ import { readInterval } from "../../src/selection/buckets.ts";
 import { readRange } from "../../src/selection/range.ts";
 import type { Scope } from "../../src/selection/selection.ts";
 import type { Read } from "../../src/walks/read.ts";
+import { answerAsked } from "../support/asked_read.ts";
 import { newRow } from "../support/event_rows.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
 
@@ -65,7 +66,7 @@ export async function ask(
   const asOfMs = Date.parse("2026-03-03T18:00:00Z");
   const range = readRange(query, "UTC", asOfMs);
   const answer = (histories: Read["histories"]) =>
-    GOALS.answer({
+    answerAsked(GOALS, {
       sql: database,
       project: { projectId: 1, timezone: "UTC" } as Project,
       scope: { projectId: 1, siteHost: null, bots: "exclude", filters: [], ...scope },

@@ -9,7 +9,7 @@ import { createHeatmaps } from "../../src/reports/heatmaps.ts";
 import type { Report } from "../../src/reports/report.ts";
 import type { Scope } from "../../src/selection/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
-import type { Read } from "../../src/walks/read.ts";
+import { answerAsked, type AskedRead } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { NO_HISTORIES } from "../support/read_histories.ts";
@@ -59,7 +59,7 @@ async function ask(
   // Tests look into replies of every shape.
   // deno-lint-ignore no-explicit-any
 ): Promise<any> {
-  const read: Omit<Read, "sql"> = {
+  const read: Omit<AskedRead, "sql"> = {
     histories: NO_HISTORIES,
     project: PROJECT,
     scope: { projectId: 1, siteHost: "example.com", bots: "exclude", filters: [], ...scope },
@@ -71,7 +71,7 @@ async function ask(
     asOfMs: TO.getTime(),
   };
   const { result, query: resolved } = await database.transaction((sql) =>
-    report.answer({ ...read, sql })
+    answerAsked(report, { ...read, sql })
   );
   for (const [name, schema] of Object.entries(report.reply)) schema.parse(result[name]);
   assert.deepEqual(Object.keys(result).sort(), Object.keys(report.reply).sort());

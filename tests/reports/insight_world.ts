@@ -7,6 +7,7 @@ import { readComparison } from "../../src/selection/comparison.ts";
 import { readFilters } from "../../src/selection/filters.ts";
 import { readRange } from "../../src/selection/range.ts";
 import type { Read } from "../../src/walks/read.ts";
+import { type AskedRead } from "../support/asked_read.ts";
 import { newRow } from "../support/event_rows.ts";
 import { historiesOf } from "../support/read_histories.ts";
 
@@ -41,7 +42,7 @@ export function readOf(
   parameters: Record<string, string> | URLSearchParams,
   asOf: string,
   project: Partial<Project> = {},
-): Read {
+): AskedRead {
   const query = new URLSearchParams(parameters);
   const asOfMs = Date.parse(asOf);
   const whose = { projectId: 1, id: "prj_one", timezone: "UTC", ...project } as Project;

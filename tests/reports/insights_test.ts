@@ -4,6 +4,7 @@ import type { EventRow } from "../../src/ingest/event_row.ts";
 import { INSIGHTS } from "../../src/reports/insights.ts";
 import { KPIS } from "../../src/reports/kpis.ts";
 import { createFold } from "../../src/sessions/fold.ts";
+import { answerAsked } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { type Dice, diceOf, pick, poisson, readOf, store, visit } from "./insight_world.ts";
@@ -90,7 +91,7 @@ async function ask(
   asOf = AS_OF,
   projectId = 1,
 ): Promise<Reply> {
-  const { result } = await INSIGHTS.answer(readOf(database, parameters, asOf, { projectId }));
+  const { result } = await answerAsked(INSIGHTS, readOf(database, parameters, asOf, { projectId }));
   for (const [name, schema] of Object.entries(INSIGHTS.reply)) schema.parse(result[name]);
   return result as unknown as Reply;
 }
@@ -100,7 +101,7 @@ async function drill(database: Database, { drilldown, metric }: Shown, asOf = AS
   const url = new URL(drilldown, "http://footfall.test");
   assert.equal(url.pathname, "/v1/kpis");
   assert.equal(url.searchParams.get("project"), "prj_one");
-  const { result } = await KPIS.answer(readOf(database, url.searchParams, asOf));
+  const { result } = await answerAsked(KPIS, readOf(database, url.searchParams, asOf));
   // deno-lint-ignore no-explicit-any
   const { totals, previous } = result as any;
   const of = (figures: Record<string, number>) =>
@@ -200,7 +201,7 @@ onBothEngines("insights: a planted surge", async (t, db) => {
         to: shift(LAST_THREE.to),
         filters: JSON.stringify([{ field: "channel", op: "is", values: ["Email"] }]),
       };
-      const { result } = await KPIS.answer(readOf(database, range, AS_OF));
+      const { result } = await answerAsked(KPIS, readOf(database, range, AS_OF));
       before += (result.totals as { pageviews: number }).pageviews;
     }
     const { current, expected, change } = email.weekdays;
@@ -242,7 +243,7 @@ onBothEngines("insights: a planted surge", async (t, db) => {
 
   await t.step("limit, and too short a history", async () => {
     const read = readOf(database, LAST_THREE, AS_OF);
-    const { result, query } = await INSIGHTS.answer({ ...read, limit: 2 });
+    const { result, query } = await answerAsked(INSIGHTS, { ...read, limit: 2 });
     assert.deepEqual(result.findings, findings.slice(0, 2));
     assert.deepEqual(query, { compare: "previous" });
     const early = await ask(database, { from: "2026-03-10", to: "2026-03-12" });

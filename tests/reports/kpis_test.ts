@@ -10,7 +10,7 @@ import { readFilters } from "../../src/selection/filters.ts";
 import { oneOf } from "../../src/selection/parameters.ts";
 import { readRange } from "../../src/selection/range.ts";
 import { createFold } from "../../src/sessions/fold.ts";
-import type { Read } from "../../src/walks/read.ts";
+import { answerAsked, type AskedRead } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { historiesOf, NO_HISTORIES } from "../support/read_histories.ts";
@@ -20,7 +20,7 @@ const AFTER_ALL = "2026-12-01T00:00:00Z";
 const BOTS = ["exclude", "include", "only"] as const;
 
 /** A read as the endpoint resolves it. */
-function readOf(sql: Database, parameters: Record<string, string>, asOf = AFTER_ALL): Read {
+function readOf(sql: Database, parameters: Record<string, string>, asOf = AFTER_ALL): AskedRead {
   const query = new URLSearchParams(parameters);
   const asOfMs = Date.parse(asOf);
   const range = readRange(query, PROJECT.timezone, asOfMs);
@@ -148,9 +148,9 @@ function rounded(value: unknown): unknown {
 /** The report: the same from histories and from facts, where the rollups do not tell it. */
 // Tests look into replies of every shape.
 // deno-lint-ignore no-explicit-any
-async function ask(read: Read): Promise<any> {
-  const { result } = await KPIS.answer(read);
-  const ofFacts = await KPIS.answer({ ...read, histories: NO_HISTORIES });
+async function ask(read: AskedRead): Promise<any> {
+  const { result } = await answerAsked(KPIS, read);
+  const ofFacts = await answerAsked(KPIS, { ...read, histories: NO_HISTORIES });
   assert.deepEqual(rounded(result), rounded(ofFacts.result));
   for (const [name, schema] of Object.entries(KPIS.reply)) schema.parse(result[name]);
   return rounded(result);

@@ -8,9 +8,9 @@ import { PAGES, readSecondsOnPage } from "../../src/reports/pages.ts";
 import { readFilters } from "../../src/selection/filters.ts";
 import type { BotChoice, Scope, Span } from "../../src/selection/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
-import type { Read } from "../../src/walks/read.ts";
 import { isScopeKnownToHistories } from "../../src/walks/selected_histories.ts";
 import { rowsOf } from "../fixtures/read_case.ts";
+import { answerAsked, type AskedRead } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
@@ -49,7 +49,7 @@ async function pagesOf(database: Database, day: string, asked: Asked = {}): Prom
   await createFold(database).catchUp(1);
   const { limit = 100, cursor } = asked;
   const { fromMs, toMs } = spanOf(day);
-  const read: Omit<Read, "histories"> = {
+  const read: Omit<AskedRead, "histories"> = {
     sql: database,
     project: PROJECT,
     scope: scopeOf(asked),
@@ -67,9 +67,9 @@ async function pagesOf(database: Database, day: string, asked: Asked = {}): Prom
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
   };
   const { histories, followed } = followedHistories(database);
-  const { result } = await PAGES.answer({ ...read, histories });
+  const { result } = await answerAsked(PAGES, { ...read, histories });
   assert.equal(followed() > 0, isScopeKnownToHistories(read.scope.filters));
-  const ofFacts = await PAGES.answer({ ...read, histories: NO_HISTORIES });
+  const ofFacts = await answerAsked(PAGES, { ...read, histories: NO_HISTORIES });
   assert.deepEqual(result, ofFacts.result);
   return result as unknown as Pages;
 }

@@ -9,6 +9,7 @@ import { readInterval } from "../../src/selection/buckets.ts";
 import { readRange } from "../../src/selection/range.ts";
 import type { Scope } from "../../src/selection/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
+import { answerAsked } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
@@ -78,7 +79,7 @@ async function ask(
   const asOfMs = Date.parse(asOf);
   const range = readRange(query, "UTC", asOfMs);
   const { histories, followed } = followedHistories(database);
-  const { result, query: resolved } = await RETENTION.answer({
+  const { result, query: resolved } = await answerAsked(RETENTION, {
     sql: database,
     project: { projectId: 1 } as Project,
     scope: { projectId: 1, siteHost: null, bots: "exclude", filters: [], ...scope },

@@ -15,6 +15,7 @@ import { type Field, SESSION_FIELDS } from "../../src/selection/filters.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import type { MarkedHistories } from "../../src/walks/marked_histories.ts";
 import { propertyValueIds } from "../../src/walks/property_value_ids.ts";
+import { answerAsked } from "../support/asked_read.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
@@ -55,8 +56,12 @@ function asking(database: Database, asOf: string) {
         query.set(name, typeof value === "string" ? value : JSON.stringify(value));
       }
       const read = readOf(database, query, asOf, { siteUrl: null });
-      const { result } = await TRENDS.answer({ ...read, sql: withoutFacts(database), histories });
-      const ofFacts = await TRENDS.answer({ ...read, histories: NO_HISTORIES });
+      const { result } = await answerAsked(TRENDS, {
+        ...read,
+        sql: withoutFacts(database),
+        histories,
+      });
+      const ofFacts = await answerAsked(TRENDS, { ...read, histories: NO_HISTORIES });
       assert.deepEqual(result, ofFacts.result, "histories tell what facts tell");
       return result.series as Line[];
     },
@@ -210,7 +215,7 @@ onBothEngines(
       const { histories, followed } = followedHistories(database);
       const query = { from: "2026-03-02", to: "2026-03-02", interval: "day", by: "properties.v" };
       const read = readOf(database, { ...query, event: "tag" }, "2026-03-05T12:00:00Z");
-      const { result } = await TRENDS.answer({ ...read, histories });
+      const { result } = await answerAsked(TRENDS, { ...read, histories });
       assert.equal(followed(), 1);
       assert.deepEqual(linesOf(result.series as Line[]), [["tag", long.v, [1]]]);
     });

@@ -10,6 +10,7 @@ import { readRange } from "../../src/selection/range.ts";
 import type { Scope } from "../../src/selection/selection.ts";
 import { createFold } from "../../src/sessions/fold.ts";
 import type { Read } from "../../src/walks/read.ts";
+import { answerAsked, type AskedRead } from "../support/asked_read.ts";
 import type { TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
@@ -23,7 +24,7 @@ function readOf(
   parameters: Record<string, string>,
   histories: Read["histories"],
   scope: Partial<Scope> = {},
-): Read {
+): AskedRead {
   const query = new URLSearchParams({ from: "2026-03-02", to: "2026-03-04", ...parameters });
   const asOfMs = Date.parse(AS_OF);
   const range = readRange(query, PROJECT.timezone, asOfMs);
@@ -87,9 +88,12 @@ export async function openTrends(db: TestDatabase, events: readonly EventRow[]):
   const { histories, followed } = followedHistories(database);
   return {
     async ask(parameters, scope) {
-      const { result, query } = await TRENDS.answer(readOf(database, parameters, histories, scope));
+      const { result, query } = await answerAsked(
+        TRENDS,
+        readOf(database, parameters, histories, scope),
+      );
       TRENDS.reply.series!.parse(result.series);
-      const ofFacts = await TRENDS.answer(readOf(database, parameters, NO_HISTORIES, scope));
+      const ofFacts = await answerAsked(TRENDS, readOf(database, parameters, NO_HISTORIES, scope));
       assert.deepEqual(result, ofFacts.result, "histories tell what facts tell");
       return { ...query, series: result.series };
     },

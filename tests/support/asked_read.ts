@@ -1,0 +1,18 @@
+import type { Answer, Report } from "../../src/reports/report.ts";
+import type { Read } from "../../src/walks/read.ts";
+
+/** A read, and the parameters from which a report takes its own. */
+export interface AskedRead extends Read {
+  readonly query: URLSearchParams;
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+/** What the report answers, once its own parameters are read as the endpoint reads them. */
+export async function answerAsked(
+  report: Report,
+  { query, params = {}, ...read }: AskedRead,
+): Promise<Answer> {
+  const question = report.ask(query, params);
+  question.refuse?.(read);
+  return await question.answer(read);
+}
