@@ -24,9 +24,13 @@ interface Job {
 export const JOBS: readonly Job[] = [
   {
     // A few minutes past midnight: requests received just before it may still need the older salt.
+    // Every hour, because the table may be held by somebody, such as a backup.
     name: "rotate visitor salts",
-    schedule: "5 0 * * *",
-    run: ({ salts }) => salts.rotate(),
+    schedule: "5 * * * *",
+    async run({ salts, log }) {
+      if (await salts.rotate()) return;
+      log.warn("bytes of deleted salts stay in their table's file; it is tried again in an hour");
+    },
   },
   {
     name: "purge expired events",

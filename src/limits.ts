@@ -88,6 +88,8 @@ export const VISITOR_HASHES_CACHED_MAX = 50_000;
 export const VISITOR_CACHED_USER_AGENT_LENGTH_MAX = 512;
 /** How long past midnight a request that was received before it still gets its salts. */
 export const SALT_GRACE_MS = 1 * MINUTE_MS;
+/** How long the salts' table is waited for to be written anew; who wants a salt waits behind it. */
+export const SALT_LOCK_MS_MAX = 1 * SECOND_MS;
 
 /** Proxy headers: what is looked at, from the right. */
 export const FORWARDED_LENGTH_MAX = 8 * KIBIBYTE;

@@ -1,5 +1,5 @@
-import type { Sql } from "../db/sql.ts";
-import { DAY_MS, SALT_GRACE_MS } from "../limits.ts";
+import { type Sql, StatementRefused } from "../db/sql.ts";
+import { DAY_MS, SALT_GRACE_MS, SALT_LOCK_MS_MAX } from "../limits.ts";
 
 export interface Salts {
   /**
@@ -9,11 +9,45 @@ export interface Salts {
    * @throws RangeError for any other day; what the database throws while it is away.
    */
   saltFor(day: string): Promise<Uint8Array>;
-  /** Makes today's salt and deletes all older than yesterday's, here and in the database. */
-  rotate(): Promise<void>;
+  /**
+   * Makes today's salt and deletes all older than yesterday's, here and in the database, whose table
+   * gets a new file. @returns false where the old file could not be replaced: somebody reads the
+   * table for long, as a backup does. The next call tries again.
+   */
+  rotate(): Promise<boolean>;
 }
 
+/** `lock_not_available`. */
+const LOCK_TIMEOUT = "55P03";
+
 const SALT_BYTES = 32;
+
+/**
+ * Puts the salts from `oldest` on into a new file of the table. A deleted row's bytes stay in the
+ * file, and VACUUM FULL copies rows that an older snapshot may still see; TRUNCATE begins an empty
+ * file, and empties the old one as the transaction commits. Whoever asks for a salt meanwhile waits,
+ * and finds it in the new file.
+ */
+async function writeAnew(sql: Sql, oldest: string): Promise<void> {
+  await sql.transaction(async (inside) => {
+    // A lock that is waited for holds up everybody who comes later.
+    await inside.query("SELECT set_config('lock_timeout', $1::text, true)", [
+      `${SALT_LOCK_MS_MAX}ms`,
+    ]);
+    await inside.query("LOCK TABLE daily_salts IN ACCESS EXCLUSIVE MODE");
+    const kept = await inside.query<{ day: string; salt: Uint8Array }>(
+      "SELECT day, salt FROM daily_salts WHERE day >= $1::text::date ORDER BY day",
+      [oldest],
+    );
+    await inside.query("TRUNCATE daily_salts");
+    for (const { day, salt } of kept) {
+      await inside.query(
+        "INSERT INTO daily_salts (day, salt) VALUES ($1::text::date, decode($2::text, 'hex'))",
+        [day, salt.toHex()],
+      );
+    }
+  });
+}
 
 /**
  * Salts of the visitor hash, kept in the table `daily_salts`. Once a day's salt is deleted, nobody
@@ -25,6 +59,8 @@ export function createSalts(
   randomBytes: (count: number) => Uint8Array,
 ): Salts {
   const salts = new Map<string, Promise<Uint8Array>>();
+  /** Whether the file may hold bytes of deleted salts: nobody knows what was done before the start. */
+  let isFileOld = true;
 
   /** The oldest day still in use; a day lasts a little longer, for requests under way at midnight. */
   function oldestDay(): string {
@@ -68,11 +104,27 @@ export function createSalts(
     return await salt;
   }
 
-  async function rotate(): Promise<void> {
+  async function deleteBefore(oldest: string): Promise<void> {
+    const [old] = await sql.query("SELECT FROM daily_salts WHERE day < $1::text::date LIMIT 1", [
+      oldest,
+    ]);
+    isFileOld ||= old !== undefined;
+    if (!isFileOld) return;
+    try {
+      await writeAnew(sql, oldest);
+      isFileOld = false;
+    } catch (error) {
+      if (!(error instanceof StatementRefused && error.sqlState === LOCK_TIMEOUT)) throw error;
+      await sql.query("DELETE FROM daily_salts WHERE day < $1::text::date", [oldest]);
+    }
+  }
+
+  async function rotate(): Promise<boolean> {
     const oldest = oldestDay();
     forgetBefore(oldest);
-    await sql.query("DELETE FROM daily_salts WHERE day < $1::date", [oldest]);
+    await deleteBefore(oldest);
     await saltFor(dayText(dayNumber(now())));
+    return !isFileOld;
   }
 
   return { saltFor, rotate };

@@ -316,3 +316,13 @@ test("An error of the keys leaves the project's form", async (visit) => {
   await press(page, "Try again");
   await visit.sees(page, "Unnamed …", "tbody");
 });
+
+test("settings: whole addresses are told of, and shortened in one click", async (visit) => {
+  const project = await ownProject(visit);
+  const page = await opened(visit, project);
+  await visit.sees(page, "whole IP addresses are stored beside the visitor hash");
+  await press(page, "Store shortened addresses from now on");
+  await visit.sees(page, "Saved");
+  assert.equal((await stored(visit, project)).ipStorage, "truncated");
+  await visit.until(page, `document.querySelector(".settings-privacy") === null`);
+});

@@ -19,8 +19,12 @@ class SaltDatabase implements Sql {
   async script(text: string): Promise<void> {
     await this.engine.exec(text);
   }
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return work(this);
+  async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    if (this.away) throw new DatabaseUnavailable("away");
+    await this.engine.exec("BEGIN");
+    const result = await work(this);
+    await this.engine.exec("COMMIT");
+    return result;
   }
   async days(): Promise<string[]> {
     const { rows } = await this.engine.query<{ day: string }>(

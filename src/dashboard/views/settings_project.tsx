@@ -132,6 +132,29 @@ function SiteFields({ draft, problem, onChange }: FieldsProps) {
   );
 }
 
+/** Whole addresses undo what the daily salt is for: that must be plain, and one click away. */
+function AddressNote({ project, isBusy, onShorten }: {
+  project: Project;
+  isBusy: boolean;
+  onShorten: () => void;
+}) {
+  if (project.ipStorage === "truncated" || project.ipStorage === "none") return null;
+  return (
+    <div class="settings-privacy">
+      <p class="muted">
+        {project.ipStorage === "full"
+          ? "Whole IP addresses are stored"
+          : "Unless the server's IP_STORAGE says otherwise, whole IP addresses are stored"}{" "}
+        beside the visitor hash: whoever reads an event sees whose it is, although the hash's salt
+        is deleted. Shortened ones (203.0.113.0) name a network and no person.
+      </p>
+      <button type="button" class="button" disabled={isBusy} onClick={onShorten}>
+        Store shortened addresses from now on
+      </button>
+    </div>
+  );
+}
+
 function StorageFields({ draft, problem, onChange }: FieldsProps) {
   return (
     <div class="field-pair">
@@ -170,11 +193,11 @@ function useSaving(project: Project, onSaved: () => void) {
     setDraft(next);
     setNote("");
   };
-  const save = async () => {
+  const save = async (wanted: Change = change) => {
     setBusy(true);
     setProblem(null);
     try {
-      await send<Project>("PATCH", `/v1/projects/${project.id}`, change);
+      await send<Project>("PATCH", `/v1/projects/${project.id}`, wanted);
       await refreshSession();
       setNote("Saved");
       onSaved();
@@ -204,6 +227,11 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
     >
       <SiteFields {...fields} />
       <StorageFields {...fields} />
+      <AddressNote
+        project={project}
+        isBusy={isBusy}
+        onShorten={() => void save({ ipStorage: "truncated" })}
+      />
       <div class="settings-actions">
         <button type="submit" class="button button-primary" disabled={!isChanged || isBusy}>
           {isBusy ? "Saving…" : "Save changes"}
