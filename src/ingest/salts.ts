@@ -49,6 +49,27 @@ async function writeAnew(sql: Sql, oldest: string): Promise<void> {
   });
 }
 
+/** Deletes the salts of days before one; the result is what `rotate` promises. */
+function createDeletion(sql: Sql): (oldest: string) => Promise<boolean> {
+  /** Whether the file may hold bytes of deleted salts: nobody knows what was done before the start. */
+  let isFileOld = true;
+  return async (oldest) => {
+    const old = await sql.query("SELECT FROM daily_salts WHERE day < $1::text::date LIMIT 1", [
+      oldest,
+    ]);
+    isFileOld ||= old.length > 0;
+    if (!isFileOld) return true;
+    try {
+      await writeAnew(sql, oldest);
+      isFileOld = false;
+    } catch (error) {
+      if (!(error instanceof StatementRefused && error.sqlState === LOCK_TIMEOUT)) throw error;
+      await sql.query("DELETE FROM daily_salts WHERE day < $1::text::date", [oldest]);
+    }
+    return !isFileOld;
+  };
+}
+
 /**
  * Salts of the visitor hash, kept in the table `daily_salts`. Once a day's salt is deleted, nobody
  * can tell any more which address a hash of that day stands for.
@@ -59,8 +80,7 @@ export function createSalts(
   randomBytes: (count: number) => Uint8Array,
 ): Salts {
   const salts = new Map<string, Promise<Uint8Array>>();
-  /** Whether the file may hold bytes of deleted salts: nobody knows what was done before the start. */
-  let isFileOld = true;
+  const deleteBefore = createDeletion(sql);
 
   /** The oldest day still in use; a day lasts a little longer, for requests under way at midnight. */
   function oldestDay(): string {
@@ -104,27 +124,12 @@ export function createSalts(
     return await salt;
   }
 
-  async function deleteBefore(oldest: string): Promise<void> {
-    const [old] = await sql.query("SELECT FROM daily_salts WHERE day < $1::text::date LIMIT 1", [
-      oldest,
-    ]);
-    isFileOld ||= old !== undefined;
-    if (!isFileOld) return;
-    try {
-      await writeAnew(sql, oldest);
-      isFileOld = false;
-    } catch (error) {
-      if (!(error instanceof StatementRefused && error.sqlState === LOCK_TIMEOUT)) throw error;
-      await sql.query("DELETE FROM daily_salts WHERE day < $1::text::date", [oldest]);
-    }
-  }
-
   async function rotate(): Promise<boolean> {
     const oldest = oldestDay();
     forgetBefore(oldest);
-    await deleteBefore(oldest);
+    const isGone = await deleteBefore(oldest);
     await saltFor(dayText(dayNumber(now())));
-    return !isFileOld;
+    return isGone;
   }
 
   return { saltFor, rotate };
