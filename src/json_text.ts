@@ -29,15 +29,31 @@ function* escapedKeys(json: string): Generator<readonly [open: number, close: nu
   }
 }
 
-/** Gives the members of every object their own names, in their order. */
+/** Adds what `holder` holds that may hold something itself. */
+function pushHolders(pending: object[], holder: object): void {
+  if (Array.isArray(holder)) {
+    for (const item of holder) if (typeof item === "object" && item !== null) pending.push(item);
+    return;
+  }
+  for (const name in holder) {
+    const member = (holder as Record<string, unknown>)[name];
+    if (typeof member === "object" && member !== null) pending.push(member);
+  }
+}
+
+function hasAny(holder: object, names: ReadonlyMap<string, string>): boolean {
+  for (const name in holder) if (name.startsWith(STAND_IN) && names.has(name)) return true;
+  return false;
+}
+
+/** Gives the members of the objects that hold stand-ins their own names, in their order. */
 function rename(value: unknown, names: ReadonlyMap<string, string>): void {
+  if (typeof value !== "object" || value === null) return;
   const pending = [value];
-  while (pending.length > 0) {
-    const holder = pending.pop();
-    if (typeof holder !== "object" || holder === null) continue;
+  for (let holder = pending.pop(); holder !== undefined; holder = pending.pop()) {
+    pushHolders(pending, holder);
+    if (Array.isArray(holder) || !hasAny(holder, names)) continue;
     const members = Object.entries(holder);
-    for (const [, member] of members) pending.push(member);
-    if (!members.some(([name]) => names.has(name))) continue;
     for (const [name] of members) Reflect.deleteProperty(holder, name);
     for (const [name, member] of members) {
       Object.defineProperty(holder, names.get(name) ?? name, {
@@ -50,11 +66,17 @@ function rename(value: unknown, names: ReadonlyMap<string, string>): void {
   }
 }
 
+/** What no key can hold unless it is spelt with an escape. */
+// deno-lint-ignore no-control-regex
+const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
+
 /**
  * The value of a JSON text. `JSON.parse` alone is not enough for what others send: V8 reads the key
  * `"\n"` as `\` where an object before had that key in its place
- * (https://github.com/nodejs/node/issues/63785; seen in V8 15.0). So keys that are spelt with an
- * escape stand under another name while it parses. Throws SyntaxError as `JSON.parse` does.
+ * (https://github.com/nodejs/node/issues/63785; seen in V8 15.0). So a key that is spelt with an
+ * escape is put in plain letters, as most can be (`"caf\u00e9"`); one that cannot stands under
+ * another name while it parses, and only then is the value looked through for it afterwards.
+ * Throws SyntaxError as `JSON.parse` does.
  */
 export function parseJson(json: string): unknown {
   const standIns = new Map<string, string>();
@@ -62,13 +84,18 @@ export function parseJson(json: string): unknown {
   let from = 0;
   for (const [open, close] of escapedKeys(json)) {
     const name: string = JSON.parse(json.slice(open, close + 1));
-    let standIn = standIns.get(name);
-    if (standIn === undefined) standIns.set(name, standIn = `${STAND_IN}${standIns.size}`);
-    pieces.push(json.slice(from, open), `"${standIn}"`);
+    let written = name;
+    if (NEEDS_ESCAPE.test(name)) {
+      written = standIns.get(name) ?? `${STAND_IN}${standIns.size}`;
+      standIns.set(name, written);
+    }
+    pieces.push(json.slice(from, open), `"${written}"`);
     from = close + 1;
   }
   if (from === 0) return JSON.parse(json);
   const value: unknown = JSON.parse(pieces.join("") + json.slice(from));
-  rename(value, new Map(Array.from(standIns, ([name, standIn]) => [standIn, name])));
+  if (standIns.size > 0) {
+    rename(value, new Map(Array.from(standIns, ([name, standIn]) => [standIn, name])));
+  }
   return value;
 }

@@ -14,10 +14,35 @@ export const BODY_IDLE_MS_MAX = 10 * SECOND_MS;
 export const BODY_TOTAL_MS_MAX = 30 * SECOND_MS;
 /** Bytes of all bodies being read at once; past it a request is answered 503 `overloaded`. */
 export const BODIES_IN_FLIGHT_BYTES_MAX = 128 * MEBIBYTE;
+/** Of these, what only small bodies may take: large ones, however slow, never keep them out. */
+export const SMALL_BODIES_SHARE = 0.25;
+export const SMALL_BODY_BYTES = 64 * KIBIBYTE;
+/** Bodies that grow beyond this when inflated go on one at a time. */
+export const LARGE_BODY_BYTES = 1 * MEBIBYTE;
+/** What is inflated in one step, about, and how long one request works on before others have a turn. */
+export const INFLATED_STEP_BYTES = 256 * KIBIBYTE;
+export const SLICE_MS = 4;
+/** A body that brings its own key: nobody is authenticated while it is read. And of all of these at once. */
+export const KEYED_BODY_BYTES_MAX = 64 * KIBIBYTE;
+export const KEYED_BODIES_IN_FLIGHT_BYTES_MAX = 8 * MEBIBYTE;
+/**
+ * What a body may hold, counted before any of it is parsed: commas and opening brackets, opening
+ * brackets alone, and the former beside its events. An event of 20 KB with nothing but properties has
+ * 2,000, and 500 of them are taken. 10 MiB of `[],` are 3.5 million arrays: parsed, 4 s and 800 MB.
+ */
+export const BODY_VALUES_MAX = 1_250_000;
+export const BODY_CONTAINERS_MAX = 125_000;
+export const ENVELOPE_VALUES_MAX = 1_000;
+/** A longer `Content-Type` is none that ingestion takes. */
+export const CONTENT_TYPE_LENGTH_MAX = 200;
+/** Bytes of a body that are looked at before the next decision whether to go on. */
+export const SCAN_STEP_BYTES = 16 * KIBIBYTE;
 
 /** Events. Lengths of text are UTF-16 units, as in JavaScript. */
 export const EVENTS_PER_REQUEST_MAX = 500;
 export const EVENT_BYTES_MAX = 64 * KIBIBYTE;
+/** An event with more brackets and commas that open values is larger for certain: two of them in `[],`. */
+export const EVENT_VALUES_MAX = Math.floor(EVENT_BYTES_MAX / 1.5);
 export const PROPERTIES_BYTES_MAX = 32 * KIBIBYTE;
 export const NESTING_LEVELS_MAX = 10;
 export const NAME_LENGTH_MAX = 200;
@@ -36,6 +61,7 @@ export const TIMESTAMP_MS_MIN = -62_135_596_800_000;
 
 /** The writer. A flush takes what has gathered, up to these; the queue behind it is bounded too. */
 export const FLUSH_ROWS_MAX = 2_000;
+export const FLUSH_BYTES_MAX = 4 * MEBIBYTE;
 export const FLUSHES_AT_ONCE_POSTGRES = 2;
 export const FLUSHES_AT_ONCE_EMBEDDED = 1;
 export const QUEUED_ROWS_MAX = 50_000;

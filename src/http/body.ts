@@ -1,4 +1,16 @@
+import {
+  INFLATED_STEP_BYTES,
+  KEYED_BODIES_IN_FLIGHT_BYTES_MAX,
+  LARGE_BODY_BYTES,
+  SLICE_MS,
+  SMALL_BODIES_SHARE,
+  SMALL_BODY_BYTES,
+} from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { Lane, Turns } from "./turns.ts";
+
+/** After these the rest of the body is not read, so the connection cannot be used again. */
+const CLOSE = { "Connection": "close" } as const;
 
 /** What one body may weigh and how long it may take. */
 export interface BodyLimits {
@@ -7,6 +19,8 @@ export interface BodyLimits {
   /** Longest silence between two bytes, and longest time in all. */
   readonly idleMsMax: number;
   readonly totalMsMax: number;
+  /** What else helps, of a body that is too large. */
+  readonly advice?: string;
 }
 
 /** The client went away before its body was complete: there is nobody left to answer. */
@@ -15,13 +29,29 @@ export class ClientGone extends Error {
 }
 
 /**
- * Bytes of all bodies held at once, so that many large requests cannot exhaust the memory; and the
- * means to give up the ones that are still arriving when the server stops.
+ * What all bodies share: the bytes held at once, so that many large requests cannot exhaust the
+ * memory; their turns; and the means to give up those that are still arriving when the server stops.
  */
 export class BodyBudget {
   #bytes = 0;
   readonly #closing = new AbortController();
-  constructor(readonly bytesMax: number, readonly retryAfterS: number) {}
+  /** Slices of what takes long. */
+  readonly turns = new Turns();
+  /** Bodies above LARGE_BODY_BYTES, until they are answered. */
+  readonly large = new Lane();
+  #keyed: BodyBudget | null = null;
+
+  constructor(
+    readonly bytesMax: number,
+    readonly retryAfterS: number,
+    readonly whole: BodyBudget | null = null,
+  ) {}
+
+  /** The part of it for bodies that bring their own key: whoever sends them, others do not notice. */
+  get keyed(): BodyBudget {
+    this.#keyed ??= new BodyBudget(KEYED_BODIES_IN_FLIGHT_BYTES_MAX, this.retryAfterS, this);
+    return this.#keyed;
+  }
 
   /** Answers every body that is still arriving with `shutting_down`. */
   close(): void {
@@ -29,23 +59,25 @@ export class BodyBudget {
   }
 
   get closing(): AbortSignal {
-    return this.#closing.signal;
+    return this.whole?.closing ?? this.#closing.signal;
   }
 
-  take(bytes: number): void {
-    if (this.#bytes + bytes > this.bytesMax) {
+  /** `held`: all that the body will hold then. Of what there is, large ones leave a share to small ones. */
+  take(bytes: number, held: number): void {
+    const share = held > SMALL_BODY_BYTES ? 1 - SMALL_BODIES_SHARE : 1;
+    if (this.#bytes + bytes > this.bytesMax * share) {
       throw new Problem(
         "overloaded",
         "Too many bodies are being read at once. Try again shortly.",
-        {
-          headers: { "Retry-After": String(this.retryAfterS) },
-        },
+        { headers: { ...CLOSE, "Retry-After": String(this.retryAfterS) } },
       );
     }
+    this.whole?.take(bytes, held);
     this.#bytes += bytes;
   }
 
   give(bytes: number): void {
+    this.whole?.give(bytes);
     this.#bytes -= bytes;
   }
 
@@ -56,10 +88,8 @@ export class BodyBudget {
 
 type Encoding = "identity" | "gzip" | "deflate";
 
-/** After these the rest of the body is not read, so the connection cannot be used again. */
-const CLOSE = { "Connection": "close" } as const;
-
-function contentEncoding(request: Request): Encoding {
+/** The encoding of the body; throws `unsupported_encoding` for another one than it can read. */
+export function contentEncoding(request: Request): Encoding {
   const named = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (named === "" || named === "identity") return "identity";
   if (named === "gzip" || named === "x-gzip") return "gzip";
@@ -71,10 +101,10 @@ function contentEncoding(request: Request): Encoding {
   );
 }
 
-function tooLarge(what: string, bytesMax: number): Problem {
+function tooLarge(what: string, bytesMax: number, advice = ""): Problem {
   return new Problem(
     "body_too_large",
-    `The body is larger than ${bytesMax} bytes ${what}. Send less in one request.`,
+    `The body is larger than ${bytesMax} bytes ${what}. Send less in one request. ${advice}`.trim(),
     { headers: CLOSE },
   );
 }
@@ -83,9 +113,15 @@ function tooLarge(what: string, bytesMax: number): Problem {
  * Reads the bytes as sent, within size and time. One timer serves both time limits: it wakes at the
  * earlier of them and goes back to sleep if bytes have come meanwhile.
  */
-async function readWire(request: Request, limits: BodyLimits, held: Held): Promise<Uint8Array> {
+async function readWire(
+  request: Request,
+  limits: BodyLimits,
+  held: Held,
+  inspect: Inspect,
+): Promise<Uint8Array<ArrayBuffer>> {
   const declared = Number(request.headers.get("content-length") ?? "0");
-  if (declared > limits.wireBytesMax) throw tooLarge("on the wire", limits.wireBytesMax);
+  const { wireBytesMax, advice } = limits;
+  if (declared > wireBytesMax) throw tooLarge("on the wire", wireBytesMax, advice);
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   const startedAt = performance.now();
@@ -107,7 +143,7 @@ async function readWire(request: Request, limits: BodyLimits, held: Held): Promi
     }
   };
   let timer = setTimeout(check, Math.min(limits.idleMsMax, limits.totalMsMax));
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   try {
     for (;;) {
@@ -117,15 +153,16 @@ async function readWire(request: Request, limits: BodyLimits, held: Held): Promi
       if (done) break;
       lastByteAt = performance.now();
       bytes += value.length;
-      if (bytes > limits.wireBytesMax) {
-        giveUp();
-        throw tooLarge("on the wire", limits.wireBytesMax);
-      }
+      if (bytes > wireBytesMax) throw tooLarge("on the wire", wireBytesMax, advice);
       held.add(value.length);
+      inspect(value);
       chunks.push(value);
     }
   } catch (error) {
-    if (error instanceof Problem) throw error;
+    if (error instanceof Problem) {
+      giveUp();
+      throw error;
+    }
     if (timedOut) throw timeout(limits);
     if (closing.aborted) throw stopping(held.budget);
     throw new ClientGone("The client closed the connection mid-body", { cause: error });
@@ -133,7 +170,7 @@ async function readWire(request: Request, limits: BodyLimits, held: Held): Promi
     clearTimeout(timer);
     closing.removeEventListener("abort", giveUp);
   }
-  return chunks.length === 1 ? chunks[0]! : concat(chunks, bytes);
+  return concat(chunks);
 }
 
 function stopping(budget: BodyBudget): Problem {
@@ -151,8 +188,11 @@ function timeout(limits: BodyLimits): Problem {
   );
 }
 
-function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
-  const whole = new Uint8Array(bytes);
+/** The chunks as one. */
+export function concat(chunks: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  const [first] = chunks;
+  if (chunks.length === 1 && first !== undefined) return first;
+  const whole = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const chunk of chunks) {
     whole.set(chunk, at);
@@ -168,98 +208,136 @@ function inflateFormat(encoding: "gzip" | "deflate", wire: Uint8Array): Compress
   return (cmf & 0x0f) === 8 && ((cmf << 8) | flg) % 31 === 0 ? "deflate" : "deflate-raw";
 }
 
-/** What is inflated before anyone can count it: deflate makes at most 1,032 bytes of one, so 4 MiB. */
-const INFLATE_STEP_BYTES = 4 * 1024;
+/** Deflate makes at most so many bytes of one. */
+const INFLATION_MAX = 1_032;
+const WIRE_STEP_BYTES_MAX = 4 * 1024;
 
-function inSteps(wire: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
+/** Cuts the wire so that one step makes about INFLATED_STEP_BYTES, going by what `inflated` says so far. */
+function inSteps(
+  wire: Uint8Array,
+  inflated: () => number,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0;
   return new ReadableStream({
     pull(controller) {
-      if (at < wire.length) {
-        controller.enqueue(wire.slice(at, at + INFLATE_STEP_BYTES));
-        at += INFLATE_STEP_BYTES;
-      } else controller.close();
+      if (at === wire.length) return controller.close();
+      const growth = at === 0 ? INFLATION_MAX : Math.max(1, inflated() / at);
+      const step = Math.ceil(Math.min(WIRE_STEP_BYTES_MAX, INFLATED_STEP_BYTES / growth));
+      controller.enqueue(wire.slice(at, at + step));
+      at = Math.min(at + step, wire.length);
     },
   }, { highWaterMark: 0 });
 }
 
-/** Inflates step by step and stops at the limit: a bomb costs little more than that. */
+/**
+ * Inflates step by step and stops at the limit: a bomb costs little more than that. Large bodies go
+ * one at a time, and none holds the event loop for long.
+ */
 async function inflate(
   wire: Uint8Array,
   encoding: "gzip" | "deflate",
   bytesMax: number,
   held: Held,
-): Promise<Uint8Array> {
-  const reader = inSteps(wire)
-    .pipeThrough(new DecompressionStream(inflateFormat(encoding, wire))).getReader();
-  const chunks: Uint8Array[] = [];
+  inspect: Inspect,
+): Promise<Uint8Array<ArrayBuffer>> {
   let bytes = 0;
+  const reader = inSteps(wire, () => bytes)
+    .pipeThrough(new DecompressionStream(inflateFormat(encoding, wire))).getReader();
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let sliceStartedAt = performance.now();
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
       bytes += value.length;
-      if (bytes > bytesMax) {
-        reader.cancel().catch(() => {});
-        throw tooLarge("when inflated", bytesMax);
-      }
+      if (bytes > bytesMax) throw tooLarge("when inflated", bytesMax);
       held.add(value.length);
+      inspect(value);
       chunks.push(value);
+      if (bytes > LARGE_BODY_BYTES) await held.enterLane();
+      if (performance.now() - sliceStartedAt > SLICE_MS) {
+        await held.budget.turns.next();
+        sliceStartedAt = performance.now();
+      }
     }
   } catch (error) {
+    reader.cancel().catch(() => {});
     if (error instanceof Problem) throw error;
     throw new Problem("invalid_encoding", `The body is not valid ${encoding}.`, { cause: error });
   }
-  return concat(chunks, bytes);
+  return concat(chunks);
 }
 
-/** What one request has taken from the budget, given back in one go. */
+/** What one request has taken of what all share, given back in one go. */
 class Held {
   #bytes = 0;
+  #leave: (() => void) | null = null;
   constructor(readonly budget: BodyBudget) {}
 
   add(bytes: number): void {
-    this.budget.take(bytes);
+    this.budget.take(bytes, this.#bytes + bytes);
     this.#bytes += bytes;
+  }
+
+  async enterLane(): Promise<void> {
+    this.#leave ??= await this.budget.large.enter();
   }
 
   release(): void {
     this.budget.give(this.#bytes);
     this.#bytes = 0;
+    this.#leave?.();
   }
 }
 
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
+/** Told of each part of the body as it comes, not compressed any more; what it throws refuses the body. */
+export type Inspect = (part: Uint8Array) => void;
 
 /**
- * Reads a request's body as text and hands it to `use`; its bytes count against `budget` until
- * `use` is done. A byte order mark is dropped.
+ * Reads a request's body and hands it to `use`; its bytes count against `budget` until `use` is done.
  *
  * Throws `unsupported_encoding`, `body_too_large`, `body_timeout`, `invalid_encoding`, `overloaded`,
  * and `ClientGone` when the connection breaks.
  */
-export async function withBodyText<T>(
+export async function withBody<T>(
   request: Request,
   limits: BodyLimits,
   budget: BodyBudget,
-  use: (text: string) => T | Promise<T>,
+  inspect: Inspect,
+  use: (bytes: Uint8Array<ArrayBuffer>) => T | Promise<T>,
 ): Promise<T> {
   const encoding = contentEncoding(request);
   const held = new Held(budget);
   try {
-    const wire = await readWire(request, limits, held);
+    const wire = await readWire(request, limits, held, encoding === "identity" ? inspect : noLook);
     const bytes = encoding === "identity"
       ? wire
-      : await inflate(wire, encoding, limits.inflatedBytesMax, held);
-    return await use(decode(bytes));
+      : await inflate(wire, encoding, limits.inflatedBytesMax, held, inspect);
+    return await use(bytes);
   } finally {
     held.release();
   }
 }
 
-function decode(bytes: Uint8Array): string {
+function noLook(): void {}
+
+/** The same with the body as text. A byte order mark is dropped. */
+export function withBodyText<T>(
+  request: Request,
+  limits: BodyLimits,
+  budget: BodyBudget,
+  use: (text: string) => T | Promise<T>,
+): Promise<T> {
+  return withBody(request, limits, budget, noLook, (bytes) => use(decodeText(bytes)));
+}
+
+const WHOLE = new TextDecoder("utf-8", { fatal: true });
+const WITHIN = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Bytes of a whole body as text, or of what stands within one: a byte order mark is dropped at its start. Throws `invalid_encoding` (400). */
+export function decodeText(bytes: Uint8Array, part: "whole" | "within" = "whole"): string {
   try {
-    return UTF8.decode(bytes);
+    return (part === "whole" ? WHOLE : WITHIN).decode(bytes);
   } catch (cause) {
     throw new Problem("invalid_encoding", "The body is not valid UTF-8.", { cause });
   }

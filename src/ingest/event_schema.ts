@@ -115,23 +115,34 @@ export class RejectedEvent extends Error {
   }
 }
 
-/** What a look at the whole body's text already rules out, so that most events need no walk. */
+/** The whole event is larger than EVENT_BYTES_MAX. */
+export function tooLarge(): RejectedEvent {
+  return new RejectedEvent("event_too_large", `One event holds at most ${EVENT_BYTES_MAX} bytes.`);
+}
+
+/** What stands in `field` nests deeper than NESTING_LEVELS_MAX. */
+export function tooDeep(field?: string): RejectedEvent {
+  const message = `Nest objects and arrays at most ${NESTING_LEVELS_MAX} levels deep.`;
+  return new RejectedEvent("too_deep", message, field);
+}
+
+/** What a look at an event's text already rules out, so that most events need no walk. */
 export interface Suspicion {
-  /** An event of this body could exceed a size limit. */
+  /** The event could exceed a size limit. */
   readonly size: boolean;
-  /** An escape in this body could be a NUL or half of a surrogate pair. */
+  /** An escape in it could be a NUL or half of a surrogate pair. */
   readonly text: boolean;
 }
 
-// JSON carries NUL and lone surrogates only as escapes, so a body without these escapes holds none.
+// JSON carries NUL and lone surrogates only as escapes, so a text without these escapes holds none.
 const SUSPECT_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 // Re-serialising JSON makes it larger only at numbers: `1e20` becomes 21 digits, 5.25 times as long.
 const GROWTH_MAX = 6;
 
-export function suspicionOf(bodyText: string): Suspicion {
+export function suspicionOf(text: string): Suspicion {
   return {
-    size: bodyText.length > PROPERTIES_BYTES_MAX / GROWTH_MAX,
-    text: SUSPECT_ESCAPE.test(bodyText),
+    size: text.length > PROPERTIES_BYTES_MAX / GROWTH_MAX,
+    text: SUSPECT_ESCAPE.test(text),
   };
 }
 
@@ -176,11 +187,7 @@ function unstorablePlace(value: unknown, place: string): string | null {
 function checkBounds(event: Members, suspicion: Suspicion): void {
   for (const [key, value] of Object.entries(event)) {
     if (nestsDeeper(value, NESTING_LEVELS_MAX)) {
-      throw new RejectedEvent(
-        "too_deep",
-        `Nest objects and arrays at most ${NESTING_LEVELS_MAX} levels deep.`,
-        key.slice(0, NAME_LENGTH_MAX),
-      );
+      throw tooDeep(key.slice(0, NAME_LENGTH_MAX));
     }
   }
   if (suspicion.text) {
@@ -195,7 +202,7 @@ function checkBounds(event: Members, suspicion: Suspicion): void {
   }
   if (!suspicion.size) return;
   if (jsonBytes(event) > EVENT_BYTES_MAX) {
-    throw new RejectedEvent("event_too_large", `One event holds at most ${EVENT_BYTES_MAX} bytes.`);
+    throw tooLarge();
   }
   if (isMembers(event.properties) && jsonBytes(event.properties) > PROPERTIES_BYTES_MAX) {
     throw new RejectedEvent(

@@ -1,21 +1,28 @@
 import { z } from "zod";
 import type { Principal } from "../auth/access.ts";
 import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
-import { type BodyBudget, type BodyLimits, withBodyText } from "../http/body.ts";
+import { type BodyBudget, type BodyLimits, contentEncoding, withBody } from "../http/body.ts";
 import { originMatches } from "../http/cors.ts";
 import type { RateLimit } from "../http/rate_limit.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
-import { parseJson } from "../json_text.ts";
 import {
+  API_KEY_LENGTH_MAX,
   BODY_IDLE_MS_MAX,
   BODY_INFLATED_BYTES_MAX,
   BODY_TOTAL_MS_MAX,
   BODY_WIRE_BYTES_MAX,
+  CONTENT_TYPE_LENGTH_MAX,
+  EVENT_VALUES_MAX,
   EVENTS_PER_REQUEST_MAX,
   IDENTIFIER_LENGTH_MAX,
+  KEYED_BODY_BYTES_MAX,
+  NESTING_LEVELS_MAX,
+  SCAN_STEP_BYTES,
+  SLICE_MS,
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { EnvelopeScan, type EventPlace, readEnvelope, readPlace } from "./envelope.ts";
 import type { EventRow } from "./event_row.ts";
 import {
   EventSchema,
@@ -24,8 +31,9 @@ import {
   RejectedEvent,
   type Rejection,
   REJECTION_CODES,
-  type Suspicion,
   suspicionOf,
+  tooDeep,
+  tooLarge,
 } from "./event_schema.ts";
 import { type Arrival, enrich, type Enrichment } from "./pipeline.ts";
 import { clockOffset } from "./timestamp.ts";
@@ -79,17 +87,22 @@ const LIMITS: BodyLimits = {
   totalMsMax: BODY_TOTAL_MS_MAX,
 };
 
-interface Envelope {
-  readonly events: readonly unknown[];
-  readonly sentAt: unknown;
-}
+/** Nobody is authenticated while such a body is read. */
+const KEYED_LIMITS: BodyLimits = {
+  ...LIMITS,
+  wireBytesMax: KEYED_BODY_BYTES_MAX,
+  inflatedBytesMax: KEYED_BODY_BYTES_MAX,
+  advice: "A larger one needs its key in the X-API-Key header, or a public one as ?key=.",
+};
 
 const CONTENT_TYPE =
   /^(?:application\/json|text\/plain)\s*(?:;\s*charset\s*=\s*"?(?:utf-8|utf8|us-ascii)"?\s*)?;?\s*$/i;
 
 function checkContentType(request: Request): void {
   const type = request.headers.get("content-type");
-  if (type === null || type.trim() === "" || CONTENT_TYPE.test(type.trim())) return;
+  if (type === null || type.trim() === "") return;
+  // A longer one could make the expression try all ways to share its blanks out.
+  if (type.length <= CONTENT_TYPE_LENGTH_MAX && CONTENT_TYPE.test(type.trim())) return;
   throw new Problem(
     "unsupported_media_type",
     "Send Content-Type application/json or text/plain (UTF-8), or none.",
@@ -97,41 +110,20 @@ function checkContentType(request: Request): void {
   );
 }
 
-function parseBody(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    throw new Problem("invalid_json", "The body must be one JSON document.");
-  }
-}
+const NAMED_KEY = /[?&]key=([^&]*)/;
+/** A longer one is none, however many of its characters are percent-encoded. */
+const WRITTEN_KEY_LENGTH_MAX = 4 * API_KEY_LENGTH_MAX;
 
-/** The body's members where it is an object at all; anything else has none. */
-function membersOf(body: unknown): Members {
-  return typeof body === "object" && body !== null ? body as Members : {};
-}
-
-function readEnvelope(body: unknown): Envelope {
-  const { events, sentAt } = membersOf(body);
-  if (!Array.isArray(events)) {
-    throw new Problem("invalid_envelope", 'Send `{ "events": [ … ] }`.');
-  }
-  if (events.length > EVENTS_PER_REQUEST_MAX) {
-    throw new Problem(
-      "too_many_events",
-      `Send at most ${EVENTS_PER_REQUEST_MAX} events in one request.`,
-    );
-  }
-  return { events, sentAt };
+/** `?key=`, or null. */
+function keyOfQuery({ search }: URL): string | null {
+  // All parameters of a long query take 50 ms to read.
+  const written = NAMED_KEY.exec(search)?.[1]?.slice(0, WRITTEN_KEY_LENGTH_MAX) ?? "";
+  return new URLSearchParams(`key=${written}`).get("key") || null;
 }
 
 /** A key outside the header may be seen by proxies and browsers' histories: public ones only. */
-async function authenticateOpenly(
-  keys: KeyDirectory,
-  url: URL,
-  body: unknown,
-): Promise<ApiKey> {
-  const named = url.searchParams.get("key") || membersOf(body).apiKey;
-  if (typeof named !== "string" || named === "") {
+async function authenticateOpenly(keys: KeyDirectory, named: string | null): Promise<ApiKey> {
+  if (named === null || named === "") {
     throw new Problem(
       "missing_api_key",
       "Send the key in the X-API-Key header (a public one also as ?key= or `apiKey`).",
@@ -142,6 +134,28 @@ async function authenticateOpenly(
     throw new Problem("key_not_allowed_here", "Send a secret key only in the X-API-Key header.");
   }
   return key;
+}
+
+/** The key that is known before the body is; null where only the body can bring one. */
+async function authenticateEarly(
+  keys: KeyDirectory,
+  request: Request,
+  url: URL,
+): Promise<ApiKey | null> {
+  const header = request.headers.get("x-api-key");
+  if (header !== null && header !== "") return await keys.authenticate(header);
+  const named = keyOfQuery(url);
+  return named === null ? null : await authenticateOpenly(keys, named);
+}
+
+/** A body that nobody has vouched for is looked at as it is, or not at all. */
+function checkKeyedEncoding(request: Request): void {
+  if (contentEncoding(request) === "identity") return;
+  throw new Problem(
+    "unsupported_encoding",
+    "Send the key of a compressed body in the X-API-Key header, or a public one as ?key=.",
+    { headers: { "Connection": "close", "Accept-Encoding": "identity" } },
+  );
 }
 
 function checkOrigin(key: ApiKey, origin: string | null): void {
@@ -180,17 +194,39 @@ interface Batch {
   readonly rejected: Rejection[];
 }
 
-/** Validates and enriches each event on its own: a bad one never spoils its batch. */
+/** An event as it stands in the body. Throws RejectedEvent; Problem for what is no JSON. */
+function eventAt(
+  bytes: Uint8Array<ArrayBuffer>,
+  place: EventPlace,
+): { readonly text: string; readonly event: unknown } {
+  if (place.values <= EVENT_VALUES_MAX) return readPlace(bytes, place);
+  // Itself and what each of its members may nest.
+  throw place.levels > 1 + NESTING_LEVELS_MAX ? tooDeep() : tooLarge();
+}
+
+/**
+ * Validates and enriches each event on its own: a bad one never spoils its batch. Between two events
+ * others have their turn.
+ */
 async function readBatch(
-  events: readonly unknown[],
-  suspicion: Suspicion,
+  services: IngestServices,
+  bytes: Uint8Array<ArrayBuffer>,
+  places: readonly EventPlace[],
   arrival: Arrival,
-  enrichment: Enrichment,
 ): Promise<Batch> {
   const batch: Batch = { rows: [], indexes: [], rejected: [] };
-  for (const [index, event] of events.entries()) {
+  let sliceStartedAt = performance.now();
+  for (const [index, place] of places.entries()) {
+    if (performance.now() - sliceStartedAt > SLICE_MS) {
+      await services.budget.turns.next();
+      sliceStartedAt = performance.now();
+    }
+    let event: unknown = null;
     try {
-      batch.rows.push(await enrich(readEvent(event, suspicion), arrival, enrichment));
+      const read = eventAt(bytes, place);
+      event = read.event;
+      const input = readEvent(event, suspicionOf(read.text));
+      batch.rows.push(await enrich(input, arrival, services.enrichment));
       batch.indexes.push(index);
     } catch (error) {
       if (!(error instanceof RejectedEvent)) throw error;
@@ -233,8 +269,17 @@ async function store(
   return json({ accepted, duplicates, rejected });
 }
 
+/** Looks at the body as it comes. Throws what it holds too much of. */
+function look(scan: EnvelopeScan, part: Uint8Array): void {
+  for (let at = 0; at < part.length; at += SCAN_STEP_BYTES) {
+    scan.push(part.subarray(at, at + SCAN_STEP_BYTES));
+    if (scan.excess !== null) throw scan.excess;
+  }
+}
+
 /**
- * `POST /v1/events`: answers after the transaction that holds the batch has committed.
+ * `POST /v1/events`: answers after the transaction that holds the batch has committed. Nothing is
+ * read of a body that cannot be taken, and nothing is parsed before the sender is known.
  * 401 and 403 make a client stop for good, so they are said only of a key that is certainly bad.
  */
 export async function ingestEvents(
@@ -244,28 +289,30 @@ export async function ingestEvents(
   const { request, url } = exchange;
   const receivedAtMs = services.now();
   checkContentType(request);
-  const header = request.headers.get("x-api-key");
-  const early = header === null || header === "" ? null : await services.keys.authenticate(header);
+  const early = await authenticateEarly(services.keys, request, url);
+  if (early === null) checkKeyedEncoding(request);
   if (services.writer.full) throw Writer.overloaded();
 
-  return await withBodyText(request, LIMITS, services.budget, async (text) => {
-    const body = parseBody(text);
-    const key = early ?? await authenticateOpenly(services.keys, url, body);
-    const envelope = readEnvelope(body);
+  const limits = early === null ? KEYED_LIMITS : LIMITS;
+  const budget = early === null ? services.budget.keyed : services.budget;
+  const scan = new EnvelopeScan();
+  return await withBody(request, limits, budget, (part) => look(scan, part), async (bytes) => {
+    const key = early ?? await authenticateOpenly(services.keys, scan.apiKey);
+    const { sentAt } = readEnvelope(bytes, scan.events);
+    const places = scan.events ?? [];
     checkOrigin(key, request.headers.get("origin"));
-    checkRate(services.rateLimit, key, envelope.events.length);
+    checkRate(services.rateLimit, key, places.length);
     const arrival: Arrival = {
       projectId: key.projectId,
       projectPublicId: key.projectPublicId,
       receivedAtMs,
-      clockOffsetMs: clockOffset(envelope.sentAt, receivedAtMs),
+      clockOffsetMs: clockOffset(sentAt, receivedAtMs),
       ip: services.clientAddress(await services.peerOf(exchange), request.headers),
       userAgent: request.headers.get("user-agent"),
       fromBackend: key.kind === "secret",
       ipStorage: key.projectIpStorage ?? services.ipStorage,
     };
-    const suspicion = suspicionOf(text);
-    const batch = await readBatch(envelope.events, suspicion, arrival, services.enrichment);
-    return await store(services, batch, text.length);
+    const batch = await readBatch(services, bytes, places, arrival);
+    return await store(services, batch, bytes.length);
   });
 }

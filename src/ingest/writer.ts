@@ -1,6 +1,12 @@
 import { setImmediate } from "node:timers";
 import { DatabaseUnavailable, type Sql, StatementRefused } from "../db/sql.ts";
-import { FLUSH_ROWS_MAX, QUEUED_BYTES_MAX, QUEUED_ROWS_MAX, RETRY_AFTER_S } from "../limits.ts";
+import {
+  FLUSH_BYTES_MAX,
+  FLUSH_ROWS_MAX,
+  QUEUED_BYTES_MAX,
+  QUEUED_ROWS_MAX,
+  RETRY_AFTER_S,
+} from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { insertEvents, keyOf } from "./event_insert.ts";
 import type { EventRow } from "./event_row.ts";
@@ -134,13 +140,18 @@ export class Writer {
     }
   }
 
-  /** Whole requests from the head of the queue, up to FLUSH_ROWS_MAX rows (at least one request). */
+  /**
+   * Whole requests from the head of the queue, up to FLUSH_ROWS_MAX rows and FLUSH_BYTES_MAX bytes (at
+   * least one request): small ones that came before a large one need not wait for it.
+   */
   #take(): Waiting[] {
     let rows = 0;
+    let bytes = 0;
     let count = 0;
     for (const waiting of this.#queue) {
-      if (count > 0 && rows + waiting.rows.length > FLUSH_ROWS_MAX) break;
       rows += waiting.rows.length;
+      bytes += waiting.bytes;
+      if (count > 0 && (rows > FLUSH_ROWS_MAX || bytes > FLUSH_BYTES_MAX)) break;
       count++;
     }
     const group = this.#queue.slice(0, count);

@@ -1,5 +1,17 @@
 import assert from "node:assert/strict";
-import { BodyBudget, type BodyLimits, ClientGone, withBodyText } from "../../src/http/body.ts";
+import {
+  BodyBudget,
+  type BodyLimits,
+  ClientGone,
+  withBody,
+  withBodyText,
+} from "../../src/http/body.ts";
+import {
+  KEYED_BODIES_IN_FLIGHT_BYTES_MAX,
+  LARGE_BODY_BYTES,
+  SMALL_BODIES_SHARE,
+  SMALL_BODY_BYTES,
+} from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 
 const LIMITS: BodyLimits = {
@@ -134,6 +146,70 @@ Deno.test("withBodyText: a budget that is used up is overloaded, and given back 
   const thrower = new Request("http://x/", { method: "POST", body: "x" });
   const failing = withBodyText(thrower, LIMITS, budget, () => Promise.reject(new Error("mine")));
   await assert.rejects(failing, /mine/);
+  assert.equal(budget.bytes, 0);
+});
+
+Deno.test("BodyBudget: large bodies leave a share to small ones", () => {
+  const bytesMax = 16 * SMALL_BODY_BYTES;
+  const budget = new BodyBudget(bytesMax, 1);
+  const large = 2 * SMALL_BODY_BYTES;
+  let held = 0;
+  for (; held + large <= bytesMax * (1 - SMALL_BODIES_SHARE); held += large) {
+    budget.take(large, large);
+  }
+  assert.throws(() => budget.take(large, large), Problem);
+  assert.throws(() => budget.take(1, SMALL_BODY_BYTES + 1), Problem);
+  for (; held < bytesMax; held += SMALL_BODY_BYTES) budget.take(SMALL_BODY_BYTES, SMALL_BODY_BYTES);
+  assert.throws(() => budget.take(1, 1), Problem);
+});
+
+Deno.test("BodyBudget: bodies that bring their own key have a part of their own", () => {
+  const budget = new BodyBudget(2 * KEYED_BODIES_IN_FLIGHT_BYTES_MAX, 1);
+  const { keyed } = budget;
+  budget.take(10, 10);
+  for (let held = 0; held < KEYED_BODIES_IN_FLIGHT_BYTES_MAX; held += SMALL_BODY_BYTES) {
+    keyed.take(SMALL_BODY_BYTES, SMALL_BODY_BYTES);
+  }
+  assert.throws(() => keyed.take(1, 1), Problem);
+  budget.take(10, 10);
+  assert.equal(budget.bytes, KEYED_BODIES_IN_FLIGHT_BYTES_MAX + 20);
+  keyed.give(SMALL_BODY_BYTES);
+  assert.equal(budget.bytes, KEYED_BODIES_IN_FLIGHT_BYTES_MAX + 20 - SMALL_BODY_BYTES);
+  budget.close();
+  assert.ok(budget.keyed.closing.aborted);
+});
+
+Deno.test("withBody: large bodies are inflated one at a time, and small ones beside them", async () => {
+  const zip = async (bytes: number) =>
+    await new Response(
+      new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new CompressionStream("gzip")),
+    ).bytes();
+  const limits = { ...LIMITS, wireBytesMax: 1e6, inflatedBytesMax: 4e6 };
+  const budget = new BodyBudget(1e8, 1);
+  const headers = { "Content-Encoding": "gzip" };
+  let inside = 0;
+  let most = 0;
+  const gate = Promise.withResolvers<void>();
+  const send = async (body: Uint8Array<ArrayBuffer>, until: Promise<void>) =>
+    await withBody(
+      new Request("http://x/", { method: "POST", body, headers }),
+      limits,
+      budget,
+      () => {},
+      async ({ length }) => {
+        if (length > LARGE_BODY_BYTES) most = Math.max(most, ++inside);
+        await until;
+        if (length > LARGE_BODY_BYTES) inside--;
+        return length;
+      },
+    );
+  const large = await zip(LARGE_BODY_BYTES + 1);
+  const waiting = [1, 2, 3].map(() => send(large, gate.promise));
+  const small = await zip(LARGE_BODY_BYTES);
+  assert.equal(await send(small, Promise.resolve()), LARGE_BODY_BYTES);
+  gate.resolve();
+  assert.deepEqual(await Promise.all(waiting), Array(3).fill(LARGE_BODY_BYTES + 1));
+  assert.equal(most, 1);
   assert.equal(budget.bytes, 0);
 });
 
