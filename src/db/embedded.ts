@@ -1,10 +1,9 @@
 import { join, resolve } from "node:path";
 import { DATABASE_CLOSE_MS_MAX, DATABASE_PING_MS_MAX, DATABASE_TURN_MS_MAX } from "../limits.ts";
-import type { WorkerReply, WorkerRequest } from "./embedded_worker.ts";
+import { EngineThread } from "./engine_thread.ts";
 import { type FolderLock, lockFolder } from "./folder_lock.ts";
-import { refusal } from "./refusal.ts";
 import { type Database, DatabaseUnavailable, type Param, type Row, type Sql } from "./sql.ts";
-import { runTransaction, type Session } from "./transaction.ts";
+import { runTransaction } from "./transaction.ts";
 
 /** The embedded engine, with a count that only it has. */
 export interface EmbeddedDatabase extends Database {
@@ -13,87 +12,46 @@ export interface EmbeddedDatabase extends Database {
   fsyncCount(): Promise<number>;
 }
 
+export interface EmbeddedOptions {
+  /** The session's `statement_timeout`: 0 for none. A transaction may set another. */
+  readonly statementTimeoutMs?: number;
+  readonly turnMsMax?: number;
+}
+
 /**
  * Opens the embedded PostgreSQL in `<dataDir>/database`, made on first use, in a thread of its own.
  * A resolved statement or transaction is on the disk. It has one session: statements and
  * transactions take turns, in the order in which they were asked for. What has not begun after
  * `turnMsMax` never will: it is refused with DatabaseUnavailable.
  *
+ * An engine that fails, or that a statement holds past its time, is left and a new one is started on
+ * the folder: what was under way fails with DatabaseUnavailable, what waits goes on.
+ *
  * @throws FolderInUse if another process (or another open database of this one) has the folder;
  * FolderUnusable if it cannot be written; DatabaseUnavailable if the engine cannot start on it.
  */
 export async function openEmbedded(
   dataDir: string,
-  turnMsMax: number = DATABASE_TURN_MS_MAX,
+  { statementTimeoutMs = 0, turnMsMax = DATABASE_TURN_MS_MAX }: EmbeddedOptions = {},
 ): Promise<EmbeddedDatabase> {
   const folder = resolve(dataDir);
   const lock = await lockFolder(folder);
-  const engine = new EngineThread();
+  const start = async () => {
+    const engine = new EngineThread();
+    try {
+      await engine.open(join(folder, "database"), statementTimeoutMs);
+      return engine;
+    } catch (error) {
+      engine.end("it could not start");
+      await engine.left();
+      throw error;
+    }
+  };
   try {
-    await engine.ask({ kind: "open", folder: join(folder, "database") });
+    return new SingleSessionDatabase(await start(), start, lock, turnMsMax);
   } catch (error) {
-    engine.end("it could not start");
     lock.release();
     throw error;
-  }
-  return new SingleSessionDatabase(engine, lock, turnMsMax);
-}
-
-type Question = WorkerRequest extends infer R ? R extends { id: number } ? Omit<R, "id"> : never
-  : never;
-
-/** Questions to the worker and their answers. Once the worker is lost, every question fails. */
-class EngineThread implements Session {
-  #worker = new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" });
-  #waiting = new Map<number, PromiseWithResolvers<readonly unknown[]>>();
-  #lastId = 0;
-  #lost: DatabaseUnavailable | null = null;
-
-  constructor() {
-    this.#worker.onmessage = (event: MessageEvent<WorkerReply>) => this.#answer(event.data);
-    this.#worker.onerror = (event) => {
-      event.preventDefault();
-      this.end(event.message);
-    };
-  }
-
-  ask(question: Question): Promise<readonly unknown[]> {
-    if (this.#lost !== null) return Promise.reject(this.#lost);
-    const answer = Promise.withResolvers<readonly unknown[]>();
-    const id = ++this.#lastId;
-    this.#waiting.set(id, answer);
-    this.#worker.postMessage({ ...question, id });
-    return answer.promise;
-  }
-
-  async query<R extends Row = Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
-    const values = params.map((value) => value === null ? null : String(value));
-    return await this.ask({ kind: "query", text, params: values }) as R[];
-  }
-
-  async script(text: string): Promise<void> {
-    await this.ask({ kind: "script", text });
-  }
-
-  end(reason: string): void {
-    if (this.#lost !== null) return;
-    this.#lost = new DatabaseUnavailable(`The embedded database has stopped: ${reason}`);
-    this.#worker.terminate();
-    for (const answer of this.#waiting.values()) answer.reject(this.#lost);
-    this.#waiting.clear();
-  }
-
-  #answer(reply: WorkerReply): void {
-    const answer = this.#waiting.get(reply.id);
-    this.#waiting.delete(reply.id);
-    if (answer === undefined) return;
-    if ("rows" in reply) answer.resolve(reply.rows);
-    else if (reply.sqlState !== null) answer.reject(refusal(reply.failure, reply.sqlState));
-    else {
-      // Not PostgreSQL spoke but what is around it: nothing that it would say now can be relied on.
-      answer.reject(new DatabaseUnavailable(`The embedded database failed: ${reply.failure}`));
-      this.end(reply.failure);
-    }
   }
 }
 
@@ -103,21 +61,30 @@ class SingleSessionDatabase implements EmbeddedDatabase {
   #closed: Promise<void> | null = null;
 
   constructor(
-    readonly thread: EngineThread,
+    public thread: EngineThread,
+    readonly start: () => Promise<EngineThread>,
     readonly lock: FolderLock,
     readonly turnMsMax: number,
   ) {}
 
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]> {
-    return this.#inTurn(() => this.thread.query<R>(text, params));
+    return this.#inTurn((thread) => thread.query<R>(text, params));
   }
 
   script(text: string): Promise<void> {
-    return this.#inTurn(() => this.thread.script(text));
+    return this.#inTurn((thread) => thread.script(text));
   }
 
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#inTurn(() => runTransaction(this.thread, work));
+  transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#inTurn(async (thread) => {
+      const cancel = () => thread.cancel();
+      signal?.addEventListener("abort", cancel);
+      try {
+        return await runTransaction(thread, work);
+      } finally {
+        signal?.removeEventListener("abort", cancel);
+      }
+    });
   }
 
   async ping(): Promise<void> {
@@ -141,10 +108,11 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     // A late or failed end loses nothing that was acknowledged: the next start recovers it from the log.
     await within(DATABASE_CLOSE_MS_MAX, last, late).catch(() => {});
     this.thread.end("it has been closed");
+    await this.thread.left().catch(() => {});
     this.lock.release();
   }
 
-  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+  #inTurn<T>(run: (thread: EngineThread) => Promise<T>): Promise<T> {
     if (this.#closed !== null) {
       return Promise.reject(new DatabaseUnavailable("The database has been closed"));
     }
@@ -154,12 +122,19 @@ class SingleSessionDatabase implements EmbeddedDatabase {
       isLate = true;
       reject(new DatabaseUnavailable(`The embedded database was busy for ${this.turnMsMax} ms`));
     }, this.turnMsMax);
-    const mine = this.#turn.then(() => {
+    const mine = this.#turn.then(async () => {
+      if (this.thread.lost !== null) await this.#startAgain();
       clearTimeout(timer);
-      return isLate ? late : run();
-    });
+      return await (isLate ? late : run(this.thread));
+    }).finally(() => clearTimeout(timer));
     this.#turn = mine.catch(() => {});
     return Promise.race([mine, late]);
+  }
+
+  /** Everything acknowledged is on the disk: the new engine recovers it from the log. */
+  async #startAgain(): Promise<void> {
+    await this.thread.left();
+    this.thread = await this.start();
   }
 }
 

@@ -1,21 +1,18 @@
 /// <reference lib="deno.worker" />
-/**
- * The embedded engine's own thread: PGlite (PostgreSQL as WebAssembly) on a folder, made durable.
- *
- * PGlite ships with fsync off, its file system has no fsync, and it copies a fresh cluster file by
- * file into the folder. All three are put right here.
- */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { PGlite } from "@electric-sql/pglite";
-import clusterFiles from "@electric-sql/pglite/pglite.data" with { type: "bytes" };
-import initdbWasm from "@electric-sql/pglite/initdb.wasm" with { type: "bytes" };
-import postgresWasm from "@electric-sql/pglite/pglite.wasm" with { type: "bytes" };
-import { SESSION_SETTINGS, VALUE_PARSERS } from "./row_values.ts";
+/** The embedded engine's own thread: what `EngineThread` asks, and the answers. */
+import type { PGlite } from "@electric-sql/pglite";
+import type { EngineFolder } from "./embedded_folder.ts";
+import { startEngine } from "./embedded_start.ts";
 
-/** What the main thread sends. `params` are text or null. */
+/** What the main thread sends. `params` are text or null; `fence` is told of at FENCE_CLOSED. */
 export type WorkerRequest =
-  | { readonly id: number; readonly kind: "open"; readonly folder: string }
+  | {
+    readonly id: number;
+    readonly kind: "open";
+    readonly folder: string;
+    readonly fence: Int32Array;
+    readonly statementTimeoutMs: number;
+  }
   | {
     readonly id: number;
     readonly kind: "query";
@@ -23,28 +20,41 @@ export type WorkerRequest =
     readonly params: readonly (string | null)[];
   }
   | { readonly id: number; readonly kind: "script"; readonly text: string }
-  | { readonly id: number; readonly kind: "diagnostics" | "close" };
+  | { readonly id: number; readonly kind: "diagnostics" }
+  | { readonly id: number; readonly kind: "close" };
 
-/** What it gets back. `sqlState` is null where not PostgreSQL but the engine around it failed. */
+/**
+ * What it gets back, and the `statement_timeout` in force from now on, in ms (0: none). `sqlState` is
+ * null where not PostgreSQL but the engine around it failed.
+ */
 export type WorkerReply =
-  | { readonly id: number; readonly rows: readonly unknown[] }
-  | { readonly id: number; readonly failure: string; readonly sqlState: string | null };
+  & { readonly id: number; readonly limitMs: number }
+  & (
+    | { readonly rows: readonly unknown[] }
+    | { readonly failure: string; readonly sqlState: string | null }
+  );
 
-/** The parts of Emscripten's file system that are used here. */
-interface MountedFileSystem {
-  lookupPath(path: string): {
-    node: {
-      mount: { type: { stream_ops: { fsync?: (stream: { nfd: number }) => number } } };
-    };
-  };
-  ErrnoError: new (errno: number) => Error;
+/** The row that answers `open`: the engine's memory, and where two of PostgreSQL's flags are in it. */
+export interface OpenedEngine {
+  readonly memory: SharedArrayBuffer;
+  readonly queryCancelPendingAt: number;
+  readonly interruptPendingAt: number;
 }
 
-const EMSCRIPTEN_EIO = 29;
+/** The parts of the engine's own module that are used here. */
+interface EngineModule {
+  readonly HEAPU8: Uint8Array<SharedArrayBuffer>;
+  readonly _QueryCancelPending: number;
+  readonly _InterruptPending: number;
+  _GetConfigOption(name: number, missingOk: number, restrictPrivileged: number): number;
+  stringToUTF8OnStack(text: string): number;
+  UTF8ToString(pointer: number): string;
+  stackSave(): number;
+  stackRestore(pointer: number): void;
+}
 
 let database: PGlite | null = null;
-let fsyncCount = 0;
-let fsyncFailure: string | null = null;
+let folder: EngineFolder | null = null;
 let queue: Promise<void> = Promise.resolve();
 
 // Set before the first await: a message that arrives earlier would be lost.
@@ -54,106 +64,69 @@ self.onmessage = (event: MessageEvent<WorkerRequest>) => {
 };
 
 async function reply(request: WorkerRequest): Promise<WorkerReply> {
+  const { id } = request;
   try {
     const rows = await perform(request);
+    const fsyncFailure = folder?.fsyncFailure ?? null;
     if (fsyncFailure !== null) throw new Error(`the disk failed: ${fsyncFailure}`);
-    return { id: request.id, rows };
+    return { id, rows, limitMs: statementTimeoutMs() };
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error);
-    return { id: request.id, failure, sqlState: fsyncFailure === null ? sqlStateOf(error) : null };
+    const sqlState = folder?.fsyncFailure ?? null ? null : sqlStateOf(error);
+    return { id, failure, sqlState, limitMs: sqlState === null ? 0 : statementTimeoutMs() };
   }
 }
 
 async function perform(request: WorkerRequest): Promise<readonly unknown[]> {
   if (request.kind === "open") {
-    await open(request.folder);
+    const { fence, statementTimeoutMs } = request;
+    const started = await startEngine(request.folder, fence, statementTimeoutMs);
+    database = started.pglite;
+    folder = started.folder;
+    const { HEAPU8, _QueryCancelPending, _InterruptPending } = moduleOf(database);
+    const opened: OpenedEngine = {
+      memory: HEAPU8.buffer,
+      queryCancelPendingAt: _QueryCancelPending,
+      interruptPendingAt: _InterruptPending,
+    };
+    return [opened];
+  }
+  if (request.kind === "diagnostics") return [{ fsyncCount: folder?.fsyncCount ?? 0 }];
+  if (database === null) throw new Error("the database is not open");
+  if (request.kind === "close") {
+    await database.close();
+    database = null;
     return [];
   }
-  if (request.kind === "diagnostics") return [{ fsyncCount }];
-  if (database === null) throw new Error("the database is not open");
-  switch (request.kind) {
-    case "query":
-      return (await database.query(request.text, [...request.params])).rows;
-    case "script":
-      await database.exec(request.text);
-      return [];
-    case "close":
-      await database.close();
-      database = null;
-      return [];
+  forgetCancellation(moduleOf(database));
+  if (request.kind === "query") {
+    return (await database.query(request.text, [...request.params])).rows;
   }
+  await database.exec(request.text);
+  return [];
+}
+
+/** What came too late for the statement before must not end this one. */
+function forgetCancellation({ HEAPU8, _QueryCancelPending }: EngineModule): void {
+  Atomics.store(new Int32Array(HEAPU8.buffer), _QueryCancelPending >> 2, 0);
+}
+
+/** The setting in force. PostgreSQL's own timer is a signal, which WebAssembly lacks. */
+function statementTimeoutMs(): number {
+  if (database === null) return 0;
+  const engine = moduleOf(database);
+  const stack = engine.stackSave();
+  const name = engine.stringToUTF8OnStack("statement_timeout");
+  const value = Number(engine.UTF8ToString(engine._GetConfigOption(name, 0, 0)));
+  engine.stackRestore(stack);
+  return value;
+}
+
+function moduleOf(pglite: PGlite): EngineModule {
+  return pglite.Module as unknown as EngineModule;
 }
 
 function sqlStateOf(error: unknown): string | null {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : null;
-}
-
-/** A first start that is interrupted leaves a half-made folder beside, never a half-made database. */
-async function open(folder: string): Promise<void> {
-  if (!existsSync(join(folder, "PG_VERSION"))) {
-    const unfinished = `${folder}.new`;
-    rmSync(unfinished, { recursive: true, force: true });
-    mkdirSync(unfinished, { recursive: true, mode: 0o700 });
-    await (await start(unfinished)).close();
-    syncTree(unfinished);
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(unfinished, folder);
-    syncPath(dirname(folder));
-  }
-  database = await start(folder);
-  for (const [name, value] of Object.entries(SESSION_SETTINGS)) {
-    await database.query("SELECT set_config($1::text, $2::text, false)", [name, value]);
-  }
-}
-
-async function start(folder: string): Promise<PGlite> {
-  const asSent = (value: string) => value;
-  const pglite = await PGlite.create({
-    dataDir: folder,
-    pgliteWasmModule: new WebAssembly.Module(postgresWasm),
-    initdbWasmModule: new WebAssembly.Module(initdbWasm),
-    fsBundle: new Blob([clusterFiles]),
-    parsers: Object.fromEntries(VALUE_PARSERS),
-    serializers: Object.fromEntries([...VALUE_PARSERS.keys()].map((oid) => [oid, asSent])),
-    startParams: [
-      ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
-      // The file system knows fsync alone, not fdatasync.
-      ...["-c", "fsync=on", "-c", "wal_sync_method=fsync"],
-    ],
-  });
-  makeDurable(pglite.Module.FS as unknown as MountedFileSystem);
-  return pglite;
-}
-
-/** Gives the mounted folder the fsync that it lacks. A failure is final: what was written may be gone. */
-function makeDurable(fileSystem: MountedFileSystem): void {
-  const folder = fileSystem.lookupPath(PGlite.paths.PGDATA).node.mount.type;
-  folder.stream_ops.fsync = (stream) => {
-    try {
-      fsyncSync(stream.nfd);
-    } catch (error) {
-      fsyncFailure = error instanceof Error ? error.message : String(error);
-      throw new fileSystem.ErrnoError(EMSCRIPTEN_EIO);
-    }
-    fsyncCount++;
-    return 0;
-  };
-}
-
-function syncTree(folder: string): void {
-  for (const entry of Deno.readDirSync(folder)) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory) syncTree(path);
-    else syncPath(path);
-  }
-  syncPath(folder);
-}
-
-function syncPath(path: string): void {
-  // Windows cannot open a folder, and needs no sync of one.
-  if (Deno.build.os === "windows" && Deno.statSync(path).isDirectory) return;
-  const descriptor = openSync(path, Deno.build.os === "windows" ? "r+" : "r");
-  fsyncSync(descriptor);
-  closeSync(descriptor);
 }

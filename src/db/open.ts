@@ -17,10 +17,13 @@ export interface DatabaseOptions {
  * @throws FolderInUse, DatabaseUnavailable: embedded only.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  if (options.databaseUrl === null) return await openEmbedded(options.dataDir);
+  const { statementTimeoutMs } = options;
+  if (options.databaseUrl === null) {
+    return await openEmbedded(options.dataDir, { statementTimeoutMs });
+  }
   return openPostgres(options.databaseUrl, {
     connectionsMax: options.connectionsMax,
-    statementTimeoutMs: options.statementTimeoutMs,
+    statementTimeoutMs,
     applicationName: "footfall",
   });
 }

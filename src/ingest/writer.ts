@@ -39,6 +39,8 @@ const NOTHING_REFUSED: ReadonlySet<string> = new Set();
 /** deadlock_detected and serialization_failure: the same statement succeeds when run again. */
 const TRANSIENT = new Set(["40P01", "40001"]);
 const TRANSIENT_TRIES_MAX = 5;
+/** query_canceled: the statement took too long, which says nothing of its rows. */
+const CANCELLED = "57014";
 
 /** Undoes a trial insert. */
 class Undo extends Error {}
@@ -183,7 +185,7 @@ export class Writer {
   async #insert(rows: readonly EventRow[]): Promise<Set<string>> {
     for (let attempt = 1;; attempt++) {
       try {
-        return await insertEvents(this.#sql, rows);
+        return await insertInTime(this.#sql, rows);
       } catch (error) {
         const again = error instanceof StatementRefused && TRANSIENT.has(error.sqlState);
         if (!again) throw error;
@@ -234,7 +236,7 @@ export class Writer {
   async #accepts(rows: readonly EventRow[]): Promise<boolean> {
     try {
       await this.#sql.transaction(async (sql) => {
-        await insertEvents(sql, rows);
+        await insertInTime(sql, rows);
         throw new Undo();
       });
     } catch (error) {
@@ -242,6 +244,16 @@ export class Writer {
       if (!(error instanceof Undo)) throw error;
     }
     return true;
+  }
+}
+
+/** As `insertEvents`, but a statement that took too long is no refusal of its rows. */
+async function insertInTime(sql: Sql, rows: readonly EventRow[]): Promise<Set<string>> {
+  try {
+    return await insertEvents(sql, rows);
+  } catch (error) {
+    if (!(error instanceof StatementRefused) || error.sqlState !== CANCELLED) throw error;
+    throw new DatabaseUnavailable("The database took too long to store events", { cause: error });
   }
 }
 

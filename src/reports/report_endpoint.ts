@@ -132,6 +132,7 @@ export async function getReport(
       const asking = [{ parameter: "filters", filters: scope.filters }, ...answer.asking ?? []];
       return { ...answer, warnings: await valueWarnings(sql, project.projectId, asking) };
     },
+    asked.request.signal,
   );
   const resolved = {
     project: project.id,

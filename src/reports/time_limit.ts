@@ -22,14 +22,17 @@ class Deadline {
   /** What keeps the read so long. */
   detail = BEHIND;
 
-  constructor(msMax: number) {
+  constructor(msMax: number, readonly gone?: AbortSignal) {
     this.#endsAtMs = performance.now() + msMax;
   }
 
-  /** Whole milliseconds, at least one: zero would mean no limit. Throws `read_timeout` once over. */
+  /**
+   * Whole milliseconds, at least one: zero would mean no limit. Throws `read_timeout` once over, or
+   * once nobody waits any more.
+   */
   leftMs(): number {
     const left = this.#endsAtMs - performance.now();
-    if (left <= 0) throw readTimeout(this.detail);
+    if (left <= 0 || this.gone?.aborted) throw readTimeout(this.detail);
     return Math.ceil(left);
   }
 
@@ -58,13 +61,12 @@ const SETTINGS = [
 ];
 
 /** Each statement of a snapshot may take what is left of the read's time; the first one's is set. */
-function timed(sql: Sql, deadline: Deadline, cancels: boolean): Sql {
+function timed(sql: Sql, deadline: Deadline): Sql {
   let isFirst = true;
   const limit = async () => {
     const leftMs = deadline.leftMs();
-    const isSet = isFirst;
+    if (!isFirst) await sql.script(`SET LOCAL statement_timeout = ${leftMs}`);
     isFirst = false;
-    if (cancels && !isSet) await sql.script(`SET LOCAL statement_timeout = ${leftMs}`);
   };
   return {
     async query(text, params) {
@@ -75,7 +77,7 @@ function timed(sql: Sql, deadline: Deadline, cancels: boolean): Sql {
       await limit();
       await sql.script(text);
     },
-    transaction: (work) => sql.transaction((inner) => work(timed(inner, deadline, cancels))),
+    transaction: (work) => sql.transaction((inner) => work(timed(inner, deadline))),
   };
 }
 
@@ -87,8 +89,8 @@ function meant(error: unknown): unknown {
 
 /**
  * Runs `prepare`, then `work` on one read-only snapshot of the database, both within `msMax`
- * milliseconds. PostgreSQL is told to cancel what takes longer; a statement of the embedded engine
- * runs on, unheard, and none follows it.
+ * milliseconds. The database is told to cancel what takes longer, and what nobody waits for once
+ * `gone` is aborted: no statement follows then.
  * @throws Problem `read_timeout`, and what `prepare` and `work` throw.
  */
 export async function withinTime<T>(
@@ -96,18 +98,17 @@ export async function withinTime<T>(
   msMax: number,
   prepare: () => Promise<void>,
   work: (sql: Sql) => Promise<T>,
+  gone?: AbortSignal,
 ): Promise<T> {
-  const deadline = new Deadline(msMax);
-  const cancels = reads.engine === "postgres";
+  const deadline = new Deadline(msMax, gone);
   try {
     await deadline.of(prepare());
     deadline.detail = TOO_SLOW;
     return await deadline.of(reads.transaction(async (sql) => {
-      const leftMs = deadline.leftMs();
-      const timeout = cancels ? [`SET LOCAL statement_timeout = ${leftMs}`] : [];
-      await sql.script([...SETTINGS, ...timeout].join("; "));
-      return await work(timed(sql, deadline, cancels));
-    }));
+      const timeout = `SET LOCAL statement_timeout = ${deadline.leftMs()}`;
+      await sql.script([...SETTINGS, timeout].join("; "));
+      return await work(timed(sql, deadline));
+    }, gone));
   } catch (error) {
     throw meant(error);
   }

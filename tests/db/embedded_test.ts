@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { openEmbedded } from "../../src/db/embedded.ts";
 import { FolderInUse, lockFolder } from "../../src/db/folder_lock.ts";
+import { makeDataDir } from "../support/embedded_template.ts";
 
 const WRITER = `
   import { openEmbedded } from ${JSON.stringify(import.meta.resolve("../../src/db/embedded.ts"))};
@@ -20,6 +21,16 @@ const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
 
 async function inFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await Deno.makeTempDir({ prefix: "footfall-data-" });
+  try {
+    await work(dataDir);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+}
+
+/** With a cluster in it, whose making takes seconds. */
+async function inMadeFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
+  const dataDir = await makeDataDir("footfall-data-");
   try {
     await work(dataDir);
   } finally {
@@ -138,7 +149,7 @@ Deno.test("openEmbedded: a folder that is no database is unavailable, and unlock
 
 Deno.test("openEmbedded: what waits too long for its turn is refused, and never begun", () =>
   inFolder(async (dataDir) => {
-    const sql = await openEmbedded(dataDir, 300);
+    const sql = await openEmbedded(dataDir, { turnMsMax: 300 });
     try {
       await sql.script("CREATE TABLE kept (n int)");
       const slow =
@@ -162,4 +173,94 @@ Deno.test("openEmbedded: what waits too long for its turn is refused, and never 
     } finally {
       await sql.close();
     }
+  }));
+
+const ENDLESS =
+  "SELECT count(*) AS n FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
+
+Deno.test("openEmbedded: a statement past its limit is cancelled, and the session goes on", () =>
+  inMadeFolder(async (dataDir) => {
+    const sql = await openEmbedded(dataDir, { statementTimeoutMs: 400 });
+    try {
+      await sql.script("CREATE TABLE kept (n int)");
+      const cancelled = { name: "StatementRefused", sqlState: "57014" };
+      const begun = performance.now();
+      await assert.rejects(sql.query(ENDLESS), cancelled);
+      assert.ok(performance.now() - begun < 5_000);
+      await assert.rejects(sql.script(`${ENDLESS}; SELECT 1`), cancelled);
+      // Everything of the transaction is undone, and whoever waited meanwhile is served.
+      const slow = sql.transaction(async (tx) => {
+        await tx.query("INSERT INTO kept VALUES (1)");
+        await tx.script("SET LOCAL statement_timeout = 100");
+        await tx.query(ENDLESS);
+      });
+      const waiting = sql.query("INSERT INTO kept VALUES (2)");
+      await assert.rejects(slow, cancelled);
+      await waiting;
+      assert.deepEqual(await sql.query("SELECT n FROM kept"), [{ n: 2 }]);
+      // A transaction's own limit is over with it, in both directions.
+      const took = await sql.transaction(async (tx) => {
+        await tx.script("SET LOCAL statement_timeout = 0");
+        const at = performance.now();
+        await tx.query(
+          "SELECT count(*) FROM generate_series(1, 4000) a, generate_series(1, 4000) b",
+        );
+        return performance.now() - at;
+      });
+      assert.ok(took > 400, `${took} ms`);
+      await assert.rejects(sql.query(ENDLESS), cancelled);
+    } finally {
+      await sql.close();
+    }
+  }));
+
+Deno.test("openEmbedded: a caller that goes away ends its statement, and only that one", () =>
+  inMadeFolder(async (dataDir) => {
+    const sql = await openEmbedded(dataDir);
+    try {
+      const gone = new AbortController();
+      const read = sql.transaction((tx) => tx.query(ENDLESS), gone.signal);
+      setTimeout(() => gone.abort(), 200);
+      await assert.rejects(read, { sqlState: "57014" });
+      assert.deepEqual(await sql.query("SELECT 1 AS a"), [{ a: 1 }]);
+      const early = new AbortController();
+      const soon = sql.transaction(async (tx) => {
+        await tx.query("SELECT 1");
+        early.abort();
+        return await tx.query("SELECT 2 AS a");
+      }, early.signal);
+      assert.deepEqual(await soon, [{ a: 2 }], "between two statements there is none to cancel");
+    } finally {
+      await sql.close();
+    }
+  }));
+
+Deno.test("openEmbedded: an engine that does not hear is left, and a new one goes on with what it had", () =>
+  inMadeFolder(async (dataDir) => {
+    const sql = await openEmbedded(dataDir, { statementTimeoutMs: 500 });
+    try {
+      await sql.script("CREATE TABLE kept (n int)");
+      await sql.query("INSERT INTO kept VALUES (1)");
+      // The one thing that the engine does without looking up: it waits for a signal.
+      const deaf = sql.transaction(async (tx) => {
+        await tx.query("INSERT INTO kept VALUES (2)");
+        await tx.query("SELECT pg_sleep(20)");
+      });
+      const waiting = [3, 4, 5].map((n) => sql.query("INSERT INTO kept VALUES ($1)", [n]));
+      await assert.rejects(deaf, {
+        name: "DatabaseUnavailable",
+        message: /a statement could not be stopped/,
+      });
+      await Promise.all(waiting);
+      assert.deepEqual(await sql.query("SELECT n FROM kept ORDER BY n"), [
+        { n: 1 },
+        { n: 3 },
+        { n: 4 },
+        { n: 5 },
+      ]);
+      await assert.rejects(lockFolder(dataDir), FolderInUse);
+    } finally {
+      await sql.close();
+    }
+    (await lockFolder(dataDir)).release();
   }));

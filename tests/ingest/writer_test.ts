@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type Database, DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
+import {
+  type Database,
+  DatabaseUnavailable,
+  type Sql,
+  StatementRefused,
+} from "../../src/db/sql.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { Writer } from "../../src/ingest/writer.ts";
 import { Problem } from "../../src/problem.ts";
@@ -203,3 +208,10 @@ steps.set("a closed database is DatabaseUnavailable to every waiting request", a
 function openSecond(database: Database, db: { open(): Promise<Database> }) {
   return database.engine === "postgres" ? db.open() : Promise.resolve(null);
 }
+
+Deno.test("Writer: a statement that took too long refuses no row", async () => {
+  const refuse = () => Promise.reject(new StatementRefused("canceling statement", "57014"));
+  const { writer } = newWriter({ query: refuse, script: refuse, transaction: refuse });
+  const both = [writer.write([newRow()], 100), writer.write([newRow()], 100)];
+  for (const one of both) await assert.rejects(one, DatabaseUnavailable);
+});

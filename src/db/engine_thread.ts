@@ -1,0 +1,151 @@
+import { DATABASE_FENCE_MS_MAX, DATABASE_STATEMENT_MARGIN_MS } from "../limits.ts";
+import { FENCE_CLOSED, FENCE_INSIDE, FENCE_WORDS } from "./embedded_fence.ts";
+import type { OpenedEngine, WorkerReply, WorkerRequest } from "./embedded_worker.ts";
+import { refusal } from "./refusal.ts";
+import { DatabaseUnavailable, type Param, type Row } from "./sql.ts";
+import type { Session } from "./transaction.ts";
+
+type Question = WorkerRequest extends infer R ? R extends { id: number } ? Omit<R, "id"> : never
+  : never;
+
+interface Waiting {
+  readonly question: Question;
+  readonly answer: PromiseWithResolvers<readonly unknown[]>;
+}
+
+/** How often a statement that is to end is told so: told between two of its messages, it does not hear. */
+const TELL_AGAIN_MS = 20;
+/** What ends a transaction is never cut off: the session could stay inside it. */
+const ENDS_TRANSACTION = /^(COMMIT|ROLLBACK)/;
+
+/**
+ * One engine in a thread of its own: questions and their answers, one at a time. A statement past
+ * the session's `statement_timeout` is cancelled by setting the flags that PostgreSQL's signal
+ * handlers would set; it ends within milliseconds (57014). One that does not hear is left behind with
+ * the engine. Once the engine is lost, every question fails.
+ */
+export class EngineThread implements Session {
+  #worker = new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" });
+  #fence = new Int32Array(new SharedArrayBuffer(4 * FENCE_WORDS));
+  #waiting: Waiting[] = [];
+  #current: Waiting | null = null;
+  #lastId = 0;
+  #limitMs = 0;
+  #timers: ReturnType<typeof setTimeout>[] = [];
+  #cancelFlags: (() => void) | null = null;
+  #lost: DatabaseUnavailable | null = null;
+
+  constructor() {
+    this.#worker.onmessage = (event: MessageEvent<WorkerReply>) => this.#answer(event.data);
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      this.end(event.message);
+    };
+  }
+
+  /** Why the engine can no longer be used; null while it can. */
+  get lost(): DatabaseUnavailable | null {
+    return this.#lost;
+  }
+
+  /** Starts the engine on a folder. */
+  async open(folder: string, statementTimeoutMs: number): Promise<void> {
+    const fence = this.#fence;
+    const [row] = await this.ask({ kind: "open", folder, fence, statementTimeoutMs });
+    const { memory, queryCancelPendingAt, interruptPendingAt } = row as OpenedEngine;
+    const words = new Int32Array(memory);
+    this.#cancelFlags = () => {
+      Atomics.store(words, queryCancelPendingAt >> 2, 1);
+      Atomics.store(words, interruptPendingAt >> 2, 1);
+    };
+  }
+
+  ask(question: Question): Promise<readonly unknown[]> {
+    if (this.#lost !== null) return Promise.reject(this.#lost);
+    const answer = Promise.withResolvers<readonly unknown[]>();
+    this.#waiting.push({ question, answer });
+    if (this.#current === null) this.#next();
+    return answer.promise;
+  }
+
+  async query<R extends Row = Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
+    const values = params.map((value) => value === null ? null : String(value));
+    try {
+      return await this.ask({ kind: "query", text, params: values }) as R[];
+    } catch (error) {
+      if (text.startsWith("ROLLBACK")) this.end("a transaction could not be undone");
+      throw error;
+    }
+  }
+
+  async script(text: string): Promise<void> {
+    await this.ask({ kind: "script", text });
+  }
+
+  /** Cancels the statement that runs now, if one does. Asked again and again, it is the same. */
+  cancel(): void {
+    const question = this.#current?.question;
+    if (question?.kind !== "query" && question?.kind !== "script") return;
+    if (question.kind === "query" && ENDS_TRANSACTION.test(question.text)) return;
+    this.#forgetTimers();
+    const late = () => this.end("a statement could not be stopped");
+    this.#timers = [
+      setInterval(() => this.#cancelFlags?.(), TELL_AGAIN_MS),
+      setTimeout(late, DATABASE_STATEMENT_MARGIN_MS),
+    ];
+    this.#cancelFlags?.();
+  }
+
+  end(reason: string): void {
+    if (this.#lost !== null) return;
+    this.#lost = new DatabaseUnavailable(`The embedded database has stopped: ${reason}`);
+    this.#forgetTimers();
+    Atomics.store(this.#fence, FENCE_CLOSED, 1);
+    this.#worker.terminate();
+    this.#current?.answer.reject(this.#lost);
+    for (const { answer } of this.#waiting) answer.reject(this.#lost);
+    this.#current = null;
+    this.#waiting = [];
+  }
+
+  /** Resolves once an ended engine changes nothing in its folder any more, whether its thread goes on or not. */
+  async left(): Promise<void> {
+    const until = performance.now() + DATABASE_FENCE_MS_MAX;
+    while (Atomics.load(this.#fence, FENCE_INSIDE) > 0) {
+      if (performance.now() > until) {
+        throw new DatabaseUnavailable("The embedded database waits for its disk");
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  }
+
+  #next(): void {
+    this.#current = this.#waiting.shift() ?? null;
+    if (this.#current === null) return;
+    const { question } = this.#current;
+    this.#worker.postMessage({ ...question, id: ++this.#lastId });
+    if (this.#limitMs > 0) this.#timers = [setTimeout(() => this.cancel(), this.#limitMs)];
+  }
+
+  #answer(reply: WorkerReply): void {
+    const current = this.#current;
+    if (current === null) return;
+    this.#forgetTimers();
+    this.#limitMs = reply.limitMs;
+    if ("rows" in reply) current.answer.resolve(reply.rows);
+    else if (reply.sqlState !== null) current.answer.reject(refusal(reply.failure, reply.sqlState));
+    else {
+      // Not PostgreSQL spoke but what is around it: nothing that it would say now can be relied on.
+      current.answer.reject(
+        new DatabaseUnavailable(`The embedded database failed: ${reply.failure}`),
+      );
+      this.end(reply.failure);
+    }
+    this.#next();
+  }
+
+  #forgetTimers(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers = [];
+  }
+}
