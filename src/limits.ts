@@ -141,6 +141,27 @@ export const SDK_CACHE_S = 3_600;
 /** The dashboard's files, whose addresses change with their content. */
 export const DASHBOARD_ASSET_CACHE_S = 365 * 86_400;
 
+/**
+ * Connections. A proxy keeps an idle connection for 60 s as a rule: it should be the one that closes.
+ * A connection costs 14 KB of memory.
+ */
+export const CONNECTIONS_MAX = 4_096;
+/** Descriptors left for the database and files where there are fewer than connections could take. */
+export const DESCRIPTORS_RESERVED = 256;
+/** Until a head has arrived in full, and until the next request begins. */
+export const CONNECTION_HEAD_MS_MAX = 15 * SECOND_MS;
+export const CONNECTION_IDLE_MS_MAX = 65 * SECOND_MS;
+/** How long a reply that is no stream may take to be taken by its client. */
+export const REPLY_SEND_MS_MAX = 5 * MINUTE_MS;
+/** How long a client that is still writing may read its last reply. */
+export const CONNECTION_LINGER_MS_MAX = 5 * SECOND_MS;
+/** Never closed to make room: a new or just answered connection, and a request under way, for so long. */
+export const CONNECTION_PROTECTED_MS = 100;
+export const ANSWER_PROTECTED_MS = 5 * SECOND_MS;
+/** Between two looks for connections past their limit, and after an accept that failed. */
+export const CONNECTION_SWEEP_MS = 1 * SECOND_MS;
+export const ACCEPT_PAUSE_MS = 100;
+
 /** Stopping: from the signal to the exit, at most this. */
 export const SHUTDOWN_MS_MAX = 10 * SECOND_MS;
 /** `Retry-After` of a 503, in whole seconds. */

@@ -1,13 +1,13 @@
 import { type App, createApp } from "../app.ts";
 import type { Config } from "../config.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
+import { listen, type Listener } from "../http/listener.ts";
 import type { Log } from "../http/log.ts";
 import {
   FIRST_TOKEN_S,
   JWT_SECRET_BYTES_ADVISED,
   METRICS_TOKEN_LENGTH_ADVISED,
   PREPARE_PAUSE_MS,
-  SHUTDOWN_CONNECTIONS_MS_MAX,
   SHUTDOWN_MS_MAX,
 } from "../limits.ts";
 import { leaveControlFile, removeControlFile } from "./control_file.ts";
@@ -131,32 +131,31 @@ function running(
 }
 
 /** Stops within SHUTDOWN_MS_MAX: no new requests, those under way answered, everything flushed. */
-async function stop(app: App, server: Deno.HttpServer<Deno.NetAddr>, log: Log): Promise<number> {
+async function stop(app: App, listener: Listener, log: Log): Promise<number> {
   const deadline = setTimeout(() => {
     log.error("stopping took too long; requests under way were given up");
     Deno.exit(1);
   }, SHUTDOWN_MS_MAX);
   Deno.unrefTimer(deadline);
   await app.stop();
-  // Only now: a shutdown makes the reading of bodies that are still arriving fail. It also waits for
-  // clients that have been answered mid-body and keep their connection: not for long.
-  await Promise.race([
-    server.shutdown(),
-    new Promise((resolve) => setTimeout(resolve, SHUTDOWN_CONNECTIONS_MS_MAX)),
-  ]);
+  // Only now: it makes the reading of bodies that are still arriving fail.
+  await listener.close();
   clearTimeout(deadline);
   log.info("stopped");
   return 0;
 }
 
 /** Listens, or says in the operator's words why that cannot be. */
-function listen(config: Config, app: App, log: Log): Deno.HttpServer<Deno.NetAddr> {
+function listenOn(config: Config, app: App, log: Log): Listener {
   const { host: hostname, port } = config;
   try {
-    return Deno.serve(
-      { hostname, port, onListen: () => {}, onError: (error) => failedReply(error, log) },
-      (request, info) => app.fetch(request, info.remoteAddr.hostname),
-    );
+    return listen({
+      hostname,
+      port,
+      log,
+      answer: (request, peer) => app.fetch(request, peer),
+      onError: (error) => failedReply(error, log),
+    });
   } catch (cause) {
     if (cause instanceof Deno.errors.AddrInUse) {
       throw new Error(`Port ${port} on ${hostname} is in use. Set another PORT.`, { cause });
@@ -177,13 +176,13 @@ export async function serve(config: Config, log: Log): Promise<number> {
   warnOfSettings(config, log);
   const app = await createApp(config, log);
   const preparing = new AbortController();
-  const server = listen(config, app, log);
-  const url = urlOf(config, server.addr.port);
+  const listener = listenOn(config, app, log);
+  const url = urlOf(config, listener.addr.port);
   log.info("listening", { url, host: config.host });
   try {
     const signal = await running(app, config, log, url, preparing.signal, stopped);
     log.info("stopping", { signal });
-    return await stop(app, server, log);
+    return await stop(app, listener, log);
   } finally {
     preparing.abort();
     if (app.engine === "embedded") await removeControlFile(config.dataDir);

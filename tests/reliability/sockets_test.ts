@@ -8,7 +8,12 @@ import {
   startServer,
   until,
 } from "../support/server_process.ts";
-import { BODY_IDLE_MS_MAX, BODY_WIRE_BYTES_MAX } from "../../src/limits.ts";
+import {
+  BODY_IDLE_MS_MAX,
+  BODY_WIRE_BYTES_MAX,
+  CONNECTION_HEAD_MS_MAX,
+  CONNECTION_LINGER_MS_MAX,
+} from "../../src/limits.ts";
 import { post, postHead, RawConnection, type RawReply } from "./raw_connection.ts";
 
 const GOOD = '{"events":[]}';
@@ -37,7 +42,23 @@ async function disconnectMidway(server: ServerProcess): Promise<void> {
   }
 }
 
-/** Bodies that fall silent are answered after the limit. */
+/** Silent from the start, or within the head: closed without a word after the limit. */
+async function neverAsk(server: ServerProcess): Promise<void> {
+  using stack = new DisposableStack();
+  const startedAt = performance.now();
+  await Promise.all(["", "GET / HTTP/1.1\r\nHost: foot"].map(async (sent) => {
+    const connection = stack.use(await RawConnection.open(server.port));
+    await connection.send(sent);
+    await assertEnds(connection, CONNECTION_HEAD_MS_MAX + 5_000);
+    assert(performance.now() - startedAt > CONNECTION_HEAD_MS_MAX - 500, "it was closed too soon");
+  }));
+}
+
+async function assertEnds(connection: RawConnection, msMax: number): Promise<void> {
+  await assert.rejects(connection.reply(msMax), /The connection ended/);
+}
+
+/** Bodies that fall silent are answered after the limit, and their connection is closed. */
 async function fallSilent(server: ServerProcess): Promise<void> {
   using stack = new DisposableStack();
   const startedAt = performance.now();
@@ -54,6 +75,7 @@ async function fallSilent(server: ServerProcess): Promise<void> {
   await Promise.all(connections.map(async (connection) => {
     assert.equal(await answers(connection, BODY_IDLE_MS_MAX + 3_000), "408 body_timeout");
     assert(performance.now() - startedAt > BODY_IDLE_MS_MAX - 500, "the answer came too soon");
+    await assertEnds(connection, CONNECTION_LINGER_MS_MAX + 5_000);
   }));
 }
 
@@ -112,7 +134,7 @@ async function goOnAfterErrors(server: ServerProcess): Promise<void> {
 
 onBothEngines("sockets: hostile and broken clients, and a good one beside them", async (_t, db) => {
   await using server = await startServer({ ...db.env, LOG_LEVEL: "debug" });
-  const silent = fallSilent(server);
+  const silent = Promise.all([fallSilent(server), neverAsk(server)]);
   silent.catch(() => {});
   await disconnectMidway(server);
   await sendTooMuch(server);

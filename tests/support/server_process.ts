@@ -61,12 +61,17 @@ export class ServerProcess implements AsyncDisposable {
   #endExpected = false;
   readonly #exited: Promise<number>;
 
-  /** Starts it on a free port of the loopback, with `env` and nothing else of the product's settings. */
-  constructor(env: Readonly<Record<string, string>>) {
+  /**
+   * Starts it on a free port of the loopback, with `env` and nothing else of the product's settings;
+   * with `descriptorsMax`, it may open no more files and sockets than that.
+   */
+  constructor(env: Readonly<Record<string, string>>, descriptorsMax?: number) {
     const unset = Object.fromEntries(CONFIG_VARIABLES.map(({ name }) => [name, ""]));
     const settings = { PORT: "0", HOST: "127.0.0.1", LOG_FORMAT: "json", JWT_SECRET };
-    this.#child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-P=serve", "--quiet", "main.ts", "serve"],
+    const args = ["run", "-P=serve", "--quiet", "main.ts", "serve"];
+    const limited = ["-c", `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, Deno.execPath(), ...args];
+    this.#child = new Deno.Command(descriptorsMax === undefined ? Deno.execPath() : "sh", {
+      args: descriptorsMax === undefined ? args : limited,
       cwd: REPOSITORY,
       env: { ...unset, ...settings, DEFAULT_API_KEY: API_KEY, NO_COLOR: "1", ...env },
       stdin: "null",
@@ -186,8 +191,11 @@ export class ServerProcess implements AsyncDisposable {
 }
 
 /** A server that is ready. */
-export async function startServer(env: Readonly<Record<string, string>>): Promise<ServerProcess> {
-  const server = new ServerProcess(env);
+export async function startServer(
+  env: Readonly<Record<string, string>>,
+  descriptorsMax?: number,
+): Promise<ServerProcess> {
+  const server = new ServerProcess(env, descriptorsMax);
   try {
     await server.ready();
     return server;

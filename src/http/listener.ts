@@ -1,0 +1,163 @@
+import {
+  ACCEPT_PAUSE_MS,
+  CONNECTION_SWEEP_MS,
+  CONNECTIONS_MAX,
+  DESCRIPTORS_RESERVED,
+  SHUTDOWN_CONNECTIONS_MS_MAX,
+} from "../limits.ts";
+import { type Answer, Connections, PHASE_LIMITS, type PhaseLimits } from "./connections.ts";
+import type { Log } from "./log.ts";
+import { type ServeConnection, serveConnection } from "./serve_connection.ts";
+
+export interface ListenerOptions {
+  readonly hostname: string;
+  readonly port: number;
+  readonly answer: Answer;
+  readonly onError: (error: unknown) => Response;
+  readonly log: Pick<Log, "warn">;
+  /** Absent: as many as the process has descriptors for, up to CONNECTIONS_MAX. */
+  readonly connectionsMax?: number;
+  readonly limits?: PhaseLimits;
+  readonly sweepMs?: number;
+  /** Null: as in a version of Deno that cannot serve a single connection. */
+  readonly serve?: ServeConnection | null;
+}
+
+export interface Listener {
+  readonly addr: Deno.NetAddr;
+  /** Open connections. */
+  readonly connections: number;
+  /** Takes no more connections and ends the open ones, within SHUTDOWN_CONNECTIONS_MS_MAX. */
+  close(): Promise<void>;
+}
+
+/** Between two log lines that say that connections make room for others. */
+const TELL_AGAIN_MS = 60_000;
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** How many files could be opened now, up to `most`; null where this cannot be tried. */
+function descriptorsFree(most: number): number | null {
+  const opened: Deno.FsFile[] = [];
+  try {
+    while (opened.length < most) opened.push(Deno.openSync("/dev/null"));
+    return most;
+  } catch (error) {
+    return opened.length > 0 || (error as { code?: string }).code === "EMFILE"
+      ? opened.length
+      : null;
+  } finally {
+    for (const file of opened) file.close();
+  }
+}
+
+/** Leaves descriptors for the database and files; of few, half. */
+function connectionsThatFit(): number {
+  const free = descriptorsFree(CONNECTIONS_MAX + DESCRIPTORS_RESERVED);
+  if (free === null) return CONNECTIONS_MAX;
+  return Math.max(1, free - Math.min(DESCRIPTORS_RESERVED, Math.ceil(free / 2)));
+}
+
+/** Accepts connections, as many as there is room for. */
+class BoundedListener implements Listener {
+  readonly #listener: Deno.TcpListener;
+  readonly #connections: Connections;
+  readonly #connectionsMax: number;
+  readonly #log: ListenerOptions["log"];
+  readonly #sweeping: ReturnType<typeof setInterval>;
+  #isClosed = false;
+  #toldAtMs = -Infinity;
+
+  constructor(options: ListenerOptions, serve: ServeConnection) {
+    const { hostname, port, answer, onError, limits = PHASE_LIMITS } = options;
+    this.#listener = Deno.listen({ hostname, port });
+    this.#connectionsMax = options.connectionsMax ?? connectionsThatFit();
+    this.#connections = new Connections({ serve, answer, onError, limits });
+    this.#log = options.log;
+    this.#sweeping = setInterval(
+      () => this.#connections.sweep(),
+      options.sweepMs ?? CONNECTION_SWEEP_MS,
+    );
+    void this.#accept();
+  }
+
+  get addr(): Deno.NetAddr {
+    return this.#listener.addr;
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#sweeping);
+    this.#listener.close();
+    await this.#connections.close(SHUTDOWN_CONNECTIONS_MS_MAX);
+  }
+
+  async #accept(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        await this.#admit(await this.#listener.accept());
+      } catch (error) {
+        if (!this.#isClosed) await this.#recover(error);
+      }
+    }
+  }
+
+  /** Serves the connection as soon as there is room for it; until then no other is accepted. */
+  async #admit(accepted: Deno.TcpConn): Promise<void> {
+    while (this.#connections.size >= this.#connectionsMax) {
+      this.#tell("as many connections as there is room for");
+      if (!this.#connections.makeRoom()) await pause(ACCEPT_PAUSE_MS);
+    }
+    if (this.#isClosed) accepted.close();
+    else this.#connections.add(accepted);
+  }
+
+  /** Descriptors have run out, or a client was gone before it was accepted. */
+  async #recover(error: unknown): Promise<void> {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#tell("a connection could not be accepted", reason);
+    for (let i = Math.ceil(this.#connections.size / 8); i > 0; i--) this.#connections.makeRoom();
+    await pause(ACCEPT_PAUSE_MS);
+  }
+
+  #tell(message: string, reason?: string): void {
+    if (performance.now() - this.#toldAtMs < TELL_AGAIN_MS) return;
+    this.#toldAtMs = performance.now();
+    this.#log.warn(`${message}; those that wait longest for nothing are closed`, {
+      connections: this.#connections.size,
+      connectionsMax: this.#connectionsMax,
+      reason,
+    });
+  }
+}
+
+/** `Deno.serve` as it is: connections are neither bounded nor ever closed for their silence. */
+function listenUnbounded({ hostname, port, answer, onError, log }: ListenerOptions): Listener {
+  log.warn("this version of Deno cannot bound connections; put a reverse proxy in front of it", {
+    version: Deno.version.deno,
+  });
+  const server = Deno.serve(
+    { hostname, port, onListen: () => {}, onError },
+    (request, info) => answer(request, info.remoteAddr.hostname),
+  );
+  return {
+    addr: server.addr,
+    connections: 0,
+    async close() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, SHUTDOWN_CONNECTIONS_MS_MAX);
+      await Promise.race([server.shutdown(), promise]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Listens for HTTP on an address. Throws what `Deno.listen` throws. */
+export function listen(options: ListenerOptions): Listener {
+  const serve = options.serve === undefined ? serveConnection : options.serve;
+  return serve === null ? listenUnbounded(options) : new BoundedListener(options, serve);
+}

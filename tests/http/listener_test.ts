@@ -1,0 +1,273 @@
+import assert from "node:assert/strict";
+import { PHASE_LIMITS, type PhaseLimits } from "../../src/http/connections.ts";
+import { listen, type Listener, type ListenerOptions } from "../../src/http/listener.ts";
+import {
+  CONNECTION_HEAD_MS_MAX,
+  CONNECTION_IDLE_MS_MAX,
+  CONNECTION_LINGER_MS_MAX,
+  CONNECTION_PROTECTED_MS,
+  REPLY_SEND_MS_MAX,
+} from "../../src/limits.ts";
+import { pause, until, within } from "../support/server_process.ts";
+import { RawConnection } from "../reliability/raw_connection.ts";
+
+const HEAD = "GET / HTTP/1.1\r\nHost: footfall.test\r\n";
+const GET = `${HEAD}\r\n`;
+/** What is generous on a slow machine. */
+const SOON_MS = 5_000;
+const SHORT_MS = 200;
+const NEVER: PhaseLimits = {
+  silent: null,
+  idle: null,
+  answering: null,
+  sending: null,
+  streaming: null,
+  closing: null,
+};
+
+class World implements AsyncDisposable {
+  readonly warnings: string[] = [];
+  readonly #stack = new DisposableStack();
+  readonly listener: Listener;
+
+  constructor(options: Partial<ListenerOptions> = {}) {
+    this.listener = listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      answer: () => Promise.resolve(new Response("well")),
+      onError: (error) => new Response(String(error), { status: 500 }),
+      log: { warn: (message) => void this.warnings.push(message) },
+      limits: NEVER,
+      sweepMs: 20,
+      ...options,
+    });
+  }
+
+  async open(sent = ""): Promise<RawConnection> {
+    const before = this.listener.connections;
+    const connection = this.#stack.use(await RawConnection.open(this.listener.addr.port));
+    await connection.send(sent);
+    await until(
+      SOON_MS,
+      () => Promise.resolve(this.listener.connections !== before || sent !== ""),
+      "accepted",
+    );
+    return connection;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stack.dispose();
+    await this.listener.close();
+  }
+}
+
+function listenerTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name: `listener: ${name}`, fn, sanitizeOps: true, sanitizeResources: true });
+}
+
+/** @returns whether the server closes the connection within `ms` */
+async function isClosed(connection: RawConnection, ms = SOON_MS): Promise<boolean> {
+  const reply = connection.reply(ms).then(() => false, (error) => /ended/.test(String(error)));
+  return await reply;
+}
+
+listenerTest("the limits are those that are documented", () => {
+  assert.deepEqual(PHASE_LIMITS, {
+    silent: CONNECTION_HEAD_MS_MAX,
+    idle: CONNECTION_IDLE_MS_MAX,
+    answering: null,
+    sending: REPLY_SEND_MS_MAX,
+    streaming: null,
+    closing: CONNECTION_LINGER_MS_MAX,
+  });
+  return Promise.resolve();
+});
+
+listenerTest("who sends no head is closed in time, whoever asks and waits is not", async () => {
+  await using world = new World({ limits: { ...NEVER, silent: SHORT_MS } });
+  const asked = await world.open(GET);
+  assert.equal((await asked.reply()).status, 200);
+  const openedAt = performance.now();
+  const silent = await world.open();
+  const half = await world.open(HEAD);
+  assert(await isClosed(silent));
+  assert(await isClosed(half));
+  assert(performance.now() - openedAt >= SHORT_MS, "closed too soon");
+  await asked.send(GET);
+  assert.equal((await asked.reply()).status, 200);
+});
+
+listenerTest(
+  "an idle connection is closed in time; each request begins the time anew",
+  async () => {
+    await using world = new World({ limits: { ...NEVER, idle: 4 * SHORT_MS } });
+    const silent = await world.open();
+    const connection = await world.open(GET);
+    assert.equal((await connection.reply()).status, 200);
+    for (let i = 0; i < 6; i++) {
+      await pause(SHORT_MS);
+      assert(await connection.send(GET));
+      assert.equal((await connection.reply()).status, 200);
+    }
+    // A second head that is never complete is silence too.
+    await connection.send(HEAD);
+    assert(await isClosed(connection));
+    await silent.send(GET);
+    assert.equal((await silent.reply()).status, 200);
+  },
+);
+
+listenerTest("a stream outlives every limit, a reply that nobody takes does not", async () => {
+  const ticks = () => {
+    let timer: ReturnType<typeof setInterval>;
+    return new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start(controller) {
+        timer = setInterval(() => controller.enqueue(new TextEncoder().encode(":\n\n")), SHORT_MS);
+      },
+      cancel: () => clearInterval(timer),
+    });
+  };
+  const endless = () =>
+    new ReadableStream<Uint8Array<ArrayBuffer>>({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+    });
+  await using world = new World({
+    limits: { ...NEVER, silent: SHORT_MS, idle: SHORT_MS, sending: SHORT_MS, closing: SHORT_MS },
+    answer: ({ url }) =>
+      Promise.resolve(
+        new URL(url).pathname === "/live"
+          ? new Response(ticks(), { headers: { "Content-Type": "text/event-stream" } })
+          : new Response(endless()),
+      ),
+  });
+  const live = await world.open(GET.replace(" / ", " /live "));
+  const greedy = await world.open(GET);
+  await until(SOON_MS, () => Promise.resolve(world.listener.connections === 1), "one is left");
+  const received = new Uint8Array(65_536);
+  for (let i = 0; i < 4; i++) {
+    assert(await within(SOON_MS, live.socket.read(received), "A tick") !== null);
+  }
+  greedy[Symbol.dispose]();
+});
+
+listenerTest("a last reply is read by its client, and then the connection ends", async () => {
+  await using world = new World({
+    limits: { ...NEVER, closing: SHORT_MS },
+    answer: () =>
+      Promise.resolve(new Response("late", { status: 408, headers: { Connection: "close" } })),
+  });
+  const client = await world.open(
+    "POST / HTTP/1.1\r\nHost: footfall.test\r\nContent-Length: 9\r\n\r\nabc",
+  );
+  const { status, text } = await client.reply();
+  assert.equal(`${status} ${text}`, "408 late");
+  assert(await isClosed(client));
+});
+
+listenerTest("at the bound, who waits longest for nothing makes room", async () => {
+  await using world = new World({ connectionsMax: 3 });
+  const idle = await world.open(GET);
+  assert.equal((await idle.reply()).status, 200);
+  const silent = [await world.open(), await world.open()];
+  assert.equal(world.listener.connections, 3);
+  assert.deepEqual(world.warnings, []);
+  // Who never asked goes before who asked earlier.
+  await pause(2 * CONNECTION_PROTECTED_MS);
+  for (const next of [...silent, idle]) {
+    const other = await world.open(GET);
+    assert.equal((await other.reply()).status, 200);
+    assert(await isClosed(next));
+  }
+  assert.equal(world.warnings.length, 1);
+  assert.equal(world.listener.connections, 3);
+});
+
+listenerTest("a new connection has the time to say what it wants", async () => {
+  await using world = new World({ connectionsMax: 2 });
+  const slow = [await world.open(), await world.open()];
+  const next = world.open(GET);
+  await pause(CONNECTION_PROTECTED_MS / 4);
+  for (const connection of slow) {
+    await connection.send(GET);
+    assert.equal((await connection.reply()).status, 200);
+  }
+  assert.equal((await (await next).reply()).status, 200);
+});
+
+listenerTest("a connection is cut in the moment in which it ends", async () => {
+  await using world = new World({ limits: { ...NEVER, silent: 1, idle: 1 }, sweepMs: 1 });
+  for (let i = 0; i < 100; i++) {
+    const connection = await world.open(i % 2 === 0 ? GET : HEAD);
+    await pause(i % 5);
+    connection[Symbol.dispose]();
+  }
+});
+
+listenerTest("where everybody is being answered, the next one waits until one is", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await using world = new World({
+    connectionsMax: 2,
+    answer: async () => {
+      await promise;
+      return new Response("well");
+    },
+  });
+  const connections = [await world.open(GET), await world.open(GET), await world.open(GET)];
+  await pause(SHORT_MS);
+  assert(world.listener.connections <= 2);
+  resolve();
+  for (const connection of connections) assert.equal((await connection.reply()).status, 200);
+});
+
+listenerTest("an accept that fails is tried again", async () => {
+  const accept = Deno.listen;
+  let failures = 0;
+  // deno-lint-ignore no-explicit-any
+  (Deno as any).listen = (options: Deno.TcpListenOptions) => {
+    const real = accept(options);
+    return {
+      addr: real.addr,
+      close: () => real.close(),
+      accept: () =>
+        failures++ < 3 ? Promise.reject(new Error("Too many open files")) : real.accept(),
+    };
+  };
+  try {
+    await using world = new World();
+    const connection = await world.open(GET);
+    assert.equal((await connection.reply()).status, 200);
+    assert.equal(failures > 3, true);
+    assert.equal(world.warnings.length, 1);
+  } finally {
+    // deno-lint-ignore no-explicit-any
+    (Deno as any).listen = accept;
+  }
+});
+
+listenerTest("closing answers what is under way and ends the rest", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const world = new World({
+    answer: async () => {
+      await promise;
+      return new Response("well");
+    },
+  });
+  const silent = await world.open();
+  const asked = await world.open(GET);
+  await pause(50);
+  const closing = world.listener.close();
+  resolve();
+  assert.equal((await asked.reply()).status, 200);
+  assert(await isClosed(silent));
+  await closing;
+  await assert.rejects(RawConnection.open(world.listener.addr.port));
+  silent[Symbol.dispose]();
+  asked[Symbol.dispose]();
+});
+
+listenerTest("a Deno that cannot serve one connection serves them all, and says so", async () => {
+  await using world = new World({ serve: null });
+  assert.match(world.warnings[0]!, /reverse proxy/);
+  const connection = await world.open(GET);
+  assert.equal((await connection.reply()).status, 200);
+});
