@@ -71,7 +71,7 @@ export function ChartBlock({ csvName, ...chart }: ChartBlockProps) {
         <Legend {...chart} />
         <div class="chart-buttons">
           <TableSwitch isTable={isTable} onSwitch={setTable} />
-          <CsvButton name={csvName} content={() => chartCsv(chart)} />
+          <CsvButton name={csvName} table={chart.title} content={() => chartCsv(chart)} />
         </div>
       </div>
     </div>

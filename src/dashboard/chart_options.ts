@@ -73,10 +73,16 @@ function seriesOf(lines: readonly ChartLine[], element: Element): uPlot.Series[]
   });
 }
 
-/** As many labels as fit, at whole steps. */
-function labelledBuckets(count: number, widthPx: number): number[] {
-  const step = Math.max(1, Math.ceil(count / Math.max(1, Math.floor(widthPx / X_LABEL_PX))));
-  return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
+/** The first and the last bucket, and between them as many as fit, at whole steps. */
+export function labelledBuckets(count: number, widthPx: number): number[] {
+  const last = count - 1;
+  if (last < 1) return count === 1 ? [0] : [];
+  const gaps = Math.max(1, Math.floor(widthPx / X_LABEL_PX));
+  const step = Math.ceil(last / gaps);
+  // One that is nearer to the last than a step would be written over it.
+  const inner = Array.from({ length: Math.floor(last / step) }, (_, i) => i * step)
+    .filter((i) => i === 0 || last - i >= step);
+  return [...inner, last];
 }
 
 function axesOf(

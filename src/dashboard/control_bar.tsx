@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { type Choice, SelectField } from "./field.tsx";
-import { AddFilter, FilterChips } from "./filter_chips.tsx";
+import { AddFilter, FilterChips, FilterHints } from "./filter_chips.tsx";
 import { Icon } from "./icons.tsx";
 import {
   addDays,
@@ -142,7 +142,7 @@ function IntervalControl() {
   );
 }
 
-const BOT_WORDS = { exclude: "", include: " · with bots", only: " · bots alone" };
+const BOT_WORDS = { exclude: "", include: " · with bots", only: " · only bots" };
 
 function OptionsControl() {
   const [isOpen, setOpen] = useState(false);
@@ -171,6 +171,7 @@ export function ControlBar({ controls }: { controls: readonly Control[] }) {
         {controls.includes("filters") && <AddFilter />}
       </div>
       {controls.includes("filters") && <FilterChips />}
+      {controls.includes("filters") && <FilterHints />}
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { type CsvCell, csvText } from "./csv.ts";
 import { downloadCsv } from "./download.ts";
 import { Icon } from "./icons.tsx";
-import { integer } from "./number_format.ts";
+import { counted } from "./number_format.ts";
 
 /** What goes into the file: the header, and a record for each row. */
 export interface CsvContent {
@@ -14,19 +14,21 @@ export interface CsvContent {
 interface CsvButtonProps {
   /** The file's name without its ending. */
   readonly name: string;
+  /** What the table is called; of several buttons each says whose it is. */
+  readonly table: string;
   /** Makes the content; `progress` may be told how many rows are there. */
   readonly content: (progress: (rows: number) => void) => CsvContent | Promise<CsvContent>;
 }
 
 /** Downloads a table as CSV; one that takes long tells its progress. */
-export function CsvButton({ name, content }: CsvButtonProps) {
+export function CsvButton({ name, table, content }: CsvButtonProps) {
   const [note, setNote] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const save = async () => {
     setBusy(true);
     setNote(null);
     try {
-      const { header, rows } = await content((count) => setNote(`${integer(count)} rows`));
+      const { header, rows } = await content((count) => setNote(counted(count, "row")));
       downloadCsv(name, csvText(header, rows));
       setNote(null);
     } catch {
@@ -39,7 +41,8 @@ export function CsvButton({ name, content }: CsvButtonProps) {
       type="button"
       class="button button-quiet"
       disabled={isBusy}
-      aria-label={`Download ${name} as CSV`}
+      aria-label={`CSV: ${table}`}
+      title={`Download as CSV: ${table}`}
       onClick={save}
     >
       <Icon name="download" /> <span role="status">{note ?? "CSV"}</span>

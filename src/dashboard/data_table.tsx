@@ -223,7 +223,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             </button>
           )}
           {moreProblem && <span class="field-error" role="alert">{moreProblem.detail}</span>}
-          {csvName && <CsvButton name={csvName} content={content} />}
+          {csvName && <CsvButton name={csvName} table={caption} content={content} />}
         </div>
       )}
     </div>

@@ -5,7 +5,7 @@ export const DEFINITIONS = {
   newVisitors: "Visitors whose first event ever lies in the range.",
   sessions:
     "Visits: events of one person, until 30 minutes pass without any. A visit counts where it starts.",
-  pageviews: "How often pages were viewed.",
+  pageviews: "The number of times that pages were viewed.",
   events: "Everything that was recorded, page views, clicks and scrolls included.",
   bounceRate: "Share of visits with one page view at most and no custom event.",
   sessionDuration:
@@ -13,7 +13,7 @@ export const DEFINITIONS = {
   medianDuration: "Half of all visits last longer than this, half shorter.",
   pageviewsPerSession: "Page views in the range, divided by the visits that start in it.",
   change:
-    "Difference to the period compared with, as a share of it. An unfinished period is compared with the equally long part.",
+    "Difference to the period compared with: of counts in percent, of rates in percentage points. An unfinished period is compared with the equally long part.",
   acquisition:
     "Where visits come from: the source of each visit's first page view. Channels follow the default groups of Google Analytics 4, with AI assistants besides.",
   channel: "The kind of source that a visit came from, by the first rule that fits.",
@@ -29,7 +29,7 @@ export const DEFINITIONS = {
   live: "Different people with an event in the last 5 minutes.",
   goals: "Saved goals: who reached them, and what that is worth.",
   uniqueConversions: "Different people who reached the goal.",
-  totalConversions: "How often the goal was reached.",
+  totalConversions: "The number of times that the goal was reached.",
   share: "Visitors of this row, as a share of all. Who came in several ways is in several rows.",
   conversionRate: "People who reached the goal, as a share of all visitors under the same filters.",
   goalValue: "What all conversions are worth together.",
@@ -38,7 +38,7 @@ export const DEFINITIONS = {
   dropoff: "People lost since the step before.",
   retention:
     "Of the people who began in a period, the share that came back in each period after it.",
-  trends: "How often any event happened, or what a property of it comes to.",
+  trends: "The number of events of any kind, or what a property of theirs comes to.",
   insights:
     "Changes that are large against the period before and the same weekdays, and unlikely to be chance.",
   heatmap: "Where visitors clicked on the page, and how far down they scrolled.",

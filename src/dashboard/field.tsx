@@ -51,15 +51,13 @@ interface TextFieldProps extends ValueField<string> {
   readonly max?: string;
   /** Values to choose from; others may be typed too. */
   readonly suggestions?: readonly string[] | undefined;
-  /** What a suggestion is called, where it is a code. */
-  readonly suggestionLabel?: (value: string) => string;
   readonly onFocus?: () => void;
 }
 
 /** One line of text, a number or a date, with suggestions where there are any. */
 export function TextField(props: TextFieldProps) {
   const { type = "text", value, onChange, suggestions, isRequired, ...rest } = props;
-  const { placeholder, maxLength, min, max, suggestionLabel, onFocus, ...field } = rest;
+  const { placeholder, maxLength, min, max, onFocus, ...field } = rest;
   const listId = useId();
   return (
     <Field {...field}>
@@ -84,9 +82,7 @@ export function TextField(props: TextFieldProps) {
           />
           {suggestions !== undefined && (
             <datalist id={listId}>
-              {suggestions.map((each) => (
-                <option key={each} value={each} label={suggestionLabel?.(each) ?? each} />
-              ))}
+              {suggestions.map((each) => <option key={each} value={each} />)}
             </datalist>
           )}
         </>

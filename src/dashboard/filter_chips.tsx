@@ -6,6 +6,7 @@ import { filterText } from "./filter_fields.ts";
 import { Icon } from "./icons.tsx";
 import type { Filter } from "./location_query.ts";
 import { filters, go, removeFilter } from "./location_state.ts";
+import { NeverSeen, withValueReplaced } from "./never_seen.tsx";
 
 const FIRST: Filter = { field: "path", op: "is", values: [] };
 
@@ -32,7 +33,7 @@ function FilterDialog({ title, filter, onSave, onClose }: FilterDialogProps) {
         </DialogButtons>
       }
     >
-      <FilterEditor filter={draft} onChange={setDraft} />
+      <FilterEditor filter={draft} onChange={setDraft} isLive />
     </Dialog>
   );
 }
@@ -54,6 +55,17 @@ export function AddFilter() {
         />
       )}
     </>
+  );
+}
+
+/** Says which of the filters' values never were; nothing where there are no filters. */
+export function FilterHints() {
+  const all = filters.value;
+  return (
+    <NeverSeen
+      filters={all}
+      onReplace={(field, value, by) => go({ filters: withValueReplaced(all, field, value, by) })}
+    />
   );
 }
 

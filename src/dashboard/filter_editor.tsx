@@ -4,7 +4,9 @@ import { type Choice, Field, SelectField, TextField } from "./field.tsx";
 import { fieldLabel, FIELDS, isProperty, isValueless, opsOf, valueLabel } from "./filter_fields.ts";
 import { Icon } from "./icons.tsx";
 import type { Filter } from "./location_query.ts";
+import { NeverSeen, withValueReplaced } from "./never_seen.tsx";
 import { useFieldValues, usePropertyKeys } from "./suggestions.ts";
+import { meantValue } from "./value_names.ts";
 
 const PROPERTY = "properties.";
 const FIELD_CHOICES: readonly Choice[] = [
@@ -23,55 +25,94 @@ interface ValuesProps {
   readonly event: string | null;
   readonly onChange: (filter: Filter) => void;
   readonly isLabelHidden: boolean;
+  readonly isLive: boolean;
 }
 
-/** A field for one more value, which Enter or leaving it adds, and the chosen ones as chips. */
-function Values({ filter, event, onChange, isLabelHidden }: ValuesProps) {
-  const { field, values } = filter;
-  const [draft, setDraft] = useState("");
-  const suggestions = useFieldValues(field === PROPERTY ? null : field, event);
-  const add = (text: string) => {
-    const value = text.trim();
-    setDraft("");
+/** What stands in the field for one more value: the text, and the value that it means. */
+interface Typed {
+  readonly text: string;
+  /** Null: none, or one that is chosen already. */
+  readonly value: string | null;
+}
+
+const NOTHING_TYPED: Typed = { text: "", value: null };
+
+function Chosen({ filter, values, onChange }: Pick<ValuesProps, "filter" | "onChange"> & {
+  readonly values: Filter["values"];
+}) {
+  if (values.length === 0) return null;
+  return (
+    <div class="chips">
+      {values.map((value) => (
+        <button
+          key={String(value)}
+          type="button"
+          class="chip"
+          aria-label={`Remove ${valueLabel(filter.field, value)}`}
+          onClick={() => onChange({ ...filter, values: filter.values.filter((v) => v !== value) })}
+        >
+          {valueLabel(filter.field, value)} <Icon name="close" size={12} />
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/**
+ * A field for one more value, which Enter or leaving it makes one of the chosen ones; these are chips.
+ * Where the editor is live, the filter has the value while it is typed, and leaving it changes nothing.
+ */
+function Values({ filter, event, onChange, isLabelHidden, isLive }: ValuesProps) {
+  const { field, op, values } = filter;
+  const [typed, setTyped] = useState(NOTHING_TYPED);
+  const known = useFieldValues(field === PROPERTY ? null : field, event);
+  const isWhole = op === "is" || op === "is_not";
+  const nameOf = (value: string) => isWhole ? valueLabel(field, value) : value;
+  const chosen = values.filter((value) => value !== typed.value);
+  const names = known.filter((each) => !chosen.includes(each)).map(nameOf);
+  const meant = (text: string) => isWhole ? meantValue(field, text, known) : text.trim();
+  const type = (text: string) => {
+    const value = meant(text);
+    const isNew = isLive && value !== "" && !chosen.includes(value);
+    setTyped({ text, value: isNew ? value : null });
+    if (isLive) onChange({ ...filter, values: isNew ? [...chosen, value] : chosen });
+  };
+  const choose = (text: string) => {
+    const value = meant(text);
+    setTyped(NOTHING_TYPED);
     if (value !== "" && !values.includes(value)) {
-      onChange({ ...filter, values: [...values, value] });
+      onChange({ ...filter, values: [...chosen, value] });
     }
   };
   return (
     <div
       class="filter-values"
       onKeyDown={(pressed) => {
-        if (pressed.key !== "Enter" || draft.trim() === "") return;
+        if (pressed.key !== "Enter" || typed.text.trim() === "") return;
         pressed.preventDefault();
-        add(draft);
+        choose(typed.text);
       }}
-      onFocusOut={() => add(draft)}
+      // A new chip would move the button that is being pressed away from under the pointer.
+      onFocusOut={() => isLive || choose(typed.text)}
     >
       <TextField
         label="Value"
         isLabelHidden={isLabelHidden}
-        value={draft}
-        placeholder={values.length === 0 ? "Value" : "or…"}
-        suggestions={suggestions.filter((each) => !values.includes(each))}
-        suggestionLabel={(value) => valueLabel(field, value)}
-        // A suggestion that was picked is whole; the browser tells it as one input.
-        onChange={(text) => suggestions.includes(text) ? add(text) : setDraft(text)}
+        value={typed.text}
+        placeholder={chosen.length === 0 ? "Value" : "or…"}
+        suggestions={names}
+        // A suggestion that was picked is whole: the browser tells it as one input, not letter by letter.
+        onChange={(text) =>
+          names.includes(text) && text.length > typed.text.length + 1 ? choose(text) : type(text)}
       />
-      {values.length > 0 && (
-        <div class="chips">
-          {values.map((value, i) => (
-            <button
-              key={String(value)}
-              type="button"
-              class="chip"
-              aria-label={`Remove ${valueLabel(field, value)}`}
-              onClick={() => onChange({ ...filter, values: values.filter((_, j) => j !== i) })}
-            >
-              {valueLabel(field, value)} <Icon name="close" size={12} />
-            </button>
-          ))}
-        </div>
-      )}
+      <Chosen filter={filter} values={chosen} onChange={onChange} />
+      <NeverSeen
+        filters={[{ ...filter, values: chosen }]}
+        onReplace={(of, value, by) => {
+          const [replaced] = withValueReplaced([filter], of, value, by);
+          onChange(replaced!);
+        }}
+      />
     </div>
   );
 }
@@ -84,11 +125,13 @@ interface FilterEditorProps {
   /** Whose properties and values are suggested; null: any event's. */
   readonly event?: string | null;
   readonly isLabelHidden?: boolean;
+  /** The filter changes with each letter of a value, not only once it is left. */
+  readonly isLive?: boolean;
 }
 
 /** One condition: a field, an operator and values. */
 export function FilterEditor(props: FilterEditorProps) {
-  const { filter, onChange, onRemove, event = null, isLabelHidden = false } = props;
+  const { filter, onChange, onRemove, event = null, isLabelHidden = false, isLive = false } = props;
   const { field, op, values } = filter;
   const keys = usePropertyKeys(event);
   const choose = (next: string) =>
@@ -125,7 +168,7 @@ export function FilterEditor(props: FilterEditorProps) {
       />
       {isValueless(op)
         ? <Field label="Value" isLabelHidden>{() => <span class="muted">any value</span>}</Field>
-        : <Values {...{ filter, event, onChange, isLabelHidden }} />}
+        : <Values key={field} {...{ filter, event, onChange, isLabelHidden, isLive }} />}
       {onRemove && (
         <button
           type="button"

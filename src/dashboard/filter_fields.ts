@@ -18,12 +18,12 @@ export const FIELDS: readonly { readonly field: string; readonly label: string; 
     { field: "referrer", label: "Referrer", group: "Visit" },
     { field: "entryPath", label: "Entry page", group: "Visit" },
     { field: "exitPath", label: "Exit page", group: "Visit" },
-    { field: "country", label: "Country", group: "Visitor" },
-    { field: "region", label: "Region", group: "Visitor" },
-    { field: "city", label: "City", group: "Visitor" },
-    { field: "browser", label: "Browser", group: "Visitor" },
-    { field: "os", label: "Operating system", group: "Visitor" },
-    { field: "device", label: "Device", group: "Visitor" },
+    { field: "country", label: "Country", group: "People" },
+    { field: "region", label: "Region", group: "People" },
+    { field: "city", label: "City", group: "People" },
+    { field: "browser", label: "Browser", group: "People" },
+    { field: "os", label: "Operating system", group: "People" },
+    { field: "device", label: "Device", group: "People" },
   ];
 
 const PROPERTY = "properties.";

@@ -1,11 +1,13 @@
 /// <reference lib="dom" />
 import { Definition } from "./definition.tsx";
 import { Icon } from "./icons.tsx";
-import { change as changeText } from "./number_format.ts";
+import { change as changeText, points } from "./number_format.ts";
 
 interface ChangeProps {
-  /** A fraction; null: there is nothing to compare with. */
+  /** A fraction of what it was, or of a rate the difference; null: there is nothing to compare with. */
   readonly value: number | null;
+  /** Rates change in points, all else in percent. */
+  readonly isRate?: boolean;
   /** A rise is bad news, as of the bounce rate. */
   readonly isDownGood?: boolean;
   /** What it was before, and when, for who hovers. */
@@ -13,13 +15,13 @@ interface ChangeProps {
 }
 
 /** A change as arrow, sign and colour. */
-export function Change({ value, isDownGood = false, title }: ChangeProps) {
+export function Change({ value, isRate = false, isDownGood = false, title }: ChangeProps) {
   if (value === null) return <span class="change change-none" title={title}>–</span>;
   const tone = value === 0 ? "none" : (value > 0) !== isDownGood ? "good" : "bad";
   return (
     <span class={`change change-${tone}`} title={title}>
       {value !== 0 && <Icon name={value > 0 ? "up" : "fall"} size={12} />}
-      {changeText(value)}
+      {isRate ? points(value) : changeText(value)}
     </span>
   );
 }
@@ -33,12 +35,15 @@ interface KpiTileProps {
   readonly change?: number | null | undefined;
   /** What it was before, as it is shown. */
   readonly previous?: string | undefined;
+  /** The figure is a rate: its change is a difference, told in points. */
+  readonly isRate?: boolean;
   readonly isDownGood?: boolean;
   readonly isSelected?: boolean;
   readonly onSelect?: (() => void) | undefined;
 }
 
-function Figures({ label, value, change, previous, isDownGood = false }: KpiTileProps) {
+function Figures(props: KpiTileProps) {
+  const { label, value, change, previous, isRate = false, isDownGood = false } = props;
   return (
     <>
       <span class="tile-label">{label}</span>
@@ -47,10 +52,12 @@ function Figures({ label, value, change, previous, isDownGood = false }: KpiTile
       </span>
       <span class="tile-change">
         {change !== undefined && change !== null && (
-          <Change value={change} isDownGood={isDownGood} />
+          <Change value={change} isRate={isRate} isDownGood={isDownGood} />
         )}
         {previous !== undefined && (
-          <span class="tile-previous">{change === null ? "none before" : `from ${previous}`}</span>
+          <span class="tile-previous">
+            {change === null ? "no earlier data" : `from ${previous}`}
+          </span>
         )}
       </span>
     </>

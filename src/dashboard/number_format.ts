@@ -72,6 +72,24 @@ export function change(fraction: number | null | undefined): string {
   }).format(fraction);
 }
 
+/** A change of a rate, in percentage points with its sign: +4.4 pts. */
+export function points(difference: number | null | undefined): string {
+  if (difference == null) return NOTHING;
+  const told = numbers({
+    minimumFractionDigits: 1,
+    maximumFractionDigits: 1,
+    signDisplay: "exceptZero",
+  }).format(100 * difference);
+  return `${told} pts`;
+}
+
+const SINGULAR = new Intl.PluralRules("en");
+
+/** A count with its noun: 1 page view, 2 page views. `many` where it is not `one` with an s. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${integer(count)} ${SINGULAR.select(count) === "one" ? one : many}`;
+}
+
 /** An amount of money; without a currency, a number. */
 export function money(amount: number | null | undefined, currency: string | null): string {
   if (amount == null) return NOTHING;

@@ -6,9 +6,9 @@ import { readBots } from "./location_query.ts";
 import { bots, currentProject, effectiveTimezone, go } from "./location_state.ts";
 
 const BOT_CHOICES = [
-  { value: "exclude", label: "Left out" },
-  { value: "include", label: "Counted with everybody else" },
-  { value: "only", label: "Shown alone" },
+  { value: "exclude", label: "Excluded" },
+  { value: "include", label: "Included" },
+  { value: "only", label: "Only bots" },
 ];
 
 function isTimezone(name: string): boolean {
@@ -48,7 +48,7 @@ export function OptionsDialog({ onClose }: { onClose: () => void }) {
         onChange={setZone}
       />
       <SelectField
-        label="Visits by bots"
+        label="Bots"
         hint="Crawlers and scripts that give themselves away."
         value={choice}
         choices={BOT_CHOICES}

@@ -5,7 +5,7 @@ import type { Finding, Metric } from "./insight_findings.ts";
 
 const METRIC_NAMES: Readonly<Record<Exclude<Metric, "conversions">, string>> = {
   visitors: "Visitors",
-  sessions: "Sessions",
+  sessions: "Visits",
   pageviews: "Page views",
   events: "Events",
   bounceRate: "Bounce rate",

@@ -100,12 +100,14 @@ function createClient(apiKey: string, endpoint: string, options: AnalyticsOption
       record("page_view", properties, details);
       capture?.begin(true);
     },
-    identify: (userId) =>
+    identify(userId) {
+      log("identify", userId, "sends no event");
       attempt(() => {
         const id = `${userId ?? ""}`;
         // A server's client speaks for many: who each event is about goes with the event.
         if (id && id.length <= IDENTIFIER_LENGTH_MAX && inPage) identity.identify(id);
-      }),
+      });
+    },
     reset: identity.reset,
     flush: () => delivery.flush(),
     optOut() {
@@ -136,5 +138,5 @@ export function createAnalytics(options: AnalyticsOptions): Analytics {
   } catch {
     // Without a key or an endpoint, whatever else stands there.
   }
-  return createClient("", "", {});
+  return createClient("", "", Object(options));
 }

@@ -236,7 +236,7 @@ test("An export holds every event of the choice, as NDJSON and as CSV", async (v
   const { events } = await visit.read("events", { filters, limit: "1000" });
   await visit.sees(page, `About ${events.length.toLocaleString("en-US")} events`, ".dialog");
   await page.click(".dialog .button-primary");
-  await visit.sees(page, `${events.length} events are in the file`, ".dialog");
+  await visit.sees(page, `${events.length} events saved in the file`, ".dialog");
   const lines = (await page.evaluate("saved") as string).trimEnd().split("\n");
   assert.deepEqual(lines.map((line) => JSON.parse(line)), events);
   await press(page, "CSV");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { chartData } from "../../src/dashboard/chart_options.ts";
+import { chartData, labelledBuckets } from "../../src/dashboard/chart_options.ts";
 import { pointsOf } from "../../src/dashboard/chart_lines.ts";
 import { csvText } from "../../src/dashboard/csv.ts";
 import { filterText, valueLabel } from "../../src/dashboard/filter_fields.ts";
@@ -22,6 +22,7 @@ import {
 import {
   bucketLabel,
   change,
+  counted,
   countryName,
   currentLocale,
   dateSpan,
@@ -29,8 +30,10 @@ import {
   integer,
   money,
   percent,
+  points,
   setLocale,
 } from "../../src/dashboard/number_format.ts";
+import { changeOf, FIGURES } from "../../src/dashboard/views/overview_figures.ts";
 import { eventsOf, takeEvents } from "../../src/dashboard/sse.ts";
 
 /** Runs in another language than this machine's. */
@@ -114,6 +117,31 @@ Deno.test("numbers: in the person's language, nothing as a dash", () => {
 Deno.test("numbers: a change has its sign, and decimals where it is small", () => {
   withLocale("en-US", () => {
     assert.deepEqual([0.1234, -0.0345, 0, 2.16].map(change), ["+12%", "-3.5%", "0%", "+216%"]);
+  });
+});
+
+Deno.test("numbers: a rate changes in points, a single thing is told as one", () => {
+  withLocale("en-US", () => {
+    assert.deepEqual([0.3907 - 0.3466, -0.0345, 0, 0.0001, null].map(points), [
+      "+4.4 pts",
+      "-3.5 pts",
+      "0.0 pts",
+      "0.0 pts",
+      "–",
+    ]);
+    const bounceRate = FIGURES.find(({ id }) => id === "bounceRate")!;
+    const visitors = FIGURES.find(({ id }) => id === "visitors")!;
+    assert.equal(points(changeOf(bounceRate, 0.391, 0.347)), "+4.4 pts");
+    assert.equal(changeOf(bounceRate, 0.2, 0), 0.2);
+    assert.equal(changeOf(visitors, 3, 2), 0.5);
+    assert.equal(changeOf(visitors, 3, 0), null);
+    assert.deepEqual([0, 1, 2, 1000].map((n) => counted(n, "page view")), [
+      "0 page views",
+      "1 page view",
+      "2 page views",
+      "1,000 page views",
+    ]);
+    assert.equal(counted(1, "person", "people"), "1 person");
   });
 });
 
@@ -297,6 +325,24 @@ Deno.test("chart: unfinished buckets are joined by the dashed line, and the futu
     [null, 6, 2, null],
     [5, 6, null, null],
   ]);
+});
+
+Deno.test("chart: the first and the last bucket are labelled, however narrow it is", () => {
+  assert.deepEqual(labelledBuckets(30, 300), [0, 8, 16, 29]);
+  assert.deepEqual(labelledBuckets(8, 60), [0, 7]);
+  assert.deepEqual(labelledBuckets(3, 1000), [0, 1, 2]);
+  assert.deepEqual([labelledBuckets(1, 300), labelledBuckets(0, 300)], [[0], []]);
+  for (let count = 2; count < 400; count += 7) {
+    for (const widthPx of [200, 300, 700, 1300]) {
+      const labels = labelledBuckets(count, widthPx);
+      assert.deepEqual([labels[0], labels.at(-1)], [0, count - 1]);
+      const nearest = Math.min(...labels.slice(1).map((label, i) => label - labels[i]!));
+      assert.ok(
+        nearest * widthPx / (count - 1) >= 72 || labels.length === 2,
+        `${count} ${widthPx}`,
+      );
+    }
+  }
 });
 
 Deno.test("sse: events come whole, however the stream is cut", async () => {

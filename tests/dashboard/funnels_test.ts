@@ -138,7 +138,7 @@ test("funnels: the saved funnel shows the numbers of the API", async (visit) => 
     Conversion: percent(reply.converted / reply.entered),
     Entered: integer(reply.entered),
     Converted: integer(reply.converted),
-    "Still open": integer(reply.open),
+    "Still within the time limit": integer(reply.open),
     Excluded: integer(reply.excluded),
   });
   const bars = await visit.text(page, ".funnels-bars");

@@ -51,7 +51,7 @@ const FINDINGS = [
     pValue: 0.00123,
     adjustedPValue: 0.0041,
     score: 1.2,
-    text: "Sessions with channel “Email” rose 50 % to 150 (from 100).",
+    text: "Visits with channel “Email” rose 50 % to 150 (from 100).",
     drilldown: drilldown([EMAIL]),
   },
   {
@@ -119,7 +119,7 @@ test("A finding tells its direction, its share, and how sure it is", async (visi
   ) {
     assert(first!.includes(part), `${part}: ${first}`);
   }
-  for (const part of ["+40%", "30.0% → 42.0%", "Almost certainly not chance"]) {
+  for (const part of ["+12.0 pts", "30.0% → 42.0%", "Almost certainly not chance"]) {
     assert(second!.includes(part), `${part}: ${second}`);
   }
   assert(!second!.includes("of the change"), "a total is not a part of itself");
@@ -133,7 +133,7 @@ test("A finding tells its direction, its share, and how sure it is", async (visi
   await visit.sees(page, "it counts as 0.0041", ".definition-text");
 });
 
-test("Look closer opens the overview that shows it; back leads back", async (visit) => {
+test("Show in Overview opens the overview that shows it; back leads back", async (visit) => {
   answering(visit, reply());
   const page = await opened(visit, "&filters=%5B%5D");
   await page.focus(".insights-actions a");
@@ -195,7 +195,7 @@ test("No finding, too little history, an empty project and a failed read each sa
   answering(visit, reply([]));
   const none = await visit.open("view=insights");
   await visit.sees(none, "Nothing changed beyond chance");
-  await visit.sees(none, "334 comparisons were made");
+  await visit.sees(none, "334 comparisons: nothing");
   visit.intercept = () => undefined;
   const short = await visit.open("view=insights", { project: EMPTY });
   await visit.sees(short, "There is not enough history to compare with");

@@ -170,11 +170,11 @@ test("A key that was made before is pasted; a secret one is refused", async (vis
   const project = await ownProject(visit);
   const page = await opened(visit, project);
   assert.match(await snippet(page), new RegExp(`pk_….{4}"`));
-  await fill(page, "The key itself", project.publicKey);
+  await fill(page, "Paste your key", project.publicKey);
   await visit.sees(page, `"${project.publicKey}"`, ".settings-install pre");
-  await fill(page, "The key itself", project.secretKey);
+  await fill(page, "Paste your key", project.secretKey);
   await visit.sees(page, "This is a secret key", ".settings-install");
-  await fill(page, "The key itself", "pk_of_another_project");
+  await fill(page, "Paste your key", "pk_of_another_project");
   await visit.sees(page, "No public key of this project", ".settings-install");
 });
 
@@ -278,7 +278,7 @@ test("Without the scope admin: the settings can be read, and why not changed", a
   for (const absent of ["Create a key", "Create a project", "Look up", "Save changes"]) {
     assert.ok(!seen.includes(absent), absent);
   }
-  await fill(page, "The key itself", project.publicKey);
+  await fill(page, "Paste your key", project.publicKey);
   await visit.sees(page, project.publicKey, ".settings-install pre");
   assert.ok(!asked.some((path) => path.startsWith("/v1/projects")), asked.join());
 });

@@ -11,7 +11,7 @@ import {
   go,
   sharedParams,
 } from "../location_state.ts";
-import { integer } from "../number_format.ts";
+import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { ExportButton } from "./events_export.tsx";
 import { EventsTable } from "./events_table.tsx";
@@ -138,7 +138,7 @@ export function EventsView() {
             <button type="button" class="button" disabled={isLoadingMore} onClick={tail.more}>
               {isLoadingMore ? "Loading…" : "Show older events"}
             </button>
-            <span class="muted">{integer(events.length)} events shown</span>
+            <span class="muted">{counted(events.length, "event")} shown</span>
           </div>
         )}
       </Panel>

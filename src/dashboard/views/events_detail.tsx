@@ -70,7 +70,7 @@ function personGroup(event: StoredEvent): Group {
       field("userId", event.userId),
       { label: "Anonymous id", value: event.anonymousId },
       { label: "Visitor hash", value: server?.hash },
-      { label: "Session id", value: event.sessionId },
+      { label: "Visit id, as sent", value: event.sessionId },
       { label: "IP address", value: server?.ip },
       field("country", server?.geo?.country),
       field("region", server?.geo?.region),

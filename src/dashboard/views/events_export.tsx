@@ -7,7 +7,7 @@ import { Segments } from "../field.tsx";
 import { filterText } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { bots, currentDates, filters, type Params, sharedParams } from "../location_state.ts";
-import { dateSpan, integer } from "../number_format.ts";
+import { counted, dateSpan, integer } from "../number_format.ts";
 import { useRead } from "../resource.ts";
 import { exportedFile, type ExportFormat } from "./events_export_stream.ts";
 
@@ -69,7 +69,7 @@ function selectionText(): string {
   const people = bots.value === "exclude"
     ? "without bots"
     : bots.value === "only"
-    ? "bots alone"
+    ? "only bots"
     : "with bots";
   return [dateSpan(from, to), ...chosen, people].join(" · ");
 }
@@ -79,10 +79,12 @@ function ProgressLine({ progress, expected }: { progress: Progress; expected: nu
   const most = expected === null || expected < events ? null : expected;
   const text = problem ??
     (state === "idle"
-      ? expected === null ? "" : `About ${integer(expected)} events`
+      ? expected === null ? "" : `About ${counted(expected, "event")}`
       : state === "done"
-      ? `${integer(events)} events are in the file`
-      : `${integer(events)}${most === null ? "" : ` of about ${integer(most)}`} events`);
+      ? `${counted(events, "event")} saved in the file`
+      : most === null
+      ? counted(events, "event")
+      : `${integer(events)} of about ${counted(most, "event")}`);
   return (
     <div class="events-progress">
       {state === "running" && (

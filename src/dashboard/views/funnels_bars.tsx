@@ -13,7 +13,7 @@ function Passage({ step, isWorst }: { step: FunnelStep; isWorst: boolean }) {
         <strong>{percent(conversionFromPrevious.value)}</strong> went on
       </span>
       <span class={isWorst ? "funnels-worst" : ""}>
-        <strong>{integer(dropoff)}</strong> lost{isWorst && <em>, the most</em>}
+        <strong>{integer(dropoff)}</strong> lost{isWorst && <em>(biggest drop)</em>}
       </span>
       <span>
         median <strong>{duration(median)}</strong>
@@ -85,7 +85,9 @@ export function FunnelBars({ data }: { data: FunnelReply }) {
                 </span>
                 <span class="funnels-actors">
                   {integer(step.actors)}
-                  <span class="visually-hidden">people,</span>
+                  <span class="visually-hidden">
+                    {step.actors === 1 ? "person," : "people,"}
+                  </span>
                 </span>
                 <span class="funnels-share">
                   {percent(step.conversionFromStart.value)}

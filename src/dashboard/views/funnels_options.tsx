@@ -31,10 +31,10 @@ const ORDERS: readonly Choice[] = [
   { value: "unordered", label: "In any order" },
 ];
 const ENTRIES: readonly Choice[] = [
-  { value: "any", label: "Best attempt" },
+  { value: "any", label: "Furthest attempt" },
   { value: "first", label: "First attempt" },
 ];
-const NO_BREAKDOWN: Choice = { value: "", label: "Nothing" };
+const NO_BREAKDOWN: Choice = { value: "", label: "No breakdown" };
 const BY_CHOICES: readonly Choice[] = [
   NO_BREAKDOWN,
   ...FIELDS.map(({ field, label, group }) => ({ value: field, label, group })),
@@ -42,7 +42,7 @@ const BY_CHOICES: readonly Choice[] = [
 ].toSorted((a, b) => rank(a.group) - rank(b.group));
 
 function rank(group: string | undefined): number {
-  return [undefined, "Visitor", "Visit", "Event"].indexOf(group);
+  return [undefined, "People", "Visit", "Event"].indexOf(group);
 }
 
 /** A field with its definition beside the label. */
@@ -128,7 +128,7 @@ function Exclusions({ value: { exclude }, onChange }: OptionsProps) {
           </div>
           <div class="funnels-step-fields">
             <MatchEditor
-              label={exclude.length === 1 ? "Must not happen" : `Must not happen ${i + 1}`}
+              label={exclude.length === 1 ? "People who did" : `People who did ${i + 1}`}
               value={match}
               onChange={(changed) => onChange({ exclude: exclude.with(i, changed) })}
             />
@@ -142,9 +142,9 @@ function Exclusions({ value: { exclude }, onChange }: OptionsProps) {
             class="button button-quiet"
             onClick={() => onChange({ exclude: [...exclude, NEW_EXCLUSION] })}
           >
-            <Icon name="plus" /> Event that must not happen
+            <Icon name="plus" /> Exclude people who did
           </button>
-          <Definition of="Event that must not happen" text={FUNNEL_WORDS.exclude} />
+          <Definition of="Exclude people who did" text={FUNNEL_WORDS.exclude} />
         </p>
       )}
     </div>

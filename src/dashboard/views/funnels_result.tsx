@@ -33,7 +33,7 @@ function stateText(state: RunState, draft: Draft, data: FunnelReply | null): str
   if (left === 0) return at;
   return `${at} ${left === 1 ? "A condition" : `${left} conditions`} without a value ${
     left === 1 ? "is" : "are"
-  } left out.`;
+  } excluded.`;
 }
 
 /** Whether what is shown is what the form says. */
@@ -57,7 +57,11 @@ function Tiles({ data }: { data: FunnelReply }) {
       <KpiTile label="Conversion" definition={FUNNEL_WORDS.conversion} value={percent(rate)} />
       <KpiTile label="Entered" definition={enteredMeaning} value={integer(entered)} />
       <KpiTile label="Converted" definition={FUNNEL_WORDS.converted} value={integer(converted)} />
-      <KpiTile label="Still open" definition={FUNNEL_WORDS.open} value={integer(open)} />
+      <KpiTile
+        label="Still within the time limit"
+        definition={FUNNEL_WORDS.open}
+        value={integer(open)}
+      />
       <KpiTile label="Excluded" definition={FUNNEL_WORDS.excluded} value={integer(excluded)} />
     </div>
   );
@@ -83,6 +87,7 @@ function Actions({ data, name, isTable, onTable }: {
       {data && (
         <CsvButton
           name={`funnel ${name} ${from} to ${to}`}
+          table="Steps of the funnel"
           content={() => csvOf(stepColumns(data), data.steps.map((_, i) => i))}
         />
       )}

@@ -68,15 +68,13 @@ function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGrou
       show: ({ entered }) => integer(entered),
       isNumber: true,
     },
-    // The first step is who entered, the last one the conversion.
-    ...data.steps.slice(1, -1).map((_, k): Column<FunnelGroup> => ({
-      title: `${k + 2}. ${stepName(data, k + 1)}`,
-      definition: FUNNEL_WORDS.fromStart,
-      value: ({ steps }) => steps[k + 1]!.conversionFromStart.value,
-      show: ({ steps }) => percent(steps[k + 1]!.conversionFromStart.value),
+    {
+      title: "Conversion",
+      definition: FUNNEL_WORDS.conversion,
+      value: ({ converted, entered }) => rateOf(converted, entered),
+      show: ({ converted, entered }) => <strong>{percent(rateOf(converted, entered))}</strong>,
       isNumber: true,
-      isMinor: true,
-    })),
+    },
     {
       title: "Converted",
       definition: FUNNEL_WORDS.converted,
@@ -85,13 +83,15 @@ function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGrou
       isNumber: true,
       isMinor: true,
     },
-    {
-      title: "Conversion",
-      definition: FUNNEL_WORDS.conversion,
-      value: ({ converted, entered }) => rateOf(converted, entered),
-      show: ({ converted, entered }) => <strong>{percent(rateOf(converted, entered))}</strong>,
+    // What the funnel comes to stands first: of many steps the last columns are scrolled to.
+    ...data.steps.slice(1, -1).map((_, k): Column<FunnelGroup> => ({
+      title: `${k + 2}. ${stepName(data, k + 1)}`,
+      definition: FUNNEL_WORDS.fromStart,
+      value: ({ steps }) => steps[k + 1]!.conversionFromStart.value,
+      show: ({ steps }) => percent(steps[k + 1]!.conversionFromStart.value),
       isNumber: true,
-    },
+      isMinor: true,
+    })),
   ];
 }
 

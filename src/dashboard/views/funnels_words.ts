@@ -38,8 +38,8 @@ export const FUNNEL_WORDS = {
   entered: "Different people who did the first step in the range.",
   enteredUnordered: "Different people who did any of the steps in the range.",
   converted: "Different people who reached the last step in time.",
-  open: "People who have not reached the last step, but whose time for it is not over yet.",
-  excluded: "People whose best attempt ended because they did an event that must not happen.",
+  open: "People who have not reached the last step, and still have time for it.",
+  excluded: "People whose furthest attempt ended because they did an excluded event.",
   actors: "Different people who reached the step, in the attempt that counts.",
   fromStart: "People who reached the step, as a share of all who entered.",
   fromPrevious: "People who reached the step, as a share of those who reached the one before.",
@@ -50,8 +50,8 @@ export const FUNNEL_WORDS = {
   order:
     "In order: other events may lie between. Strictly: each step is the very next event, clicks and scrolls aside. Any order: a step counts how many different ones people did.",
   entry:
-    "Best attempt: of all times that someone began, the one that came furthest counts. First attempt: only the first time in the range.",
-  exclude: "An attempt ends where one of these happens before the next step.",
+    "Furthest attempt: of all times that someone began, the one that came furthest counts. First attempt: only the first time in the range.",
+  exclude: "People whose attempt is ended by one of these events, before the next step.",
   by: "Splits people by this, as it was when they entered.",
 } as const;
 
@@ -66,7 +66,7 @@ export function stepName({ query, steps }: FunnelReply, index: number): string {
 
 const MATCH_NAMES: Readonly<Record<string, string>> = {
   steps: "Step",
-  exclude: "Event that must not happen",
+  exclude: "Excluded event",
 };
 
 /** A refusal with the place as the form calls it: "Step 2, condition 1: A group is not closed." */

@@ -6,7 +6,7 @@ import { Dialog, DialogButtons } from "../dialog.tsx";
 import { Segments, TextField } from "../field.tsx";
 import { sharedParams } from "../location_state.ts";
 import { type EventMatch, matchBody, MatchEditor } from "../match_editor.tsx";
-import { integer } from "../number_format.ts";
+import { counted } from "../number_format.ts";
 import { useRead } from "../resource.ts";
 import { usePropertyKeys } from "../suggestions.ts";
 import { useChange } from "./funnels_saving.tsx";
@@ -66,7 +66,7 @@ function MatchCount({ match }: { match: EventMatch }) {
         ? "Choose an event to see how many people did it in this range."
         : !isCurrent || data === null
         ? state === "error" ? "This match could not be counted." : "Counting…"
-        : `${integer(data.entered)} ${data.entered === 1 ? "person" : "people"} in this range.`}
+        : `${counted(data.entered, "person", "people")} in this range.`}
     </p>
   );
 }

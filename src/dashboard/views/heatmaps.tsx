@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { DEFINITIONS } from "../definitions.ts";
 import { Segments } from "../field.tsx";
 import { go, type Params, sharedParams, viewParam } from "../location_state.ts";
-import { integer } from "../number_format.ts";
+import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { type Resource, usePages, useRead } from "../resource.ts";
 import { MissingPicture, PictureLine, Recapture, usePicture } from "./heatmaps_capture.tsx";
@@ -46,8 +46,8 @@ const KIND_NOUNS: Readonly<Record<Kind, readonly [string, string]>> = {
   scroll: ["page view", "page views"],
 };
 
-function counted(kind: Kind, count: number): string {
-  return `${integer(count)} ${KIND_NOUNS[kind][count === 1 ? 0 : 1]}`;
+function countOf(kind: Kind, count: number): string {
+  return counted(count, ...KIND_NOUNS[kind]);
 }
 
 /** What is drawn, and what could not be, in numbers. */
@@ -56,20 +56,20 @@ function Sample({ reply, kind }: { reply: HeatmapReply; kind: Kind }) {
   if (kind === "scroll") {
     return (
       <p class="heatmaps-sample">
-        <strong>{counted(kind, scroll[0]?.reached ?? 0)}</strong> with a recorded depth
+        <strong>{countOf(kind, scroll[0]?.reached ?? 0)}</strong> with a recorded depth
       </p>
     );
   }
   const drawn = points.reduce((sum, { count }) => sum + count, 0);
   const rest = kind === "click" ? sample.clicks - drawn : 0;
-  const people = `${integer(sample.visitors)} ${sample.visitors === 1 ? "visitor" : "visitors"}`;
+  const people = counted(sample.visitors, "visitor");
   return (
     <p class="heatmaps-sample">
-      <strong>{counted(kind, drawn)}</strong>
+      <strong>{countOf(kind, drawn)}</strong>
       <span class="muted">
         {kind === "click"
           ? ` of ${people}${rest === 0 ? "" : `, and ${integer(rest)} without a position`}`
-          : ` of ${counted("click", sample.clicks)} by ${people}`}
+          : ` of ${counted(sample.clicks, "click")} by ${people}`}
       </span>
     </p>
   );

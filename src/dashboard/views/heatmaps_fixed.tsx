@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useMemo } from "preact/hooks";
 import { Definition } from "../definition.tsx";
-import { integer } from "../number_format.ts";
+import { counted, integer } from "../number_format.ts";
 import { DotLayer } from "./heatmaps_canvas.tsx";
 import { type Device, type HeatmapReply, WINDOWS } from "./heatmaps_replies.ts";
 
@@ -10,7 +10,7 @@ const SIDE_PX = 300;
 const MARGIN_PX = 30;
 
 const DEFINITION =
-  "Menus, chat buttons and bars that stay in place while the page scrolls. Their clicks are shown where they are in the window, since they belong to no place on the page.";
+  "Menus, chat buttons and bars that are fixed on screen while the page scrolls. Their clicks are shown where they are in the window, since they belong to no place on the page.";
 
 /** Clicks on what does not scroll with the page, in a window of their own; nothing where there are none. */
 export function FixedClicks({ reply, device }: { reply: HeatmapReply; device: Device }) {
@@ -22,13 +22,13 @@ export function FixedClicks({ reply, device }: { reply: HeatmapReply; device: De
   }, [points, widthPx, heightPx]);
   if (points.length === 0) return null;
   const clicks = points.reduce((sum, { count }) => sum + count, 0);
-  const counted = `${integer(clicks)} ${clicks === 1 ? "click" : "clicks"}`;
+  const told = counted(clicks, "click");
   return (
     <figure class="heatmaps-fixed">
       <div
         class="heatmaps-page heatmaps-window"
         role="img"
-        aria-label={`${counted} on elements that stay in place, shown in the window`}
+        aria-label={`${told} on elements that are fixed on screen, shown in the window`}
         style={{
           width: `${sheet.widthPx * sheet.scale}px`,
           height: `${sheet.heightPx * sheet.scale}px`,
@@ -40,10 +40,10 @@ export function FixedClicks({ reply, device }: { reply: HeatmapReply; device: De
       </div>
       <figcaption class="heatmaps-fixed-text">
         <span class="heatmaps-fixed-title">
-          Elements that stay in place
-          <Definition of="Elements that stay in place" text={DEFINITION} />
+          Fixed on screen
+          <Definition of="Fixed on screen" text={DEFINITION} />
         </span>
-        <strong class="heatmaps-fixed-count">{counted}</strong>
+        <strong class="heatmaps-fixed-count">{told}</strong>
         <span class="muted">
           {`On menus, buttons and bars that do not scroll with the page, in a window of ${
             integer(widthPx)

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useId } from "preact/hooks";
-import { integer } from "../number_format.ts";
+import { counted } from "../number_format.ts";
 import type { Kind } from "./heatmaps_replies.ts";
 
 interface LegendProps {
@@ -21,7 +21,7 @@ export function Legend({ kind, most, isDots }: LegendProps) {
       </div>
     );
   }
-  const busiest = `${integer(most)} ${most === 1 ? "click" : "clicks"} on a spot`;
+  const busiest = `${counted(most, "click")} in one place`;
   if (isDots) {
     return (
       <div class="heatmaps-legend">

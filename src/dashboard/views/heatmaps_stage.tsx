@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { integer, percent } from "../number_format.ts";
+import { counted, integer, percent } from "../number_format.ts";
 import { DensityLayer, DotLayer, type Sheet } from "./heatmaps_canvas.tsx";
 import { bandsOf, clicksAround, heatColour, pageSize, reachAt } from "./heatmaps_density.ts";
 import type { Device, HeatmapReply, Kind, Reach } from "./heatmaps_replies.ts";
@@ -66,7 +66,7 @@ function Hint({ reply, kind, sheet, at }: HintProps) {
   else {
     const clicks = clicksAround(points, { xPx, yPx, widthPx: sheet.widthPx }, NEAR_PX);
     if (clicks === 0) return null;
-    text = `${integer(clicks)} ${clicks === 1 ? "click" : "clicks"} around here`;
+    text = `${counted(clicks, "click")} around here`;
   }
   const isLeft = at.xPx > sheet.widthPx * sheet.scale / 2;
   return (

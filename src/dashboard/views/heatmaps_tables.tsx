@@ -40,7 +40,7 @@ function pointColumns(all: number): Column<Point>[] {
       isNumber: true,
     },
     {
-      title: "Stays in place",
+      title: "Fixed on screen",
       definition: "Whether what was clicked keeps its place in the window while the page scrolls.",
       value: ({ fixed }) => fixed,
       show: ({ fixed }) => fixed ? "Yes" : "No",

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { CsvButton, type CsvContent } from "../csv_button.tsx";
 import { Icon } from "../icons.tsx";
 import { currentDates, effectiveTimezone, go, sharedParams } from "../location_state.ts";
-import { dateTime, integer } from "../number_format.ts";
+import { counted, dateTime, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
 import { FindingView } from "./insights_finding.tsx";
@@ -81,9 +81,10 @@ function emptyOf(reply: InsightsReply) {
   if (reply.previous === null) return <TooShort />;
   return (
     <EmptyNote title="Nothing changed beyond chance" icon="insights">
-      {integer(reply.tested)} comparisons were made with {previousText(reply)}{" "}
-      and with the same weekdays in {integer(reply.weeks)}{" "}
-      weeks before. None of them moved enough to be told from the usual ups and downs.
+      Compared with {previousText(reply)}, and with the same weekdays in{" "}
+      {counted(reply.weeks, "week")} before.{" "}
+      {counted(reply.tested, "comparison")}: nothing moved enough to be told from the usual ups and
+      downs.
     </EmptyNote>
   );
 }
@@ -96,10 +97,9 @@ function Findings({ reply }: { reply: InsightsReply }) {
   return (
     <>
       <p class="muted insights-summary">
-        Compared with {previousText(reply)}, and with the same weekdays in {integer(reply.weeks)}
-        {" "}
-        weeks before. {integer(tested)} comparisons, {integer(findings.length)}{" "}
-        {findings.length === 1 ? "finding" : "findings"}.
+        Compared with {previousText(reply)}, and with the same weekdays in{" "}
+        {counted(reply.weeks, "week")} before. {counted(tested, "comparison")},{" "}
+        {counted(findings.length, "finding")}.
       </p>
       <ul class="insights-list">
         {shown.map((finding) => (
@@ -140,6 +140,7 @@ export function InsightsView() {
       actions={hasFindings && (
         <CsvButton
           name={`insights ${from} to ${to}`}
+          table="What changed"
           content={() => findingsCsv(data.findings)}
         />
       )}

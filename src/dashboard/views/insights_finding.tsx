@@ -13,6 +13,7 @@ import {
   contributionText,
   figureText,
   type Finding,
+  isRate,
   weekdaysFigures,
   weekdaysText,
 } from "./insights_words.ts";
@@ -40,7 +41,7 @@ function CopyRead({ drilldown }: { drilldown: string }) {
     return (
       <input
         class="input insights-read"
-        aria-label="Address of the read"
+        aria-label="API request"
         readOnly
         value={url}
         ref={(field) => field?.select()}
@@ -50,19 +51,19 @@ function CopyRead({ drilldown }: { drilldown: string }) {
   return (
     <button type="button" class="button button-quiet" title={url} onClick={copy}>
       <Icon name={state === "copied" ? "check" : "copy"} />{" "}
-      <span role="status">{state === "copied" ? "Copied" : "Copy the read"}</span>
+      <span role="status">{state === "copied" ? "Copied" : "Copy API request"}</span>
     </button>
   );
 }
 
-function LookCloser({ drilldown, metric, text }: Finding) {
+function ShowInOverview({ drilldown, metric, text }: Finding) {
   const changes = destinationOf(drilldown, metric);
   if (changes === null) return null;
   return (
     <a
       class="button"
       href={hrefFor(changes)}
-      aria-label={`Look closer: ${text}`}
+      aria-label={`Show in Overview: ${text}`}
       onClick={(event) => {
         // Another tab is the browser's business.
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
@@ -70,7 +71,7 @@ function LookCloser({ drilldown, metric, text }: Finding) {
         go(changes);
       }}
     >
-      <Icon name="expand" /> Look closer
+      <Icon name="expand" /> Show in Overview
     </a>
   );
 }
@@ -91,7 +92,13 @@ function Direction({ finding }: { finding: Finding }) {
             <Icon name="fall" size={12} /> Gone
           </span>
         )
-        : <Change value={change} isDownGood={metric === "bounceRate"} />}
+        : (
+          <Change
+            value={isRate(metric) ? current - previous : change}
+            isRate={isRate(metric)}
+            isDownGood={metric === "bounceRate"}
+          />
+        )}
       <span class="insights-figures muted">
         {figureText(metric, previous)} → {figureText(metric, current)}
       </span>
@@ -128,7 +135,7 @@ export function FindingView({ finding, tested }: { finding: Finding; tested: num
           </li>
         </ul>
         <div class="insights-actions">
-          <LookCloser {...finding} />
+          <ShowInOverview {...finding} />
           <CopyRead drilldown={drilldown} />
         </div>
       </div>

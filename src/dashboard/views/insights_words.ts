@@ -1,4 +1,4 @@
-import { change, decimal, integer, percent } from "../number_format.ts";
+import { change, counted, decimal, integer, percent, points } from "../number_format.ts";
 
 /** What one finding of `GET /v1/insights` tells. */
 export interface Finding {
@@ -52,20 +52,27 @@ export function certaintyText({ pValue, adjustedPValue }: Finding, tested: numbe
   return `p-value ${
     pText(pValue)
   }: how likely chance alone would bring a change this large. After ${
-    integer(tested)
-  } comparisons in all, it counts as ${pText(adjustedPValue)}.`;
+    counted(tested, "comparison")
+  } in all, it counts as ${pText(adjustedPValue)}.`;
+}
+
+/** A rate changes in points, all else in percent. */
+export function isRate(metric: string): boolean {
+  return metric === "bounceRate";
 }
 
 /** A figure of the metric. */
 export function figureText(metric: string, value: number): string {
-  return metric === "bounceRate" ? percent(value) : integer(Math.round(value));
+  return isRate(metric) ? percent(value) : integer(Math.round(value));
 }
 
 /** The comparison with the same weekdays, which most sentences leave out. */
-export function weekdaysText({ weekdays }: Finding): string {
-  return weekdays.change === null
-    ? "None on the same weekdays before"
-    : `${change(weekdays.change)} on the same weekdays`;
+export function weekdaysText({ metric, weekdays }: Finding): string {
+  if (weekdays.change === null) return "No earlier data on the same weekdays";
+  const told = isRate(metric)
+    ? points(weekdays.current - weekdays.expected)
+    : change(weekdays.change);
+  return `${told} on the same weekdays`;
 }
 
 /** The numbers behind `weekdaysText`. */

@@ -82,8 +82,20 @@ export const FIGURES: readonly Figure[] = [
   },
 ];
 
-/** (current − previous) / previous; null where there is nothing to divide by. */
-export function changeOf(current: number | null, previous: number | null): number | null {
-  if (current === null || previous === null || previous === 0) return null;
-  return (current - previous) / previous;
+/** A rate changes in points, all else in percent. */
+export function isRate({ unit }: Pick<Figure, "unit">): boolean {
+  return unit === "fraction";
+}
+
+/**
+ * (current − previous) / previous, null where there is nothing to divide by; of a rate the difference.
+ */
+export function changeOf(
+  figure: Pick<Figure, "unit">,
+  current: number | null,
+  previous: number | null,
+): number | null {
+  if (current === null || previous === null) return null;
+  if (isRate(figure)) return current - previous;
+  return previous === 0 ? null : (current - previous) / previous;
 }

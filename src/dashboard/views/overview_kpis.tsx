@@ -9,7 +9,7 @@ import { dateSpan } from "../number_format.ts";
 import { ErrorNote, Skeleton } from "../panel.tsx";
 import type { KpisReply } from "../replies.ts";
 import type { Resource } from "../resource.ts";
-import { changeOf, type Figure, FIGURES } from "./overview_figures.ts";
+import { changeOf, type Figure, FIGURES, isRate } from "./overview_figures.ts";
 
 const CHART_PX = 280;
 
@@ -25,7 +25,8 @@ function Tiles({ data, chosen }: { data: KpisReply | null; chosen: Figure }) {
             key={id}
             {...{ label, definition, isDownGood }}
             value={data === null ? null : format(now)}
-            change={before === undefined ? undefined : changeOf(now, before)}
+            change={before === undefined ? undefined : changeOf(figure, now, before)}
+            isRate={isRate(figure)}
             previous={before === undefined ? undefined : format(before)}
             isSelected={figure === chosen}
             onSelect={() => go({ params: { metric: id === FIGURES[0]!.id ? null : id } })}

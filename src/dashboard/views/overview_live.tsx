@@ -4,7 +4,7 @@ import { DEFINITIONS } from "../definitions.ts";
 import { type Column, DataTable } from "../data_table.tsx";
 import type { Live } from "../live_stream.ts";
 import { addFilter } from "../location_state.ts";
-import { integer } from "../number_format.ts";
+import { counted, integer } from "../number_format.ts";
 import { EmptyNote, ErrorNote, Panel, Skeleton } from "../panel.tsx";
 import type { LiveReply } from "../replies.ts";
 
@@ -22,7 +22,7 @@ export function LiveLine({ live: { data, problem } }: { live: Live }) {
         )
         : (
           <span>
-            <strong>{integer(count)}</strong> {count === 1 ? "visitor" : "visitors"} now{" "}
+            <strong>{counted(count ?? 0, "visitor")}</strong> now{" "}
             <span class="muted">· {integer(data.visitors.last30Minutes)} in 30 minutes</span>
           </span>
         )}
@@ -53,7 +53,7 @@ function Minutes({ series }: Pick<LiveReply, "series">) {
       <div
         class="live-bars"
         role="img"
-        aria-label={`${integer(sum)} page views in the last 30 minutes`}
+        aria-label={`${counted(sum, "page view")} in the last 30 minutes`}
       >
         {series.map(({ start, label, pageviews }) => (
           <span
@@ -66,7 +66,7 @@ function Minutes({ series }: Pick<LiveReply, "series">) {
       </div>
       <figcaption class="live-caption">
         <span>30 minutes ago</span>
-        <span>{integer(sum)} page views</span>
+        <span>{counted(sum, "page view")}</span>
         <span>now</span>
       </figcaption>
     </figure>

@@ -106,6 +106,7 @@ function Cohorts({ of, question }: { of: Resource<RetentionReply>; question: Que
         actions={data !== null && !isEmpty && (
           <CsvButton
             name={`retention ${from} to ${to}`}
+            table="Cohorts"
             content={() => triangleCsv(data)}
           />
         )}

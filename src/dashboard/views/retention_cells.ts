@@ -1,4 +1,4 @@
-import { bucketLabel, integer, NOTHING, percent } from "../number_format.ts";
+import { bucketLabel, counted, integer, NOTHING, percent } from "../number_format.ts";
 import type { Rate } from "../replies.ts";
 import type { CsvContent } from "../csv_button.tsx";
 import type { Every } from "./retention_question.ts";
@@ -52,7 +52,7 @@ export function periodName(every: Every, period: number): string {
 }
 
 const countWords = ({ numerator, denominator }: Rate): string =>
-  `${integer(numerator)} of ${integer(denominator)} people`;
+  `${integer(numerator)} of ${counted(denominator, "person", "people")}`;
 
 function cellOf(
   { period, actors, rate, complete }: CohortReply["cells"][number],

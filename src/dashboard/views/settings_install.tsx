@@ -151,7 +151,7 @@ function KeyChoice(props: KeyChoiceProps) {
       )}
       {!isKnown && (
         <TextField
-          label="The key itself"
+          label="Paste your key"
           value={pasted}
           onChange={(text) => onPaste(text.trim())}
           placeholder="pk_…"

@@ -174,7 +174,13 @@ export function KeysPanel({ keys, onTask }: KeysPanelProps) {
             {isAll ? "Hide" : "Show"} revoked and expired ones ({past.length})
           </button>
         )}
-        {all.length > 0 && <CsvButton name="keys" content={() => csvOf(COLUMNS, all)} />}
+        {all.length > 0 && (
+          <CsvButton
+            name="keys"
+            table="Keys of the project"
+            content={() => csvOf(COLUMNS, all)}
+          />
+        )}
       </div>
     </Panel>
   );

@@ -7,7 +7,7 @@ import { download } from "../download.ts";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
-import { dateTime, integer, NOTHING } from "../number_format.ts";
+import { counted, dateTime, NOTHING } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 
 const DEFINITION =
@@ -36,10 +36,6 @@ function pathOf(id: string): string {
 
 function when(instant: string | null): string {
   return instant === null ? NOTHING : dateTime(instant, effectiveTimezone.value);
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${integer(count)} ${count === 1 ? one : many}`;
 }
 
 /** Finding a person, and erasing who was found. */
@@ -107,7 +103,7 @@ function Found({ person, isBusy, onErase }: FoundProps) {
       </dl>
       <div class="settings-actions">
         <button type="button" class="button" onClick={save}>
-          <Icon name="download" /> Save all of it
+          <Icon name="download" /> Download this person's data
         </button>
         <button type="button" class="button button-danger" disabled={isBusy} onClick={onErase}>
           <Icon name="trash" /> Erase this person
@@ -123,7 +119,7 @@ export function PersonPanel() {
   const [isAsked, setAsked] = useState(false);
   const { found, note, isBusy, find, erase } = usePerson();
   return (
-    <Panel title="One person's data" definition={DEFINITION}>
+    <Panel title="Data requests (GDPR)" definition={DEFINITION}>
       <form
         class="settings-form"
         onSubmit={(event) => {

@@ -7,7 +7,7 @@ import { session, signOut, token } from "../session.ts";
 import { type Theme, theme } from "../theme.ts";
 
 const THEMES = [
-  { value: "system", label: "As the system" },
+  { value: "system", label: "System" },
   { value: "light", label: "Light" },
   { value: "dark", label: "Dark" },
 ];

@@ -18,14 +18,14 @@ const MEASURE_CHOICES: readonly Choice[] = MEASURES.map(({ kind, label, ofProper
   group: ofProperty ? "Of a property" : "Of the event",
 }));
 const BY_CHOICES: readonly Choice[] = [
-  { value: "", label: "Not split" },
+  { value: "", label: "No breakdown" },
   ...FIELDS.map(({ field, label, group }) => ({ value: field, label, group })),
   { value: PROPERTY, label: "Property…", group: "Event" },
 ].toSorted((a, b) => orderOf(a) - orderOf(b));
 
 /** Choices of one group have to follow each other. */
 function orderOf({ group }: Choice): number {
-  return [undefined, "Event", "Visit", "Visitor"].indexOf(group);
+  return [undefined, "Event", "Visit", "People"].indexOf(group);
 }
 
 /** Another question has other lines. */

@@ -13,8 +13,8 @@ export interface Measure {
 export const MEASURES: readonly Measure[] = [
   {
     kind: "total",
-    label: "How often",
-    definition: "How often the event happened.",
+    label: "Event count",
+    definition: "The number of events.",
     ofProperty: false,
   },
   {
@@ -25,8 +25,8 @@ export const MEASURES: readonly Measure[] = [
   },
   {
     kind: "perVisitor",
-    label: "How often per visitor",
-    definition: "How often it happened, divided by the people who did it.",
+    label: "Events per visitor",
+    definition: "The number of events, divided by the people who did them.",
     ofProperty: false,
   },
   {

@@ -28,7 +28,7 @@ const AVERAGED = ["total", "visitors", "sum"];
 
 const TEXTS = {
   whole:
-    "The range as a whole. People cannot be added up over periods, and averages and percentiles neither: where it cannot be told exactly, it is left out.",
+    "The range as a whole. People cannot be added up over periods, and averages and percentiles neither: where it cannot be told exactly, it is not shown.",
   mean: "Of the complete periods alone, empty ones included.",
   extreme: "Of the complete periods alone.",
 };
@@ -206,12 +206,13 @@ export function TrendsResult({ reply, lines }: TrendsResultProps) {
           <TableSwitch isTable={isTable} onSwitch={setTable} />
           <CsvButton
             name={`trends over time ${from} to ${to}`}
+            table={chart.title}
             content={() => chartCsv({ ...chart, lines })}
           />
         </div>
       </div>
       <DataTable
-        caption="Lines, and what they come to"
+        caption="Totals of the lines"
         columns={figureColumns({ rows, kind, interval, format, onToggle: toggle, isFull })}
         rows={rows}
         rowKey={({ line }) => line.key}

@@ -1,0 +1,93 @@
+/// <reference lib="dom" />
+import { fieldLabel, valueLabel } from "./filter_fields.ts";
+import { Icon } from "./icons.tsx";
+import { dateIn, type Filter } from "./location_query.ts";
+import { effectiveTimezone } from "./location_state.ts";
+import { useRead } from "./resource.ts";
+
+interface Warning {
+  readonly code: string;
+  readonly parameter: string;
+  readonly field: string;
+  readonly value: string;
+  readonly suggestions?: readonly string[];
+}
+
+interface Warned {
+  readonly query: { readonly warnings: readonly Warning[] };
+}
+
+/** Whole values are compared; of parts and patterns nobody says that they never were. */
+function isCompared({ field, op, values }: Filter): boolean {
+  return (op === "is" || op === "is_not") && values.length > 0 && field !== "properties.";
+}
+
+/** What the API warns of: asked with the smallest read there is, of one day. */
+function useWarnings(filters: readonly Filter[]): readonly Warning[] {
+  const compared = filters.filter(isCompared);
+  const day = dateIn(effectiveTimezone.value, Date.now());
+  const path = compared.length === 0 ? null : "/v1/trends";
+  const { data } = useRead<Warned>(path, {
+    filters: JSON.stringify(compared),
+    from: day,
+    to: day,
+    interval: "day",
+  });
+  if (data === null) return [];
+  return data.query.warnings.filter(({ code, field, value }) =>
+    code === "value_never_seen" &&
+    compared.some((filter) => filter.field === field && filter.values.map(String).includes(value))
+  );
+}
+
+interface NeverSeenProps {
+  readonly filters: readonly Filter[];
+  /** Puts one value in the place of another, in every filter on the field. */
+  readonly onReplace: (field: string, value: string, by: string) => void;
+}
+
+const nameOf = (field: string) => field === "name" ? "event" : fieldLabel(field).toLowerCase();
+
+/** Says which values of filters the project has never had, with what may have been meant. */
+export function NeverSeen({ filters, onReplace }: NeverSeenProps) {
+  const warnings = useWarnings(filters);
+  return (
+    <div role="status" class={warnings.length === 0 ? "visually-hidden" : "never-seen"}>
+      {warnings.map(({ field, value, suggestions = [] }) => (
+        <p key={`${field} ${value}`} class="never-seen-line">
+          <Icon name="insights" size={14} /> Nothing has the {nameOf(field)}{" "}
+          <em>{valueLabel(field, value)}</em>. {suggestions.length > 0 && (
+            <>
+              Did you mean {suggestions.map((each, i) => (
+                <span key={each}>
+                  {i > 0 && " or "}
+                  <button
+                    type="button"
+                    class="link-button"
+                    onClick={() => onReplace(field, value, each)}
+                  >
+                    {valueLabel(field, each)}
+                  </button>
+                </span>
+              ))}?
+            </>
+          )}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** The filters with one value of a field in the place of another, each once. */
+export function withValueReplaced(
+  filters: readonly Filter[],
+  field: string,
+  value: string,
+  by: string,
+): Filter[] {
+  return filters.map((filter) => {
+    if (filter.field !== field || !isCompared(filter)) return filter;
+    const values = filter.values.map((each) => String(each) === value ? by : each);
+    return { ...filter, values: [...new Set(values)] };
+  });
+}
