@@ -8,7 +8,7 @@ const DESCRIPTORS = 256;
 const SILENT = 600;
 
 onBothEngines("descriptors that run out: the server stays and serves", async (_t, db) => {
-  await using server = await startServer(db.env, DESCRIPTORS);
+  await using server = await startServer(db.env, { descriptorsMax: DESCRIPTORS });
   await using load = new Load(() => server.url, { clients: 2, eventsPerBatch: 5 });
   load.start();
   using stack = new DisposableStack();

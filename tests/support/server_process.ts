@@ -40,6 +40,13 @@ export async function until(ms: number, check: () => Promise<boolean>, what: str
   }
 }
 
+export interface ServerOptions {
+  /** It may open no more files and sockets than these. */
+  readonly descriptorsMax?: number;
+  /** A module that runs before the program. */
+  readonly preload?: string;
+}
+
 /** A token with every scope for every project, signed with JWT_SECRET. */
 export function operatorToken(): Promise<string> {
   return new SignJWT({ projects: ["*"], scope: "read write jobs admin" })
@@ -61,14 +68,13 @@ export class ServerProcess implements AsyncDisposable {
   #endExpected = false;
   readonly #exited: Promise<number>;
 
-  /**
-   * Starts it on a free port of the loopback, with `env` and nothing else of the product's settings;
-   * with `descriptorsMax`, it may open no more files and sockets than that.
-   */
-  constructor(env: Readonly<Record<string, string>>, descriptorsMax?: number) {
+  /** Starts it on a free port of the loopback, with `env` and nothing else of the product's settings. */
+  constructor(env: Readonly<Record<string, string>>, options: ServerOptions = {}) {
+    const { descriptorsMax, preload } = options;
     const unset = Object.fromEntries(CONFIG_VARIABLES.map(({ name }) => [name, ""]));
     const settings = { PORT: "0", HOST: "127.0.0.1", LOG_FORMAT: "json", JWT_SECRET };
-    const args = ["run", "-P=serve", "--quiet", "main.ts", "serve"];
+    const preloaded = preload === undefined ? [] : ["--preload", preload];
+    const args = ["run", "-P=serve", "--quiet", ...preloaded, "main.ts", "serve"];
     const limited = ["-c", `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, Deno.execPath(), ...args];
     this.#child = new Deno.Command(descriptorsMax === undefined ? Deno.execPath() : "sh", {
       args: descriptorsMax === undefined ? args : limited,
@@ -193,9 +199,9 @@ export class ServerProcess implements AsyncDisposable {
 /** A server that is ready. */
 export async function startServer(
   env: Readonly<Record<string, string>>,
-  descriptorsMax?: number,
+  options: ServerOptions = {},
 ): Promise<ServerProcess> {
-  const server = new ServerProcess(env, descriptorsMax);
+  const server = new ServerProcess(env, options);
   try {
     await server.ready();
     return server;

@@ -28,13 +28,16 @@ export function findPostgresBinaries(): string | null {
   return found === undefined ? null : dirname(Deno.realPathSync(join(found, "initdb")));
 }
 
-/** Makes a cluster (about 2 s) and starts it. */
-export async function startPostgres(): Promise<ThrowawayPostgres> {
+/** Makes a cluster (about 2 s) in a folder of its own, in `parent` if that is given, and starts it. */
+export async function startPostgres(parent?: string): Promise<ThrowawayPostgres> {
   const binaries = findPostgresBinaries();
   if (binaries === null) {
     throw new Error("No PostgreSQL server is installed: put initdb and postgres on PATH");
   }
-  const folder = await Deno.makeTempDir({ prefix: "footfall-postgres-" });
+  const folder = await Deno.makeTempDir({
+    prefix: "footfall-postgres-",
+    ...(parent === undefined ? {} : { dir: parent }),
+  });
   const cluster = new Cluster(binaries, folder, await owner(), await freePort());
   try {
     await cluster.initialise();
