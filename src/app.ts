@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { createAuthorize, type Principal, SCOPES } from "./auth/access.ts";
+import { createFirstSignIn, type FirstSignIn } from "./auth/first_sign_in.ts";
 import { createKeyDirectory } from "./auth/keys.ts";
 import { provisionDefaultProject, type Provisioned } from "./auth/projects.ts";
 import { randomText } from "./auth/random_text.ts";
@@ -62,6 +63,8 @@ export interface App {
   prepare(): Promise<Provisioned>;
   /** Does everything, in this process only, until it ends. */
   readonly controlToken: string;
+  /** Whether anybody ever used a token. */
+  hasSignedIn(): Promise<boolean>;
   /** The first person's token, for everything; null where an identity provider issues tokens. */
   issueFirstToken(): Promise<string | null>;
   /** Starts the recurring jobs; they end with `stop`. */
@@ -141,13 +144,18 @@ const ALL_POWERFUL: Principal = {
 };
 
 /** Takes the process's own token beside those that `tokens` verifies. */
-function createVerify(tokens: Tokens, controlToken: string): Tokens["verify"] {
+function createVerify(
+  tokens: Tokens,
+  controlToken: string,
+  firstSignIn: FirstSignIn,
+): Tokens["verify"] {
   const own = new TextEncoder().encode(controlToken);
-  return (token) => {
+  return async (token) => {
     const given = new TextEncoder().encode(token);
-    return given.length === own.length && timingSafeEqual(given, own)
-      ? Promise.resolve(ALL_POWERFUL)
-      : tokens.verify(token);
+    if (given.length === own.length && timingSafeEqual(given, own)) return ALL_POWERFUL;
+    const principal = await tokens.verify(token);
+    firstSignIn.note();
+    return principal;
   };
 }
 
@@ -171,7 +179,7 @@ async function createServices(
   log: Log,
   state: State,
   controlToken: string,
-): Promise<Omit<Services, "captureJobs" | "captureReading">> {
+): Promise<Omit<Services, "captureJobs" | "captureReading"> & { firstSignIn: FirstSignIn }> {
   const geo = await openGeo(config.geoDatabase);
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
@@ -195,7 +203,8 @@ async function createServices(
   const metrics = new Metrics({ queueDepth: () => writer.depth, bodyBytes: () => budget.bytes });
   const epochs = createTokenEpochs(database, now);
   const tokens: Tokens = createTokens(config.jwt, database, now, epochs);
-  const authorize = createAuthorize(createVerify(tokens, controlToken));
+  const firstSignIn = createFirstSignIn(database, now);
+  const authorize = createAuthorize(createVerify(tokens, controlToken, firstSignIn));
   const reads = await openReadDatabase(config, database);
   const fold = createFold(database);
   const { readTimeoutMs } = config;
@@ -212,6 +221,7 @@ async function createServices(
     metrics,
     tokens,
     epochs,
+    firstSignIn,
     authorize,
     peerOf: createPeerOf(authorize),
     keys: createKeyDirectory(database, { now, log }),
@@ -282,8 +292,9 @@ export async function createApp(
   const state: State = { prepared: false, draining: false };
   const jobs = new AbortController();
   const schedule = createCaptureSchedule(config.captureSchedule);
+  const { firstSignIn, ...made } = await createServices(config, log, state, controlToken);
   const { services, captures } = withCaptures(
-    await createServices(config, log, state, controlToken),
+    made,
     schedule,
     substitutes.photographer,
     jobs.signal,
@@ -313,6 +324,7 @@ export async function createApp(
       state.prepared = true;
       return provisioned;
     },
+    hasSignedIn: () => firstSignIn.hasHappened(),
     issueFirstToken: () => issueFirstToken(services.tokens),
     startJobs() {
       scheduleJobs({ database, salts: services.salts, captures, log, now }, jobs.signal);

@@ -21,6 +21,7 @@ import { printable, type Terminal } from "./commands/terminal.ts";
 import { TOKEN_COMMANDS } from "./commands/token.ts";
 import { readConfig } from "./config.ts";
 import { createLog } from "./http/log.ts";
+import { asTyped, typedFootfall } from "./typed_command.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -185,8 +186,10 @@ async function runCommand(
   }
 }
 
-function report({ code, detail, errors }: Failure, print: Printer): void {
+function report(failure: Failure, print: Printer, footfall: string): void {
   const { terminal } = print;
+  const { code, errors } = failure;
+  const detail = asTyped(failure.detail, footfall);
   if (print.json) print.result({ error: { code, detail, errors } }, () => "");
   const lines = errors.map(({ place, message }) =>
     `  ${place === null ? "" : `${printable(place)}: `}${printable(message)}\n`
@@ -231,7 +234,7 @@ export async function runFootfall(
     // Whoever read our output has gone, as `head` does: nothing is wrong.
     if (error instanceof Deno.errors.BrokenPipe) return 0;
     const failure = failureOf(error);
-    report(failure, print);
+    report(failure, print, typedFootfall(environment));
     return failure.exitCode;
   }
 }

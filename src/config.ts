@@ -9,9 +9,12 @@ import {
   LOCATION_LENGTH_MAX,
   NAME_LENGTH_MAX,
 } from "./limits.ts";
+import { typedFootfall } from "./typed_command.ts";
 
 /** The validated settings of one server. Built once, frozen, passed as an argument. */
 export interface Config {
+  /** How whoever started this types a command of ours, to be printed in front of one. */
+  readonly footfall: string;
   readonly port: number;
   readonly host: string;
   /** `""` or `/analytics`: no slash at the end. */
@@ -143,7 +146,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The variables Footfall knows, as the process has them. The only place that reads them. */
 export function readEnvironment(): Record<string, string | undefined> {
   const names: string[] = CONFIG_VARIABLES.map((variable) => variable.name);
-  return Object.fromEntries([...names, "NO_COLOR"].map((name) => [name, Deno.env.get(name)]));
+  return Object.fromEntries(
+    [...names, "NO_COLOR", "npm_lifecycle_event"].map((name) => [name, Deno.env.get(name)]),
+  );
 }
 
 /** Reads values one by one and gathers what is wrong with them. */
@@ -352,6 +357,7 @@ export function readConfig(environment: Environment, terminal = false): Config {
   const reader = new Reader(environment);
   const databases = ["postgres:", "postgresql:"];
   const config: Config = {
+    footfall: typedFootfall(environment),
     port: reader.integer("PORT", 8000, 0, 65_535),
     host: reader.parsed("HOST", "0.0.0.0", host),
     basePath: reader.parsed("BASE_PATH", "", basePath),

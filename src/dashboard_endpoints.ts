@@ -24,7 +24,15 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const page = (basePath: string, version: Readonly<Record<DashboardAsset, string>>) =>
+/** Text as an attribute's value: a program's file may have any name. */
+function attribute(text: string): string {
+  return text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+const page = (
+  { basePath, footfall }: PageSettings,
+  version: Readonly<Record<DashboardAsset, string>>,
+) =>
   `<!doctype html>
 <html lang="en">
 <head>
@@ -33,6 +41,7 @@ const page = (basePath: string, version: Readonly<Record<DashboardAsset, string>
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="same-origin">
 <meta name="footfall-base" content="${basePath}">
+<meta name="footfall-command" content="${attribute(footfall)}">
 <title>Footfall</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${basePath}/assets/app.css?v=${version["app.css"]}">
@@ -45,6 +54,13 @@ const page = (basePath: string, version: Readonly<Record<DashboardAsset, string>
 </html>
 `;
 
+/** What the page is told of the server. */
+export interface PageSettings {
+  readonly basePath: string;
+  /** What the operator types in front of a command of ours. */
+  readonly footfall: string;
+}
+
 interface Exchange {
   readonly request: Request;
   readonly url: URL;
@@ -53,7 +69,7 @@ type Handler = (exchange: Exchange) => Promise<Response>;
 
 /** The handlers of the dashboard page and of its files, which are read on first use. */
 export function createDashboard(
-  basePath: string,
+  settings: PageSettings,
 ): { readonly page: Handler; readonly asset: (name: DashboardAsset) => Handler } {
   const files = new Map<DashboardAsset, Promise<StaticFile>>();
   let html: StaticFile | undefined;
@@ -72,7 +88,7 @@ export function createDashboard(
     async page({ request }) {
       const [script, style] = [await fileOf("app.js"), await fileOf("app.css")];
       html ??= await staticFile(
-        page(basePath, { "app.js": script.digest, "app.css": style.digest }),
+        page(settings, { "app.js": script.digest, "app.css": style.digest }),
       );
       return staticReply(html, request, {
         "Content-Type": "text/html; charset=utf-8",

@@ -167,7 +167,7 @@ const DASHBOARD_ASSETS: readonly (readonly [DashboardAsset, string, string])[] =
 ];
 
 function dashboardRoutes({ config }: Services): DocumentedRoute[] {
-  const dashboard = createDashboard(config.basePath);
+  const dashboard = createDashboard(config);
   return [
     {
       method: "GET",

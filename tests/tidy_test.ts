@@ -17,7 +17,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   pause: [],
   db: ["json_text", "limits", "recent_cache"],
   http: ["db", "json_text", "limits", "problem", "recent_cache"],
-  config: ["http", "limits"],
+  typed_command: [],
+  config: ["http", "limits", "typed_command"],
   metrics: ["http"],
   auth: ["db", "http", "limits", "problem", "recent_cache"],
   ingest: ["auth", "db", "http", "json_text", "limits", "problem", "recent_cache"],
@@ -119,8 +120,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "problem",
     "seed",
   ],
-  demo: ["commands", "config", "limits"],
-  cli: ["commands", "config", "db", "http", "limits", "problem"],
+  demo: ["commands", "config", "limits", "typed_command"],
+  cli: ["commands", "config", "db", "http", "limits", "problem", "typed_command"],
 };
 /** Between domains only these are imported, and as types alone. */
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {

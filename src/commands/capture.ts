@@ -68,7 +68,7 @@ async function capture(call: Call): Promise<number> {
       captures.map(({ path, device, status, message }) => [path, device, status, message]),
     ));
   if (captures.length === 0) {
-    print.remark("No page was viewed lately. Name one: footfall capture --path /");
+    print.remark(`No page was viewed lately. Name one: ${call.config.footfall} capture --path /`);
   }
   return captures.every(({ status }) => status === CAPTURED) ? 0 : FAILED;
 }

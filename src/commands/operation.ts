@@ -24,7 +24,7 @@ export const OPERATION_COMMANDS: readonly Command[] = [
     wordsMax: 0,
     options: {},
     example: "PORT=9000 footfall serve",
-    run: ({ config, log }) => serve(config, log),
+    run: ({ config, log, print }) => serve(config, log, print.terminal),
   },
   {
     name: "migrate",

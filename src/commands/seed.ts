@@ -139,8 +139,8 @@ async function seed(call: Call): Promise<void> {
   );
   print.remark(
     `\nNext: reload the dashboard and choose this project. If you are not signed in:\n\n` +
-      `  footfall token --link --project ${summary.project}\n` +
-      `  footfall export --project ${summary.project} --from ` +
+      `  ${call.config.footfall} token --link --project ${summary.project}\n` +
+      `  ${call.config.footfall} export --project ${summary.project} --from ` +
       `${new Date(demo.untilMs).toISOString().slice(0, 10)}`,
   );
 }

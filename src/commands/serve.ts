@@ -1,16 +1,19 @@
 import { type App, createApp } from "../app.ts";
+import type { Provisioned } from "../auth/projects.ts";
 import type { Config } from "../config.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
 import { listen, type Listener } from "../http/listener.ts";
 import type { Log } from "../http/log.ts";
 import {
-  FIRST_TOKEN_S,
   JWT_SECRET_BYTES_ADVISED,
   METRICS_TOKEN_LENGTH_ADVISED,
   PREPARE_PAUSE_MS,
   SHUTDOWN_MS_MAX,
 } from "../limits.ts";
+import { type SignIn, startBanner } from "./banner.ts";
 import { leaveControlFile, removeControlFile } from "./control_file.ts";
+import { leaveSignInFile, removeSignInFile } from "./sign_in_file.ts";
+import type { Terminal } from "./terminal.ts";
 import { failedReply, logStrayFailures } from "./stray_failures.ts";
 
 /** Resolves with the name of the first signal that asks the server to stop. */
@@ -20,6 +23,12 @@ function stopSignal(): Promise<string> {
       Deno.addSignalListener(signal, () => resolve(signal));
     }
   });
+}
+
+/** Where the server is reached, and where it tells people so. */
+interface Place {
+  readonly url: string;
+  readonly terminal: Terminal;
 }
 
 /** The address as a person would type it. */
@@ -33,43 +42,54 @@ function urlOf(config: Config, port: number): string {
   return `http://${host}:${port}${config.basePath}`;
 }
 
-/**
- * What a newcomer pastes. The event's id is made here, so that pasting twice shows a duplicate; and
- * `bots=include`, because curl counts as a bot.
- */
-function firstStartBanner(
-  { url, project }: { readonly url: string; readonly project: string },
-  key: string,
-  token: string | null,
-): string {
-  const event = {
-    eventId: crypto.randomUUID(),
-    name: "page_view",
-    url: "https://example.com/hello",
-  };
-  const days = FIRST_TOKEN_S / 86_400;
-  const dashboard = token === null ? "" : `
-Open the dashboard, signed in (for ${days} days; then: deno task footfall token --link):
+/** A way to sign in: as long as nobody ever has, a link, which only a terminal shows. */
+async function waysIn(app: App, config: Config, log: Log, at: Place): Promise<SignIn> {
+  if (await app.hasSignedIn()) {
+    await removeSignInFile(config.dataDir);
+    return { kind: "command" };
+  }
+  const token = await app.issueFirstToken();
+  if (token === null) return { kind: "elsewhere" };
+  const link = `${at.url}/#token=${token}`;
+  if (at.terminal.outIsTerminal) {
+    await removeSignInFile(config.dataDir);
+    return { kind: "link", link };
+  }
+  const path = await leaveSignInFile(config.dataDir, link);
+  log.info("nobody has signed in yet; a link that does is in a file", { path });
+  return { kind: "file", path };
+}
 
-  ${url}/#token=${token}
-`;
-  const read = token === null ? "" : `
-Read it back:
+/** The key that a newcomer's first event needs, where this start made the project or its key. */
+function firstKeyOf({ firstKey, created }: Provisioned, { defaultProject }: Config) {
+  if (firstKey !== null) return { key: firstKey, isOurs: true };
+  const { apiKey } = defaultProject;
+  return created && apiKey !== null ? { key: apiKey, isOurs: false } : null;
+}
 
-  curl '${url}/v1/events?project=${project}&bots=include' -H 'Authorization: Bearer ${token}'
-`;
-  return `
-Footfall is running at ${url}
-${dashboard}
-Your first API key (public, shown only now): ${key}
-
-Send an event:
-
-  curl ${url}/v1/events -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' \\
-    -d '${JSON.stringify({ events: [event] })}'
-${read}
-Fill it with a demo shop:  deno task footfall seed
-`;
+/** Tells how to go on. What cannot be told is no reason not to serve. */
+async function greet(
+  app: App,
+  config: Config,
+  log: Log,
+  at: Place,
+  provisioned: Provisioned,
+): Promise<void> {
+  let signIn: SignIn = { kind: "command" };
+  try {
+    signIn = await waysIn(app, config, log, at);
+  } catch (error) {
+    log.warn("there is no first link", {
+      reason: error instanceof Error ? error.message : String(error),
+    });
+  }
+  at.terminal.out(startBanner({
+    url: at.url,
+    signIn,
+    footfall: config.footfall,
+    project: config.defaultProject.id,
+    firstKey: firstKeyOf(provisioned, config),
+  }));
 }
 
 /** Brings the database up to date; while it is away, tries again until it is there or `signal` aborts. */
@@ -77,20 +97,18 @@ async function prepare(
   app: App,
   config: Config,
   log: Log,
-  url: string,
+  at: Place,
   signal: AbortSignal,
 ): Promise<void> {
+  const { url } = at;
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
-      const { firstKey } = await app.prepare();
+      const provisioned = await app.prepare();
       if (app.engine === "embedded") {
         await leaveControlFile(config.dataDir, { url, token: app.controlToken });
       }
       log.info("ready", { url, engine: app.engine });
-      if (firstKey !== null) {
-        const place = { url, project: config.defaultProject.id };
-        console.log(firstStartBanner(place, firstKey, await app.issueFirstToken()));
-      }
+      await greet(app, config, log, at, provisioned);
       return;
     } catch (error) {
       if (error instanceof SchemaTooNew || error instanceof SchemaMismatch) throw error;
@@ -120,13 +138,13 @@ function running(
   app: App,
   config: Config,
   log: Log,
-  url: string,
+  at: Place,
   signal: AbortSignal,
   stopped: Promise<string>,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     stopped.then(resolve);
-    prepare(app, config, log, url, signal).then(() => app.startJobs(), reject);
+    prepare(app, config, log, at, signal).then(() => app.startJobs(), reject);
   });
 }
 
@@ -169,7 +187,7 @@ function listenOn(config: Config, app: App, log: Log): Listener {
 }
 
 /** `footfall serve`: runs until SIGTERM or SIGINT. @returns the exit code */
-export async function serve(config: Config, log: Log): Promise<number> {
+export async function serve(config: Config, log: Log, terminal: Terminal): Promise<number> {
   // Before anyone can know of the process: an unheard signal would end it on the spot.
   const stopped = stopSignal();
   logStrayFailures(log);
@@ -180,7 +198,7 @@ export async function serve(config: Config, log: Log): Promise<number> {
   const url = urlOf(config, listener.addr.port);
   log.info("listening", { url, host: config.host });
   try {
-    const signal = await running(app, config, log, url, preparing.signal, stopped);
+    const signal = await running(app, config, log, { url, terminal }, preparing.signal, stopped);
     log.info("stopping", { signal });
     return await stop(app, listener, log);
   } finally {

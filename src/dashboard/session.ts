@@ -2,6 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import { problemOf, unreachable } from "./api_problem.ts";
 import { BASE_PATH } from "./base_path.ts";
+import { commandText } from "./command.ts";
 
 export interface SessionProject {
   readonly id: string;
@@ -21,8 +22,9 @@ export interface Session {
 const STORAGE_KEY = "footfall.token";
 /** `setTimeout` counts in 32 bits: a longer wait would end at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
-export const EXPIRED_MESSAGE =
-  "Your link has expired. Make a new one: deno task footfall token --link";
+export const EXPIRED_MESSAGE = `Your link has expired. Make a new one: ${
+  commandText("token --link")
+}`;
 
 /** The bearer token, in memory and in this tab's storage alone; null: signed out. */
 export const token = signal<string | null>(null);
@@ -70,7 +72,11 @@ export function signOut(message: string | null = null): void {
 function messageOf(code: string, detail: string): string {
   if (code === "expired_token") return EXPIRED_MESSAGE;
   if (code === "invalid_token") {
-    return "This token is not valid here. Copy it whole, or make a new one: deno task footfall token --link";
+    return detail.includes("revoked")
+      ? `Your link has been revoked. Make a new one: ${commandText("token --link")}`
+      : `This token is not valid here. Copy it whole, or make a new one: ${
+        commandText("token --link")
+      }`;
   }
   return detail;
 }

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
+import { commandText } from "./command.ts";
 import { ControlBar } from "./control_bar.tsx";
 import { Icon, Mark } from "./icons.tsx";
 import { currentProject, go, hrefFor, view } from "./location_state.ts";
@@ -154,7 +155,7 @@ export function Shell() {
           ? <Content key={`${current.id} ${currentProject.value?.id}`} />
           : (
             <EmptyNote title="There is no project to show">
-              Your token may read no project. Make another: deno task footfall token --link
+              Your token may read no project. Make another: {commandText("token --link")}
             </EmptyNote>
           )}
       </main>

@@ -1,13 +1,15 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import type { ApiProblem } from "./api_problem.ts";
+import { commandText } from "./command.ts";
 import { TextField } from "./field.tsx";
 import { Mark } from "./icons.tsx";
 import { EXPIRED_MESSAGE, signedOutMessage, signIn } from "./session.ts";
 
 function messageOf({ code, detail }: ApiProblem): string {
   if (code === "expired_token") return EXPIRED_MESSAGE;
-  return code === "invalid_token" ? "This token is not valid here. Copy it whole." : detail;
+  if (code !== "invalid_token" || detail.includes("revoked")) return detail;
+  return "This token is not valid here. Copy it whole.";
 }
 
 /** Where a person without a valid token ends up: what happened, and how to get in. */
@@ -37,10 +39,10 @@ export function SignIn() {
           <p class="banner" role="alert">{signedOutMessage.value}</p>
         )}
         <p>
-          Open the link that the server printed at its first start, or make a new one on the machine
-          it runs on:
+          Open the link that the server printed as it started, or make a new one on the machine it
+          runs on:
         </p>
-        <pre class="code"><code>deno task footfall token --link</code></pre>
+        <pre class="code"><code>{commandText("token --link")}</code></pre>
         <TextField
           label="Or paste a token"
           type="password"

@@ -2,16 +2,22 @@ import { parseArgs } from "node:util";
 import { readControlFile } from "../commands/control_file.ts";
 import { readEnvironment } from "../config.ts";
 import { DAY_MS } from "../limits.ts";
+import { typedDeno } from "../typed_command.ts";
 import { demoPage, SHOP_SCRIPT, type Tag } from "./pages.ts";
 import { PRODUCTS } from "./products.ts";
 import { STYLE } from "./style.ts";
 
 const ARRIVALS_SHOWN = 30;
-const USAGE =
-  `The demo shop needs a running server. Start one beside it, with the same DATA_DIR:  deno task start
+
+function usage(deno: string): string {
+  return `The demo shop needs a running server. Start one beside it, with the same DATA_DIR:
+
+  ${deno} task start
+
 With PostgreSQL, or a server elsewhere, name it and a public key:
 
-  deno task demo --server http://localhost:8000 --key pk_…`;
+  ${deno} task demo --server http://localhost:8000 --key pk_…`;
+}
 
 interface Demo extends Tag {
   /** Recent events of the default project; null without a token. */
@@ -103,7 +109,7 @@ if (import.meta.main) {
     ? await withToken(readEnvironment().DATA_DIR || "./data")
     : { server, apiKey: key, showsArrivals: false, recent: null };
   if (demo === null) {
-    console.error(USAGE);
+    console.error(usage(typedDeno(readEnvironment())));
     Deno.exit(1);
   }
   Deno.serve({

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { useEffect, useRef } from "preact/hooks";
+import { commandText } from "../command.ts";
 import { Icon } from "../icons.tsx";
 import { addDays, dateIn } from "../location_query.ts";
 import { effectiveTimezone, filters, go, hrefFor, project } from "../location_state.ts";
@@ -36,7 +37,7 @@ function OtherProjects() {
   if (others.length === 0) {
     return (
       <p class="muted">
-        Only looking around? <code>deno task footfall seed</code>{" "}
+        Only looking around? <code>{commandText("seed")}</code>{" "}
         fills a demo shop, which then appears here.
       </p>
     );
