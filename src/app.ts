@@ -14,7 +14,7 @@ import type { Config } from "./config.ts";
 import { migrate } from "./db/migrate.ts";
 import { MIGRATIONS } from "./db/migrations.ts";
 import { openDatabase } from "./db/open.ts";
-import { type Database, DatabaseUnavailable } from "./db/sql.ts";
+import { type Database, DatabaseUnavailable, type Sql } from "./db/sql.ts";
 import { SegmentCache } from "./histories/segment_cache.ts";
 import { BodyBudget } from "./http/body.ts";
 import { createClientAddress } from "./http/client_address.ts";
@@ -174,6 +174,15 @@ function guarded(authorize: ReturnType<typeof createAuthorize>, state: State): t
   };
 }
 
+/** Who is let in, by which token. */
+function createAccess(config: Config, sql: Sql, now: () => number, controlToken: string) {
+  const epochs = createTokenEpochs(sql, now);
+  const tokens = createTokens(config.jwt, sql, now, epochs);
+  const firstSignIn = createFirstSignIn(sql, now);
+  const authorize = createAuthorize(createVerify(tokens, controlToken, firstSignIn));
+  return { epochs, tokens, firstSignIn, authorize };
+}
+
 async function createServices(
   config: Config,
   log: Log,
@@ -201,10 +210,7 @@ async function createServices(
     observe: (flush) => metrics.flush(flush),
   });
   const metrics = new Metrics({ queueDepth: () => writer.depth, bodyBytes: () => budget.bytes });
-  const epochs = createTokenEpochs(database, now);
-  const tokens: Tokens = createTokens(config.jwt, database, now, epochs);
-  const firstSignIn = createFirstSignIn(database, now);
-  const authorize = createAuthorize(createVerify(tokens, controlToken, firstSignIn));
+  const access = createAccess(config, database, now, controlToken);
   const reads = await openReadDatabase(config, database);
   const fold = createFold(database);
   const { readTimeoutMs } = config;
@@ -219,11 +225,8 @@ async function createServices(
     budget,
     writer,
     metrics,
-    tokens,
-    epochs,
-    firstSignIn,
-    authorize,
-    peerOf: createPeerOf(authorize),
+    ...access,
+    peerOf: createPeerOf(access.authorize),
     keys: createKeyDirectory(database, { now, log }),
     enrichment: {
       readAgent: createAgentReader(),
@@ -267,6 +270,15 @@ function withCaptures(
   });
   const captureReading = { basePath: config.basePath, nextRunMs: schedule.nextMs };
   return { services: { ...services, captureJobs: captures.jobs, captureReading }, captures };
+}
+
+async function prepareDatabase({ database, config, salts, log, now }: Services) {
+  const { applied } = await migrate(database, MIGRATIONS);
+  for (const name of applied) log.info("migration applied", { name });
+  const provisioned = await provisionDefaultProject(database, config.defaultProject, now());
+  if (provisioned.warning !== null) log.warn(provisioned.warning);
+  await salts.rotate();
+  return provisioned;
 }
 
 async function issueFirstToken(tokens: Tokens): Promise<string | null> {
@@ -316,11 +328,7 @@ export async function createApp(
     controlToken,
     fetch: (request, peer) => inFlight.track(handle(request, peer)),
     async prepare() {
-      const { applied } = await migrate(database, MIGRATIONS);
-      for (const name of applied) log.info("migration applied", { name });
-      const provisioned = await provisionDefaultProject(database, config.defaultProject, now());
-      if (provisioned.warning !== null) log.warn(provisioned.warning);
-      await services.salts.rotate();
+      const provisioned = await prepareDatabase(services);
       state.prepared = true;
       return provisioned;
     },

@@ -118,7 +118,7 @@ Deno.test("readConfig: only one way to verify tokens, and a replica only beside 
 Deno.test("readEnvironment: it asks for what the start task permits, and for nothing else", () => {
   const asked = Object.keys(readEnvironment());
   const documented: string[] = CONFIG_VARIABLES.map(({ name }) => name);
-  assert.deepEqual(asked, [...documented, "NO_COLOR"]);
+  assert.deepEqual(asked, [...documented, "NO_COLOR", "npm_lifecycle_event"]);
   for (const permitted of [denoJson.permissions.serve.env, denoJson.permissions.container.env]) {
     assert.deepEqual(asked.filter((name) => !permitted.includes(name)), []);
   }

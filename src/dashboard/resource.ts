@@ -52,7 +52,7 @@ function hold(key: string, reply: unknown): void {
   if (replies.size > REPLIES_HELD_MAX) replies.delete(replies.keys().next().value!);
 }
 
-/** Counts returns to the page after a while: what is shown then is old. */
+/** Counts how often what is shown was found to be old, as when a person returns after a while. */
 const returns = signal(0);
 const STALE_MS = 5 * 60_000;
 let leftAtMs = Infinity;
@@ -63,6 +63,11 @@ export function followReturns(): void {
     if (document.visibilityState === "hidden") leftAtMs = Date.now();
     else if (Date.now() - leftAtMs > STALE_MS) returns.value++;
   });
+}
+
+/** Reads everything anew that is shown. */
+export function readAnew(): void {
+  returns.value++;
 }
 
 /** Nothing that one token has read is shown to another. */

@@ -1,19 +1,67 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import puppeteer from "puppeteer-core";
+import { makeDataDir } from "../support/embedded_template.ts";
+import { until } from "../support/server_process.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
 const START_MS_MAX = 60_000;
-const LAST_LINE = "deno task footfall seed";
+const SEEN_MS_MAX = 30_000;
+/** Of a first start's banner, and of a later one's. */
+const LAST_LINES = /footfall seed\n|first-sign-in\n$|token --link\n$/;
 
-/** Reads until `wanted` was printed; the rest is nobody's. */
-async function readUntil(stream: ReadableStream<Uint8Array>, wanted: string): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const bytes of stream) {
-    text += decoder.decode(bytes, { stream: true });
-    if (text.includes(wanted)) break;
+/** A server whose output nobody looks at, as under a service manager. */
+class Started {
+  readonly #child: Deno.ChildProcess;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #errors: Promise<string>;
+  banner = "";
+
+  constructor(dataDir: string, env: Record<string, string>) {
+    this.#child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--quiet", "-P=serve", "main.ts", "serve"],
+      cwd: ROOT,
+      env: {
+        DATA_DIR: dataDir,
+        PORT: "0",
+        HOST: "127.0.0.1",
+        npm_lifecycle_event: "",
+        DEFAULT_API_KEY: "",
+        ...env,
+      },
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#timer = setTimeout(() => this.#child.kill("SIGKILL"), START_MS_MAX);
+    this.#errors = new Response(this.#child.stderr).text();
   }
-  return text;
+
+  /** Reads until the banner is there. */
+  async ready(): Promise<this> {
+    const reader = this.#child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    while (!LAST_LINES.test(this.banner)) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      this.banner += value;
+    }
+    await reader.cancel();
+    clearTimeout(this.#timer);
+    return this;
+  }
+
+  /** @returns what it wrote to its log */
+  async stop(): Promise<string> {
+    clearTimeout(this.#timer);
+    this.#child.kill("SIGTERM");
+    await this.#child.status;
+    return await this.#errors;
+  }
+}
+
+async function start(dataDir: string, env: Record<string, string> = {}): Promise<Started> {
+  return await new Started(dataDir, env).ready();
 }
 
 /** The part of `text` that the expression's first group takes. */
@@ -23,52 +71,114 @@ function taken(text: string, expression: RegExp): string {
   return found;
 }
 
-Deno.test("first start: what the banner's lines send is what they read back, by curl too", async () => {
-  const dataDir = await Deno.makeTempDir({ prefix: "footfall-first-" });
-  const server = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "-P=serve", "main.ts", "serve"],
+/** What a printed line prints when it is pasted into a shell. */
+async function pasted(line: string, dataDir: string): Promise<string> {
+  const { stdout, stderr } = await new Deno.Command("sh", {
+    args: ["-c", line],
     cwd: ROOT,
-    env: { DATA_DIR: dataDir, PORT: "0", HOST: "127.0.0.1", DEFAULT_PROJECT_ID: "prj_mine" },
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const timer = setTimeout(() => server.kill("SIGKILL"), START_MS_MAX);
-  try {
-    const banner = await readUntil(server.stdout, LAST_LINE);
-    const agent = { "User-Agent": "curl/8.0" };
-    const sent = await fetch(taken(banner, /curl (http\S+) -H 'X-API-Key/), {
-      method: "POST",
-      body: taken(banner, /-d '(.*)'/),
-      headers: {
-        ...agent,
-        "X-API-Key": taken(banner, /X-API-Key: (pk_\w+)'/),
-        "Content-Type": "application/json",
-      },
-    });
-    assert.deepEqual(await sent.json(), { accepted: 1, duplicates: 0, rejected: [] });
-    const read = await fetch(taken(banner, /curl '(http\S+)' -H 'Authorization/), {
-      headers: { ...agent, "Authorization": taken(banner, /Authorization: (Bearer \S+)'/) },
-    });
-    const { events } = await read.json();
-    assert.deepEqual(events.map(({ name, bot }: { name: string; bot: boolean }) => [name, bot]), [
-      ["page_view", true],
-    ]);
+    env: { DATA_DIR: dataDir, PATH: `${Deno.env.get("PATH")}` },
+  }).output();
+  const decoder = new TextDecoder();
+  return decoder.decode(stdout) || decoder.decode(stderr);
+}
 
-    // The link's token stays behind the hash, and signs in with everything that the page can do.
-    const page = taken(banner, /(http\S+)#token=/);
-    const html = await (await fetch(page)).text();
-    assert.ok(html.includes('<div id="app">'), html);
-    const token = taken(banner, /#token=(\S+)/);
-    const session = await fetch(new URL("v1/session", page), {
-      headers: { "Authorization": `Bearer ${token}` },
-    });
-    const { scopes, projects } = await session.json();
-    assert.deepEqual(scopes, ["read", "write", "jobs", "admin"]);
-    assert.deepEqual(projects.map(({ id }: { id: string }) => id), ["prj_mine"]);
+/** Opens the link as a newcomer does, and waits for their event. */
+async function seesOnePageView(link: string): Promise<void> {
+  const browser = await puppeteer.launch({
+    executablePath: CHROMIUM,
+    headless: true,
+    pipe: true,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+  });
+  try {
+    const page = await browser.newPage();
+    await page.goto(link, { waitUntil: "load" });
+    const check = `[...document.querySelectorAll(".tile-face")]
+      .some((tile) => /Page views\\s*1\\b/.test(tile.innerText))`;
+    await until(SEEN_MS_MAX, async () => Boolean(await page.evaluate(check)), "the event is seen");
   } finally {
-    clearTimeout(timer);
-    server.kill("SIGTERM");
-    await server.status;
+    await browser.close();
+  }
+}
+
+async function linkIn(dataDir: string): Promise<string> {
+  const path = join(dataDir, "first-sign-in");
+  const { mode } = await Deno.stat(path);
+  if (Deno.build.os !== "windows") assert.equal((mode ?? 0) & 0o777, 0o600);
+  return (await Deno.readTextFile(path)).trim();
+}
+
+Deno.test("first start: the printed lines make an event that the page shows", async () => {
+  const dataDir = await Deno.makeTempDir({ prefix: "footfall-first-" });
+  try {
+    const first = await start(dataDir, { DEFAULT_PROJECT_ID: "prj_mine" });
+    let log = "";
+    try {
+      assert.ok(first.banner.includes(join(dataDir, "first-sign-in")), first.banner);
+      const link = await linkIn(dataDir);
+      assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/#token=\S+$/);
+      const curl = taken(first.banner, /(curl \S+\/v1\/events -H[^$]*?-d '.*')/);
+      const sent = JSON.parse(await pasted(`${curl} -sS`, dataDir));
+      assert.deepEqual(sent, { accepted: 1, duplicates: 0, rejected: [] });
+      await seesOnePageView(link);
+
+      const read = taken(first.banner, /Read it back:\n\n((?: .*\n)+)/);
+      const { events } = JSON.parse(await pasted(read.replace("curl", "curl -sS"), dataDir));
+      assert.deepEqual(events.map(({ name, bot }: Record<string, unknown>) => [name, bot]), [
+        ["page_view", false],
+      ]);
+    } finally {
+      log = await first.stop();
+    }
+    assert.match(log, /first-sign-in/);
+    assert.doesNotMatch(log + first.banner, /eyJ|#token=/);
+
+    const later = await start(dataDir, { DEFAULT_PROJECT_ID: "prj_mine" });
+    await later.stop();
+    assert.match(
+      later.banner,
+      /Open the dashboard: http:\S+\/\nSign in with a link of: {2}deno task /,
+    );
+    assert.doesNotMatch(later.banner, /curl|pk_/);
+    await assert.rejects(Deno.stat(join(dataDir, "first-sign-in")), Deno.errors.NotFound);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+});
+
+Deno.test("first start: with a key of one's own there is a link too, until somebody signs in", async () => {
+  const dataDir = await makeDataDir("footfall-first-");
+  const env = { DEFAULT_API_KEY: "pk_one_of_my_own", npm_lifecycle_event: "npx" };
+  try {
+    const first = await start(dataDir, env);
+    const link = await linkIn(dataDir);
+    await first.stop();
+    assert.match(first.banner, /X-API-Key: pk_one_of_my_own'/);
+    assert.doesNotMatch(first.banner, /Your first API key/);
+    assert.match(first.banner, /npx --yes deno task footfall token --link/);
+    assert.match(first.banner, /npx --yes deno task --quiet footfall token/);
+
+    // Killed or stopped, nobody has signed in: there is another link.
+    const second = await start(dataDir, env);
+    const again = await linkIn(dataDir);
+    assert.notEqual(again, link);
+    assert.doesNotMatch(second.banner, /curl|pk_/);
+    const page = again.replace(/#.*/, "");
+    const html = await (await fetch(page)).text();
+    assert.match(html, /<meta name="footfall-command" content="npx --yes deno task footfall">/);
+    const session = await fetch(`${page}v1/session`, {
+      headers: { "Authorization": `Bearer ${taken(again, /#token=(\S+)/)}` },
+    });
+    assert.deepEqual((await session.json()).scopes, ["read", "write", "jobs", "admin"]);
+    await second.stop();
+
+    const third = await start(dataDir, env);
+    await third.stop();
+    assert.match(
+      third.banner,
+      /Sign in with a link of: {2}npx --yes deno task footfall token --link/,
+    );
+  } finally {
     await Deno.remove(dataDir, { recursive: true });
   }
 });

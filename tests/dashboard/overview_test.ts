@@ -196,6 +196,22 @@ test("overview: a project without data says what to do first", async (visit) => 
   await visit.until(page, `location.search.includes("${id}")`);
 });
 
+test("overview: a range of nothing but bots says so, and shows them", async (visit) => {
+  const project = await visit.server.project({ name: "Bots alone" });
+  const page = await visit.open("", { project: project.id });
+  await visit.sees(page, "Waiting for the first event", "main");
+  const event = { eventId: crypto.randomUUID(), name: "page_view", url: "https://shop.example/" };
+  const sent = await visit.server.post(project, [event], { headers: { "User-Agent": "curl/8.0" } });
+  assert.equal(sent.status, 200);
+  await visit.sees(page, "1 event, from a bot.", "main");
+  assert.doesNotMatch(await visit.text(page, "main"), /No events in this range/);
+  await page.locator("main ::-p-text(Show bots)").click();
+  await visit.until(
+    page,
+    `[...document.querySelectorAll(".tile-face")].some((tile) => /Page views\\s*1\\b/.test(tile.innerText))`,
+  );
+});
+
 test("overview: another project is one choice away, and in the address", async (visit) => {
   const page = await open(visit);
   const select = await page.$(".project-switch select");

@@ -3,32 +3,42 @@ import { useEffect, useRef } from "preact/hooks";
 import { commandText } from "../command.ts";
 import { Icon } from "../icons.tsx";
 import { addDays, dateIn } from "../location_query.ts";
-import { effectiveTimezone, filters, go, hrefFor, project } from "../location_state.ts";
-import { dateTime } from "../number_format.ts";
+import {
+  bots,
+  currentDates,
+  effectiveTimezone,
+  filters,
+  go,
+  hrefFor,
+  project,
+  sharedParams,
+} from "../location_state.ts";
+import { dateTime, integer } from "../number_format.ts";
 import { EmptyNote } from "../panel.tsx";
 import type { KpisReply } from "../replies.ts";
-import { type Resource, useRead } from "../resource.ts";
+import { readAnew, type Resource, useRead } from "../resource.ts";
 import { refreshSession, session } from "../session.ts";
 
 /** Reads reach back ten years at most. */
 const YEARS_BACK_DAYS = 9 * 365;
-const LOOKOUT_MS = 4_000;
+const LOOKOUT_MS = 2_000;
 const OTHERS_SHOWN_MAX = 4;
 
 interface LatestReply {
   readonly events: readonly { readonly timestamp: string }[];
 }
 
-/** Calls `look` every few seconds, while somebody looks too. */
-function useLookout(look: () => void): void {
+/** Calls `look` every few seconds while it is wanted and somebody looks too. */
+function useLookout(look: () => void, isWanted: boolean): void {
   const latest = useRef(look);
   latest.current = look;
   useEffect(() => {
+    if (!isWanted) return;
     const timer = setInterval(() => {
       if (!document.hidden) latest.current();
     }, LOOKOUT_MS);
     return () => clearInterval(timer);
-  }, []);
+  }, [isWanted]);
 }
 
 /** The other projects: somebody who has just filled the demo shop looks for it here. */
@@ -59,12 +69,9 @@ function OtherProjects() {
   );
 }
 
-function Welcome({ onLook }: { onLook: () => void }) {
-  useLookout(() => {
-    onLook();
-    // A project that has been made meanwhile. Failing that, the next look tries again.
-    refreshSession().catch(() => {});
-  });
+function Welcome() {
+  // A project that has been made meanwhile. Failing that, the next look tries again.
+  useLookout(() => void refreshSession().catch(() => {}), true);
   return (
     <div class="panel">
       <EmptyNote title="Waiting for the first event" icon="overview">
@@ -109,23 +116,58 @@ function Elsewhere({ latest }: { latest: string }) {
   );
 }
 
+/** The range holds events, and every one is left out as a bot's. */
+function BotsAlone({ events }: { events: number }) {
+  return (
+    <div class="panel overview-elsewhere" role="status">
+      <Icon name="events" size={20} />
+      <p>{events === 1 ? "1 event, from a bot." : `${integer(events)} events, all from bots.`}</p>
+      <button type="button" class="button" onClick={() => go({ bots: "include" })}>
+        Show bots
+      </button>
+    </div>
+  );
+}
+
+/** What was read of the empty range beside the key figures is read anew once it holds something. */
+function useFirstEvent(isEmpty: boolean): void {
+  const wasEmpty = useRef(isEmpty);
+  useEffect(() => {
+    if (wasEmpty.current && !isEmpty) readAnew();
+    wasEmpty.current = isEmpty;
+  }, [isEmpty]);
+}
+
 /** What is told where the range holds no event: that there is none at all, or where the latest is. */
 export function useStart(kpis: Resource<KpisReply>) {
   // Also while it is read anew: what waits for the first event does not flicker.
   const isEmpty = kpis.data?.totals.events === 0;
   const today = dateIn(effectiveTimezone.value, Date.now());
-  const { data, reload } = useRead<LatestReply>(
+  const stored = useRead<LatestReply>(
     isEmpty && filters.value.length === 0 ? "/v1/events" : null,
     { from: addDays(today, -YEARS_BACK_DAYS), bots: "include", limit: 1 },
   );
+  const { data } = stored;
   const latest = data?.events[0]?.timestamp ?? null;
-  const look = () => {
-    kpis.reload();
-    reload();
-  };
+  const ofBots = useRead<KpisReply>(
+    isEmpty && latest !== null && bots.value === "exclude" ? "/v1/kpis" : null,
+    { ...sharedParams(), bots: "only" },
+  );
+  const isOver = currentDates().to < today;
+  useLookout(() => {
+    // A read that takes longer than the pause is waited for.
+    for (const each of [kpis, stored, ofBots]) if (each.state !== "loading") each.reload();
+  }, isEmpty && filters.value.length === 0 && (latest === null || !isOver));
+  useFirstEvent(isEmpty);
+  const botEvents = bots.value === "exclude" ? ofBots.data?.totals.events ?? null : 0;
+  const hint = latest === null || botEvents === null
+    ? null
+    : botEvents > 0
+    ? <BotsAlone events={botEvents} />
+    : <Elsewhere latest={latest} />;
   return {
     /** The project holds nothing at all. */
-    welcome: isEmpty && data !== null && latest === null ? <Welcome onLook={look} /> : null,
-    hint: isEmpty && latest !== null ? <Elsewhere latest={latest} /> : null,
+    welcome: isEmpty && data !== null && latest === null ? <Welcome /> : null,
+    hint: isEmpty ? hint : null,
   };
 }
