@@ -50,13 +50,17 @@ export const CaptureJobCreation = z.strictObject({
 export const CaptureJobReply = z.object({
   job: z.object({
     id: z.string().meta({ example: "job_0aB1cD2eF3gH4iJ5kL6m" }),
-    status: z.enum(["queued", "running", "done"]),
+    status: z.enum(["queued", "running", "done"])
+      .meta({ description: "`done` when each of its pages was tried once." }),
     captures: z.array(z.object({
       path: z.string(),
       device: z.enum(CAPTURE_DEVICES),
       status: z.enum(CAPTURE_STATUSES)
-        .meta({ description: "`pending` until the capture has come to its end." }),
+        .meta({ description: "`pending` until the page was tried once." }),
       message: z.string().meta({ description: "The status as a sentence for people." }),
+      nextAttemptAt: z.iso.datetime().nullable().meta({
+        description: "When a `temporary_failure` is tried again; null: no further try is planned.",
+      }),
     })),
   }),
 }).meta({ id: "CaptureJob" });

@@ -24,9 +24,11 @@ export interface CaptureJob {
   readonly captures: readonly {
     readonly path: string;
     readonly device: CaptureDevice;
-    /** `pending` until it is done. */
+    /** Of the last try since the job was queued; `pending` until there was one. */
     readonly status: CaptureStatus;
     readonly message: string;
+    /** When a try that failed in passing is made again, ISO 8601; null: no further try is planned. */
+    readonly nextAttemptAt: string | null;
   }[];
 }
 
@@ -63,10 +65,10 @@ WITH wanted AS (
   ON CONFLICT (project_id, path_digest, device) WHERE state <> 'done'
   DO UPDATE SET priority = least(t.priority, excluded.priority),
     not_before = least(t.not_before, excluded.not_before)
-  RETURNING t.task_id, t.path_digest, t.device
+  RETURNING t.task_id, t.path_digest, t.device, t.failures
 )
-INSERT INTO capture_job_tasks (project_id, job_id, task_id, position)
-SELECT $1::int, $2::text, t.task_id, w.position
+INSERT INTO capture_job_tasks (project_id, job_id, task_id, position, failures_before)
+SELECT $1::int, $2::text, t.task_id, w.position, t.failures
 FROM wanted w JOIN tasks t ON t.path_digest = w.digest AND t.device = w.device`;
 
 /**
@@ -104,22 +106,28 @@ interface JobRow extends Record<string, unknown> {
   readonly state: "queued" | "running" | "done";
   readonly status: CaptureStatus | null;
   readonly message: string | null;
+  readonly not_before: Date;
+  /** Whether it was tried since the job was queued. */
+  readonly is_tried: boolean;
 }
 
-function captureOf({ path, device, state, status, message }: JobRow): CaptureJob["captures"][0] {
-  if (state === "done") return { path: path!, device, status: status!, message: message ?? "" };
+function captureOf(row: JobRow): CaptureJob["captures"][0] {
+  const { device, state, status, message } = row;
+  const path = row.path!;
+  if (row.is_tried) {
+    const nextAttemptAt = state === "done" ? null : row.not_before.toISOString();
+    return { path, device, status: status!, message: message ?? "", nextAttemptAt };
+  }
   const told = state === "running"
     ? "The picture is being taken."
-    : message === null
-    ? "The picture is waiting for its turn."
-    : `The last try failed, and the next one follows shortly. ${message}`;
-  return { path: path!, device, status: "pending", message: told };
+    : "The picture is waiting for its turn.";
+  return { path, device, status: "pending", message: told, nextAttemptAt: null };
 }
 
+/** A job is done when each of its pages was tried once: nobody waits for the tries after that. */
 function statusOf(rows: readonly JobRow[]): CaptureJob["status"] {
-  if (rows.every(({ state }) => state === "done")) return "done";
-  const hasBegun = rows.some(({ state, status }) => state !== "queued" || status !== null);
-  return hasBegun ? "running" : "queued";
+  if (rows.every((row) => row.is_tried)) return "done";
+  return rows.some((row) => row.is_tried || row.state === "running") ? "running" : "queued";
 }
 
 /** A job of one of these projects, named by their public ids; null: they have none of this id. */
@@ -129,7 +137,8 @@ export async function findJob(
   projects: readonly string[] | "*",
 ): Promise<CaptureJob | null> {
   const rows = await sql.query<JobRow>(
-    `SELECT t.path, t.device, t.state, t.status, t.message
+    `SELECT t.path, t.device, t.state, t.status, t.message, t.not_before,
+      t.state = 'done' OR t.failures > l.failures_before AS is_tried
     FROM capture_jobs j
     JOIN projects p ON p.project_id = j.project_id
     LEFT JOIN capture_job_tasks l ON l.project_id = j.project_id AND l.job_id = j.job_id

@@ -17,6 +17,7 @@ interface Job {
     readonly device: string;
     readonly status: string;
     readonly message: string;
+    readonly nextAttemptAt: string | null;
   }[];
 }
 
@@ -67,6 +68,9 @@ async function capture(call: Call): Promise<number> {
       ["PATH", "DEVICE", "STATUS", "MESSAGE"],
       captures.map(({ path, device, status, message }) => [path, device, status, message]),
     ));
+  if (captures.some(({ nextAttemptAt }) => nextAttemptAt !== null)) {
+    print.remark("A running server tries the temporary failures again within two minutes.");
+  }
   if (captures.length === 0) {
     print.remark(`No page was viewed lately. Name one: ${call.config.footfall} capture --path /`);
   }

@@ -6,6 +6,7 @@ import histories from "../../migrations/0005_histories.sql" with { type: "text" 
 import historyProperties from "../../migrations/0006_history_properties.sql" with { type: "text" };
 import historyTitles from "../../migrations/0007_history_titles.sql" with { type: "text" };
 import access from "../../migrations/0008_access.sql" with { type: "text" };
+import captureTries from "../../migrations/0009_capture_tries.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: "0006_history_properties", sql: historyProperties },
   { version: 7, name: "0007_history_titles", sql: historyTitles },
   { version: 8, name: "0008_access", sql: access },
+  { version: 9, name: "0009_capture_tries", sql: captureTries },
 ];

@@ -126,6 +126,23 @@ steps.set("Prefer: wait gives the job the time to be done: 200", async (world) =
   await post(world, { path: "/a", devices: ["mobile"] }, { Prefer: "wait=30" });
 });
 
+steps.set("a page that fails in passing keeps nobody waiting for its next try", async (world) => {
+  const { photographer } = world;
+  photographer.answer = ({ path }) =>
+    path === "/passing" ? failed(transient("It did not answer.")) : captured(path);
+  const body = { paths: ["/a", "/passing"], devices: ["mobile"] };
+  const { status, body: { job } } = await post(world, body, { Prefer: "wait=60" });
+  assert.deepEqual([status, job.status, ...pagesOf(job)], [
+    200,
+    "done",
+    "/a mobile captured",
+    "/passing mobile temporary_failure",
+  ]);
+  assert.ok(Date.parse(job.captures[1].nextAttemptAt) > Date.now());
+  assert.equal(job.captures[0].nextAttemptAt, null);
+  photographer.answer = asPathSays;
+});
+
 steps.set("what is not done in time is 202, and only so many wait", async (world) => {
   const { photographer } = world;
   const stuck = Promise.withResolvers<Photograph>();
@@ -276,8 +293,9 @@ steps.set("what came of captures is counted", async ({ server, photographer, pro
   const settled = async () => await count("temporary_failure") > before[1];
   await until(WAIT_MS_MAX, settled, "the attempt is counted");
   const { job } = (await server.admin("GET", `${JOBS}/${body.job.id}`)).body;
-  assert.equal(job.captures[1].status, "pending");
-  assert.match(job.captures[1].message, /follows shortly\. It did not answer\./);
+  const { status, message, nextAttemptAt } = job.captures[1];
+  assert.deepEqual([status, message], ["temporary_failure", "It did not answer."]);
+  assert.ok(Date.parse(nextAttemptAt) > Date.now(), "and is tried again");
   const captures = async () => await count("captured") > before[0];
   await until(WAIT_MS_MAX, captures, "the picture is counted");
   photographer.answer = asPathSays;

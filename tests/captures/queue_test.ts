@@ -208,8 +208,16 @@ steps.set("a failure in passing is tried again twice, ever later", async (databa
   for (const pauseMs of [20 * SECOND, 120 * SECOND]) {
     assert.ok(await endTask(database, await claim(database, nowMs), LATER, nowMs));
     const { status, captures } = await jobOf(database, id);
-    assert.deepEqual([status, captures[0]?.status], ["running", "pending"]);
-    assert.match(captures[0]?.message ?? "", /follows shortly\. The site did not answer\.$/);
+    assert.deepEqual([status, ...captures], [
+      "done",
+      {
+        path: "/",
+        device: "desktop",
+        status: "temporary_failure",
+        message: "The site did not answer.",
+        nextAttemptAt: new Date(nowMs + pauseMs).toISOString(),
+      },
+    ]);
     assert.equal(await isAnythingDue(database, nowMs + pauseMs - 1), false);
     assert.equal(await claimTask(database, "one", nowMs + pauseMs - 1), null);
     nowMs += pauseMs;
@@ -217,6 +225,7 @@ steps.set("a failure in passing is tried again twice, ever later", async (databa
   }
   assert.ok(await endTask(database, await claim(database, nowMs), LATER, nowMs));
   assert.deepEqual(await statuses(database, id), ["done", "/ desktop temporary_failure"]);
+  assert.equal((await jobOf(database, id)).captures[0]?.nextAttemptAt, null, "the last try");
 
   const other = await queue(database, {});
   const lasting = verdict("page_not_found", "There is no such page.");
@@ -225,11 +234,23 @@ steps.set("a failure in passing is tried again twice, ever later", async (databa
 });
 
 steps.set("an operator need not wait for a retry that is planned", async (database) => {
-  await queue(database, { dueMs: NOON });
+  const daily = await queue(database, { dueMs: NOON });
   assert.ok(await endTask(database, await claim(database), LATER, NOON));
   assert.equal(await isAnythingDue(database, NOON + SECOND), false);
-  await queue(database, { nowMs: NOON + SECOND });
-  assert.equal((await claim(database, NOON + SECOND)).failures, 1);
+  const asked = await queue(database, { nowMs: NOON + SECOND });
+  // What was tried before it was asked for is no try of this job.
+  assert.deepEqual(await statuses(database, asked), ["queued", "/ desktop pending"]);
+  const retry = await claim(database, NOON + SECOND);
+  assert.equal(retry.failures, 1);
+  assert.deepEqual(await statuses(database, asked), ["running", "/ desktop pending"]);
+  const failed = ["done", "/ desktop temporary_failure"];
+  assert.deepEqual(await statuses(database, daily), failed, "its own try is over");
+  assert.ok(await endTask(database, retry, LATER, NOON + SECOND));
+  assert.deepEqual(await statuses(database, asked), failed);
+  assert.ok(await endTask(database, await claim(database, NOON + DAY), CAPTURED, NOON + DAY));
+  for (const id of [daily, asked]) {
+    assert.deepEqual(await statuses(database, id), ["done", "/ desktop captured"], "in the end");
+  }
 });
 
 steps.set("nothing is taken without the lease", async (database) => {

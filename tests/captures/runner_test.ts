@@ -171,7 +171,8 @@ steps.set("a failure in passing: three tries, the last picture stays", async (da
   const id = await world.queue("/");
   for (const pauseMs of [20 * SECOND, 120 * SECOND]) {
     assert.equal(await world.runner.runDue(NEVER), 1);
-    assert.equal((await world.job(id)).status, "running");
+    const job = await world.job(id);
+    assert.deepEqual([job.status, job.captures], ["done", ["/ temporary_failure"]]);
     const { status, image } = (await world.state("/"))!;
     assert.deepEqual([status, image], ["temporary_failure", good]);
     world.nowMs += pauseMs - 1;

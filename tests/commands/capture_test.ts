@@ -72,6 +72,7 @@ Deno.test("footfall capture: a running server takes the pictures; 0 only if all 
       device: "desktop",
       status: "not_publicly_reachable",
       message: "It asks visitors to sign in.",
+      nextAttemptAt: null,
     });
 
     const nothing = await run([], env);
