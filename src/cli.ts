@@ -8,6 +8,7 @@ import {
   Printer,
   UsageMistake,
 } from "./commands/command.ts";
+import { DEMO_COMMAND } from "./commands/demo.ts";
 import { ERASE_COMMAND } from "./commands/erase.ts";
 import { EXPORT_COMMAND } from "./commands/export.ts";
 import { type Failure, failureOf } from "./commands/failure.ts";
@@ -33,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
   ...TOKEN_COMMANDS,
   CAPTURE_COMMAND,
   SEED_COMMAND,
+  DEMO_COMMAND,
   EXPORT_COMMAND,
   IMPORT_COMMAND,
   ERASE_COMMAND,

@@ -3,7 +3,7 @@ import { type Call, type Command, PROJECT_OPTION } from "./command.ts";
 import { callApi, chosenProject, type Connection, withConnection } from "./connection.ts";
 import { createProgress } from "./progress.ts";
 
-const JOBS_PATH = "/v1/internal/jobs/heatmap-captures";
+export const JOBS_PATH = "/v1/internal/jobs/heatmap-captures";
 const PENDING = "pending";
 const CAPTURED = "captured";
 const POLL_MS = 500;
@@ -21,12 +21,13 @@ interface Job {
   }[];
 }
 
-interface Reply {
+/** What the endpoint of the jobs replies. */
+export interface JobReply {
   readonly job: Job;
 }
 
 /** The job once it is done. Rejects when the user asks to stop: the job itself goes on. */
-async function awaitJob(call: Call, connection: Connection, queued: Job): Promise<Job> {
+export async function awaitJob(call: Call, connection: Connection, queued: Job): Promise<Job> {
   const { print, now, signal } = call;
   const total = queued.captures.length;
   const progress = createProgress(print.terminal, "Capturing", total, now);
@@ -37,7 +38,7 @@ async function awaitJob(call: Call, connection: Connection, queued: Job): Promis
       if (job.status === "done") return job;
       await pause(POLL_MS, signal);
       signal.throwIfAborted();
-      job = (await callApi<Reply>(connection, "GET", `${JOBS_PATH}/${job.id}`)).job;
+      job = (await callApi<JobReply>(connection, "GET", `${JOBS_PATH}/${job.id}`)).job;
     }
   } finally {
     if (!print.json) progress.end();
@@ -58,7 +59,7 @@ async function capture(call: Call): Promise<number> {
   const { print } = call;
   const job = await withConnection(call, async (connection) => {
     const body = bodyOf(call, await chosenProject(connection, call));
-    const { job: queued } = await callApi<Reply>(connection, "POST", JOBS_PATH, body);
+    const { job: queued } = await callApi<JobReply>(connection, "POST", JOBS_PATH, body);
     return await awaitJob(call, connection, queued);
     // Without a running server nobody else takes the pictures.
   }, (app) => app.startCaptures());

@@ -1,17 +1,13 @@
-import { type DemoBatch, demoEvents, type DemoOptions } from "../seed/demo_events.ts";
-import { SHOP_NAME, SHOP_TIMEZONE } from "../seed/shop.ts";
+import { type DemoBatch, demoEvents, type DemoOptions } from "../demo/visitors/demo_events.ts";
+import { SHOP_ORIGIN } from "../demo/shop.ts";
+import { partedAt, presentVisits } from "../demo/visitors/present.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
-import {
-  callApi,
-  type Connection,
-  listProjects,
-  RequestRefused,
-  withConnection,
-} from "./connection.ts";
+import { callApi, type Connection, RequestRefused, withConnection } from "./connection.ts";
+import { type Pictures, takeDemoPictures } from "./demo_pictures.ts";
+import { DEMO_PROJECT, provideDemoProject } from "./demo_project.ts";
 import { forEachInFlight, sendBatch, withTemporaryKey } from "./event_sender.ts";
 import { createProgress } from "./progress.ts";
 
-const DEMO_PROJECT = "prj_demo";
 const REQUESTS_AT_ONCE = 16;
 const HOUR_MS = 3_600_000;
 /** Enough for thirty days, the thirty before, and the weekdays that insights compare with. */
@@ -30,6 +26,21 @@ interface Summary {
   readonly visitors: number;
   readonly seconds: number;
   readonly eventsPerSecond: number;
+  /** Null: none were asked for. */
+  readonly pictures: Pictures | null;
+}
+
+/** What there is to send: the shop's history, and unless it ends at a given time, who is there now. */
+function* batchesOf(call: Call, options: DemoOptions): Generator<DemoBatch> {
+  const demo = demoEvents(options);
+  yield* demo.batches();
+  if (call.options.text("until") !== null) return;
+  const nowMs = call.now();
+  for (const visit of presentVisits(SHOP_ORIGIN, nowMs)) {
+    const { address, userAgent } = visit;
+    const events = partedAt(visit, nowMs).past;
+    yield { address, userAgent, events, visitorsDone: demo.visitors };
+  }
 }
 
 /** The hour that has begun, so that runs within it make the same events. */
@@ -45,27 +56,16 @@ function untilMs({ options, now }: Call): number {
   return ms;
 }
 
-/** The project to fill: one of its own, so that invented visitors never mix with real ones. */
-async function demoProject(connection: Connection, named: string | null): Promise<string> {
-  if (named !== null) return named;
-  const projects = await listProjects(connection);
-  if (!projects.some((project) => project.id === DEMO_PROJECT)) {
-    const wanted = { id: DEMO_PROJECT, name: SHOP_NAME, timezone: SHOP_TIMEZONE };
-    await callApi(connection, "POST", "/v1/projects", wanted);
-  }
-  return DEMO_PROJECT;
-}
-
 async function sendDemo(
   call: Call,
   connection: Connection,
   project: string,
   options: DemoOptions,
-): Promise<Summary> {
-  const demo = demoEvents(options);
+): Promise<Omit<Summary, "pictures">> {
+  const { visitors } = demoEvents(options);
   const startedAt = call.now();
   const total = { events: 0, duplicates: 0, visitors: 0 };
-  const progress = createProgress(call.print.terminal, "Seeding", demo.visitors, call.now);
+  const progress = createProgress(call.print.terminal, "Seeding", visitors, call.now);
   const send = (key: string) => async ({ address, userAgent, events, visitorsDone }: DemoBatch) => {
     const body = JSON.stringify({ events });
     const outcome = await sendBatch(connection, key, { address, userAgent }, body, call.signal);
@@ -80,7 +80,7 @@ async function sendDemo(
       project,
       "footfall seed",
       startedAt,
-      (key) => forEachInFlight(demo.batches(), REQUESTS_AT_ONCE, send(key)),
+      (key) => forEachInFlight(batchesOf(call, options), REQUESTS_AT_ONCE, send(key)),
     );
   } finally {
     if (!call.print.json) progress.end();
@@ -125,11 +125,16 @@ async function seed(call: Call): Promise<void> {
     untilMs: untilMs(call),
   };
   const summary = await withConnection(call, async (connection) => {
-    const project = await demoProject(connection, options.text("project"));
+    const named = options.text("project");
+    // A project of its own, so that invented visitors never mix with real ones.
+    const project = named ?? await provideDemoProject(connection);
     const sent = await sendDemo(call, connection, project, demo);
     await awaitSessions(call, connection, project);
-    return sent;
-  });
+    const wantsPictures = named === null && !options.flag("no-pictures");
+    const pictures = wantsPictures ? await takeDemoPictures(call, connection, project) : null;
+    return { ...sent, pictures };
+    // Without a running server nobody else takes the pictures.
+  }, (app) => app.startCaptures());
   print.result(
     summary,
     () =>
@@ -137,6 +142,11 @@ async function seed(call: Call): Promise<void> {
       ` (${summary.duplicates} were there before): ${summary.seconds} s, ` +
       `${summary.eventsPerSecond} events/s.\n`,
   );
+  const { pictures } = summary;
+  if (pictures !== null) {
+    const missing = pictures.reason === null ? "" : ` Others are missing: ${pictures.reason}`;
+    print.remark(`${pictures.taken} pictures of its pages are behind the heat maps.${missing}`);
+  }
   print.remark(
     `\nNext: reload the dashboard and choose this project. If you are not signed in:\n\n` +
       `  ${call.config.footfall} token --link --project ${summary.project}\n` +
@@ -151,7 +161,8 @@ export const SEED_COMMAND: Command = {
   usage: "footfall seed [options]",
   notes:
     "The same options make the same events, so a repeated run stores nothing twice, and a later\n" +
-    "one adds what would have happened since.",
+    "one adds what would have happened since. Where there is a browser, the shop's pages are\n" +
+    "photographed for the heat maps.",
   wordsMax: 0,
   options: {
     project: {
@@ -182,7 +193,11 @@ export const SEED_COMMAND: Command = {
       type: "string",
       placeholder: "TIME",
       default: "the start of this hour",
-      meaning: "no event lies at or after it",
+      meaning: "no event lies at or after it; without it, somebody is there now",
+    },
+    "no-pictures": {
+      type: "boolean",
+      meaning: "leave the pictures of the shop's pages out",
     },
   },
   example: "footfall seed --weeks 12 --visitors 10000",

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { makeDataDir } from "../support/embedded_template.ts";
 import { ended, footfall, run, serverReady } from "./footfall_process.ts";
 
-const SEEDING = ["seed", "--weeks", "1", "--visitors", "40", "--until", "2026-11-21T08:00:00Z"];
+const SEEDING = [
+  ...["seed", "--weeks", "1", "--visitors", "40", "--until", "2026-11-21T08:00:00Z"],
+  "--no-pictures",
+];
 
 async function inFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await makeDataDir("footfall-commands-");

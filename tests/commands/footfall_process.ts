@@ -20,6 +20,7 @@ export function footfall(
       HOST: "127.0.0.1",
       PORT: "0",
       LOG_LEVEL: "",
+      CHROME_NO_SANDBOX: "1",
       BASE_PATH: "/stats",
       NO_COLOR: "1",
       DENO_NO_UPDATE_CHECK: "1",

@@ -6,8 +6,8 @@ import puppeteer, {
   type Page,
 } from "puppeteer-core";
 import { forEachInFlight } from "../../src/commands/event_sender.ts";
-import { demoEvents } from "../../src/seed/demo_events.ts";
-import { SHOP_NAME, SHOP_TIMEZONE } from "../../src/seed/shop.ts";
+import { demoEvents } from "../../src/demo/visitors/demo_events.ts";
+import { SHOP_NAME, SHOP_TIMEZONE } from "../../src/demo/shop.ts";
 import { type Json, PUBLIC_PEER, TestApp } from "../support/app.ts";
 import { until } from "../support/server_process.ts";
 
@@ -76,11 +76,12 @@ class World {
   }
 
   async #fill(): Promise<void> {
-    const settings = { name: SHOP_NAME, timezone: SHOP_TIMEZONE, siteUrl: "https://shop.example" };
+    const origin = "https://shop.example";
+    const settings = { name: SHOP_NAME, timezone: SHOP_TIMEZONE, siteUrl: origin };
     const project = await this.server.project({ id: DEMO, ...settings });
     await this.server.project({ id: EMPTY, name: "Nothing yet" });
     const untilMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-    const demo = demoEvents({ seed: 1, weeks: 5, visitors: 250, untilMs });
+    const demo = demoEvents({ seed: 1, weeks: 5, visitors: 250, untilMs, origin });
     await forEachInFlight(demo.batches(), 8, async ({ address, userAgent, events }) => {
       const options = { peer: address, headers: { "User-Agent": userAgent } };
       const { status } = await this.server.post(project, [...events], options);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { DemoEvent } from "../../src/seed/visit.ts";
+import type { DemoEvent } from "../../src/demo/visitors/visit.ts";
 import {
   CHECKOUT_STEPS,
   CRAWLED_EVENTS,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { forEachInFlight } from "../../src/commands/event_sender.ts";
-import { type DemoBatch, demoEvents } from "../../src/seed/demo_events.ts";
-import { SHOP_NAME, SHOP_TIMEZONE } from "../../src/seed/shop.ts";
-import type { DemoEvent } from "../../src/seed/visit.ts";
+import { type DemoBatch, demoEvents } from "../../src/demo/visitors/demo_events.ts";
+import { SHOP_NAME, SHOP_TIMEZONE } from "../../src/demo/shop.ts";
+import type { DemoEvent } from "../../src/demo/visitors/visit.ts";
 import { type Json, TestApp, type TestProject } from "../support/app.ts";
 
 const PROJECT = "prj_demo";
@@ -15,6 +15,7 @@ const DEMO = demoEvents({
   weeks: 3,
   visitors: 150,
   untilMs: Date.parse("2026-06-14T22:00:00Z") - 1,
+  origin: "https://shop.example",
 });
 const BATCHES: readonly DemoBatch[] = [...DEMO.batches()];
 /** What people did. Crawlers send no id, and are left out. */

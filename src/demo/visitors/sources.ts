@@ -1,5 +1,5 @@
 import type { Random } from "./random.ts";
-import { ARTICLES, CATEGORIES, HOME, type Page, PRODUCTS, SALE, VIRAL_ARTICLE } from "./shop.ts";
+import { ARTICLES, CATEGORIES, HOME, type Page, PRODUCTS, SALE, VIRAL_ARTICLE } from "../shop.ts";
 
 /** How a visit begins: the landing page, its query, and the page before. */
 export interface Arrival {

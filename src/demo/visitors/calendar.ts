@@ -1,4 +1,4 @@
-import { DAY_MS } from "../limits.ts";
+import { DAY_MS } from "../../limits.ts";
 import type { Random } from "./random.ts";
 
 const HOUR_MS = DAY_MS / 24;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { momentOf, shopDays } from "../../src/seed/calendar.ts";
-import { Random } from "../../src/seed/random.ts";
+import { momentOf, shopDays } from "../../src/demo/visitors/calendar.ts";
+import { Random } from "../../src/demo/visitors/random.ts";
 
 const BERLIN = "Europe/Berlin";
 

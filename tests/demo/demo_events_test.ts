@@ -7,10 +7,10 @@ import {
   type DemoBatch,
   demoEvents,
   type DemoOptions,
-} from "../../src/seed/demo_events.ts";
-import { addressIn, PLACES } from "../../src/seed/places.ts";
-import { Random } from "../../src/seed/random.ts";
-import type { DemoEvent } from "../../src/seed/visit.ts";
+} from "../../src/demo/visitors/demo_events.ts";
+import { addressIn, PLACES } from "../../src/demo/visitors/places.ts";
+import { Random } from "../../src/demo/visitors/random.ts";
+import type { DemoEvent } from "../../src/demo/visitors/visit.ts";
 
 const OPTIONS: DemoOptions = {
   seed: 1,

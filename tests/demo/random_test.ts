@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Random } from "../../src/seed/random.ts";
+import { Random } from "../../src/demo/visitors/random.ts";
 
 const words = (seed: string) => {
   const random = new Random(seed);

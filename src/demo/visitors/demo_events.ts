@@ -2,7 +2,7 @@ import { type Device, pickDevice, pickOtherDevice, pickRobot } from "./devices.t
 import { momentOf, type ShopDay, shopDays, weekdayWeight } from "./calendar.ts";
 import { addressIn, type Place, PLACES } from "./places.ts";
 import { Random } from "./random.ts";
-import { SHOP_TIMEZONE } from "./shop.ts";
+import { SHOP_ORIGIN, SHOP_TIMEZONE } from "../shop.ts";
 import { type Source, SOURCES, SURGE_SOURCE } from "./sources.ts";
 import { crawlEvents, type DemoEvent, visitEvents, type VisitPlan } from "./visit.ts";
 
@@ -14,6 +14,8 @@ export interface DemoOptions {
   readonly visitors: number;
   /** No event lies at or after this instant, in epoch milliseconds. */
   readonly untilMs: number;
+  /** Where the shop is. Default: where `footfall demo` opens it. */
+  readonly origin?: string;
 }
 
 /** Events of one browser, to be sent as that browser: at most `BATCH_EVENTS_MAX`, oldest first. */
@@ -133,6 +135,7 @@ function livePerson(
   days: readonly ShopDay[],
   firstDay: number,
   surge: boolean,
+  origin: string,
 ): readonly Browser[] {
   const person = createPerson(random);
   const came = visitDays(person, random);
@@ -143,6 +146,7 @@ function livePerson(
     const signing = signsAs(person, browser, visit);
     const source: Source = surge && visit === 0 ? SURGE_SOURCE : random.weighted(SOURCES);
     const plan: VisitPlan = {
+      origin,
       startMs: momentOf(day, random),
       source,
       device: browser.device,
@@ -159,10 +163,11 @@ function livePerson(
   return person.browsers;
 }
 
-function liveRobot(random: Random, day: ShopDay): readonly Browser[] {
+function liveRobot(random: Random, day: ShopDay, origin: string): readonly Browser[] {
   const place = PLACES.find((candidate) => candidate.country === "US") ?? random.pick(PLACES);
   const device = pickRobot(random);
   const plan: VisitPlan = {
+    origin,
     startMs: momentOf(day, random),
     source: random.pick(SOURCES),
     device,
@@ -203,6 +208,7 @@ function* batchesOf(
  * the days in common (but for the surge, which moves along) and adds what came since.
  */
 export function demoEvents(options: DemoOptions): Demo {
+  const { origin = SHOP_ORIGIN } = options;
   const days = shopDays(options.untilMs, options.weeks * DAYS_PER_WEEK, SHOP_TIMEZONE);
   const cohorts = planCohorts(days, options);
 
@@ -213,8 +219,8 @@ export function demoEvents(options: DemoOptions): Demo {
       for (let member = 0; member < size; member++) {
         const random = new Random(`${options.seed}/${day.date}/${kind}/${member}`);
         const browsers = kind === "robot"
-          ? liveRobot(random, day)
-          : livePerson(random, days, dayIndex, kind === "surge");
+          ? liveRobot(random, day, origin)
+          : livePerson(random, days, dayIndex, kind === "surge", origin);
         yield* batchesOf(browsers, options.untilMs, ++done);
       }
     }

@@ -12,11 +12,10 @@ import {
   PRODUCTS,
   SEARCHES,
   SHOP_CURRENCY,
-  SHOP_ORIGIN,
   SIGN_IN,
   SIGN_UP,
   THANKS,
-} from "./shop.ts";
+} from "../shop.ts";
 import type { Arrival, Source } from "./sources.ts";
 
 /** One event as `POST /v1/events` takes it. */
@@ -36,6 +35,8 @@ export interface DemoEvent {
 
 /** What one visit starts from. */
 export interface VisitPlan {
+  /** Where the shop is: `https://shop.example`. */
+  readonly origin: string;
   readonly startMs: number;
   readonly source: Source;
   readonly device: Device;
@@ -59,11 +60,12 @@ class VisitTape {
   readonly events: DemoEvent[] = [];
   #timeMs: number;
   #page: Page = HOME;
-  #url = SHOP_ORIGIN;
+  #url: string;
   #userId: string | null;
 
   constructor(readonly plan: VisitPlan, readonly random: Random) {
     this.#timeMs = plan.startMs;
+    this.#url = plan.origin;
     this.#userId = plan.userId;
   }
 
@@ -75,7 +77,7 @@ class VisitTape {
   /** Comes from outside. */
   land({ landing, query, referrer }: Arrival): void {
     this.#page = landing;
-    this.#url = `${SHOP_ORIGIN}${landing.path}${query}`;
+    this.#url = `${this.plan.origin}${landing.path}${query}`;
     this.#emit("page_view", undefined, referrer);
   }
 
@@ -84,7 +86,7 @@ class VisitTape {
     this.leave();
     const before = this.#url;
     this.#page = page;
-    this.#url = `${SHOP_ORIGIN}${page.path}`;
+    this.#url = `${this.plan.origin}${page.path}`;
     this.#emit("page_view", undefined, before);
   }
 

@@ -1,0 +1,57 @@
+import { CART, CATEGORIES, HOME, PRODUCTS, SHOP_ORIGIN, SHOP_PORT } from "../demo/shop.ts";
+import { VIRAL_ARTICLE } from "../demo/shop.ts";
+import { createShop, isShop } from "../demo/site/shop_site.ts";
+import { awaitJob, type JobReply, JOBS_PATH } from "./capture.ts";
+import type { Call } from "./command.ts";
+import { callApi, type Connection } from "./connection.ts";
+
+/** Pages of the shop whose heat maps have a picture from the start. */
+const PICTURED = [HOME, CATEGORIES[0]!, PRODUCTS[0]!.page, PRODUCTS[2]!.page, VIRAL_ARTICLE, CART]
+  .map(({ path }) => path);
+
+/** What became of the demo's pictures, for the person at the terminal. */
+export interface Pictures {
+  readonly taken: number;
+  /** Why some are missing; null: none is. */
+  readonly reason: string | null;
+}
+
+/** The shop for as long as it is photographed; null: it is open already, or its port is taken. */
+function openShop(): Deno.HttpServer | null {
+  const tag = { server: "", apiKey: "", showsArrivals: false };
+  try {
+    return Deno.serve(
+      { hostname: "127.0.0.1", port: SHOP_PORT, onListen: () => {} },
+      createShop(tag, null),
+    );
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) return null;
+    throw error;
+  }
+}
+
+/** Has the server photograph the shop's pages, so that its heat maps show what was clicked on. */
+export async function takeDemoPictures(
+  call: Call,
+  connection: Connection,
+  project: string,
+): Promise<Pictures> {
+  const shop = openShop();
+  try {
+    if (!await isShop(SHOP_ORIGIN)) {
+      return { taken: 0, reason: `Port ${SHOP_PORT} is taken by another program.` };
+    }
+    const { job: queued } = await callApi<JobReply>(connection, "POST", JOBS_PATH, {
+      project,
+      paths: PICTURED,
+    });
+    const { captures } = await awaitJob(call, connection, queued);
+    const failed = captures.find(({ status }) => status !== "captured");
+    return {
+      taken: captures.filter(({ status }) => status === "captured").length,
+      reason: failed?.message ?? null,
+    };
+  } finally {
+    await shop?.shutdown();
+  }
+}

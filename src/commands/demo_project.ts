@@ -1,0 +1,46 @@
+import { SHOP_CURRENCY, SHOP_NAME, SHOP_ORIGIN, SHOP_TIMEZONE } from "../demo/shop.ts";
+import { callApi, type Connection, listProjects } from "./connection.ts";
+
+export const DEMO_PROJECT = "prj_demo";
+
+const GOALS = {
+  purchase: {
+    title: "Purchase",
+    match: { name: "purchase" },
+    value: { property: "value", currency: SHOP_CURRENCY },
+  },
+  "sign-up": { title: "Account created", match: { name: "sign_up" } },
+};
+const FUNNEL = {
+  slug: "checkout",
+  title: "From product to purchase",
+  steps: [
+    { name: "view_product", label: "Looked at a product" },
+    { name: "add_to_cart", label: "Put it into the cart" },
+    { name: "begin_checkout", label: "Went to the checkout" },
+    { name: "purchase", label: "Bought it" },
+  ],
+  window: "1d",
+};
+
+/**
+ * The project of the demo shop, one of its own, so that invented visitors never mix with real ones:
+ * made, with its goals and a funnel, where there is none yet.
+ * @returns its id
+ */
+export async function provideDemoProject(connection: Connection): Promise<string> {
+  const projects = await listProjects(connection);
+  if (projects.some((project) => project.id === DEMO_PROJECT)) return DEMO_PROJECT;
+  await callApi(connection, "POST", "/v1/projects", {
+    id: DEMO_PROJECT,
+    name: SHOP_NAME,
+    timezone: SHOP_TIMEZONE,
+    siteUrl: SHOP_ORIGIN,
+  });
+  for (const [slug, goal] of Object.entries(GOALS)) {
+    await callApi(connection, "PUT", `/v1/goals/${slug}?project=${DEMO_PROJECT}`, goal);
+  }
+  const { slug, ...funnel } = FUNNEL;
+  await callApi(connection, "PUT", `/v1/funnels/${slug}?project=${DEMO_PROJECT}`, funnel);
+  return DEMO_PROJECT;
+}

@@ -1,0 +1,97 @@
+import { pickDevice } from "./devices.ts";
+import { addressIn, PLACES } from "./places.ts";
+import { Random } from "./random.ts";
+import { SOURCES } from "./sources.ts";
+import { type DemoEvent, visitEvents } from "./visit.ts";
+
+/** A visit that is under way, with what its browser is to send, oldest first. */
+export interface PresentVisit {
+  readonly address: string;
+  readonly userAgent: string;
+  readonly anonymousId: string;
+  readonly events: readonly DemoEvent[];
+}
+
+/** Somebody who is always there when the shop is filled: the manual's example of a person. */
+export const REGULAR_USER_ID = "user-42";
+/** People in the shop at once. */
+export const PRESENT_VISITORS = 6;
+const STEP_MS = 2_000;
+
+/** One visit that begins at `startMs`; the same `name` makes the same person and visit. */
+export function presentVisit(
+  name: string,
+  { origin, startMs, userId }: {
+    readonly origin: string;
+    readonly startMs: number;
+    readonly userId: string | null;
+  },
+): PresentVisit {
+  const random = new Random(`present/${name}`);
+  const place = random.weighted(PLACES);
+  const device = pickDevice(random);
+  const anonymousId = random.hex(32);
+  const events = visitEvents({
+    origin,
+    startMs,
+    source: random.weighted(SOURCES),
+    device,
+    anonymousId,
+    userId,
+    signsAs: null,
+    locale: random.pick(place.locales),
+    timezone: place.timezone,
+    appetite: random.fraction(),
+  }, random);
+  return { address: addressIn(place, random), userAgent: device.userAgent, anonymousId, events };
+}
+
+/** Those who are in the shop at `nowMs`, and came within the four minutes before. */
+export function presentVisits(origin: string, nowMs: number): PresentVisit[] {
+  return Array.from({ length: PRESENT_VISITORS }, (_, i) =>
+    presentVisit(`${nowMs}/${i}`, {
+      origin,
+      startMs: nowMs - 5_000 - i * 40_000,
+      userId: i === PRESENT_VISITORS - 1 ? REGULAR_USER_ID : null,
+    }));
+}
+
+/** What of a visit lies before `nowMs`, and what is still to come. */
+export function partedAt(
+  { events }: PresentVisit,
+  nowMs: number,
+): { readonly past: readonly DemoEvent[]; readonly coming: readonly DemoEvent[] } {
+  const next = events.findIndex(({ timestamp }) => Date.parse(timestamp) >= nowMs);
+  const at = next < 0 ? events.length : next;
+  return { past: events.slice(0, at), coming: events.slice(at) };
+}
+
+export interface WalkOptions {
+  readonly origin: string;
+  readonly now: () => number;
+  /** Resolves after so long, or as soon as the walk is to end. */
+  readonly pause: (ms: number) => Promise<void>;
+  readonly signal: AbortSignal;
+  /** Sends what a browser has to send now. */
+  readonly send: (visit: PresentVisit) => Promise<void>;
+}
+
+/** Lets people walk about in the shop until `signal` aborts: whoever leaves is followed by another. */
+export async function walkAbout({ origin, now, pause, signal, send }: WalkOptions): Promise<void> {
+  let visits = presentVisits(origin, now());
+  for (let newcomers = 0; !signal.aborted;) {
+    const nowMs = now();
+    const left: PresentVisit[] = [];
+    for (const visit of visits) {
+      const { past, coming } = partedAt(visit, nowMs);
+      if (past.length > 0) await send({ ...visit, events: past });
+      if (coming.length > 0) left.push({ ...visit, events: coming });
+    }
+    visits = left;
+    if (visits.length < PRESENT_VISITORS) {
+      const userId = newcomers++ % PRESENT_VISITORS === 0 ? REGULAR_USER_ID : null;
+      visits.push(presentVisit(`${nowMs}/new`, { origin, startMs: nowMs, userId }));
+    }
+    await pause(STEP_MS);
+  }
+}
