@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const START_MS_MAX = 30_000;
+const START_MS_MAX = 90_000;
 const POLL_MS = 50;
 
 /** The real program, in a folder of its own. */
