@@ -117,6 +117,9 @@ export const SALT_GRACE_MS = 1 * MINUTE_MS;
 /** How long the salts' table is waited for to be written anew; who wants a salt waits behind it. */
 export const SALT_LOCK_MS_MAX = 1 * SECOND_MS;
 
+/** Characters of one fact in the log; what is longer is cut. */
+export const LOG_FACT_LENGTH_MAX = 4_000;
+
 /** Proxy headers: what is looked at, from the right. */
 export const FORWARDED_LENGTH_MAX = 8 * KIBIBYTE;
 export const FORWARDED_ENTRIES_MAX = 100;

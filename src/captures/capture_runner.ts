@@ -17,6 +17,7 @@ import {
 } from "./capture_queue.ts";
 import { type CaptureStatus, verdict } from "./capture_status.ts";
 import { storeAttempt } from "./capture_store.ts";
+import { logReason } from "./log_reason.ts";
 import type { Photograph, Photographer } from "./photograph.ts";
 import { trackedHosts } from "./visited_paths.ts";
 
@@ -49,8 +50,6 @@ const WENT_WRONG = verdict(
   "render_failed",
   "The page could not be drawn: the server made a mistake; its log says more.",
 );
-
-const reasonOf = (error: unknown) => error instanceof Error ? error.message : String(error);
 
 /**
  * Works off the queue of captures. Any number of servers may have a runner: the one with the lease
@@ -88,7 +87,7 @@ export class CaptureRunner {
       try {
         ended = await this.runDue(signal);
       } catch (error) {
-        if (!signal.aborted) log.warn("captures failed", { reason: reasonOf(error) });
+        if (!signal.aborted) log.warn("captures failed", { reason: logReason(error) });
       }
       if (ended === 0) await this.#pause(pollMs, signal, true);
     }
@@ -191,7 +190,7 @@ export class CaptureRunner {
     } catch (error) {
       if (signal.aborted) return null;
       if (late.signal.aborted) return { verdict: TOOK_TOO_LONG, shot: null };
-      log.error("capture failed", { path, device, reason: reasonOf(error) });
+      log.error("capture failed", { task: task.taskId, device, reason: logReason(error) });
       return { verdict: WENT_WRONG, shot: null };
     } finally {
       clearTimeout(timer);

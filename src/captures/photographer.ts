@@ -7,6 +7,7 @@ import { transient, type Verdict, verdict } from "./capture_status.ts";
 import { Deadline, DeadlinePassed } from "./deadline.ts";
 import { type EgressEntry, EgressProxy, egressSiteOf } from "./egress_proxy.ts";
 import { isOwnNetworkHost } from "./egress_route.ts";
+import { logReason } from "./log_reason.ts";
 import type { PageFacts } from "./page_facts.ts";
 import { DocumentGone, PageBusy } from "./page_session.ts";
 import { visitPage } from "./page_visit.ts";
@@ -53,10 +54,9 @@ export function createPhotographer(
     async photograph(request) {
       const startedAt = now();
       const photograph = await attempt(own, request, log);
-      const { device, path } = request;
+      const { device } = request;
       const { verdict: { status }, shot } = photograph;
       log.debug("photographed a page", {
-        path,
         device,
         status,
         ms: now() - startedAt,
@@ -177,7 +177,8 @@ function withRefusal(facts: PageFacts, log: readonly EgressEntry[]): PageFacts {
 function verdictOf(error: unknown, log: Log): Verdict {
   if (error instanceof BrowserMissing) {
     const said = typeof error.cause === "string" ? error.cause : "";
-    log.debug("no browser", { said: said.trim().split("\n").slice(-SAID_LINES).join(" | ") });
+    const lines = said.trim().split("\n").slice(-SAID_LINES);
+    log.debug("no browser", { said: logReason(lines.join(" | ")) });
     return verdict("no_browser", error.message);
   }
   if (error instanceof RenderFailed) return verdict("render_failed", error.message);
@@ -185,7 +186,7 @@ function verdictOf(error: unknown, log: Log): Verdict {
     return transient("The browser ended while the page was photographed.");
   }
   if (error instanceof PageBusy || error instanceof DeadlinePassed) return BUSY;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = logReason(error);
   if (error instanceof DocumentGone || /target (?:closed|crashed)|session closed/i.test(reason)) {
     log.debug("a page ended while it was photographed", { reason });
     return verdict("render_failed", "The page made the browser stop while it was being drawn.");

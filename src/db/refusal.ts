@@ -7,6 +7,9 @@ import { DatabaseUnavailable, StatementRefused } from "./sql.ts";
  */
 const NOT_THE_STATEMENT = /^(08|28|53|57P|58|F0|XX|25006|25P03|3D000)/;
 
+/** Data exceptions: of these alone the message quotes the value, which may be a person's. */
+const ABOUT_A_VALUE = /^22/;
+
 /** The error to throw for what PostgreSQL answered, `sqlState` being its five-letter code. */
 export function refusal(
   message: string,
@@ -14,5 +17,8 @@ export function refusal(
 ): DatabaseUnavailable | StatementRefused {
   return NOT_THE_STATEMENT.test(sqlState)
     ? new DatabaseUnavailable(`The database cannot serve now: ${message} (${sqlState})`)
-    : new StatementRefused(message, sqlState);
+    : new StatementRefused(
+      ABOUT_A_VALUE.test(sqlState) ? message.replace(/".*"/s, '"…"') : message,
+      sqlState,
+    );
 }

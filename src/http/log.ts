@@ -1,6 +1,9 @@
+import { LOG_FACT_LENGTH_MAX } from "../limits.ts";
+
 /**
  * Structured logs: one line each on standard error, JSON or readable.
- * Callers pass named facts; no key, token or body is ever among them.
+ * Callers pass named facts; no key, token, body, path of a page or id of a person is ever among them.
+ * What somebody else's message brings along nevertheless is taken out here, as far as it can be told.
  */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 export type LogFormat = "pretty" | "json";
@@ -25,6 +28,18 @@ const COLOUR: Record<LogLevel, string> = {
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
 
+/** Keys, tokens and mail addresses. Each repetition is bounded, so that no text takes long. */
+const SECRETS =
+  /\b[ps]k_[\w-]{1,200}|\bcontrol_\w{1,100}|\beyJ[\w-]{1,4000}(?:\.[\w-]{1,4000}){0,2}|[\w.+%-]{1,64}@[\w-]{1,63}\.[\w.-]{1,200}/g;
+
+function discreet(value: Facts[string]): Facts[string] {
+  if (typeof value !== "string") return value;
+  const text = value.length > LOG_FACT_LENGTH_MAX
+    ? `${value.slice(0, LOG_FACT_LENGTH_MAX)}…`
+    : value;
+  return text.replace(SECRETS, "[left out]");
+}
+
 function pretty(level: LogLevel, at: string, message: string, facts: Facts, colour: boolean) {
   const told = Object.entries(facts).filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${String(value).replace(CONTROL, " ")}`).join(" ");
@@ -39,8 +54,11 @@ export function createLog(options: {
   readonly now: () => number;
   readonly write: (line: string) => void;
 }): Log {
-  const line = (level: LogLevel) => (message: string, facts: Facts = {}) => {
+  const line = (level: LogLevel) => (message: string, given: Facts = {}) => {
     if (RANK[level] < RANK[options.level]) return;
+    const facts = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [name, discreet(value)]),
+    );
     const at = new Date(options.now()).toISOString();
     options.write(
       options.format === "json"

@@ -210,7 +210,8 @@ export function createRouter<Access, Who>(
     const method = METHODS.has(request.method) ? request.method : "other";
     options.observe(found?.path ?? "unknown", method, status, seconds);
     const ms = Math.round(seconds * 1000);
-    log.debug("request", { requestId, method, path: url?.pathname, status, ms });
+    // The pattern and not the path, which may name a person.
+    log.debug("request", { requestId, method, route: found?.path, status, ms });
     return response;
   };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createLog, type LogFormat, type LogLevel } from "../../src/http/log.ts";
+import { LOG_FACT_LENGTH_MAX } from "../../src/limits.ts";
 
 function logged(format: LogFormat, level: LogLevel = "debug", colour = false) {
   const lines: string[] = [];
@@ -43,6 +44,38 @@ Deno.test("log: no fact forges a line or reaches the terminal as a control", () 
   const { log, lines } = logged("pretty");
   log.warn("request", { path: hostile });
   assert.ok(!(lines[0] ?? "").includes("\x9b"));
+});
+
+Deno.test("log: keys, tokens and mail addresses are taken out of whatever a message brings along", () => {
+  const secrets = [
+    "pk_abcDEF123",
+    "sk_abc-DEF_123",
+    "control_0123456789abcdef",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl",
+    "jane.doe+shop@mail.example.org",
+  ];
+  for (const format of ["pretty", "json"] as const) {
+    const { log, lines } = logged(format);
+    for (const secret of secrets) {
+      log.error("failed", { reason: `at "${secret}", twice: ${secret}` });
+    }
+    for (const secret of secrets) assert.ok(!lines.join("\n").includes(secret), secret);
+    assert.match(lines[0] ?? "", /\[left out\]\\?", twice: \[left out\]/);
+  }
+});
+
+Deno.test("log: a fact of any length is cut, and none takes long", () => {
+  const { log, lines } = logged("json");
+  log.warn("long", { exact: "x".repeat(LOG_FACT_LENGTH_MAX) });
+  log.warn("long", { reason: "x".repeat(LOG_FACT_LENGTH_MAX + 1) });
+  for (const unit of ["a", "a.", "eyJ", "pk_", "a@", "@"]) {
+    log.warn("long", { reason: unit.repeat(5_000_000) });
+  }
+  assert.equal(JSON.parse(lines[0]!).exact.length, LOG_FACT_LENGTH_MAX);
+  for (const line of lines.slice(1)) {
+    assert.ok(line.length <= 2 * LOG_FACT_LENGTH_MAX, line.slice(0, 99));
+  }
+  assert.ok(JSON.parse(lines[1]!).reason.endsWith("x…"));
 });
 
 Deno.test("log: a readable line has the time, the level and the facts, coloured only if asked", () => {
