@@ -249,6 +249,8 @@ export const ROW_CURSOR_LENGTH_MAX = 20_000;
 
 /** Heatmaps: a path pattern, each character of which may be compared with each of a path. */
 export const HEATMAP_PATTERN_LENGTH_MAX = 500;
+/** Elements of a page that one read lists by their clicks. */
+export const HEATMAP_ELEMENTS_MAX = 100;
 
 /** Live updates: the pause between two looks, the longest silence, and how soon to come back. */
 export const LIVE_INTERVAL_MS = 2 * SECOND_MS;

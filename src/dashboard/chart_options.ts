@@ -73,16 +73,14 @@ function seriesOf(lines: readonly ChartLine[], element: Element): uPlot.Series[]
   });
 }
 
-/** The first and the last bucket, and between them as many as fit, at whole steps. */
+/** The first and the last bucket, and between them as many as fit, as evenly as buckets allow. */
 export function labelledBuckets(count: number, widthPx: number): number[] {
   const last = count - 1;
   if (last < 1) return count === 1 ? [0] : [];
-  const gaps = Math.max(1, Math.floor(widthPx / X_LABEL_PX));
-  const step = Math.ceil(last / gaps);
-  // One that is nearer to the last than a step would be written over it.
-  const inner = Array.from({ length: Math.floor(last / step) }, (_, i) => i * step)
-    .filter((i) => i === 0 || last - i >= step);
-  return [...inner, last];
+  let gaps = Math.min(last, Math.floor(widthPx / X_LABEL_PX));
+  while (gaps > 1 && Math.floor(last / gaps) * widthPx < X_LABEL_PX * last) gaps--;
+  gaps = Math.max(1, gaps);
+  return Array.from({ length: gaps + 1 }, (_, i) => Math.round(i * last / gaps));
 }
 
 function axesOf(

@@ -16,12 +16,14 @@ interface CsvButtonProps {
   readonly name: string;
   /** What the table is called; of several buttons each says whose it is. */
   readonly table: string;
+  /** Shown too, where another button stands beside it. */
+  readonly isTableShown?: boolean;
   /** Makes the content; `progress` may be told how many rows are there. */
   readonly content: (progress: (rows: number) => void) => CsvContent | Promise<CsvContent>;
 }
 
 /** Downloads a table as CSV; one that takes long tells its progress. */
-export function CsvButton({ name, table, content }: CsvButtonProps) {
+export function CsvButton({ name, table, isTableShown = false, content }: CsvButtonProps) {
   const [note, setNote] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const save = async () => {
@@ -45,7 +47,8 @@ export function CsvButton({ name, table, content }: CsvButtonProps) {
       title={`Download as CSV: ${table}`}
       onClick={save}
     >
-      <Icon name="download" /> <span role="status">{note ?? "CSV"}</span>
+      <Icon name="download" />{" "}
+      <span role="status">{note ?? (isTableShown ? `CSV: ${table}` : "CSV")}</span>
     </button>
   );
 }

@@ -30,6 +30,8 @@ export interface DataTableProps<Row> {
   readonly rowKey?: (row: Row, index: number) => string;
   /** The file's name; without it there is no CSV button. */
   readonly csvName?: string | undefined;
+  /** Whose CSV it is can be seen, where a page has several. */
+  readonly isCsvNamed?: boolean;
   /** Every row for the export, where more than `rows` are to be had. */
   readonly allRows?: ((progress: (rows: number) => void) => Promise<readonly Row[]>) | undefined;
   /** What a click on a row does, such as to filter by it. */
@@ -186,7 +188,8 @@ function useScrollFocus() {
 /** A table with share bars, sorting, rows to click, further pages, and its content as CSV. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowKey, csvName, allRows, onMore, isLoadingMore } = props;
-  const { moreProblem, isSortable = false, isCaptionShown = false, empty } = props;
+  const { moreProblem, isSortable = false, isCaptionShown = false, isCsvNamed = false, empty } =
+    props;
   const [sorting, setSorting] = useState<Sorting | null>(null);
   const scroll = useScrollFocus();
   const sort = (column: number) =>
@@ -223,7 +226,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             </button>
           )}
           {moreProblem && <span class="field-error" role="alert">{moreProblem.detail}</span>}
-          {csvName && <CsvButton name={csvName} table={caption} content={content} />}
+          {csvName && (
+            <CsvButton
+              name={csvName}
+              table={caption}
+              isTableShown={isCsvNamed}
+              content={content}
+            />
+          )}
         </div>
       )}
     </div>

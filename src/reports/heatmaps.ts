@@ -1,12 +1,17 @@
 import { z } from "zod";
 import { CAPTURE_DEVICES, type CaptureDevice } from "../captures/capture_status.ts";
 import type { Sql } from "../db/sql.ts";
-import { HEATMAP_PATTERN_LENGTH_MAX, LOCATION_LENGTH_MAX } from "../limits.ts";
+import {
+  HEATMAP_ELEMENTS_MAX,
+  HEATMAP_PATTERN_LENGTH_MAX,
+  LOCATION_LENGTH_MAX,
+} from "../limits.ts";
 import { invalidParameter, oneOf, readAll } from "../selection/parameters.ts";
 import type { Range } from "../selection/range.ts";
 import { factConditions, type Scope } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
 import type { Read } from "../walks/read.ts";
+import { ElementShown, elementsOf, readElements } from "./heatmap_elements.ts";
 import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
 import type { Answer, Report } from "./report.ts";
 
@@ -168,6 +173,8 @@ interface Asked {
   readonly pages: Pages;
   readonly device: CaptureDevice;
   readonly kind: Kind;
+  /** How many elements are listed. */
+  readonly elements: number;
 }
 
 function readAsked(query: URLSearchParams): Asked {
@@ -175,13 +182,14 @@ function readAsked(query: URLSearchParams): Asked {
     pages: () => readPages(query),
     device: () => oneOf(query, "device", CAPTURE_DEVICES, "desktop"),
     kind: () => oneOf(query, "kind", KINDS, "click"),
+    elements: () => readElements(query),
   });
 }
 
 async function answer(
   captures: CaptureReading,
   read: Read,
-  { pages, device, kind }: Asked,
+  { pages, device, kind, elements }: Asked,
 ): Promise<Answer> {
   const { sql, project, scope, range, asOfMs } = read;
   const page = await pageOf(sql, scope, pages);
@@ -193,14 +201,23 @@ async function answer(
   const scroll = kind === "scroll"
     ? await scrollOf(sql, eventConditions(ofScrolls, { ...wanted, name: "scroll" }), ofScrolls)
     : [];
+  const ofElements = new SqlParams();
+  const clicked = eventConditions(ofElements, { ...wanted, name: "click" });
+  const listed = await elementsOf(
+    sql,
+    ofElements,
+    `${clicked} AND (${OF_KIND[kind]})`,
+    elements,
+  );
   const isVisited = "pathId" in page && page.pathId !== NO_TERM;
   const pictured = { project, path: pages.path, device, isVisited, asOfMs };
   return {
-    query: { ...pages, device, kind },
+    query: { ...pages, device, kind, elements },
     result: {
       capture: await captureOf(sql, captures, pictured),
       points: shown.map(pointOf),
       scroll,
+      ...elements === 0 ? {} : { elements: listed },
       sample: { visitors: sample!.visitors, clicks: sample!.clicks },
     },
   };
@@ -215,13 +232,16 @@ const HEATMAPS: Omit<Report, "ask"> = {
       `Pages by path, up to ${HEATMAP_PATTERN_LENGTH_MAX} characters; * is any text, slashes included`,
     device: "desktop (default), tablet or mobile, by the width of the window",
     kind: "click (default: all clicks), rage, dead or scroll",
+    elements:
+      `How many of the clicked elements are listed, up to ${HEATMAP_ELEMENTS_MAX}. Default: 0`,
   },
   semantics:
     "Selected clicks in the range on the path, in windows of the device's width (mobile < 768, " +
     "tablet < 1024, else or unknown desktop). Points are the centres of cells of 1/200 of the width by 10 px, " +
     "with their clicks and distinct visitors; targets that stay fixed apart. `sample` is all clicks, those " +
     "without a position too, and who made them, the same in each kind. `scroll`: page views " +
-    "whose deepest pixel is at least depthPx, every 100 px down to the deepest.",
+    "whose deepest pixel is at least depthPx, every 100 px down to the deepest. `elements`: all clicks of " +
+    "the kind that carry a selector, by it.",
   reply: {
     capture: CaptureShown,
     points: z.array(z.object({
@@ -237,6 +257,9 @@ const HEATMAPS: Omit<Report, "ask"> = {
       depthPx: z.int(),
       reached: z.int().meta({ description: "Page views that were seen down to here." }),
     })).meta({ description: "From the top down; empty for other kinds than `scroll`." }),
+    elements: z.array(ElementShown).optional().meta({
+      description: "With `elements`: most clicks first, then most visitors; none for `scroll`.",
+    }),
     sample: z.object({ visitors: z.int(), clicks: z.int() }),
   },
 };

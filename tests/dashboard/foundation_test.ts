@@ -328,7 +328,7 @@ Deno.test("chart: unfinished buckets are joined by the dashed line, and the futu
 });
 
 Deno.test("chart: the first and the last bucket are labelled, however narrow it is", () => {
-  assert.deepEqual(labelledBuckets(30, 300), [0, 8, 16, 29]);
+  assert.deepEqual(labelledBuckets(30, 300), [0, 7, 15, 22, 29]);
   assert.deepEqual(labelledBuckets(8, 60), [0, 7]);
   assert.deepEqual(labelledBuckets(3, 1000), [0, 1, 2]);
   assert.deepEqual([labelledBuckets(1, 300), labelledBuckets(0, 300)], [[0], []]);

@@ -283,6 +283,30 @@ test("funnels: one is made, changed, renamed and deleted with the keyboard alone
   assert.deepEqual((await list()).map(({ slug }) => slug), ["checkout"]);
 });
 
+test("funnels: a breakdown of many steps shows its conversion without scrolling", async (visit) => {
+  const steps = ["page_view", "view_product", "add_to_cart", "purchase", "search", "click"]
+    .map((name) => ({ name }));
+  const query = new URLSearchParams({
+    view: "funnels",
+    steps: JSON.stringify(steps),
+    by: "country",
+  });
+  for (const widthPx of [1440, 390]) {
+    const page = await visit.open(`${query}`, { widthPx });
+    await visit.settled(page);
+    const right = await page.$$eval(
+      ".table th",
+      (heads) => {
+        const head = heads.find((each) => each.textContent!.startsWith("Conversion"))!;
+        const scroll = head.closest(".table-scroll")!.getBoundingClientRect();
+        return head.getBoundingClientRect().right - Math.min(scroll.right, innerWidth);
+      },
+    );
+    assert.ok(right <= 0.5, `${right} px past the edge at ${widthPx}`);
+    await page.close();
+  }
+});
+
 test("funnels: who may only read is told why nothing can be saved", async (visit) => {
   const token = await visit.token("read", [DEMO]);
   const page = await visit.open("?view=funnels", { token });

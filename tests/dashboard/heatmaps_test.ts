@@ -131,7 +131,7 @@ Deno.test("What is told under the pointer: clicks nearby, and the share that got
   assert.equal(reachAt([], 10), null);
 });
 
-test("Pages, clicks and spots are the API's numbers", async (visit) => {
+test("Pages, clicks and elements are the API's numbers", async (visit) => {
   const page = await opened(visit);
   const paths = await visit.read("heatmaps/paths", { limit: "15" });
   assert.deepEqual(
@@ -146,10 +146,16 @@ test("Pages, clicks and spots are the API's numbers", async (visit) => {
   assert.ok(drawn > 0);
   const told = await visit.text(page, ".heatmaps-sample");
   assert.match(told, new RegExp(`^${number(drawn)} clicks of ${number(sample.visitors)} visitors`));
-  const spots = await rows(page, "Places on the page by their clicks");
+  const listed = await rows(page, "Elements of the page by their clicks");
+  const { elements } = await visit.read("heatmaps", { path: first, elements: 10 });
+  assert.ok(elements.length > 2);
   assert.deepEqual(
-    spots.map(([, clicks, , visitors]) => [clicks, visitors]),
-    points.slice(0, 10).map(({ count, visitors }: Json) => [String(count), String(visitors)]),
+    listed.map(([selector, clicks, , visitors]) => [selector, clicks, visitors]),
+    elements.map(({ selector, count, visitors }: Json) => [
+      selector,
+      number(count as number),
+      number(visitors as number),
+    ]),
   );
   const fixed = points.filter((point: Json) => point.fixed)
     .reduce((sum: number, { count }: { count: number }) => sum + count, 0);

@@ -70,6 +70,20 @@ test("overview: every tile says what the API says", async (visit) => {
   }
 });
 
+test("overview: rates change in points, counts in percent", async (visit) => {
+  const page = await open(visit, "compare=previous");
+  const changes = await page.$$eval(".tile", (tiles) =>
+    Object.fromEntries(tiles.map((tile) => [
+      tile.querySelector(".tile-label")!.textContent,
+      tile.querySelector(".tile-change")!.textContent,
+    ])));
+  const { totals, previous } = await visit.read("kpis", { compare: "previous" });
+  const points = 100 * (totals.bounceRate.value - previous.totals.bounceRate.value);
+  assert.match(changes["Bounce rate"]!, /^[+-]?\d+\.\d pts/);
+  assert.ok(Math.abs(parseFloat(changes["Bounce rate"]!) - points) < 0.06, changes["Bounce rate"]);
+  assert.match(changes["Visitors"]!, /^[+-]?[\d,.]+%/);
+});
+
 test("overview: rows of each panel are the API's", async (visit) => {
   const page = await open(visit);
   const names = new Intl.DisplayNames("en-US", { type: "region" });

@@ -64,6 +64,17 @@ test("One event: the numbers of every day, and what they come to, are the API's"
   );
 });
 
+test("Each table has one CSV button, which says whose it is", async (visit) => {
+  const page = await visit.open("view=trends");
+  await visit.settled(page);
+  const named = await page.$$eval(
+    "button",
+    (all) =>
+      all.map((each) => each.getAttribute("aria-label") ?? "").filter((name) => /CSV/.test(name)),
+  );
+  assert.deepEqual(named, ["CSV: Event count over time", "CSV: Totals of the lines"]);
+});
+
 test("A sum of a property, and visitors of the whole range", async (visit) => {
   const page = await opened(visit, "&event=purchase&measure=sum%3Aproperties.value");
   const { series } = await visit.read("trends", {
@@ -152,7 +163,7 @@ test("The question is asked with the keyboard alone, and all of it is in the add
   await visit.sees(page, "Choose the property to compute.");
   await choose("Property to compute", "value");
   await page.keyboard.press("Enter");
-  await choose("Split by", "Channel");
+  await choose("Break down by", "Channel");
   await visit.until(page, `location.search.includes("by=channel")`);
   await visit.settled(page);
   const { project: _, view: __, ...own } = Object.fromEntries(new URL(page.url()).searchParams);

@@ -13,7 +13,8 @@ function Passage({ step, isWorst }: { step: FunnelStep; isWorst: boolean }) {
         <strong>{percent(conversionFromPrevious.value)}</strong> went on
       </span>
       <span class={isWorst ? "funnels-worst" : ""}>
-        <strong>{integer(dropoff)}</strong> lost{isWorst && <em>(biggest drop)</em>}
+        <strong>{integer(dropoff)}</strong> lost{isWorst ? " " : ""}
+        {isWorst && <em>(biggest drop)</em>}
       </span>
       <span>
         median <strong>{duration(median)}</strong>

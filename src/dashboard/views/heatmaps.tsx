@@ -193,7 +193,7 @@ export function HeatmapsView() {
             : (
               <>
                 <HeatmapPanel key={page} page={page} {...map} />
-                <HeatmapTable key={`${page} ${kind}`} {...{ heatmap, kind, device }} />
+                <HeatmapTable key={`${page} ${kind}`} {...{ heatmap, kind, device, params }} />
               </>
             )}
         </div>

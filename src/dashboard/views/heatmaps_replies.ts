@@ -45,10 +45,19 @@ export interface Reach {
   readonly reached: number;
 }
 
+/** Something on the page that was clicked. */
+export interface Element {
+  readonly selector: string;
+  readonly count: number;
+  readonly visitors: number;
+}
+
 export interface HeatmapReply {
   readonly capture: Capture;
   readonly points: readonly Point[];
   readonly scroll: readonly Reach[];
+  /** Only where they were asked for. */
+  readonly elements?: readonly Element[];
   readonly sample: { readonly visitors: number; readonly clicks: number };
 }
 

@@ -1,24 +1,26 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { type Column, DataTable } from "../data_table.tsx";
+import type { Params } from "../location_state.ts";
 import { integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
-import type { Resource } from "../resource.ts";
-import type { Device, HeatmapReply, Kind, Point, Reach } from "./heatmaps_replies.ts";
+import { type Resource, useRead } from "../resource.ts";
+import type { Device, Element, HeatmapReply, Kind, Reach } from "./heatmaps_replies.ts";
 
 const ROWS_STEP = 10;
+const ELEMENTS_LISTED = 100;
 
 const CLICKED =
-  "Where the clicks of one small cell are: how far across the page, and how far down it in pixels.";
+  "What was clicked, by the selector that finds it on the page. Clicks without one are not listed.";
 const REACHED = "Page views that were seen at least so far down, out of all with a recorded depth.";
 
-function pointColumns(all: number): Column<Point>[] {
+function elementColumns(all: number): Column<Element>[] {
   return [
     {
-      title: "Place",
+      title: "Element",
       definition: CLICKED,
-      value: ({ x, y }) => `${(x * 100).toFixed(2)}% across, ${y} px down`,
-      show: ({ x, y }) => `${percent(x, 1)} across, ${integer(y)} px down`,
+      value: ({ selector }) => selector,
+      show: ({ selector }) => <code class="heatmaps-selector" title={selector}>{selector}</code>,
     },
     {
       title: "Clicks",
@@ -28,6 +30,7 @@ function pointColumns(all: number): Column<Point>[] {
     },
     {
       title: "Share",
+      definition: "Of all clicks of this kind on the page.",
       value: ({ count }) => count / all,
       show: ({ count }) => percent(count / all, 1),
       isNumber: true,
@@ -38,13 +41,6 @@ function pointColumns(all: number): Column<Point>[] {
       value: ({ visitors }) => visitors,
       show: ({ visitors }) => integer(visitors),
       isNumber: true,
-    },
-    {
-      title: "Fixed on screen",
-      definition: "Whether what was clicked keeps its place in the window while the page scrolls.",
-      value: ({ fixed }) => fixed,
-      show: ({ fixed }) => fixed ? "Yes" : "No",
-      isMinor: true,
     },
   ];
 }
@@ -76,53 +72,65 @@ interface TableProps {
   readonly heatmap: Resource<HeatmapReply>;
   readonly kind: Kind;
   readonly device: Device;
+  /** What the heatmap was read with. */
+  readonly params: Params;
 }
 
-/** The heatmap as numbers: the strongest spots, or the depths that page views reached. */
-export function HeatmapTable({ heatmap, kind, device }: TableProps) {
+function ReachTable({ heatmap, device }: TableProps) {
   const [shown, setShown] = useState(ROWS_STEP);
-  const { points = [], scroll = [] } = heatmap.data ?? {};
-  const more = (all: number) => shown < all ? () => setShown(shown + 4 * ROWS_STEP) : undefined;
-  if (kind === "scroll") {
-    const views = scroll[0]?.reached ?? 0;
-    return (
-      <Panel
-        title="How far down page views got"
-        definition={REACHED}
-        state={heatmap}
-        empty={scroll.length === 0 ? <EmptyNote title="No scrolling was recorded here" /> : null}
-      >
-        <DataTable
-          caption="Page views by the depth that they reached"
-          columns={reachColumns(views)}
-          rows={scroll.slice(0, shown)}
-          rowKey={({ depthPx }) => String(depthPx)}
-          share={({ reached }) => reached / views}
-          onMore={more(scroll.length)}
-          allRows={() => Promise.resolve(scroll)}
-          csvName={`scroll depth ${device}`}
-        />
-      </Panel>
-    );
-  }
-  const all = points.reduce((sum, { count }) => sum + count, 0);
+  const { scroll = [] } = heatmap.data ?? {};
+  const views = scroll[0]?.reached ?? 0;
   return (
     <Panel
-      title="Strongest spots"
-      definition={CLICKED}
+      title="How far down page views got"
+      definition={REACHED}
       state={heatmap}
-      empty={points.length === 0 ? <EmptyNote title="No clicks to list" /> : null}
+      empty={scroll.length === 0 ? <EmptyNote title="No scrolling was recorded here" /> : null}
     >
       <DataTable
-        caption="Places on the page by their clicks"
-        columns={pointColumns(all)}
-        rows={points.slice(0, shown)}
-        rowKey={({ x, y, fixed }) => `${x} ${y} ${fixed}`}
-        share={({ count }) => count / (points[0]?.count ?? 1)}
-        onMore={more(points.length)}
-        allRows={() => Promise.resolve(points)}
-        csvName={`heatmap ${kind} ${device}`}
+        caption="Page views by the depth that they reached"
+        columns={reachColumns(views)}
+        rows={scroll.slice(0, shown)}
+        rowKey={({ depthPx }) => String(depthPx)}
+        share={({ reached }) => reached / views}
+        onMore={shown < scroll.length ? () => setShown(shown + 4 * ROWS_STEP) : undefined}
+        allRows={() => Promise.resolve(scroll)}
+        csvName={`scroll depth ${device}`}
       />
     </Panel>
   );
+}
+
+/** Read by itself: each click is looked up for it, and the map need not wait for that. */
+function ElementsTable({ kind, device, params }: TableProps) {
+  const [shown, setShown] = useState(ROWS_STEP);
+  const read = useRead<HeatmapReply>("/v1/heatmaps", { ...params, elements: ELEMENTS_LISTED });
+  const { elements = [], sample, points = [] } = read.data ?? {};
+  const all = kind === "click"
+    ? sample?.clicks ?? 0
+    : points.reduce((sum, { count }) => sum + count, 0);
+  return (
+    <Panel
+      title="Most clicked elements"
+      definition={CLICKED}
+      state={read}
+      empty={elements.length === 0 ? <EmptyNote title="No clicks to list" /> : null}
+    >
+      <DataTable
+        caption="Elements of the page by their clicks"
+        columns={elementColumns(all)}
+        rows={elements.slice(0, shown)}
+        rowKey={({ selector }) => selector}
+        share={({ count }) => count / (elements[0]?.count ?? 1)}
+        onMore={shown < elements.length ? () => setShown(shown + 4 * ROWS_STEP) : undefined}
+        allRows={() => Promise.resolve(elements)}
+        csvName={`clicked elements ${kind} ${device}`}
+      />
+    </Panel>
+  );
+}
+
+/** The heatmap as numbers: the elements most clicked, or the depths that page views reached. */
+export function HeatmapTable(props: TableProps) {
+  return props.kind === "scroll" ? <ReachTable {...props} /> : <ElementsTable {...props} />;
 }

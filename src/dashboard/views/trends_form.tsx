@@ -124,7 +124,7 @@ export function TrendsForm({ question }: { question: Question }) {
             />
           )}
           <SelectField
-            label="Split by"
+            label="Break down by"
             value={by !== null && isProperty(by) ? PROPERTY : by ?? ""}
             choices={BY_CHOICES}
             onChange={(field) => ask({ by: field || null })}

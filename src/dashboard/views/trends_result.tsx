@@ -207,6 +207,7 @@ export function TrendsResult({ reply, lines }: TrendsResultProps) {
           <CsvButton
             name={`trends over time ${from} to ${to}`}
             table={chart.title}
+            isTableShown
             content={() => chartCsv({ ...chart, lines })}
           />
         </div>
@@ -217,6 +218,7 @@ export function TrendsResult({ reply, lines }: TrendsResultProps) {
         rows={rows}
         rowKey={({ line }) => line.key}
         csvName={`trends ${from} to ${to}`}
+        isCsvNamed
         isSortable={rows.length > 1}
       />
     </div>
