@@ -7,14 +7,33 @@
  * server installed; as root for full disks and 20,000 connections, which are left out otherwise.
  */
 import { parseArgs } from "node:util";
+import { BODIES_WITH_KEY, BODIES_WITHOUT_KEY } from "./attack/bodies.ts";
+import { CLOCK } from "./attack/clock.ts";
+import { CONNECTIONS_EXHAUSTED } from "./attack/connections_exhausted.ts";
+import { FILTERED_READS } from "./attack/filtered_reads.ts";
+import { FULL_DISK } from "./attack/full_disk.ts";
 import { type Attack, stage } from "./attack/ground.ts";
+import { IDENTITY_STORM } from "./attack/identity_storm.ts";
+import { KILL_LOOP } from "./attack/kill_loop.ts";
+import { LIVE_SEATS } from "./attack/live_seats.ts";
+import { READERS_BESIDE } from "./attack/readers.ts";
 import { headText, type Row, rowText } from "./attack/row.ts";
 import { DESCRIPTORS, SILENT_CONNECTIONS } from "./attack/silent_connections.ts";
 import { loadLastMinute, machineLine } from "./process_figures.ts";
 
 const ATTACKS: readonly Attack[] = [
+  BODIES_WITHOUT_KEY,
+  BODIES_WITH_KEY,
+  IDENTITY_STORM,
+  FILTERED_READS,
   SILENT_CONNECTIONS,
   DESCRIPTORS,
+  FULL_DISK,
+  LIVE_SEATS,
+  CLOCK,
+  CONNECTIONS_EXHAUSTED,
+  READERS_BESIDE,
+  KILL_LOOP,
 ];
 
 const DESCRIPTORS_OF_ATTACKERS = 65_536;

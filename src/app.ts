@@ -235,7 +235,7 @@ async function createServices(
     },
     rateLimit: config.rateLimitEventsPerSecond === null
       ? null
-      : new RateLimit(config.rateLimitEventsPerSecond, KEYS_CACHED_MAX, now),
+      : new RateLimit(config.rateLimitEventsPerSecond, KEYS_CACHED_MAX, () => performance.now()),
     fold,
     segments,
     erase: (projectId, actorId) => eraseActor(database, projectId, actorId),

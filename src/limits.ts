@@ -258,6 +258,11 @@ export const LIVE_HEARTBEAT_MS = 15 * SECOND_MS;
 export const LIVE_RETRY_MS = 3 * SECOND_MS;
 /** Streams open at once on one server; past it a request is answered 503 `overloaded`. */
 export const LIVE_LISTENERS_MAX = 200;
+/** Of them, of one project and with one token; past it a request is answered 429 `too_many_streams`. */
+export const LIVE_LISTENERS_PER_PROJECT_MAX = 100;
+export const LIVE_LISTENERS_PER_TOKEN_MAX = 40;
+/** Looks for all streams at once: of the read connections, most stay for everybody else. */
+export const LIVE_LOOKS_AT_ONCE = 2;
 /** Paths told of the last minutes. */
 export const LIVE_PAGES_MAX = 10;
 

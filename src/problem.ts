@@ -42,6 +42,7 @@ export const PROBLEMS = {
   unsupported_media_type: { status: 415, title: "This content type is not taken here" },
   unsupported_encoding: { status: 415, title: "This content encoding is not taken here" },
   rate_limited: { status: 429, title: "This API key sends too fast" },
+  too_many_streams: { status: 429, title: "Too many live streams are open" },
   internal_error: { status: 500, title: "The server made a mistake" },
   overloaded: { status: 503, title: "The server has more to do than it can hold" },
   database_unavailable: { status: 503, title: "The database does not answer" },

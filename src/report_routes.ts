@@ -109,7 +109,7 @@ function liveRoute({ reads, live }: ReadRouteServices): DocumentedRoute {
       const { expiresAtMs } = requirePrincipal(exchange.who);
       return await live.answer({ ...exchange, project }, expiresAtMs);
     },
-    doc: { ...doc, problems: [...doc.problems, "overloaded"] },
+    doc: { ...doc, problems: [...doc.problems, "too_many_streams", "overloaded"] },
   };
 }
 

@@ -196,7 +196,9 @@ function principalOf(claims: JWTPayload, nowMs: number): Principal {
   if (exp === undefined || !(exp <= EXPIRY_S_MAX)) throw invalid("`exp` must be a time.");
   const expiresAtMs = exp * 1000;
   if (nowMs >= expiresAtMs) throw expired();
-  if (iat !== undefined && iat > nowMs / 1000 + TOKEN_LEEWAY_S) {
+  // Our own say their epoch, and stay good when the clock is turned back.
+  const isOwn = typeof claims[EPOCH_CLAIM] === "number";
+  if (!isOwn && iat !== undefined && iat > nowMs / 1000 + TOKEN_LEEWAY_S) {
     throw invalid("`iat` lies in the future.");
   }
   if (typeof sub !== "string") throw invalid("`sub` must be text.");
@@ -234,7 +236,7 @@ function refusal(error: unknown): unknown {
  * is random and kept in the database, made when it is first needed. `now` is in epoch milliseconds.
  *
  * `exp` is exact, so that the session's end is what it says; `nbf` and `iat` get 30 s for clocks
- * that disagree. `iss` and `aud` are checked where configured. Throws on a key that cannot be used.
+ * that disagree; of our own tokens `iat` is not looked at. `iss` and `aud` are checked where configured. Throws on a key that cannot be used.
  */
 export function createTokens(
   config: JwtConfig,

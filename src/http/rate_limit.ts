@@ -11,6 +11,7 @@ export class RateLimit {
   constructor(
     readonly unitsPerSecond: number,
     keysMax: number,
+    /** Milliseconds of a clock that nobody turns back: who is in debt would wait until they came again. */
     readonly now: () => number,
   ) {
     this.#buckets = new RecentCache(keysMax);

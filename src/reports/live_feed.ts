@@ -3,6 +3,9 @@ import {
   LIVE_HEARTBEAT_MS,
   LIVE_INTERVAL_MS,
   LIVE_LISTENERS_MAX,
+  LIVE_LISTENERS_PER_PROJECT_MAX,
+  LIVE_LISTENERS_PER_TOKEN_MAX,
+  LIVE_LOOKS_AT_ONCE,
   LIVE_RETRY_MS,
   RETRY_AFTER_S,
 } from "../limits.ts";
@@ -17,6 +20,8 @@ export interface LiveFeedOptions {
   readonly intervalMs?: number;
   readonly heartbeatMs?: number;
   readonly listenersMax?: number;
+  readonly listenersPerProjectMax?: number;
+  readonly listenersPerTokenMax?: number;
 }
 
 /** A result, and the message that tells it. */
@@ -88,7 +93,8 @@ class Listener {
 
   /** Breaks a silence of `heartbeatMs`. */
   beat(heartbeatMs: number): void {
-    if (this.#now() - this.#wroteAtMs >= heartbeatMs) this.#write(HEARTBEAT);
+    // A clock that was turned back by as much is as good a reason.
+    if (Math.abs(this.#now() - this.#wroteAtMs) >= heartbeatMs) this.#write(HEARTBEAT);
   }
 
   end(): void {
@@ -105,6 +111,28 @@ class Listener {
   }
 }
 
+/** Lets so many work at once; the others wait in the order in which they came. */
+class Turns {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(atOnce: number) {
+    this.#free = atOnce;
+  }
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+}
+
 /** Everybody who asked the same of one project: one look serves them all. */
 class Channel {
   readonly listeners = new Set<Listener>();
@@ -112,15 +140,19 @@ class Channel {
   seats = 0;
   readonly #asked: Asked;
   readonly #options: Required<LiveFeedOptions>;
+  readonly #turns: Turns;
   #latest: Update | null = null;
   #reading: Promise<Update> | null = null;
   #timer: ReturnType<typeof setInterval> | undefined;
   #hasFailed = false;
+  /** A look again, or the wait for its turn. */
+  #looking: Promise<void> | null = null;
 
-  constructor(asked: Asked, options: Required<LiveFeedOptions>) {
+  constructor(asked: Asked, options: Required<LiveFeedOptions>, turns: Turns) {
     // Without the headers of whoever came first: an If-None-Match of theirs is not for the others.
     this.#asked = { ...asked, request: new Request(asked.request.url) };
     this.#options = options;
+    this.#turns = turns;
   }
 
   /** What was found last; where nothing was, a look now. Throws what that throws. */
@@ -139,13 +171,15 @@ class Channel {
 
   /** Resolves when no look is under way. */
   async idle(): Promise<void> {
-    await this.#reading?.catch(() => {});
+    await Promise.all([this.#reading?.catch(() => {}), this.#looking]);
   }
 
   /** Expiry and heartbeats are not held up by a look that takes long. */
   #turn(): void {
     this.#each((listener) => listener.beat(this.#options.heartbeatMs));
-    if (this.#reading === null && this.listeners.size > 0) void this.#look();
+    if (this.listeners.size > 0) {
+      this.#looking ??= this.#turns.take(() => this.#look()).finally(() => this.#looking = null);
+    }
   }
 
   #each(act: (listener: Listener) => void): void {
@@ -156,6 +190,8 @@ class Channel {
   }
 
   async #look(): Promise<void> {
+    // They may have left while it waited.
+    if (this.listeners.size === 0) return;
     try {
       const update = await this.#read();
       this.#hasFailed = false;
@@ -183,6 +219,33 @@ class Channel {
   }
 }
 
+/** Seats taken, by who took them: as many entries as there are open streams at most. */
+class Seats<Who> {
+  readonly #taken = new Map<Who, number>();
+
+  of(who: Who): number {
+    return this.#taken.get(who) ?? 0;
+  }
+
+  take(who: Who): void {
+    this.#taken.set(who, this.of(who) + 1);
+  }
+
+  give(who: Who): void {
+    const left = this.of(who) - 1;
+    if (left > 0) this.#taken.set(who, left);
+    else this.#taken.delete(who);
+  }
+}
+
+function tooMany(whose: string, most: number): Problem {
+  return new Problem(
+    "too_many_streams",
+    `${whose} has ${most} live streams open, and may have no more. Close some and try again.`,
+    { headers: { "Retry-After": String(RETRY_AFTER_S) } },
+  );
+}
+
 function stopping(): Problem {
   return new Problem("shutting_down", "The server is stopping. Send the request again.", {
     headers: { "Retry-After": String(RETRY_AFTER_S) },
@@ -206,7 +269,10 @@ export class LiveFeed {
   readonly #options: Required<LiveFeedOptions>;
   readonly #channels = new Map<string, Channel>();
   readonly #leaving = new Set<Promise<void>>();
+  readonly #turns = new Turns(LIVE_LOOKS_AT_ONCE);
   #seats = 0;
+  readonly #projectSeats = new Seats<number>();
+  readonly #tokenSeats = new Seats<string>();
   #isClosed = false;
 
   /** The feed closes when `signal` aborts, or by `close`. */
@@ -215,6 +281,8 @@ export class LiveFeed {
       intervalMs: LIVE_INTERVAL_MS,
       heartbeatMs: LIVE_HEARTBEAT_MS,
       listenersMax: LIVE_LISTENERS_MAX,
+      listenersPerProjectMax: LIVE_LISTENERS_PER_PROJECT_MAX,
+      listenersPerTokenMax: LIVE_LISTENERS_PER_TOKEN_MAX,
       ...options,
     };
     signal?.addEventListener("abort", () => void this.close(), { once: true });
@@ -229,7 +297,7 @@ export class LiveFeed {
    * `GET /v1/live`: JSON, or a stream for who accepts `text/event-stream`. A stream ends when its
    * reader goes, when the token expires (`expiresAtMs`), and when the feed closes; a read that fails
    * later on is tried again.
-   * @throws Problem `overloaded`, `shutting_down`, and what the first read throws.
+   * @throws Problem `too_many_streams`, `overloaded`, `shutting_down`, and what the first read throws.
    */
   async answer(asked: Asked, expiresAtMs: number): Promise<Response> {
     if (asked.request.headers.get("accept")?.toLowerCase().includes("text/event-stream")) {
@@ -273,21 +341,40 @@ export class LiveFeed {
     return new Response(listener.stream, { headers: HEADERS });
   }
 
-  /** Takes a seat in the channel for what is asked; `leave`, once, gives it back. */
-  #enter(asked: Asked): { channel: Channel; leave: () => void } {
+  /** Throws where one more stream would be too many. */
+  #refuseTooMany(projectId: number, token: string): void {
     if (this.#isClosed) throw stopping();
-    if (this.#seats >= this.#options.listenersMax) {
+    const { listenersMax, listenersPerProjectMax, listenersPerTokenMax } = this.#options;
+    if (this.#tokenSeats.of(token) >= listenersPerTokenMax) {
+      throw tooMany("This token", listenersPerTokenMax);
+    }
+    if (this.#projectSeats.of(projectId) >= listenersPerProjectMax) {
+      throw tooMany("This project", listenersPerProjectMax);
+    }
+    if (this.#seats >= listenersMax) {
       throw new Problem("overloaded", "Too many live streams are open. Try again shortly.", {
         headers: { "Retry-After": String(RETRY_AFTER_S) },
       });
     }
+  }
+
+  /** Takes a seat in the channel for what is asked; `leave`, once, gives it back. */
+  #enter(asked: Asked): { channel: Channel; leave: () => void } {
+    const { projectId } = asked.project;
+    // Without the scheme, which may be written in more than one way.
+    const token = asked.request.headers.get("authorization")?.split(" ").at(-1) ?? "";
+    this.#refuseTooMany(projectId, token);
     const key = channelKey(asked);
-    const channel = this.#channels.get(key) ?? new Channel(asked, this.#options);
+    const channel = this.#channels.get(key) ?? new Channel(asked, this.#options, this.#turns);
     this.#channels.set(key, channel);
     channel.seats++;
     this.#seats++;
+    this.#projectSeats.take(projectId);
+    this.#tokenSeats.take(token);
     const leave = () => {
       this.#seats--;
+      this.#projectSeats.give(projectId);
+      this.#tokenSeats.give(token);
       if (--channel.seats > 0) return;
       channel.stop();
       this.#channels.delete(key);

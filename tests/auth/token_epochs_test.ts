@@ -107,3 +107,18 @@ onBothEngines("token epochs: two queries a second, however many ask", async (_, 
   assert.equal(sql.queries, 2, "asked for again in the background");
   await epochs.latest();
 });
+
+onBothEngines("a clock turned back by an hour: our own tokens hold, others wait", async (_, db) => {
+  const sql = await openMigrated(db);
+  let nowMs = Date.now();
+  const server = authServer(sql, { now: () => nowMs });
+  const own = await server.grant();
+  const other = await foreign({ iat: Math.floor(nowMs / 1000) });
+  const status = async (token: string) => (await server.call("GET", "/v1/session", token)).status;
+  assert.deepEqual([await status(own), await status(other)], [200, 200]);
+  nowMs -= 3_600_000;
+  assert.deepEqual([await status(own), await status(other)], [200, 401]);
+  // A revocation is heard all the same.
+  assert.equal((await server.call("DELETE", TOKENS, await server.grant())).status, 200);
+  assert.equal(await status(own), 401);
+});

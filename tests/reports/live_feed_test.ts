@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { LIVE_HEARTBEAT_MS } from "../../src/limits.ts";
+import {
+  LIVE_HEARTBEAT_MS,
+  LIVE_LISTENERS_PER_PROJECT_MAX,
+  LIVE_LISTENERS_PER_TOKEN_MAX,
+  LIVE_LOOKS_AT_ONCE,
+} from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { LiveFeed, type LiveFeedOptions } from "../../src/reports/live_feed.ts";
 import type { Asked } from "../../src/reports/report_endpoint.ts";
@@ -190,6 +195,91 @@ feedTest("streams are bounded, and a place is given back", async () => {
   assert.equal(head.body, null);
   assert.equal(feed.listeners, 1);
   await feed.close();
+});
+
+const by = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
+const PROJECT_TWO = { ...PROJECT, projectId: 2, id: "prj_two" };
+
+feedTest("however many ask for something else, few looks are under way at once", async () => {
+  let underWay = 0;
+  let most = 0;
+  const looked = new Set<string>();
+  let open = false;
+  const { feed } = stubbed({
+    read: async ({ url }) => {
+      if (open) {
+        most = Math.max(most, ++underWay);
+        await pause(2);
+        underWay--;
+        looked.add(url.search);
+      }
+      return Response.json({}, { headers: { ETag: 'W/"v"' } });
+    },
+  });
+  for (let i = 0; i < 20; i++) await feed.answer(asked(`&filters=${i}`), FOR_EVER_MS);
+  open = true;
+  await until(5_000, () => Promise.resolve(looked.size === 20), "everybody has its turn");
+  assert.equal(most, LIVE_LOOKS_AT_ONCE);
+  await feed.close();
+});
+
+feedTest("a clock that is turned back does not silence the stream", async () => {
+  let nowMs = 10 * 3_600_000;
+  const { feed } = stubbed({ now: () => nowMs, heartbeatMs: LIVE_HEARTBEAT_MS });
+  const messages = new Messages(await feed.answer(asked(), FOR_EVER_MS));
+  await messages.data();
+  nowMs -= 3_600_000;
+  assert.deepEqual(await messages.next(), { "": "" });
+  await feed.close();
+});
+
+/** Whoever may have as many as `most` gets them, with as many filters, and no more; leaving helps. */
+async function assertSeats(
+  feed: LiveFeed,
+  most: number,
+  ask: (i: number) => Asked,
+  others: readonly Asked[],
+): Promise<void> {
+  const open: Messages[] = [];
+  for (let i = 0; i < most; i++) {
+    open.push(new Messages(await feed.answer(ask(i), FOR_EVER_MS)));
+  }
+  await assert.rejects(feed.answer(ask(most), FOR_EVER_MS), (error) => {
+    assert(isProblem("too_many_streams")(error) && error instanceof Problem);
+    assert.equal(error.status, 429);
+    assert.match(error.options.headers?.["Retry-After"] ?? "", /^[1-9]\d*$/);
+    return true;
+  });
+  // JSON is no stream.
+  const json = ask(most);
+  json.request.headers.set("Accept", "application/json");
+  assert.equal((await feed.answer(json, FOR_EVER_MS)).status, 200);
+  for (const other of others) open.push(new Messages(await feed.answer(other, FOR_EVER_MS)));
+  await open[0]!.leave();
+  open.push(new Messages(await feed.answer(ask(most), FOR_EVER_MS)));
+  assert.equal(feed.listeners, most + others.length);
+  await feed.close();
+  assert.equal(feed.listeners, 0);
+}
+
+feedTest("one token takes its own seats and no more, whatever it asks", async () => {
+  const { feed } = stubbed({ intervalMs: 60_000 });
+  await assertSeats(
+    feed,
+    LIVE_LISTENERS_PER_TOKEN_MAX,
+    (i) => asked(`&filters=${i}`, by("one"), i % 2 === 0 ? PROJECT : PROJECT_TWO),
+    [asked("&filters=1", by("two")), asked("", by("two"), PROJECT_TWO)],
+  );
+});
+
+feedTest("one project takes its own seats and no more, with however many tokens", async () => {
+  const { feed } = stubbed({ intervalMs: 60_000 });
+  await assertSeats(
+    feed,
+    LIVE_LISTENERS_PER_PROJECT_MAX,
+    (i) => asked(`&filters=${i}`, by(`token ${i}`)),
+    [asked("", by("token 1"), PROJECT_TWO)],
+  );
 });
 
 feedTest("stopping ends every stream, awaits the look under way, and takes no more", async () => {

@@ -111,6 +111,10 @@ class Cluster implements ThrowawayPostgres {
       ...["-D", this.dataDir, "-p", String(this.port), "-k", this.folder],
       ...["-c", "listen_addresses=127.0.0.1", "-c", "fsync=on", "-c", "max_connections=50"],
     ], "null").spawn();
+    const started = this.#server;
+    started.status.then(() => {
+      if (this.#server === started) this.#server = null;
+    });
     const deadline = performance.now() + START_MS_MAX;
     const answers = () => administer(this, "SELECT 1").then(() => true, () => false);
     while (!await answers()) {
