@@ -11,6 +11,7 @@ import { type Captures, createCaptures } from "./captures/captures.ts";
 import type { Photographer } from "./captures/photograph.ts";
 import { createPhotographer } from "./captures/photographer.ts";
 import type { Config } from "./config.ts";
+import { DISK_STATUSES, diskMessage, type DiskReading, type DiskSpace } from "./db/disk_space.ts";
 import { migrate } from "./db/migrate.ts";
 import { MIGRATIONS } from "./db/migrations.ts";
 import { openDatabase } from "./db/open.ts";
@@ -46,7 +47,7 @@ import {
   SHUTDOWN_GRACE_MS,
   WRITE_CONNECTIONS_MAX,
 } from "./limits.ts";
-import { Metrics } from "./metrics.ts";
+import { type DiskGauges, Metrics } from "./metrics.ts";
 import { Problem } from "./problem.ts";
 import { LIVE } from "./reports/live.ts";
 import { LiveFeed } from "./reports/live_feed.ts";
@@ -183,6 +184,19 @@ function createAccess(config: Config, sql: Sql, now: () => number, controlToken:
   return { epochs, tokens, firstSignIn, authorize };
 }
 
+/** Says in the log what becomes of the disk, and at once where it is not well; and what is measured of it. */
+function watchDisk(disk: DiskSpace | undefined, log: Log): { disk?: DiskGauges } {
+  if (disk === undefined) return {};
+  const say = (reading: DiskReading) => {
+    const { status, freeBytes, totalBytes } = reading;
+    log[status === "ok" ? "info" : "warn"](diskMessage(reading), { freeBytes, totalBytes });
+  };
+  disk.onChange(say);
+  if (disk.reading.status !== "ok") say(disk.reading);
+  const level = () => DISK_STATUSES.indexOf(disk.reading.status);
+  return { disk: { freeBytes: () => disk.reading.freeBytes, level } };
+}
+
 async function createServices(
   config: Config,
   log: Log,
@@ -209,7 +223,11 @@ async function createServices(
       : FLUSHES_AT_ONCE_EMBEDDED,
     observe: (flush) => metrics.flush(flush),
   });
-  const metrics = new Metrics({ queueDepth: () => writer.depth, bodyBytes: () => budget.bytes });
+  const metrics = new Metrics({
+    queueDepth: () => writer.depth,
+    bodyBytes: () => budget.bytes,
+    ...watchDisk(database.disk, log),
+  });
   const access = createAccess(config, database, now, controlToken);
   const reads = await openReadDatabase(config, database);
   const fold = createFold(database);

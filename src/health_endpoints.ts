@@ -1,3 +1,4 @@
+import { diskMessage, type DiskSpace, type DiskStatus } from "./db/disk_space.ts";
 import type { Database } from "./db/sql.ts";
 import { PROMETHEUS_TYPE } from "./http/prometheus.ts";
 import { json } from "./http/reply.ts";
@@ -48,7 +49,24 @@ async function databaseCheck(database: Database): Promise<Check> {
   }
 }
 
-/** `GET /readyz`: whether to send traffic here, each dependency by name. */
+interface DiskCheck extends Check {
+  readonly status: DiskStatus;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+async function diskCheck(disk: DiskSpace): Promise<Record<string, DiskCheck>> {
+  await disk.look();
+  const { status, freeBytes, totalBytes } = disk.reading;
+  if (!Number.isFinite(totalBytes)) return {};
+  const message = diskMessage(disk.reading);
+  return { disk: { ok: status !== "full", message, status, freeBytes, totalBytes } };
+}
+
+/**
+ * `GET /readyz`: whether to send traffic here, each dependency by name. A full disk makes the server
+ * `degraded`, with 200: reads go on, and whoever sends events is told by their own 503.
+ */
 export async function getReadiness({ database, state }: HealthServices): Promise<Response> {
   const checks: Record<string, Check> = {
     database: await databaseCheck(database),
@@ -59,9 +77,12 @@ export async function getReadiness({ database, state }: HealthServices): Promise
       ? { ok: false, message: "The server is stopping." }
       : { ok: true, message: "The server takes requests." },
   };
+  const disk = database.disk === undefined ? {} : await diskCheck(database.disk);
   const ready = Object.values(checks).every((check) => check.ok);
+  const status = Object.values(disk).every((check) => check.ok) ? "ready" : "degraded";
+  Object.assign(checks, disk);
   return ready
-    ? json({ status: "ready", checks })
+    ? json({ status, checks })
     : json({ status: "not_ready", checks }, 503, { "Retry-After": String(RETRY_AFTER_S) });
 }
 

@@ -180,6 +180,23 @@ export const DATABASE_CLOSE_MS_MAX = 5 * SECOND_MS;
 export const DATABASE_STATEMENT_MARGIN_MS = 2 * SECOND_MS;
 /** How long the operation on its folder that an ended embedded engine is in may take to end. */
 export const DATABASE_FENCE_MS_MAX = 5 * SECOND_MS;
+/** Between two tries to start an embedded engine again. */
+export const DATABASE_START_PAUSE_MS = 1 * SECOND_MS;
+/** The embedded engine writes a checkpoint after so much of its log, which is then used again. */
+export const DATABASE_LOG_BYTES_MAX = 64 * MEBIBYTE;
+/**
+ * The embedded engine's disk. Below the first it takes no writes: its log needs room even for a
+ * rollback. It takes them again with the second on top. Low is a share of the disk within two bounds.
+ */
+export const DISK_FULL_BYTES = 48 * MEBIBYTE;
+export const DISK_SPACE_AGAIN_BYTES = 16 * MEBIBYTE;
+export const DISK_LOW_SHARE = 0.05;
+export const DISK_LOW_BYTES_MIN = 256 * MEBIBYTE;
+export const DISK_LOW_BYTES_MAX = 10 * 1_024 * MEBIBYTE;
+export const DISK_LOOK_MS = SECOND_MS / 2;
+/** A file that is given up for an engine that must start on a full disk, made once there is plenty of space. */
+export const DISK_RESERVE_BYTES = 32 * MEBIBYTE;
+export const DISK_RESERVE_PAUSE_MS = 10 * SECOND_MS;
 /** A transaction that waits longer than this for its client is ended by the server, and its locks with it. */
 export const DATABASE_IDLE_IN_TRANSACTION_MS_MAX = MINUTE_MS;
 export const DATABASE_KEEP_ALIVE_S = 30;

@@ -3,6 +3,28 @@ import { Counter, exposition, Gauge, Histogram } from "./http/prometheus.ts";
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000];
 
+/** What is measured of the disk of the embedded database. */
+export interface DiskGauges {
+  readonly freeBytes: () => number;
+  /** 0: there is room, 1: low, 2: full. */
+  readonly level: () => number;
+}
+
+function gaugesOf({ freeBytes, level }: DiskGauges): Gauge[] {
+  return [
+    new Gauge(
+      "footfall_disk_free_bytes",
+      "Space that is left on the disk of the embedded database",
+      freeBytes,
+    ),
+    new Gauge(
+      "footfall_disk_status",
+      "0: there is room, 1: low, 2: full, nothing is stored",
+      level,
+    ),
+  ];
+}
+
 /** What one server counts of itself since it started. */
 export class Metrics {
   readonly #requests = new Counter(
@@ -37,6 +59,7 @@ export class Metrics {
     "footfall_captures_total",
     "Attempts to photograph a page, by what they came to",
   );
+  readonly #disk: readonly Gauge[];
   readonly #queueDepth: Gauge;
   readonly #bodyBytes: Gauge;
   readonly #residentBytes = new Gauge(
@@ -45,7 +68,14 @@ export class Metrics {
     () => Deno.memoryUsage().rss,
   );
 
-  constructor(gauges: { readonly queueDepth: () => number; readonly bodyBytes: () => number }) {
+  constructor(
+    gauges: {
+      readonly queueDepth: () => number;
+      readonly bodyBytes: () => number;
+      readonly disk?: DiskGauges;
+    },
+  ) {
+    this.#disk = gauges.disk === undefined ? [] : gaugesOf(gauges.disk);
     this.#queueDepth = new Gauge(
       "footfall_queue_depth_rows",
       "Rows that wait for a commit or are in one",
@@ -99,6 +129,7 @@ export class Metrics {
       this.#captures,
       this.#queueDepth,
       this.#bodyBytes,
+      ...this.#disk,
       this.#residentBytes,
     ]);
   }

@@ -1,13 +1,30 @@
 import { join, resolve } from "node:path";
-import { DATABASE_CLOSE_MS_MAX, DATABASE_PING_MS_MAX, DATABASE_TURN_MS_MAX } from "../limits.ts";
+import {
+  DATABASE_CLOSE_MS_MAX,
+  DATABASE_LOG_BYTES_MAX,
+  DATABASE_PING_MS_MAX,
+  DATABASE_START_PAUSE_MS,
+  DATABASE_TURN_MS_MAX,
+  DISK_RESERVE_PAUSE_MS,
+} from "../limits.ts";
+import { DiskReserve } from "./disk_reserve.ts";
+import { type DiskProbe, DiskSpace } from "./disk_space.ts";
 import { EngineThread } from "./engine_thread.ts";
 import { type FolderLock, lockFolder } from "./folder_lock.ts";
-import { type Database, DatabaseUnavailable, type Param, type Row, type Sql } from "./sql.ts";
+import {
+  type Database,
+  DatabaseUnavailable,
+  DiskFull,
+  type Param,
+  type Row,
+  type Sql,
+} from "./sql.ts";
 import { runTransaction } from "./transaction.ts";
 
 /** The embedded engine, with a count that only it has. */
 export interface EmbeddedDatabase extends Database {
   readonly engine: "embedded";
+  readonly disk: DiskSpace;
   /** How often the engine has made the operating system write to the disk since it was opened. */
   fsyncCount(): Promise<number>;
 }
@@ -16,6 +33,7 @@ export interface EmbeddedOptions {
   /** The session's `statement_timeout`: 0 for none. A transaction may set another. */
   readonly statementTimeoutMs?: number;
   readonly turnMsMax?: number;
+  readonly probeDisk?: DiskProbe;
 }
 
 /**
@@ -27,16 +45,20 @@ export interface EmbeddedOptions {
  * An engine that fails, or that a statement holds past its time, is left and a new one is started on
  * the folder: what was under way fails with DatabaseUnavailable, what waits goes on.
  *
+ * While its disk is full, the session is read-only: writes fail with DiskFull, reads go on. What it
+ * writes to the log is bounded by checkpoints, for which PGlite has no process of its own.
+ *
  * @throws FolderInUse if another process (or another open database of this one) has the folder;
  * FolderUnusable if it cannot be written; DatabaseUnavailable if the engine cannot start on it.
  */
 export async function openEmbedded(
   dataDir: string,
-  { statementTimeoutMs = 0, turnMsMax = DATABASE_TURN_MS_MAX }: EmbeddedOptions = {},
+  { statementTimeoutMs = 0, turnMsMax = DATABASE_TURN_MS_MAX, probeDisk }: EmbeddedOptions = {},
 ): Promise<EmbeddedDatabase> {
   const folder = resolve(dataDir);
   const lock = await lockFolder(folder);
-  const start = async () => {
+  const reserve = new DiskReserve(folder);
+  const tryStart = async () => {
     const engine = new EngineThread();
     try {
       await engine.open(join(folder, "database"), statementTimeoutMs);
@@ -47,8 +69,16 @@ export async function openEmbedded(
       throw error;
     }
   };
+  const start = () =>
+    tryStart().catch(async (error) => {
+      if (!(error instanceof DiskFull) || !await reserve.giveUp()) throw error;
+      return await tryStart();
+    });
   try {
-    return new SingleSessionDatabase(await start(), start, lock, turnMsMax);
+    const engine = await start();
+    const disk = new DiskSpace(folder, probeDisk);
+    await disk.look();
+    return new SingleSessionDatabase(engine, start, { lock, disk, reserve }, turnMsMax);
   } catch (error) {
     lock.release();
     throw error;
@@ -59,13 +89,24 @@ class SingleSessionDatabase implements EmbeddedDatabase {
   readonly engine = "embedded";
   #turn: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | null = null;
+  readonly disk: DiskSpace;
+  readonly #reserving: ReturnType<typeof setInterval>;
+  #isReadOnly = false;
+  #startFailure: { readonly error: unknown; readonly atMs: number } | null = null;
+  #checkpointFailedAtMs = -Infinity;
 
   constructor(
     public thread: EngineThread,
     readonly start: () => Promise<EngineThread>,
-    readonly lock: FolderLock,
+    readonly folder: { lock: FolderLock; disk: DiskSpace; reserve: DiskReserve },
     readonly turnMsMax: number,
-  ) {}
+  ) {
+    this.disk = folder.disk;
+    this.#reserving = setInterval(() => {
+      if (this.disk.reading.status === "ok") void folder.reserve.make();
+    }, DISK_RESERVE_PAUSE_MS);
+    Deno.unrefTimer(Number(this.#reserving));
+  }
 
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]> {
     return this.#inTurn((thread) => thread.query<R>(text, params));
@@ -103,13 +144,15 @@ class SingleSessionDatabase implements EmbeddedDatabase {
   }
 
   async #close(): Promise<void> {
+    clearInterval(this.#reserving);
+    this.disk.close();
     const late = new DatabaseUnavailable("The embedded database did not close in time");
     const last = this.#turn.catch(() => {}).then(() => this.thread.ask({ kind: "close" }));
     // A late or failed end loses nothing that was acknowledged: the next start recovers it from the log.
     await within(DATABASE_CLOSE_MS_MAX, last, late).catch(() => {});
     this.thread.end("it has been closed");
     await this.thread.left().catch(() => {});
-    this.lock.release();
+    this.folder.lock.release();
   }
 
   #inTurn<T>(run: (thread: EngineThread) => Promise<T>): Promise<T> {
@@ -123,18 +166,64 @@ class SingleSessionDatabase implements EmbeddedDatabase {
       reject(new DatabaseUnavailable(`The embedded database was busy for ${this.turnMsMax} ms`));
     }, this.turnMsMax);
     const mine = this.#turn.then(async () => {
-      if (this.thread.lost !== null) await this.#startAgain();
+      await this.#prepare();
       clearTimeout(timer);
-      return await (isLate ? late : run(this.thread));
+      return await (isLate ? late : this.#run(run));
     }).finally(() => clearTimeout(timer));
-    this.#turn = mine.catch(() => {});
+    this.#turn = mine.catch(() => {}).then(() => this.#shortenLog());
     return Promise.race([mine, late]);
+  }
+
+  /** Whatever the disk refuses, or what is refused because it is full, fails for its sake. */
+  async #run<T>(run: (thread: EngineThread) => Promise<T>): Promise<T> {
+    try {
+      return await run(this.thread);
+    } catch (error) {
+      if (error instanceof DiskFull) await this.disk.look();
+      if (
+        this.#isReadOnly && error instanceof DatabaseUnavailable && !(error instanceof DiskFull)
+      ) {
+        throw new DiskFull("The disk of the embedded database is full", { cause: error });
+      }
+      throw error;
+    }
+  }
+
+  /** An engine that can be used, read-only while the disk is full. */
+  async #prepare(): Promise<void> {
+    if (this.thread.lost !== null) await this.#startAgain();
+    const isFull = this.disk.reading.status === "full";
+    if (isFull === this.#isReadOnly) return;
+    await this.thread.script(`SET default_transaction_read_only = ${isFull ? "on" : "off"}`);
+    this.#isReadOnly = isFull;
   }
 
   /** Everything acknowledged is on the disk: the new engine recovers it from the log. */
   async #startAgain(): Promise<void> {
-    await this.thread.left();
-    this.thread = await this.start();
+    const failed = this.#startFailure;
+    if (failed !== null && performance.now() - failed.atMs < DATABASE_START_PAUSE_MS) {
+      throw failed.error;
+    }
+    try {
+      await this.thread.left();
+      this.thread = await this.start();
+      this.#isReadOnly = false;
+      this.#startFailure = null;
+    } catch (error) {
+      this.#startFailure = { error, atMs: performance.now() };
+      throw error;
+    }
+  }
+
+  /** A checkpoint that fails changes nothing: the log grows until one succeeds. */
+  async #shortenLog(): Promise<void> {
+    if (this.#closed !== null || this.thread.logBytes < DATABASE_LOG_BYTES_MAX) return;
+    if (performance.now() - this.#checkpointFailedAtMs < DATABASE_START_PAUSE_MS) return;
+    try {
+      await this.thread.ask({ kind: "checkpoint" });
+    } catch {
+      this.#checkpointFailedAtMs = performance.now();
+    }
   }
 }
 

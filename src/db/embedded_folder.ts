@@ -5,6 +5,13 @@ import { NodeFS } from "@electric-sql/pglite/nodefs";
 import { FENCE_CLOSED, FENCE_INSIDE } from "./embedded_fence.ts";
 
 const EMSCRIPTEN_EIO = 29;
+const EMSCRIPTEN_ENOSPC = 51;
+/** With this status PGlite's engine goes back to its main loop after an error of a statement. */
+const STATEMENT_FAILED = 100;
+/** A file of the write-ahead log: its timeline, and its number in two parts. */
+const LOG_FILE = /\/pg_wal\/[0-9A-F]{8}([0-9A-F]{8})([0-9A-F]{8})$/;
+const LOG_FILE_BYTES = 2 ** 24;
+const LOG_FILES_OF_A_PART = 2 ** 8;
 
 type Operation = (...args: unknown[]) => unknown;
 type Operations = Record<string, Operation>;
@@ -13,6 +20,9 @@ type Operations = Record<string, Operation>;
 interface EngineModule {
   readonly NODEFS: { readonly node_ops: Operations; readonly stream_ops: Operations };
   readonly FS: { readonly ErrnoError: new (errno: number) => Error };
+  onRuntimeInitialized?: () => void;
+  _PostgresMainLoopOnce(): void;
+  stackRestore(pointer: number): void;
 }
 
 /**
@@ -22,8 +32,12 @@ interface EngineModule {
  */
 export class EngineFolder extends NodeFS {
   fsyncCount = 0;
-  /** Final: what was written before may be gone. */
-  fsyncFailure: string | null = null;
+  /** Why the engine can no longer be relied on: a failed sync, after which what was written may be gone, or its own end. */
+  failure: string | null = null;
+  /** Whether the disk has ever been too full for a write. */
+  wasFull = false;
+  /** Where the write-ahead log ends, in bytes since its first beginning. */
+  logEnd = 0;
 
   constructor(
     folder: string,
@@ -45,13 +59,25 @@ export class EngineFolder extends NodeFS {
     };
   }
 
-  #prepare({ NODEFS, FS }: EngineModule): void {
+  #prepare(module: EngineModule): void {
+    const { NODEFS, FS } = module;
+    const initialized = module.onRuntimeInitialized;
+    module.onRuntimeInitialized = () => {
+      initialized?.();
+      this.#noticeEnd(module);
+    };
+    const write = NODEFS.stream_ops.write!;
+    NODEFS.stream_ops.write = (...args) => {
+      const written = write(...args);
+      this.#noticeLog(...args as [{ path: string }, unknown, number, number, number?]);
+      return written;
+    };
     const failed = () => new FS.ErrnoError(EMSCRIPTEN_EIO);
     NODEFS.stream_ops.fsync = (stream) => {
       try {
         fsyncSync((stream as { nfd: number }).nfd);
       } catch (error) {
-        this.fsyncFailure = error instanceof Error ? error.message : String(error);
+        this.failure = `the disk failed: ${textOf(error)}`;
         throw failed();
       }
       this.fsyncCount++;
@@ -64,6 +90,41 @@ export class EngineFolder extends NodeFS {
     }
   }
 
+  /**
+   * PGlite calls an engine that has ended (PANIC, FATAL) again and again, for ever. What it does first
+   * after each failure fails then, and takes it out of its loop.
+   */
+  #noticeEnd(module: EngineModule): void {
+    const run = module._PostgresMainLoopOnce;
+    module._PostgresMainLoopOnce = () => {
+      try {
+        run();
+      } catch (error) {
+        if ((error as { status?: unknown }).status !== STATEMENT_FAILED) {
+          this.failure ??= this.wasFull ? "its disk is full" : `it ended: ${textOf(error)}`;
+          module.stackRestore = () => {
+            throw error;
+          };
+        }
+        throw error;
+      }
+    };
+  }
+
+  #noticeLog(
+    { path }: { path: string },
+    _buffer: unknown,
+    _offset: number,
+    length: number,
+    position?: number,
+  ): void {
+    const file = LOG_FILE.exec(path);
+    if (file === null || position === undefined) return;
+    const number = Number.parseInt(file[1]!, 16) * LOG_FILES_OF_A_PART +
+      Number.parseInt(file[2]!, 16);
+    this.logEnd = Math.max(this.logEnd, number * LOG_FILE_BYTES + position + length);
+  }
+
   /** Says that it is inside before it looks at the fence; who closes the fence looks in the other order. */
   #fenced(run: Operation, failed: () => Error): Operation {
     const { fence } = this;
@@ -72,11 +133,18 @@ export class EngineFolder extends NodeFS {
       try {
         if (Atomics.load(fence, FENCE_CLOSED) !== 0) throw failed();
         return run(...args);
+      } catch (error) {
+        if ((error as { errno?: unknown }).errno === EMSCRIPTEN_ENOSPC) this.wasFull = true;
+        throw error;
       } finally {
         Atomics.sub(fence, FENCE_INSIDE, 1);
       }
     };
   }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Writes a folder to the disk, with everything in it. */

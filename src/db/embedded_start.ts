@@ -13,21 +13,12 @@ const MEMORY = { initial: 2_048, maximum: 32_768, shared: true };
 const MEMORY_IMPORT = new TextEncoder().encode("\x03env\x06memory\x02\x01");
 const FLAGS_OF_SHARED_MEMORY = 3;
 
-export interface StartedEngine {
-  readonly pglite: PGlite;
-  readonly folder: EngineFolder;
-}
-
 /**
- * Starts PGlite (PostgreSQL as WebAssembly) on `folder`, durable, in memory that other threads reach.
- * A first start that is interrupted leaves a half-made folder beside, never a half-made database:
- * PGlite copies a fresh cluster file by file, without a sync.
+ * The folder of the cluster, which is made where there is none. A first start that is interrupted
+ * leaves a half-made folder beside, never a half-made database: PGlite copies a fresh cluster file by
+ * file, without a sync.
  */
-export async function startEngine(
-  folder: string,
-  fence: Int32Array,
-  statementTimeoutMs: number,
-): Promise<StartedEngine> {
+export async function openFolder(folder: string, fence: Int32Array): Promise<EngineFolder> {
   if (!existsSync(join(folder, "PG_VERSION"))) {
     const unfinished = `${folder}.new`;
     rmSync(unfinished, { recursive: true, force: true });
@@ -38,11 +29,18 @@ export async function startEngine(
     renameSync(unfinished, folder);
     syncEntry(folder);
   }
+  return new EngineFolder(folder, new WebAssembly.Memory(MEMORY), fence);
+}
+
+/** Starts PGlite (PostgreSQL as WebAssembly) on `folder`, durable, in memory that other threads reach. */
+export async function startEngine(
+  folder: EngineFolder,
+  statementTimeoutMs: number,
+): Promise<PGlite> {
   const asSent = (value: string) => value;
-  const engineFolder = new EngineFolder(folder, new WebAssembly.Memory(MEMORY), fence);
   const pglite = await PGlite.create({
     ...parts(withSharedMemory(postgresWasm)),
-    fs: engineFolder,
+    fs: folder,
     parsers: Object.fromEntries(VALUE_PARSERS),
     serializers: Object.fromEntries([...VALUE_PARSERS.keys()].map((oid) => [oid, asSent])),
     startParams: [
@@ -50,12 +48,14 @@ export async function startEngine(
       // The file system knows fsync alone, not fdatasync.
       ...["-c", "fsync=on", "-c", "wal_sync_method=fsync"],
       ...["-c", `statement_timeout=${statementTimeoutMs}`],
+      // How many files of the log are kept to be used again.
+      ...["-c", "min_wal_size=32MB", "-c", "max_wal_size=64MB"],
     ],
   });
   for (const [name, value] of Object.entries(SESSION_SETTINGS)) {
     await pglite.query("SELECT set_config($1::text, $2::text, false)", [name, value]);
   }
-  return { pglite, folder: engineFolder };
+  return pglite;
 }
 
 function parts(wasm: BufferSource) {

@@ -2,7 +2,7 @@
 /** The embedded engine's own thread: what `EngineThread` asks, and the answers. */
 import type { PGlite } from "@electric-sql/pglite";
 import type { EngineFolder } from "./embedded_folder.ts";
-import { startEngine } from "./embedded_start.ts";
+import { openFolder, startEngine } from "./embedded_start.ts";
 
 /** What the main thread sends. `params` are text or null; `fence` is told of at FENCE_CLOSED. */
 export type WorkerRequest =
@@ -21,14 +21,21 @@ export type WorkerRequest =
   }
   | { readonly id: number; readonly kind: "script"; readonly text: string }
   | { readonly id: number; readonly kind: "diagnostics" }
+  | { readonly id: number; readonly kind: "checkpoint" }
   | { readonly id: number; readonly kind: "close" };
 
 /**
- * What it gets back, and the `statement_timeout` in force from now on, in ms (0: none). `sqlState` is
- * null where not PostgreSQL but the engine around it failed.
+ * What it gets back, with the `statement_timeout` in force from now on, in ms (0: none), and the
+ * bytes of the write-ahead log since the last checkpoint. `sqlState` is null where not PostgreSQL but
+ * the engine around it failed; `diskIsFull` may tell why.
  */
 export type WorkerReply =
-  & { readonly id: number; readonly limitMs: number }
+  & {
+    readonly id: number;
+    readonly limitMs: number;
+    readonly logBytes: number;
+    readonly diskIsFull: boolean;
+  }
   & (
     | { readonly rows: readonly unknown[] }
     | { readonly failure: string; readonly sqlState: string | null }
@@ -55,6 +62,7 @@ interface EngineModule {
 
 let database: PGlite | null = null;
 let folder: EngineFolder | null = null;
+let logBegin = 0;
 let queue: Promise<void> = Promise.resolve();
 
 // Set before the first await: a message that arrives earlier would be lost.
@@ -67,22 +75,32 @@ async function reply(request: WorkerRequest): Promise<WorkerReply> {
   const { id } = request;
   try {
     const rows = await perform(request);
-    const fsyncFailure = folder?.fsyncFailure ?? null;
-    if (fsyncFailure !== null) throw new Error(`the disk failed: ${fsyncFailure}`);
-    return { id, rows, limitMs: statementTimeoutMs() };
+    const failure = folder?.failure ?? null;
+    if (failure !== null) throw new Error(failure);
+    return { id, rows, ...state(statementTimeoutMs()) };
   } catch (error) {
+    if (folder === null || folder.failure !== null) {
+      const failure = folder?.failure ?? (error instanceof Error ? error.message : String(error));
+      return { id, failure, sqlState: null, ...state(0) };
+    }
     const failure = error instanceof Error ? error.message : String(error);
-    const sqlState = folder?.fsyncFailure ?? null ? null : sqlStateOf(error);
-    return { id, failure, sqlState, limitMs: sqlState === null ? 0 : statementTimeoutMs() };
+    const sqlState = sqlStateOf(error);
+    return { id, failure, sqlState, ...state(sqlState === null ? 0 : statementTimeoutMs()) };
   }
+}
+
+function state(limitMs: number) {
+  const logEnd = folder?.logEnd ?? 0;
+  // What was written before this start is not known, nor of interest: it began with a checkpoint.
+  if (logBegin === 0) logBegin = logEnd;
+  return { limitMs, logBytes: logEnd - logBegin, diskIsFull: folder?.wasFull ?? false };
 }
 
 async function perform(request: WorkerRequest): Promise<readonly unknown[]> {
   if (request.kind === "open") {
     const { fence, statementTimeoutMs } = request;
-    const started = await startEngine(request.folder, fence, statementTimeoutMs);
-    database = started.pglite;
-    folder = started.folder;
+    folder = await openFolder(request.folder, fence);
+    database = await startEngine(folder, statementTimeoutMs);
     const { HEAPU8, _QueryCancelPending, _InterruptPending } = moduleOf(database);
     const opened: OpenedEngine = {
       memory: HEAPU8.buffer,
@@ -93,6 +111,12 @@ async function perform(request: WorkerRequest): Promise<readonly unknown[]> {
   }
   if (request.kind === "diagnostics") return [{ fsyncCount: folder?.fsyncCount ?? 0 }];
   if (database === null) throw new Error("the database is not open");
+  if (request.kind === "checkpoint") {
+    const end = folder?.logEnd ?? 0;
+    await database.exec("CHECKPOINT");
+    logBegin = end;
+    return [];
+  }
   if (request.kind === "close") {
     await database.close();
     database = null;

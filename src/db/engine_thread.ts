@@ -2,7 +2,7 @@ import { DATABASE_FENCE_MS_MAX, DATABASE_STATEMENT_MARGIN_MS } from "../limits.t
 import { FENCE_CLOSED, FENCE_INSIDE, FENCE_WORDS } from "./embedded_fence.ts";
 import type { OpenedEngine, WorkerReply, WorkerRequest } from "./embedded_worker.ts";
 import { refusal } from "./refusal.ts";
-import { DatabaseUnavailable, type Param, type Row } from "./sql.ts";
+import { DatabaseUnavailable, DiskFull, type Param, type Row } from "./sql.ts";
 import type { Session } from "./transaction.ts";
 
 type Question = WorkerRequest extends infer R ? R extends { id: number } ? Omit<R, "id"> : never
@@ -34,6 +34,7 @@ export class EngineThread implements Session {
   #timers: ReturnType<typeof setTimeout>[] = [];
   #cancelFlags: (() => void) | null = null;
   #lost: DatabaseUnavailable | null = null;
+  #logBytes = 0;
 
   constructor() {
     this.#worker.onmessage = (event: MessageEvent<WorkerReply>) => this.#answer(event.data);
@@ -46,6 +47,11 @@ export class EngineThread implements Session {
   /** Why the engine can no longer be used; null while it can. */
   get lost(): DatabaseUnavailable | null {
     return this.#lost;
+  }
+
+  /** Bytes of the write-ahead log since the last checkpoint. */
+  get logBytes(): number {
+    return this.#logBytes;
   }
 
   /** Starts the engine on a folder. */
@@ -96,9 +102,10 @@ export class EngineThread implements Session {
     this.#cancelFlags?.();
   }
 
-  end(reason: string): void {
+  end(reason: string, diskIsFull = false): void {
     if (this.#lost !== null) return;
-    this.#lost = new DatabaseUnavailable(`The embedded database has stopped: ${reason}`);
+    const Lost = diskIsFull ? DiskFull : DatabaseUnavailable;
+    this.#lost = new Lost(`The embedded database has stopped: ${reason}`);
     this.#forgetTimers();
     Atomics.store(this.#fence, FENCE_CLOSED, 1);
     this.#worker.terminate();
@@ -132,15 +139,15 @@ export class EngineThread implements Session {
     if (current === null) return;
     this.#forgetTimers();
     this.#limitMs = reply.limitMs;
+    this.#logBytes = reply.logBytes;
     if ("rows" in reply) current.answer.resolve(reply.rows);
     else if (reply.sqlState !== null) current.answer.reject(refusal(reply.failure, reply.sqlState));
     else {
       // Not PostgreSQL spoke but what is around it: nothing that it would say now can be relied on.
-      current.answer.reject(
-        new DatabaseUnavailable(`The embedded database failed: ${reply.failure}`),
-      );
-      this.end(reply.failure);
+      this.end(reply.failure, reply.diskIsFull);
+      return;
     }
+    this.#current = null;
     this.#next();
   }
 

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, StatementRefused } from "./sql.ts";
+import { DatabaseUnavailable, DiskFull, StatementRefused } from "./sql.ts";
 
 /**
  * Classes and codes that say something about the server, not about the statement: connection (08),
@@ -9,12 +9,15 @@ const NOT_THE_STATEMENT = /^(08|28|53|57P|58|F0|XX|25006|25P03|3D000)/;
 
 /** Data exceptions: of these alone the message quotes the value, which may be a person's. */
 const ABOUT_A_VALUE = /^22/;
+/** disk_full. */
+const DISK_FULL = "53100";
 
 /** The error to throw for what PostgreSQL answered, `sqlState` being its five-letter code. */
 export function refusal(
   message: string,
   sqlState: string,
 ): DatabaseUnavailable | StatementRefused {
+  if (sqlState === DISK_FULL) return new DiskFull(`The database's disk is full: ${message}`);
   return NOT_THE_STATEMENT.test(sqlState)
     ? new DatabaseUnavailable(`The database cannot serve now: ${message} (${sqlState})`)
     : new StatementRefused(

@@ -1,3 +1,5 @@
+import type { DiskSpace } from "./disk_space.ts";
+
 /**
  * The one way to the database, whichever engine stands behind it.
  *
@@ -31,11 +33,18 @@ export interface Database extends Sql {
   /** Resolves when the database answers; throws `DatabaseUnavailable` when it does not within 2 s. */
   ping(): Promise<void>;
   close(): Promise<void>;
+  /** The disk that it writes to, where that is this machine's. */
+  readonly disk?: DiskSpace;
 }
 
 /** The database cannot be reached, is stopping, or did not answer in time. Nothing is known to be wrong with the statement. */
 export class DatabaseUnavailable extends Error {
-  override readonly name = "DatabaseUnavailable";
+  override readonly name: string = "DatabaseUnavailable";
+}
+
+/** The database's disk is full: nothing can be stored until there is space; reads go on. */
+export class DiskFull extends DatabaseUnavailable {
+  override readonly name = "DiskFull";
 }
 
 /** The database answered, and refused the statement. `sqlState` is PostgreSQL's five-letter code. */

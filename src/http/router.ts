@@ -1,4 +1,4 @@
-import { DatabaseUnavailable } from "../db/sql.ts";
+import { DatabaseUnavailable, DiskFull } from "../db/sql.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { ClientGone } from "./body.ts";
@@ -106,7 +106,11 @@ function asProblem(error: unknown, log: Log, requestId: string): Problem {
   }
   if (error instanceof DatabaseUnavailable) {
     log.warn("database unavailable", { requestId, reason: error.message });
-    return new Problem("database_unavailable", "The database does not answer. Try again shortly.", {
+    const detail = error instanceof DiskFull
+      ? "The disk of the database is full: nothing can be stored until space is freed. Reads go on. " +
+        "Send the request again later."
+      : "The database does not answer. Try again shortly.";
+    return new Problem("database_unavailable", detail, {
       headers: { "Retry-After": String(RETRY_AFTER_S) },
     });
   }

@@ -1,4 +1,10 @@
-import { type Database, DatabaseUnavailable, type Sql, StatementRefused } from "../db/sql.ts";
+import {
+  type Database,
+  DatabaseUnavailable,
+  DiskFull,
+  type Sql,
+  StatementRefused,
+} from "../db/sql.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
@@ -87,6 +93,11 @@ function meant(error: unknown): unknown {
   return error.sqlState === RECOVERY_CONFLICT ? new DatabaseUnavailable(error.message) : error;
 }
 
+/** What cannot be counted now for want of space keeps no read from what is counted. */
+function unlessDiskIsFull(error: unknown): void {
+  if (!(error instanceof DiskFull)) throw error;
+}
+
 /**
  * Runs `prepare`, then `work` on one read-only snapshot of the database, both within `msMax`
  * milliseconds. The database is told to cancel what takes longer, and what nobody waits for once
@@ -102,7 +113,7 @@ export async function withinTime<T>(
 ): Promise<T> {
   const deadline = new Deadline(msMax, gone);
   try {
-    await deadline.of(prepare());
+    await deadline.of(prepare().catch(unlessDiskIsFull));
     deadline.detail = TOO_SLOW;
     return await deadline.of(reads.transaction(async (sql) => {
       const timeout = `SET LOCAL statement_timeout = ${deadline.leftMs()}`;

@@ -1,3 +1,4 @@
+import { DiskFull } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import { FOLD_PAUSE_MS } from "../limits.ts";
 import { pause } from "../pause.ts";
@@ -22,7 +23,8 @@ export async function runFoldLoop(
     try {
       events = await fold.catchUpAll();
     } catch (error) {
-      if (!signal.aborted) {
+      // A full disk is told of once, by itself.
+      if (!signal.aborted && !(error instanceof DiskFull)) {
         log.warn("fold failed", { reason: error instanceof Error ? error.message : String(error) });
       }
     }
