@@ -6,6 +6,8 @@ import { bucketLabel, compact, duration, percent } from "./number_format.ts";
 const AXIS_FONT = "12px system-ui, sans-serif";
 const X_LABEL_PX = 72;
 const Y_LABEL_PX = 44;
+/** Room for half of the last label. */
+const RIGHT_PX = 22;
 const LINE_PX = 2;
 /** Fewer points than these are marked, so that one alone can be seen. */
 const MARKED_POINTS_MAX = 1;
@@ -97,7 +99,8 @@ function axesOf(
       size: 28,
       grid: { show: false },
       ticks: { show: false },
-      splits: (plot) => labelledBuckets(points.length, plot.over.clientWidth || plot.width - 60),
+      // Of the new size: what is drawn on has still the old one.
+      splits: (plot) => labelledBuckets(points.length, plot.width - Y_LABEL_PX - RIGHT_PX),
       values: (_, splits) =>
         splits.map((i) => points[i] ? bucketLabel(points[i].label, interval, "axis") : ""),
     },
@@ -133,7 +136,7 @@ export function chartOptions(
   return {
     width: Math.max(120, element.clientWidth),
     height: heightPx,
-    padding: [12, 22, 0, 0],
+    padding: [12, RIGHT_PX, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
