@@ -13,6 +13,7 @@ import { CONNECTIONS_EXHAUSTED } from "./attack/connections_exhausted.ts";
 import { FILTERED_READS } from "./attack/filtered_reads.ts";
 import { FULL_DISK } from "./attack/full_disk.ts";
 import { type Attack, stage } from "./attack/ground.ts";
+import { COSTLIEST_BODIES, MADE_UP_KEYS } from "./attack/hostile_clients.ts";
 import { IDENTITY_STORM } from "./attack/identity_storm.ts";
 import { KILL_LOOP } from "./attack/kill_loop.ts";
 import { LIVE_SEATS } from "./attack/live_seats.ts";
@@ -24,6 +25,8 @@ import { loadLastMinute, machineLine } from "./process_figures.ts";
 const ATTACKS: readonly Attack[] = [
   BODIES_WITHOUT_KEY,
   BODIES_WITH_KEY,
+  COSTLIEST_BODIES,
+  MADE_UP_KEYS,
   IDENTITY_STORM,
   FILTERED_READS,
   SILENT_CONNECTIONS,

@@ -1,10 +1,11 @@
 /**
- * `deno task bench:ingest [--quick] [--json] [--rounds=N] [--against=FOLDER]`
+ * `deno task bench:ingest [--quick] [--attacks] [--json] [--rounds=N] [--against=FOLDER]`
  *
  * How close the whole service comes to what PostgreSQL can take at all: COPY, the grouped INSERT and
  * the service store the same kind of rows in tables of their own, in turns, and the median of their
  * ratios counts, since machines are noisy. `--against` names another checkout, whose server takes its
- * turns too. Linux, with a PostgreSQL server installed.
+ * turns too. Linux, with a PostgreSQL server installed. At the end, and with `--attacks` alone: what
+ * legitimate clients notice of hostile ones.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -18,6 +19,7 @@ import {
   startPostgres,
   type ThrowawayPostgres,
 } from "../tests/support/throwaway_postgres.ts";
+import { attackedLines, type AttackedLoad, measureAttacked } from "./attacked.ts";
 import { type Report, reportText, type Round } from "./ingest_report.ts";
 import { loadLastMinute, machineLine, peakMemoryBytes } from "./process_figures.ts";
 import {
@@ -297,9 +299,28 @@ async function measureAll(
   };
 }
 
+/** On both engines; with `--attacks --against`, those of the other checkout. */
+async function measureAttacks(
+  { folder, cluster }: Bench,
+  checkout: string,
+): Promise<[engine: string, AttackedLoad[]][]> {
+  const engines: [string, ThrowawayPostgres | null][] = [["PostgreSQL", cluster], [
+    "embedded",
+    null,
+  ]];
+  const measured: [string, AttackedLoad[]][] = [];
+  for (const [engine, on] of engines) {
+    const loads = await measureAttacked(checkout, folder, on);
+    progress(`${engine}: attacks measured (load ${loadLastMinute().toFixed(1)})`);
+    measured.push([engine, loads]);
+  }
+  return measured;
+}
+
 const { values: options } = parseArgs({
   args: Deno.args,
   options: {
+    attacks: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     rounds: { type: "string" },
@@ -318,8 +339,18 @@ try {
     cluster,
     rows: await typicalRows(TYPICAL_BATCHES, PROJECT_ID),
   };
-  const report = await measureAll(bench, machineLine(version), options.against);
-  console.log(options.json ? JSON.stringify(report, null, 2) : reportText(report));
+  const report = options.attacks
+    ? null
+    : await measureAll(bench, machineLine(version), options.against);
+  const attacked = await measureAttacks(
+    bench,
+    options.attacks ? options.against ?? repository : repository,
+  );
+  if (options.json) console.log(JSON.stringify({ ...report, attacked }, null, 2));
+  else {
+    if (report !== null) console.log(reportText(report));
+    for (const [engine, loads] of attacked) console.log(attackedLines(engine, loads).join("\n"));
+  }
 } finally {
   await cluster.remove();
   await Deno.remove(folder, { recursive: true });

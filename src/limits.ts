@@ -20,7 +20,7 @@ export const SMALL_BODY_BYTES = 64 * KIBIBYTE;
 /** Bodies that grow beyond this when inflated go on one at a time. */
 export const LARGE_BODY_BYTES = 1 * MEBIBYTE;
 /** What is inflated in one step, about, and how long one request works on before others have a turn. */
-export const INFLATED_STEP_BYTES = 256 * KIBIBYTE;
+export const INFLATED_STEP_BYTES = 64 * KIBIBYTE;
 export const SLICE_MS = 4;
 /** A body that brings its own key: nobody is authenticated while it is read. And of all of these at once. */
 export const KEYED_BODY_BYTES_MAX = 64 * KIBIBYTE;
@@ -96,6 +96,8 @@ export const API_KEY_LENGTH_MIN = 8;
 export const API_KEY_LENGTH_MAX = 200;
 /** Distinct API keys waiting for one look-up; past it a request is answered 503 `overloaded`. */
 export const KEYS_WAITING_MAX = 10_000;
+/** Keys that one statement looks up; the others wait for the next. */
+export const KEYS_PER_LOOK_UP_MAX = 1_000;
 export const KEY_OVERLAP_S_DEFAULT = 86_400;
 export const KEY_OVERLAP_S_MAX = 365 * 86_400;
 export const PROJECT_ORIGINS_MAX = 100;

@@ -8,6 +8,7 @@ import {
   KEY_BELIEVED_MS_MAX,
   KEY_FRESH_MS,
   KEYS_CACHED_MAX,
+  KEYS_PER_LOOK_UP_MAX,
   KEYS_WAITING_MAX,
   RETRY_AFTER_S,
 } from "../limits.ts";
@@ -111,34 +112,50 @@ function known(row: KnownKeyRow, askedAtMs: number): KnownKey {
   };
 }
 
-/** Hashes (hex) that gather while a query is under way, and go together in the next. */
+type Waiting = Map<string, PromiseWithResolvers<KnownKey | null>>;
+
+/**
+ * Hashes (hex) that gather while a query is under way, and go together in the next: those of keys that
+ * were known a moment ago first, so that no flood of made-up ones keeps them waiting.
+ */
 class LookUps {
-  #gathering = new Map<string, PromiseWithResolvers<KnownKey | null>>();
+  readonly #known: Waiting = new Map();
+  readonly #strange: Waiting = new Map();
   #running = false;
 
   constructor(readonly sql: Sql, readonly now: () => number) {}
 
   /** What the database says of a key, asked after this call. Null: there is no such key. */
-  ask(hash: string): Promise<KnownKey | null> {
-    let waiting = this.#gathering.get(hash);
+  ask(hash: string, isKnown: boolean): Promise<KnownKey | null> {
+    let waiting = this.#known.get(hash) ?? this.#strange.get(hash);
     if (waiting === undefined) {
-      if (this.#gathering.size >= KEYS_WAITING_MAX) {
+      if (!isKnown && this.#strange.size >= KEYS_WAITING_MAX) {
         throw new Problem("overloaded", "Too many API keys wait to be looked up. Try again.", {
           headers: { "Retry-After": String(RETRY_AFTER_S) },
         });
       }
       waiting = Promise.withResolvers();
-      this.#gathering.set(hash, waiting);
+      (isKnown ? this.#known : this.#strange).set(hash, waiting);
       if (!this.#running) this.#run();
     }
     return waiting.promise;
   }
 
+  #take(): Waiting {
+    const batch: Waiting = new Map();
+    for (const queue of [this.#known, this.#strange]) {
+      for (const [hash, waiting] of queue) {
+        if (batch.size === KEYS_PER_LOOK_UP_MAX) return batch;
+        batch.set(hash, waiting);
+        queue.delete(hash);
+      }
+    }
+    return batch;
+  }
+
   async #run(): Promise<void> {
     this.#running = true;
-    while (this.#gathering.size > 0) {
-      const batch = this.#gathering;
-      this.#gathering = new Map();
+    for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
       try {
         const askedAtMs = this.now();
         const hashes = arrayLiteral(Array.from(batch.keys(), (hash) => `\\x${hash}`));
@@ -182,10 +199,10 @@ export function createKeyDirectory(
   let remembered = new RecentCache<string, KnownKey>(KEYS_CACHED_MAX);
   const lookUps = new LookUps(sql, now);
 
-  async function lookUp(hash: string): Promise<KnownKey | null> {
+  async function lookUp(hash: string, isKnown: boolean): Promise<KnownKey | null> {
     // A `forget` meanwhile leaves this answer in the old cache, where nobody finds it.
     const cache = remembered;
-    const found = await lookUps.ask(hash);
+    const found = await lookUps.ask(hash, isKnown);
     if (found === null) cache.delete(hash);
     else cache.set(hash, found);
     return found;
@@ -193,7 +210,7 @@ export function createKeyDirectory(
 
   function refresh(entry: KnownKey, hash: string): void {
     entry.refreshing = true;
-    lookUp(hash).catch((error) => {
+    lookUp(hash, true).catch((error) => {
       entry.refreshing = false;
       log.debug("API key not refreshed", { keyId: entry.apiKey.keyId, reason: String(error) });
     });
@@ -206,8 +223,9 @@ export function createKeyDirectory(
       const hash = digest.toString("hex");
       let entry = remembered.get(hash) ?? null;
       const ageMs = entry === null ? Infinity : now() - entry.askedAtMs;
-      if (entry === null || ageMs < 0 || ageMs > KEY_BELIEVED_MS_MAX) entry = await lookUp(hash);
-      else if (ageMs > KEY_FRESH_MS && !entry.refreshing) refresh(entry, hash);
+      if (entry === null || ageMs < 0 || ageMs > KEY_BELIEVED_MS_MAX) {
+        entry = await lookUp(hash, entry !== null);
+      } else if (ageMs > KEY_FRESH_MS && !entry.refreshing) refresh(entry, hash);
       if (entry === null || !timingSafeEqual(entry.hash, digest)) throw unknownKey();
       return judge(entry, now());
     },

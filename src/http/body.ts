@@ -212,19 +212,26 @@ function inflateFormat(encoding: "gzip" | "deflate", wire: Uint8Array): Compress
 const INFLATION_MAX = 1_032;
 const WIRE_STEP_BYTES_MAX = 4 * 1024;
 
-/** Cuts the wire so that one step makes about INFLATED_STEP_BYTES, going by what `inflated` says so far. */
+/**
+ * Cuts the wire so that one step makes about INFLATED_STEP_BYTES, going by what `inflated` says so
+ * far; and at most twice the step before, since what begins like a text may go on as a bomb.
+ */
 function inSteps(
   wire: Uint8Array,
   inflated: () => number,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0;
+  let step = INFLATED_STEP_BYTES / INFLATION_MAX;
   return new ReadableStream({
     pull(controller) {
       if (at === wire.length) return controller.close();
-      const growth = at === 0 ? INFLATION_MAX : Math.max(1, inflated() / at);
-      const step = Math.ceil(Math.min(WIRE_STEP_BYTES_MAX, INFLATED_STEP_BYTES / growth));
-      controller.enqueue(wire.slice(at, at + step));
-      at = Math.min(at + step, wire.length);
+      if (at > 0) {
+        const growth = Math.max(1, inflated() / at);
+        step = Math.min(2 * step, WIRE_STEP_BYTES_MAX, INFLATED_STEP_BYTES / growth);
+      }
+      const end = Math.min(Math.ceil(at + step), wire.length);
+      controller.enqueue(wire.slice(at, end));
+      at = end;
     },
   }, { highWaterMark: 0 });
 }
@@ -279,8 +286,11 @@ class Held {
     this.#bytes += bytes;
   }
 
+  /** Throws `shutting_down` where the server has begun to stop meanwhile. */
   async enterLane(): Promise<void> {
-    this.#leave ??= await this.budget.large.enter();
+    if (this.#leave !== null) return;
+    this.#leave = await this.budget.large.enter();
+    if (this.budget.closing.aborted) throw stopping(this.budget);
   }
 
   release(): void {

@@ -154,7 +154,7 @@ function checkKeyedEncoding(request: Request): void {
   throw new Problem(
     "unsupported_encoding",
     "Send the key of a compressed body in the X-API-Key header, or a public one as ?key=.",
-    { headers: { "Connection": "close", "Accept-Encoding": "identity" } },
+    { headers: { "Accept-Encoding": "identity" } },
   );
 }
 

@@ -10,7 +10,12 @@ import {
 import { createProject, patchProject, type Project } from "../../src/auth/projects.ts";
 import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
 import { createLog } from "../../src/http/log.ts";
-import { KEY_BELIEVED_MS_MAX, KEY_FRESH_MS } from "../../src/limits.ts";
+import {
+  KEY_BELIEVED_MS_MAX,
+  KEY_FRESH_MS,
+  KEYS_PER_LOOK_UP_MAX,
+  KEYS_WAITING_MAX,
+} from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { counted, openMigrated, SILENT } from "./auth_server.ts";
@@ -181,6 +186,35 @@ onBothEngines("authenticate: too many keys at once are overloaded, not refused",
   const codes = settled.map((one) => one.status === "rejected" ? one.reason.code : "known");
   assert.deepEqual([...new Set(codes)].sort(), ["invalid_api_key", "overloaded"]);
   assert.equal(codes.filter((code) => code === "overloaded").length, 9);
+});
+
+onBothEngines("authenticate: a known key is looked up before made-up ones", async (_, db) => {
+  const sql = await openMigrated(db);
+  const made = await newKey(sql, await project(sql, "prj_shop"));
+  const { state, now } = clock();
+  const sizes: number[] = [];
+  const slow: Sql = {
+    script: (text) => sql.script(text),
+    transaction: (work) => sql.transaction(work),
+    query: async (text, params) => {
+      sizes.push(String(params?.[0]).split(",").length);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return await sql.query(text, params);
+    },
+  };
+  const keys = createKeyDirectory(slow, { now, log: SILENT });
+  await keys.authenticate(made.key);
+  state.nowMs += KEY_BELIEVED_MS_MAX + 1;
+  let refusedSoFar = 0;
+  const flood = Array.from(
+    { length: KEYS_WAITING_MAX + 1 },
+    (_, i) => keys.authenticate(`pk_made_up_${i}`).catch(() => void refusedSoFar++),
+  );
+  await assert.rejects(keys.authenticate("pk_one_too_many"), refused("overloaded"));
+  assert.equal((await keys.authenticate(made.key)).keyId, made.id);
+  assert.ok(refusedSoFar <= 1 + KEYS_PER_LOOK_UP_MAX, String(refusedSoFar));
+  await Promise.all(flood);
+  assert.equal(Math.max(...sizes), KEYS_PER_LOOK_UP_MAX);
 });
 
 onBothEngines("authenticate: a lost database never refuses a key", async (_, db) => {

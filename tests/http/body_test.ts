@@ -211,6 +211,15 @@ Deno.test("withBody: large bodies are inflated one at a time, and small ones bes
   assert.deepEqual(await Promise.all(waiting), Array(3).fill(LARGE_BODY_BYTES + 1));
   assert.equal(most, 1);
   assert.equal(budget.bytes, 0);
+
+  const last = Promise.withResolvers<void>();
+  const [first, second] = [send(large, last.promise), send(large, last.promise)];
+  await wait(100);
+  budget.close();
+  last.resolve();
+  assert.equal(await first, LARGE_BODY_BYTES + 1);
+  await assertFails(second, "shutting_down");
+  assert.equal(budget.bytes, 0);
 });
 
 Deno.test("withBodyText: inflated bytes count against the budget too", async () => {

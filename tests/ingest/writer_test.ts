@@ -8,6 +8,7 @@ import {
 } from "../../src/db/sql.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { Writer } from "../../src/ingest/writer.ts";
+import { FLUSH_BYTES_MAX } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects, storedNames } from "../support/event_rows.ts";
@@ -88,6 +89,18 @@ steps.set("requests gather while a flush is under way, and share the next", asyn
     [shared.event_id],
   );
   assert.deepEqual(names.map(({ name }) => name), ["first", "two"]);
+});
+
+steps.set("a flush holds so many bytes, or one request", async (database) => {
+  const gate = gated(database);
+  const { writer, flushes } = newWriter(gate.sql);
+  const first = writer.write([newRow()], 1);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const bytes = [1, FLUSH_BYTES_MAX - 1, 1, 3 * FLUSH_BYTES_MAX, 1];
+  const written = [first, ...bytes.map((each) => writer.write([newRow()], each))];
+  gate.open();
+  await Promise.all(written);
+  assert.deepEqual(flushes.map(({ requests }) => requests), [1, 2, 1, 1, 1]);
 });
 
 steps.set("one row that the database refuses does not fail its neighbours", async (database) => {
