@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { commandText } from "./command.ts";
 import { ControlBar } from "./control_bar.tsx";
+import { DiskWarning } from "./disk_warning.tsx";
 import { Icon, Mark } from "./icons.tsx";
 import { currentProject, go, hrefFor, view } from "./location_state.ts";
 import { EmptyNote } from "./panel.tsx";
@@ -151,6 +152,7 @@ export function Shell() {
           <h1 ref={heading} tabIndex={-1} class="view-title">{current.title}</h1>
           {hasProject && <ControlBar controls={current.controls} />}
         </div>
+        <DiskWarning />
         {hasProject || current.id === "settings"
           ? <Content key={`${current.id} ${currentProject.value?.id}`} />
           : (

@@ -326,3 +326,20 @@ test("settings: whole addresses are told of, and shortened in one click", async 
   assert.equal((await stored(visit, project)).ipStorage, "truncated");
   await visit.until(page, `document.querySelector(".settings-privacy") === null`);
 });
+
+test("the shell: little space on the disk is told of on every view, plenty is not", async (visit) => {
+  let status = "low";
+  visit.intercept = (request) => {
+    if (!request.url().endsWith("/readyz")) return undefined;
+    const message = "The disk of the database is nearly full: free some space.";
+    const disk = { ok: true, status, message, freeBytes: 200 * 2 ** 20, totalBytes: 2 ** 33 };
+    return { status: 200, body: JSON.stringify({ status: "ready", checks: { disk } }) };
+  };
+  const page = await visit.open("view=settings");
+  await visit.sees(page, "nearly full: free some space. 200 MB are left.", ".banner");
+  status = "ok";
+  await page.reload({ waitUntil: "load" });
+  await visit.sees(page, "Sign out");
+  await visit.settled(page);
+  assert.equal(await page.$(".main > .banner"), null);
+});
