@@ -237,6 +237,8 @@ export const RECOUNT_SLICE_ACTORS = 50_000;
 export const FOLD_ANALYSE_EVENTS_MIN = 50;
 export const FOLD_ANALYSE_LARGE_EVENTS = 20_000;
 export const FOLD_ANALYSE_EVENTS_MAX = 1_000_000;
+/** Up to so many folded events of a project, its reads join by hash alone. */
+export const HASH_JOINS_EVENTS_MAX = 100_000;
 /** Projects whose dictionaries the fold keeps in memory. */
 export const FOLD_PROJECTS_KNOWN_MAX = 100;
 export const FOLD_PAUSE_MS = 1 * SECOND_MS;

@@ -12,6 +12,7 @@ import {
   type TailCursor,
 } from "../selection/event_cursor.ts";
 import { readFilters } from "../selection/filters.ts";
+import { planJoins } from "../selection/join_plans.ts";
 import {
   invalidParameter,
   oneOf,
@@ -131,6 +132,7 @@ export async function getEvents(
     readTimeoutMs,
     catchUp,
     async (sql) => {
+      await planJoins(sql, project.projectId);
       const histories: Read["histories"] = (span, filters) =>
         loadMarkedHistories(sql, segments, scope, span, filters);
       // One row more than the page tells whether there is a next one.
@@ -197,7 +199,7 @@ function nextCursor(
 
 /** One line an event, a chunk at a time as the reader takes them: memory stays bounded. */
 function exported(
-  sql: Sql,
+  database: Sql,
   selection: EventSelection,
   start: PageCursor | null,
   rowsMax: number | null,
@@ -208,9 +210,10 @@ function exported(
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const rows = Math.min(EXPORT_CHUNK_ROWS, left);
-      const found = rows === 0
-        ? []
-        : (await readStoredEvents(sql, selection, { cursor, rows })).rows;
+      const found = rows === 0 ? [] : await database.transaction(async (sql) => {
+        await planJoins(sql, selection.scope.projectId);
+        return (await readStoredEvents(sql, selection, { cursor, rows })).rows;
+      });
       if (found.length > 0) {
         const lines = found.map((row) => JSON.stringify(shownEvent(row)) + "\n");
         controller.enqueue(encoder.encode(lines.join("")));

@@ -58,17 +58,15 @@ const SEMANTICS =
 
 /**
  * Joins by hash: what the planner guesses of the parts of a funnel is far off, and a nested loop over
- * them would be quadratic. Only stored events must be looked up one by one.
+ * them would be quadratic. Only stored events of a large project must be looked up one by one.
  */
 async function planByHash(sql: Sql, { definition, scope }: FunnelQuestion): Promise<void> {
   const { steps, exclude, by } = definition;
   const filters: readonly Filter[] = [...steps, ...exclude].flatMap((match) => match.filters);
   const fields = [...filters, ...scope.filters].map(({ field }) => field);
   const looksUp = [...fields, ...by === null ? [] : [by]].some(isStored);
-  await sql.query(
-    "SELECT set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', $1::text, true)",
-    [looksUp ? "on" : "off"],
-  );
+  await sql.query("SELECT set_config('enable_mergejoin', 'off', true)");
+  if (!looksUp) await sql.query("SELECT set_config('enable_nestloop', 'off', true)");
 }
 
 function shownSteps(labels: readonly string[], steps: readonly StepTally[]): StepReply[] {

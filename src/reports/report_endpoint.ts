@@ -2,6 +2,7 @@ import type { Project } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
 import type { SegmentCache } from "../histories/segment_cache.ts";
 import { readFilters } from "../selection/filters.ts";
+import { planJoins } from "../selection/join_plans.ts";
 import {
   invalidParameter,
   oneOf,
@@ -126,6 +127,7 @@ export async function getReport(
     readTimeoutMs,
     () => fold.catchUp(project.projectId),
     async (sql) => {
+      await planJoins(sql, project.projectId);
       const histories: Read["histories"] = (span, filters) =>
         loadMarkedHistories(sql, segments, scope, span, filters);
       const answer = await question.answer({ ...shared, sql, histories });

@@ -113,9 +113,8 @@ export function sessionConditions(params: SqlParams, scope: Scope, span: Span): 
 
 /**
  * To be called before a statement with `sessionConditions`: where filters look into stored events,
- * the rest of the snapshot joins by hash. Of a project that the planner knows nothing of yet, it
- * would try all sessions, facts and events with each other: 18 s for 200 of each. To look up each
- * session by itself would take a long history more than 15 s instead of 5.
+ * the rest of the snapshot joins by hash, that of a large project too (of small ones see
+ * `planJoins`): to look up each session by itself would take a long history more than 15 s instead of 5.
  */
 export async function planSessionJoins(sql: Sql, { filters }: Scope): Promise<void> {
   if (!filters.some(({ field }) => isStored(field))) return;

@@ -178,7 +178,7 @@ export function createFold(database: Database): Fold {
         values.forget(projectId);
         throw error;
       });
-    if (events > 0) await statistics.note(events);
+    if (events > 0) await statistics.note(projectId, events);
     return events;
   };
   return {
@@ -198,7 +198,7 @@ export function createFold(database: Database): Fold {
     },
     async catchUpAll() {
       // Whoever updates, or restarts, may have much that the planner was never told of.
-      await statistics.note(0);
+      await statistics.start();
       const projects = await database.query<{ project_id: number }>(
         `SELECT DISTINCT project_id FROM fold_marks UNION ${STALE_PROJECTS} ORDER BY project_id`,
         [RULES_VERSION],

@@ -3,6 +3,7 @@ import {
   FOLD_ANALYSE_EVENTS_MAX,
   FOLD_ANALYSE_EVENTS_MIN,
   FOLD_ANALYSE_LARGE_EVENTS,
+  FOLD_PROJECTS_KNOWN_MAX,
 } from "../limits.ts";
 
 /** Tables that the fold changes much; plans need to know their sizes. */
@@ -21,28 +22,73 @@ const KNOWN = `
 SELECT c.reltuples::int8 AS known, (SELECT count(*) FROM (SELECT FROM facts LIMIT $1::int) AS met) AS present
 FROM pg_class c WHERE c.oid = 'facts'::regclass`;
 
+const SIZE = `
+SELECT coalesce(sum(events), 0)::int8 AS events FROM day_totals WHERE project_id = $1::int`;
+
+/** After how many more events the planner is told of what held so many. */
+function growthOf(events: number): number {
+  const growth = events < FOLD_ANALYSE_LARGE_EVENTS ? 4 * events : events;
+  return Math.min(Math.max(growth, FOLD_ANALYSE_EVENTS_MIN), FOLD_ANALYSE_EVENTS_MAX);
+}
+
+/** How many events were folded of a project, and how many of them the planner was told of. */
+interface ProjectGrowth {
+  events: number;
+  told: number;
+}
+
 /**
- * Tells the planner what the tables hold, whenever they have grown much: PostgreSQL would do so by
- * itself a minute later, the embedded engine never.
+ * Tells the planner what the tables hold, whenever they, or what they hold of one project, have grown
+ * much: PostgreSQL would do so by itself a minute later, and of the tables alone: beside ten million
+ * events a new project of a million is no growth. The embedded engine never does.
  */
 export class TableStatistics {
   readonly #database: Database;
   #since = 0;
   /** After how many events the planner is told next; null: it is not known what it knows. */
   #dueAfter: number | null = null;
+  readonly #projects = new Map<number, ProjectGrowth>();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** So many events were folded since this was called last. */
-  async note(events: number): Promise<void> {
+  /** So many events of a project were folded since this was called last. */
+  async note(projectId: number, events: number): Promise<void> {
     this.#since += events;
+    const project = await this.#growthOf(projectId, events);
+    project.events += events;
+    await this.#tellIfDue(project.events - project.told >= growthOf(project.told));
+  }
+
+  /** Tells what nobody told the planner before this process began. */
+  async start(): Promise<void> {
+    await this.#tellIfDue(false);
+  }
+
+  async #tellIfDue(isProjectDue: boolean): Promise<void> {
     this.#dueAfter ??= await this.#firstDue();
-    if (this.#since < this.#dueAfter) return;
+    const isDue = this.#since >= this.#dueAfter;
+    if (!isDue && !isProjectDue) return;
+    for (const project of this.#projects.values()) project.told = project.events;
+    await this.#tell(isDue);
+    if (!isDue) return;
     this.#since = 0;
-    await this.#tell();
     this.#dueAfter = Math.max(await this.#firstDue(), FOLD_ANALYSE_EVENTS_MIN);
+  }
+
+  /** What is not known yet is taken for told, but for these events: what grew before was noted then. */
+  async #growthOf(projectId: number, events: number): Promise<ProjectGrowth> {
+    const known = this.#projects.get(projectId);
+    if (known !== undefined) return known;
+    const [row] = await this.#database.query<{ events: number }>(SIZE, [projectId]);
+    const before = Math.max(0, row!.events - events);
+    const project = { events: before, told: before };
+    if (this.#projects.size >= FOLD_PROJECTS_KNOWN_MAX) {
+      this.#projects.delete(this.#projects.keys().next().value!);
+    }
+    this.#projects.set(projectId, project);
+    return project;
   }
 
   async #firstDue(): Promise<number> {
@@ -51,14 +97,12 @@ export class TableStatistics {
       [FOLD_ANALYSE_EVENTS_MIN],
     );
     const { known, present } = row!;
-    if (known < 0 && present >= FOLD_ANALYSE_EVENTS_MIN) return 0;
-    const growth = known < FOLD_ANALYSE_LARGE_EVENTS ? 4 * known : known;
-    return Math.min(Math.max(growth, FOLD_ANALYSE_EVENTS_MIN), FOLD_ANALYSE_EVENTS_MAX);
+    return known < 0 && present >= FOLD_ANALYSE_EVENTS_MIN ? 0 : growthOf(known);
   }
 
-  async #tell(): Promise<void> {
-    // What updates leave behind the embedded engine does not clear away by itself either.
-    const verb = this.#database.engine === "embedded" ? "VACUUM (ANALYZE)" : "ANALYZE";
+  /** What updates leave behind, the embedded engine does not clear away by itself either. */
+  async #tell(vacuums: boolean): Promise<void> {
+    const verb = vacuums && this.#database.engine === "embedded" ? "VACUUM (ANALYZE)" : "ANALYZE";
     for (const table of FOLDED_TABLES) await this.#database.query(`${verb} ${table}`);
     await this.#database.query("ANALYZE events");
   }

@@ -58,10 +58,21 @@ onBothEngines(
     await t.step("large ones when they have doubled", async () => {
       const large = FOLD_ANALYSE_LARGE_EVENTS;
       await database.script(`UPDATE pg_class SET reltuples = ${large} WHERE relname = 'facts'`);
+      await database.script(
+        `INSERT INTO day_totals (project_id, day, events) VALUES (2, 0, ${3 * large})`,
+      );
       const statistics = new TableStatistics(database);
-      await statistics.note(large - 1);
+      await statistics.note(2, large - 1);
       assert.equal((await told(database)).facts, large);
-      await statistics.note(1);
+      await statistics.note(2, 1);
+      assert.equal((await told(database)).facts, 5 * FOLD_ANALYSE_EVENTS_MIN);
+    });
+    await t.step("of a new project, however large the others are", async () => {
+      await database.script("UPDATE pg_class SET reltuples = 10000000 WHERE relname = 'facts'");
+      const statistics = new TableStatistics(database);
+      await statistics.note(3, FOLD_ANALYSE_EVENTS_MIN - 1);
+      assert.equal((await told(database)).facts, 10_000_000);
+      await statistics.note(3, 1);
       assert.equal((await told(database)).facts, 5 * FOLD_ANALYSE_EVENTS_MIN);
     });
     await t.step("at the start of a server, of what nobody ever told it", async () => {
