@@ -7,6 +7,7 @@ import historyProperties from "../../migrations/0006_history_properties.sql" wit
 import historyTitles from "../../migrations/0007_history_titles.sql" with { type: "text" };
 import access from "../../migrations/0008_access.sql" with { type: "text" };
 import captureTries from "../../migrations/0009_capture_tries.sql" with { type: "text" };
+import technicalNames from "../../migrations/0010_technical_names.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, name: "0007_history_titles", sql: historyTitles },
   { version: 8, name: "0008_access", sql: access },
   { version: 9, name: "0009_capture_tries", sql: captureTries },
+  { version: 10, name: "0010_technical_names", sql: technicalNames },
 ];

@@ -43,7 +43,7 @@ export interface EventRow {
   device: string | null;
   /** Null where there was no user agent to judge. */
   bot: boolean | null;
-  /** False for events that neither open nor extend a session (secret key, `$session: false`). */
+  /** False for events that neither open nor extend a session (secret key, `$session: false`, technical names). */
   in_session: boolean;
   viewport_width: number | null;
   viewport_height: number | null;

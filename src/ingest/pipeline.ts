@@ -11,6 +11,9 @@ import { correctClock } from "./timestamp.ts";
 import type { Agent } from "./user_agent.ts";
 import type { VisitorHasher } from "./visitor_hash.ts";
 
+/** Names that begin so are technical: their events are of no session. */
+const TECHNICAL_PREFIX = "$";
+
 /** What all events of one request have in common. */
 export interface Arrival {
   readonly projectId: number;
@@ -95,7 +98,8 @@ function emptyRow(input: EventInput, arrival: Arrival): EventRow {
     os: null,
     device: null,
     bot: null,
-    in_session: !arrival.fromBackend && input.properties?.$session !== false,
+    in_session: !arrival.fromBackend && input.properties?.$session !== false &&
+      !input.name.startsWith(TECHNICAL_PREFIX),
     viewport_width: null,
     viewport_height: null,
     screen_width: null,

@@ -20,6 +20,7 @@ import type { Read } from "../walks/read.ts";
 import { isScopeKnownToHistories } from "../walks/selected_histories.ts";
 import { sessionsEndByMs } from "../walks/session_end.ts";
 import { sessionTest } from "../walks/session_tests.ts";
+import { readTechnicalNames } from "../walks/technical_names.ts";
 import {
   alikeNumbers,
   type Asked,
@@ -101,6 +102,7 @@ async function countedSessions(sql: Sql, asked: Asked, bits: MarkBits): Promise<
     rules: await numberedRules(sql, scope.projectId),
     selected: selected!,
     goal: converting,
+    technical: await readTechnicalNames(sql, scope.projectId),
   };
 }
 

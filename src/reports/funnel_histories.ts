@@ -3,6 +3,7 @@ import { type ActorWay, nameBitsOf } from "../histories/actor_way.ts";
 import { type LoadedSegment, nameBit } from "../histories/loaded_segment.ts";
 import { type Field, isSessionField } from "../selection/filters.ts";
 import { matchFilters, type Span } from "../selection/selection.ts";
+import { withoutTechnical, withoutUnnamed } from "../selection/technical.ts";
 import { type EventTest, eventTests, isKnownToHistories } from "../walks/event_tests.ts";
 import { fieldValueIds, isToldByHistories } from "../walks/field_value_ids.ts";
 import { matchTests } from "../walks/match_tests.ts";
@@ -61,6 +62,8 @@ class EventMasks {
   constructor(
     definition: FunnelDefinition,
     readonly scope: EventTest,
+    /** By name: 1 where its events may come between two steps; null: all. */
+    between: Uint8Array | null,
     tests: readonly EventTest[],
   ) {
     const { steps, order } = definition;
@@ -74,7 +77,8 @@ class EventMasks {
     this.sure = new Uint16Array(names);
     for (let name = 0; name < names; name++) {
       if (scope.names !== null && scope.names[name] === 0) continue;
-      let sure = passed === null || passed.includes(name) ? 0 : BETWEEN;
+      const isPassed = passed === null || passed.includes(name) || between?.[name] === 0;
+      let sure = isPassed ? 0 : BETWEEN;
       let possible = sure;
       for (const { bit, test } of parts) {
         if (test.names !== null && test.names[name] === 0) continue;
@@ -340,18 +344,23 @@ export async function tallyHistories(
   const { steps, exclude, order, entry, by } = definition;
   const windowMs = windowMsOf(definition);
   const stepCount = steps.length;
-  const lists = [selected.eventFilters, ...[...steps, ...exclude].map(matchFilters)];
+  const { eventFilters, histories } = selected;
+  const lists = [
+    withoutUnnamed(eventFilters, [...steps, ...exclude]),
+    withoutUnnamed(eventFilters, steps),
+    ...[...steps, ...exclude].map((match) => withoutTechnical(matchFilters(match), eventFilters)),
+  ];
   const values = by === null ? null : await entryValueIds(sql, selected, question, by);
   if (by !== null && values === null) return null;
-  const [scopeTest, ...tests] = await eventTests(
+  const [scopeTest, between, ...tests] = await eventTests(
     sql,
     scope,
     scope.bots,
     lists,
-    selected.histories.bits,
+    histories.bits,
   );
   const follower = new ActorFollower(
-    new EventMasks(definition, scopeTest!, tests),
+    new EventMasks(definition, scopeTest!, between!.names, tests),
     { order, entry, stepCount, windowMs, ...span },
     reachOf(question),
     values?.idsOf ?? null,

@@ -1,6 +1,12 @@
 import type { EventMatch } from "../selection/filters.ts";
-import { factConditions, type Scope, type Span } from "../selection/selection.ts";
+import {
+  anyFactConditions,
+  factConditions,
+  type Scope,
+  type Span,
+} from "../selection/selection.ts";
 import type { SqlParams } from "../selection/sql_params.ts";
+import { withoutUnnamed } from "../selection/technical.ts";
 import { type FunnelDefinition, windowMsOf } from "./funnel_definition.ts";
 
 /** A funnel, and where and when it is looked for. */
@@ -46,17 +52,21 @@ export class FunnelScans {
     );
   }
 
-  /** Of any event, in all that time. */
+  /** Of any event, in all that time: of technical ones, those that a step names. */
   get any(): string {
-    return this.#conditions("any", this.#reach);
+    const { scope, definition: { steps } } = this.question;
+    const looked = { ...scope, filters: withoutUnnamed(scope.filters, steps) };
+    return this.#remembered("any", () => anyFactConditions(this.params, looked, this.#reach));
   }
 
   #conditions(key: string, span: Span, match?: EventMatch): string {
+    const { params, question: { scope } } = this;
+    return this.#remembered(key, () => factConditions(params, scope, span, match));
+  }
+
+  #remembered(key: string, make: () => string): string {
     let conditions = this.#known.get(key);
-    if (conditions === undefined) {
-      conditions = factConditions(this.params, this.question.scope, span, match);
-      this.#known.set(key, conditions);
-    }
+    if (conditions === undefined) this.#known.set(key, conditions = make());
     return conditions;
   }
 }

@@ -1,7 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { FUNNEL_GROUPS_MAX } from "../limits.ts";
 import type { Field } from "../selection/filters.ts";
-import { factConditions, factValue } from "../selection/selection.ts";
+import { anyFactConditions, factValue } from "../selection/selection.ts";
 import type { SqlParams } from "../selection/sql_params.ts";
 import { type FunnelQuestion, FunnelScans } from "./funnel_scans.ts";
 import type { FunnelTables } from "./funnel_sql.ts";
@@ -55,7 +55,7 @@ function withConverted(stepCount: number): { join: string; isConverted: string }
 function entryConditions(params: SqlParams, question: FunnelQuestion): string {
   const { definition, scope, span } = question;
   return definition.order === "unordered"
-    ? factConditions(params, scope, span)
+    ? anyFactConditions(params, scope, span)
     : new FunnelScans(params, question).entry;
 }
 

@@ -51,7 +51,7 @@ type StepReply = z.output<typeof StepShown>;
 const SEMANTICS =
   "The actors who did step 1 in [from, to) enter; each later step at its earliest event after the " +
   "step before, up to `window` after the entry, also past `to`. One event is one step. strict: the " +
-  "very next event, other clicks and scrolls passed over. unordered: any step enters, step k is k " +
+  "very next event, clicks, scrolls and technical names ($…) passed over unless a step names them. unordered: any step enters, step k is k " +
   "different ones. entry=any: of all attempts of an actor the deepest counts, then the earliest; " +
   "first: that of the first entry in the range. An excluded event ends an attempt that waits for a " +
   "step, even where it is that step. open: neither converted nor excluded, a window not yet over.";

@@ -207,7 +207,7 @@ export const GOALS: Report = {
     "A conversion is a selected event (by filters and bots) in the range that matches the goal. " +
     "uniqueConversions: distinct actors; totalConversions: events; conversionRate: " +
     "uniqueConversions / visitors, those being the distinct actors of all selected events in the " +
-    "range. value: the sum of the property where it is a JSON number, or the fixed amount for " +
+    "range, technical names ($…) apart. value: the sum of the property where it is a JSON number, or the fixed amount for " +
     "each conversion. In a series an actor counts once in each bucket, so that buckets need not " +
     "add up to the whole.",
   reply: { goals: z.array(GoalResult) },

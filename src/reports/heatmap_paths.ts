@@ -6,7 +6,7 @@ import {
   readRowCursor,
   type RowCursor,
 } from "../selection/row_cursor.ts";
-import { factConditions, type Scope, type Span } from "../selection/selection.ts";
+import { anyFactConditions, type Scope, type Span } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
 import { CLICK, PAGE_VIEW } from "../selection/terms.ts";
 import type { Read } from "../walks/read.ts";
@@ -26,7 +26,7 @@ const countedInFacts = (params: SqlParams, scope: Scope, span: Span) => `
 SELECT f.path_id, count(DISTINCT f.actor_id)::int AS visitors,
   count(*) FILTER (WHERE f.name_id = ${CLICK})::int AS clicks
 FROM facts f
-WHERE ${factConditions(params, scope, span)} AND f.name_id IN (${PAGE_VIEW}, ${CLICK})
+WHERE ${anyFactConditions(params, scope, span)} AND f.name_id IN (${PAGE_VIEW}, ${CLICK})
   AND f.path_id IS NOT NULL
 GROUP BY f.path_id`;
 

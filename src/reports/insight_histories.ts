@@ -167,7 +167,7 @@ async function chooseFirst(
     while (to < lines.length && cellsOf(lines.slice(from, to + 1), places) <= cellsMax) to++;
     const some: Walked = {
       ...walked,
-      events: new MatchTests(events.scope, events.tests.slice(from, to)),
+      events: new MatchTests(events.scope, events.tests.slice(from, to), events.counted),
       ofMatches: ofMatches.slice(from, to),
     };
     for (const [i, tally] of (await count(some, places, lines.slice(from, to))).entries()) {

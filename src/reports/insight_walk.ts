@@ -209,12 +209,12 @@ export class InsightWalk {
     this.#places = places;
     this.#segments = new SpanFinder(segments);
     this.#walk = new SessionWalk(reach, (session) => this.#visitSession(session));
-    const { scope, tests } = counted.events;
+    const { scope, tests, counted: counting } = counted.events;
     const takes = ({ names, isOfName }: EventTest) => names === null && isOfName;
     const matches = [...tests.keys()];
     this.#taking = matches.filter((match) => takes(tests[match]!));
     this.#choosing = matches.filter((match) => !takes(tests[match]!));
-    this.#tests = new MatchTests(scope, this.#choosing.map((match) => tests[match]!));
+    this.#tests = new MatchTests(scope, this.#choosing.map((match) => tests[match]!), counting);
     this.#events = new Int32Array(this.#choosing.length);
     this.#views = new Int32Array(this.#choosing.length);
     this.#matched = new Int32Array(this.#choosing.length);

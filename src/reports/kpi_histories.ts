@@ -4,6 +4,7 @@ import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import { isSessionField } from "../selection/filters.ts";
 import type { Span } from "../selection/selection.ts";
+import { withoutTechnical } from "../selection/technical.ts";
 import { PAGE_VIEW } from "../selection/terms.ts";
 import { type EventTest, eventTest } from "../walks/event_tests.ts";
 import { Samples } from "../walks/medians.ts";
@@ -13,6 +14,11 @@ import { sessionsEndByMs, sessionsStartMs } from "../walks/session_end.ts";
 import { type SessionTest, sessionTest } from "../walks/session_tests.ts";
 import { SessionWalk, type WalkedSession } from "../walks/session_walk.ts";
 import { SpanFinder } from "../walks/span_finder.ts";
+import {
+  firstCountedMs,
+  readTechnicalNames,
+  type TechnicalNames,
+} from "../walks/technical_names.ts";
 import { readNewActors } from "./new_actors.ts";
 import type { SessionsAndMedian } from "./rolled_sessions.ts";
 import type { Visits } from "./rolled_up.ts";
@@ -27,7 +33,7 @@ export interface BucketCounts extends Visits, SessionsAndMedian {
 /** The place of everything together; those of the buckets follow. */
 const WHOLE = 0;
 
-/** Actors whose first event in the histories is in the span, and in which bucket; 0: nothing is selected there. */
+/** Actors whose first event in the histories that is counted is in the span, and in which bucket; 0: nothing is selected there. */
 class Newcomers {
   #actors = new Int32Array(1_024);
   #buckets = new Int32Array(1_024);
@@ -96,6 +102,7 @@ class KpiWalk {
     reach: Span,
     events: EventTest,
     sessions: SessionTest,
+    readonly technical: TechnicalNames,
   ) {
     this.#buckets = new SpanFinder(buckets);
     const outside = buckets.length + 1;
@@ -123,9 +130,8 @@ class KpiWalk {
     this.#leaveBucket();
     const lastActors = this.#lastActors;
     if (lastActors[WHOLE] !== actor) return;
-    const { fromMs, times } = way.segments[way.segmentOf[way.first]!]!;
-    const firstMs = fromMs + times[way.starts[way.first]!]!;
-    if (firstMs < this.#buckets.fromMs) return;
+    const firstMs = firstCountedMs(way, this.technical);
+    if (firstMs < this.#buckets.fromMs || firstMs >= this.#buckets.toMs) return;
     const bucket = this.#placeOf(this.#buckets.at(firstMs));
     this.newcomers.add(actor, lastActors[bucket] === actor ? bucket : WHOLE);
   }
@@ -287,9 +293,11 @@ export async function countInHistories(
   const loaded = await histories(reach, scope.filters);
   if (loaded === null) return null;
   const ofEvents = scope.filters.filter(({ field }) => !isSessionField(field));
-  const events = await eventTest(sql, scope, scope.bots, ofEvents, loaded.bits);
+  const counted = withoutTechnical(ofEvents);
+  const events = await eventTest(sql, scope, scope.bots, counted, loaded.bits);
+  const technical = await readTechnicalNames(sql, scope.projectId);
   const sessions = await sessionTest(sql, scope, scope.filters);
-  const walk = new KpiWalk(buckets, reach, events, sessions);
+  const walk = new KpiWalk(buckets, reach, events, sessions, technical);
   const news = readNewActors(sql, loaded, span, reach);
   // What goes wrong there is told to whoever waits for it, and until then to nobody.
   news.catch(() => {});

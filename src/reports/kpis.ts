@@ -71,11 +71,12 @@ async function readVisits(
       FROM facts f WHERE ${factConditions(params, scope, span)} GROUP BY 1, 2
     ) AS v
     LEFT JOIN actors a ON a.project_id = ${params.int(scope.projectId)}
-      AND a.actor_id = v.actor_id AND a.first_tick >= ${params.ms(span.fromMs)} << 16`;
+      AND a.actor_id = v.actor_id AND a.first_tick >= ${params.ms(span.fromMs)} << 16
+      AND a.first_tick < ${params.ms(span.toMs)} << 16`;
   return await sql.query(
     `WITH known AS (${known})
     SELECT bucket, count(*) AS visitors,
-      count(*) FILTER (WHERE first_tick >> 16 >= (${starts})[bucket]) AS "newVisitors",
+      count(*) FILTER (WHERE width_bucket(first_tick >> 16, ${starts}) = bucket) AS "newVisitors",
       sum(pageviews) AS pageviews, sum(events) AS events
     FROM known GROUP BY bucket
     ${WHOLE_VISITS}`,
@@ -288,6 +289,7 @@ export const KPIS: Report = {
   parameters: {},
   semantics:
     "Visitors are distinct actors with a selected event in the range; new ones had their first event ever in it. " +
+    "Names that begin with $ are technical: they tell who is who, open and extend no session, make nobody a visitor or new, and are counted only where a question names them. " +
     "Sessions count where they start, whole, if they hold a selected event. A bounce is a session with at most one page view and no custom event; bounceRate = bounces / sessions. " +
     "Duration = last - first event of a session; means include zeros, medians interpolate. pageviewsPerSession = page views in range / sessions starting in range. " +
     "Each bucket is counted by itself; it is complete if its whole period lies in the range and is over. change = (current - previous) / previous. " +

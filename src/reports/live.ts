@@ -97,7 +97,7 @@ export const LIVE: Report = {
     limit: "Of no effect here",
   },
   semantics:
-    "Visitors: distinct actors of selected events in the last 5 and 30 minutes up to `asOf`, both " +
+    "Visitors: distinct actors of selected events, technical names ($…) apart, in the last 5 and 30 minutes up to `asOf`, both " +
     "ends included. Pages: the 10 paths with the most visitors in the last 5 minutes, by any selected event " +
     "that has a path. Series: selected page views in each minute of the clock, the running one and the 29 " +
     "before it. Events of the future are not counted until they are due.",

@@ -4,8 +4,9 @@ import { RETENTION_PERIODS_DEFAULT, RETENTION_PERIODS_MAX } from "../limits.ts";
 import { type Bucket, wholePeriods } from "../selection/buckets.ts";
 import { type EventMatch, readEventMatch } from "../selection/filters.ts";
 import { invalidParameter, oneOf, readAll } from "../selection/parameters.ts";
-import { factConditions } from "../selection/selection.ts";
+import { factConditions, matchFilters } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
+import { mayMeanTechnical } from "../selection/technical.ts";
 import type { Read, SharedRead } from "../walks/read.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "./report.ts";
 import {
@@ -120,7 +121,11 @@ function eventsSql(params: SqlParams, asked: Asked): string {
  */
 function isFirstEver(params: SqlParams, { scope, start, fromMs }: Asked): string {
   const from = `${params.ms(fromMs)} << 16`;
-  return `(a.first_tick >= ${from} OR NOT EXISTS (
+  // Who was first seen in the range did nothing before it, but for what is technical.
+  const seen = mayMeanTechnical([...matchFilters(start), ...scope.filters])
+    ? ""
+    : `a.first_tick >= ${from} OR`;
+  return `(${seen} NOT EXISTS (
     SELECT FROM (
       SELECT * FROM facts f WHERE f.project_id = ${params.int(scope.projectId)}
         AND f.actor_id = w.actor_id AND f.tick < ${from} OFFSET 0
@@ -139,7 +144,9 @@ function firstSql(params: SqlParams, asked: Asked): string {
     HAVING bool_or(is_start) AND NOT bool_or(is_earlier)`;
   if (isIndexed(asked.start)) return first;
   return `SELECT w.cohort, w.returns FROM (${first}) AS w
-    JOIN actors a ON a.project_id = ${params.int(asked.scope.projectId)} AND a.actor_id = w.actor_id
+    LEFT JOIN actors a ON a.project_id = ${
+    params.int(asked.scope.projectId)
+  } AND a.actor_id = w.actor_id
     WHERE ${isFirstEver(params, asked)}`;
 }
 
@@ -339,7 +346,8 @@ export const RETENTION: Report = {
     "Cell k counts those of the cohort with a return event k periods later (0: the cohort's own): " +
     "on: in that period; on_or_after: in it or any later one. Events count up to asOf, returns also past " +
     "`to`. Cells not begun are null, the running one is not complete. average pools cohorts whose " +
-    "cell is complete: sum of returns / sum of sizes. filters and bots narrow all events.",
+    "cell is complete: sum of returns / sum of sizes. filters and bots narrow all events. Technical " +
+    "names, which begin with $, are any event only where they are named.",
   reply: {
     cohorts: z.array(Cohort),
     average: z.array(

@@ -4,6 +4,7 @@ import { TIMESTAMP_MS_MIN } from "../limits.ts";
 import type { Bucket } from "../selection/buckets.ts";
 import type { EventMatch } from "../selection/filters.ts";
 import { matchFilters, type Scope } from "../selection/selection.ts";
+import { withoutTechnical } from "../selection/technical.ts";
 import { type EventTest, eventTests, isKnownToHistories } from "../walks/event_tests.ts";
 import type { Read } from "../walks/read.ts";
 import { selectHistories, walkSelected } from "../walks/selected_histories.ts";
@@ -231,12 +232,15 @@ export async function countInHistories(
     toMs: returnsToMs,
   }, [...start.filters, ...back.filters]);
   if (selected === null) return null;
-  const lists = [selected.eventFilters, matchFilters(start), matchFilters(back)];
+  const { eventFilters } = selected;
+  const ofMatches = [start, back].map((match) =>
+    withoutTechnical(matchFilters(match), eventFilters)
+  );
   const [ofScope, ofStart, ofReturn] = await eventTests(
     sql,
     scope,
     scope.bots,
-    lists,
+    [eventFilters, ...ofMatches],
     selected.histories.bits,
   );
   const walk = new CohortWalk(question, new EventBits(ofScope!, ofStart!, ofReturn!));

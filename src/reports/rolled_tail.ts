@@ -4,6 +4,7 @@ import { TAIL_ACTORS_LOOKED_UP_MAX } from "../limits.ts";
 import type { Span } from "../selection/selection.ts";
 import { PAGE_VIEW } from "../selection/terms.ts";
 import type { Read } from "../walks/read.ts";
+import { readTechnicalNames } from "../walks/technical_names.ts";
 import { NEVER } from "./rolled_span.ts";
 
 /** What people did in a span, bots left out. */
@@ -15,11 +16,13 @@ interface TailCounts {
 
 /** Counted in the histories, null where there are none. Facts lie in no order of time: their index by time names half of them for any day. */
 async function countTail(
-  { histories }: Pick<Read, "histories">,
+  { sql, histories }: Pick<Read, "sql" | "histories">,
+  projectId: number,
   { fromMs, toMs }: Span,
 ): Promise<TailCounts | null> {
   const loaded = await histories({ fromMs, toMs }, []);
   if (loaded === null) return null;
+  const technical = await readTechnicalNames(sql, projectId);
   const isKnown = new Uint8Array(loaded.actorOf.length);
   const actors: number[] = [];
   let events = 0;
@@ -32,6 +35,7 @@ async function countTail(
       const time = times[at]!;
       if (time < fromTime || contexts[at]! < 0) continue;
       if (time >= toTime) return;
+      if (technical.size > 0 && technical.has(names[at]!)) continue;
       events++;
       if (names[at] === PAGE_VIEW) pageviews++;
       if (isKnown[actor] === 1) continue;
@@ -59,6 +63,7 @@ SELECT actor_id, count(*) AS events, count(*) FILTER (WHERE name_id = 1) AS page
 FROM facts
 WHERE project_id = $1::int AND context_id > 0
   AND tick >= $2::int8 << 16 AND tick < $3::int8 << 16
+  AND name_id NOT IN (SELECT term_id FROM technical_names WHERE project_id = $1::int)
 GROUP BY actor_id`;
 
 interface TailActors extends Row {
@@ -103,7 +108,7 @@ export async function readTail(
   lastStart: number,
 ): Promise<Tail> {
   const { sql } = source;
-  const { actors, events, pageviews } = await countTail(source, tail) ??
+  const { actors, events, pageviews } = await countTail(source, projectId, tail) ??
     await countTailInFacts(sql, projectId, tail);
   // Looked up one by one where they are few; the planner does not know how many there are.
   const isMany = actors.length > TAIL_ACTORS_LOOKED_UP_MAX;

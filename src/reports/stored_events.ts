@@ -2,7 +2,12 @@ import type { Param, Sql } from "../db/sql.ts";
 import { HISTORY_IDS_LOOKED_UP, STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
 import type { PageCursor, TailCursor } from "../selection/event_cursor.ts";
 import type { Range } from "../selection/range.ts";
-import { type BotChoice, factConditions, type Scope, type Span } from "../selection/selection.ts";
+import {
+  anyFactConditions,
+  type BotChoice,
+  type Scope,
+  type Span,
+} from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
 import type { Read } from "../walks/read.ts";
 import { listInHistories, type ListPlace } from "./event_histories.ts";
@@ -74,7 +79,7 @@ function spanOf({ from, to }: Range): Span {
 
 function filterCondition(where: Where, { scope, range }: EventSelection): void {
   if (scope.filters.length === 0) return;
-  const facts = factConditions(where.sql, scope, range === null ? null : spanOf(range));
+  const facts = anyFactConditions(where.sql, scope, range === null ? null : spanOf(range));
   where.add(`event_id IN (SELECT f.event_id FROM facts f WHERE ${facts})`);
 }
 

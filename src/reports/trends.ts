@@ -12,6 +12,7 @@ import {
 } from "../selection/filters.ts";
 import { readAll } from "../selection/parameters.ts";
 import {
+  anyFactConditions,
   factConditions,
   factNumber,
   factValue,
@@ -106,9 +107,10 @@ function anyOf(
     const named: Filter = { field: "name", op: "is", values: names };
     return factConditions(params, scope, span, { name: null, filters: [named] });
   }
-  const unfiltered = { ...scope, filters: [] };
-  const alternatives = events.map((event) => factConditions(params, unfiltered, null, event));
-  return `${factConditions(params, scope, span)} AND ((${alternatives.join(") OR (")}))`;
+  // What the read says of names is said again: it may name technical ones.
+  const ofNames = { ...scope, filters: scope.filters.filter(({ field }) => field === "name") };
+  const alternatives = events.map((event) => factConditions(params, ofNames, null, event));
+  return `${anyFactConditions(params, scope, span)} AND ((${alternatives.join(") OR (")}))`;
 }
 
 /** The values with most events, ties by value, the missing one (null) last. */
@@ -311,7 +313,7 @@ export const TRENDS: Report = {
       `A filter field: one line for each of its ${TREND_VALUES_MAX} values with most events, and ${OTHER}`,
   },
   semantics:
-    "total = selected events; visitors = their distinct actors; perVisitor = total / visitors; sum, avg, min, max, p50 and p90 are over the values of the property that are JSON numbers, percentiles interpolated linearly. " +
+    "total = selected events, those of technical names ($…) where a question names them; visitors = their distinct actors; perVisitor = total / visitors; sum, avg, min, max, p50 and p90 are over the values of the property that are JSON numbers, percentiles interpolated linearly. " +
     `Of nothing, counts and sums are 0 and all else is null. Each bucket is computed by itself. by is the value at each event (that of its session for session fields); the ${TREND_VALUES_MAX} values with most events over all listed events have lines, the rest is ${OTHER}, computed as one group.`,
   reply: {
     series: z.union([z.array(TrendPoint), z.array(TrendLine)]).meta({

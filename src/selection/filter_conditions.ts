@@ -37,6 +37,7 @@ const NEGATED: Partial<Record<FilterOp, FilterOp>> = {
   is_not: "is",
   not_contains: "contains",
   not_exists: "exists",
+  is_not_technical: "is_technical",
 };
 const RESERVED: ReadonlyMap<string, number> = new Map([
   ["page_view", PAGE_VIEW],
@@ -108,6 +109,10 @@ function digests(terms: readonly string[]): string[] {
 /** A subquery for the ids of the terms that are meant; exact ones are looked up by their digest. */
 function termIds(place: Place, wanted: Pick<Positive, "op" | "values">): string {
   const { params, project } = place;
+  if (wanted.op === "is_technical") {
+    return `SELECT n.term_id FROM technical_names n WHERE n.project_id = ${project}
+      AND n.name <> ALL(${params.texts(wanted.values.map(String))})`;
+  }
   const condition = wanted.op === "is"
     ? `t.digest = ANY(${params.uuids(digests(wanted.values.map(String)))})`
     : textCondition(place.params, "t.term", wanted);

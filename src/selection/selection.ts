@@ -18,6 +18,7 @@ import {
   type SessionField,
 } from "./filters.ts";
 import type { SqlParams } from "./sql_params.ts";
+import { withoutTechnical } from "./technical.ts";
 
 export type BotChoice = "exclude" | "include" | "only";
 
@@ -59,7 +60,8 @@ export function matchFilters({ name, filters }: EventMatch): readonly Filter[] {
 
 /**
  * Conditions on facts (alias f), joined by AND: of the project, in the span (null: of any time), by
- * those that `bots` asks for, through all filters, and as the match wants them.
+ * those that `bots` asks for, through all filters, and as the match wants them. Technical ones are
+ * left out where neither filters nor match name them.
  */
 export function factConditions(
   params: SqlParams,
@@ -67,8 +69,13 @@ export function factConditions(
   span: Span | null,
   match?: EventMatch,
 ): string {
-  const place = placeOf(params, scope);
   const filters = [...match === undefined ? [] : matchFilters(match), ...scope.filters];
+  return anyFactConditions(params, { ...scope, filters: withoutTechnical(filters) }, span);
+}
+
+/** The same without a match, with technical facts too. */
+export function anyFactConditions(params: SqlParams, scope: Scope, span: Span | null): string {
+  const place = placeOf(params, scope);
   return [
     `f.project_id = ${place.project}`,
     ...span === null ? [] : [
@@ -76,7 +83,7 @@ export function factConditions(
       `f.tick < ${params.ms(span.toMs)} << 16`,
     ],
     ...FACTS_OF[scope.bots],
-    ...factFilters(place, filters),
+    ...factFilters(place, scope.filters),
   ].join(" AND ");
 }
 

@@ -1,6 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
-import { CHANGED } from "./fold_tables.ts";
+import { CHANGED, COUNTED } from "./fold_tables.ts";
 import { hashed } from "./hashed.ts";
 import { rememberDays } from "./rollups.ts";
 import { digestOf, TRAFFIC_KEY } from "./fold_dictionaries.ts";
@@ -165,7 +165,7 @@ ORDER BY n.tick`;
 
 const WRITE_FIRST_SEEN = `
 INSERT INTO actors AS a (first_tick, project_id, actor_id)
-SELECT min(tick), $1::int, actor_id FROM fold_new GROUP BY actor_id
+SELECT min(tick), $1::int, actor_id FROM fold_new WHERE ${COUNTED} GROUP BY actor_id
 ON CONFLICT (project_id, actor_id) DO UPDATE SET first_tick = excluded.first_tick
 WHERE excluded.first_tick < a.first_tick`;
 
@@ -175,12 +175,14 @@ WITH changed AS (
 ), gone AS (
   DELETE FROM actors a USING changed c
   WHERE a.project_id = $1::int AND a.actor_id = c.actor_id
-    AND NOT EXISTS (SELECT FROM facts f WHERE f.project_id = $1::int AND f.actor_id = c.actor_id)
+    AND NOT EXISTS (
+      SELECT FROM facts f WHERE f.project_id = $1::int AND f.actor_id = c.actor_id AND ${COUNTED})
 )
 INSERT INTO actors (first_tick, project_id, actor_id)
 SELECT first.tick, $1::int, c.actor_id
 FROM changed c CROSS JOIN LATERAL (
-  SELECT min(f.tick) AS tick FROM facts f WHERE f.project_id = $1::int AND f.actor_id = c.actor_id) first
+  SELECT min(f.tick) AS tick FROM facts f
+  WHERE f.project_id = $1::int AND f.actor_id = c.actor_id AND ${COUNTED}) first
 WHERE first.tick IS NOT NULL
 ON CONFLICT (project_id, actor_id) DO UPDATE SET first_tick = excluded.first_tick`;
 

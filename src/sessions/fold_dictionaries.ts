@@ -165,6 +165,13 @@ UPDATE fold_keys k SET id = CASE k.kind
   WHEN 't' THEN ${known("terms")} WHEN 'f' THEN ${known("referrers")}
   WHEN 'c' THEN ${known("contexts")} WHEN 'r' THEN ${known("traffic")} END`;
 
+const ADD_TECHNICAL_NAMES = `
+INSERT INTO technical_names (project_id, term_id, name)
+SELECT DISTINCT $1::int, k.id, k.key
+FROM fold_keys k JOIN fold_fresh f ON f.name = k.key
+WHERE k.kind = 't' AND k.key LIKE '$%'
+ON CONFLICT DO NOTHING`;
+
 /** The rows with what the channel rules make of them. */
 function classified(rows: readonly TrafficRow[], siteHost: string | null): TrafficRow[] {
   return rows.map((row) => {
@@ -204,6 +211,7 @@ export async function resolveDictionaries(
     await tx.query(ADD_TRAFFIC, [projectId, ...arraysOf(classified(unknown, siteHost))]);
   }
   await tx.query(RESOLVE_KEYS, [projectId]);
+  await tx.query(ADD_TECHNICAL_NAMES, [projectId]);
 }
 
 /** Gives the titles and referrers of all stored events their numbers, where they have none. */

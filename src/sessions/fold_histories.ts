@@ -64,7 +64,7 @@ export async function rebuildHistories(tx: Sql, projectId: number): Promise<void
   await clearHistories(tx, projectId);
   await resolveStoredTitles(tx, projectId);
   const [last] = await tx.query<{ id: number | null }>(
-    "SELECT max(actor_id) AS id FROM actors WHERE project_id = $1::int",
+    "SELECT max(actor_id) AS id FROM facts WHERE project_id = $1::int",
     [projectId],
   );
   for (let from = 0; from <= (last?.id ?? -1); from += HISTORY_SLICE_ACTORS) {

@@ -3,6 +3,13 @@ export const CHANGED =
   "first_tick, last_tick, views, customs, humans, actor_id, traffic_id, context_id, entry_path_id";
 
 /**
+ * Whether a fact is counted as an event, by its name: technical ones are not. They make nobody a
+ * visitor, and say nothing of when somebody was first seen. $1 is the project.
+ */
+export const COUNTED =
+  "name_id NOT IN (SELECT term_id FROM technical_names WHERE project_id = $1::int)";
+
+/**
  * Working tables of one fold. They are the connection's own, empty at each start of a transaction,
  * and written set by set: no row of them outlives the commit.
  */

@@ -36,7 +36,7 @@ DELETE FROM identities i
 WHERE i.project_id = $1::int
   AND i.actor_id IN (SELECT identity_id FROM fold_moves)
   AND NOT EXISTS (
-    SELECT FROM actors a WHERE a.project_id = $1::int AND a.actor_id = i.actor_id)`;
+    SELECT FROM facts f WHERE f.project_id = $1::int AND f.actor_id = i.actor_id)`;
 
 /**
  * Takes everything before an instant out of what the fold has made of a project, as if those events
@@ -120,6 +120,12 @@ DELETE FROM terms t USING gone
 WHERE t.project_id = $1::int AND t.term_id = gone.term_id
   AND NOT EXISTS (SELECT FROM told WHERE told.title = gone.term)`;
 
+// Numbers of terms are given out again.
+const DELETE_UNUSED_NAMES = `
+DELETE FROM technical_names n
+WHERE n.project_id = $1::int AND NOT EXISTS (
+  SELECT FROM terms t WHERE t.project_id = $1::int AND t.term_id = n.term_id)`;
+
 const DELETE_UNUSED_REFERRERS = `
 WITH told AS MATERIALIZED (
   SELECT DISTINCT referrer FROM events
@@ -134,6 +140,7 @@ async function deleteUnused(tx: Sql, projectId: number, said: Said): Promise<voi
   const [terms, titles] = [said.terms ?? [], said.titles ?? []];
   if (terms.length + titles.length > 0) {
     await tx.query(DELETE_UNUSED_TERMS, [projectId, arrayLiteral(terms), arrayLiteral(titles)]);
+    await tx.query(DELETE_UNUSED_NAMES, [projectId]);
   }
   if (said.referrers === null) return;
   await tx.query(DELETE_UNUSED_REFERRERS, [projectId, arrayLiteral(said.referrers)]);
@@ -171,9 +178,9 @@ export async function eraseActor(
     await rememberDays(tx, projectId);
     await eraseFromHistories(tx, projectId, await identitiesOf(tx, projectId, actorId));
     for (const statement of rest) await tx.query(statement, [projectId, actorId]);
-    await deleteUnused(tx, projectId, said!);
     await raiseLinksVersion(tx, projectId);
     await rollUp(tx, projectId, project.known_timezone ?? project.timezone, new ValueNumbers());
+    await deleteUnused(tx, projectId, said!);
     return erased.length;
   });
 }

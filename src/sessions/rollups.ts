@@ -1,7 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { RECOUNT_SLICE_ACTORS } from "../limits.ts";
 import { rollUpAcquisition } from "./acquisition_rollup.ts";
-import { CHANGED } from "./fold_tables.ts";
+import { CHANGED, COUNTED } from "./fold_tables.ts";
 import { localDaysOf, NEVER } from "./local_days.ts";
 import type { ValueNumbers } from "./value_numbers.ts";
 
@@ -30,8 +30,8 @@ SELECT $1::int, ${
   dayOf("tick")
 } AS day, sum(sign), coalesce(sum(sign) FILTER (WHERE name_id = 1), 0)
 FROM (
-  SELECT tick, name_id, 1 AS sign FROM fold_new WHERE context_id > 0
-  UNION ALL SELECT tick, name_id, -1 FROM fold_removed WHERE context_id > 0
+  SELECT tick, name_id, 1 AS sign FROM fold_new WHERE context_id > 0 AND ${COUNTED}
+  UNION ALL SELECT tick, name_id, -1 FROM fold_removed WHERE context_id > 0 AND ${COUNTED}
 ) AS facts
 GROUP BY day
 ON CONFLICT (project_id, day) DO UPDATE
@@ -80,7 +80,8 @@ UPDATE fold_days d SET
     WHEN a.actor_id IS NULL THEN '{}'
     WHEN d.recount THEN ARRAY(
       SELECT DISTINCT ${dayOf("f.tick")} AS day FROM facts f
-      WHERE f.project_id = $1::int AND f.actor_id = d.actor_id AND f.context_id > 0 ORDER BY day)
+      WHERE f.project_id = $1::int AND f.actor_id = d.actor_id AND f.context_id > 0 AND f.${COUNTED}
+      ORDER BY day)
     WHEN coalesce(fresh.days, '{}') || coalesce(moved.days, '{}') <@ d.old_days THEN d.old_days
     ELSE ARRAY(
       SELECT DISTINCT day
@@ -91,7 +92,7 @@ FROM fold_days same
 LEFT JOIN actors a ON a.project_id = $1::int AND a.actor_id = same.actor_id
 LEFT JOIN (
   SELECT actor_id, array_agg(DISTINCT ${dayOf("tick")}) AS days
-  FROM fold_new WHERE context_id > 0 GROUP BY actor_id
+  FROM fold_new WHERE context_id > 0 AND ${COUNTED} GROUP BY actor_id
 ) fresh ON fresh.actor_id = same.actor_id
 LEFT JOIN (
   SELECT m.new_actor, array_agg(DISTINCT day) AS days
@@ -174,13 +175,13 @@ const RECOUNT_SLICE = [
     SELECT actor_id, array_agg(day ORDER BY day) AS days
     FROM (
       SELECT DISTINCT actor_id, ${dayOf("tick")} AS day FROM facts
-      WHERE ${SLICE} AND context_id > 0) AS actor_days
+      WHERE ${SLICE} AND context_id > 0 AND ${COUNTED}) AS actor_days
     GROUP BY actor_id
   ) d ON d.actor_id = b.actor_id
   WHERE a.project_id = $1::int AND a.actor_id = b.actor_id`,
   `INSERT INTO day_totals AS t (project_id, day, events, pageviews)
   SELECT $1::int, ${dayOf("tick")} AS day, count(*), count(*) FILTER (WHERE name_id = 1)
-  FROM facts WHERE ${SLICE} AND context_id > 0 GROUP BY day
+  FROM facts WHERE ${SLICE} AND context_id > 0 AND ${COUNTED} GROUP BY day
   ON CONFLICT (project_id, day) DO UPDATE
   SET events = t.events + excluded.events, pageviews = t.pageviews + excluded.pageviews`,
 ];

@@ -5,6 +5,7 @@ import { CLICK, PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../selection/terms.
 import type { EventTest } from "./event_tests.ts";
 import type { SessionTest } from "./session_tests.ts";
 import { SessionWalk, type WalkedSession } from "./session_walk.ts";
+import { firstCountedMs, type TechnicalNames } from "./technical_names.ts";
 
 /** Ids by what they stand for: those of one value have one number, counted from 0. */
 export interface NumberedIds {
@@ -34,6 +35,7 @@ export interface CountedSessions {
   readonly selected: SessionsAndEvents;
   /** What a conversion is; null: nothing. */
   readonly goal: SessionsAndEvents | null;
+  readonly technical: TechnicalNames;
 }
 
 /** The place of everything together; those of the values follow. */
@@ -187,10 +189,9 @@ export class AcquisitionWalk {
   }
 
   visit(actor: number, way: ActorWay): void {
-    const { span, selected: { events } } = this.#asked;
+    const { span, technical, selected: { events } } = this.#asked;
     if (events.actors !== null && events.actors[actor] !== 1) return;
-    const { fromMs, times } = way.segments[way.segmentOf[way.first]!]!;
-    this.#mayBeNew = fromMs + times[way.starts[way.first]!]! >= span.fromMs;
+    this.#mayBeNew = firstCountedMs(way, technical) >= span.fromMs;
     this.#walk.visit(actor, way);
   }
 

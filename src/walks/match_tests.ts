@@ -1,6 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import type { EventMatch } from "../selection/filters.ts";
 import { matchFilters, type Scope } from "../selection/selection.ts";
+import { mayMeanTechnical, withoutTechnical, withoutUnnamed } from "../selection/technical.ts";
 import { RESERVED_NAMES } from "../selection/terms.ts";
 import { type EventTest, eventTests } from "./event_tests.ts";
 import type { MarkBits } from "./marked_histories.ts";
@@ -66,9 +67,12 @@ export class MatchTests {
   /** Whether more than the name decides, bots apart: of what is selected, and of each match. */
   readonly isScopeNarrowed: boolean;
   readonly narrowed: Uint8Array;
+  /** By name: 1 where its events count whether or not a match takes them; null: those of all names. */
+  readonly counted: Uint8Array | null;
 
-  constructor(scope: EventTest, tests: readonly EventTest[]) {
+  constructor(scope: EventTest, tests: readonly EventTest[], counted: Uint8Array | null = null) {
     this.scope = scope;
+    this.counted = counted;
     this.tests = tests;
     const { groupOf, matches } = groupNames(scope, tests);
     this.groupOf = groupOf;
@@ -109,7 +113,13 @@ export async function matchTests(
   matches: readonly EventMatch[],
   bits: MarkBits,
 ): Promise<MatchTests> {
-  const lists = [scope.filters, ...matches.map(matchFilters)];
-  const [ofScope, ...ofMatches] = await eventTests(sql, scope, scope.bots, lists, bits);
-  return new MatchTests(ofScope!, ofMatches);
+  const { filters, bots } = scope;
+  const lists = [
+    withoutUnnamed(filters, matches),
+    withoutTechnical(filters),
+    ...matches.map((match) => withoutTechnical(matchFilters(match), filters)),
+  ];
+  const [ofScope, counted, ...ofMatches] = await eventTests(sql, scope, bots, lists, bits);
+  const mayMeanOthers = matches.some((match) => mayMeanTechnical(matchFilters(match)));
+  return new MatchTests(ofScope!, ofMatches, mayMeanOthers ? counted!.names : null);
 }

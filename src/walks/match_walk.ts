@@ -74,7 +74,8 @@ export class MatchWalk {
     const fromTime = this.#finder.fromMs - fromMs;
     const toTime = this.#finder.toMs - fromMs;
     if (times[end - 1]! < fromTime || times[start]! >= toTime) return;
-    const { scope, tests, groupOf, matches, pathsOf, narrowed, isScopeNarrowed } = this.#tests;
+    const { scope, tests, groupOf, matches, pathsOf, narrowed, isScopeNarrowed, counted } =
+      this.#tests;
     const { contextMin, contextMax } = scope;
     const { totalsOf, actorsOf } = this;
     const lastActorsOf = this.#lastActorsOf;
@@ -100,7 +101,7 @@ export class MatchWalk {
       const context = contexts[at]!;
       if (context < contextMin || context > contextMax) continue;
       if (isScopeNarrowed && !scope.passesBeyondName(path, context, actor, marks[at]!)) continue;
-      if (passedOver === UNSELECTED) {
+      if (passedOver === UNSELECTED && (counted === null || counted[name] === 1)) {
         passedOver = UNMATCHED;
         this.#lastVisitor = actor;
         this.visitors++;

@@ -32,7 +32,9 @@ async function foldedBare(database: Database, rows: readonly EventRow[]) {
     ALTER TABLE history_segments ADD propertied bytea, ADD text_ends bytea, ADD texts bytea,
       ADD titles bytea, ADD referrers bytea;
     CREATE TABLE referrers (
-      project_id int, referrer_id int, digest uuid, address text, host text)`);
+      project_id int, referrer_id int, digest uuid, address text, host text);
+    CREATE TABLE technical_names (
+      project_id int, term_id int, name text, PRIMARY KEY (project_id, term_id))`);
   for (let i = 0; i < rows.length; i += BATCH) {
     await storeRows(database, project, rows.slice(i, i + BATCH));
     await createFold(database).catchUp(project);
@@ -42,6 +44,7 @@ async function foldedBare(database: Database, rows: readonly EventRow[]) {
     ALTER TABLE history_segments DROP propertied, DROP text_ends, DROP texts, DROP titles,
       DROP referrers;
     DROP TABLE referrers;
+    DROP TABLE technical_names;
     DELETE FROM terms t WHERE NOT EXISTS (
       SELECT FROM facts f WHERE f.project_id = t.project_id AND t.term_id IN (f.name_id, f.path_id))`);
   return { project, state };

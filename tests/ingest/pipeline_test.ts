@@ -26,12 +26,14 @@ function rowOf(event: Record<string, unknown>, arrival: Partial<Arrival> = {}) {
   return enrich(input, { ...VISITOR, ...arrival }, TOOLS);
 }
 
-Deno.test("enrich: $session: false and a secret key keep an event out of sessions, nothing else does", async () => {
+Deno.test("enrich: $session: false, a secret key and a technical name keep an event out of sessions, nothing else does", async () => {
   assert.equal((await rowOf({ properties: { $session: false } })).in_session, false);
   assert.equal((await rowOf({}, { fromBackend: true })).in_session, false);
   for (const $session of [true, null, 0, "false", undefined]) {
     assert.equal((await rowOf({ properties: { $session } })).in_session, true);
   }
+  assert.equal((await rowOf({ name: "$identify" })).in_session, false);
+  assert.equal((await rowOf({ name: "a $name" })).in_session, true);
   assert.equal((await rowOf({})).in_session, true);
   const kept = await rowOf({ properties: { $session: false, a: 1 } });
   assert.deepEqual(JSON.parse(kept.properties ?? ""), { $session: false, a: 1 });

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Project } from "../../src/auth/projects.ts";
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { instantText, rangeOf } from "../reference/calendar.ts";
-import { type ReadParams, selectedInRange } from "../reference/filters.ts";
+import { lookedAt, type ReadParams, within } from "../reference/filters.ts";
 import type { GoalDefinition } from "../reference/goals.ts";
 import { randomWorld } from "../reference/random_history.ts";
 import { randomGoals, randomParams, READ_NAMES } from "../reference/random_params.ts";
@@ -98,9 +98,10 @@ async function askAll(
 /** Pages of events are longer than those of rows. */
 const EVENTS_OF_A_ROW = 7;
 
-/** The ids of the selected events, as `GET /v1/events` lists them. */
+/** The ids of the selected events, as `GET /v1/events` lists them: technical ones too. */
 function newestFirst(world: World, params: ReadParams): string[] {
-  return selectedInRange(world, params).map(({ row }) => row.event_id).toReversed();
+  return lookedAt(world, params).filter(within(rangeOf(world, params)))
+    .map(({ row }) => row.event_id).toReversed();
 }
 
 /** Where the server's answer is not the reference's; null where it is. */

@@ -9,6 +9,7 @@ import { asOfMsOf, assertHolds, type ReadCase, worldOf } from "../fixtures/read_
 import { REPORT_CASES } from "../fixtures/report_cases.ts";
 import { RETENTION_CASES } from "../fixtures/retention_cases.ts";
 import { SESSION_CASES } from "../fixtures/session_cases.ts";
+import { TECHNICAL_CASES } from "../fixtures/technical_cases.ts";
 import type { FunnelParams } from "../reference/funnel.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { type Answer, REPORTS, Store } from "./stored_world.ts";
@@ -22,6 +23,7 @@ const CASES: readonly ReadCase[] = [
   ...REPORT_CASES,
   ...PROPERTY_CASES,
   ...MEANING_CASES,
+  ...TECHNICAL_CASES,
 ];
 
 /** What the reply holds is what its documentation says, member by member. */

@@ -1,6 +1,14 @@
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { type Range, rangeOf, type RangeParams } from "./calendar.ts";
-import { type Fact, historyOf, hostOf, type Session, siteHost, type World } from "./world.ts";
+import {
+  type Fact,
+  historyOf,
+  hostOf,
+  isTechnical,
+  type Session,
+  siteHost,
+  type World,
+} from "./world.ts";
 
 export type Operator =
   | "is"
@@ -192,11 +200,39 @@ export function matches(fact: Fact, { name, filters = [] }: EventMatch, world: W
     filters.every((filter) => holds(fact, filter, world));
 }
 
+/** Whether a question that says this of names names technical events: these, or all that begin so. */
+function namesTechnical({ name, filters = [] }: EventMatch): boolean {
+  return name?.startsWith("$") === true || filters.some(({ field, op, values = [] }) => {
+    const begins = values.some((value) => String(value).startsWith("$"));
+    if (field !== "name") return false;
+    return ["is", "contains", "starts_with"].includes(op) && begins ||
+      op === "matches" && values.some((value) => /^\^?\\\$/.test(String(value)));
+  });
+}
+
+/**
+ * Which of the events looked at a match takes: of those with a technical name only what the match,
+ * or a filter of the read, names.
+ */
+export function takes(
+  world: World,
+  { filters = [] }: Pick<ReadParams, "filters">,
+  match: EventMatch,
+): (fact: Fact) => boolean {
+  const areMeant = namesTechnical(match) || namesTechnical({ filters });
+  return (fact) => (areMeant || !isTechnical(fact.row)) && matches(fact, match, world);
+}
+
 /** A read asks for the same events once a bucket. */
 const selections = new WeakMap<World, WeakMap<ReadParams, readonly Fact[]>>();
 
-/** The events that pass `bots` and `filters`, at any time, in order. */
+/** The events that count: technical ones where the filters name them. At any time, in order. */
 export function selectedEvents(world: World, params: ReadParams): readonly Fact[] {
+  return lookedAt(world, params).filter(takes(world, params, {}));
+}
+
+/** The events that pass `bots` and `filters`, technical ones too, at any time, in order. */
+export function lookedAt(world: World, params: ReadParams): readonly Fact[] {
   let ofWorld = selections.get(world);
   if (ofWorld === undefined) selections.set(world, ofWorld = new WeakMap());
   let selected = ofWorld.get(params);

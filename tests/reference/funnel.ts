@@ -1,12 +1,5 @@
 import { rangeOf, windowMs } from "./calendar.ts";
-import {
-  type EventMatch,
-  fieldText,
-  matches,
-  type ReadParams,
-  selectedEvents,
-  within,
-} from "./filters.ts";
+import { type EventMatch, fieldText, lookedAt, type ReadParams, takes, within } from "./filters.ts";
 import { median, percentile, type Rate, rate } from "./statistics.ts";
 import { byValue, type Fact, groupBy, type World } from "./world.ts";
 
@@ -87,7 +80,7 @@ export function readFunnel(world: World, params: FunnelParams): FunnelResult {
       : definition.steps[0]!(fact));
 
   const outcomes: Outcome[] = [];
-  for (const events of groupBy(selectedEvents(world, params), ({ actor }) => actor).values()) {
+  for (const events of groupBy(lookedAt(world, params), ({ actor }) => actor).values()) {
     let entries = events.filter(enters);
     if (params.entry === "first") entries = entries.slice(0, 1);
     if (entries.length === 0) continue;
@@ -110,15 +103,17 @@ export function readFunnel(world: World, params: FunnelParams): FunnelResult {
 }
 
 function definitionOf(world: World, params: FunnelParams): Definition {
-  const named = params.steps.map(({ name }) => name);
-  const passedOver = ["scroll", "click"].filter((name) => !named.includes(name));
+  const named: readonly string[] = params.steps.map(({ name }) => name);
+  const isCounted = takes(world, params, {});
   const { exclude = [] } = params;
   return {
-    steps: params.steps.map((step) => remembered((fact) => matches(fact, step, world))),
-    isExcluded: remembered((fact) => exclude.some((match) => matches(fact, match, world))),
+    steps: params.steps.map((step) => remembered(takes(world, params, step))),
+    isExcluded: remembered((fact) => exclude.some((match) => takes(world, params, match)(fact))),
     windowMs: windowMs(params.window ?? "7d"),
     order: params.order ?? "ordered",
-    isPassedOver: ({ row }) => passedOver.includes(row.name),
+    isPassedOver: (fact) =>
+      !named.includes(fact.row.name) &&
+      (["scroll", "click"].includes(fact.row.name) || !isCounted(fact)),
   };
 }
 

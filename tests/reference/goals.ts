@@ -1,10 +1,12 @@
 import { type Bucket, rangeOf, series } from "./calendar.ts";
 import {
   type EventMatch,
-  matches,
+  lookedAt,
   propertyOf,
   type ReadParams,
   selectedInRange,
+  takes,
+  within,
 } from "./filters.ts";
 import { type Rate, rate, sum } from "./statistics.ts";
 import { actorsOf, type Fact, type World } from "./world.ts";
@@ -41,8 +43,8 @@ export function readGoals(
   const visitors = actorsOf(selectedInRange(world, params, range)).size;
   const goals = definitions.map((definition): GoalResult => {
     const conversionsIn = (part: { fromMs: number; toMs: number }) =>
-      selectedInRange(world, params, part)
-        .filter((fact) => matches(fact, definition.match, world));
+      lookedAt(world, params).filter(within(part))
+        .filter(takes(world, params, definition.match));
     const counts = (conversions: readonly Fact[]) => ({
       uniqueConversions: actorsOf(conversions).size,
       totalConversions: conversions.length,

@@ -73,7 +73,10 @@ function kpisOf(world: World, params: ReadParams, part: Pick<Range, "fromMs" | "
   const seconds = sessions.map(({ startMs, endMs }) => (endMs - startMs) / 1000);
   return {
     visitors: visitors.size,
-    newVisitors: [...visitors].filter((actor) => firstSeenMs.get(actor)! >= part.fromMs).length,
+    newVisitors: [...visitors].filter((actor) => {
+      const firstMs = firstSeenMs.get(actor);
+      return firstMs !== undefined && firstMs >= part.fromMs && firstMs < part.toMs;
+    }).length,
     sessions: sessions.length,
     pageviews,
     events: selected.length,

@@ -32,7 +32,15 @@ export const TIMEZONES = [
   "Asia/Beirut",
 ] as const;
 
-export const NAMES = ["page_view", "click", "scroll", "signup", "buy"] as const;
+export const NAMES = [
+  "page_view",
+  "click",
+  "scroll",
+  "signup",
+  "buy",
+  "$identify",
+  "$set",
+] as const;
 export const PATHS = ["/", "/a", "/a/b", "/a_b"] as const;
 export const USERS = ["u1", "u2", "u3"] as const;
 /** One is called as a user is, and is somebody else. */
@@ -143,6 +151,11 @@ function detailsOf(name: string): fc.Arbitrary<Partial<EventRow>> {
   return name === "scroll" ? scroll : fc.constant({});
 }
 
+/** Ingestion leaves technical names out of sessions. */
+function ofNoSession(name: string): Partial<EventRow> {
+  return name.startsWith("$") ? { in_session: false } : {};
+}
+
 const members: fc.Arbitrary<Partial<EventRow>> = fc.constantFrom("page_view", "click", ...NAMES)
   .chain((name) =>
     fc.tuple(
@@ -161,7 +174,7 @@ const members: fc.Arbitrary<Partial<EventRow>> = fc.constantFrom("page_view", "c
       sometimes(PLACES, 4),
       sometimes(AGENTS, 4),
       detailsOf(name),
-    ).map((parts) => Object.assign({ name }, ...parts) as Partial<EventRow>)
+    ).map((parts) => Object.assign({ name }, ...parts, ofNoSession(name)) as Partial<EventRow>)
   );
 
 interface Draft {

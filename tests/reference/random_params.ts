@@ -19,9 +19,13 @@ import type { World } from "./world.ts";
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
+const TOTALS: readonly FilterValue[] = [
+  ...["0", "5", "10", 10, "10.5", 10.5, "10.0", "1e1", "none", ""],
+  ...[1e21, "1e+21", "e", 0.1 + 0.2, 1e-7],
+];
 /** Values that occur, some that do not, and parts of them, by the filter's field. */
 const FIELD_VALUES: Readonly<Record<string, readonly FilterValue[]>> = {
-  name: NAMES,
+  name: [...NAMES, "$", "$i"],
   path: [...PATHS, "a"],
   host: HOSTS,
   title: [...TITLES, "home", "%", "_", "\\", "'", '"'],
@@ -50,23 +54,7 @@ const FIELD_VALUES: Readonly<Record<string, readonly FilterValue[]>> = {
   entryPath: PATHS,
   exitPath: PATHS,
   "properties.plan": ["free", "pro", "10", 10, "true", true],
-  "properties.total": [
-    "0",
-    "5",
-    "10",
-    10,
-    "10.5",
-    10.5,
-    "10.0",
-    "1e1",
-    1e21,
-    "1e+21",
-    "e",
-    0.1 + 0.2,
-    1e-7,
-    "none",
-    "",
-  ],
+  "properties.total": TOTALS,
   "properties.n": [7, "8"],
   "properties.rage": ["true", "false", true],
   "properties.x": ["0.5", 0.5, "1"],
@@ -77,7 +65,18 @@ const FIELD_VALUES: Readonly<Record<string, readonly FilterValue[]>> = {
 const FIELDS = Object.keys(FIELD_VALUES);
 const NUMBER_FIELDS = ["properties.total", "properties.x", "properties.viewportWidth"] as const;
 /** Each value of a text field is as good a pattern as any; these say more. */
-const PATTERNS = ["^/a", "a|c", "[0-9]", "e$", "^.o", "o+", "/", "^https?:", "e[+]21"] as const;
+const PATTERNS = [
+  "^/a",
+  "a|c",
+  "[0-9]",
+  "e$",
+  "^.o",
+  "o+",
+  "^\\$",
+  "/",
+  "^https?:",
+  "e[+]21",
+] as const;
 
 const TEXT_OPERATORS: readonly Operator[] = [
   "is",

@@ -8,6 +8,7 @@ import { assertHolds, type ReadCase, worldOf } from "../fixtures/read_case.ts";
 import { REPORT_CASES } from "../fixtures/report_cases.ts";
 import { RETENTION_CASES } from "../fixtures/retention_cases.ts";
 import { SESSION_CASES } from "../fixtures/session_cases.ts";
+import { TECHNICAL_CASES } from "../fixtures/technical_cases.ts";
 import { reachedDepth } from "./heatmap.ts";
 import { runRead } from "./reads.ts";
 
@@ -20,6 +21,7 @@ const CASES: readonly ReadCase[] = [
   ...REPORT_CASES,
   ...PROPERTY_CASES,
   ...MEANING_CASES,
+  ...TECHNICAL_CASES,
 ];
 
 for (const one of CASES) {

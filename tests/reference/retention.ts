@@ -1,5 +1,5 @@
 import { type Bucket, instantText, type Period, periodAt, rangeOf } from "./calendar.ts";
-import { type EventMatch, matches, type ReadParams, selectedEvents } from "./filters.ts";
+import { type EventMatch, lookedAt, type ReadParams, takes } from "./filters.ts";
 import { type Rate, rate, sum } from "./statistics.ts";
 import { actorsOf, type Fact, type World } from "./world.ts";
 
@@ -38,9 +38,9 @@ export function readRetention(world: World, params: RetentionParams): RetentionR
   const interval = given ?? "day";
   const { cohort = "first", periods: cellCount = PERIODS_DEFAULT } = params;
   const range = rangeOf(world, shared);
-  const selected = selectedEvents(world, shared);
-  const isStart = matcherOf(params.start, world);
-  const isReturn = matcherOf(params.return, world);
+  const selected = lookedAt(world, shared);
+  const isStart = takes(world, shared, matchOf(params.start));
+  const isReturn = takes(world, shared, matchOf(params.return));
 
   const past = selected.filter(({ atMs }) => atMs <= world.asOfMs);
   const starts = past.filter(isStart);
@@ -67,9 +67,8 @@ export function readRetention(world: World, params: RetentionParams): RetentionR
   return { cohorts, average: averageOf(cohorts, cellCount) };
 }
 
-function matcherOf(match: string | EventMatch | undefined, world: World): (fact: Fact) => boolean {
-  const wanted = typeof match === "string" ? { name: match } : match ?? {};
-  return (fact) => matches(fact, wanted, world);
+function matchOf(match: string | EventMatch | undefined): EventMatch {
+  return typeof match === "string" ? { name: match } : match ?? {};
 }
 
 function isIn({ startMs, endMs }: Period, atMs: number): boolean {

@@ -2,10 +2,10 @@ import { type Bucket, rangeOf, series } from "./calendar.ts";
 import {
   type EventMatch,
   fieldText,
-  matches,
+  lookedAt,
   propertyOf,
   type ReadParams,
-  selectedInRange,
+  takes,
   within,
 } from "./filters.ts";
 import { mean, percentile, ratio, sum } from "./statistics.ts";
@@ -40,8 +40,8 @@ export function readTrends(world: World, params: TrendsParams): TrendsResult {
   const { by, measure = "total" } = params;
   const range = rangeOf(world, params);
   const events = eventsOf(params);
-  const isOf = ({ match }: Line) => (fact: Fact) => matches(fact, match, world);
-  const selected = selectedInRange(world, params, range)
+  const isOf = ({ match }: Line) => takes(world, params, match);
+  const selected = lookedAt(world, params).filter(within(range))
     .filter((fact) => events.some((event) => isOf(event)(fact)));
   const points = (facts: readonly Fact[]) =>
     series(world, params, range, (part) => ({

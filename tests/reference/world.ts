@@ -97,10 +97,11 @@ function readHistory(world: World): History {
     return { row, atMs, actor, user, properties: propertiesOf(row), session: null };
   });
   const firstSeenMs = new Map<string, number>();
-  for (const { actor, atMs } of facts) {
-    if (!firstSeenMs.has(actor)) firstSeenMs.set(actor, atMs);
+  for (const { row, actor, atMs } of facts) {
+    if (!isTechnical(row) && !firstSeenMs.has(actor)) firstSeenMs.set(actor, atMs);
   }
-  const sessions = [...groupBy(facts.filter(({ row }) => row.in_session), (fact) => fact.actor)]
+  const cutting = facts.filter(({ row }) => row.in_session && !isTechnical(row));
+  const sessions = [...groupBy(cutting, (fact) => fact.actor)]
     .flatMap(([, own]) => cut(own))
     .map((own) => sessionOf(own, world));
   return { facts, sessions, firstSeenMs };
@@ -172,6 +173,11 @@ function trafficOf(row: EventRow, world: World): Traffic {
     referrerHost: hostOf(row.referrer),
     host: row.host,
   }, siteHost(world));
+}
+
+/** Names that begin with `$` are technical: they tell who is who, and little else. */
+export function isTechnical({ name }: EventRow): boolean {
+  return name.startsWith("$");
 }
 
 export function isPageView({ row }: Fact): boolean {

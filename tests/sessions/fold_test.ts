@@ -39,7 +39,7 @@ const someone = fc.record({
   ),
 });
 const something = fc.record({
-  name: fc.constantFrom("page_view", "page_view", "click", "scroll", "signup"),
+  name: fc.constantFrom("page_view", "page_view", "click", "scroll", "signup", "$set"),
   path: fc.constantFrom("/", "/a", null),
   referrer: fc.constantFrom(null, "https://www.google.com/", "https://x.test/q"),
   utm_medium: fc.constantFrom(null, null, "email"),

@@ -21,11 +21,15 @@ const history = fc.array(
     event_id: fc.uuid(),
     step: fc.integer({ min: 0, max: STEPS }),
     anonymous_id: fc.constantFrom("a1", "a2", "a3"),
-    name: fc.constantFrom("page_view", "click", "signup"),
+    name: fc.constantFrom("page_view", "click", "signup", "$identify", "$set"),
     path: fc.constantFrom("/", "/a", null),
     bot: fc.constantFrom(false, false, true),
   }).map(({ step, ...members }) =>
-    newRow({ ...members, occurred_at: new Date(START_MS + step * STEP_MS).toISOString() })
+    newRow({
+      ...members,
+      in_session: !members.name.startsWith("$"),
+      occurred_at: new Date(START_MS + step * STEP_MS).toISOString(),
+    })
   ),
   { minLength: 1, maxLength: 80 },
 );
