@@ -1,14 +1,7 @@
 import type { EventRow } from "../../src/ingest/event_row.ts";
 import { type Range, rangeOf, type RangeParams } from "./calendar.ts";
-import {
-  type Fact,
-  historyOf,
-  hostOf,
-  isTechnical,
-  type Session,
-  siteHost,
-  type World,
-} from "./world.ts";
+import { type Fact, historyOf, isTechnical, type Session, siteHost, type World } from "./world.ts";
+import { hostOf } from "./traffic.ts";
 
 export type Operator =
   | "is"

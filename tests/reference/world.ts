@@ -1,5 +1,6 @@
 import type { EventRow } from "../../src/ingest/event_row.ts";
-import { classifyTraffic, type Traffic } from "../../src/sessions/channels.ts";
+import type { Traffic } from "../../src/sessions/channels.ts";
+import { hostOf, trafficOf } from "./traffic.ts";
 
 /**
  * The reference: every read over plain arrays, written for clarity from the definitions of the
@@ -154,25 +155,12 @@ function sessionOf(facts: readonly Fact[], world: World): Session {
     endMs: last.atMs,
     landing,
     exit: pageViews.at(-1) ?? last,
-    traffic: trafficOf(landing.row, world),
+    traffic: trafficOf(landing.row, siteHost(world)),
     pageViews,
     bounce: pageViews.length <= 1 && facts.every(({ row }) => PASSIVE_NAMES.includes(row.name)),
   };
   for (const fact of facts) fact.session = session;
   return session;
-}
-
-function trafficOf(row: EventRow, world: World): Traffic {
-  return classifyTraffic({
-    utmSource: row.utm_source,
-    utmMedium: row.utm_medium,
-    utmCampaign: row.utm_campaign,
-    utmTerm: row.utm_term,
-    utmContent: row.utm_content,
-    clickIdKind: row.click_id_kind,
-    referrerHost: hostOf(row.referrer),
-    host: row.host,
-  }, siteHost(world));
 }
 
 /** Names that begin with `$` are technical: they tell who is who, and little else. */
@@ -182,11 +170,6 @@ export function isTechnical({ name }: EventRow): boolean {
 
 export function isPageView({ row }: Fact): boolean {
   return row.name === "page_view";
-}
-
-/** In lower case and without a port; null for what has none. */
-export function hostOf(address: string | null): string | null {
-  return address === null ? null : URL.parse(address)?.hostname.toLowerCase() || null;
 }
 
 export function siteHost(world: World): string | null {
