@@ -66,6 +66,7 @@ const USUAL: UsersAtWork = { writers: 4, writePauseMs: 40, readers: 1, readPause
 const RECOVERY_MS_MAX = 60_000;
 const PROMPT_MS = 1_000;
 const PROMPT_REPLIES = 5;
+const WARM_REPLIES = 40;
 
 /** A file system in memory, unmounted and deleted when disposed. Needs root. */
 class Disk implements AsyncDisposable {
@@ -230,6 +231,16 @@ async function recovery(users: Users): Promise<number | null> {
   return null;
 }
 
+/** Until the users have had their first replies: those of a new server take longer. */
+async function warmUp(users: Users): Promise<void> {
+  const startedAt = performance.now();
+  let replies = 0;
+  while (replies < WARM_REPLIES && performance.now() - startedAt < RECOVERY_MS_MAX) {
+    await pause(200);
+    replies += (await users.felt()).writes.attempts;
+  }
+}
+
 /** @returns how many of the acknowledged events are not stored, exactly once */
 async function lostOf(field: Battlefield): Promise<number> {
   const acknowledged = await field.users.finish();
@@ -244,8 +255,7 @@ async function lostOf(field: Battlefield): Promise<number> {
 /** Lets users work in peace, then during the attack, then until all is well again. */
 export async function stage(attack: Attack, engine: Engine, short: boolean): Promise<Row> {
   await using field = await Battlefield.make(attack, engine, short);
-  await pause(1_000);
-  await field.users.felt();
+  await warmUp(field.users);
   await pause(short ? 3_000 : 10_000);
   const quiet = await field.users.felt();
   field.progress("begins");

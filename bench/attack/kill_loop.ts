@@ -5,7 +5,8 @@ async function killAgainAndAgain({ short, restart, progress }: Field): Promise<s
   const kills = short ? 5 : 100;
   let startMs = 0;
   for (let i = 1; i <= kills; i++) {
-    await pause(100 + Math.random() * 900);
+    // So that the users, who try again after 0.2 s, have some acknowledged in between.
+    await pause(300 + Math.random() * 1_200);
     const killedAt = performance.now();
     await restart();
     startMs = Math.max(startMs, performance.now() - killedAt);

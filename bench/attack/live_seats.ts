@@ -3,6 +3,7 @@ import { JWT_SECRET, pause } from "../../tests/support/server_process.ts";
 import { type Attack, type Field, PROJECT } from "./ground.ts";
 
 const STREAMS = 300;
+const AT_ONCE = 10;
 
 function readToken(subject: string): Promise<string> {
   return new SignJWT({ projects: [PROJECT], scope: "read" })
@@ -28,16 +29,19 @@ async function takeSeats({ url, short }: Field): Promise<string> {
   };
   const statuses = new Map<number, number>();
   const greedy = await readToken("greedy");
-  for (let i = 0; i < STREAMS; i++) {
-    const status = await stream(greedy, i);
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  const streams = short ? STREAMS / 3 : STREAMS;
+  for (let i = 0; i < streams; i += AT_ONCE) {
+    const asked = Array.from({ length: AT_ONCE }, (_, j) => stream(greedy, i + j));
+    for (const status of await Promise.all(asked)) {
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
   }
   const other = await stream(await readToken("other"), 0);
   await pause(short ? 5_000 : 30_000);
   leaving.abort();
   open.length = 0;
   const told = [...statuses].map(([status, count]) => `${count} × ${status}`).join(", ");
-  return `${STREAMS} streams by one token: ${told}; another token's stream: ${other}`;
+  return `${streams} streams by one token: ${told}; another token's stream: ${other}`;
 }
 
 /** One token that may read asks for every seat there is, each with a filter of its own. */

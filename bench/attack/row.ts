@@ -59,6 +59,11 @@ function time(ms: number): string {
   return ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
+/** p50, p99 and the worst; a dash where nobody got a reply. */
+function times({ p50Ms, p99Ms, worstMs, attempts }: Felt): string {
+  return attempts === 0 ? "–" : [p50Ms, p99Ms, worstMs].map(time).join(" / ");
+}
+
 function refusals({ attempts, refused, codes }: Felt): string {
   if (refused === 0) return "0";
   const share = `${(100 * refused / Math.max(1, attempts)).toFixed(1)} %`;
@@ -77,9 +82,9 @@ export function rowText(row: Row): string {
     row.attack,
     row.engine,
     `${time(quiet.p50Ms)} / ${time(quiet.p99Ms)}`,
-    `${time(writes.p50Ms)} / ${time(writes.p99Ms)} / ${time(writes.worstMs)}`,
+    times(writes),
     refusals(writes),
-    `${time(reads.p50Ms)} / ${time(reads.p99Ms)} / ${time(reads.worstMs)}`,
+    times(reads),
     refusals(reads),
     `${Math.round(row.peakBytes / MEBIBYTE)} MiB`,
     row.recoveryMs === null ? "**not within a minute**" : time(row.recoveryMs),
