@@ -44,10 +44,10 @@ class Deadline {
 
   /** What `work` comes to, or `read_timeout` when the time is over. */
   async of<T>(work: Promise<T>): Promise<T> {
+    // What goes on past the deadline, or once nobody waits, fails with nobody to hear it.
+    work.catch(() => {});
     const { promise, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(readTimeout(this.detail)), this.leftMs());
-    // What goes on past the deadline fails with nobody to hear it.
-    work.catch(() => {});
     try {
       return await Promise.race([work, promise]);
     } finally {

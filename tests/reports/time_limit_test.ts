@@ -55,6 +55,20 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
     assert.equal((await database.query("SELECT 1 AS n"))[0]!.n, 1);
   });
 
+  await t.step("who leaves while it is prepared is heard of by nobody", async () => {
+    const leaving = new AbortController();
+    const prepare = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      leaving.abort();
+    };
+    await assert.rejects(
+      withinTime(database, 5_000, prepare, (sql) => sql.query(quick), leaving.signal),
+      isTimeout,
+    );
+    // A rejection that nobody handles would end the process.
+    assert.equal((await database.query("SELECT 1 AS n"))[0]!.n, 1);
+  });
+
   await t.step("waiting for what is pending counts too, and is told apart", async () => {
     const pending = Promise.withResolvers<void>();
     let asked = false;
