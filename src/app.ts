@@ -4,6 +4,7 @@ import { createFirstSignIn, type FirstSignIn } from "./auth/first_sign_in.ts";
 import { createKeyDirectory } from "./auth/keys.ts";
 import { provisionDefaultProject, type Provisioned } from "./auth/projects.ts";
 import { randomText } from "./auth/random_text.ts";
+import { watchRevocations } from "./auth/revocation_watch.ts";
 import { createTokenEpochs } from "./auth/token_epochs.ts";
 import { createTokens, type Tokens } from "./auth/tokens.ts";
 import { type CaptureSchedule, createCaptureSchedule } from "./captures/capture_schedule.ts";
@@ -353,6 +354,7 @@ export async function createApp(
     hasSignedIn: () => firstSignIn.hasHappened(),
     issueFirstToken: () => issueFirstToken(services.tokens),
     startJobs() {
+      watchRevocations(services.epochs, services.live, jobs.signal);
       scheduleJobs({ database, salts: services.salts, captures, log, now }, jobs.signal);
       capturing = captures.run(0);
       folding = runFoldLoop(

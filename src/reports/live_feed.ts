@@ -308,13 +308,18 @@ export class LiveFeed {
     return response;
   }
 
-  /** Ends every stream. Resolves when no read for one is under way. */
+  /** Ends every stream; others may be opened. */
+  endAll(): void {
+    for (const { listeners } of [...this.#channels.values()]) {
+      for (const listener of [...listeners]) listener.end();
+    }
+  }
+
+  /** Ends every stream for good. Resolves when no read for one is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const channels = [...this.#channels.values()];
-    for (const { listeners } of channels) {
-      for (const listener of listeners) listener.end();
-    }
+    this.endAll();
     await Promise.all([...this.#leaving, ...channels.map((channel) => channel.idle())]);
   }
 

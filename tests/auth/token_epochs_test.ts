@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { SignJWT } from "jose";
+import { watchRevocations } from "../../src/auth/revocation_watch.ts";
 import { createTokenEpochs } from "../../src/auth/token_epochs.ts";
 import { createTokens } from "../../src/auth/tokens.ts";
 import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
 import { TOKEN_EPOCH_BELIEVED_MS_MAX, TOKEN_EPOCH_FRESH_MS } from "../../src/limits.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { pause, until } from "../support/server_process.ts";
 import { authServer, counted, NOTHING_CONFIGURED, openMigrated, SECRET } from "./auth_server.ts";
 
 const TOKENS = "/v1/internal/tokens";
@@ -121,4 +123,39 @@ onBothEngines("a clock turned back by an hour: our own tokens hold, others wait"
   // A revocation is heard all the same.
   assert.equal((await server.call("DELETE", TOKENS, await server.grant())).status, 200);
   assert.equal(await status(own), 401);
+});
+
+Deno.test("revoked tokens: open streams end with the epoch, and only then", async () => {
+  let number = 3;
+  let asked = 0;
+  const streams = { listeners: 0, ended: 0, endAll: () => void streams.ended++ };
+  const epochs = {
+    believed() {
+      asked++;
+      return number < 0
+        ? Promise.reject(new DatabaseUnavailable("down"))
+        : Promise.resolve({ number, begunAtMs: null });
+    },
+  };
+  const stop = new AbortController();
+  const looks = async (count: number) => {
+    const before = asked;
+    await until(20_000, () => Promise.resolve(asked >= before + count), "the epoch is asked for");
+    await pause(0);
+  };
+  watchRevocations(epochs, streams, stop.signal);
+  try {
+    await looks(1);
+    streams.listeners = 1;
+    await looks(2);
+    assert.equal(streams.ended, 0);
+    number = -1;
+    await looks(1);
+    assert.equal(streams.ended, 0, "an outage revokes nothing");
+    number = 4;
+    await looks(2);
+    assert.equal(streams.ended, 1);
+  } finally {
+    stop.abort();
+  }
 });

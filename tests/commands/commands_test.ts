@@ -151,8 +151,14 @@ Deno.test("token revoke-all: tokens end at a running server, and new ones work",
     };
     const { token } = await result(dataDir, ["token"]);
     assert.equal(await status(token), 200);
+    const stream = await fetch(`${url}/v1/live?project=prj_default`, {
+      headers: { "Authorization": `Bearer ${token}`, "Accept": "text/event-stream" },
+    });
+    assert.equal(stream.status, 200);
     await result(dataDir, ["token", "revoke-all"]);
     assert.equal(await status(token), 401);
+    // What was let in before ends too: without that the stream would go on for the token's life.
+    assert.match(await stream.text(), /^id: /);
     assert.equal(await status((await result(dataDir, ["token"])).token), 200);
   }));
 
