@@ -143,6 +143,8 @@ export const REQUEST_JSON_BYTES_MAX = 64 * KIBIBYTE;
 
 /** How long browsers use the SDK before they ask whether it is still the same. */
 export const SDK_CACHE_S = 3_600;
+/** Of `If-None-Match`, so much is looked at. */
+export const TAGS_LENGTH_MAX = 8 * KIBIBYTE;
 /** The dashboard's files, whose addresses change with their content. */
 export const DASHBOARD_ASSET_CACHE_S = 365 * 86_400;
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { TAGS_LENGTH_MAX } from "../src/limits.ts";
 import { sharedApp } from "./support/app.ts";
 
 const server = sharedApp();
@@ -55,6 +56,11 @@ Deno.test("sdk: a copy that is still current is not sent again", async () => {
       assert.equal(again.status, 304, known);
       assert.equal(again.body, "");
       assert.equal(again.headers.get("etag"), etag);
+    }
+    const within = etag.padStart(TAGS_LENGTH_MAX, ",");
+    for (const [header, status] of [[within, 304], [`,${within}`, 200]] as const) {
+      const long = await server.fetch(path, { headers: { "If-None-Match": header } });
+      assert.equal(long.status, status);
     }
     const changed = await server.fetch(path, { headers: { "If-None-Match": '"other"' } });
     assert.equal(changed.status, 200);

@@ -1,3 +1,4 @@
+import { TAGS_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
 /** A text file as it is served: whole, or gzipped. */
@@ -31,7 +32,9 @@ export async function readStaticFile(url: URL, missing: string): Promise<StaticF
 
 /** True where the caller's copy, by `If-None-Match` (RFC 9110, 13.1.2), is the current one. */
 function isKnown(header: string | null, etag: string): boolean {
-  const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
+  // Nobody has so many copies; a header of 400 KB of commas takes 80 ms to take apart.
+  const tags =
+    header?.slice(0, TAGS_LENGTH_MAX).split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
   return tags.includes(etag.slice("W/".length)) || tags.includes("*");
 }
 

@@ -20,6 +20,7 @@ import {
   NESTING_LEVELS_MAX,
   SCAN_STEP_BYTES,
   SLICE_MS,
+  USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { EnvelopeScan, type EventPlace, readEnvelope, readPlace } from "./envelope.ts";
@@ -63,7 +64,8 @@ export const IngestBody = z.looseObject({
       "The client's clock as it sends: more than 5 minutes off, timestamps are corrected",
   }),
   apiKey: z.string().optional().meta({
-    description: "A public key, where the X-API-Key header cannot be sent",
+    description: "A public key, where the X-API-Key header cannot be sent: in a body of at most " +
+      `${KEYED_BODY_BYTES_MAX} bytes that is not compressed`,
   }),
 });
 
@@ -308,7 +310,8 @@ export async function ingestEvents(
       receivedAtMs,
       clockOffsetMs: clockOffset(sentAt, receivedAtMs),
       ip: services.clientAddress(await services.peerOf(exchange), request.headers),
-      userAgent: request.headers.get("user-agent"),
+      // A header may have 400 KB, and would be hashed for each event.
+      userAgent: request.headers.get("user-agent")?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
       fromBackend: key.kind === "secret",
       ipStorage: key.projectIpStorage ?? services.ipStorage,
     };

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { USER_AGENT_LENGTH_MAX } from "../../src/limits.ts";
 import {
   CHROME,
   type Json,
@@ -224,4 +225,15 @@ Deno.test("enrichment: any url comes back as it was sent", async () => {
     "//a.example/x",
   ];
   for (const url of urls) assert.equal((await server.roundTrip(project, { url })).url, url);
+});
+
+Deno.test("enrichment: of a user agent header 2,048 characters count", async () => {
+  const own = await server.project();
+  const hash = async (agent: string) => {
+    const headers = { "User-Agent": agent };
+    return (await server.roundTrip(own, {}, { headers })).properties.server.hash;
+  };
+  const long = "x".repeat(USER_AGENT_LENGTH_MAX - 1);
+  assert.equal(await hash(`${long}ab`), await hash(`${long}ac`));
+  assert.notEqual(await hash(`${long}ab`), await hash(`${long}bb`));
 });
