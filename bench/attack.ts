@@ -18,6 +18,7 @@ import { IDENTITY_STORM } from "./attack/identity_storm.ts";
 import { KILL_LOOP } from "./attack/kill_loop.ts";
 import { LIVE_SEATS } from "./attack/live_seats.ts";
 import { READERS_BESIDE } from "./attack/readers.ts";
+import { IMPORT } from "./attack/imports.ts";
 import { headText, type Row, rowText } from "./attack/row.ts";
 import { DESCRIPTORS, SILENT_CONNECTIONS } from "./attack/silent_connections.ts";
 import { loadLastMinute, machineLine } from "./process_figures.ts";
@@ -37,6 +38,7 @@ const ATTACKS: readonly Attack[] = [
   CONNECTIONS_EXHAUSTED,
   READERS_BESIDE,
   KILL_LOOP,
+  IMPORT,
 ];
 
 const DESCRIPTORS_OF_ATTACKERS = 65_536;

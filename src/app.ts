@@ -38,7 +38,6 @@ import {
   FLUSH_MS_MAX,
   FLUSHES_AT_ONCE_EMBEDDED,
   FLUSHES_AT_ONCE_POSTGRES,
-  FOLD_REST_SHARE_EMBEDDED,
   HISTORY_CACHE_BYTES_MAX,
   KEYS_CACHED_MAX,
   READ_CONNECTIONS_MAX,
@@ -55,7 +54,6 @@ import { LiveFeed } from "./reports/live_feed.ts";
 import { getReport } from "./reports/report_endpoint.ts";
 import { createRoutes, type Services } from "./routes.ts";
 import { createFold } from "./sessions/fold.ts";
-import { runFoldLoop } from "./sessions/fold_loop.ts";
 import { eraseActor } from "./sessions/forget.ts";
 
 export interface App {
@@ -231,7 +229,7 @@ async function createServices(
   });
   const access = createAccess(config, database, now, controlToken);
   const reads = await openReadDatabase(config, database);
-  const fold = createFold(database);
+  const fold = createFold(database, { log, observeFailure: (cause) => metrics.foldFailure(cause) });
   const { readTimeoutMs } = config;
   const segments = new SegmentCache(HISTORY_CACHE_BYTES_MAX);
   return {
@@ -357,12 +355,7 @@ export async function createApp(
       watchRevocations(services.epochs, services.live, jobs.signal);
       scheduleJobs({ database, salts: services.salts, captures, log, now }, jobs.signal);
       capturing = captures.run(0);
-      folding = runFoldLoop(
-        services.fold,
-        log,
-        jobs.signal,
-        database.engine === "embedded" ? FOLD_REST_SHARE_EMBEDDED : 0,
-      );
+      folding = services.fold.run(jobs.signal);
     },
     startCaptures() {
       capturing ??= captures.run(database.engine === "postgres" ? CAPTURE_PATIENCE_MS : 0);

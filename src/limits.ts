@@ -222,15 +222,40 @@ export const READ_CONNECTIONS_MAX = 4;
 
 /** Sessions: a longer pause between two events of one actor cuts. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS;
-/** The fold: events and marks of one transaction, and its pause when nothing is pending. */
+/** The fold: events and marks of one transaction, and events of a project's first one. */
 export const FOLD_EVENTS_MAX = 50_000;
-/** The embedded engine has one session: ingestion waits while a transaction of the fold runs. */
 export const FOLD_EVENTS_MAX_EMBEDDED = 4_000;
+export const FOLD_EVENTS_FIRST = 10_000;
+export const FOLD_EVENTS_FIRST_EMBEDDED = 1_000;
 export const FOLD_MARKS_MAX = 5_000;
-/** On the embedded engine the fold rests this much longer than it worked. */
+/** What a transaction of the fold aims at, by taking fewer events or more; not fewer than these for it. */
+export const FOLD_AIM_MS = 1 * SECOND_MS;
+/** The embedded engine has one session: reads and ingestion wait while the fold has it. */
+export const FOLD_AIM_MS_EMBEDDED = 250;
+export const FOLD_AIM_EVENTS_MIN = 250;
+/** What a transaction of the fold may take, and each of its statements: past it half as many events are tried. */
+export const FOLD_MS_MAX = 5 * SECOND_MS;
+/** What one statement may take that brings up to date what was made of a project earlier. */
+export const FOLD_SETTLING_STATEMENT_MS_MAX = 15 * SECOND_MS;
+/** How long an event that cannot be folded even by itself is set aside, before it is tried again. */
+export const FOLD_SET_ASIDE_MS = 10 * MINUTE_MS;
+/** How often an event fails by itself, where the machine or the database may be to blame, before it is set aside. */
+export const FOLD_FAILURES_ALONE_MAX = 3;
+/** Projects folded at once by one server. */
+export const FOLDS_AT_ONCE_POSTGRES = 2;
+export const FOLDS_AT_ONCE_EMBEDDED = 1;
+/** Pauses of the fold: where nothing is pending, after a failure, and while another server folds the project. */
+export const FOLD_PAUSE_MS = 1 * SECOND_MS;
+export const FOLD_FAILURE_PAUSE_MS = 1 * SECOND_MS;
+export const FOLD_ELSEWHERE_PAUSE_MS = 50;
+/** On the embedded engine the fold rests this much longer than it worked, but for what a read waits for. */
 export const FOLD_REST_SHARE_EMBEDDED = 3;
+/** How long a read waits for the fold: with a transaction that is under way, less than a second in all. */
+export const FOLD_WAIT_MS_MAX = 850;
+/** How long the choice of the pages that are photographed waits for it. */
+export const FOLD_JOB_WAIT_MS_MAX = 10 * SECOND_MS;
 /** Actors whose rollups are counted again in one statement. */
-export const RECOUNT_SLICE_ACTORS = 50_000;
+export const RECOUNT_SLICE_ACTORS = 5_000;
 /**
  * The planner is told of the tables' sizes after so many folded events, then whenever they have grown
  * fivefold, large ones whenever they have doubled. Untold, it took 4 s for a filter on the titles of
@@ -243,7 +268,6 @@ export const FOLD_ANALYSE_EVENTS_MAX = 1_000_000;
 export const HASH_JOINS_EVENTS_MAX = 100_000;
 /** Projects whose dictionaries the fold keeps in memory. */
 export const FOLD_PROJECTS_KNOWN_MAX = 100;
-export const FOLD_PAUSE_MS = 1 * SECOND_MS;
 
 /** Reads: structure. Filters, matches and what else comes as JSON in a parameter. */
 export const FILTERS_MAX = 20;
@@ -341,7 +365,7 @@ export const SEGMENT_EVENTS_MAX = 1_000_000;
 export const HISTORY_PROPERTIES_BYTES_MAX = 1 * KIBIBYTE;
 export const SEGMENT_TEXT_BYTES_MAX = 16 * MEBIBYTE;
 /** Actors whose facts are put into segments at once, where they were stored before there were any. */
-export const HISTORY_SLICE_ACTORS = 5_000;
+export const HISTORY_SLICE_ACTORS = 1_000;
 
 /** Histories, reading: bytes of segments that are kept, that one read may follow, and of one statement. */
 export const HISTORY_CACHE_BYTES_MAX = 256 * MEBIBYTE;

@@ -60,6 +60,10 @@ export class Metrics {
     "Attempts to photograph a page, by what they came to",
   );
   readonly #disk: readonly Gauge[];
+  readonly #foldFailures = new Counter(
+    "footfall_fold_failures_total",
+    "Transactions of the fold that failed, by SQLSTATE or cause; `set_aside`: events that could not be folded",
+  );
   readonly #queueDepth: Gauge;
   readonly #bodyBytes: Gauge;
   readonly #residentBytes = new Gauge(
@@ -115,6 +119,10 @@ export class Metrics {
     this.#captures.add(1, { status });
   }
 
+  foldFailure(cause: string): void {
+    this.#foldFailures.add(1, { cause });
+  }
+
   /** Everything in Prometheus' text format. */
   text(): string {
     return exposition([
@@ -127,6 +135,7 @@ export class Metrics {
       this.#flushRows,
       this.#flushSeconds,
       this.#captures,
+      this.#foldFailures,
       this.#queueDepth,
       this.#bodyBytes,
       ...this.#disk,

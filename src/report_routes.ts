@@ -21,6 +21,7 @@ import type { LiveFeed } from "./reports/live_feed.ts";
 import { PAGES } from "./reports/pages.ts";
 import type { Report } from "./reports/report.ts";
 import { getReport, READ_QUERY, type ReportServices } from "./reports/report_endpoint.ts";
+import { PendingShown } from "./reports/read_reply.ts";
 import { RETENTION } from "./reports/retention.ts";
 import { FunnelBody, FunnelShown } from "./reports/funnel_definition.ts";
 import { deleteFunnel, putFunnel } from "./reports/saved_funnels.ts";
@@ -78,6 +79,7 @@ function docOf(report: Report): RouteDoc {
       schema: z.object({
         query: z.looseObject({ warnings: z.array(Warning) }),
         asOf: z.iso.datetime(),
+        pending: PendingShown,
         ...report.reply,
       }),
     },

@@ -1,5 +1,6 @@
 import type { Database, Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
+import { FOLD_JOB_WAIT_MS_MAX } from "../limits.ts";
 import { forgetOldJobs, queueJob } from "./capture_queue.ts";
 import type { CaptureSchedule } from "./capture_schedule.ts";
 import { CAPTURE_DEVICES } from "./capture_status.ts";
@@ -11,7 +12,7 @@ export interface SelectionServices {
   /** The database that answers reads: a replica where one is configured. */
   readonly reads: Sql;
   /** Makes sessions and actors of what was stored since. */
-  readonly fold: { catchUp(projectId: number): Promise<void> };
+  readonly fold: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
   readonly now: () => number;
 }
 
@@ -29,7 +30,7 @@ export async function selectPages(
   { sql, reads, fold, now }: SelectionServices,
   projectId: number,
 ): Promise<Selection> {
-  await fold.catchUp(projectId);
+  await fold.catchUpWithin(projectId, FOLD_JOB_WAIT_MS_MAX);
   const selection = await mostVisitedPaths(reads, projectId, now());
   await storeSelection(sql, projectId, selection, now());
   return selection;

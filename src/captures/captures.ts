@@ -14,7 +14,7 @@ export interface CapturesOptions {
   /** The database that answers reads: a replica where one is configured. */
   readonly reads: Database;
   /** Makes sessions and actors of what was stored since. */
-  readonly fold: { catchUp(projectId: number): Promise<void> };
+  readonly fold: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
   readonly photographer: Photographer;
   readonly schedule: CaptureSchedule;
   readonly basePath: string;

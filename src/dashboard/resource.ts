@@ -5,6 +5,7 @@ import { read } from "./api.ts";
 import { ApiProblem } from "./api_problem.ts";
 import { SHARED_NAMES } from "./location_query.ts";
 import { type Params, project } from "./location_state.ts";
+import { notePending, PENDING_RELOAD_MS } from "./pending.tsx";
 import { token } from "./session.ts";
 
 /** A read and how far it is. While it is read anew, `data` is what was there before. */
@@ -115,6 +116,7 @@ export function useRead<T>(
   useTimely(() => {
     if (path === null) return;
     const abort = new AbortController();
+    let again: ReturnType<typeof setTimeout> | undefined;
     setState((before) => ({
       ...NOTHING,
       key,
@@ -124,12 +126,16 @@ export function useRead<T>(
     read<T>(path, params, abort.signal).then((data) => {
       if (abort.signal.aborted) return;
       hold(key, data);
+      if (notePending(data)) again = setTimeout(reload, PENDING_RELOAD_MS);
       setState({ key, place, state: "ready", data, problem: null });
     }, (error) => {
       if (abort.signal.aborted) return;
       setState({ key, place, state: "error", data: null, problem: problemFrom(error) });
     });
-    return () => abort.abort();
+    return () => {
+      abort.abort();
+      clearTimeout(again);
+    };
   }, [key, turn, returns.value]);
   if (path === null) return { ...NOTHING, reload };
   // In the moment before the effect runs, the state is still that of the read before.

@@ -6,6 +6,7 @@ import { DiskWarning } from "./disk_warning.tsx";
 import { Icon, Mark } from "./icons.tsx";
 import { currentProject, go, hrefFor, view } from "./location_state.ts";
 import { EmptyNote } from "./panel.tsx";
+import { PendingNote } from "./pending.tsx";
 import { hasScope, session, signOut } from "./session.ts";
 import { type Theme, theme } from "./theme.ts";
 import { type View, VIEWS } from "./views.ts";
@@ -150,6 +151,7 @@ export function Shell() {
       <main id="main" class="main" tabIndex={-1}>
         <div class="main-head">
           <h1 ref={heading} tabIndex={-1} class="view-title">{current.title}</h1>
+          <PendingNote of={`${current.id} ${currentProject.value?.id}`} />
           {hasProject && <ControlBar controls={current.controls} />}
         </div>
         <DiskWarning />

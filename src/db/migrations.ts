@@ -8,6 +8,7 @@ import historyTitles from "../../migrations/0007_history_titles.sql" with { type
 import access from "../../migrations/0008_access.sql" with { type: "text" };
 import captureTries from "../../migrations/0009_capture_tries.sql" with { type: "text" };
 import technicalNames from "../../migrations/0010_technical_names.sql" with { type: "text" };
+import foldProgress from "../../migrations/0011_fold_progress.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, name: "0008_access", sql: access },
   { version: 9, name: "0009_capture_tries", sql: captureTries },
   { version: 10, name: "0010_technical_names", sql: technicalNames },
+  { version: 11, name: "0011_fold_progress", sql: foldProgress },
 ];

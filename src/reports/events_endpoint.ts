@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import type { Exchange } from "../http/router.ts";
-import { EXPORT_CHUNK_ROWS } from "../limits.ts";
+import { EXPORT_CHUNK_ROWS, FOLD_WAIT_MS_MAX } from "../limits.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -24,7 +24,9 @@ import { readTimes } from "../selection/times.ts";
 import { valueWarnings, Warning } from "../selection/warnings.ts";
 import { loadMarkedHistories } from "../walks/marked_histories.ts";
 import type { Read } from "../walks/read.ts";
-import { readReply } from "./read_reply.ts";
+import { foldedPlace } from "./folded_place.ts";
+import { foldedState } from "./folded_state.ts";
+import { PendingShown, readReply } from "./read_reply.ts";
 import { type ReportServices, siteHostOf } from "./report_endpoint.ts";
 import {
   currentSnapshot,
@@ -60,6 +62,7 @@ export const EVENT_QUERY: Readonly<Record<string, string>> = {
 export const EventsReply = z.object({
   query: z.looseObject({ warnings: z.array(Warning) }),
   asOf: z.iso.datetime(),
+  pending: PendingShown,
   events: z.array(z.record(z.string(), z.unknown())),
   nextCursor: z.string().nullable(),
   tailCursor: z.string(),
@@ -117,28 +120,30 @@ export async function getEvents(
   const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
   let selection: EventSelection = { scope, range: bounded ? range : null, tail, folded: null };
   // The snapshot comes first: what it shows is folded after this, and filters can see it.
-  const catchUp = async () => {
-    if (filters.length === 0) return;
-    const snapshot = await currentSnapshot(reads);
-    selection = { ...selection, folded: { at: asOf.toISOString(), snapshot } };
-    await fold.catchUp(project.projectId);
-  };
+  const place = filters.length === 0
+    ? null
+    : { at: asOf.toISOString(), snapshot: await currentSnapshot(reads) };
   if (request.headers.get("accept")?.includes("application/x-ndjson")) {
-    await catchUp();
-    return exported(reads, selection, cursor, query.has("limit") ? rows : null);
+    // An export has no place to say what it leaves out: it waits until it leaves out nothing.
+    if (place !== null) await fold.catchUp(project.projectId);
+    const whole = { ...selection, folded: place };
+    return exported(reads, whole, cursor, query.has("limit") ? rows : null);
   }
-  const { page, warnings } = await withinTime(
+  if (place !== null) await fold.catchUpWithin(project.projectId, FOLD_WAIT_MS_MAX);
+  const { page, warnings, pending } = await withinTime(
     reads,
     readTimeoutMs,
-    catchUp,
     async (sql) => {
       await planJoins(sql, project.projectId);
+      const folded = place === null ? null : await foldedPlace(sql, project.projectId, place);
+      selection = { ...selection, folded };
+      const { pending } = await foldedState(sql, project.projectId);
       const histories: Read["histories"] = (span, filters) =>
         loadMarkedHistories(sql, segments, scope, span, filters);
       // One row more than the page tells whether there is a next one.
       const page = await readStoredEvents(sql, selection, { cursor, rows: rows + 1 }, histories);
       const asking = [{ parameter: "filters", filters }];
-      return { page, warnings: await valueWarnings(sql, project.projectId, asking) };
+      return { page, pending, warnings: await valueWarnings(sql, project.projectId, asking) };
     },
   );
   const shown = page.rows.slice(0, rows);
@@ -162,19 +167,21 @@ export async function getEvents(
     events: shown.map(shownEvent),
     nextCursor: page.rows.length > rows ? nextCursor(shown, selection, tailCursor) : null,
   };
-  return readReply(request, asOf, resolved, result, { tailCursor: encodeTailCursor(tailCursor) });
+  return readReply(request, { asOf, pending }, resolved, result, {
+    tailCursor: encodeTailCursor(tailCursor),
+  });
 }
 
 /** From where a tail goes on: all pages of one poll of a tail name the same place. */
 function positionAfter(
   page: StoredEventPage,
-  { tail }: EventSelection,
+  { tail, folded }: EventSelection,
   cursor: PageCursor | null,
   asOf: Date,
 ): TailCursor {
   return tail !== null && cursor !== null && cursor.snapshot !== null
     ? { at: tail.at, snapshot: cursor.snapshot }
-    : { at: asOf.toISOString(), snapshot: page.snapshot };
+    : { at: folded?.at ?? asOf.toISOString(), snapshot: page.snapshot };
 }
 
 function pageEnd(

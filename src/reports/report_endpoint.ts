@@ -1,6 +1,7 @@
 import type { Project } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
 import type { SegmentCache } from "../histories/segment_cache.ts";
+import { FOLD_WAIT_MS_MAX } from "../limits.ts";
 import { readFilters } from "../selection/filters.ts";
 import { planJoins } from "../selection/join_plans.ts";
 import {
@@ -16,6 +17,7 @@ import { readTimes } from "../selection/times.ts";
 import { valueWarnings, type Warning } from "../selection/warnings.ts";
 import { loadMarkedHistories } from "../walks/marked_histories.ts";
 import type { Read, SharedRead } from "../walks/read.ts";
+import { asRolled, foldedState } from "./folded_state.ts";
 import { readReply } from "./read_reply.ts";
 import type { Answer, Question, Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
@@ -23,8 +25,11 @@ import { withinTime } from "./time_limit.ts";
 export interface ReportServices {
   /** The database that answers reads: a replica where one is configured. */
   readonly reads: Database;
-  /** Makes sessions and actors of what was stored since. */
-  readonly fold: { catchUp(projectId: number): Promise<void> };
+  /** Makes sessions and actors of what was stored since: all of it, or as far as it goes in so much time. */
+  readonly fold: {
+    catchUp(projectId: number): Promise<void>;
+    catchUpWithin(projectId: number, msMax: number): Promise<void>;
+  };
   /** Segments of histories that were read before. */
   readonly segments: SegmentCache;
   readonly readTimeoutMs: number;
@@ -98,6 +103,7 @@ function readParameters(
 
 interface Warned extends Answer {
   readonly warnings: readonly Warning[];
+  readonly pending: number;
 }
 
 /** `compare` by its name, or as the instants that were named. */
@@ -109,8 +115,8 @@ function comparedWith(query: URLSearchParams, comparison: Range | null): unknown
 }
 
 /**
- * `GET <report.path>`: reads the parameters, folds what is pending, and lets the report answer from
- * one snapshot of the database.
+ * `GET <report.path>`: reads the parameters, waits a moment for what is pending to be folded, and lets
+ * the report answer from one snapshot of the database.
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`, and what the report throws.
  */
 export async function getReport(
@@ -122,17 +128,24 @@ export async function getReport(
   const asOfMs = now();
   const { shared, question } = readParameters(asked, report, asOfMs);
   const { project, scope, range, comparison } = shared;
-  const { warnings, ...answer }: Warned = await withinTime(
+  await fold.catchUpWithin(project.projectId, FOLD_WAIT_MS_MAX);
+  const { warnings, pending, ...answer }: Warned = await withinTime(
     reads,
     readTimeoutMs,
-    () => fold.catchUp(project.projectId),
     async (sql) => {
       await planJoins(sql, project.projectId);
+      const folded = await foldedState(sql, project.projectId);
       const histories: Read["histories"] = (span, filters) =>
         loadMarkedHistories(sql, segments, scope, span, filters);
-      const answer = await question.answer({ ...shared, sql, histories });
+      const answer = await question.answer({
+        ...shared,
+        project: asRolled(project, folded),
+        sql,
+        histories,
+      });
       const asking = [{ parameter: "filters", filters: scope.filters }, ...answer.asking ?? []];
-      return { ...answer, warnings: await valueWarnings(sql, project.projectId, asking) };
+      const { pending } = folded;
+      return { ...answer, pending, warnings: await valueWarnings(sql, project.projectId, asking) };
     },
     asked.request.signal,
   );
@@ -151,5 +164,6 @@ export async function getReport(
     semantics: report.semantics,
     warnings,
   };
-  return readReply(asked.request, new Date(asOfMs), resolved, answer.result, answer.volatile);
+  const told = { asOf: new Date(asOfMs), pending };
+  return readReply(asked.request, told, resolved, answer.result, answer.volatile);
 }

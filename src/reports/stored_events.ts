@@ -52,7 +52,8 @@ class Where {
 
 // A row's xmin has 32 bits; the nearest full id to the snapshot's upper end is the one meant, since
 // only rows of the last minutes are looked at.
-const STORED_BY = `(
+/** The transaction that stored a row of `stored_events`, as xid8. */
+export const STORED_BY = `(
   SELECT (base.id + (stored_by::text::int8 - base.id % 4294967296 + 6442450944) % 4294967296 - 2147483648)::text::xid8
   FROM (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::int8 AS id) base)`;
 

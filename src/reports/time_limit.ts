@@ -1,10 +1,4 @@
-import {
-  type Database,
-  DatabaseUnavailable,
-  DiskFull,
-  type Sql,
-  StatementRefused,
-} from "../db/sql.ts";
+import { type Database, DatabaseUnavailable, type Sql, StatementRefused } from "../db/sql.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
@@ -13,11 +7,9 @@ const CANCELLED = "57014";
 const RECOVERY_CONFLICT = "40001";
 
 const TOO_SLOW = "The read took too long. Ask for a shorter range or fewer filters, or try again.";
-const BEHIND = "What was stored lately is still being counted, and no read is told without it: " +
-  "after an import, an upgrade or another time zone this takes a while. Try again.";
 
-function readTimeout(detail: string): Problem {
-  return new Problem("read_timeout", detail, {
+function readTimeout(): Problem {
+  return new Problem("read_timeout", TOO_SLOW, {
     headers: { "Retry-After": String(RETRY_AFTER_S) },
   });
 }
@@ -25,8 +17,6 @@ function readTimeout(detail: string): Problem {
 /** When a read must have ended, on the clock that never jumps. */
 class Deadline {
   readonly #endsAtMs: number;
-  /** What keeps the read so long. */
-  detail = BEHIND;
 
   constructor(msMax: number, readonly gone?: AbortSignal) {
     this.#endsAtMs = performance.now() + msMax;
@@ -38,7 +28,7 @@ class Deadline {
    */
   leftMs(): number {
     const left = this.#endsAtMs - performance.now();
-    if (left <= 0 || this.gone?.aborted) throw readTimeout(this.detail);
+    if (left <= 0 || this.gone?.aborted) throw readTimeout();
     return Math.ceil(left);
   }
 
@@ -47,7 +37,7 @@ class Deadline {
     // What goes on past the deadline, or once nobody waits, fails with nobody to hear it.
     work.catch(() => {});
     const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(readTimeout(this.detail)), this.leftMs());
+    const timer = setTimeout(() => reject(readTimeout()), this.leftMs());
     try {
       return await Promise.race([work, promise]);
     } finally {
@@ -89,32 +79,24 @@ function timed(sql: Sql, deadline: Deadline): Sql {
 
 function meant(error: unknown): unknown {
   if (!(error instanceof StatementRefused)) return error;
-  if (error.sqlState === CANCELLED) return readTimeout(TOO_SLOW);
+  if (error.sqlState === CANCELLED) return readTimeout();
   return error.sqlState === RECOVERY_CONFLICT ? new DatabaseUnavailable(error.message) : error;
 }
 
-/** What cannot be counted now for want of space keeps no read from what is counted. */
-function unlessDiskIsFull(error: unknown): void {
-  if (!(error instanceof DiskFull)) throw error;
-}
-
 /**
- * Runs `prepare`, then `work` on one read-only snapshot of the database, both within `msMax`
- * milliseconds. The database is told to cancel what takes longer, and what nobody waits for once
- * `gone` is aborted: no statement follows then.
- * @throws Problem `read_timeout`, and what `prepare` and `work` throw.
+ * Runs `work` on one read-only snapshot of the database, within `msMax` milliseconds. The database is
+ * told to cancel what takes longer, and what nobody waits for once `gone` is aborted: no statement
+ * follows then.
+ * @throws Problem `read_timeout`, and what `work` throws.
  */
 export async function withinTime<T>(
   reads: Database,
   msMax: number,
-  prepare: () => Promise<void>,
   work: (sql: Sql) => Promise<T>,
   gone?: AbortSignal,
 ): Promise<T> {
   const deadline = new Deadline(msMax, gone);
   try {
-    await deadline.of(prepare().catch(unlessDiskIsFull));
-    deadline.detail = TOO_SLOW;
     return await deadline.of(reads.transaction(async (sql) => {
       const timeout = `SET LOCAL statement_timeout = ${deadline.leftMs()}`;
       await sql.script([...SETTINGS, timeout].join("; "));

@@ -1,164 +1,244 @@
-import type { Database, Sql } from "../db/sql.ts";
-import { FOLD_EVENTS_MAX, FOLD_EVENTS_MAX_EMBEDDED, FOLD_MARKS_MAX } from "../limits.ts";
-import { cutSessions } from "./fold_cut.ts";
-import { rebuildHistories, writeHistories } from "./fold_histories.ts";
+import { type Database, DatabaseUnavailable, DiskFull, StatementRefused } from "../db/sql.ts";
+import type { Log } from "../http/log.ts";
 import {
-  CONTEXT_KEY,
-  reclassifyTraffic,
-  REFERRER_KEY,
-  resolveDictionaries,
-  RULES_VERSION,
-  TRAFFIC_KEY,
-} from "./fold_dictionaries.ts";
-import { moveHistories, resolveIdentities } from "./fold_identities.ts";
-import { rankFacts } from "./fold_ranks.ts";
-import { FOLD_TABLES } from "./fold_tables.ts";
-import { DEPTH, SPOT } from "./spot.ts";
-import { recountRollups, rollUp } from "./rollups.ts";
+  FOLD_AIM_MS,
+  FOLD_AIM_MS_EMBEDDED,
+  FOLD_ELSEWHERE_PAUSE_MS,
+  FOLD_EVENTS_FIRST,
+  FOLD_EVENTS_FIRST_EMBEDDED,
+  FOLD_EVENTS_MAX,
+  FOLD_EVENTS_MAX_EMBEDDED,
+  FOLD_FAILURE_PAUSE_MS,
+  FOLD_FAILURES_ALONE_MAX,
+  FOLD_MS_MAX,
+  FOLD_PAUSE_MS,
+  FOLD_REST_SHARE_EMBEDDED,
+  FOLDS_AT_ONCE_EMBEDDED,
+  FOLDS_AT_ONCE_POSTGRES,
+} from "../limits.ts";
+import { pause } from "../pause.ts";
+import { Attempt, foldBatch, FoldTooLong } from "./fold_batch.ts";
+import { FoldLanes } from "./fold_lanes.ts";
+import { isWaiting, lastWaiting, PROJECTS_WAITING, setAside } from "./fold_marks.ts";
+import { beginFold, isStale, STALE_PROJECTS } from "./fold_project.ts";
+import { FoldSizes } from "./fold_sizes.ts";
 import { TableStatistics } from "./table_statistics.ts";
 import { ValueNumbersOf } from "./value_numbers.ts";
 
 export interface Fold {
-  /** Folds everything that was stored for the project before this was called. */
+  /** Folds everything that was stored for the project before this was called, but for what is set aside. */
   catchUp(projectId: number): Promise<void>;
-  /** Folds what is pending anywhere. @returns how many events it took */
-  catchUpAll(): Promise<number>;
+  /** The same, as far as it goes in so much time. It never fails: what it leaves is folded later. */
+  catchUpWithin(projectId: number, msMax: number): Promise<void>;
+  /**
+   * Folds what is pending anywhere until `signal` is aborted: reads then find little left to do. A
+   * failure is logged and tried again; nothing is lost by it, the marks stay.
+   * @returns when the last transaction under way has ended
+   */
+  run(signal: AbortSignal): Promise<void>;
 }
 
-// At least one mark; more while their events are few enough for one transaction.
-const TAKE_FRESH = `
-WITH taken AS (
-  DELETE FROM fold_marks
-  WHERE project_id = $1::int AND mark_id IN (
-    SELECT mark_id FROM (
-      SELECT mark_id, event_count, sum(event_count) OVER (ORDER BY mark_id) AS up_to
-      FROM (
-        SELECT mark_id, event_count FROM fold_marks
-        WHERE project_id = $1::int ORDER BY mark_id LIMIT $3::int) AS oldest) AS summed
-    WHERE up_to - event_count < $2::int)
-  RETURNING event_ids
-), ids AS (
-  SELECT unnest(event_ids) AS event_id FROM taken
-)
-INSERT INTO fold_fresh (event_id, at_ms, name, path, title, referrer_key, anonymous_id, user_id, hash,
-  in_session, context_key, traffic_key, spot, depth, properties)
-SELECT e.event_id, round(extract(epoch FROM e.occurred_at) * 1000)::bigint, e.name, e.path,
-  e.title, ${REFERRER_KEY}, e.anonymous_id, e.user_id,
-  CASE WHEN e.anonymous_id IS NULL AND e.user_id IS NULL
-    THEN translate(encode(e.visitor_hash, 'base64'), '+/=', '-_') END,
-  e.in_session, ${CONTEXT_KEY}, CASE WHEN e.in_session THEN ${TRAFFIC_KEY} END,
-  ${SPOT}, ${DEPTH}, e.properties
-FROM ids JOIN events e ON e.project_id = $1::int AND e.event_id = ids.event_id`;
-
-const SITE_HOST = "lower(substring(p.site_url from '^[A-Za-z]+://(?:[^/?#@]*@)?([^/?#:]+)'))";
-
-export interface FoldedProject extends Record<string, unknown> {
-  readonly site_host: string | null;
-  readonly known_host: string | null;
-  readonly rules_version: number | null;
-  readonly timezone: string;
-  readonly known_timezone: string | null;
-  readonly has_histories: boolean;
+export interface FoldOptions {
+  readonly log?: Pick<Log, "warn">;
+  /** Called with the cause of each transaction that failed, and with "set_aside" for each event that was. */
+  readonly observeFailure?: (cause: string) => void;
+  /** What one transaction may take. */
+  readonly msMax?: number;
 }
 
-/** Whoever folds a project holds its row; the others wait, and find nothing left to do. */
-async function lockProject(tx: Sql, projectId: number): Promise<FoldedProject | null> {
-  const [row] = await tx.query<FoldedProject>(
-    `SELECT ${SITE_HOST} AS site_host, f.site_host AS known_host, f.rules_version,
-      p.timezone, f.timezone AS known_timezone, f.has_histories
-    FROM fold_projects f JOIN projects p USING (project_id)
-    WHERE f.project_id = $1::int FOR UPDATE OF f`,
-    [projectId],
-  );
-  if (row !== undefined) return row;
-  await tx.query(
-    `INSERT INTO fold_projects (project_id)
-    SELECT project_id FROM projects WHERE project_id = $1::int ON CONFLICT DO NOTHING`,
-    [projectId],
-  );
-  const [added] = await tx.query(
-    "SELECT FROM fold_projects WHERE project_id = $1::int FOR UPDATE",
-    [projectId],
-  );
-  return added === undefined ? null : await lockProject(tx, projectId);
+/** What came of one turn of a project. */
+type Outcome = "folded" | "nothing" | "elsewhere" | "blamed";
+
+/** SQLSTATEs that say nothing of the events: transactions in each other's way, statements of another schema. */
+const NOT_THE_EVENTS = /^(40|42|55P03)/;
+
+/** SQLSTATE of a statement that took too long. */
+const CANCELLED = "57014";
+
+/** Why, in words that hold nothing of the events: what PostgreSQL says may quote them. */
+function causeOf(error: unknown): string {
+  if (error instanceof StatementRefused) return error.sqlState;
+  if (error instanceof FoldTooLong) return "too_long";
+  if (error instanceof DiskFull) return "disk_full";
+  return error instanceof DatabaseUnavailable ? "database_unavailable" : "error";
 }
 
-/** Projects whose site, time zone or channel rules are not those that they were folded with, or that lack histories. */
-const STALE_PROJECTS = `
-SELECT project_id FROM fold_projects f JOIN projects p USING (project_id)
-WHERE f.site_host IS DISTINCT FROM ${SITE_HOST} OR f.rules_version IS DISTINCT FROM $1::int
-  OR f.timezone IS DISTINCT FROM p.timezone OR NOT f.has_histories`;
+const rested = new AbortController().signal;
 
-async function isStale(sql: Sql, projectId: number): Promise<boolean> {
-  const rows = await sql.query(
-    `${STALE_PROJECTS.replace("WHERE ", "WHERE project_id = $2::int AND (")})`,
-    [RULES_VERSION, projectId],
-  );
-  return rows.length > 0;
-}
+class ProjectsFold implements Fold {
+  readonly #database: Database;
+  readonly #options: FoldOptions;
+  readonly #aimMs: number;
+  readonly #restShare: number;
+  readonly #sizes: FoldSizes;
+  readonly #lanes: FoldLanes;
+  readonly #values = new ValueNumbersOf();
+  readonly #statistics: TableStatistics;
+  /** One turn at a time of each project: whoever needs it waits for the same. */
+  readonly #turns = new Map<number, Promise<Outcome>>();
 
-/** After a change of the site, its time zone or the channel rules, history is told by the new ones. */
-async function tellAsNow(
-  tx: Sql,
-  projectId: number,
-  project: FoldedProject,
-  values: ValueNumbersOf,
-): Promise<void> {
-  const { site_host, known_host, rules_version, timezone, known_timezone } = project;
-  const sameRules = site_host === known_host && rules_version === RULES_VERSION;
-  if (sameRules && timezone === known_timezone) return;
-  if (!sameRules) await reclassifyTraffic(tx, projectId, site_host);
-  await recountRollups(tx, projectId, timezone, values.of(projectId, site_host));
-  await tx.query(
-    `UPDATE fold_projects SET site_host = $2::text, rules_version = $3::int, timezone = $4::text
-    WHERE project_id = $1::int`,
-    [projectId, site_host, RULES_VERSION, timezone],
-  );
-}
+  constructor(database: Database, options: FoldOptions) {
+    const isEmbedded = database.engine === "embedded";
+    this.#database = database;
+    this.#options = options;
+    this.#aimMs = isEmbedded ? FOLD_AIM_MS_EMBEDDED : FOLD_AIM_MS;
+    this.#restShare = isEmbedded ? FOLD_REST_SHARE_EMBEDDED : 0;
+    this.#sizes = new FoldSizes(
+      isEmbedded ? FOLD_EVENTS_MAX_EMBEDDED : FOLD_EVENTS_MAX,
+      isEmbedded ? FOLD_EVENTS_FIRST_EMBEDDED : FOLD_EVENTS_FIRST,
+      this.#aimMs,
+    );
+    this.#lanes = new FoldLanes(isEmbedded ? FOLDS_AT_ONCE_EMBEDDED : FOLDS_AT_ONCE_POSTGRES);
+    this.#statistics = new TableStatistics(database);
+  }
 
-// A plan that was made while the tables were empty reads all of them later: 3,000 instead of 20,000
-// events/s until the next automatic ANALYZE. Ten columns' worth of statistics are enough for a batch.
-const FOLD_SETTINGS = `
-SET LOCAL jit = off;
-SET LOCAL work_mem = '64MB';
-SET LOCAL plan_cache_mode = force_custom_plan;
-SET LOCAL default_statistics_target = 10;`;
+  catchUp(projectId: number): Promise<void> {
+    return this.#until(projectId, Infinity);
+  }
 
-/**
- * Begins a transaction that changes what the fold has made of a project: nobody else does until it
- * ends. Null where there is no such project.
- */
-export async function beginFold(tx: Sql, projectId: number): Promise<FoldedProject | null> {
-  await tx.script(`${FOLD_SETTINGS} ${FOLD_TABLES}`);
-  return await lockProject(tx, projectId);
-}
+  async catchUpWithin(projectId: number, msMax: number): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, msMax);
+    // Whatever fails here fails in the background too, where it is told.
+    const work = this.#until(projectId, performance.now() + msMax).catch(() => {});
+    await Promise.race([work, late]);
+    clearTimeout(timer);
+  }
 
-/** Folds the oldest marks of a project, in one transaction. @returns how many events they held */
-async function foldBatch(
-  tx: Sql,
-  projectId: number,
-  eventsMax: number,
-  values: ValueNumbersOf,
-): Promise<number> {
-  const project = await beginFold(tx, projectId);
-  if (project === null) return 0;
-  await tellAsNow(tx, projectId, project, values);
-  if (!project.has_histories) await rebuildHistories(tx, projectId);
-  await tx.query(TAKE_FRESH, [projectId, eventsMax, FOLD_MARKS_MAX]);
-  await tx.script("ANALYZE fold_fresh (event_id)");
-  const [{ events }] = await tx.query("SELECT count(*)::int AS events FROM fold_fresh") as [
-    { events: number },
-  ];
-  if (events === 0) return 0;
-  await resolveDictionaries(tx, projectId, project.site_host);
-  const moved = await resolveIdentities(tx, projectId) > 0;
-  if (moved) await moveHistories(tx, projectId);
-  await rankFacts(tx, projectId, moved);
-  const dissolved = (await tx.query("SELECT FROM fold_dissolved LIMIT 1")).length > 0;
-  await cutSessions(tx, projectId, { moved, dissolved });
-  await writeHistories(tx, projectId);
-  await rollUp(tx, projectId, project.timezone, values.of(projectId, project.site_host));
-  return events;
+  async run(signal: AbortSignal): Promise<void> {
+    const active = new Map<number, Promise<void>>();
+    while (!signal.aborted) {
+      try {
+        // Whoever updates, or restarts, may have much that the planner was never told of.
+        await this.#statistics.start();
+        for (const projectId of await this.#waiting()) {
+          if (active.has(projectId)) continue;
+          const folding = this.#foldAll(projectId, signal).finally(() => active.delete(projectId));
+          active.set(projectId, folding);
+        }
+      } catch (error) {
+        if (!signal.aborted) this.#tell(error);
+      }
+      await pause(FOLD_PAUSE_MS, signal);
+    }
+    await Promise.all(active.values());
+  }
+
+  async #waiting(): Promise<number[]> {
+    const rows = await this.#database.query<{ project_id: number }>(
+      `${PROJECTS_WAITING} UNION ${STALE_PROJECTS} ORDER BY project_id`,
+    );
+    return rows.map(({ project_id }) => project_id);
+  }
+
+  /** Turn by turn, until nothing is left of the project or somebody else folds it. */
+  async #foldAll(projectId: number, signal: AbortSignal): Promise<void> {
+    let outcome: Outcome = "folded";
+    while (!signal.aborted && (outcome === "folded" || outcome === "blamed")) {
+      try {
+        outcome = await this.#turn(projectId, false);
+      } catch {
+        await pause(FOLD_FAILURE_PAUSE_MS, signal);
+        return;
+      }
+    }
+  }
+
+  async #until(projectId: number, endsAtMs: number): Promise<void> {
+    const upTo = await lastWaiting(this.#database, projectId);
+    const isPending = () =>
+      upTo === null
+        ? isStale(this.#database, projectId)
+        : isWaiting(this.#database, projectId, upTo);
+    while (performance.now() < endsAtMs && await isPending()) {
+      const outcome = await this.#turn(projectId, true);
+      if (outcome === "elsewhere") await pause(FOLD_ELSEWHERE_PAUSE_MS, rested);
+    }
+  }
+
+  #turn(projectId: number, isUrgent: boolean): Promise<Outcome> {
+    const underWay = this.#turns.get(projectId);
+    if (underWay !== undefined) {
+      if (isUrgent) this.#lanes.hurry(projectId);
+      return underWay;
+    }
+    const turn = this.#takeTurn(projectId, isUrgent)
+      .finally(() => this.#turns.delete(projectId));
+    this.#turns.set(projectId, turn);
+    return turn;
+  }
+
+  async #takeTurn(projectId: number, isUrgent: boolean): Promise<Outcome> {
+    await this.#lanes.enter(projectId, isUrgent);
+    const eventsMax = this.#sizes.of(projectId);
+    const msMax = this.#options.msMax ?? FOLD_MS_MAX;
+    const attempt = new Attempt(projectId, eventsMax, this.#aimMs, msMax);
+    try {
+      await this.#database.transaction((tx) => foldBatch(tx, attempt, this.#values));
+      this.#sizes.done(projectId, attempt.events, attempt.tookMs);
+    } catch (error) {
+      // Numbers that were given out and taken back are given out again, to others.
+      this.#values.forget(projectId);
+      return await this.#failed(attempt, error);
+    } finally {
+      this.#lanes.leave(isUrgent ? 0 : attempt.tookMs * this.#restShare);
+    }
+    if (attempt.isElsewhere) return "elsewhere";
+    if (attempt.events > 0) await this.#note(projectId, attempt.events);
+    return attempt.events > 0 || !attempt.isSettled ? "folded" : "nothing";
+  }
+
+  /** The events are folded, whatever becomes of the statistics. */
+  async #note(projectId: number, events: number): Promise<void> {
+    try {
+      await this.#statistics.note(projectId, events);
+    } catch (error) {
+      this.#options.log?.warn("statistics not updated", { cause: causeOf(error) });
+    }
+  }
+
+  /** Halves what was tried, or sets one event aside; throws where the events are not to blame. */
+  async #failed(attempt: Attempt, error: unknown): Promise<Outcome> {
+    const { projectId, events, eventsMax, isSettled, first } = attempt;
+    const cause = causeOf(error);
+    this.#options.observeFailure?.(cause);
+    this.#tell(error, { projectId, events });
+    if (!isSettled || NOT_THE_EVENTS.test(cause) || !await this.#answers(error)) throw error;
+    const tried = events === 0 ? eventsMax : events;
+    if (tried > 1) {
+      this.#sizes.failed(projectId, tried);
+      return "blamed";
+    }
+    // What took too long may have been slow for another reason, as whatever else failed but a statement.
+    const isSure = error instanceof StatementRefused && cause !== CANCELLED;
+    const failures = this.#sizes.failedAlone(projectId);
+    if (first === null) throw error;
+    if (isSure || failures >= FOLD_FAILURES_ALONE_MAX) await this.#setAside(projectId, first);
+    return "blamed";
+  }
+
+  #tell(error: unknown, where: { readonly projectId?: number; readonly events?: number } = {}) {
+    // A full disk is told of once, by itself.
+    if (error instanceof DiskFull) return;
+    this.#options.log?.warn("fold failed", { ...where, cause: causeOf(error) });
+  }
+
+  /** Whether the database answers after a failure, and has room: else it is to blame, not the events. */
+  async #answers(error: unknown): Promise<boolean> {
+    if (error instanceof DiskFull) return false;
+    if (!(error instanceof DatabaseUnavailable)) return true;
+    return await this.#database.ping().then(() => true, () => false);
+  }
+
+  async #setAside(projectId: number, eventId: string): Promise<void> {
+    const isAside = await this.#database.transaction(async (tx) =>
+      await beginFold(tx, projectId) !== null && await setAside(tx, projectId, eventId)
+    );
+    this.#sizes.setAside(projectId);
+    if (!isAside) return;
+    this.#options.observeFailure?.("set_aside");
+    this.#options.log?.warn("event set aside", { projectId });
+  }
 }
 
 /**
@@ -166,54 +246,6 @@ async function foldBatch(
  * writers leave, each exactly once, in transactions of their own. The result depends on the set of
  * events alone, never on their order, their batches, or which server folds them.
  */
-export function createFold(database: Database): Fold {
-  const eventsMax = database.engine === "embedded" ? FOLD_EVENTS_MAX_EMBEDDED : FOLD_EVENTS_MAX;
-  const values = new ValueNumbersOf();
-  const statistics = new TableStatistics(database);
-
-  const batch = async (projectId: number): Promise<number> => {
-    const events = await database.transaction((tx) => foldBatch(tx, projectId, eventsMax, values))
-      .catch((error) => {
-        // Numbers that were given out and taken back are given out again, to others.
-        values.forget(projectId);
-        throw error;
-      });
-    if (events > 0) await statistics.note(projectId, events);
-    return events;
-  };
-  return {
-    async catchUp(projectId) {
-      const [last] = await database.query<{ mark_id: number | null }>(
-        "SELECT max(mark_id) AS mark_id FROM fold_marks WHERE project_id = $1::int",
-        [projectId],
-      );
-      const upTo = last?.mark_id ?? null;
-      if (upTo === null) {
-        if (await isStale(database, projectId)) await batch(projectId);
-        return;
-      }
-      do {
-        await batch(projectId);
-      } while (await isPending(database, projectId, upTo));
-    },
-    async catchUpAll() {
-      // Whoever updates, or restarts, may have much that the planner was never told of.
-      await statistics.start();
-      const projects = await database.query<{ project_id: number }>(
-        `SELECT DISTINCT project_id FROM fold_marks UNION ${STALE_PROJECTS} ORDER BY project_id`,
-        [RULES_VERSION],
-      );
-      let events = 0;
-      for (const { project_id } of projects) events += await batch(project_id);
-      return events;
-    },
-  };
-}
-
-async function isPending(sql: Sql, projectId: number, upTo: number): Promise<boolean> {
-  const rows = await sql.query(
-    "SELECT FROM fold_marks WHERE project_id = $1::int AND mark_id <= $2::int8 LIMIT 1",
-    [projectId, upTo],
-  );
-  return rows.length > 0;
+export function createFold(database: Database, options: FoldOptions = {}): Fold {
+  return new ProjectsFold(database, options);
 }

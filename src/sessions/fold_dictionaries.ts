@@ -1,6 +1,7 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { foreignHost, hostOfAddress } from "../referrer_host.ts";
 import { classifyTraffic, type TrafficFacts } from "./channels.ts";
+import { hashed } from "./hashed.ts";
 
 /** Raised with every change of the channel rules or source lists: history is then classified anew. */
 export const RULES_VERSION = 2;
@@ -211,7 +212,7 @@ export async function resolveDictionaries(
     await tx.query(ADD_TRAFFIC, [projectId, ...arraysOf(classified(unknown, siteHost))]);
   }
   await tx.query(RESOLVE_KEYS, [projectId]);
-  await tx.query(ADD_TECHNICAL_NAMES, [projectId]);
+  await hashed(tx, ADD_TECHNICAL_NAMES, [projectId]);
 }
 
 /** Gives the titles and referrers of all stored events their numbers, where they have none. */

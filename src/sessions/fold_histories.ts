@@ -1,6 +1,5 @@
 import type { Sql } from "../db/sql.ts";
 import { addToHistories, clearHistories, packed, partOf } from "../histories/segment_writer.ts";
-import { HISTORY_SLICE_ACTORS } from "../limits.ts";
 import { digestOf, REFERRER_KEY, resolveStoredTitles, TRAFFIC_KEY } from "./fold_dictionaries.ts";
 import { DEPTH } from "./spot.ts";
 
@@ -59,21 +58,18 @@ export async function writeHistories(tx: Sql, projectId: number): Promise<void> 
   await addToHistories(tx, projectId, textsOf(await tx.query<{ pack: string }>(PACK_NEW)));
 }
 
-/** Makes the histories of a project from its facts, where there were facts before there were histories. */
-export async function rebuildHistories(tx: Sql, projectId: number): Promise<void> {
+/** Begins to make the histories of a project from its facts. */
+export async function beginHistories(tx: Sql, projectId: number): Promise<void> {
   await clearHistories(tx, projectId);
   await resolveStoredTitles(tx, projectId);
-  const [last] = await tx.query<{ id: number | null }>(
-    "SELECT max(actor_id) AS id FROM facts WHERE project_id = $1::int",
-    [projectId],
-  );
-  for (let from = 0; from <= (last?.id ?? -1); from += HISTORY_SLICE_ACTORS) {
-    const slice = [projectId, from, from + HISTORY_SLICE_ACTORS];
-    const packs = await tx.query<{ pack: string }>(PACK_STORED, slice);
-    await addToHistories(tx, projectId, textsOf(packs));
-  }
-  await tx.query(
-    "UPDATE fold_projects SET has_histories = true WHERE project_id = $1::int",
-    [projectId],
-  );
+}
+
+/** Adds the facts of some actors to the histories. */
+export async function addStoredHistories(
+  tx: Sql,
+  projectId: number,
+  slice: readonly [from: number, to: number],
+): Promise<void> {
+  const packs = await tx.query<{ pack: string }>(PACK_STORED, [projectId, ...slice]);
+  await addToHistories(tx, projectId, textsOf(packs));
 }

@@ -1,11 +1,11 @@
 import { arrayLiteral, type Database, type Row, type Sql } from "../db/sql.ts";
 import { cutHistories, eraseFromHistories } from "../histories/segment_writer.ts";
 import { cutSessions } from "./fold_cut.ts";
-import { beginFold } from "./fold.ts";
+import { beginFold, type FoldedProject } from "./fold_project.ts";
 import { digestOf } from "./fold_dictionaries.ts";
 import { raiseLinksVersion } from "./fold_identities.ts";
 import { CHANGED } from "./fold_tables.ts";
-import { rememberDays, rollUp } from "./rollups.ts";
+import { rememberDays, rollUp, startRecountAnew } from "./rollups.ts";
 import { ValueNumbers } from "./value_numbers.ts";
 
 // What begins before the bound and ends after it is cut anew from what is left.
@@ -38,6 +38,13 @@ WHERE i.project_id = $1::int
   AND NOT EXISTS (
     SELECT FROM facts f WHERE f.project_id = $1::int AND f.actor_id = i.actor_id)`;
 
+/** Takes what is gone out of the rollups; while they are counted again, that begins anew. */
+async function takeFromRollups(tx: Sql, projectId: number, project: FoldedProject): Promise<void> {
+  const { known_timezone } = project;
+  if (known_timezone === null) await startRecountAnew(tx, projectId);
+  else await rollUp(tx, projectId, known_timezone, new ValueNumbers());
+}
+
 /**
  * Takes everything before an instant out of what the fold has made of a project, as if those events
  * had never been stored: sessions that cross the instant keep their later part, and first sightings
@@ -57,7 +64,7 @@ export async function forgetBefore(
     await cutHistories(tx, projectId, beforeMs);
     if (actors.length === 0) return;
     await cutSessions(tx, projectId, { moved: true, dissolved: crossing.length > 0 });
-    await rollUp(tx, projectId, project.known_timezone ?? project.timezone, new ValueNumbers());
+    await takeFromRollups(tx, projectId, project);
     await tx.query(DELETE_STRANGERS, [projectId]);
     await raiseLinksVersion(tx, projectId);
   });
@@ -179,7 +186,7 @@ export async function eraseActor(
     await eraseFromHistories(tx, projectId, await identitiesOf(tx, projectId, actorId));
     for (const statement of rest) await tx.query(statement, [projectId, actorId]);
     await raiseLinksVersion(tx, projectId);
-    await rollUp(tx, projectId, project.known_timezone ?? project.timezone, new ValueNumbers());
+    await takeFromRollups(tx, projectId, project);
     await deleteUnused(tx, projectId, said!);
     return erased.length;
   });

@@ -1,5 +1,4 @@
 import type { Sql } from "../db/sql.ts";
-import { RECOUNT_SLICE_ACTORS } from "../limits.ts";
 import { rollUpAcquisition } from "./acquisition_rollup.ts";
 import { CHANGED, COUNTED } from "./fold_tables.ts";
 import { localDaysOf, NEVER } from "./local_days.ts";
@@ -200,32 +199,36 @@ GROUP BY 2, 3, 4, 5
 ON CONFLICT (project_id, day, prev_day, cohort_day, first_day)
 DO UPDATE SET actors = v.actors + excluded.actors`;
 
-/**
- * Counts the rollups from the facts again, by the days of another time zone or by other channel rules: actors by the slice,
- * so that no statement grows with the project.
- */
-export async function recountRollups(
-  tx: Sql,
-  projectId: number,
-  timezone: string,
-  values: ValueNumbers,
-): Promise<void> {
+/** Empties the rollups of a project. */
+export async function clearRollups(tx: Sql, projectId: number): Promise<void> {
   for (const statement of CLEAR) await tx.query(statement, [projectId]);
-  const [last] = await tx.query<{ id: number | null }>(
-    "SELECT max(actor_id) AS id FROM actors WHERE project_id = $1::int",
-    [projectId],
-  );
-  for (let from = 0; from <= (last?.id ?? -1); from += RECOUNT_SLICE_ACTORS) {
-    const slice = [from, from + RECOUNT_SLICE_ACTORS];
-    const days = await tx.query<{ day: number }>(SLICE_DAYS, [projectId, ...slice]);
-    if (days.length === 0) continue;
-    const local = localDaysOf(days.map(({ day }) => day), timezone);
-    const params = [projectId, local.starts, local.numbers];
-    for (const statement of RECOUNT_SLICE) await tx.query(statement, [...params, ...slice]);
-    await tx.query(SLICE_SESSIONS, [projectId, ...slice]);
-    await tx.query(ADD_SESSIONS, params);
-    await rollUpAcquisition(tx, { projectId, timezone, local, values });
-    await tx.query("DELETE FROM fold_changed");
-    await tx.query(SLICE_VISITORS, [projectId, ...slice]);
-  }
+}
+
+/** Counts the rollups of some actors from their facts, by the days of the time zone. */
+export async function recountSlice(
+  tx: Sql,
+  { projectId, timezone, values }: {
+    readonly projectId: number;
+    readonly timezone: string;
+    readonly values: ValueNumbers;
+  },
+  slice: readonly [from: number, to: number],
+): Promise<void> {
+  const days = await tx.query<{ day: number }>(SLICE_DAYS, [projectId, ...slice]);
+  if (days.length === 0) return;
+  const local = localDaysOf(days.map(({ day }) => day), timezone);
+  const params = [projectId, local.starts, local.numbers];
+  for (const statement of RECOUNT_SLICE) await tx.query(statement, [...params, ...slice]);
+  await tx.query(SLICE_SESSIONS, [projectId, ...slice]);
+  await tx.query(ADD_SESSIONS, params);
+  await rollUpAcquisition(tx, { projectId, timezone, local, values });
+  await tx.query("DELETE FROM fold_changed");
+  await tx.query(SLICE_VISITORS, [projectId, ...slice]);
+}
+
+/** What was made of a project is to be counted again from its start, by the next fold. */
+export async function startRecountAnew(tx: Sql, projectId: number): Promise<void> {
+  await tx.query("UPDATE fold_projects SET recounted_to = NULL WHERE project_id = $1::int", [
+    projectId,
+  ]);
 }

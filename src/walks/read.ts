@@ -20,6 +20,8 @@ export interface SharedRead {
 
 /** What a report works with: the shared parameters, and one snapshot to look at. */
 export interface Read extends SharedRead {
+  /** Its time zone is that of the rollups: empty while these hold for none. */
+  readonly project: Project;
   /** Read-only, and of one moment: several statements see the same events. */
   readonly sql: Sql;
   /**

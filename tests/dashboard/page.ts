@@ -91,6 +91,8 @@ class World {
     const { slug: funnel, ...funnelBody } = FUNNEL;
     await this.server.admin("PUT", `/v1/goals/${goal}?project=${DEMO}`, goalBody);
     await this.server.admin("PUT", `/v1/funnels/${funnel}?project=${DEMO}`, funnelBody);
+    // Sent until every event is counted.
+    await this.server.admin("GET", `/v1/kpis?project=${DEMO}`);
   }
 
   async stop(): Promise<void> {

@@ -246,3 +246,20 @@ test("A project without events, and a read that fails, say so", async (visit) =>
   await page.click(".note-error button");
   await page.waitForSelector(".retention-table");
 });
+
+test("retention: what is still being counted is said, until it is counted", async (visit) => {
+  const reply = await visit.read("retention", { interval: "week" });
+  let isFirst = true;
+  visit.intercept = (request) => {
+    if (!request.url().includes("/v1/retention") || !isFirst) return undefined;
+    isFirst = false;
+    return { status: 200, body: JSON.stringify({ ...reply, pending: 1234 }) };
+  };
+  const page = await visit.open("view=retention");
+  await visit.sees(page, "1,234 events still being counted");
+  await visit.until(
+    page,
+    "!document.body.innerText.includes('still being counted')",
+    "it is read again, and all is counted",
+  );
+});

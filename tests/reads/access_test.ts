@@ -69,7 +69,7 @@ function addressOf({ path, required }: Endpoint, project?: string): string {
 
 /** A reply without what tells one project's from another's, whatever was counted. */
 function resultOf(body: Json): Json {
-  const { query: _, asOf: __, tailCursor: ___, ...result } = body;
+  const { query: _, asOf: __, pending: ___, tailCursor: ____, ...result } = body;
   return result;
 }
 

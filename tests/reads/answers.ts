@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type { ReadName } from "../reference/reads.ts";
 import type { Answer } from "./stored_world.ts";
 
@@ -9,7 +10,8 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
 
 /** The part of an answer that follows from the events: what the reference tells too. */
 export function toldOf(read: ReadName, answer: Answer): Answer {
-  const { query: _, asOf: __, nextCursor: ___, capture: ____, ...result } = answer;
+  const { query: _, asOf: __, pending, nextCursor: ___, capture: ____, ...result } = answer;
+  assert.equal(pending, 0);
   const list = read === "goals" ? "goals" : read === "heatmaps/paths" ? "rows" : null;
   if (list === null) return result;
   const items = (result[list] as Answer[]).map((item) =>

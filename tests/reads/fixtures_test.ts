@@ -28,7 +28,8 @@ const CASES: readonly ReadCase[] = [
 
 /** What the reply holds is what its documentation says, member by member. */
 function assertDocumented({ read }: ReadCase, answer: Answer): void {
-  const { query: _, asOf: __, ...result } = answer;
+  const { query: _, asOf: __, pending, ...result } = answer;
+  assert.equal(pending, 0);
   assert.deepEqual(z.strictObject(REPORTS[read].reply).parse(result), result);
 }
 

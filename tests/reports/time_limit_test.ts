@@ -3,9 +3,9 @@ import { Problem } from "../../src/problem.ts";
 import { withinTime } from "../../src/reports/time_limit.ts";
 import { onBothEngines } from "../support/databases.ts";
 
-const noMore = () => Promise.resolve();
-const isTimeout = (error: unknown, detail = /Ask for a shorter range/) =>
-  error instanceof Problem && error.code === "read_timeout" && detail.test(error.message) &&
+const isTimeout = (error: unknown) =>
+  error instanceof Problem && error.code === "read_timeout" &&
+  /Ask for a shorter range/.test(error.message) &&
   error.options.headers?.["Retry-After"] !== undefined;
 
 onBothEngines("time limit: reads of one snapshot, and no longer than they may", async (t, db) => {
@@ -16,7 +16,7 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
   const quick = "SELECT count(*) FROM generate_series(1, 200000)";
 
   await t.step("it is read-only, of one moment, and set up for analysis", async () => {
-    const [row] = await withinTime(database, 5_000, noMore, (sql) =>
+    const [row] = await withinTime(database, 5_000, (sql) =>
       sql.query(
         `SELECT current_setting('transaction_isolation') AS isolation,
           current_setting('transaction_read_only') AS read_only, current_setting('jit') AS jit,
@@ -31,11 +31,11 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
     const [after] = await database.query("SELECT current_setting('work_mem') AS work_mem");
     assert.notEqual(after!.work_mem, "64MB");
     await assert.rejects(
-      withinTime(database, 5_000, noMore, (sql) => sql.query("INSERT INTO things VALUES (2)")),
+      withinTime(database, 5_000, (sql) => sql.query("INSERT INTO things VALUES (2)")),
       /read-only transaction/,
     );
     if (database.engine === "embedded") return;
-    const counts = await withinTime(database, 5_000, noMore, async (sql) => {
+    const counts = await withinTime(database, 5_000, async (sql) => {
       const before = await sql.query("SELECT count(*) AS n FROM things");
       await database.script("INSERT INTO things VALUES (3)");
       return [before[0]!.n, (await sql.query("SELECT count(*) AS n FROM things"))[0]!.n];
@@ -46,7 +46,7 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
   await t.step("many quick statements end together with the read", async () => {
     const startedAt = performance.now();
     await assert.rejects(
-      withinTime(database, 400, noMore, async (sql) => {
+      withinTime(database, 400, async (sql) => {
         for (;;) await sql.query(quick);
       }),
       isTimeout,
@@ -55,40 +55,14 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
     assert.equal((await database.query("SELECT 1 AS n"))[0]!.n, 1);
   });
 
-  await t.step("who leaves while it is prepared is heard of by nobody", async () => {
-    const leaving = new AbortController();
-    const prepare = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      leaving.abort();
-    };
-    await assert.rejects(
-      withinTime(database, 5_000, prepare, (sql) => sql.query(quick), leaving.signal),
-      isTimeout,
-    );
-    // A rejection that nobody handles would end the process.
-    assert.equal((await database.query("SELECT 1 AS n"))[0]!.n, 1);
-  });
-
-  await t.step("waiting for what is pending counts too, and is told apart", async () => {
-    const pending = Promise.withResolvers<void>();
-    let asked = false;
-    const read = withinTime(database, 100, () => pending.promise, () => {
-      asked = true;
-      return Promise.resolve();
-    });
-    await assert.rejects(read, (error) => isTimeout(error, /still being counted/));
-    pending.reject(new Error("nobody hears this"));
-    assert.equal(asked, false);
-  });
-
   await t.step("what the work throws is thrown on", async () => {
     const failed = new Error("own");
     await assert.rejects(
-      withinTime(database, 5_000, noMore, () => Promise.reject(failed)),
+      withinTime(database, 5_000, () => Promise.reject(failed)),
       (error) => error === failed,
     );
     await assert.rejects(
-      withinTime(database, 5_000, noMore, (sql) => sql.query("SELECT nonsense")),
+      withinTime(database, 5_000, (sql) => sql.query("SELECT nonsense")),
       { sqlState: "42703" },
     );
   });
@@ -96,7 +70,7 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
   await t.step("one slow statement is cancelled, and the database is free at once", async () => {
     const startedAt = performance.now();
     await assert.rejects(
-      withinTime(database, 300, noMore, async (sql) => {
+      withinTime(database, 300, async (sql) => {
         await sql.query("SELECT 1");
         return await sql.query(slow);
       }),
@@ -120,12 +94,12 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
       const gone = new AbortController();
       setTimeout(() => gone.abort(), 100);
       const startedAt = performance.now();
-      const read = withinTime(database, 60_000, noMore, (sql) => sql.query(slow), gone.signal);
+      const read = withinTime(database, 60_000, (sql) => sql.query(slow), gone.signal);
       await assert.rejects(read, isTimeout);
       assert.equal((await database.query("SELECT 1 AS n"))[0]!.n, 1);
       assert.ok(performance.now() - startedAt < 5_000);
-      const late = withinTime(database, 5_000, noMore, (sql) => sql.query("SELECT 1"), gone.signal);
-      await assert.rejects(late, (error) => isTimeout(error, /./));
+      const late = withinTime(database, 5_000, (sql) => sql.query("SELECT 1"), gone.signal);
+      await assert.rejects(late, isTimeout);
     },
   );
 });

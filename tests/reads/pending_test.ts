@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import type { Database } from "../../src/db/sql.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
+import { insertEvents } from "../../src/ingest/event_insert.ts";
+import { getEvents } from "../../src/reports/events_endpoint.ts";
+import { snapshotBefore } from "../../src/reports/folded_place.ts";
+import { KPIS } from "../../src/reports/kpis.ts";
+import { getReport } from "../../src/reports/report_endpoint.ts";
+import { createFold } from "../../src/sessions/fold.ts";
+import type { Json } from "../support/app.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { newRow, openWithProjects } from "../support/event_rows.ts";
+
+const NOW = "2026-03-02T12:00:00Z";
+const PROJECT = {
+  projectId: 1,
+  id: "prj_one",
+  createdAt: "2026-01-01T00:00:00.000Z",
+  name: "One",
+  siteUrl: null,
+  timezone: "UTC",
+  allowedOrigins: [],
+  ipStorage: null,
+  retentionDays: null,
+};
+
+/** Page views of different visitors on one day. */
+function views(first: number, count: number) {
+  return Array.from({ length: count }, (_, i) =>
+    newRow({
+      anonymous_id: `a${first + i}`,
+      name: "page_view",
+      path: "/",
+      occurred_at: `2026-03-01T10:00:00.${String(i).padStart(3, "0")}Z`,
+    }));
+}
+
+/** Reads beside a fold that has stopped where it is. */
+function stopped(database: Database, timezone = "UTC") {
+  const services = {
+    reads: database,
+    fold: { catchUp: () => Promise.resolve(), catchUpWithin: () => Promise.resolve() },
+    segments: new SegmentCache(0),
+    readTimeoutMs: 10_000,
+    now: () => Date.parse(NOW),
+  };
+  const project = { ...PROJECT, timezone };
+  const asked = (query: Record<string, string>, headers: HeadersInit = {}) => {
+    const url = new URL(`http://x/v1/?${new URLSearchParams(query)}`);
+    return { request: new Request(url, { headers }), url, params: {} };
+  };
+  return {
+    kpis: (query: Record<string, string> = {}, headers: HeadersInit = {}) =>
+      getReport(services, KPIS, { ...asked(query, headers), project }),
+    async events(query: Record<string, string>): Promise<Json> {
+      const exchange = { ...asked(query), requestId: "r", peer: null, who: null };
+      return await (await getEvents({ ...services, project }, exchange)).json();
+    },
+  };
+}
+
+onBothEngines("pending: what is not counted yet is told, and nothing is made up", async (t, db) => {
+  const database = await openWithProjects(db);
+  const fold = createFold(database);
+  const reads = stopped(database);
+  const range = { from: "2026-03-01", to: "2026-03-01" };
+
+  await t.step("reads answer from what is folded", async () => {
+    await insertEvents(database, views(0, 3));
+    await fold.catchUp(1);
+    await insertEvents(database, views(3, 5));
+    await insertEvents(database, views(8, 7));
+    const { pending, totals } = await (await reads.kpis(range)).json();
+    assert.equal(pending, 12);
+    assert.equal(totals.visitors, 3);
+  });
+  await t.step("another ETag once they are counted, though the numbers are the same", async () => {
+    const before = (await reads.kpis({ from: "2026-02-01", to: "2026-02-01" })).headers.get(
+      "etag",
+    )!;
+    await fold.catchUp(1);
+    const { pending, totals } = await (await reads.kpis(range)).json();
+    assert.deepEqual([pending, totals.visitors], [0, 15]);
+    const again = { "If-None-Match": before };
+    const { status } = await reads.kpis({ from: "2026-02-01", to: "2026-02-01" }, again);
+    assert.equal(status, 200);
+  });
+  await t.step("the list of stored events is whole", async () => {
+    await insertEvents(database, views(20, 4));
+    const { pending, events } = await reads.events({ ...range, limit: "1000" });
+    assert.equal(pending, 4);
+    assert.equal((events as Json[]).length, 19);
+  });
+  await t.step("with filters it is of what is counted, and its tail misses nothing", async () => {
+    const filters = JSON.stringify([{ field: "channel", op: "is", values: ["Direct"] }]);
+    const first = await reads.events({ ...range, filters, limit: "1000" });
+    assert.deepEqual([first.pending, (first.events as Json[]).length], [4, 15]);
+    await insertEvents(database, views(30, 2));
+    const tail = async (after: unknown) =>
+      await reads.events({ filters, after: String(after), limit: "1000" });
+    const none = await tail(first.tailCursor);
+    assert.deepEqual([none.pending, (none.events as Json[]).length], [6, 0]);
+    await fold.catchUp(1);
+    const all = await tail(none.tailCursor);
+    assert.deepEqual([all.pending, (all.events as Json[]).length], [0, 6]);
+    const after = await tail(all.tailCursor);
+    assert.deepEqual([after.pending, (after.events as Json[]).length], [0, 0]);
+  });
+});
+
+onBothEngines("pending: a read waits for the fold, but not for long", async (_t, db) => {
+  const database = await openWithProjects(db);
+  await insertEvents(database, views(0, 3));
+  const services = {
+    reads: database,
+    fold: {
+      catchUp: () => Promise.reject(new Error("not asked for")),
+      catchUpWithin: (_projectId: number, msMax: number) => {
+        assert.ok(msMax < 1_000);
+        return Promise.resolve();
+      },
+    },
+    segments: new SegmentCache(0),
+    readTimeoutMs: 10_000,
+    now: () => Date.parse(NOW),
+  };
+  const url = new URL("http://x/v1/kpis?from=2026-03-01&to=2026-03-01");
+  const asked = { request: new Request(url), url, params: {}, project: PROJECT };
+  const { pending, totals } = await (await getReport(services, KPIS, asked)).json();
+  assert.deepEqual([pending, totals.visitors], [3, 0]);
+});
+
+onBothEngines(
+  "pending: while history is counted by other days, reads do without the rollups",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const fold = createFold(database);
+    // 23:30 in UTC is the next day in Berlin.
+    await insertEvents(
+      database,
+      views(0, 2).map((row) => ({ ...row, occurred_at: "2026-02-28T23:30:00Z" })),
+    );
+    await fold.catchUp(1);
+    await database.script("UPDATE projects SET timezone = 'Europe/Berlin'");
+    const reads = stopped(database, "Europe/Berlin");
+    const visitors = async (day: string) =>
+      (await (await reads.kpis({ from: day, to: day })).json()).totals.visitors;
+    const told = async () => [await visitors("2026-02-28"), await visitors("2026-03-01")];
+    assert.deepEqual(await told(), [0, 2]);
+    await database.script("UPDATE fold_projects SET timezone = NULL, recounted_to = 1");
+    assert.deepEqual(await told(), [0, 2]);
+    await fold.catchUp(1);
+    assert.deepEqual(await told(), [0, 2]);
+  },
+);
+
+Deno.test("pending: a snapshot before a transaction shows nothing that it stored, or those after it", () => {
+  assert.equal(snapshotBefore("10:10:", 12n), "10:10:");
+  assert.equal(snapshotBefore("20:20:", 12n), "12:12:");
+  assert.equal(snapshotBefore("10:20:10,15", 12n), "10:12:10");
+  assert.equal(snapshotBefore("13:20:13,15", 12n), "12:12:");
+  assert.equal(snapshotBefore("10:20:10,12", 12n), "10:12:10");
+});
