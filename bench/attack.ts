@@ -12,7 +12,7 @@ import { CLOCK } from "./attack/clock.ts";
 import { CONNECTIONS_EXHAUSTED } from "./attack/connections_exhausted.ts";
 import { FILTERED_READS } from "./attack/filtered_reads.ts";
 import { FULL_DISK } from "./attack/full_disk.ts";
-import { type Attack, stage } from "./attack/ground.ts";
+import { abandon, type Attack, stage } from "./attack/ground.ts";
 import { COSTLIEST_BODIES, MADE_UP_KEYS } from "./attack/hostile_clients.ts";
 import { IDENTITY_STORM } from "./attack/identity_storm.ts";
 import { KILL_LOOP } from "./attack/kill_loop.ts";
@@ -71,6 +71,9 @@ async function raiseDescriptors(): Promise<void> {
   await new Deno.Command("prlimit", { args }).output();
 }
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  Deno.addSignalListener(signal, () => abandon().finally(() => Deno.exit(1)));
+}
 await raiseDescriptors();
 const rows: Row[] = [];
 const before = loadLastMinute();

@@ -252,9 +252,17 @@ async function lostOf(field: Battlefield): Promise<number> {
   return acknowledged.filter((id) => times.get(id) !== 1).length;
 }
 
+let underWay: Battlefield | null = null;
+
+/** Ends what is under way, and leaves nothing of it behind. */
+export async function abandon(): Promise<void> {
+  await underWay?.[Symbol.asyncDispose]();
+}
+
 /** Lets users work in peace, then during the attack, then until all is well again. */
 export async function stage(attack: Attack, engine: Engine, short: boolean): Promise<Row> {
   await using field = await Battlefield.make(attack, engine, short);
+  underWay = field;
   await warmUp(field.users);
   await pause(short ? 3_000 : 10_000);
   const quiet = await field.users.felt();

@@ -28,6 +28,7 @@ async function openMany({ port, progress }: Field, count: number, heldMs: number
       }));
       if (i % 4_000 === 0) progress(`${open.length} connections`);
     }
+    progress(`${open.length} connections, held`);
     await pause(heldMs);
   } finally {
     for (const connection of open) {
