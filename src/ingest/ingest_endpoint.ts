@@ -13,17 +13,15 @@ import {
   BODY_TOTAL_MS_MAX,
   BODY_WIRE_BYTES_MAX,
   CONTENT_TYPE_LENGTH_MAX,
-  EVENT_VALUES_MAX,
   EVENTS_PER_REQUEST_MAX,
   IDENTIFIER_LENGTH_MAX,
   KEYED_BODY_BYTES_MAX,
-  NESTING_LEVELS_MAX,
   SCAN_STEP_BYTES,
   SLICE_MS,
   USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { EnvelopeScan, type EventPlace, readEnvelope, readPlace } from "./envelope.ts";
+import { type Envelope, EnvelopeScan, readEnvelope } from "./envelope.ts";
 import type { EventRow } from "./event_row.ts";
 import {
   EventSchema,
@@ -32,9 +30,6 @@ import {
   RejectedEvent,
   type Rejection,
   REJECTION_CODES,
-  suspicionOf,
-  tooDeep,
-  tooLarge,
 } from "./event_schema.ts";
 import { type Arrival, enrich, type Enrichment } from "./pipeline.ts";
 import { clockOffset } from "./timestamp.ts";
@@ -196,38 +191,27 @@ interface Batch {
   readonly rejected: Rejection[];
 }
 
-/** An event as it stands in the body. Throws RejectedEvent; Problem for what is no JSON. */
-function eventAt(
-  bytes: Uint8Array<ArrayBuffer>,
-  place: EventPlace,
-): { readonly text: string; readonly event: unknown } {
-  if (place.values <= EVENT_VALUES_MAX) return readPlace(bytes, place);
-  // Itself and what each of its members may nest.
-  throw place.levels > 1 + NESTING_LEVELS_MAX ? tooDeep() : tooLarge();
-}
-
 /**
  * Validates and enriches each event on its own: a bad one never spoils its batch. Between two events
  * others have their turn.
  */
 async function readBatch(
   services: IngestServices,
-  bytes: Uint8Array<ArrayBuffer>,
-  places: readonly EventPlace[],
+  envelope: Envelope,
   arrival: Arrival,
 ): Promise<Batch> {
   const batch: Batch = { rows: [], indexes: [], rejected: [] };
   let sliceStartedAt = performance.now();
-  for (const [index, place] of places.entries()) {
+  for (let index = 0; index < envelope.count; index++) {
     if (performance.now() - sliceStartedAt > SLICE_MS) {
       await services.budget.turns.next();
       sliceStartedAt = performance.now();
     }
     let event: unknown = null;
     try {
-      const read = eventAt(bytes, place);
+      const read = envelope.eventAt(index);
       event = read.event;
-      const input = readEvent(event, suspicionOf(read.text));
+      const input = readEvent(event, read.suspicion);
       batch.rows.push(await enrich(input, arrival, services.enrichment));
       batch.indexes.push(index);
     } catch (error) {
@@ -300,22 +284,21 @@ export async function ingestEvents(
   const scan = new EnvelopeScan();
   return await withBody(request, limits, budget, (part) => look(scan, part), async (bytes) => {
     const key = early ?? await authenticateOpenly(services.keys, scan.apiKey);
-    const { sentAt } = readEnvelope(bytes, scan.events);
-    const places = scan.events ?? [];
+    const envelope = readEnvelope(bytes, scan);
     checkOrigin(key, request.headers.get("origin"));
-    checkRate(services.rateLimit, key, places.length);
+    checkRate(services.rateLimit, key, envelope.count);
     const arrival: Arrival = {
       projectId: key.projectId,
       projectPublicId: key.projectPublicId,
       receivedAtMs,
-      clockOffsetMs: clockOffset(sentAt, receivedAtMs),
+      clockOffsetMs: clockOffset(envelope.sentAt, receivedAtMs),
       ip: services.clientAddress(await services.peerOf(exchange), request.headers),
       // A header may have 400 KB, and would be hashed for each event.
       userAgent: request.headers.get("user-agent")?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
       fromBackend: key.kind === "secret",
       ipStorage: key.projectIpStorage ?? services.ipStorage,
     };
-    const batch = await readBatch(services, bytes, places, arrival);
+    const batch = await readBatch(services, envelope, arrival);
     return await store(services, batch, bytes.length);
   });
 }
