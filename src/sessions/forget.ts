@@ -87,6 +87,18 @@ const ERASE = [
   "DELETE FROM identities WHERE project_id = $1::int AND actor_id = $2::int",
 ] as const;
 
+// What is set aside is nobody's fact: its own ids tell whose it is. Its mark goes when it is tried next.
+const ERASE_SET_ASIDE = `
+DELETE FROM events e USING fold_marks m
+WHERE m.project_id = $1::int AND m.set_aside_until IS NOT NULL
+  AND e.project_id = $1::int AND e.event_id = m.event_ids[1]
+  AND EXISTS (
+    SELECT FROM identities i
+    WHERE i.project_id = $1::int AND i.actor_id = $2::int
+      AND (i.kind = 'u' AND i.value = e.user_id OR i.kind = 'a' AND i.value = e.anonymous_id
+        OR i.kind = 'h' AND i.value = translate(encode(e.visitor_hash, 'base64'), '+/=', '-_')))
+RETURNING e.event_id`;
+
 /** What an actor's events say in words that may tell who it is. */
 interface Said {
   readonly terms: readonly number[] | null;
@@ -181,6 +193,7 @@ export async function eraseActor(
     const [deleteEvents, deleteFacts, ...rest] = ERASE;
     const [said] = await tx.query<Said & Row>(SAID, [projectId, actorId]);
     const erased = await tx.query(deleteEvents, [projectId, actorId]);
+    const aside = await tx.query(ERASE_SET_ASIDE, [projectId, actorId]);
     await tx.query(deleteFacts, [projectId, actorId]);
     await rememberDays(tx, projectId);
     await eraseFromHistories(tx, projectId, await identitiesOf(tx, projectId, actorId));
@@ -188,6 +201,6 @@ export async function eraseActor(
     await raiseLinksVersion(tx, projectId);
     await takeFromRollups(tx, projectId, project);
     await deleteUnused(tx, projectId, said!);
-    return erased.length;
+    return erased.length + aside.length;
   });
 }

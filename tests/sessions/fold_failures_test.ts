@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { createFold, type FoldOptions } from "../../src/sessions/fold.ts";
+import { eraseActor } from "../../src/sessions/forget.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { foldedState } from "./folded_state.ts";
@@ -101,6 +102,20 @@ onBothEngines("fold: one event that cannot be folded holds up no other", async (
 });
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+onBothEngines("fold: who is erased leaves nothing that was set aside", async (_t, db) => {
+  const database = await openWithProjects(db);
+  const { fold } = observed(database);
+  await poison(database, "false");
+  await insertEvents(database, someEvents(1, 14, 10));
+  await fold.catchUp(1);
+  const [whose] = await database.query<{ actor_id: number }>(
+    "SELECT actor_id FROM identities WHERE project_id = 1 AND value = 'a3'",
+  );
+  assert.equal(await eraseActor(database, 1, whose!.actor_id), 2);
+  const left = await database.query("SELECT FROM events WHERE anonymous_id = 'a3'");
+  assert.equal(left.length, 0);
+});
 
 onBothEngines("fold: what takes too long is halved, and other projects go on", async (t, db) => {
   const database = await openWithProjects(db);
