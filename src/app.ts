@@ -16,7 +16,7 @@ import { DISK_STATUSES, diskMessage, type DiskReading, type DiskSpace } from "./
 import { migrate } from "./db/migrate.ts";
 import { MIGRATIONS } from "./db/migrations.ts";
 import { openDatabase } from "./db/open.ts";
-import { type Database, DatabaseUnavailable, type Sql } from "./db/sql.ts";
+import { type Database, DatabaseUnavailable, DiskFull, type Sql } from "./db/sql.ts";
 import { SegmentCache } from "./histories/segment_cache.ts";
 import { BodyBudget } from "./http/body.ts";
 import { createClientAddress } from "./http/client_address.ts";
@@ -183,6 +183,18 @@ function createAccess(config: Config, sql: Sql, now: () => number, controlToken:
   return { epochs, tokens, firstSignIn, authorize };
 }
 
+const NOT_PROVISIONED: Provisioned = {
+  created: false,
+  firstKey: null,
+  warning: "the disk is full: the default project is as it was before this start",
+};
+
+/** A server that starts on a full disk answers reads; the job rotates the salts once there is room. */
+function unlessDiskIsFull<T>(error: unknown, instead: T): T {
+  if (error instanceof DiskFull) return instead;
+  throw error;
+}
+
 /** Says in the log what becomes of the disk, and at once where it is not well; and what is measured of it. */
 function watchDisk(disk: DiskSpace | undefined, log: Log): { disk?: DiskGauges } {
   if (disk === undefined) return {};
@@ -292,9 +304,10 @@ function withCaptures(
 async function prepareDatabase({ database, config, salts, log, now }: Services) {
   const { applied } = await migrate(database, MIGRATIONS);
   for (const name of applied) log.info("migration applied", { name });
-  const provisioned = await provisionDefaultProject(database, config.defaultProject, now());
+  const provisioned = await provisionDefaultProject(database, config.defaultProject, now())
+    .catch((error) => unlessDiskIsFull(error, NOT_PROVISIONED));
   if (provisioned.warning !== null) log.warn(provisioned.warning);
-  await salts.rotate();
+  await salts.rotate().catch((error) => unlessDiskIsFull(error, false));
   return provisioned;
 }
 

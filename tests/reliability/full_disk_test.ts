@@ -112,6 +112,7 @@ Deno.test({
   fn: async () => {
     await using disk = await mountSmallDisk(360);
     await makeCluster(disk.folder);
+    await new DiskReserve(disk.folder).make();
     const server = await new TestApp({ DATA_DIR: disk.folder }).start();
     try {
       server.app.startJobs();
@@ -141,6 +142,10 @@ Deno.test({
       const { body: metrics } = await server.fetch("/metrics", {}, "127.0.0.1");
       assert.match(metrics, /^footfall_disk_status 2$/m);
       assert.ok(server.logLines.some((line) => /disk of the database is full/.test(line)));
+      await server.stop();
+      await server.start();
+      assert.equal((await server.fetch("/readyz")).body.status, "degraded");
+      assert.equal((await server.stored(project)).length, before, "a start on the full disk");
       await disk.free();
       await until("stored", async () => (await server.post(project, [newEvent()])).status === 200);
       assert.equal((await server.stored(project)).length, before + 1);

@@ -89,7 +89,7 @@ export class TestApp {
   async stop(): Promise<void> {
     await this.#app?.stop();
     this.#app = null;
-    for (const folder of this.#folders) await Deno.remove(folder, { recursive: true });
+    for (const folder of this.#folders.splice(0)) await Deno.remove(folder, { recursive: true });
   }
 
   /** A read is sent again while events are pending: on a slow machine counting them takes its time. */
