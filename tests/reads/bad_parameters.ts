@@ -113,6 +113,7 @@ export const BAD_VALUES: Readonly<Record<string, readonly string[]>> = {
   pattern: ["x".repeat(501), "/*"],
   device: ["phone", "Mobile"],
   kind: ["clicks", "Rage"],
+  elements: ["-1", "1.5", "many", "1000000"],
 };
 
 /** What `pattern` is told of where `path` is given too, and the other way round: nothing is wrong alone. */
