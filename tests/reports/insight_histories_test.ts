@@ -48,7 +48,7 @@ const range = fc.tuple(
   };
 }).filter(({ from, to }) => from.getTime() < to.getTime());
 const match = fc.record<EventMatch>({
-  name: fc.constantFrom("buy", "page_view", "signup", "never", null),
+  name: fc.constantFrom("buy", "page_view", "signup", "never", "$set", null),
   filters: fc.array(randomFilter(KNOWN), { maxLength: 2 }),
 });
 const someAsked = fc.array(

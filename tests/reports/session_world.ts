@@ -39,7 +39,7 @@ const properties = fc.record({
   total: fc.constantFrom(5, 5, 0.5, -3, "5", true),
 }, { requiredKeys: [] }).map((all) => JSON.stringify(all));
 const something = fc.record({
-  name: fc.constantFrom("page_view", "page_view", "click", "scroll", "signup", "buy"),
+  name: fc.constantFrom("page_view", "page_view", "click", "scroll", "signup", "buy", "$set"),
   path: fc.constantFrom("/", "/a", "/b", null),
   title: fc.constantFrom("Home", "/a", "buy", null),
   host: fc.constantFrom("shop.test", "www.shop.test", null),
@@ -58,9 +58,10 @@ const something = fc.record({
   bot: fc.constantFrom(false, false, false, null, true),
   properties: fc.option(properties),
   depth: fc.constantFrom(100, 250, 900, null),
-}).map(({ depth, ...what }): Partial<EventRow> =>
-  what.name === "scroll" ? { ...what, depth_px: depth, document_height: 1_000 } : what
-);
+}).map(({ depth, ...what }): Partial<EventRow> => {
+  if (what.name === "$set") return { ...what, in_session: false };
+  return what.name === "scroll" ? { ...what, depth_px: depth, document_height: 1_000 } : what;
+});
 /** Just the longest pause of a session, and a millisecond more. */
 const pauseMs = fc.oneof(
   fc.integer({ min: 0, max: 40 * MINUTE_MS }),
