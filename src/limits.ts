@@ -232,7 +232,7 @@ export const FOLD_MARKS_MAX = 5_000;
 export const FOLD_AIM_MS = 1 * SECOND_MS;
 /** The embedded engine has one session: reads and ingestion wait while the fold has it. */
 export const FOLD_AIM_MS_EMBEDDED = 250;
-export const FOLD_AIM_EVENTS_MIN = 250;
+export const FOLD_AIM_EVENTS_MIN = 1_000;
 /** What a transaction of the fold may take, and each of its statements: past it half as many events are tried. */
 export const FOLD_MS_MAX = 5 * SECOND_MS;
 /** What one statement may take that brings up to date what was made of a project earlier. */
