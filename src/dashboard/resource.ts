@@ -5,7 +5,7 @@ import { read } from "./api.ts";
 import { ApiProblem } from "./api_problem.ts";
 import { SHARED_NAMES } from "./location_query.ts";
 import { type Params, project } from "./location_state.ts";
-import { notePending, PENDING_RELOAD_MS } from "./pending.tsx";
+import { forgetPending, notePending, PENDING_RELOAD_MS } from "./pending.tsx";
 import { token } from "./session.ts";
 
 /** A read and how far it is. While it is read anew, `data` is what was there before. */
@@ -96,11 +96,12 @@ const NOTHING = { state: "loading", data: null, problem: null } as const;
  * Reads `path` (null: nothing yet) whenever it, its parameters or the project change; the read that
  * was under way is aborted. Data stays while the bar's choices alone change.
  * `isFirst` asks before everything else that is rendered at the same time; it must not change.
+ * `isFollowed`: what is not counted yet comes by itself, and is not waited for here.
  */
 export function useRead<T>(
   path: string | null,
   params: Params = {},
-  { isFirst = false } = {},
+  { isFirst = false, isFollowed = false } = {},
 ): Resource<T> {
   const place = JSON.stringify([path, withoutBar(params), project.value]);
   const key = JSON.stringify([path, params, project.value]);
@@ -126,7 +127,7 @@ export function useRead<T>(
     read<T>(path, params, abort.signal).then((data) => {
       if (abort.signal.aborted) return;
       hold(key, data);
-      if (notePending(data)) again = setTimeout(reload, PENDING_RELOAD_MS);
+      if (!isFollowed && notePending(key, data)) again = setTimeout(reload, PENDING_RELOAD_MS);
       setState({ key, place, state: "ready", data, problem: null });
     }, (error) => {
       if (abort.signal.aborted) return;
@@ -137,6 +138,7 @@ export function useRead<T>(
       clearTimeout(again);
     };
   }, [key, turn, returns.value]);
+  useEffect(() => () => forgetPending(key), [key]);
   if (path === null) return { ...NOTHING, reload };
   // In the moment before the effect runs, the state is still that of the read before.
   const { data } = state;

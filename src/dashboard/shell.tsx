@@ -151,7 +151,7 @@ export function Shell() {
       <main id="main" class="main" tabIndex={-1}>
         <div class="main-head">
           <h1 ref={heading} tabIndex={-1} class="view-title">{current.title}</h1>
-          <PendingNote of={`${current.id} ${currentProject.value?.id}`} />
+          <PendingNote />
           {hasProject && <ControlBar controls={current.controls} />}
         </div>
         <DiskWarning />

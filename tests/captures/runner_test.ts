@@ -115,6 +115,7 @@ steps.set("works off what is due, and keeps what came of it", async (database) =
   assert.ok(signal instanceof AbortSignal);
   assert.deepEqual(request, {
     siteUrl: "https://shop.example",
+    siteUrlByOperator: false,
     trackedHosts: [],
     path: "/a",
     device: "desktop",

@@ -100,7 +100,9 @@ export function useTail(
   params: Params,
   { isHeld, isLive }: { isHeld: boolean; isLive: boolean },
 ): Tail {
-  const first = useRead<EventsReply>(PATH, { ...params, limit: PAGE_ROWS });
+  const first = useRead<EventsReply>(PATH, { ...params, limit: PAGE_ROWS }, {
+    isFollowed: true,
+  });
   const [stored, setLater] = useState<Later>(nothingYet(null));
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [isLoadingMore, setLoadingMore] = useState(false);
