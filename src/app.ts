@@ -208,6 +208,8 @@ function watchDisk(disk: DiskSpace | undefined, log: Log): { disk?: DiskGauges }
   return { disk: { freeBytes: () => disk.reading.freeBytes, level } };
 }
 
+const randomBytes = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
+
 async function createServices(
   config: Config,
   log: Log,
@@ -222,11 +224,7 @@ async function createServices(
     connectionsMax: WRITE_CONNECTIONS_MAX,
   });
   const now = Date.now;
-  const salts = createSalts(
-    database,
-    now,
-    (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-  );
+  const salts = createSalts(database, now, randomBytes);
   const budget = new BodyBudget(BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
   const writer: Writer = new Writer(database, {
     flushesAtOnce: database.engine === "postgres"
@@ -241,7 +239,11 @@ async function createServices(
   });
   const access = createAccess(config, database, now, controlToken);
   const reads = await openReadDatabase(config, database);
-  const fold = createFold(database, { log, observeFailure: (cause) => metrics.foldFailure(cause) });
+  const fold = createFold(database, {
+    log,
+    observeFailure: (cause) => metrics.foldFailure(cause),
+    isStopping: () => state.draining,
+  });
   const { readTimeoutMs } = config;
   const segments = new SegmentCache(HISTORY_CACHE_BYTES_MAX);
   return {

@@ -2,7 +2,7 @@ import { type DemoBatch, demoEvents, type DemoOptions } from "../demo/visitors/d
 import { SHOP_ORIGIN } from "../demo/shop.ts";
 import { partedAt, presentVisits } from "../demo/visitors/present.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
-import { callApi, type Connection, RequestRefused, withConnection } from "./connection.ts";
+import { callApi, type Connection, withConnection } from "./connection.ts";
 import { type Pictures, takeDemoPictures } from "./demo_pictures.ts";
 import { DEMO_PROJECT, provideDemoProject } from "./demo_project.ts";
 import { forEachInFlight, sendBatch, withTemporaryKey } from "./event_sender.ts";
@@ -16,8 +16,8 @@ const WEEKS_MAX = 104;
 const VISITORS_DEFAULT = 3_000;
 const VISITORS_MAX = 1_000_000;
 const SEED_MAX = 2 ** 31;
-/** Reads that may be given up for the sessions that they have to make first. */
-const FOLD_READS_MAX = 40;
+/** Reads in a row that find as many events pending as the one before. */
+const STANDSTILLS_MAX = 20;
 
 interface Summary {
   readonly project: string;
@@ -95,24 +95,28 @@ async function sendDemo(
 }
 
 /**
- * Asks until the events have become sessions, as every read does first, so that the dashboard
- * answers at once. What has been made by then stays made where a read is given up.
+ * Asks until all events are counted, so that the dashboard has them at once: every read counts for a
+ * while before it answers. What stays pending over some reads is left to the server.
  */
-async function awaitSessions(call: Call, connection: Connection, project: string): Promise<void> {
-  const progress = createProgress(call.print.terminal, "Making sessions", null, call.now);
-  progress.update(0, "");
+async function awaitCounted(
+  call: Call,
+  connection: Connection,
+  { project, events }: { readonly project: string; readonly events: number },
+): Promise<void> {
+  const progress = createProgress(call.print.terminal, "Counting", events, call.now);
+  const path = `/v1/live?project=${encodeURIComponent(project)}`;
   try {
-    for (let attempt = 1;; attempt++) {
-      try {
-        await callApi(connection, "GET", `/v1/live?project=${encodeURIComponent(project)}`);
-        return;
-      } catch (error) {
-        const isSlow = error instanceof RequestRefused && error.code === "read_timeout";
-        if (!isSlow || attempt === FOLD_READS_MAX || call.signal.aborted) throw error;
-      }
+    let before = Infinity;
+    for (let standstills = 0; standstills < STANDSTILLS_MAX;) {
+      call.signal.throwIfAborted();
+      const { pending } = await callApi<{ pending: number }>(connection, "GET", path);
+      if (pending === 0) return;
+      if (!call.print.json) progress.update(Math.max(0, events - pending), "");
+      standstills = pending < before ? 0 : standstills + 1;
+      before = pending;
     }
   } finally {
-    progress.end();
+    if (!call.print.json) progress.end();
   }
 }
 
@@ -129,7 +133,7 @@ async function seed(call: Call): Promise<void> {
     // A project of its own, so that invented visitors never mix with real ones.
     const project = named ?? await provideDemoProject(connection);
     const sent = await sendDemo(call, connection, project, demo);
-    await awaitSessions(call, connection, project);
+    await awaitCounted(call, connection, sent);
     const wantsPictures = named === null && !options.flag("no-pictures");
     const pictures = wantsPictures ? await takeDemoPictures(call, connection, project) : null;
     return { ...sent, pictures };

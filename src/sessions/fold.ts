@@ -44,6 +44,8 @@ export interface FoldOptions {
   readonly observeFailure?: (cause: string) => void;
   /** What one transaction may take. */
   readonly msMax?: number;
+  /** Whether the database is about to be closed: a turn that this ends has not failed. */
+  readonly isStopping?: () => boolean;
 }
 
 /** What came of one turn of a project. */
@@ -193,7 +195,7 @@ class ProjectsFold implements Fold {
     try {
       await this.#statistics.note(projectId, events);
     } catch (error) {
-      this.#options.log?.warn("statistics not updated", { cause: causeOf(error) });
+      this.#warn("statistics not updated", { cause: causeOf(error) });
     }
   }
 
@@ -220,7 +222,11 @@ class ProjectsFold implements Fold {
   #tell(error: unknown, where: { readonly projectId?: number; readonly events?: number } = {}) {
     // A full disk is told of once, by itself.
     if (error instanceof DiskFull) return;
-    this.#options.log?.warn("fold failed", { ...where, cause: causeOf(error) });
+    this.#warn("fold failed", { ...where, cause: causeOf(error) });
+  }
+
+  #warn(message: string, fields: Parameters<Log["warn"]>[1]): void {
+    if (!this.#options.isStopping?.()) this.#options.log?.warn(message, fields);
   }
 
   /** Whether the database answers after a failure, and has room: else it is to blame, not the events. */
