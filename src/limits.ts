@@ -25,6 +25,8 @@ export const SLICE_MS = 4;
 /** A body that brings its own key: nobody is authenticated while it is read. And of all of these at once. */
 export const KEYED_BODY_BYTES_MAX = 64 * KIBIBYTE;
 export const KEYED_BODIES_IN_FLIGHT_BYTES_MAX = 8 * MEBIBYTE;
+/** How long the refusal of a body that holds too much waits: who sends such bodies sends few. */
+export const EXCESS_PAUSE_MS = 1 * SECOND_MS;
 /**
  * What a body may hold, counted before any of it is parsed: commas and opening brackets, opening
  * brackets alone, and the former beside its events. An event of 20 KB with nothing but properties has

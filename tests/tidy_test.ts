@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ["http", "limits", "typed_command"],
   metrics: ["http"],
   auth: ["db", "http", "limits", "problem", "recent_cache"],
-  ingest: ["auth", "db", "http", "json_text", "limits", "problem", "recent_cache"],
+  ingest: ["auth", "db", "http", "json_text", "limits", "pause", "problem", "recent_cache"],
   histories: ["db", "json_text", "limits", "recent_cache"],
   sessions: [
     "db",

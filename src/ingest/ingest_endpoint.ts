@@ -14,12 +14,14 @@ import {
   BODY_WIRE_BYTES_MAX,
   CONTENT_TYPE_LENGTH_MAX,
   EVENTS_PER_REQUEST_MAX,
+  EXCESS_PAUSE_MS,
   IDENTIFIER_LENGTH_MAX,
   KEYED_BODY_BYTES_MAX,
   SCAN_STEP_BYTES,
   SLICE_MS,
   USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
+import { pause } from "../pause.ts";
 import { Problem } from "../problem.ts";
 import { type Envelope, EnvelopeScan, readEnvelope } from "./envelope.ts";
 import type { EventRow } from "./event_row.ts";
@@ -282,7 +284,7 @@ export async function ingestEvents(
   const limits = early === null ? KEYED_LIMITS : LIMITS;
   const budget = early === null ? services.budget.keyed : services.budget;
   const scan = new EnvelopeScan();
-  return await withBody(request, limits, budget, (part) => look(scan, part), async (bytes) => {
+  const reply = withBody(request, limits, budget, (part) => look(scan, part), async (bytes) => {
     const key = early ?? await authenticateOpenly(services.keys, scan.apiKey);
     const envelope = readEnvelope(bytes, scan);
     checkOrigin(key, request.headers.get("origin"));
@@ -301,4 +303,8 @@ export async function ingestEvents(
     const batch = await readBatch(services, envelope, arrival);
     return await store(services, batch, bytes.length);
   });
+  // Inflating 10 KB until they hold too much takes 0.6 ms. Fifty clients who did it as often as they
+  // were answered took the p99 of the others from 9 to 92 ms: the next answer lets them wait.
+  const { closing } = services.budget;
+  return await reply.finally(() => scan.excess === null ? null : pause(EXCESS_PAUSE_MS, closing));
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { KEYED_BODY_BYTES_MAX } from "../../src/limits.ts";
+import { EXCESS_PAUSE_MS, KEYED_BODY_BYTES_MAX } from "../../src/limits.ts";
 import { assertProblem, type Json, newEvent, sharedApp, type TestProject } from "../support/app.ts";
 
 const server = sharedApp();
@@ -55,6 +55,20 @@ Deno.test("body: a key in the query is as good as one in the header, whatever th
   assert.deepEqual([long.status, long.body.accepted], [200, 1]);
   const flood = `?${"a&".repeat(100_000)}key=${project.publicKey}`;
   assert.equal((await server.postRaw(project, body, { key: null, query: flood })).status, 200);
+});
+
+Deno.test("body: the refusal of one that holds too much waits, and holds nobody else up", async () => {
+  let isRefused = false;
+  const startedAt = performance.now();
+  const refused = server.postRaw(project, gzipped(manyArrays()), { headers: ZIPPED })
+    .then((reply) => {
+      isRefused = true;
+      return reply;
+    });
+  assert.equal((await server.post(project, [newEvent()])).status, 200);
+  assert.equal(isRefused, false, "others are answered meanwhile");
+  assertProblem(await refused, 413, "body_too_large");
+  assert.ok(performance.now() - startedAt >= EXCESS_PAUSE_MS - 1);
 });
 
 Deno.test("body: millions of arrays are refused before they are parsed, with a key and without", async () => {
