@@ -15,10 +15,8 @@ import {
   type ThrowawayPostgres,
 } from "../../tests/support/throwaway_postgres.ts";
 import { peakMemoryBytes } from "../process_figures.ts";
-import type { Felt, Row } from "./row.ts";
+import type { Engine, Felt, Row } from "./row.ts";
 import { Users } from "./users.ts";
-
-export type Engine = "postgres" | "embedded";
 
 /** One thing that somebody may do to a server, or that may befall it. */
 export interface Attack {

@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { API_KEY, pause } from "../../tests/support/server_process.ts";
 import type { LoadOrder, LoadResult } from "../load_worker.ts";
-import { type Attack, type Engine, type Field, PROJECT } from "./ground.ts";
+import { type Attack, type Field, PROJECT } from "./ground.ts";
+import type { Engine } from "./row.ts";
 import { feltOf } from "./row.ts";
 
 const READERS = 50;

@@ -1,4 +1,4 @@
-import type { Engine } from "./ground.ts";
+export type Engine = "postgres" | "embedded";
 
 /** What users got in one span of time. */
 export interface Felt {

@@ -1,5 +1,12 @@
-import { CART, CATEGORIES, HOME, PRODUCTS, SHOP_ORIGIN, SHOP_PORT } from "../demo/shop.ts";
-import { VIRAL_ARTICLE } from "../demo/shop.ts";
+import {
+  CART,
+  CATEGORIES,
+  HOME,
+  PRODUCTS,
+  SHOP_ORIGIN,
+  SHOP_PORT,
+  VIRAL_ARTICLE,
+} from "../demo/shop.ts";
 import { createShop, isShop } from "../demo/site/shop_site.ts";
 import { awaitJob, type JobReply, JOBS_PATH } from "./capture.ts";
 import type { Call } from "./command.ts";

@@ -148,8 +148,9 @@ async function seed(call: Call): Promise<void> {
   );
   const { pictures } = summary;
   if (pictures !== null) {
-    const missing = pictures.reason === null ? "" : ` Others are missing: ${pictures.reason}`;
-    print.remark(`${pictures.taken} pictures of its pages are behind the heat maps.${missing}`);
+    const { taken, reason } = pictures;
+    const told = taken === 0 ? "No picture is" : `${taken} pictures of its pages are`;
+    print.remark(`${told} behind the heat maps.${reason === null ? "" : ` Missing: ${reason}`}`);
   }
   print.remark(
     `\nNext: reload the dashboard and choose this project. If you are not signed in:\n\n` +

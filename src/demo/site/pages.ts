@@ -96,7 +96,9 @@ const BODIES: Readonly<Record<PageKind, (page: Page) => string>> = {
     }</a></aside></article>`,
   cart: (page) =>
     `<div class="bar">${heading(page)}</div><div id="rows"></div>
-    <p></p><button id="checkout">Check out</button><p></p>`,
+    <p></p><button id="checkout">Check out</button>
+    <p>Our <a href="/price-list.csv" download>price list</a> is a download, and
+    <a href="https://en.wikipedia.org/wiki/Coffee_roasting">more on roasting</a> an outbound link.</p>`,
   checkout: (page) =>
     `<div class="bar">${
       heading(page)
