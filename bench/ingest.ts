@@ -1,25 +1,30 @@
 /**
- * `deno task bench:ingest [--quick] [--attacks] [--json] [--rounds=N] [--against=FOLDER]`
+ * `deno task bench:ingest [--quick] [--attacks] [--json] [--rounds=N] [--sustained=SECONDS]
+ * [--random-ids] [--against=COMMIT|FOLDER]`
  *
- * How close the whole service comes to what PostgreSQL can take at all: COPY, the grouped INSERT and
- * the service store the same kind of rows in tables of their own, in turns, and the median of their
- * ratios counts, since machines are noisy. `--against` names another checkout, whose server takes its
- * turns too. Linux, with a PostgreSQL server installed. At the end, and with `--attacks` alone: what
- * legitimate clients notice of hostile ones.
+ * How close the whole service comes to what PostgreSQL can take at all, and what it takes for ever.
+ *
+ * Alone: COPY, the grouped INSERT and the service, whose projection is held meanwhile, store the same
+ * events in databases of their own, in turns, and the median of their ratios counts, since machines
+ * are noisy. COPY goes into the wide table of rows that the first migration makes. Sustained: the
+ * service with its projection, until every event is counted (`--sustained=120`: the load lasts two
+ * minutes), on both engines. `--random-ids`: turns with ids of version 4 too. `--against` names a
+ * commit, or another checkout, whose server takes its turns too. Linux, with a PostgreSQL server
+ * installed. At the end, and with `--attacks` alone: what legitimate clients notice of hostile ones.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { migrate } from "../src/db/migrate.ts";
 import { MIGRATIONS } from "../src/db/migrations.ts";
-import { openEmbedded } from "../src/db/embedded.ts";
 import { openPostgres } from "../src/db/postgres.ts";
-import type { Database, Sql } from "../src/db/sql.ts";
+import type { Database } from "../src/db/sql.ts";
 import {
   freshDatabase,
   startPostgres,
   type ThrowawayPostgres,
 } from "../tests/support/throwaway_postgres.ts";
 import { attackedLines, type AttackedLoad, measureAttacked } from "./attacked.ts";
+import { openCheckout } from "./checkout.ts";
 import { type Report, reportText, type Round } from "./ingest_report.ts";
 import { loadLastMinute, machineLine, peakMemoryBytes } from "./process_figures.ts";
 import {
@@ -38,7 +43,8 @@ import {
   type TypicalRow,
   typicalRows,
 } from "./stored_rows.ts";
-import { EVENT_KINDS } from "./typical_events.ts";
+import { holdProjection, storeFigures } from "./store_figures.ts";
+import { measureSustained, measureSustainedEmbedded, type Sustained } from "./sustained.ts";
 
 interface Sizes {
   readonly rounds: number;
@@ -46,7 +52,8 @@ interface Sizes {
   readonly eventsPerRound: number;
   readonly warmUpEvents: number;
   readonly singles: number;
-  readonly rowsPerKind: number;
+  /** How long the load lasts that is to be projected too. */
+  readonly sustainedSeconds: number;
 }
 
 const FULL: Sizes = {
@@ -54,14 +61,14 @@ const FULL: Sizes = {
   eventsPerRound: 350_000,
   warmUpEvents: 50_000,
   singles: 3_000,
-  rowsPerKind: 50_000,
+  sustainedSeconds: 15,
 };
 const QUICK: Sizes = {
   rounds: 1,
   eventsPerRound: 60_000,
   warmUpEvents: 10_000,
   singles: 500,
-  rowsPerKind: 10_000,
+  sustainedSeconds: 4,
 };
 
 const BATCH_EVENTS = 10;
@@ -100,20 +107,19 @@ function open(url: string): Database {
   return openPostgres(url, options);
 }
 
-/** A database of its own with the product's schema. */
-async function schemaDatabase(cluster: ThrowawayPostgres): Promise<{ url: string; sql: Database }> {
+/** A database of its own with the product's schema, or the first of it alone. */
+async function schemaDatabase(
+  cluster: ThrowawayPostgres,
+  migrations = MIGRATIONS,
+): Promise<{ url: string; sql: Database }> {
   const { url } = await freshDatabase(cluster);
   const sql = open(url);
-  await migrate(sql, MIGRATIONS);
+  await migrate(sql, migrations);
   return { url, sql };
 }
 
-async function eventBytes(sql: Sql): Promise<{ events: number; bytes: number }> {
-  const [row] = await sql.query<{ events: number; bytes: number }>(
-    "SELECT (SELECT count(*) FROM events) AS events, pg_total_relation_size('events') AS bytes",
-  );
-  return row!;
-}
+/** The wide table of rows, whatever the product stores today: the limit that it is compared with. */
+const WIDE_ROWS = MIGRATIONS.slice(0, 1);
 
 const loadOf = (events: number) => ({
   connections: CONNECTIONS,
@@ -131,10 +137,11 @@ interface Bench {
   readonly folder: string;
   readonly cluster: ThrowawayPostgres;
   readonly rows: readonly TypicalRow[];
+  readonly randomIds: boolean;
 }
 
 async function compareCopyWays({ sizes, folder, cluster, rows }: Bench) {
-  const { url, sql } = await schemaDatabase(cluster);
+  const { url, sql } = await schemaDatabase(cluster, WIDE_ROWS);
   const measured: { way: CopyWay; rowsPerSecond: number }[] = [];
   // Uncounted: from then on the log's files are there to be used again, as in a server that has run
   // for a while. Making them halves the rate of whoever comes first.
@@ -151,7 +158,9 @@ async function compareCopyWays({ sizes, folder, cluster, rows }: Bench) {
   return measured.sort((a, b) => b.rowsPerSecond - a.rowsPerSecond);
 }
 
-/** A server on a database of its own. Every run checks that as many rows were added as were accepted. */
+/**
+ * A server on a database of its own. Every run checks that as many events were added as were accepted.
+ */
 class MeasuredService {
   private constructor(
     readonly bench: Bench,
@@ -166,13 +175,18 @@ class MeasuredService {
     return new MeasuredService(bench, open(url), server);
   }
 
+  /** Ingestion alone: nothing is projected meanwhile. */
   async measure(order: Parameters<typeof measureLoad>[2]): Promise<MeasuredLoad> {
-    const before = await eventBytes(this.sql);
+    const before = await storeFigures(this.sql);
     await this.sql.query("CHECKPOINT");
     const measured = await measureLoad(this.server, this.bench.cluster.pid, order);
-    const stored = (await eventBytes(this.sql)).events - before.events;
-    if (stored !== measured.accepted) {
-      throw new Error(`${measured.accepted} events were accepted, ${stored} are stored`);
+    const after = await storeFigures(this.sql);
+    for (const what of ["events", "pending"] as const) {
+      if (after[what] - before[what] !== measured.accepted) {
+        throw new Error(
+          `${measured.accepted} were accepted, ${after[what] - before[what]} are ${what}`,
+        );
+      }
     }
     return measured;
   }
@@ -190,7 +204,7 @@ async function measureRounds(
   against: MeasuredService | null,
 ): Promise<Round[]> {
   const { sizes, folder, cluster, rows } = bench;
-  const copied = await schemaDatabase(cluster);
+  const copied = await schemaDatabase(cluster, WIDE_ROWS);
   const inserted = await schemaDatabase(cluster);
   const rounds: Round[] = [];
   for (const one of [service, against]) await one?.measure(loadOf(sizes.warmUpEvents));
@@ -209,12 +223,17 @@ async function measureRounds(
     say(`round ${i}, service`, measured.eventsPerSecond);
     const other = await against?.measure(loadOf(sizes.eventsPerRound)) ?? null;
     if (other !== null) say(`round ${i}, the other checkout`, other.eventsPerSecond);
+    const random = bench.randomIds
+      ? await service.measure({ ...loadOf(sizes.eventsPerRound), randomIds: true })
+      : null;
+    if (random !== null) say(`round ${i}, random ids`, random.eventsPerSecond);
     rounds.push({
       copyRowsPerSecond,
       fastestCopyRowsPerSecond,
       insertRowsPerSecond,
       service: measured,
       against: other,
+      random,
     });
   }
   await copied.sql.close();
@@ -222,79 +241,78 @@ async function measureRounds(
   return rounds;
 }
 
-async function measureKinds({ sizes, folder, cluster, rows }: Bench) {
-  const { url, sql } = await schemaDatabase(cluster);
-  const bytes: Record<string, number> = {};
-  for (const kind of EVENT_KINDS) {
-    await sql.query("TRUNCATE events");
-    const ofKind = rows.filter((row) => row.kind === kind);
-    await measureCopy(url, folder, COPY_WAYS[0]!, freshRows(ofKind, sizes.rowsPerKind));
-    bytes[kind] = (await eventBytes(sql)).bytes / sizes.rowsPerKind;
+/** Rounds of the service, and of the other checkout, with their projections. */
+async function measureKeepingPace(bench: Bench, checkouts: readonly string[]) {
+  const { sizes, cluster } = bench;
+  const order = {
+    connections: CONNECTIONS,
+    batchEvents: BATCH_EVENTS,
+    seconds: sizes.sustainedSeconds,
+  };
+  const services = await Promise.all(checkouts.map((each) => MeasuredService.start(bench, each)));
+  const postgres: Sustained[][] = checkouts.map(() => []);
+  const embedded: Sustained[][] = checkouts.map(() => []);
+  let embeddedPeakMemoryBytes = 0;
+  const sayOf = (engine: string, i: number, one: Sustained) =>
+    say(`${engine}, sustained${i === 0 ? "" : ", the other checkout"}`, one.eventsPerSecond);
+  for (let round = 0; round < sizes.rounds; round++) {
+    for (const [i, { server, sql }] of services.entries()) {
+      const one = await measureSustained(server, sql, cluster.pid, order);
+      sayOf("PostgreSQL", i, one);
+      postgres[i]!.push(one);
+    }
   }
-  await sql.close();
-  return bytes;
+  for (const service of services) await service.stop();
+  for (let round = 0; round < sizes.rounds; round++) {
+    for (const [i, checkout] of checkouts.entries()) {
+      const dataDir = await Deno.makeTempDir({ dir: bench.folder });
+      const one = await measureSustainedEmbedded(checkout, dataDir, order, ({ pid }) => {
+        if (i === 0) {
+          embeddedPeakMemoryBytes = Math.max(embeddedPeakMemoryBytes, peakMemoryBytes(pid));
+        }
+      });
+      sayOf("embedded", i, one);
+      embedded[i]!.push(one);
+      await Deno.remove(dataDir, { recursive: true });
+    }
+  }
+  return { postgres, embedded, embeddedPeakMemoryBytes };
 }
 
-async function measureEmbedded(sizes: Sizes, folder: string): Promise<Report["embedded"]> {
-  const dataDir = await Deno.makeTempDir({ dir: folder });
-  // The first start makes the database with an engine of its own, and its memory is given back.
-  const first = await startServer(repository, null, dataDir);
-  const firstStartPeakMemoryBytes = peakMemoryBytes(first.pid);
-  await first.stop();
-  const server = await startServer(repository, null, dataDir);
-  let measured: MeasuredLoad;
-  let serverPeakMemoryBytes: number;
-  const warmUp = loadOf(sizes.warmUpEvents);
-  try {
-    await measureLoad(server, null, warmUp);
-    measured = await measureLoad(server, null, loadOf(sizes.eventsPerRound));
-    say("embedded engine", measured.eventsPerSecond);
-    serverPeakMemoryBytes = peakMemoryBytes(server.pid);
-  } finally {
-    await server.stop();
-  }
-  const database = await openEmbedded(dataDir);
-  const { events, bytes } = await eventBytes(database);
-  await database.close();
-  const accepted = measured.accepted + sizes.warmUpEvents;
-  if (events !== accepted) throw new Error(`${accepted} were accepted, ${events} are stored`);
-  const bytesPerEvent = bytes / events;
-  return { ...measured, bytesPerEvent, serverPeakMemoryBytes, firstStartPeakMemoryBytes };
+/** Ingestion with the projection held, against COPY. */
+async function measureAlone(bench: Bench, fastestCopy: CopyWay, checkouts: readonly string[]) {
+  const [service, against] = await Promise.all(
+    checkouts.map((each) => MeasuredService.start(bench, each)),
+  );
+  const releases = await Promise.all(
+    [service, against].map((one) => one && holdProjection(one.sql, PROJECT_ID)),
+  );
+  const rounds = await measureRounds(bench, fastestCopy, service!, against ?? null);
+  const singles = await service!.measure({
+    connections: 1,
+    batchEvents: 1,
+    requests: bench.sizes.singles,
+  });
+  const serverPeakMemoryBytes = peakMemoryBytes(service!.server.pid);
+  for (const release of releases) await release?.();
+  await service!.stop();
+  await against?.stop();
+  return { rounds, singles, serverPeakMemoryBytes };
 }
 
 async function measureAll(
   bench: Bench,
   machine: string,
-  otherCheckout: string | undefined,
+  checkouts: readonly string[],
 ): Promise<Report> {
   const before = loadLastMinute();
   const copyWays = await compareCopyWays(bench);
-  const service = await MeasuredService.start(bench, repository);
-  const against = otherCheckout === undefined
-    ? null
-    : await MeasuredService.start(bench, otherCheckout);
-  const { sizes } = bench;
-  const rounds = await measureRounds(bench, copyWays[0]!.way, service, against);
-  const singles = await service.measure({
-    connections: 1,
-    batchEvents: 1,
-    requests: sizes.singles,
-  });
-  const serverPeakMemoryBytes = peakMemoryBytes(service.server.pid);
-  const { events, bytes } = await eventBytes(service.sql);
-  await service.stop();
-  await against?.stop();
   return {
     machine,
     settings: SERVER_SETTINGS,
     copyWays: copyWays.map(({ way, rowsPerSecond }) => ({ way: describeCopy(way), rowsPerSecond })),
-    rounds,
-    singles,
-    serverPeakMemoryBytes,
-    storedEvents: events,
-    bytesPerEvent: bytes / events,
-    bytesPerEventByKind: await measureKinds(bench),
-    embedded: await measureEmbedded(sizes, bench.folder),
+    ...await measureAlone(bench, copyWays[0]!.way, checkouts),
+    sustained: await measureKeepingPace(bench, checkouts),
     loadAverage: [before, loadLastMinute()],
   };
 }
@@ -323,29 +341,35 @@ const { values: options } = parseArgs({
     attacks: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    "random-ids": { type: "boolean", default: false },
     rounds: { type: "string" },
+    sustained: { type: "string" },
     against: { type: "string" },
   },
 });
 
 const sizes = options.quick ? QUICK : FULL;
 const folder = await Deno.makeTempDir({ prefix: "footfall-bench-" });
+const against = options.against === undefined
+  ? null
+  : await openCheckout(repository, options.against, folder);
 const cluster = await startPostgres();
 try {
   const version = await configured(cluster);
   const bench: Bench = {
-    sizes: options.rounds === undefined ? sizes : { ...sizes, rounds: Number(options.rounds) },
+    sizes: {
+      ...sizes,
+      rounds: Number(options.rounds ?? sizes.rounds),
+      sustainedSeconds: Number(options.sustained ?? sizes.sustainedSeconds),
+    },
     folder,
     cluster,
     rows: await typicalRows(TYPICAL_BATCHES, PROJECT_ID),
+    randomIds: options["random-ids"],
   };
-  const report = options.attacks
-    ? null
-    : await measureAll(bench, machineLine(version), options.against);
-  const attacked = await measureAttacks(
-    bench,
-    options.attacks ? options.against ?? repository : repository,
-  );
+  const checkouts = [repository, ...(against === null ? [] : [against.folder])];
+  const report = options.attacks ? null : await measureAll(bench, machineLine(version), checkouts);
+  const attacked = await measureAttacks(bench, options.attacks ? checkouts.at(-1)! : repository);
   if (options.json) console.log(JSON.stringify({ ...report, attacked }, null, 2));
   else {
     if (report !== null) console.log(reportText(report));
@@ -353,5 +377,6 @@ try {
   }
 } finally {
   await cluster.remove();
+  await against?.[Symbol.asyncDispose]();
   await Deno.remove(folder, { recursive: true });
 }

@@ -1,4 +1,5 @@
 import type { MeasuredLoad } from "./server_process.ts";
+import type { Sustained } from "./sustained.ts";
 
 /** What each way stored in one round, in rows per second or as a load. */
 export interface Round {
@@ -10,6 +11,8 @@ export interface Round {
   readonly service: MeasuredLoad;
   /** The server of another checkout, where one was named. */
   readonly against: MeasuredLoad | null;
+  /** With random ids, where that was asked for. */
+  readonly random: MeasuredLoad | null;
 }
 
 export interface Report {
@@ -20,14 +23,11 @@ export interface Report {
   readonly rounds: readonly Round[];
   readonly singles: MeasuredLoad;
   readonly serverPeakMemoryBytes: number;
-  readonly storedEvents: number;
-  readonly bytesPerEvent: number;
-  readonly bytesPerEventByKind: Readonly<Record<string, number>>;
-  readonly embedded: MeasuredLoad & {
-    readonly bytesPerEvent: number;
-    readonly serverPeakMemoryBytes: number;
-    /** Of the start that makes the database. */
-    readonly firstStartPeakMemoryBytes: number;
+  /** By engine: the rounds of the service, then those of the other checkout. */
+  readonly sustained: {
+    readonly postgres: readonly (readonly Sustained[])[];
+    readonly embedded: readonly (readonly Sustained[])[];
+    readonly embeddedPeakMemoryBytes: number;
   };
   /** Of the minute before the benchmark, and of its last one. */
   readonly loadAverage: readonly [before: number, after: number];
@@ -61,7 +61,13 @@ function typicalLoad(loads: readonly MeasuredLoad[]): MeasuredLoad {
   return sorted[sorted.length >> 1]!;
 }
 
-function loadLines(name: string, rounds: readonly Round[], of: (round: Round) => MeasuredLoad) {
+type Line = readonly [name: string, value: string];
+
+function loadLines(
+  name: string,
+  rounds: readonly Round[],
+  of: (round: Round) => MeasuredLoad,
+): Line[] {
   const load = typicalLoad(rounds.map(of));
   const share = (limit: (round: Round) => number) => {
     const ratios = rounds.map((round) => of(round).eventsPerSecond / limit(round));
@@ -76,14 +82,58 @@ function loadLines(name: string, rounds: readonly Round[], of: (round: Round) =>
   ];
 }
 
+function ratios(ours: readonly number[], others: readonly number[]): string {
+  const each = ours.map((value, i) => value / others[i]!);
+  return `${median(each).toFixed(2)} (${each.map((ratio) => ratio.toFixed(2)).join(", ")})`;
+}
+
+function sustainedLines(name: string, rounds: readonly Sustained[]): Line[] {
+  const middle = (of: (one: Sustained) => number) => median(rounds.map(of));
+  return [
+    [`${name}, sustained`, `${count(middle((one) => one.eventsPerSecond))} events/s`],
+    [
+      `  taken in ${count(middle((one) => one.load.seconds))} s, pending then, counted after`,
+      `${count(middle((one) => one.load.eventsPerSecond))} events/s, ${
+        count(middle((one) => one.pending))
+      }, ${middle((one) => one.emptyAfterSeconds).toFixed(1)} s`,
+    ],
+    ["  processor time per 1,000 events, as they came", costs(rounds.map((one) => one.load))],
+    [
+      "  bytes per event, of them the journal, and of the log",
+      [
+        middle((one) => one.bytesPerEvent),
+        middle((one) => one.journalBytesPerEvent),
+        middle((one) => one.walBytesPerEvent),
+      ].map(count).join(", "),
+    ],
+  ];
+}
+
+function sustainedOf(name: string, [own, others]: readonly (readonly Sustained[])[]): Line[] {
+  const lines = sustainedLines(name, own ?? []);
+  if (own === undefined || others === undefined) return lines;
+  const rates = (rounds: readonly Sustained[]) => rounds.map((one) => one.eventsPerSecond);
+  return [
+    ...lines,
+    ...sustainedLines(`${name}, other checkout`, others),
+    ["  sustained, service to other checkout", ratios(rates(own), rates(others))],
+  ];
+}
+
 /** The report as a table for people. */
 export function reportText(report: Report): string {
-  const { rounds, singles, embedded } = report;
+  const { rounds, singles, sustained } = report;
   const settings = Object.entries(report.settings).map(([name, value]) => `${name}=${value}`);
   const inserts = median(rounds.map((round) => round.insertRowsPerSecond));
-  const others = rounds.flatMap(({ against }) => against === null ? [] : [against]);
-  const lines = [
-    ...report.copyWays.map(({ way, rowsPerSecond }) => [
+  const rates = (of: (round: Round) => MeasuredLoad | null) =>
+    rounds.flatMap((round) => of(round)?.eventsPerSecond ?? []);
+  const [own, others, random] = [
+    rates(({ service }) => service),
+    rates(({ against }) => against),
+    rates((round) => round.random),
+  ];
+  const lines: Line[] = [
+    ...report.copyWays.map(({ way, rowsPerSecond }): Line => [
       `${way}, empty table`,
       `${count(rowsPerSecond)} events/s`,
     ]),
@@ -96,26 +146,19 @@ export function reportText(report: Report): string {
       `${count(median(rounds.map((round) => round.fastestCopyRowsPerSecond)))} events/s`,
     ],
     ["grouped INSERT, 2 connections, 1,000 rows", `${count(inserts)} events/s`],
-    ...loadLines("service", rounds, (round) => round.service),
+    ...loadLines("service alone", rounds, (round) => round.service),
     ["  peak memory of the server", mebibytes(report.serverPeakMemoryBytes)],
-    ...(others.length === 0
-      ? []
-      : loadLines("other checkout", rounds, (round) => round.against ?? round.service)),
-    ["service, one event at a time: p50, p99", `${ms(singles.p50Ms)}, ${ms(singles.p99Ms)}`],
-    [
-      `bytes per event with all indexes, ${count(report.storedEvents)} events`,
-      count(report.bytesPerEvent),
-    ],
-    ...Object.entries(report.bytesPerEventByKind).map(([kind, bytes]) => [
-      `  ${kind}`,
-      count(bytes),
+    ...(others.length === 0 ? [] : [
+      ...loadLines("other checkout alone", rounds, (round) => round.against ?? round.service),
+      ["  alone, service to other checkout", ratios(own, others)] as const,
     ]),
-    ["embedded engine, 10-event batches", `${count(embedded.eventsPerSecond)} events/s`],
-    ["  latency p50, p99", `${ms(embedded.p50Ms)}, ${ms(embedded.p99Ms)}`],
-    ["  processor time per 1,000 events", costs([embedded])],
-    ["  bytes per event", count(embedded.bytesPerEvent)],
-    ["  peak memory of the server", mebibytes(embedded.serverPeakMemoryBytes)],
-    ["  peak memory of the very first start", mebibytes(embedded.firstStartPeakMemoryBytes)],
+    ...(random.length === 0 ? [] : [
+      ["random ids, as a share of time-ordered ones", ratios(random, own)] as const,
+    ]),
+    ["service alone, one event at a time: p50, p99", `${ms(singles.p50Ms)}, ${ms(singles.p99Ms)}`],
+    ...sustainedOf("PostgreSQL", sustained.postgres),
+    ...sustainedOf("embedded engine", sustained.embedded),
+    ["  peak memory of the embedded server", mebibytes(sustained.embeddedPeakMemoryBytes)],
   ];
   const [before, after] = report.loadAverage;
   return [
@@ -123,6 +166,6 @@ export function reportText(report: Report): string {
     `Settings: ${settings.join(", ")}`,
     `Load average: ${before.toFixed(2)} before, ${after.toFixed(2)} at the end`,
     "",
-    ...lines.map(([name = "", value = ""]) => `${name.padEnd(56)}${value}`),
+    ...lines.map(([name, value]) => `${name.padEnd(56)}${value}`),
   ].join("\n");
 }

@@ -25,7 +25,11 @@ export interface LoadOrder {
   readonly apiKey: string;
   readonly connections: number;
   readonly batchEvents: number;
-  readonly requests: number;
+  /** How many, or for how long. */
+  readonly requests?: number;
+  readonly seconds?: number;
+  /** Random ids (version 4) instead of those that begin with the time. */
+  readonly randomIds?: boolean;
   /** A steady pace, whatever the replies take. Absent: as fast as the replies come. */
   readonly eventsPerSecond?: number;
 }
@@ -87,7 +91,7 @@ function prepareRequests(order: LoadOrder): PreparedRequest[] {
   });
 }
 
-function patch(request: PreparedRequest, visitor: number): void {
+function patch(request: PreparedRequest, visitor: number, randomIds: boolean): void {
   const { bytes } = request;
   const nowMs = Date.now();
   const time = encoder.encode(new Date(nowMs).toISOString());
@@ -95,7 +99,10 @@ function patch(request: PreparedRequest, visitor: number): void {
   bytes.set(encoder.encode(visitorAddress(visitor)), request.addressAt);
   for (const at of request.anonymousIdsAt) bytes.set(anonymousId, at);
   for (const at of request.timesAt) bytes.set(time, at);
-  for (const at of request.eventIdsAt) writeEventId(bytes, at, nowMs);
+  for (const at of request.eventIdsAt) {
+    if (randomIds) bytes.set(encoder.encode(crypto.randomUUID()), at);
+    else writeEventId(bytes, at, nowMs);
+  }
 }
 
 /**
@@ -137,18 +144,20 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   );
   for (const connection of connections) connection.setNoDelay(true);
   const expected = `"accepted":${order.batchEvents},"duplicates":0,"rejected":[]`;
-  const latencies = new Float64Array(order.requests);
+  const latencies: number[] = [];
   const cpuAtStart = processCpuSeconds("self");
   const msPerRequest = order.eventsPerSecond === undefined
     ? null
     : 1000 * order.batchEvents / order.eventsPerSecond;
   const startedAt = performance.now();
+  const requestsMax = order.requests ?? Infinity;
+  const endsAt = startedAt + 1000 * (order.seconds ?? Infinity);
   let sent = 0;
   await Promise.all(connections.map(async (connection) => {
     const buffer = new Uint8Array(16 * 1024);
     let visitor = 0;
     let batchesLeft = 0;
-    while (sent < order.requests) {
+    while (sent < requestsMax && performance.now() < endsAt) {
       const index = sent++;
       const dueAt = msPerRequest === null ? null : await untilDue(startedAt + index * msPerRequest);
       if (batchesLeft-- === 0) {
@@ -157,22 +166,22 @@ async function run(order: LoadOrder): Promise<LoadResult> {
       }
       const kept = Math.floor(Math.random() * REQUESTS_PER_USER_AGENT);
       const request = requests[visitor % USER_AGENTS + USER_AGENTS * kept]!;
-      patch(request, visitor);
+      patch(request, visitor, order.randomIds ?? false);
       // A copy, since another connection may patch the same request while this one is written.
       const bytes = request.bytes.slice();
       const sentAt = dueAt ?? performance.now();
       await writeAll(connection, bytes);
       const reply = await readReply(connection, buffer);
-      latencies[index] = performance.now() - sentAt;
+      latencies.push(performance.now() - sentAt);
       if (!reply.startsWith("HTTP/1.1 200 ") || !reply.includes(expected)) throw new Error(reply);
     }
     connection.close();
   }));
   const seconds = (performance.now() - startedAt) / 1000;
-  latencies.sort();
-  const percentile = (share: number) => latencies[Math.floor(share * (order.requests - 1))]!;
+  latencies.sort((a, b) => a - b);
+  const percentile = (share: number) => latencies[Math.floor(share * (latencies.length - 1))]!;
   return {
-    accepted: order.requests * order.batchEvents,
+    accepted: latencies.length * order.batchEvents,
     seconds,
     p50Ms: percentile(0.5),
     p99Ms: percentile(0.99),

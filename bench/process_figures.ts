@@ -35,8 +35,17 @@ export function treeCpuSeconds(pid: number): number {
 
 /** The most memory that a process has had resident, in bytes. */
 export function peakMemoryBytes(pid: number): number {
+  return statusBytes(pid, "VmHWM");
+}
+
+/** The memory that a process has resident, in bytes. */
+export function residentMemoryBytes(pid: number): number {
+  return statusBytes(pid, "VmRSS");
+}
+
+function statusBytes(pid: number, field: "VmHWM" | "VmRSS"): number {
   const status = Deno.readTextFileSync(`/proc/${pid}/status`);
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024;
 }
 
 /** One line that names what the figures were measured on. */

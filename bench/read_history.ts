@@ -10,7 +10,10 @@ import { createProgress } from "../src/commands/progress.ts";
 import { processTerminal } from "../src/commands/terminal.ts";
 import { arrayLiteral, type Database, type Param, type Sql } from "../src/db/sql.ts";
 import { DAY_MS } from "../src/limits.ts";
-import { createFold } from "../src/sessions/fold.ts";
+import { insertEvents } from "../src/ingest/event_insert.ts";
+import { createProjection } from "../src/projection/projection.ts";
+import { EVENT_COLUMN_TYPES, type EventRow } from "../src/store/event_row.ts";
+import { rowOf, toldColumns } from "../src/upgrade/earlier_rows.ts";
 import { AGENTS, PATHS, PLACES, SOURCES } from "./read_history_sources.ts";
 
 export interface History {
@@ -31,10 +34,8 @@ const EVENTS_PER_ACTOR = 20;
 const EVENTS_PER_SESSION = 5;
 /** floor(−ln(1 − u) · scale) is geometric, of mean 1 / (e^(1 / scale) − 1): here of the other four. */
 const OTHER_EVENTS_SCALE = 1 / Math.log(1 + 1 / (EVENTS_PER_SESSION - 1));
-/** Of one INSERT: about 50,000 events. */
+/** Made at once: about 50,000 events. */
 const SESSIONS_PER_SLICE = 10_000;
-/** As many as the server stores with one mark under full load. */
-const EVENTS_PER_MARK = 2_000;
 const PROGRESS_MS = 1_000;
 
 type Column = readonly [name: string, type: string];
@@ -150,7 +151,7 @@ happened AS MATERIALIZED (
 )`;
 
 // Most clicks hit one of forty elements of a page.
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly (readonly [name: keyof EventRow, value: string])[] = [
   ["occurred_at", "to_timestamp(at_ms / 1000.0)"],
   ["received_at", "to_timestamp((at_ms + 500 + floor(5000 * v)) / 1000.0)"],
   ["pointer_x", "CASE WHEN kind = 'click' THEN round((element / 43.0 + 0.04 * u)::numeric, 4) END"],
@@ -235,18 +236,27 @@ WITH ${HAPPENED}, whole AS (
   JOIN history.sources o ON o.n = placed.source
   JOIN history.paths t ON t.n = placed.path_n
 ), stored AS (
-  INSERT INTO events (pointer_y, ${COLUMNS.map(([name]) => name).join(", ")})
-  SELECT ${POINTER_Y}, ${COLUMNS.map(([, value]) => value).join(", ")}
-  FROM whole ORDER BY at_ms
-  RETURNING event_id
-), marked AS (
-  INSERT INTO fold_marks (project_id, event_count, event_ids)
-  SELECT $4::int, count(*), array_agg(event_id)
-  FROM (SELECT event_id, (row_number() OVER () - 1) / ${EVENTS_PER_MARK} AS part FROM stored) AS numbered
-  GROUP BY part ORDER BY part
-  RETURNING event_count
+  SELECT ${POINTER_Y} AS pointer_y, at_ms, ${
+  COLUMNS.map(([name, value]) => `(${value})::${EVENT_COLUMN_TYPES[name]} AS ${name}`).join(", ")
+}
+  FROM whole
 )
-SELECT sum(event_count)::int AS events FROM marked`;
+SELECT ${toldColumns(["pointer_y", ...COLUMNS.map(([name]) => name)])}
+FROM stored e ORDER BY e.at_ms`;
+
+const NO_VALUES = Object.fromEntries(
+  Object.keys(EVENT_COLUMN_TYPES).map((name) => [name, null]),
+) as unknown as EventRow;
+/** Events of one flush of the writer. */
+const EVENTS_PER_FLUSH = 2_000;
+
+/** Stores rows as the writer does. */
+async function storeRows(sql: Database, rows: readonly EventRow[]): Promise<void> {
+  for (let from = 0; from < rows.length; from += EVENTS_PER_FLUSH) {
+    const flush = rows.slice(from, from + EVENTS_PER_FLUSH);
+    await insertEvents(sql, flush.sort((a, b) => a.event_id < b.event_id ? -1 : 1));
+  }
+}
 
 /** Tells how far it is: a bar for a person, else a line every tenth. */
 function createReport(label: string, total: number) {
@@ -273,7 +283,7 @@ function createReport(label: string, total: number) {
   };
 }
 
-/** Stores the history and its marks. The same sizes make the same visitors in every run. */
+/** Stores the history in the journal. The same sizes make the same visitors in every run. */
 export async function storeHistory(sql: Database, history: History): Promise<Pace> {
   const { events, days, endMs, projectId } = history;
   const spanMs = days * DAY_MS;
@@ -292,38 +302,33 @@ export async function storeHistory(sql: Database, history: History): Promise<Pac
   const report = createReport("history", events);
   let stored = 0;
   for (let first = 1; first <= sessions; first += SESSIONS_PER_SLICE) {
-    stored += await sql.transaction(async (tx) => {
+    const rows = await sql.transaction(async (tx) => {
       await tx.script(
-        `SET LOCAL work_mem = '256MB'; SET LOCAL synchronous_commit = off; SET LOCAL jit = off;
-        SELECT setseed(${first / sessions})`,
+        `SET LOCAL work_mem = '256MB'; SET LOCAL jit = off; SELECT setseed(${first / sessions})`,
       );
       const last = first + SESSIONS_PER_SLICE - 1;
-      const [slice] = await tx.query<{ events: number }>(STORE_SLICE, [
-        first,
-        last,
-        endMs,
-        projectId,
-      ]);
-      return slice!.events;
+      return await tx.query(STORE_SLICE, [first, last, endMs, projectId]);
     });
+    await storeRows(sql, rows.map((row) => ({ ...NO_VALUES, ...rowOf(row) })));
+    stored += rows.length;
     report.update(stored);
   }
   await sql.script("DROP SCHEMA history CASCADE");
-  await sql.query("VACUUM ANALYZE events");
   return report.end(stored);
 }
 
-/** Folds all that is marked, as the server would on its next read. */
-export async function foldHistory(sql: Database, projectId: number): Promise<Pace> {
+/** Projects all that is pending, as the server would on its next read. */
+export async function projectHistory(sql: Database, projectId: number): Promise<Pace> {
   const pending = async () => {
     const [row] = await sql.query<{ events: number }>(
-      "SELECT coalesce(sum(event_count), 0)::int AS events FROM fold_marks WHERE project_id = $1::int",
+      `SELECT coalesce(sum(event_count), 0)::int AS events FROM journal
+      WHERE project_id = $1::int AND projected_at IS NULL`,
       [projectId],
     );
     return row!.events;
   };
   const events = await pending();
-  const report = createReport("fold", events);
+  const report = createReport("projection", events);
   let folded = false;
   const watch = async () => {
     while (!folded) {
@@ -331,7 +336,7 @@ export async function foldHistory(sql: Database, projectId: number): Promise<Pac
       await new Promise((resolve) => setTimeout(resolve, PROGRESS_MS));
     }
   };
-  const folding = createFold(sql).catchUp(projectId).finally(() => folded = true);
+  const folding = createProjection(sql).catchUp(projectId).finally(() => folded = true);
   await Promise.all([folding, watch()]);
   const left = await pending();
   if (left > 0) throw new Error(`${left} events are not folded`);

@@ -2,7 +2,7 @@ import type { Pace } from "./read_history.ts";
 import type { StatementPlan } from "./read_plans.ts";
 import { nameOfSet, type ReadSet } from "./read_requests.ts";
 import type { MeasuredSet } from "./read_server.ts";
-import { type Sizes, type TableSize, totalBytes } from "./read_sizes.ts";
+import { type TableSize, totalBytes } from "./read_sizes.ts";
 
 export interface ExplainedSet {
   readonly set: ReadSet;
@@ -17,8 +17,8 @@ export interface HistoryReport {
   readonly actors: number;
   readonly days: number;
   readonly stored: Pace;
-  readonly folded: Pace;
-  readonly sizes: Sizes;
+  readonly projected: Pace;
+  readonly sizes: readonly TableSize[];
   readonly sets: readonly MeasuredSet[];
   readonly explained: readonly ExplainedSet[];
   /** What was left out, and why. */
@@ -93,14 +93,10 @@ function sizeLines({ events, sizes }: HistoryReport): string[] {
     mebibytes(size.toastBytes),
     (totalBytes(size) / events).toFixed(1),
   ];
-  const made = sizes.others.reduce((sum, size) => sum + totalBytes(size), 0);
-  const share = (100 * made / totalBytes(sizes.events)).toFixed(1);
+  const all = sizes.reduce((sum, size) => sum + totalBytes(size), 0);
   return [
-    ...table(
-      ["table", "rows", "heap", "indexes", "toast", "bytes per event"],
-      [row(sizes.events), ...sizes.others.map(row)],
-    ),
-    `all but events: ${(made / events).toFixed(1)} bytes per event, ${share} % of events' bytes`,
+    ...table(["table", "rows", "heap", "indexes", "toast", "bytes per event"], sizes.map(row)),
+    `everything: ${(all / events).toFixed(1)} bytes per event`,
   ];
 }
 
@@ -113,7 +109,7 @@ function historyLines(history: HistoryReport): string[] {
   return [
     "",
     `${count(history.events)} events of ${count(history.actors)} actors over ${history.days} days`,
-    `Stored in ${paceText(history.stored)}, folded in ${paceText(history.folded)}; ` +
+    `Stored in ${paceText(history.stored)}, projected in ${paceText(history.projected)}; ` +
     `peak memory of the server ${mebibytes(history.serverPeakMemoryBytes)}`,
     "",
     ...sizeLines(history),

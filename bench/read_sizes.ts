@@ -8,12 +8,6 @@ export interface TableSize {
   readonly toastBytes: number;
 }
 
-export interface Sizes {
-  readonly events: TableSize;
-  /** Every other table that is not empty. */
-  readonly others: readonly TableSize[];
-}
-
 interface SizeRow extends Record<string, unknown> {
   readonly name: string;
   readonly rows: number;
@@ -33,8 +27,8 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = current_schema AND c.relkind IN ('r', 'm')
 ORDER BY pg_total_relation_size(c.oid) DESC, c.relname`;
 
-/** Bytes of all tables of the product's schema, the largest first; rows as of the last ANALYZE. */
-export async function readSizes(sql: Sql): Promise<Sizes> {
+/** Bytes of all tables that are not empty of the product's schema, the largest first; rows as of the last ANALYZE. */
+export async function readSizes(sql: Sql): Promise<TableSize[]> {
   const rows = await sql.query<SizeRow>(SIZES);
   const sizes = rows.map((row) => ({
     table: row.name,
@@ -43,9 +37,7 @@ export async function readSizes(sql: Sql): Promise<Sizes> {
     indexBytes: row.indexes,
     toastBytes: row.toast,
   }));
-  const events = sizes.find(({ table }) => table === "events");
-  if (events === undefined) throw new Error("There is no table events");
-  return { events, others: sizes.filter((size) => size !== events && size.rows > 0) };
+  return sizes.filter(({ rows }) => rows > 0);
 }
 
 export function totalBytes({ heapBytes, indexBytes, toastBytes }: TableSize): number {

@@ -3,11 +3,11 @@
  * [--json] [--keep]`
  *
  * What reads take on long histories: PostgreSQL makes a history of --events events over --days days
- * (lists pair up; a single value holds for all), the server's fold takes it in, and the real server
+ * (lists pair up; a single value holds for all), the server's projection takes it in, and the real server
  * answers varied requests, one at a time. `--explain` then asks each kind once more and shows the
  * plans. `--keep` leaves the cluster running.
  *
- * `deno task bench:reads --fold [--rate=N] [--seconds=N]`: whether the fold keeps up while events
+ * `deno task bench:reads --projection [--rate=N] [--seconds=N]`: whether the projection keeps up while events
  * are taken in at a steady rate. Linux, with a PostgreSQL server installed.
  */
 import { fileURLToPath } from "node:url";
@@ -20,9 +20,9 @@ import {
   type SchemaDatabase,
   startConfigured,
 } from "./configured_cluster.ts";
-import { backlogText, measureBacklog } from "./fold_backlog.ts";
+import { backlogText, measureBacklog } from "./projection_backlog.ts";
 import { loadLastMinute, machineLine, peakMemoryBytes } from "./process_figures.ts";
-import { foldHistory, storeHistory } from "./read_history.ts";
+import { projectHistory, storeHistory } from "./read_history.ts";
 import { explainSessions, LOG_SETTINGS, PlanLog } from "./read_plans.ts";
 import {
   type ExplainedSet,
@@ -162,7 +162,7 @@ async function measureHistory(
   const projectId = await createProject(sql);
   const endMs = Date.now();
   const stored = await storeHistory(sql, { events, days, endMs, projectId });
-  const folded = await foldHistory(sql, projectId);
+  const projected = await projectHistory(sql, projectId);
   await sql.query("VACUUM ANALYZE");
   await sql.query("CHECKPOINT");
   const sizes = await readSizes(sql);
@@ -184,7 +184,7 @@ async function measureHistory(
     actors,
     days,
     stored,
-    folded,
+    projected,
     sizes,
     sets: result.measured,
     explained: explain ? await explainSets(configured, database, result.measured) : [],
@@ -225,7 +225,7 @@ const { values: given } = parseArgs({
     explain: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
-    fold: { type: "boolean", default: false },
+    projection: { type: "boolean", default: false },
     rate: { type: "string", default: "15000" },
     seconds: { type: "string", default: "20" },
   },
@@ -247,7 +247,7 @@ const configured = await startConfigured({
 });
 let kept = false;
 try {
-  if (given.fold) {
+  if (given.projection) {
     const report = await measureBacklog(configured, repository, order);
     console.log(given.json ? JSON.stringify(report, null, 2) : backlogText(report));
   } else {

@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import type { Sql } from "../src/db/sql.ts";
 import { insertEvents } from "../src/ingest/event_insert.ts";
-import { EVENT_COLUMN_TYPES, type EventRow } from "../src/ingest/event_row.ts";
+import { EVENT_COLUMN_TYPES, type EventRow } from "../src/store/event_row.ts";
 import { readEvent } from "../src/ingest/event_schema.ts";
 import { openGeo } from "../src/ingest/geo.ts";
-import { enrich } from "../src/ingest/pipeline.ts";
+import { enricher } from "../src/ingest/pipeline.ts";
 import { createAgentReader } from "../src/ingest/user_agent.ts";
 import { createVisitorHasher } from "../src/ingest/visitor_hash.ts";
 import { findPostgresBinaries } from "../tests/support/throwaway_postgres.ts";
@@ -56,9 +56,10 @@ export async function typicalRows(batches: number, projectId: number): Promise<T
       fromBackend: false,
       ipStorage: "full" as const,
     };
+    const enrich = enricher(arrival, tools);
     for (const { kind, event } of batch) {
       const input = readEvent(event, { size: false, text: false });
-      const row = await enrich(input, arrival, tools);
+      const row = await enrich(input);
       if (row.anonymous_id === ANONYMOUS_ID_PLACE) row.anonymous_id = visitorAnonymousId(visitor);
       rows.push({ kind, row });
     }

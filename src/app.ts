@@ -9,13 +9,13 @@ import { createTokenEpochs } from "./auth/token_epochs.ts";
 import { createTokens, type Tokens } from "./auth/tokens.ts";
 import { type CaptureSchedule, createCaptureSchedule } from "./captures/capture_schedule.ts";
 import { type Captures, createCaptures } from "./captures/captures.ts";
+import { createLatePhotographer } from "./captures/late_photographer.ts";
 import type { Photographer } from "./captures/photograph.ts";
-import { createPhotographer } from "./captures/photographer.ts";
 import type { Config } from "./config.ts";
 import { DISK_STATUSES, diskMessage, type DiskReading, type DiskSpace } from "./db/disk_space.ts";
 import { migrate } from "./db/migrate.ts";
 import { MIGRATIONS } from "./db/migrations.ts";
-import { openDatabase } from "./db/open.ts";
+import { openReadDatabase, openWriteDatabase } from "./db/open.ts";
 import { type Database, DatabaseUnavailable, DiskFull, type Sql } from "./db/sql.ts";
 import { SegmentCache } from "./histories/segment_cache.ts";
 import { BodyBudget } from "./http/body.ts";
@@ -25,7 +25,7 @@ import { createCors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
 import { RateLimit } from "./http/rate_limit.ts";
 import { createRouter, type Exchange } from "./http/router.ts";
-import { openGeo } from "./ingest/geo.ts";
+import { type Geo, openGeo } from "./ingest/geo.ts";
 import { createSalts } from "./ingest/salts.ts";
 import { createAgentReader } from "./ingest/user_agent.ts";
 import { createVisitorHasher } from "./ingest/visitor_hash.ts";
@@ -35,17 +35,14 @@ import { CAPTURE_PATIENCE_MS } from "./captures/capture_limits.ts";
 import {
   BODIES_IN_FLIGHT_BYTES_MAX,
   FIRST_TOKEN_S,
-  FLUSH_MS_MAX,
   FLUSHES_AT_ONCE_EMBEDDED,
   FLUSHES_AT_ONCE_POSTGRES,
   HISTORY_CACHE_BYTES_MAX,
   KEYS_CACHED_MAX,
-  READ_CONNECTIONS_MAX,
   RETRY_AFTER_S,
   SHUTDOWN_CAPTURES_MS_MAX,
-  SHUTDOWN_FOLD_MS_MAX,
   SHUTDOWN_GRACE_MS,
-  WRITE_CONNECTIONS_MAX,
+  SHUTDOWN_PROJECTION_MS_MAX,
 } from "./limits.ts";
 import { type DiskGauges, Metrics } from "./metrics.ts";
 import { Problem } from "./problem.ts";
@@ -53,8 +50,9 @@ import { LIVE } from "./reports/live.ts";
 import { LiveFeed } from "./reports/live_feed.ts";
 import { getReport } from "./reports/report_endpoint.ts";
 import { createRoutes, type Services } from "./routes.ts";
-import { createFold } from "./sessions/fold.ts";
-import { eraseActor } from "./sessions/forget.ts";
+import { eraseActor } from "./projection/erasure.ts";
+import { dropEmptiedTable, EarlierEvents } from "./upgrade/earlier_events.ts";
+import { createProjection } from "./projection/projection.ts";
 
 export interface App {
   /** Answers one request. `peer` is the address of the socket's other end. */
@@ -79,9 +77,11 @@ export interface App {
   readonly engine: Database["engine"];
 }
 
-/** What tests put in the place of the real one. */
+/** What stands in the place of what the app would make. */
 export interface Substitutes {
   readonly photographer?: Photographer;
+  /** The database that is written to, where its opening has begun already. */
+  readonly opening?: Promise<Database>;
 }
 
 interface State {
@@ -111,16 +111,6 @@ class InFlight {
       ? Promise.resolve()
       : new Promise((resolve) => this.#idle.push(resolve));
   }
-}
-
-function openReadDatabase(config: Config, database: Database): Promise<Database> {
-  if (config.databaseUrl === null) return Promise.resolve(database);
-  return openDatabase({
-    databaseUrl: config.databaseReadUrl ?? config.databaseUrl,
-    dataDir: config.dataDir,
-    statementTimeoutMs: config.readTimeoutMs,
-    connectionsMax: READ_CONNECTIONS_MAX,
-  });
 }
 
 /** Demo data speaks for many visitors: a caller who may do everything may name the peer. */
@@ -210,19 +200,26 @@ function watchDisk(disk: DiskSpace | undefined, log: Log): { disk?: DiskGauges }
 
 const randomBytes = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
 
+async function openBoth(
+  config: Config,
+  opening = openWriteDatabase(config),
+): Promise<[Geo, Database]> {
+  try {
+    return await Promise.all([openGeo(config.geoDatabase), opening]);
+  } catch (error) {
+    await opening.then((database) => database.close(), () => {});
+    throw error;
+  }
+}
+
 async function createServices(
   config: Config,
   log: Log,
   state: State,
   controlToken: string,
+  opening: Promise<Database> | undefined,
 ): Promise<Omit<Services, "captureJobs" | "captureReading"> & { firstSignIn: FirstSignIn }> {
-  const geo = await openGeo(config.geoDatabase);
-  const database = await openDatabase({
-    databaseUrl: config.databaseUrl,
-    dataDir: config.dataDir,
-    statementTimeoutMs: FLUSH_MS_MAX,
-    connectionsMax: WRITE_CONNECTIONS_MAX,
-  });
+  const [geo, database] = await openBoth(config, opening);
   const now = Date.now;
   const salts = createSalts(database, now, randomBytes);
   const budget = new BodyBudget(BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
@@ -239,9 +236,9 @@ async function createServices(
   });
   const access = createAccess(config, database, now, controlToken);
   const reads = await openReadDatabase(config, database);
-  const fold = createFold(database, {
+  const projection = createProjection(database, {
     log,
-    observeFailure: (cause) => metrics.foldFailure(cause),
+    observeFailure: (cause) => metrics.projectionFailure(cause),
     isStopping: () => state.draining,
   });
   const { readTimeoutMs } = config;
@@ -267,11 +264,11 @@ async function createServices(
     rateLimit: config.rateLimitEventsPerSecond === null
       ? null
       : new RateLimit(config.rateLimitEventsPerSecond, KEYS_CACHED_MAX, () => performance.now()),
-    fold,
+    projection,
     segments,
     erase: (projectId, actorId) => eraseActor(database, projectId, actorId),
     live: new LiveFeed({
-      read: (asked) => getReport({ reads, fold, segments, readTimeoutMs, now }, LIVE, asked),
+      read: (asked) => getReport({ reads, projection, segments, readTimeoutMs, now }, LIVE, asked),
       log,
       now,
     }),
@@ -289,7 +286,7 @@ function withCaptures(
   stopping: AbortSignal,
 ): { services: Services; captures: Captures } {
   const { config, log, now, metrics } = services;
-  const photographer = substitute ?? createPhotographer({ config, log, now });
+  const photographer = substitute ?? createLatePhotographer({ config, log, now });
   const captures = createCaptures({
     ...services,
     photographer,
@@ -306,10 +303,11 @@ function withCaptures(
 async function prepareDatabase({ database, config, salts, log, now }: Services) {
   const { applied } = await migrate(database, MIGRATIONS);
   for (const name of applied) log.info("migration applied", { name });
+  await dropEmptiedTable(database);
   const provisioned = await provisionDefaultProject(database, config.defaultProject, now())
     .catch((error) => unlessDiskIsFull(error, NOT_PROVISIONED));
   if (provisioned.warning !== null) log.warn(provisioned.warning);
-  await salts.rotate().catch((error) => unlessDiskIsFull(error, false));
+  await salts.rotateLate().catch((error) => unlessDiskIsFull(error, undefined));
   return provisioned;
 }
 
@@ -335,17 +333,22 @@ export async function createApp(
   const controlToken = `control_${randomText(40)}`;
   const state: State = { prepared: false, draining: false };
   const jobs = new AbortController();
-  const schedule = createCaptureSchedule(config.captureSchedule);
-  const { firstSignIn, ...made } = await createServices(config, log, state, controlToken);
+  const { firstSignIn, ...made } = await createServices(
+    config,
+    log,
+    state,
+    controlToken,
+    substitutes.opening,
+  );
   const { services, captures } = withCaptures(
     made,
-    schedule,
+    createCaptureSchedule(config.captureSchedule),
     substitutes.photographer,
     jobs.signal,
   );
   const { database, reads, writer, budget, metrics, now } = services;
   const inFlight = new InFlight();
-  let folding: Promise<void> | null = null;
+  let projecting: Promise<unknown> | null = null;
   let capturing: Promise<void> | null = null;
   const handle = createRouter(createRoutes(services), {
     basePath: config.basePath,
@@ -370,7 +373,8 @@ export async function createApp(
       watchRevocations(services.epochs, services.live, jobs.signal);
       scheduleJobs({ database, salts: services.salts, captures, log, now }, jobs.signal);
       capturing = captures.run(0);
-      folding = services.fold.run(jobs.signal);
+      const earlier = new EarlierEvents(database, log).run(jobs.signal);
+      projecting = Promise.all([services.projection.run(jobs.signal), earlier]);
     },
     startCaptures() {
       capturing ??= captures.run(database.engine === "postgres" ? CAPTURE_PATIENCE_MS : 0);
@@ -383,8 +387,8 @@ export async function createApp(
       await inFlight.idle();
       clearTimeout(closing);
       await writer.drain();
-      // What a fold under way has not committed is folded after the next start.
-      await Promise.race([folding, pause(SHUTDOWN_FOLD_MS_MAX)]);
+      // What a transaction under way has not committed is projected after the next start.
+      await Promise.race([projecting, pause(SHUTDOWN_PROJECTION_MS_MAX)]);
       await Promise.race([capturing, pause(SHUTDOWN_CAPTURES_MS_MAX)]);
       if (reads !== database) await reads.close();
       await database.close();

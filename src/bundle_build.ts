@@ -1,5 +1,11 @@
-/** Bundles what runs in browsers into dist/, where its sources are not those of the last time. */
+/**
+ * Makes what is in dist/ where it is not up to date: the bundles of what runs in browsers, and the
+ * template of a new embedded database.
+ */
+import { existsSync } from "node:fs";
 import uplotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
+import { templateUrl } from "./db/cluster_template.ts";
+import { MIGRATIONS } from "./db/migrations.ts";
 
 const SOURCE = new URL("./", import.meta.url);
 const OUTPUT = new URL("../dist/", import.meta.url);
@@ -81,6 +87,20 @@ async function isCurrent(stampFile: URL, stamp: string): Promise<boolean> {
   }
 }
 
+/** The template of a new database, which is named after all that it depends on. */
+async function writeTemplate(at: URL): Promise<void> {
+  if (existsSync(at)) return;
+  const { buildTemplate } = await import("./db/template_build.ts");
+  const template = await buildTemplate(MIGRATIONS);
+  const folder = new URL("./", at);
+  await Deno.mkdir(folder, { recursive: true });
+  const draft = new URL(`${at}.${Deno.pid}`);
+  await Deno.writeFile(draft, template);
+  const before = [...Deno.readDirSync(folder)].map(({ name }) => new URL(name, folder));
+  await Deno.rename(draft, at);
+  for (const old of before) if (!old.href.startsWith(at.href)) await Deno.remove(old);
+}
+
 if (import.meta.main) {
   // One after the other: two at once can trip over each other fetching the bundler into a new cache.
   for (const { name, scripts, rest } of BUNDLES) {
@@ -94,4 +114,5 @@ if (import.meta.main) {
     await rest(from, to);
     await Deno.writeTextFile(stampFile, stamp);
   }
+  await writeTemplate(templateUrl(MIGRATIONS));
 }

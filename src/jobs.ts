@@ -1,9 +1,9 @@
 import type { Captures } from "./captures/captures.ts";
 import type { Database } from "./db/sql.ts";
 import type { Log } from "./http/log.ts";
-import { purgeExpiredEvents } from "./ingest/retention.ts";
+import { purgeJournal } from "./ingest/retention.ts";
 import type { Salts } from "./ingest/salts.ts";
-import { forgetBefore } from "./sessions/forget.ts";
+import { forgetExpired } from "./projection/retention.ts";
 
 export interface JobServices {
   readonly database: Database;
@@ -36,13 +36,14 @@ export const JOBS: readonly Job[] = [
     name: "purge expired events",
     schedule: "30 2 * * *",
     async run({ database, log, now }) {
-      const events = await purgeExpiredEvents(
-        database,
-        new Date(now()),
-        (projectId, beforeMs) => forgetBefore(database, projectId, beforeMs),
-      );
+      const events = await forgetExpired(database, new Date(now()));
       if (events > 0) log.info("purged expired events", { events });
     },
+  },
+  {
+    name: "delete projected journal rows",
+    schedule: "20 * * * *",
+    run: async ({ database, now }) => void await purgeJournal(database, new Date(now())),
   },
   {
     // CAPTURE_SCHEDULE is read by the captures themselves, which tell people of its next time too.

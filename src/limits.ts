@@ -210,66 +210,24 @@ export const DATABASE_CONNECTION_AGE_MS_MAX = 30 * MINUTE_MS;
 export const PREPARED_STATEMENTS_PER_CONNECTION_MAX = 500;
 /** Within it: how long requests under way may take before their bodies are given up. */
 export const SHUTDOWN_GRACE_MS = 3 * SECOND_MS;
-/** Then: how long a fold under way may take to end by itself. */
-export const SHUTDOWN_FOLD_MS_MAX = 1 * SECOND_MS;
+/** Then: how long a transaction of the projection may take to end by itself. */
+export const SHUTDOWN_PROJECTION_MS_MAX = 1 * SECOND_MS;
 /** After it: how long connections may take to end once every request is answered. */
 export const SHUTDOWN_CONNECTIONS_MS_MAX = 1 * SECOND_MS;
 /** Between two tries to reach a database that was away at start. */
 export const PREPARE_PAUSE_MS = 1 * SECOND_MS;
-/** Expired events deleted in one transaction. */
-export const PURGE_CHUNK_ROWS = 5_000;
 /** Database connections of one server: for ingestion and administration, and for reads. */
 export const WRITE_CONNECTIONS_MAX = 6;
 export const READ_CONNECTIONS_MAX = 4;
 
 /** Sessions: a longer pause between two events of one actor cuts. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS;
-/** The fold: events and marks of one transaction, and events of a project's first one. */
-export const FOLD_EVENTS_MAX = 50_000;
-export const FOLD_EVENTS_MAX_EMBEDDED = 4_000;
-export const FOLD_EVENTS_FIRST = 10_000;
-export const FOLD_EVENTS_FIRST_EMBEDDED = 1_000;
-export const FOLD_MARKS_MAX = 5_000;
-/** What a transaction of the fold aims at, by taking fewer events or more; not fewer than these for it. */
-export const FOLD_AIM_MS = 1 * SECOND_MS;
-/** The embedded engine has one session: reads and ingestion wait while the fold has it. */
-export const FOLD_AIM_MS_EMBEDDED = 250;
-export const FOLD_AIM_EVENTS_MIN = 1_000;
-/** What a transaction of the fold may take, and each of its statements: past it half as many events are tried. */
-export const FOLD_MS_MAX = 5 * SECOND_MS;
-/** What one statement may take that brings up to date what was made of a project earlier. */
-export const FOLD_SETTLING_STATEMENT_MS_MAX = 15 * SECOND_MS;
-/** How long an event that cannot be folded even by itself is set aside, before it is tried again. */
-export const FOLD_SET_ASIDE_MS = 10 * MINUTE_MS;
-/** How often an event fails by itself, where the machine or the database may be to blame, before it is set aside. */
-export const FOLD_FAILURES_ALONE_MAX = 3;
-/** Projects folded at once by one server. */
-export const FOLDS_AT_ONCE_POSTGRES = 2;
-export const FOLDS_AT_ONCE_EMBEDDED = 1;
-/** Pauses of the fold: where nothing is pending, after a failure, and while another server folds the project. */
-export const FOLD_PAUSE_MS = 1 * SECOND_MS;
-export const FOLD_FAILURE_PAUSE_MS = 1 * SECOND_MS;
-export const FOLD_ELSEWHERE_PAUSE_MS = 50;
-/** On the embedded engine the fold rests this much longer than it worked, but for what a read waits for. */
-export const FOLD_REST_SHARE_EMBEDDED = 3;
-/** How long a read waits for the fold: with a transaction that is under way, less than a second in all. */
-export const FOLD_WAIT_MS_MAX = 850;
+/** How long a read waits for the projection: with a transaction that is under way, less than a second in all. */
+export const PROJECTION_WAIT_MS_MAX = 850;
 /** How long the choice of the pages that are photographed waits for it. */
-export const FOLD_JOB_WAIT_MS_MAX = 10 * SECOND_MS;
-/** Actors whose rollups are counted again in one statement. */
-export const RECOUNT_SLICE_ACTORS = 5_000;
-/**
- * The planner is told of the tables' sizes after so many folded events, then whenever they have grown
- * fivefold, large ones whenever they have doubled. Untold, it took 4 s for a filter on the titles of
- * 200 events; told at each doubling, a new server took in its first 70,000 a fifth more slowly.
- */
-export const FOLD_ANALYSE_EVENTS_MIN = 50;
-export const FOLD_ANALYSE_LARGE_EVENTS = 20_000;
-export const FOLD_ANALYSE_EVENTS_MAX = 1_000_000;
-/** Up to so many folded events of a project, its reads join by hash alone. */
+export const PROJECTION_JOB_WAIT_MS_MAX = 10 * SECOND_MS;
+/** Up to so many projected events of a project, its reads join by hash alone. */
 export const HASH_JOINS_EVENTS_MAX = 100_000;
-/** Projects whose dictionaries the fold keeps in memory. */
-export const FOLD_PROJECTS_KNOWN_MAX = 100;
 
 /** Reads: structure. Filters, matches and what else comes as JSON in a parameter. */
 export const FILTERS_MAX = 20;
@@ -320,9 +278,6 @@ export const TREND_EVENTS_MAX = 10;
 export const TREND_VALUES_MAX = 25;
 export const TREND_POINTS_MAX = 100_000;
 
-/** Pages: up to this many page views each find the next one by a look-up; more are sorted instead. */
-export const PAGE_VIEWS_LOOKED_UP_MAX = 20_000;
-
 /** Retention: cells of a cohort, its own period included. */
 export const RETENTION_PERIODS_DEFAULT = 7;
 export const RETENTION_PERIODS_MAX = 60;
@@ -338,8 +293,6 @@ export const FUNNEL_EXCLUSIONS_MAX = 10;
 export const FUNNEL_WINDOW_MS_MAX = 366 * DAY_MS;
 export const FUNNEL_GROUPS_MAX = 25;
 export const FUNNELS_MAX = 200;
-/** Packs of actors' events that are fetched at once: each holds those of 64 actors. */
-export const FUNNEL_PACKS_FETCHED = 200;
 
 /** Insights: goals and values of one dimension looked at, weeks looked back, and how many of them suffice. */
 export const INSIGHT_GOALS_MAX = 10;
@@ -360,34 +313,22 @@ export const INSIGHT_SHOWN_LENGTH_MAX = 80;
 /** Stopping: how long what is under way may take to be given back. */
 export const SHUTDOWN_CAPTURES_MS_MAX = 1 * SECOND_MS;
 
-/** Histories: as many segments of about one size are merged, up to so many events. */
-export const SEGMENTS_MERGED = 8;
-export const SEGMENT_EVENTS_MAX = 1_000_000;
-/** Histories: bytes of the properties of one event, as JSON, that they hold, and of merged segments. */
-export const HISTORY_PROPERTIES_BYTES_MAX = 1 * KIBIBYTE;
-export const SEGMENT_TEXT_BYTES_MAX = 16 * MEBIBYTE;
-/** Actors whose facts are put into segments at once, where they were stored before there were any. */
-export const HISTORY_SLICE_ACTORS = 1_000;
-
-/** Histories, reading: bytes of segments that are kept, that one read may follow, and of one statement. */
+/** Histories, reading: bytes of segments that are kept, and of one statement. */
 export const HISTORY_CACHE_BYTES_MAX = 256 * MEBIBYTE;
-export const HISTORY_READ_BYTES_MAX = 512 * MEBIBYTE;
 export const HISTORY_FETCH_BYTES_MAX = 16 * MEBIBYTE;
 /** Bytes of which runs are whose that are kept: 27 MB for ten million events. */
 export const RUN_CACHE_BYTES_MAX = 64 * MEBIBYTE;
-/** Bytes of titles and referrers that are kept: two an event each, where there are few different ones. */
-export const SELDOM_CACHE_BYTES_MAX = 64 * MEBIBYTE;
-/** Properties: bytes of their columns that are kept, and that one read may load; of titles as well. */
-export const PROPERTY_CACHE_BYTES_MAX = 64 * MEBIBYTE;
-export const PROPERTY_READ_BYTES_MAX = 256 * MEBIBYTE;
-/** Properties: filters of one read that are told by marks, and the values of a key that are compared together. */
-export const PROPERTY_MARKS_MAX = 31;
-export const PROPERTY_COMPARED_LENGTH_MAX = 4_000_000;
+/** Bytes of lazy columns (titles, properties, ...) that are kept: two an event, where few values differ. */
+export const LAZY_CACHE_BYTES_MAX = 128 * MEBIBYTE;
+/** About what is in memory at once of a read that needs more than the cache may hold. */
+export const SCAN_PART_BYTES_MAX = 128 * MEBIBYTE;
 /** Ids of events that are looked up at once, and how long actors are followed without a pause. */
 export const HISTORY_IDS_LOOKED_UP = 4_000;
 export const HISTORY_WALK_MS = 10;
-/** Events of one millisecond, about, among which the list of stored events still looks for its next ones. */
-export const LISTED_TIES_MAX = 20_000;
+/** The list of stored events: those that are read whole at once, where many are of one millisecond. */
+export const LISTED_ROWS_AT_ONCE = 4_000;
+/** Rows of the journal that a list or a tail of events looks at together. */
+export const BLOCKS_AT_ONCE = 20;
 /** Visitors of a part of a day whose days are looked up one by one. */
 export const TAIL_ACTORS_LOOKED_UP_MAX = 5_000;
 /** Projects of which it is kept who is who: four bytes for each identity. */

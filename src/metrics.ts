@@ -60,9 +60,9 @@ export class Metrics {
     "Attempts to photograph a page, by what they came to",
   );
   readonly #disk: readonly Gauge[];
-  readonly #foldFailures = new Counter(
-    "footfall_fold_failures_total",
-    "Transactions of the fold that failed, by SQLSTATE or cause; `set_aside`: events that could not be folded",
+  readonly #projectionFailures = new Counter(
+    "footfall_projection_failures_total",
+    "Transactions of the projection that failed, by SQLSTATE or cause; `set_aside`: events that could not be projected",
   );
   readonly #queueDepth: Gauge;
   readonly #bodyBytes: Gauge;
@@ -119,8 +119,8 @@ export class Metrics {
     this.#captures.add(1, { status });
   }
 
-  foldFailure(cause: string): void {
-    this.#foldFailures.add(1, { cause });
+  projectionFailure(cause: string): void {
+    this.#projectionFailures.add(1, { cause });
   }
 
   /** Everything in Prometheus' text format. */
@@ -135,7 +135,7 @@ export class Metrics {
       this.#flushRows,
       this.#flushSeconds,
       this.#captures,
-      this.#foldFailures,
+      this.#projectionFailures,
       this.#queueDepth,
       this.#bodyBytes,
       ...this.#disk,

@@ -29,7 +29,7 @@ import { EVENT_QUERY, EventsReply, getEvents } from "./reports/events_endpoint.t
 import type { CaptureReading } from "./reports/heatmap_capture.ts";
 import type { LiveFeed } from "./reports/live_feed.ts";
 import { createSdkFile } from "./sdk_endpoints.ts";
-import type { Fold } from "./sessions/fold.ts";
+import type { Projection } from "./projection/projection.ts";
 
 /** What handlers may need, built once by the composition root. */
 export interface Services {
@@ -56,7 +56,7 @@ export interface Services {
   readonly now: () => number;
   /** Makes sessions and actors of a project's events that were stored since. */
   readonly segments: SegmentCache;
-  readonly fold: Fold;
+  readonly projection: Projection;
   /** Erases one actor of a project. @returns how many events there were */
   readonly erase: (projectId: number, actorId: number) => Promise<number>;
   readonly live: LiveFeed;

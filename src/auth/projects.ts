@@ -300,6 +300,14 @@ export async function provisionDefaultProject(
     timezone: wanted.timezone,
   }).filter(([, value]) => value !== null);
   const patch = parseBody(ProjectChange, Object.fromEntries(given));
+  if (given.length === 0 && apiKey === null) {
+    const [known] = await listProjects(sql, [id]);
+    const keys = known && await listKeys(sql, known.projectId, nowMs);
+    // As a rule, for which nothing has to be written.
+    if (keys !== undefined && keys.length > 0) {
+      return { created: false, firstKey: null, warning: null };
+    }
+  }
   const creation = parseBody(ProjectCreation, { name: "Default", ...patch, id });
   return await sql.transaction(async (inside) => {
     const locked = () =>

@@ -1,18 +1,21 @@
 import type { Database, Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
-import { FOLD_JOB_WAIT_MS_MAX } from "../limits.ts";
+import { PROJECTION_JOB_WAIT_MS_MAX } from "../limits.ts";
 import { forgetOldJobs, queueJob } from "./capture_queue.ts";
 import type { CaptureSchedule } from "./capture_schedule.ts";
 import { CAPTURE_DEVICES } from "./capture_status.ts";
 import { forgetStalePages } from "./capture_store.ts";
-import { mostVisitedPaths, type Selection, storeSelection } from "./visited_paths.ts";
+import {
+  mostVisitedPaths,
+  type Selection,
+  storeSelection,
+  type VisitReads,
+} from "./visited_paths.ts";
 
-export interface SelectionServices {
+export interface SelectionServices extends VisitReads {
   readonly sql: Sql;
-  /** The database that answers reads: a replica where one is configured. */
-  readonly reads: Sql;
   /** Makes sessions and actors of what was stored since. */
-  readonly fold: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
+  readonly projection: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
   readonly now: () => number;
 }
 
@@ -27,11 +30,12 @@ export interface DailyServices extends SelectionServices {
 
 /** The project's most visited pages, noted as those that the daily job takes. */
 export async function selectPages(
-  { sql, reads, fold, now }: SelectionServices,
+  services: SelectionServices,
   projectId: number,
 ): Promise<Selection> {
-  await fold.catchUpWithin(projectId, FOLD_JOB_WAIT_MS_MAX);
-  const selection = await mostVisitedPaths(reads, projectId, now());
+  const { sql, projection, now } = services;
+  await projection.catchUpWithin(projectId, PROJECTION_JOB_WAIT_MS_MAX);
+  const selection = await mostVisitedPaths(services, projectId, now());
   await storeSelection(sql, projectId, selection, now());
   return selection;
 }

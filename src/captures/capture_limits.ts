@@ -12,9 +12,9 @@ export const CAPTURE_DAILY_PATHS_MAX = 50;
 export const CAPTURE_DAYS = 30;
 /** Paths looked at for those that may be photographed. */
 export const CAPTURE_CANDIDATES_MAX = 2_000;
-/** Hosts told of one path, among its latest page views. */
+/** Hosts told of one path, and the page views after which no older ones are looked at for them. */
 export const CAPTURE_HOSTS_MAX = 20;
-export const CAPTURE_HOST_VIEWS_MAX = 10_000;
+export const CAPTURE_HOST_VIEWS_ENOUGH = 10_000;
 /** Pictures kept of one page and device, and how long those of a page that nobody attempts any more. */
 export const CAPTURE_VERSIONS_MAX = 5;
 export const CAPTURE_PAGES_KEPT_DAYS = 90;

@@ -19,9 +19,9 @@ import { type CaptureStatus, verdict } from "./capture_status.ts";
 import { storeAttempt } from "./capture_store.ts";
 import { logReason } from "./log_reason.ts";
 import type { Photograph, Photographer } from "./photograph.ts";
-import { trackedHosts } from "./visited_paths.ts";
+import { trackedHosts, type VisitReads } from "./visited_paths.ts";
 
-export interface RunnerServices {
+export interface RunnerServices extends VisitReads {
   readonly sql: Sql;
   readonly photographer: Photographer;
   readonly log: Pick<Log, "warn" | "error">;
@@ -170,13 +170,13 @@ export class CaptureRunner {
 
   /** Null where the attempt was given up, because the server stops. */
   async #attempt(task: Task, signal: AbortSignal): Promise<Photograph | null> {
-    const { sql, photographer, log, now, ownEndpoints } = this.#services;
+    const { photographer, log, now, ownEndpoints } = this.#services;
     const { siteUrl, siteUrlByOperator, path, device } = task;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), CAPTURE_TASK_MS_MAX);
     const givenUp = AbortSignal.any([signal, late.signal]);
     try {
-      const hosts = await trackedHosts(sql, task.projectId, path, now());
+      const hosts = await trackedHosts(this.#services, task.projectId, path, now());
       const asked = {
         siteUrl,
         siteUrlByOperator,

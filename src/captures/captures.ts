@@ -6,15 +6,14 @@ import { CaptureRunner } from "./capture_runner.ts";
 import type { CaptureSchedule } from "./capture_schedule.ts";
 import type { CaptureStatus } from "./capture_status.ts";
 import type { Photographer } from "./photograph.ts";
+import type { VisitReads } from "./visited_paths.ts";
 
 const JOB_ID_LENGTH = 20;
 
-export interface CapturesOptions {
+export interface CapturesOptions extends VisitReads {
   readonly database: Database;
-  /** The database that answers reads: a replica where one is configured. */
-  readonly reads: Database;
   /** Makes sessions and actors of what was stored since. */
-  readonly fold: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
+  readonly projection: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
   readonly photographer: Photographer;
   readonly schedule: CaptureSchedule;
   readonly basePath: string;
@@ -45,14 +44,15 @@ export interface Captures {
 
 /** Builds the captures of a server. Nothing runs before `run` is called. */
 export function createCaptures(options: CapturesOptions): Captures {
-  const { database: sql, reads, fold, log, now, randomText, stopping, basePath } = options;
+  const { database: sql, reads, segments, projection, log, now, randomText, stopping, basePath } =
+    options;
   const runner = new CaptureRunner({
     ...options,
     sql,
     ownEndpoints: [`${basePath}/v1/events`],
   });
   const services = {
-    ...{ sql, reads, fold, now, log, basePath, stopping },
+    ...{ sql, reads, segments, projection, now, log, basePath, stopping },
     schedule: options.schedule,
     newJobId: () => `job_${randomText(JOB_ID_LENGTH)}`,
     queued: () => runner.wake(),

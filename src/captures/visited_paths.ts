@@ -1,12 +1,22 @@
-import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
+import type { SegmentCache } from "../histories/segment_cache.ts";
+import { DAY_MS, FUTURE_TOLERATED_MS } from "../limits.ts";
+import type { EventMatch, Filter } from "../selection/filters.ts";
+import type { Scope, Span } from "../selection/selection.ts";
+import { PAGE_VIEW } from "../selection/terms.ts";
+import { loadMarkedHistories } from "../walks/marked_histories.ts";
+import { matchTests } from "../walks/match_tests.ts";
+import { walkMatched } from "../walks/matched_walk.ts";
+import { countPaths, type PathCounts } from "../walks/path_walk.ts";
+import type { Read } from "../walks/read.ts";
+import { selectHistories } from "../walks/selected_histories.ts";
 import {
   CAPTURE_CANDIDATES_MAX,
   CAPTURE_DAILY_PATHS_MAX,
   CAPTURE_DAYS,
-  CAPTURE_HOST_VIEWS_MAX,
+  CAPTURE_HOST_VIEWS_ENOUGH,
   CAPTURE_HOSTS_MAX,
 } from "./capture_limits.ts";
-import { DAY_MS } from "../limits.ts";
 import type { CaptureDevice } from "./capture_status.ts";
 import { pathDigest } from "./capture_store.ts";
 import { capturablePath, urlOfPath } from "./path_rules.ts";
@@ -18,9 +28,6 @@ export interface Selection {
   /** Others were left out. */
   readonly isFull: boolean;
 }
-
-/** The id of `page_view` among the terms of every project. A literal, so that partial indexes are found. */
-const PAGE_VIEW = 1;
 
 /** A site like any other: whether a path stays on its site depends on the path alone. */
 const ANY_SITE = "https://site.example";
@@ -39,31 +46,67 @@ function spellings(path: string): string[] {
   }
 }
 
-const sinceMs = (nowMs: number): number => nowMs - CAPTURE_DAYS * DAY_MS;
+/** Days back of which a page's views are looked at for hosts, until there are enough. */
+const HOST_DAYS = [1, 8, CAPTURE_DAYS];
 
-// Contexts of bots have negative ids.
-const MOST_VISITED = `
-SELECT t.term AS path
-FROM (
-  SELECT f.project_id, f.path_id, count(DISTINCT f.actor_id) AS visitors, count(*) AS views
-  FROM facts f
-  WHERE f.project_id = $1::int AND f.name_id = ${PAGE_VIEW} AND f.path_id IS NOT NULL
-    AND f.context_id >= 0 AND f.tick >= $2::int8 << 16
-  GROUP BY f.project_id, f.path_id
-  ORDER BY visitors DESC, views DESC LIMIT $3::int) AS p
-JOIN terms t ON t.project_id = p.project_id AND t.term_id = p.path_id
-ORDER BY p.visitors DESC, p.views DESC, t.term COLLATE "C"`;
+/** From so many days ago to everything that is stored: clocks may be ahead of this one. */
+function lately(days: number, nowMs: number): Span {
+  return { fromMs: nowMs - days * DAY_MS, toMs: nowMs + FUTURE_TOLERATED_MS + 1 };
+}
+
+/** Where captures read what was visited: the database that answers reads, and what it read before. */
+export interface VisitReads {
+  readonly reads: Database;
+  readonly segments: SegmentCache;
+}
+
+/** One moment of a project. */
+type Visits = Pick<Read, "sql" | "scope" | "histories">;
+
+/** Works on one moment of a project, of which everything but what bots did is selected. */
+async function onVisits<T>(
+  { reads, segments }: VisitReads,
+  projectId: number,
+  work: (source: Visits) => Promise<T>,
+): Promise<T> {
+  const scope: Scope = { projectId, siteHost: null, bots: "exclude", filters: [] };
+  return await reads.transaction(async (sql) => {
+    await sql.script("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    const histories: Read["histories"] = (span, filters, columns) =>
+      loadMarkedHistories(sql, segments, scope, span, filters, columns);
+    return await work({ sql, scope, histories });
+  });
+}
+
+/** The paths with most visitors, then with most views. */
+function mostVisited({ visitors, events: views }: PathCounts, paths: number): number[] {
+  const visited = [...visitors.keys()].filter((path) => path > 0 && visitors[path]! > 0);
+  return visited.sort((a, b) => visitors[b]! - visitors[a]! || views[b]! - views[a]!)
+    .slice(0, paths);
+}
 
 /** The project's most visited pages of late, by people who came: those that may be photographed. */
 export async function mostVisitedPaths(
-  sql: Sql,
+  visits: VisitReads,
   projectId: number,
   nowMs: number,
 ): Promise<Selection> {
-  const rows = await sql.query<{ path: string }>(
-    MOST_VISITED,
-    [projectId, sinceMs(nowMs), CAPTURE_CANDIDATES_MAX],
-  );
+  const rows = await onVisits(visits, projectId, async (source) => {
+    const counts = await countPaths(source, lately(CAPTURE_DAYS, nowMs), [PAGE_VIEW], PAGE_VIEW);
+    const ids = mostVisited(counts, CAPTURE_CANDIDATES_MAX);
+    const columns = [
+      ids,
+      ids.map((id) => counts.visitors[id]!),
+      ids.map((id) => counts.events[id]!),
+    ];
+    return await source.sql.query<{ path: string }>(
+      `SELECT t.term AS path
+      FROM unnest($2::text::int[], $3::text::int[], $4::text::int[]) AS p (path_id, visitors, views)
+      JOIN terms t ON t.project_id = $1::int AND t.term_id = p.path_id
+      ORDER BY p.visitors DESC, p.views DESC, t.term COLLATE "C"`,
+      [projectId, ...columns.map(arrayLiteral)],
+    );
+  });
   const paths = new Set(
     rows.map(({ path }) => capturablePath(path)).filter((path) => path !== null),
   );
@@ -73,38 +116,69 @@ export async function mostVisitedPaths(
   };
 }
 
-// Of the latest page views alone, so that a front page is told of as fast as any other.
 const HOSTS = `
 SELECT c.host
-FROM (
-  SELECT f.project_id, f.context_id FROM facts f
-  WHERE f.project_id = $1::int AND f.name_id = ${PAGE_VIEW} AND f.path_id IN (
-    SELECT term_id FROM terms
-    WHERE project_id = $1::int
-      AND digest IN (SELECT ${pathDigest("path")} FROM unnest($2::text::text[]) AS path))
-  AND f.context_id >= 0 AND f.tick >= $3::int8 << 16
-  ORDER BY f.tick DESC LIMIT $4::int) AS latest
-JOIN contexts c ON c.project_id = latest.project_id AND c.context_id = latest.context_id
+FROM unnest($2::text::int[], $3::text::int[]) AS viewed (context_id, views)
+JOIN contexts c ON c.project_id = $1::int AND c.context_id = viewed.context_id
 WHERE c.host IS NOT NULL
-GROUP BY c.host ORDER BY count(*) DESC, c.host COLLATE "C" LIMIT $5::int`;
+GROUP BY c.host ORDER BY sum(viewed.views) DESC, c.host COLLATE "C" LIMIT $4::int`;
 
-/** Hosts that the page of this path was viewed on of late, the usual one first, in lower case. */
+/** The views of a page in a span, by their contexts. */
+async function viewsByContext(
+  source: Visits,
+  { fromMs, toMs }: Span,
+  page: Filter,
+): Promise<Map<number, number>> {
+  const { sql, scope } = source;
+  const views: EventMatch = { name: "page_view", filters: [page] };
+  const selected = await selectHistories(source, { fromMs, toMs }, { filters: views.filters });
+  const tests = await matchTests(sql, scope, [views], selected.histories.bits);
+  const [test] = tests.tests;
+  const found = new Map<number, number>();
+  await walkMatched(sql, selected, tests, false, (actor, segment, start, end) => {
+    const { names, paths, contexts, marks, times } = segment;
+    for (let at = start; at < end; at++) {
+      const ms = segment.fromMs + times[at]!;
+      if (ms < fromMs || ms >= toMs) continue;
+      const context = contexts[at]!;
+      if (!test!.passes(names[at]!, paths[at]!, context, actor, marks[at]!)) continue;
+      found.set(context, (found.get(context) ?? 0) + 1);
+    }
+  });
+  return found;
+}
+
+/**
+ * Hosts that the page of this path was viewed on of late, the usual one first, in lower case. Told by
+ * the latest views: of a front page, which has enough of them in a day, no more is looked at.
+ */
 export async function trackedHosts(
-  sql: Sql,
+  visits: VisitReads,
   projectId: number,
   path: string,
   nowMs: number,
 ): Promise<string[]> {
-  const rows = await sql.query<{ host: string }>(
-    HOSTS,
-    [
+  const page: Filter = { field: "path", op: "is", values: spellings(path) };
+  const rows = await onVisits(visits, projectId, async (source) => {
+    const views = new Map<number, number>();
+    let { toMs } = lately(CAPTURE_DAYS, nowMs);
+    let count = 0;
+    for (const days of HOST_DAYS) {
+      if (count >= CAPTURE_HOST_VIEWS_ENOUGH) break;
+      const { fromMs } = lately(days, nowMs);
+      for (const [context, some] of await viewsByContext(source, { fromMs, toMs }, page)) {
+        views.set(context, (views.get(context) ?? 0) + some);
+        count += some;
+      }
+      toMs = fromMs;
+    }
+    return await source.sql.query<{ host: string }>(HOSTS, [
       projectId,
-      arrayLiteral(spellings(path)),
-      sinceMs(nowMs),
-      CAPTURE_HOST_VIEWS_MAX,
+      arrayLiteral([...views.keys()]),
+      arrayLiteral([...views.values()]),
       CAPTURE_HOSTS_MAX,
-    ],
-  );
+    ]);
+  });
   return [...new Set(rows.map(({ host }) => host.toLowerCase()))];
 }
 

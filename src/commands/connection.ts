@@ -1,8 +1,9 @@
-import { type App, createApp } from "../app.ts";
+import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
 import { FolderInUse } from "../db/folder_lock.ts";
 import type { Log } from "../http/log.ts";
 import type { ProblemPart } from "../problem.ts";
+import { startApp } from "./app_start.ts";
 import { type Call, UsageMistake } from "./command.ts";
 import { type Control, readControlFile } from "./control_file.ts";
 
@@ -77,7 +78,7 @@ function connection(
 }
 
 async function connectHere(config: Config, log: Log, opened: Opened): Promise<Connection> {
-  const app: App = await createApp(config, log);
+  const app: App = await startApp(config, log);
   try {
     await app.prepare();
     opened(app);

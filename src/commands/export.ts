@@ -1,4 +1,7 @@
 import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command.ts";
+import { CSV_HEAD, csvLines } from "../event_file/event_columns.ts";
+import { EventLines } from "../event_file/event_lines.ts";
+import { ParquetFile } from "../event_file/parquet_file.ts";
 import { chosenProject, type Connection, refusalOf, withConnection } from "./connection.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
@@ -30,15 +33,69 @@ function spansOf(call: Call): Iterable<Span> {
   return allSpans(call.now());
 }
 
+type Write = (bytes: Uint8Array) => Promise<void>;
+
+/** How events become a file: what each chunk of NDJSON adds to it, and what stands at both ends. */
+interface FileFormat {
+  readonly begin: () => Uint8Array;
+  readonly add: (lines: Uint8Array) => Uint8Array;
+  readonly end: () => Uint8Array;
+}
+
+const NOTHING = new Uint8Array();
+const encoded = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const FORMATS: Readonly<Record<string, () => Promise<FileFormat> | FileFormat>> = {
+  ndjson: () => ({ begin: () => NOTHING, add: (lines) => lines, end: () => NOTHING }),
+  csv: () => {
+    const lines = new EventLines();
+    return {
+      begin: () => encoded(CSV_HEAD),
+      add: (chunk) => encoded(csvLines(lines.take(chunk))),
+      end: () => NOTHING,
+    };
+  },
+  parquet: async () => {
+    const lines = new EventLines();
+    const file = await ParquetFile.begin();
+    return {
+      begin: () => NOTHING,
+      add: (chunk) => file.add(lines.take(chunk)),
+      end: () => file.end(),
+    };
+  },
+};
+
+/** The format that is asked for. Throws UsageMistake for another. */
+function formatOf(call: Call): () => Promise<FileFormat> | FileFormat {
+  const name = call.options.text("format") ?? "ndjson";
+  const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
+  if (format === undefined) {
+    throw new UsageMistake(`--format must be one of ${Object.keys(FORMATS).join(", ")}.`);
+  }
+  const isBinary = name === "parquet";
+  if (isBinary && call.options.text("output") === null && call.print.terminal.outIsTerminal) {
+    throw new UsageMistake("A Parquet file is not for a terminal: say --output FILE.");
+  }
+  return format;
+}
+
+/** The parameters that choose events, as the API takes them, but for their time. */
+function choiceOf(call: Call): Record<string, string> {
+  const filters = call.options.text("filters");
+  const bots = call.options.text("bots") ?? "include";
+  return { bots, ...filters === null ? {} : { filters } };
+}
+
 /** Copies one span to `write`. @returns the number of events */
 async function copySpan(
   connection: Connection,
-  project: string,
+  choice: Readonly<Record<string, string>>,
   span: Span,
   signal: AbortSignal,
-  write: (bytes: Uint8Array) => Promise<void>,
+  write: Write,
 ): Promise<number> {
-  const query = new URLSearchParams({ project, bots: "include", from: span.from });
+  const query = new URLSearchParams({ ...choice, from: span.from });
   if (span.to !== null) query.set("to", span.to);
   const reply = await connection.fetch(`/v1/events?${query}`, {
     headers: { "Accept": "application/x-ndjson" },
@@ -57,22 +114,26 @@ async function copySpan(
 async function copyAll(
   call: Call,
   progress: Progress,
-  write: (bytes: Uint8Array) => Promise<void>,
+  format: FileFormat,
+  write: Write,
 ): Promise<number> {
   const startedAt = call.now();
   let bytes = 0;
   const counted = async (chunk: Uint8Array) => {
-    await write(chunk);
+    await write(format.add(chunk));
     bytes += chunk.length;
     const seconds = Math.round((call.now() - startedAt) / 1000);
     progress.update(bytes, `${(bytes / 1e6).toFixed(1)} MB, ${seconds} s`);
   };
   return await withConnection(call, async (connection) => {
     const project = await chosenProject(connection, call);
+    const choice = { project, ...choiceOf(call) };
     let events = 0;
+    await write(format.begin());
     for (const span of spansOf(call)) {
-      events += await copySpan(connection, project, span, call.signal, counted);
+      events += await copySpan(connection, choice, span, call.signal, counted);
     }
+    await write(format.end());
     return events;
   });
 }
@@ -84,6 +145,7 @@ async function exportEvents(call: Call): Promise<void> {
     throw new UsageMistake("With --json, say --output FILE: the events are many documents.");
   }
   spansOf(call);
+  const format = await formatOf(call)();
   const showBar = output !== null || !print.terminal.outIsTerminal;
   const silent: Progress = { update: () => {}, end: () => {} };
   const progress = showBar && !print.json
@@ -94,7 +156,7 @@ async function exportEvents(call: Call): Promise<void> {
     ? null
     : await Deno.open(output, { create: true, truncate: true, write: true, mode: 0o600 });
   try {
-    const events = await copyAll(call, progress, async (bytes) => {
+    const events = await copyAll(call, progress, format, async (bytes) => {
       if (file === null) return print.terminal.out(bytes);
       for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await file.write(rest));
     });
@@ -110,9 +172,11 @@ async function exportEvents(call: Call): Promise<void> {
 
 export const EXPORT_COMMAND: Command = {
   name: "export",
-  summary: "Write a project's events as NDJSON, newest first",
+  summary: "Write a project's events as NDJSON, CSV or Parquet, newest first",
   usage: "footfall export [options]",
-  notes: "Crawlers are included. Without --from, everything since 1970 is exported.",
+  notes: "Crawlers are included. Without --from, everything since 1970 is exported.\n" +
+    "NDJSON holds all that is stored of an event, CSV and Parquet a table of it: properties as JSON,\n" +
+    "and in CSV an apostrophe before text that a spreadsheet would run as a formula.",
   wordsMax: 0,
   options: {
     project: PROJECT_OPTION,
@@ -123,6 +187,23 @@ export const EXPORT_COMMAND: Command = {
       default: "today",
       meaning: "last local date, or the instant before which to end",
     },
+    format: {
+      type: "string",
+      placeholder: "FORMAT",
+      default: "ndjson",
+      meaning: "ndjson, csv or parquet",
+    },
+    filters: {
+      type: "string",
+      placeholder: "JSON",
+      meaning: 'conditions that all must hold, such as [{"field":"path","op":"is","values":["/"]}]',
+    },
+    bots: {
+      type: "string",
+      placeholder: "CHOICE",
+      default: "include",
+      meaning: "include, exclude or only",
+    },
     output: {
       type: "string",
       placeholder: "FILE",
@@ -130,6 +211,7 @@ export const EXPORT_COMMAND: Command = {
       meaning: "where to",
     },
   },
-  example: "footfall export --from 2026-01-01 --to 2026-03-31 --output quarter.ndjson",
+  example:
+    "footfall export --from 2026-01-01 --to 2026-03-31 --format parquet --output quarter.parquet",
   run: exportEvents,
 };

@@ -1,4 +1,4 @@
-import { type App, createApp } from "../app.ts";
+import type { App } from "../app.ts";
 import type { Provisioned } from "../auth/projects.ts";
 import type { Config } from "../config.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
@@ -10,6 +10,7 @@ import {
   PREPARE_PAUSE_MS,
   SHUTDOWN_MS_MAX,
 } from "../limits.ts";
+import { startApp } from "./app_start.ts";
 import { type SignIn, startBanner } from "./banner.ts";
 import { leaveControlFile, removeControlFile } from "./control_file.ts";
 import { leaveSignInFile, removeSignInFile } from "./sign_in_file.ts";
@@ -192,7 +193,7 @@ export async function serve(config: Config, log: Log, terminal: Terminal): Promi
   const stopped = stopSignal();
   logStrayFailures(log);
   warnOfSettings(config, log);
-  const app = await createApp(config, log);
+  const app = await startApp(config, log);
   const preparing = new AbortController();
   const listener = listenOn(config, app, log);
   const url = urlOf(config, listener.addr.port);

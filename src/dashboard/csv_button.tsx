@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { type CsvCell, csvText } from "./csv.ts";
+import { type CsvCell, csvText } from "../event_file/csv.ts";
 import { downloadCsv } from "./download.ts";
 import { Icon } from "./icons.tsx";
 import { counted } from "./number_format.ts";

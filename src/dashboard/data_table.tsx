@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApiProblem } from "./api_problem.ts";
 import { CsvButton, type CsvContent } from "./csv_button.tsx";
-import type { CsvCell } from "./csv.ts";
+import type { CsvCell } from "../event_file/csv.ts";
 import { Definition } from "./definition.tsx";
 import { Icon } from "./icons.tsx";
 

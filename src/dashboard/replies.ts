@@ -1,13 +1,10 @@
 /** What the reads of several views reply, beside `query` and `asOf`. */
 
+import type { output } from "zod";
+import type * as acquisition from "../reports/acquisition.ts";
+import type * as pages from "../reports/pages.ts";
+import type { Rate } from "../reports/report.ts";
 import type { Interval } from "./location_query.ts";
-
-export interface Rate {
-  /** Null where the denominator is 0. */
-  readonly value: number | null;
-  readonly numerator: number;
-  readonly denominator: number;
-}
 
 export interface Kpis {
   readonly visitors: number;
@@ -44,18 +41,7 @@ export interface KpisReply {
   };
 }
 
-export interface AcquisitionRow {
-  readonly value: string | null;
-  readonly visitors: number;
-  readonly newVisitors: number;
-  readonly sessions: number;
-  readonly bounceRate: Rate;
-  readonly pageviews: number;
-  /** Only with a goal. */
-  readonly conversions?: number;
-  readonly conversionRate?: Rate;
-  readonly rule: string | null;
-}
+export type AcquisitionRow = output<typeof acquisition.AcquisitionRow>;
 
 /** `GET /v1/acquisition`. */
 export interface AcquisitionReply {
@@ -64,31 +50,12 @@ export interface AcquisitionReply {
   readonly nextCursor: string | null;
 }
 
-export interface PageRow {
-  readonly path: string;
-  readonly visitors: number;
-  readonly pageviews: number;
-  readonly entries: number;
-  readonly exits: number;
-  readonly bounceRate: Rate;
-  readonly medianSecondsOnPage: number | null;
-  /** From 0 to 1. */
-  readonly medianScrollDepth: number | null;
-}
+export type PageRow = output<typeof pages.PageRow>;
 
 /** `GET /v1/pages`. */
 export interface PagesReply {
   readonly rows: readonly PageRow[];
   readonly nextCursor: string | null;
-}
-
-export interface GoalResult {
-  readonly slug: string;
-  readonly title: string;
-  readonly uniqueConversions: number;
-  readonly totalConversions: number;
-  readonly conversionRate: Rate;
-  readonly value: { readonly amount: number | null; readonly currency: string | null };
 }
 
 /** `GET /v1/live`. */

@@ -34,6 +34,8 @@ export interface EmbeddedOptions {
   readonly statementTimeoutMs?: number;
   readonly turnMsMax?: number;
   readonly probeDisk?: DiskProbe;
+  /** The path of the template that a new cluster is made of; null or not there: it is made anew, empty. */
+  readonly template?: string | null;
 }
 
 /**
@@ -53,16 +55,19 @@ export interface EmbeddedOptions {
  */
 export async function openEmbedded(
   dataDir: string,
-  { statementTimeoutMs = 0, turnMsMax = DATABASE_TURN_MS_MAX, probeDisk }: EmbeddedOptions = {},
+  options: EmbeddedOptions = {},
 ): Promise<EmbeddedDatabase> {
+  const { statementTimeoutMs = 0, turnMsMax = DATABASE_TURN_MS_MAX, probeDisk, template = null } =
+    options;
   const folder = resolve(dataDir);
   const lock = await lockFolder(folder);
   const reserve = new DiskReserve(folder);
-  const tryStart = async () => {
+  const tryStart = async (): Promise<EngineThread> => {
     const engine = new EngineThread();
     try {
-      await engine.open(join(folder, "database"), statementTimeoutMs);
-      return engine;
+      if (await engine.open(join(folder, "database"), statementTimeoutMs, template)) return engine;
+      engine.end("it has made the database");
+      return await tryStart();
     } catch (error) {
       engine.end("it could not start");
       await engine.left();

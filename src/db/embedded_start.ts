@@ -4,32 +4,55 @@ import { PGlite } from "@electric-sql/pglite";
 import clusterFiles from "@electric-sql/pglite/pglite.data" with { type: "bytes" };
 import initdbWasm from "@electric-sql/pglite/initdb.wasm" with { type: "bytes" };
 import postgresWasm from "@electric-sql/pglite/pglite.wasm" with { type: "bytes" };
+import { unpackCluster } from "./cluster_template.ts";
 import { EngineFolder, syncEntry, syncTree } from "./embedded_folder.ts";
 import { SESSION_SETTINGS, VALUE_PARSERS } from "./row_values.ts";
 
 /** PGlite's own bounds of the engine's memory, in pages of 64 KiB. */
 const MEMORY = { initial: 2_048, maximum: 32_768, shared: true };
+/**
+ * PostgreSQL's own cache. The engine clears all of it as it starts, so that 128 MB, the default,
+ * are resident from then on; what is missing is read from the system's cache in microseconds.
+ */
+const SHARED_BUFFERS = "32MB";
 /** The module's import of its memory: names, kind, and the flags of memory that is not shared. */
 const MEMORY_IMPORT = new TextEncoder().encode("\x03env\x06memory\x02\x01");
 const FLAGS_OF_SHARED_MEMORY = 3;
 
 /**
- * The folder of the cluster, which is made where there is none. A first start that is interrupted
- * leaves a half-made folder beside, never a half-made database: PGlite copies a fresh cluster file by
- * file, without a sync.
+ * The folder of the cluster, which is made where there is none: from the template, or by PGlite. A
+ * first start that is interrupted leaves a half-made folder beside, never a half-made database: a
+ * fresh cluster is written file by file, without a sync. Null where PGlite has made it: the memory of
+ * that, 500 MB, is the thread's as long as it lives, so that another one is to start the engine.
  */
-export async function openFolder(folder: string, fence: Int32Array): Promise<EngineFolder> {
+export async function openFolder(
+  folder: string,
+  fence: Int32Array,
+  template: string | null,
+): Promise<EngineFolder | null> {
   if (!existsSync(join(folder, "PG_VERSION"))) {
     const unfinished = `${folder}.new`;
     rmSync(unfinished, { recursive: true, force: true });
     mkdirSync(unfinished, { recursive: true, mode: 0o700 });
-    await (await PGlite.create({ ...parts(postgresWasm), dataDir: unfinished })).close();
-    syncTree(unfinished);
+    const isUnpacked = template !== null && unpackCluster(template, unfinished);
+    if (!isUnpacked) await makeCluster(unfinished);
+    await syncTree(unfinished);
     rmSync(folder, { recursive: true, force: true });
     renameSync(unfinished, folder);
-    syncEntry(folder);
+    await syncEntry(folder);
+    if (!isUnpacked) return null;
   }
   return new EngineFolder(folder, new WebAssembly.Memory(MEMORY), fence);
+}
+
+async function makeCluster(folder: string): Promise<void> {
+  const made = await PGlite.create({
+    ...parts(postgresWasm),
+    dataDir: folder,
+    initDbStartParams: ["-c", `shared_buffers=${SHARED_BUFFERS}`],
+    startParams: [...PGlite.defaultStartParams, "-c", `shared_buffers=${SHARED_BUFFERS}`],
+  });
+  await made.close();
 }
 
 /** Starts PGlite (PostgreSQL as WebAssembly) on `folder`, durable, in memory that other threads reach. */
@@ -38,8 +61,12 @@ export async function startEngine(
   statementTimeoutMs: number,
 ): Promise<PGlite> {
   const asSent = (value: string) => value;
-  const pglite = await PGlite.create({
-    ...parts(withSharedMemory(postgresWasm)),
+  const wasm = withSharedMemory(postgresWasm);
+  const compiled = parts(wasm);
+  // The engine keeps its own copy; these two of 9 MB are freed at once.
+  for (const { buffer } of [wasm, postgresWasm]) buffer.transfer(0);
+  return await PGlite.create({
+    ...compiled,
     fs: folder,
     parsers: Object.fromEntries(VALUE_PARSERS),
     serializers: Object.fromEntries([...VALUE_PARSERS.keys()].map((oid) => [oid, asSent])),
@@ -47,22 +74,21 @@ export async function startEngine(
       ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
       // The file system knows fsync alone, not fdatasync.
       ...["-c", "fsync=on", "-c", "wal_sync_method=fsync"],
+      ...["-c", `shared_buffers=${SHARED_BUFFERS}`],
       ...["-c", `statement_timeout=${statementTimeoutMs}`],
+      ...Object.entries(SESSION_SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
       // How many files of the log are kept to be used again.
       ...["-c", "min_wal_size=32MB", "-c", "max_wal_size=64MB"],
     ],
   });
-  for (const [name, value] of Object.entries(SESSION_SETTINGS)) {
-    await pglite.query("SELECT set_config($1::text, $2::text, false)", [name, value]);
-  }
-  return pglite;
 }
 
 function parts(wasm: BufferSource) {
   return {
     pgliteWasmModule: new WebAssembly.Module(wasm),
     initdbWasmModule: new WebAssembly.Module(initdbWasm),
-    fsBundle: new Blob([clusterFiles]),
+    // All of a Blob that is asked for, without two more copies of 6 MB.
+    fsBundle: { arrayBuffer: () => Promise.resolve(clusterFiles.buffer) } as Blob,
   };
 }
 

@@ -11,6 +11,8 @@ export type WorkerRequest =
     readonly kind: "open";
     readonly folder: string;
     readonly fence: Int32Array;
+    /** The path of what a new cluster is made from; null: it is made anew. */
+    readonly template: string | null;
     readonly statementTimeoutMs: number;
   }
   | {
@@ -98,8 +100,9 @@ function state(limitMs: number) {
 
 async function perform(request: WorkerRequest): Promise<readonly unknown[]> {
   if (request.kind === "open") {
-    const { fence, statementTimeoutMs } = request;
-    folder = await openFolder(request.folder, fence);
+    const { fence, statementTimeoutMs, template } = request;
+    folder = await openFolder(request.folder, fence, template);
+    if (folder === null) return [];
     database = await startEngine(folder, statementTimeoutMs);
     const { HEAPU8, _QueryCancelPending, _InterruptPending } = moduleOf(database);
     const opened: OpenedEngine = {

@@ -54,16 +54,25 @@ export class EngineThread implements Session {
     return this.#logBytes;
   }
 
-  /** Starts the engine on a folder. */
-  async open(folder: string, statementTimeoutMs: number): Promise<void> {
+  /**
+   * Starts the engine on a folder; where there is no cluster in it, it makes one of the template.
+   * @returns false where it has made one without a template: another thread is to open that
+   */
+  async open(
+    folder: string,
+    statementTimeoutMs: number,
+    template: string | null,
+  ): Promise<boolean> {
     const fence = this.#fence;
-    const [row] = await this.ask({ kind: "open", folder, fence, statementTimeoutMs });
+    const [row] = await this.ask({ kind: "open", folder, fence, statementTimeoutMs, template });
+    if (row === undefined) return false;
     const { memory, queryCancelPendingAt, interruptPendingAt } = row as OpenedEngine;
     const words = new Int32Array(memory);
     this.#cancelFlags = () => {
       Atomics.store(words, queryCancelPendingAt >> 2, 1);
       Atomics.store(words, interruptPendingAt >> 2, 1);
     };
+    return true;
   }
 
   ask(question: Question): Promise<readonly unknown[]> {

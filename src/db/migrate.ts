@@ -116,7 +116,8 @@ async function assertServerVersion(sql: Sql): Promise<void> {
   }
 }
 
-function checksum(migration: Migration): string {
+/** What tells whether an applied migration is still the same. */
+export function checksum(migration: Migration): string {
   // A checkout with Windows line ends is the same migration.
   return createHash("sha256").update(migration.sql.replaceAll("\r\n", "\n")).digest("hex");
 }

@@ -9,6 +9,7 @@ import access from "../../migrations/0008_access.sql" with { type: "text" };
 import captureTries from "../../migrations/0009_capture_tries.sql" with { type: "text" };
 import technicalNames from "../../migrations/0010_technical_names.sql" with { type: "text" };
 import foldProgress from "../../migrations/0011_fold_progress.sql" with { type: "text" };
+import oneStore from "../../migrations/0012_one_store.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, name: "0009_capture_tries", sql: captureTries },
   { version: 10, name: "0010_technical_names", sql: technicalNames },
   { version: 11, name: "0011_fold_progress", sql: foldProgress },
+  { version: 12, name: "0012_one_store", sql: oneStore },
 ];

@@ -1,5 +1,8 @@
+import { fileURLToPath } from "node:url";
+import { FLUSH_MS_MAX, READ_CONNECTIONS_MAX, WRITE_CONNECTIONS_MAX } from "../limits.ts";
+import { templateUrl } from "./cluster_template.ts";
 import { openEmbedded } from "./embedded.ts";
-import { openPostgres } from "./postgres.ts";
+import { MIGRATIONS } from "./migrations.ts";
 import type { Database } from "./sql.ts";
 
 export interface DatabaseOptions {
@@ -10,20 +13,50 @@ export interface DatabaseOptions {
   readonly connectionsMax: number;
 }
 
+/** What the configuration says of databases. */
+export interface DatabaseConfig {
+  readonly databaseUrl: string | null;
+  readonly databaseReadUrl: string | null;
+  readonly dataDir: string;
+  readonly readTimeoutMs: number;
+}
+
 /**
- * Opens the database that the configuration names. PostgreSQL is connected on first use, so it may
- * be down; the embedded engine starts here.
+ * Opens the database that the options name. PostgreSQL is connected on first use, so it may be down;
+ * the embedded engine starts here.
  *
  * @throws FolderInUse, DatabaseUnavailable: embedded only.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { statementTimeoutMs } = options;
   if (options.databaseUrl === null) {
-    return await openEmbedded(options.dataDir, { statementTimeoutMs });
+    const template = fileURLToPath(templateUrl(MIGRATIONS));
+    return await openEmbedded(options.dataDir, { statementTimeoutMs, template });
   }
+  const { openPostgres } = await import("./postgres.ts");
   return openPostgres(options.databaseUrl, {
     connectionsMax: options.connectionsMax,
     statementTimeoutMs,
     applicationName: "footfall",
+  });
+}
+
+/** The database that everything is written to. Throws as `openDatabase`. */
+export function openWriteDatabase({ databaseUrl, dataDir }: DatabaseConfig): Promise<Database> {
+  const connectionsMax = WRITE_CONNECTIONS_MAX;
+  return openDatabase({ databaseUrl, dataDir, connectionsMax, statementTimeoutMs: FLUSH_MS_MAX });
+}
+
+/** Where reports are read: the embedded engine has one session for everything. */
+export async function openReadDatabase(
+  { databaseUrl, databaseReadUrl, dataDir, readTimeoutMs }: DatabaseConfig,
+  written: Database,
+): Promise<Database> {
+  if (databaseUrl === null) return written;
+  return await openDatabase({
+    databaseUrl: databaseReadUrl ?? databaseUrl,
+    dataDir,
+    statementTimeoutMs: readTimeoutMs,
+    connectionsMax: READ_CONNECTIONS_MAX,
   });
 }

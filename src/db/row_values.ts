@@ -7,8 +7,6 @@ import { parseJson } from "../json_text.ts";
  */
 export type ValueParser = (text: string) => unknown;
 
-const HEX_PAIR = /[0-9a-f]{2}/gi;
-
 const asText: ValueParser = (text) => text;
 const asNumber: ValueParser = (text) => Number(text);
 const asBoolean: ValueParser = (text) => text === "t";
@@ -16,7 +14,7 @@ const asJson: ValueParser = parseJson;
 
 /** `bytea_output = hex`: `\x` and two digits a byte. */
 function asBytes(text: string): Uint8Array {
-  return Uint8Array.from(text.slice(2).match(HEX_PAIR) ?? [], (pair) => Number.parseInt(pair, 16));
+  return Uint8Array.fromHex(text.slice(2));
 }
 
 /**

@@ -2,10 +2,10 @@ import type { Sql } from "../db/sql.ts";
 import { HISTORY_IDS_LOOKED_UP } from "../limits.ts";
 import { type ActorWay, eventsOf, GrowingWay, lengthened } from "./actor_way.ts";
 import { lookUpIds } from "./event_ids.ts";
-import type { Histories } from "./histories.ts";
+import type { Histories, HistoryPart } from "./histories.ts";
 import { Pace } from "./pace.ts";
 import { findRuns, RunTable } from "./run_table.ts";
-import { compareIds, ID_BYTES } from "./segment.ts";
+import { compareIds, ID_BYTES } from "../store/id_codec.ts";
 
 /** Events between two looks at the clock. */
 const EVENTS_UNTIMED = 2_000;
@@ -162,7 +162,8 @@ class RunMerge {
     }
     if (rule === "collect") {
       for (const [i, segment] of segments.entries()) {
-        this.ties.add(this.table.segments[segment]!.segmentId, places[i]!);
+        const of = this.table.segments[segment]!;
+        this.ties.add(of.segmentId, of.storedPlace(places[i]!));
       }
       return;
     }
@@ -195,6 +196,9 @@ class RunMerge {
   }
 }
 
+/** Visits an actor with all that he did. */
+export type VisitActor = (actor: number, way: ActorWay) => void;
+
 /** Actors whose order ids decide. Those of some actors are looked up together. */
 async function walkTied(
   sql: Sql,
@@ -202,7 +206,7 @@ async function walkTied(
   merge: RunMerge,
   actors: readonly number[],
   pace: Pace,
-  visit: (actor: number, way: ActorWay) => void,
+  visit: VisitActor,
 ): Promise<void> {
   const { ties } = merge;
   for (let from = 0, to = 0; from < actors.length;) {
@@ -219,19 +223,15 @@ async function walkTied(
   }
 }
 
-/**
- * Visits every actor with an event in the segments once, with all of its events there in order:
- * by id, those after all others of whom events of one millisecond lie in different runs. Others have
- * their turn about every 10 ms. `sql` must see the moment of the database that the histories are of.
- * Throws what `visit` throws.
- */
-export async function walkActors(
+/** `walkActors`, of a part. */
+export async function walkPartActors(
   sql: Sql,
-  histories: Histories,
-  visit: (actor: number, way: ActorWay) => void,
+  { projectId, actorOf }: Pick<Histories, "projectId" | "actorOf">,
+  part: HistoryPart,
+  visit: VisitActor,
 ): Promise<void> {
-  const { projectId, segments, actorOf } = histories;
-  const runs = await histories.runs(() => findRuns(segments, actorOf));
+  const { segments } = part;
+  const runs = await part.runs(() => findRuns(segments, actorOf));
   const { isInOrder } = runs;
   const table = new RunTable(segments, runs);
   const merge = new RunMerge(table);
@@ -249,4 +249,18 @@ export async function walkActors(
     if (pace.isOver()) await pace.pause();
   }
   await walkTied(sql, projectId, merge, tied, pace, visit);
+}
+
+/**
+ * Visits every actor with an event in the segments once, with all of its events there in order:
+ * by id, those after all others of whom events of one millisecond lie in different runs. Others have
+ * their turn about every 10 ms. `sql` must see the moment of the database that the histories are of.
+ * Throws what `visit` throws.
+ */
+export async function walkActors(
+  sql: Sql,
+  histories: Histories,
+  visit: VisitActor,
+): Promise<void> {
+  for await (const part of histories.parts()) await walkPartActors(sql, histories, part, visit);
 }

@@ -50,7 +50,7 @@ export class GrowingWay implements ActorWay {
   /** All: which names lie on a part of a run is not known. */
   nameBits = new Int32Array(64).fill(-1);
 
-  constructor(readonly segments: readonly LoadedSegment[]) {}
+  constructor(public segments: readonly LoadedSegment[] = []) {}
 
   clear(): void {
     this.end = 0;

@@ -1,11 +1,6 @@
-import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { HISTORY_IDS_LOOKED_UP } from "../limits.ts";
-import { ID_BYTES } from "./segment.ts";
-
-const LOOK_UP = `
-SELECT encode(string_agg(substr(h.ids, ${ID_BYTES} * e.place + 1, ${ID_BYTES}), ''::bytea ORDER BY e.number), 'base64') AS ids
-FROM unnest($1::text::int8[], $2::text::int[]) WITH ORDINALITY AS e (segment_id, place, number)
-JOIN history_segments h ON h.project_id = $3::int AND h.segment_id = e.segment_id`;
+import type { Sql } from "../db/sql.ts";
+import { ID_BYTES } from "../store/id_codec.ts";
+import { fetchBlocks, fetchHeadsById } from "../store/stored_segments.ts";
 
 /**
  * Ids of events, 16 bytes each, in the order in which the events are named: by their segment and
@@ -17,17 +12,23 @@ export async function lookUpIds(
   segmentIds: readonly number[],
   places: readonly number[],
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const ids = new Uint8Array(places.length * ID_BYTES);
-  for (let from = 0; from < places.length; from += HISTORY_IDS_LOOKED_UP) {
-    const to = Math.min(from + HISTORY_IDS_LOOKED_UP, places.length);
-    const [row] = await sql.query<{ ids: string | null }>(LOOK_UP, [
-      arrayLiteral(segmentIds.slice(from, to)),
-      arrayLiteral(places.slice(from, to)),
-      projectId,
-    ]);
-    const found = Uint8Array.fromBase64(row!.ids ?? "");
-    if (found.length !== (to - from) * ID_BYTES) throw new Error("Ids of a history are gone");
-    ids.set(found, from * ID_BYTES);
+  const found = new Uint8Array(places.length * ID_BYTES);
+  const heads = await fetchHeadsById(sql, projectId, new Set(segmentIds));
+  const blockOf = (i: number) => {
+    const stored = heads.get(segmentIds[i]!);
+    if (stored === undefined) throw new Error(`Segment ${segmentIds[i]} is gone`);
+    return Math.floor(places[i]! / stored.head.blockEvents);
+  };
+  const byBlock = Map.groupBy(places.keys(), (i) => `${segmentIds[i]} ${blockOf(i)}`);
+  for (const numbers of byBlock.values()) {
+    const first = blockOf(numbers[0]!);
+    const wanted = { ...heads.get(segmentIds[numbers[0]!]!)!, blocks: { first, end: first + 1 } };
+    const [reader] = await fetchBlocks(sql, projectId, [wanted], ["times", "ids"]);
+    const ids = reader!.ids();
+    for (const i of numbers) {
+      const at = ID_BYTES * (places[i]! - reader!.firstPlace);
+      found.set(ids.subarray(at, at + ID_BYTES), ID_BYTES * i);
+    }
   }
-  return ids;
+  return found;
 }

@@ -1,39 +1,40 @@
-import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
-import { HISTORY_FETCH_BYTES_MAX, HISTORY_READ_BYTES_MAX } from "../limits.ts";
-import { type LoadedSegment, loadedSegment } from "./loaded_segment.ts";
+import type { Row, Sql } from "../db/sql.ts";
+import { HISTORY_FETCH_BYTES_MAX } from "../limits.ts";
+import { allBlocks } from "../store/segment_head.ts";
+import { fetchBlocks, fetchHeadsById } from "../store/stored_segments.ts";
+import { LOADED_COLUMNS } from "./hot_columns.ts";
+import { type LoadedSegment, wholeSegment } from "./loaded_segment.ts";
 import type { Runs } from "./run_table.ts";
+import { PartReader } from "./scan_parts.ts";
 import type { SegmentCache } from "./segment_cache.ts";
-import {
-  ENCODED_SEGMENT,
-  SEGMENT_COLUMNS,
-  segmentColumns,
-  type StoredSegment,
-} from "./stored_segment.ts";
 
-/** What the actors of a project did, as far as a read needs it. */
-export interface Histories {
-  readonly projectId: number;
+/** What some actors of a project did, all that a read needs of them, in memory. */
+export interface HistoryPart {
   readonly segments: readonly LoadedSegment[];
-  /** The actor of each identity, by the identity's id. */
-  readonly actorOf: Int32Array;
   /** Which runs are whose, as they were found before, or are found now. */
   readonly runs: (find: () => Promise<Runs>) => Promise<Runs>;
 }
 
-/** No row: not all facts are in segments. A row without a segment: none has an event in the span. */
-const DIRECTORY = `
-SELECT s.segment_id, p.links_version, ${
-  SEGMENT_COLUMNS.map((name) => `coalesce(octet_length(s.${name}), 0)::int8`).join(" + ")
-} AS bytes
-FROM fold_projects p
-LEFT JOIN history_segments s
-  ON s.project_id = p.project_id AND s.from_ms < $3::int8 AND s.to_ms >= $2::int8
-WHERE p.project_id = $1::int AND p.has_histories
-ORDER BY s.from_ms, s.segment_id`;
+/** What the actors of a project did, as far as a read needs it. */
+export interface Histories {
+  readonly projectId: number;
+  /** The actor of each identity, by the identity's id. */
+  readonly actorOf: Int32Array;
+  /** Everything, part by part: each actor is in one of them with all that he did. */
+  readonly parts: () => AsyncIterable<HistoryPart>;
+}
 
-const FETCH = `
-SELECT segment_id, ${ENCODED_SEGMENT}
-FROM history_segments WHERE project_id = $1::int AND segment_id = ANY ($2::text::int8[])`;
+/** About what an event takes in memory of what each read loads. */
+const EVENT_BYTES = 20;
+
+/** No row: nothing is projected yet. A row without a segment: none has an event in the span. */
+const DIRECTORY = `
+SELECT s.segment_id, p.links_version, coalesce(s.events, 0) * ${EVENT_BYTES} AS bytes
+FROM projections p
+LEFT JOIN segments s
+  ON s.project_id = p.project_id AND s.from_ms < $3::int8 AND s.to_ms >= $2::int8
+WHERE p.project_id = $1::int
+ORDER BY s.from_ms, s.segment_id`;
 
 /** Identity and actor, 4 bytes each with the most significant one first: written as one number of 8. */
 const LINKS = `
@@ -41,12 +42,18 @@ SELECT encode(string_agg(int8send(identity_id::int8 << 32 | actor_id), ''::bytea
 FROM identities WHERE project_id = $1::int AND actor_id <> identity_id`;
 const LINK_BYTES = 8;
 
-type FetchedSegment = StoredSegment & { readonly segment_id: number };
-
 interface SizedSegment extends Row {
   readonly segment_id: number | null;
   readonly links_version: number;
   readonly bytes: number;
+}
+
+async function* onlyPart(part: HistoryPart): AsyncGenerator<HistoryPart> {
+  yield await Promise.resolve(part);
+}
+
+async function* partsOf(reader: PartReader): AsyncGenerator<HistoryPart> {
+  for await (const segments of reader.parts()) yield { segments, runs: (find) => find() };
 }
 
 /** Segments that are fetched by one statement each: as many as it may take, at least one. */
@@ -85,43 +92,30 @@ function lengthened(actorOf: Int32Array, length: number): Int32Array {
   return longer;
 }
 
-/** The actor of each identity: itself, unless it is linked to another. */
+/** The actor of each identity up to the last: itself, unless it is linked to another. */
 async function loadActors(
   sql: Sql,
   cache: SegmentCache,
   projectId: number,
   version: number,
-  segments: readonly LoadedSegment[],
+  lastIdentity: number,
 ): Promise<Int32Array> {
-  let last = 0;
-  for (const { identities } of segments) last = Math.max(last, identities.at(-1)!);
   const known = cache.actorsOf(projectId);
   const actors = known?.version === version ? known.actorOf : await fetchActors(sql, projectId);
-  const actorOf = lengthened(actors, last + 1);
+  const actorOf = lengthened(actors, lastIdentity + 1);
   if (known?.version !== version || known.actorOf !== actorOf) {
     cache.keepActors(projectId, { version, actorOf });
   }
   return actorOf;
 }
 
-/**
- * All segments of a project with an event in [fromMs, toMs), in the order of their first event. Whole
- * segments: they hold events outside of the span too. `sql` must see one moment of the database.
- * @returns null where histories cannot answer: not all facts are in them, or they are too large
- */
-export async function loadHistories(
+/** Whole segments, in the order of their ids: as they were kept, or loaded now. */
+async function loadSegments(
   sql: Sql,
   cache: SegmentCache,
   projectId: number,
-  span: { readonly fromMs: number; readonly toMs: number },
-): Promise<Histories | null> {
-  const directory = await sql.query<SizedSegment>(DIRECTORY, [projectId, span.fromMs, span.toMs]);
-  if (directory.length === 0) return null;
-  const sizes = new Map<number, number>();
-  for (const { segment_id, bytes } of directory) {
-    if (segment_id !== null) sizes.set(segment_id, bytes);
-  }
-  if (sizes.values().reduce((sum, bytes) => sum + bytes, 0) > HISTORY_READ_BYTES_MAX) return null;
+  sizes: ReadonlyMap<number, number>,
+): Promise<LoadedSegment[]> {
   const found = new Map<number, LoadedSegment>();
   const missing = new Map<number, number>();
   // What is kept is used before anything is fetched, which may drive it out.
@@ -130,16 +124,57 @@ export async function loadHistories(
     if (segment === undefined) missing.set(id, bytes);
     else found.set(id, segment);
   }
-  const fetch = async (ids: readonly number[]) =>
-    (await sql.query<FetchedSegment>(FETCH, [projectId, arrayLiteral(ids)]))
-      .map((row) => loadedSegment(row.segment_id, segmentColumns(row)));
+  const fetch = async (ids: readonly number[]) => {
+    const heads = [...(await fetchHeadsById(sql, projectId, ids)).values()];
+    const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
+    const readers = await fetchBlocks(sql, projectId, wanted, LOADED_COLUMNS);
+    const segments: LoadedSegment[] = [];
+    for (const [i, { segmentId }] of heads.entries()) {
+      segments.push(await wholeSegment(segmentId, readers[i]!));
+    }
+    return segments;
+  };
   for (const batch of batchesOf(missing)) {
     for (const segment of await cache.load(batch, fetch)) found.set(segment.segmentId, segment);
   }
-  const segments = [...sizes.keys()].map((id) => found.get(id)!);
-  const version = directory[0]!.links_version;
-  const actorOf = await loadActors(sql, cache, projectId, version, segments);
-  // Whoever is new is in a new segment, and who is who has a version: the rest is the same for good.
+  return [...sizes.keys()].map((id) => found.get(id)!);
+}
+
+/**
+ * All segments of a project with an event in [fromMs, toMs), in the order of their first event. Whole
+ * segments: they hold events outside of the span too. What the cache cannot hold is read part by part,
+ * each time that it is walked. `sql` must see one moment of the database.
+ * @param eventBytes what an event takes in memory beside what each read loads
+ */
+export async function loadHistories(
+  sql: Sql,
+  cache: SegmentCache,
+  projectId: number,
+  span: { readonly fromMs: number; readonly toMs: number },
+  eventBytes = 0,
+): Promise<Histories> {
+  const directory = await sql.query<SizedSegment>(DIRECTORY, [projectId, span.fromMs, span.toMs]);
+  const version = directory[0]?.links_version ?? 0;
+  const bytesOfEvent = EVENT_BYTES + eventBytes;
+  const sizes = new Map<number, number>();
+  for (const { segment_id, bytes } of directory) {
+    if (segment_id !== null) sizes.set(segment_id, bytes);
+  }
+  const events = sizes.values().reduce((sum, bytes) => sum + bytes, 0) / EVENT_BYTES;
+  const actorsUpTo = (last: number) => loadActors(sql, cache, projectId, version, last);
+  if (bytesOfEvent * events > cache.bytesMax) {
+    const heads = [...(await fetchHeadsById(sql, projectId, sizes.keys())).values()];
+    const last = heads.reduce((max, { head }) => Math.max(max, head.lastIdentity), 0);
+    const actorOf = await actorsUpTo(last);
+    const eventsMax = Math.max(1, Math.floor(cache.partBytesMax / bytesOfEvent));
+    const reader = new PartReader(sql, projectId, heads, actorOf, eventsMax);
+    return { projectId, actorOf, parts: () => partsOf(reader) };
+  }
+  const segments = await loadSegments(sql, cache, projectId, sizes);
+  const last = segments.reduce((max, { identities }) => Math.max(max, identities.at(-1)!), 0);
+  const actorOf = await actorsUpTo(last);
+  // New actors appear only in new segments; the links version changes when an identity gets another.
   const key = `${projectId} ${version} ${[...sizes.keys()].join(" ")}`;
-  return { projectId, segments, actorOf, runs: (find) => cache.runsOf(key, find) };
+  const part: HistoryPart = { segments, runs: (find) => cache.runsOf(key, find) };
+  return { projectId, actorOf, parts: () => onlyPart(part) };
 }

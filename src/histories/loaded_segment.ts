@@ -1,12 +1,26 @@
-import type { IntegerColumn } from "./column.ts";
-import { scrollsOf } from "./segment.ts";
-import type { SegmentColumns } from "./stored_segment.ts";
+import type { IntegerColumn } from "../store/integer_codec.ts";
+import type { SegmentReader } from "../store/segment_reader.ts";
+import type { WantedBlocks } from "../store/stored_segments.ts";
+import { type SegmentColumns, segmentColumns } from "./hot_columns.ts";
+import { type LazyColumn, type LazyField, lazyName } from "./lazy_columns.ts";
+import type { PropertyColumn } from "./property_columns.ts";
+import { pickedColumns, pickedOf, type SegmentSlice } from "./segment_slice.ts";
 
-/**
- * A segment as reads follow it: without the events' ids and properties, which are looked up where
- * they decide.
- */
-export interface LoadedSegment extends SegmentColumns {
+const SCROLL = 3;
+
+/** Which events are scrolls, ascending: each has a depth. */
+function scrollsOf({ names, depths }: SegmentColumns): Uint32Array {
+  const scrolls = new Uint32Array(depths.length);
+  let count = 0;
+  for (let at = 0; at < names.length; at++) if (names[at] === SCROLL) scrolls[count++] = at;
+  return scrolls;
+}
+
+/** Lazy columns that were loaded, by `lazyName`. */
+export type LoadedColumns = ReadonlyMap<string, object>;
+
+/** What every read needs of a segment. */
+export interface HotColumns extends SegmentColumns {
   readonly segmentId: number;
   /**
    * Of each run the bits of its events' names, see `nameBit`, and `BOT_BIT` where one is a bot's: for
@@ -15,8 +29,84 @@ export interface LoadedSegment extends SegmentColumns {
   readonly nameBits: Int32Array;
   /** Which events are scrolls, ascending: each has a depth. */
   readonly scrolls: Uint32Array;
-  /** Bits of what a read asks of each event's properties; any column where it asks nothing. */
+  /** Which events of the stored segment these are; null: all. */
+  readonly slice?: SegmentSlice | null;
+}
+
+const NO_COLUMNS: LoadedColumns = new Map();
+
+/** A segment as reads follow it: the columns of all reads, and those that one asked for. */
+export class LoadedSegment implements HotColumns {
+  readonly segmentId: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly identities: Int32Array;
+  readonly starts: Uint32Array;
+  readonly times: Uint32Array;
+  readonly names: IntegerColumn;
+  readonly paths: IntegerColumn;
+  readonly contexts: IntegerColumn;
+  readonly traffics: IntegerColumn;
+  readonly depths: Float64Array;
+  readonly nameBits: Int32Array;
+  readonly scrolls: Uint32Array;
+  /** What a read's filters on lazy columns say of each event, for `EventTest`; any column where there are none. */
   readonly marks: IntegerColumn;
+  readonly lazies: LoadedColumns;
+  readonly slice: SegmentSlice | null;
+
+  constructor(
+    columns: HotColumns,
+    marks: IntegerColumn = columns.names,
+    lazies: LoadedColumns = NO_COLUMNS,
+  ) {
+    this.slice = columns.slice ?? null;
+    this.segmentId = columns.segmentId;
+    this.fromMs = columns.fromMs;
+    this.toMs = columns.toMs;
+    this.identities = columns.identities;
+    this.starts = columns.starts;
+    this.times = columns.times;
+    this.names = columns.names;
+    this.paths = columns.paths;
+    this.contexts = columns.contexts;
+    this.traffics = columns.traffics;
+    this.depths = columns.depths;
+    this.nameBits = columns.nameBits;
+    this.scrolls = columns.scrolls;
+    this.marks = marks;
+    this.lazies = lazies;
+  }
+
+  /** The ids of the events' titles or referrers; 0: none. */
+  ids(field: LazyField): IntegerColumn {
+    return this.#lazy({ field }) as IntegerColumn;
+  }
+
+  property(key: string): PropertyColumn {
+    return this.#lazy({ property: key }) as PropertyColumn;
+  }
+
+  /** The heatmap cell of each event, 0 where it has none: see heatmap_cell.ts for its bits. */
+  get cells(): IntegerColumn {
+    return this.#lazy({ cells: true }) as IntegerColumn;
+  }
+
+  /** Of each event the 16 bytes of its id. */
+  get eventIds(): Uint8Array {
+    return this.#lazy({ ids: true }) as Uint8Array;
+  }
+
+  /** Where an event stands in the segment as it is stored. */
+  storedPlace(at: number): number {
+    return this.slice === null ? at : this.slice.firstPlace + this.slice.picked[at]!;
+  }
+  #lazy(column: LazyColumn): object {
+    const name = lazyName(column);
+    const loaded = this.lazies.get(name);
+    if (loaded === undefined) throw new Error(`The read did not ask for the column ${name}`);
+    return loaded;
+  }
 }
 
 export const BOT_BIT = 1;
@@ -41,12 +131,41 @@ function nameBitsOf({ names, contexts, starts }: NamedColumns): Int32Array {
 }
 
 /** A segment of which a read asks nothing yet. */
-export function loadedSegment(segmentId: number, columns: SegmentColumns): LoadedSegment {
-  return {
-    ...columns,
-    segmentId,
-    nameBits: nameBitsOf(columns),
-    scrolls: scrollsOf(columns),
-    marks: columns.names,
-  };
+export function loadedSegment(
+  segmentId: number,
+  columns: SegmentColumns,
+  slice: SegmentSlice | null = null,
+): LoadedSegment {
+  const nameBits = nameBitsOf(columns);
+  return new LoadedSegment({ ...columns, segmentId, nameBits, scrolls: scrollsOf(columns), slice });
+}
+
+/** A whole segment, from all of its blocks. */
+export async function wholeSegment(
+  segmentId: number,
+  reader: SegmentReader,
+): Promise<LoadedSegment> {
+  return loadedSegment(segmentId, await segmentColumns(reader));
+}
+
+/**
+ * What identities that are kept did in some blocks of a segment; null where that is nothing.
+ * @param count is told how many events each identity has in these blocks
+ */
+export async function slicedSegment(
+  { blocks, ...stored }: WantedBlocks,
+  reader: SegmentReader,
+  keeps: (identity: number) => boolean,
+  count?: (identity: number, events: number) => void,
+): Promise<LoadedSegment | null> {
+  const columns = await segmentColumns(reader);
+  const { identities, starts } = columns;
+  if (count !== undefined) {
+    identities.forEach((identity, run) => count(identity, starts[run + 1]! - starts[run]!));
+  }
+  const picked = pickedOf(columns, keeps);
+  if (picked.length === 0) return null;
+  const { firstPlace } = reader;
+  const slice: SegmentSlice = { stored, blocks, firstPlace, picked };
+  return loadedSegment(stored.segmentId, pickedColumns(columns, picked), slice);
 }

@@ -1,6 +1,7 @@
-import type { Histories } from "./histories.ts";
-import { type LoadedSegment, nameBit } from "./loaded_segment.ts";
+import type { Histories, HistoryPart } from "./histories.ts";
+import { nameBit } from "./loaded_segment.ts";
 import { Pace } from "./pace.ts";
+import type { VisitRun } from "./run_walk.ts";
 
 /** Of what share of all events following just those of some names is quicker than following everybody. */
 const NAMED_SHARE_MAX = 1 / 4;
@@ -15,32 +16,36 @@ interface NamedEvents {
   readonly actors: Int32Array;
 }
 
-/** Names that are looked for: 1 at the id of each, and the bits of all. */
+/** What is looked for: 1 at the id of each name, the bits of all, and 1 at the id of each path; null: all paths. */
 interface WantedNames {
   readonly isWanted: Uint8Array;
   readonly bits: number;
+  readonly onPath: Uint8Array | null;
 }
 
-function wantedNames(isWanted: Uint8Array): WantedNames {
+function wantedNames(isWanted: Uint8Array, onPath: Uint8Array | null): WantedNames {
   let bits = 0;
   for (let name = 0; name < isWanted.length; name++) {
     if (isWanted[name] === 1) bits |= nameBit(name);
   }
-  return { isWanted, bits };
+  return { isWanted, bits, onPath };
 }
 
 /** How many events have one of these names. */
 async function countNamed(
-  { segments }: Histories,
-  { isWanted, bits }: WantedNames,
+  { segments }: HistoryPart,
+  { isWanted, bits, onPath }: WantedNames,
 ): Promise<number> {
   const pace = new Pace();
   let count = 0;
-  for (const { names, starts, nameBits } of segments) {
+  for (const { names, paths, starts, nameBits } of segments) {
     for (let run = 0; run < nameBits.length; run++) {
       if ((nameBits[run]! & bits) === 0) continue;
       const end = starts[run + 1]!;
-      for (let at = starts[run]!; at < end; at++) count += isWanted[names[at]!]!;
+      for (let at = starts[run]!; at < end; at++) {
+        if (onPath === null) count += isWanted[names[at]!]!;
+        else count += isWanted[names[at]!]! & onPath[paths[at]!]!;
+      }
     }
     if (pace.isOver()) await pace.pause();
   }
@@ -48,8 +53,9 @@ async function countNamed(
 }
 
 async function findNamed(
-  { segments, actorOf }: Histories,
-  { isWanted, bits }: WantedNames,
+  { segments }: HistoryPart,
+  actorOf: Int32Array,
+  { isWanted, bits, onPath }: WantedNames,
   count: number,
 ): Promise<NamedEvents> {
   const found = {
@@ -60,13 +66,13 @@ async function findNamed(
   };
   const pace = new Pace();
   let length = 0;
-  for (const [number, { names, identities, starts, nameBits }] of segments.entries()) {
+  for (const [number, { names, paths, identities, starts, nameBits }] of segments.entries()) {
     for (let run = 0; run < nameBits.length; run++) {
       if ((nameBits[run]! & bits) === 0) continue;
       const actor = actorOf[identities[run]!]!;
       const end = starts[run + 1]!;
       for (let at = starts[run]!; at < end; at++) {
-        if (isWanted[names[at]!] === 0) continue;
+        if (isWanted[names[at]!] === 0 || onPath !== null && onPath[paths[at]!] === 0) continue;
         found.segments[length] = number;
         found.places[length] = at;
         found.actors[length++] = actor;
@@ -88,23 +94,26 @@ function byActor({ count, actors }: NamedEvents, actorMax: number): Int32Array {
 }
 
 /**
- * Visits every event of some names, as a stretch of one: all that an actor did before what another
- * did, but not in the order of time. Others have their turn about every 10 ms. Throws what `visit`
- * throws.
+ * Visits every event of some names, on some paths, in a part, as a stretch of one: all that an actor
+ * did before what another did, but not in the order of time. Others have their turn about every 10 ms.
+ * Throws what `visit` throws.
  * @param isWanted 1 at the id of each name
+ * @param onPath 1 at the id of each path; null: whatever the path
  * @returns false where they are so many that it is quicker to follow everybody: then none was visited
  */
-export async function walkNamed(
-  histories: Histories,
+export async function walkPartNamed(
+  { actorOf }: Pick<Histories, "actorOf">,
+  part: HistoryPart,
   isWanted: Uint8Array,
-  visit: (actor: number, segment: LoadedSegment, start: number, end: number) => void,
+  visit: VisitRun,
+  onPath: Uint8Array | null = null,
 ): Promise<boolean> {
-  const { segments, actorOf } = histories;
+  const { segments } = part;
   const all = segments.reduce((sum, { times }) => sum + times.length, 0);
-  const wanted = wantedNames(isWanted);
-  const count = await countNamed(histories, wanted);
+  const wanted = wantedNames(isWanted, onPath);
+  const count = await countNamed(part, wanted);
   if (count > all * NAMED_SHARE_MAX || segments.length > 0xffff) return false;
-  const found = await findNamed(histories, wanted, count);
+  const found = await findNamed(part, actorOf, wanted, count);
   const order = byActor(found, actorOf.length - 1);
   const pace = new Pace();
   for (let i = 0; i < count; i++) {

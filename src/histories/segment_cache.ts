@@ -1,14 +1,13 @@
 import {
   HISTORY_PROJECTS_KNOWN_MAX,
-  PROPERTY_CACHE_BYTES_MAX,
+  LAZY_CACHE_BYTES_MAX,
   RUN_CACHE_BYTES_MAX,
-  SELDOM_CACHE_BYTES_MAX,
+  SCAN_PART_BYTES_MAX,
 } from "../limits.ts";
 import { RecentCache } from "../recent_cache.ts";
+import { createLazyCache } from "./lazy_loader.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
-import { createPropertyCache } from "./property_columns.ts";
 import { bytesOfRuns, type Runs } from "./run_table.ts";
-import { createSeldomCache } from "./seldom_columns.ts";
 import { WeighedCache } from "./weighed_cache.ts";
 
 /** Has the segments of these ids, in any order. */
@@ -35,15 +34,19 @@ function bytesOf(segment: LoadedSegment): number {
  * never change, so what is here is true for as long as anybody asks for it.
  */
 export class SegmentCache {
-  /** Their titles and referrers, and their properties, as reads asked for them. */
-  readonly seldom = createSeldomCache(SELDOM_CACHE_BYTES_MAX);
-  readonly properties = createPropertyCache(PROPERTY_CACHE_BYTES_MAX);
+  /** Their lazy columns, as reads asked for them. */
+  readonly lazies = createLazyCache(LAZY_CACHE_BYTES_MAX);
+  readonly bytesMax: number;
+  /** Bytes of a part, where a read needs more than the cache may hold. */
+  readonly partBytesMax: number;
   readonly #segments: WeighedCache<number, LoadedSegment>;
   readonly #fetches = new Map<number, Promise<SegmentsById>>();
   readonly #runs = new WeighedCache<string, Runs>(RUN_CACHE_BYTES_MAX, bytesOfRuns);
   readonly #actors = new RecentCache<number, KnownActors>(HISTORY_PROJECTS_KNOWN_MAX);
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, partBytesMax = SCAN_PART_BYTES_MAX) {
+    this.bytesMax = bytesMax;
+    this.partBytesMax = partBytesMax;
     this.#segments = new WeighedCache(bytesMax, bytesOf);
   }
 

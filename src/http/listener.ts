@@ -51,6 +51,12 @@ function descriptorsFree(most: number): number | null {
   }
 }
 
+/**
+ * Connections that any process has descriptors for. What more there are is tried when so many are
+ * open, for it takes a tenth of a second.
+ */
+const CONNECTIONS_CERTAIN = 32;
+
 /** Leaves descriptors for the database and files; of few, half. */
 function connectionsThatFit(): number {
   const free = descriptorsFree(CONNECTIONS_MAX + DESCRIPTORS_RESERVED);
@@ -62,7 +68,7 @@ function connectionsThatFit(): number {
 class BoundedListener implements Listener {
   readonly #listener: Deno.TcpListener;
   readonly #connections: Connections;
-  readonly #connectionsMax: number;
+  #connectionsMax: number | null;
   readonly #log: ListenerOptions["log"];
   readonly #sweeping: ReturnType<typeof setInterval>;
   #isClosed = false;
@@ -71,7 +77,7 @@ class BoundedListener implements Listener {
   constructor(options: ListenerOptions, serve: ServeConnection) {
     const { hostname, port, answer, onError, limits = PHASE_LIMITS } = options;
     this.#listener = Deno.listen({ hostname, port });
-    this.#connectionsMax = options.connectionsMax ?? connectionsThatFit();
+    this.#connectionsMax = options.connectionsMax ?? null;
     this.#connections = new Connections({ serve, answer, onError, limits });
     this.#log = options.log;
     this.#sweeping = setInterval(
@@ -108,12 +114,21 @@ class BoundedListener implements Listener {
 
   /** Serves the connection as soon as there is room for it; until then no other is accepted. */
   async #admit(accepted: Deno.TcpConn): Promise<void> {
-    while (this.#connections.size >= this.#connectionsMax) {
+    while (this.#isFull()) {
       this.#tell("as many connections as there is room for");
       if (!this.#connections.makeRoom()) await pause(ACCEPT_PAUSE_MS);
     }
     if (this.#isClosed) accepted.close();
     else this.#connections.add(accepted);
+  }
+
+  #isFull(): boolean {
+    const { size } = this.#connections;
+    if (size < CONNECTIONS_CERTAIN) {
+      return this.#connectionsMax !== null && size >= this.#connectionsMax;
+    }
+    return size >=
+      (this.#connectionsMax ??= Math.min(CONNECTIONS_MAX, size + connectionsThatFit()));
   }
 
   /** Descriptors have run out, or a client was gone before it was accepted. */

@@ -8,11 +8,9 @@ import {
   PROPERTIES_BYTES_MAX,
   USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
+import { type EventInput, inputOf, isMembers, type Members, UUID } from "./event_input.ts";
 import { parseTimestamp } from "./timestamp.ts";
-
-export type Members = Record<string, unknown>;
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+import { jsonBytesAtMost, readUsualEvent } from "./usual_event.ts";
 
 /** `max` counts code points, as JSON Schema's maxLength does; the limits here are UTF-16 units. */
 const text = (lengthMax: number, description: string) =>
@@ -64,23 +62,6 @@ export const EventSchema = z.object({
 const NAME_ALIASES = ["name", "event", "eventName", "type"] as const;
 const KNOWN_MEMBERS: ReadonlySet<string> = new Set(Object.keys(EventSchema.shape));
 const KNOWN_CONTEXT: ReadonlySet<string> = new Set(Object.keys(context.shape));
-
-/** A valid event: empty texts are absent, the id is in lower case, the name is resolved. */
-export interface EventInput {
-  readonly eventId: string;
-  readonly name: string;
-  readonly timestampMs: number | null;
-  readonly anonymousId: string | null;
-  readonly userId: string | null;
-  readonly sessionId: string | null;
-  readonly url: string | null;
-  readonly path: string | null;
-  readonly referrer: string | null;
-  readonly title: string | null;
-  readonly properties: Members | null;
-  readonly context: z.output<typeof context> | null;
-  readonly extra: Members | null;
-}
 
 /** The codes of `rejected[]`: why one event of a batch was not stored. */
 export const REJECTION_CODES = [
@@ -146,10 +127,6 @@ export function suspicionOf(text: string): Suspicion {
   };
 }
 
-function isMembers(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 const UTF8 = new TextEncoder();
 
 /** Bytes of a value as compact JSON in UTF-8. */
@@ -200,7 +177,8 @@ function checkBounds(event: Members, suspicion: Suspicion): void {
       );
     }
   }
-  if (!suspicion.size) return;
+  // Writing an event out to measure it takes longer than reading it.
+  if (!suspicion.size || jsonBytesAtMost(event, Infinity) <= PROPERTIES_BYTES_MAX) return;
   if (jsonBytes(event) > EVENT_BYTES_MAX) {
     throw tooLarge();
   }
@@ -263,15 +241,17 @@ function extraOf(event: Members, nameMember: string | undefined): Members | null
   return extra;
 }
 
-const textOrNull = (value: string | null | undefined): string | null =>
-  value === undefined || value === "" ? null : value;
-
 /**
  * One member of `events` as an EventInput.
  * Throws RejectedEvent; never anything else, whatever the value is.
  */
 export function readEvent(value: unknown, suspicion: Suspicion): EventInput {
   if (!isMembers(value)) throw new RejectedEvent("invalid_event", "An event must be an object.");
+  return (suspicion.text ? null : readUsualEvent(value)) ?? readBySchema(value, suspicion);
+}
+
+/** As `readEvent`, of any event. */
+export function readBySchema(value: Members, suspicion: Suspicion): EventInput {
   checkBounds(value, suspicion);
   // Absent are null and "" too, so an empty name does not hide its alias.
   const nameMember = NAME_ALIASES.find((alias) => (value[alias] ?? "") !== "");
@@ -284,19 +264,5 @@ export function readEvent(value: unknown, suspicion: Suspicion): EventInput {
   const sentAt = event.timestamp ?? null;
   const timestampMs = sentAt === null ? null : parseTimestamp(sentAt);
   if (sentAt !== null && timestampMs === null) throw unreadableTimestamp();
-  return {
-    eventId: event.eventId.toLowerCase(),
-    name: textOrNull(event.name) ?? "event",
-    timestampMs,
-    anonymousId: textOrNull(event.anonymousId),
-    userId: textOrNull(event.userId),
-    sessionId: textOrNull(event.sessionId),
-    url: textOrNull(event.url),
-    path: textOrNull(event.path),
-    referrer: textOrNull(event.referrer),
-    title: textOrNull(event.title),
-    properties: event.properties ?? null,
-    context: event.context ?? null,
-    extra: extraOf(value, nameMember),
-  };
+  return inputOf(event, timestampMs, extraOf(value, nameMember));
 }

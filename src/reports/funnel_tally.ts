@@ -1,16 +1,30 @@
-import type { Row, Sql } from "../db/sql.ts";
 import { lengthened } from "../histories/actor_way.ts";
 import { FUNNEL_GROUPS_MAX } from "../limits.ts";
-import { SqlParams } from "../selection/sql_params.ts";
 import { valueAt } from "../walks/medians.ts";
-import type { CountedIds, ValueIds } from "../walks/value_ids.ts";
-import {
-  type FunnelGroupTally,
-  type FunnelTally,
-  OTHER,
-  type StepTally,
-} from "./funnel_summary.ts";
+import { compareBytes, type ValueTexts } from "../walks/value_texts.ts";
 
+/** How many actors reached a step, and how long they took since the step before. */
+export interface StepTally {
+  readonly actors: number;
+  readonly medianMs: number | null;
+  readonly p90Ms: number | null;
+}
+
+export interface FunnelGroupTally {
+  readonly value: string | null;
+  readonly steps: readonly StepTally[];
+}
+
+export interface FunnelTally {
+  readonly steps: readonly StepTally[];
+  readonly excluded: number;
+  readonly open: number;
+  /** The largest, and one for all others; null where nothing tells groups apart. */
+  readonly groups: readonly FunnelGroupTally[] | null;
+}
+
+/** Of a group that is all but the largest ones. */
+export const OTHER = "$other";
 const DEPTH = 0xf;
 const DIED = 1 << 4;
 const LATE = 1 << 5;
@@ -112,36 +126,9 @@ class Tally {
   }
 }
 
-interface ValueRow extends Row {
-  readonly id: number;
-  readonly value: string;
-}
-
-/** The values that ids stand for, in the order of their bytes; of a missing one there is no row. */
-async function valuesOf(
-  sql: Sql,
-  list: ValueIds["list"],
-  counted: CountedIds,
-): Promise<ValueRow[]> {
-  const params = new SqlParams();
-  const { from, alias, value } = list(params, counted);
-  return await sql.query<ValueRow>(
-    `SELECT ${alias}.id AS id, ${value} AS value
-    FROM ${from}
-    WHERE (${value}) IS NOT NULL
-    ORDER BY (${value}) COLLATE "C"`,
-    params.values,
-  );
-}
-
-function countedIds(groups: ReadonlyMap<number, Group>): CountedIds {
-  const counts = Array.from(groups.values(), ({ entered }) => entered);
-  return { ids: [...groups.keys()], counts };
-}
-
-/** The attempts of one value; undefined: not looked up yet, null: missing. */
+/** The attempts of one value; null: missing. */
 interface Group {
-  value: string | null | undefined;
+  value: string | null;
   entered: number;
   converted: number;
   tally: Tally | null;
@@ -156,7 +143,7 @@ function groupsById(
   for (let i = 0; i < count; i++) {
     let group = groups.get(values[i]!);
     if (group === undefined) {
-      group = { value: undefined, entered: 0, converted: 0, tally: null };
+      group = { value: null, entered: 0, converted: 0, tally: null };
       groups.set(values[i]!, group);
     }
     group.entered++;
@@ -165,42 +152,33 @@ function groupsById(
   return groups;
 }
 
-/**
- * Makes the groups of equal values one. @returns each group once, the largest first; equally large
- * ones in the order of `rows`, the missing value last
- */
-function unite(byId: Map<number, Group>, rows: readonly ValueRow[]): Group[] {
+/** Makes the groups of equal values one. @returns each once, the largest first, ties by conversions, then value */
+function unite(byId: Map<number, Group>, texts: ValueTexts): Group[] {
   const byValue = new Map<string | null, Group>();
-  const take = (id: number, own: Group, value: string | null): void => {
-    own.value = value;
-    const group = byValue.get(value);
+  for (const [id, own] of byId) {
+    own.value = texts.get(id) ?? null;
+    const group = byValue.get(own.value);
     if (group === undefined) {
-      byValue.set(value, own);
-      return;
+      byValue.set(own.value, own);
+      continue;
     }
     group.entered += own.entered;
     group.converted += own.converted;
     byId.set(id, group);
-  };
-  for (const { id, value } of rows) take(id, byId.get(id)!, value);
-  for (const [id, group] of byId) if (group.value === undefined) take(id, group, null);
-  // Sorting keeps the order of equally large ones.
-  return [...byValue.values()].sort((a, b) => b.entered - a.entered || b.converted - a.converted);
+  }
+  return [...byValue.values()].sort((a, b) =>
+    b.entered - a.entered || b.converted - a.converted || compareBytes(a.value, b.value)
+  );
 }
 
-/**
- * Counts attempts: all of them, and, where `list` is given, by the values that it tells of their ids.
- * `sql` must see the moment that the attempts are of.
- */
+/** Counts attempts: all of them, and, where `textsOf` tells the values of their ids, by these. */
 export async function tallyAttempts(
-  sql: Sql,
   attempts: CountedAttempts,
   stepCount: number,
-  list: ValueIds["list"] | null,
+  textsOf: ((ids: readonly number[]) => Promise<ValueTexts>) | null,
 ): Promise<FunnelTally> {
-  const byId = list === null ? new Map<number, Group>() : groupsById(attempts, stepCount);
-  const rows = list === null ? [] : await valuesOf(sql, list, countedIds(byId));
-  const groups = unite(byId, rows);
+  const byId = textsOf === null ? new Map<number, Group>() : groupsById(attempts, stepCount);
+  const groups = textsOf === null ? [] : unite(byId, await textsOf([...byId.keys()]));
   const all = new Tally(stepCount);
   const others = new Tally(stepCount);
   for (const [i, group] of groups.entries()) {
@@ -211,11 +189,11 @@ export async function tallyAttempts(
   for (let i = 0; i < count; i++) {
     const outcome = outcomes[i]!;
     all.add(outcome, stepsMs, at);
-    if (list !== null) byId.get(values[i]!)!.tally!.add(outcome, stepsMs, at);
+    if (textsOf !== null) byId.get(values[i]!)!.tally!.add(outcome, stepsMs, at);
     at += (outcome & DEPTH) - 1;
   }
   const shown = groups.slice(0, FUNNEL_GROUPS_MAX)
-    .map(({ value, tally }): FunnelGroupTally => ({ value: value!, steps: tally!.steps() }));
+    .map(({ value, tally }): FunnelGroupTally => ({ value, steps: tally!.steps() }));
   if (groups.length > FUNNEL_GROUPS_MAX) shown.push({ value: OTHER, steps: others.steps() });
-  return { steps: all.steps(), ...all.ends, groups: list === null ? null : shown };
+  return { steps: all.steps(), ...all.ends, groups: textsOf === null ? null : shown };
 }

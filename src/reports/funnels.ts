@@ -1,8 +1,4 @@
 import { z } from "zod";
-import type { Sql } from "../db/sql.ts";
-import { isStored } from "../selection/field_values.ts";
-import type { Filter } from "../selection/filters.ts";
-import { SqlParams } from "../selection/sql_params.ts";
 import type { Read } from "../walks/read.ts";
 import {
   FUNNEL_QUERY,
@@ -12,11 +8,8 @@ import {
   plainDefinition,
   readDefinition,
 } from "./funnel_definition.ts";
-import { selectFunnelHistories, tallyHistories } from "./funnel_histories.ts";
-import { followedTables } from "./funnel_packs.ts";
-import type { FunnelQuestion } from "./funnel_scans.ts";
-import { orderedTables } from "./funnel_sql.ts";
-import { type FunnelTally, type StepTally, tally } from "./funnel_summary.ts";
+import type { FunnelTally, StepTally } from "./funnel_tally.ts";
+import { scanFunnel } from "./funnel_scan.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "./report.ts";
 import { listFunnels, requireFunnel, shownFunnel } from "./saved_funnels.ts";
 
@@ -37,6 +30,8 @@ const GroupShown = z.object({
   converted: z.int(),
   steps: z.array(StepShown),
 }).meta({ id: "FunnelGroup" });
+
+export type GroupShown = z.output<typeof GroupShown>;
 const RESULT = {
   steps: z.array(StepShown),
   entered: z.int().meta({ description: "Who did the first step in the range." }),
@@ -46,7 +41,7 @@ const RESULT = {
   groups: z.array(GroupShown).optional().meta({ description: "With `by`, the largest first." }),
 };
 
-type StepReply = z.output<typeof StepShown>;
+export type StepReply = z.output<typeof StepShown>;
 
 const SEMANTICS =
   "The actors who did step 1 in [from, to) enter; each later step at its earliest event after the " +
@@ -55,19 +50,6 @@ const SEMANTICS =
   "different ones. entry=any: of all attempts of an actor the deepest counts, then the earliest; " +
   "first: that of the first entry in the range. An excluded event ends an attempt that waits for a " +
   "step, even where it is that step. open: neither converted nor excluded, a window not yet over.";
-
-/**
- * Joins by hash: what the planner guesses of the parts of a funnel is far off, and a nested loop over
- * them would be quadratic. Only stored events of a large project must be looked up one by one.
- */
-async function planByHash(sql: Sql, { definition, scope }: FunnelQuestion): Promise<void> {
-  const { steps, exclude, by } = definition;
-  const filters: readonly Filter[] = [...steps, ...exclude].flatMap((match) => match.filters);
-  const fields = [...filters, ...scope.filters].map(({ field }) => field);
-  const looksUp = [...fields, ...by === null ? [] : [by]].some(isStored);
-  await sql.query("SELECT set_config('enable_mergejoin', 'off', true)");
-  if (!looksUp) await sql.query("SELECT set_config('enable_nestloop', 'off', true)");
-}
 
 function shownSteps(labels: readonly string[], steps: readonly StepTally[]): StepReply[] {
   const entered = steps[0]!.actors;
@@ -103,28 +85,11 @@ function shown({ steps }: FunnelDefinition, tallied: FunnelTally): Record<string
   };
 }
 
-/** Joined in SQL where the steps are in order; other orders are followed here. */
-async function tallyFacts(sql: Sql, question: FunnelQuestion): Promise<FunnelTally> {
-  await planByHash(sql, question);
-  const params = new SqlParams();
-  const tables = question.definition.order === "ordered"
-    ? orderedTables(params, question)
-    : await followedTables(sql, params, question);
-  return await tally(sql, params, question, tables);
-}
-
-/** What a funnel comes to: followed over histories, or found among the facts what they do not hold. */
 async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
-  const { sql, scope, range, asOfMs } = read;
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
-  const question: FunnelQuestion = { definition, scope, span, asOfMs };
-  const selected = await selectFunnelHistories(read, question);
-  const followed = selected === null ? null : await tallyHistories(sql, selected, question);
-  const tallied = followed ?? await tallyFacts(sql, question);
   const { steps, exclude } = definition;
   return {
     query: { ...plainDefinition(definition) },
-    result: shown(definition, tallied),
+    result: shown(definition, await scanFunnel(read, definition)),
     asking: askingOf({ steps, exclude }),
   };
 }

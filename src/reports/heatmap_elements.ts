@@ -1,9 +1,12 @@
 import { z } from "zod";
-import type { Sql } from "../db/sql.ts";
+import type { LazyColumn } from "../histories/lazy_columns.ts";
+import type { LoadedSegment } from "../histories/loaded_segment.ts";
+import type { PropertyColumn } from "../histories/property_columns.ts";
 import { HEATMAP_ELEMENTS_MAX } from "../limits.ts";
-import { jsonText, propertyJson } from "../selection/field_values.ts";
 import { invalidParameter } from "../selection/parameters.ts";
-import type { SqlParams } from "../selection/sql_params.ts";
+import { entryFrom } from "../walks/property_entries.ts";
+import { compareBytes, propertyText } from "../walks/value_texts.ts";
+import { ActorCounts } from "./actor_counts.ts";
 
 /** What was clicked, by the selector that the click carries. */
 export const ElementShown = z.object({
@@ -23,31 +26,34 @@ export function readElements(query: URLSearchParams): number {
   return count;
 }
 
-/**
- * The elements with most of the clicks (facts f) that the conditions select, most first. The selector
- * stands in the stored event alone.
- */
-export async function elementsOf(
-  sql: Sql,
-  params: SqlParams,
-  conditions: string,
-  count: number,
-): Promise<readonly z.output<typeof ElementShown>[]> {
-  if (count === 0) return [];
-  const selector = jsonText(propertyJson("e", "selector", params.text("selector")));
-  return await sql.query(
-    `WITH clicks AS MATERIALIZED (
-      SELECT f.project_id, f.event_id, f.actor_id FROM facts f WHERE ${conditions}
-    )
-    SELECT selector, count(*)::int AS count, count(DISTINCT actor_id)::int AS visitors
-    FROM (
-      SELECT c.actor_id, ${selector} AS selector
-      FROM clicks c JOIN events e ON e.project_id = c.project_id AND e.event_id = c.event_id
-    ) clicked
-    WHERE selector IS NOT NULL
-    GROUP BY selector
-    ORDER BY count DESC, visitors DESC, selector COLLATE "C"
-    LIMIT ${params.int(count)}`,
-    params.values,
-  );
+/** The property of clicks that says what was clicked. */
+const SELECTOR = "selector";
+export const ELEMENT_COLUMNS: readonly LazyColumn[] = [{ property: SELECTOR }];
+
+/** Counts the clicks of each element. */
+export class ElementCounts {
+  readonly #counts = new ActorCounts<string>();
+  /** Of each column the texts of its values, as far as they were met; null: it is none. */
+  readonly #texts = new WeakMap<PropertyColumn, (string | null | undefined)[]>();
+
+  /** Adds a click of a segment that has `ELEMENT_COLUMNS`. */
+  add(actor: number, segment: LoadedSegment, at: number): void {
+    const column = segment.property(SELECTOR);
+    const entry = entryFrom(column.places, at, 0);
+    if (column.places[entry] !== at) return;
+    const selector = this.#textOf(column, column.codes[entry]!);
+    if (selector !== null) this.#counts.add(selector, actor);
+  }
+
+  #textOf(column: PropertyColumn, code: number): string | null {
+    let texts = this.#texts.get(column);
+    if (texts === undefined) this.#texts.set(column, texts = []);
+    return texts[code] ??= propertyText(column.values[code]!);
+  }
+
+  /** The elements with most of the clicks, most first. */
+  first(rows: number): z.output<typeof ElementShown>[] {
+    return this.#counts.first(rows, compareBytes)
+      .map(({ key, count, visitors }) => ({ selector: key, count, visitors }));
+  }
 }

@@ -1,18 +1,31 @@
 import { z } from "zod";
 import { CAPTURE_DEVICES, type CaptureDevice } from "../captures/capture_status.ts";
-import type { Sql } from "../db/sql.ts";
 import {
   HEATMAP_ELEMENTS_MAX,
   HEATMAP_PATTERN_LENGTH_MAX,
   LOCATION_LENGTH_MAX,
 } from "../limits.ts";
+import type { Filter } from "../selection/filters.ts";
+import { knownValues } from "../selection/known_values.ts";
 import { invalidParameter, oneOf, readAll } from "../selection/parameters.ts";
-import type { Range } from "../selection/range.ts";
-import { factConditions, type Scope } from "../selection/selection.ts";
-import { SqlParams } from "../selection/sql_params.ts";
+import {
+  CELL_COLUMNS,
+  CELL_DEAD,
+  CELL_DEVICE,
+  CELL_FIXED,
+  CELL_LINE_PX,
+  CELL_PLACED,
+  CELL_RAGE,
+  CELL_STEP_PX,
+  columnOf,
+  lineOf,
+  stepOf,
+} from "../store/heatmap_cell.ts";
 import type { Read } from "../walks/read.ts";
-import { ElementShown, elementsOf, readElements } from "./heatmap_elements.ts";
+import { ActorCounts } from "./actor_counts.ts";
+import { ELEMENT_COLUMNS, ElementCounts, ElementShown, readElements } from "./heatmap_elements.ts";
 import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
+import { type VisitCell, walkCells } from "./heatmap_walk.ts";
 import type { Answer, Report } from "./report.ts";
 
 const KINDS = ["click", "rage", "dead", "scroll"] as const;
@@ -24,34 +37,16 @@ interface Pages {
   readonly pattern: string | null;
 }
 
-/** The grid: columns of the document's width, and lines of as many pixels. */
-const GRID_COLUMNS = 200;
-const GRID_LINE_PX = 10;
-/** Between two rows of scroll depth. */
-const SCROLL_STEP_PX = 100;
+/** What tells one point from another: its place, and whether it is fixed. */
+const POINT = ~(CELL_DEVICE | CELL_RAGE | CELL_DEAD);
 
-/** No term has it. */
-const NO_TERM = 0;
-
-/** What the fold keeps of clicks and scrolls: see the comment of `facts.spot` for its bits. */
-const HAS_PLACE = "f.spot & 4 <> 0";
-const DEVICE_BITS: Readonly<Record<CaptureDevice, number>> = { desktop: 0, tablet: 1, mobile: 2 };
-/** Which clicks (alias f) become points. */
-const OF_KIND: Readonly<Record<Kind, string>> = {
-  click: "true",
-  rage: "f.spot & 16 <> 0",
-  dead: "f.spot & 32 <> 0",
-  scroll: "false",
+/** Which clicks are shown: those whose cell has this bit; 0: all. Null: none are. */
+const BIT_OF: Readonly<Record<Kind, number | null>> = {
+  click: 0,
+  rage: CELL_RAGE,
+  dead: CELL_DEAD,
+  scroll: null,
 };
-
-interface CellRow extends Record<string, unknown> {
-  /** Null in the one row that sums up all clicks, whatever the kind. */
-  readonly grid_column: number | null;
-  readonly grid_line: number;
-  readonly fixed: boolean;
-  readonly clicks: number;
-  readonly visitors: number;
-}
 
 function text(query: URLSearchParams, name: "path" | "pattern", lengthMax: number): string | null {
   const value = query.get(name);
@@ -74,97 +69,57 @@ function readPages(query: URLSearchParams): Pages {
   return { path, pattern };
 }
 
-/** A LIKE pattern: `*` is any text, slashes included; matching takes time linear in the path. */
-function likeOf(pattern: string): string {
-  return pattern.replace(/[\\%_]/g, "\\$&").replace(/\*+/g, "%");
-}
+/** Counts the clicks of a page. */
+class ClickCounts {
+  readonly #kind: Kind;
+  readonly #elements: ElementCounts | null;
+  readonly #points = new ActorCounts<number>();
+  clicks = 0;
+  visitors = 0;
+  #lastVisitor = -1;
 
-interface Wanted {
-  readonly scope: Scope;
-  readonly range: Range;
-  readonly name: "click" | "scroll";
-  /** The term of the one path that is meant, or a pattern of LIKE. */
-  readonly page: { readonly pathId: number } | { readonly like: string };
-  readonly device: CaptureDevice;
-}
+  /** `elements` null: none are asked for. */
+  constructor(kind: Kind, elements: ElementCounts | null) {
+    this.#kind = kind;
+    this.#elements = elements;
+  }
 
-/** Conditions on facts (alias f). */
-function eventConditions(params: SqlParams, { scope, range, name, page, device }: Wanted): string {
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
-  const onPage = "pathId" in page
-    ? `f.path_id = ${params.int(page.pathId)}`
-    : `f.path_id IN (SELECT t.term_id FROM terms t WHERE t.project_id = ${
-      params.int(scope.projectId)
-    } AND t.term LIKE ${params.text(page.like)})`;
-  const selected = factConditions(params, scope, span, { name, filters: [] });
-  return [selected, onPage, `f.spot & 3 = ${DEVICE_BITS[device]}`].join(" AND ");
-}
-
-/**
- * The page as conditions want it. The path is looked up first: statistics know how often each is
- * clicked, and only for one that is known beforehand does the planner ask them.
- */
-async function pageOf(
-  sql: Sql,
-  { projectId }: Scope,
-  { path, pattern }: Pages,
-): Promise<Wanted["page"]> {
-  if (path === null) return { like: likeOf(pattern ?? "") };
-  const params = new SqlParams();
-  const [found] = await sql.query<{ term_id: number }>(
-    `SELECT term_id FROM terms WHERE project_id = ${params.int(projectId)}
-      AND digest = left(encode(sha256(convert_to(${params.text(path)}, 'UTF8')), 'hex'), 32)::uuid`,
-    params.values,
-  );
-  return { pathId: found?.term_id ?? NO_TERM };
-}
-
-/**
- * Clicks by the cell that they fall into, most first, and before all one row of all clicks: those
- * without a position too. The numbers of a cell stand in `spot`, which the index by path holds.
- */
-const cells = (conditions: string, kind: Kind) => `
-WITH clicks AS MATERIALIZED (
-  SELECT f.actor_id, f.spot >> 6 & 255 AS grid_column, f.spot >> 14 AS grid_line,
-    f.spot & 8 <> 0 AS fixed, (${OF_KIND[kind]}) AND ${HAS_PLACE} AS shown
-  FROM facts f
-  WHERE ${conditions}
-)
-SELECT 0 AS part, NULL::int AS grid_column, NULL::int AS grid_line, NULL::bool AS fixed,
-  count(*)::int AS clicks, count(DISTINCT actor_id)::int AS visitors
-FROM clicks
-UNION ALL
-SELECT 1, grid_column, grid_line, fixed, count(*)::int, count(DISTINCT actor_id)::int
-FROM clicks WHERE shown GROUP BY grid_column, grid_line, fixed
-ORDER BY part, clicks DESC, visitors DESC, grid_line, grid_column, fixed`;
-
-/** Page views by the step of depth that each reached. */
-const depths = (conditions: string) => `
-SELECT f.spot >> 6 AS step, count(*)::int AS views
-FROM facts f
-WHERE ${conditions} AND ${HAS_PLACE}
-GROUP BY step ORDER BY step DESC`;
-
-/** Where a cell's centre is. */
-function pointOf({ grid_column, grid_line, fixed, clicks, visitors }: CellRow) {
-  return {
-    x: (grid_column! + 0.5) / GRID_COLUMNS,
-    y: (grid_line + 0.5) * GRID_LINE_PX,
-    fixed,
-    count: clicks,
-    visitors,
+  readonly visit: VisitCell = (cell, actor, segment, at) => {
+    this.clicks++;
+    if (this.#lastVisitor !== actor) this.visitors++;
+    this.#lastVisitor = actor;
+    const bit = BIT_OF[this.#kind];
+    if (bit === null || (cell & bit) !== bit) return;
+    if ((cell & CELL_PLACED) !== 0) this.#points.add(cell & POINT, actor);
+    this.#elements?.add(actor, segment, at);
   };
+
+  /** The centres of cells with clicks, most first. */
+  points() {
+    const inOrder = (a: number, b: number) =>
+      lineOf(a) - lineOf(b) || columnOf(a) - columnOf(b) || a - b;
+    return this.#points.first(Infinity, inOrder).map(({ key, count, visitors }) => ({
+      x: (columnOf(key) + 0.5) / CELL_COLUMNS,
+      y: (lineOf(key) + 0.5) * CELL_LINE_PX,
+      fixed: (key & CELL_FIXED) !== 0,
+      count,
+      visitors,
+    }));
+  }
 }
 
-async function scrollOf(sql: Sql, conditions: string, params: SqlParams) {
-  const rows = await sql.query<{ step: number; views: number }>(depths(conditions), params.values);
-  const viewsAt = new Map(rows.map(({ step, views }) => [step, views]));
-  const deepest = rows[0]?.step ?? -1;
+/** How many page views were seen down to each step of depth, from the top to the deepest. */
+async function scrollOf(read: Read, page: Filter, device: CaptureDevice) {
+  const viewsAt = new Map<number, number>();
+  await walkCells(read, { name: "scroll", filters: [page] }, device, [], (cell) => {
+    if ((cell & CELL_PLACED) === 0) return;
+    viewsAt.set(stepOf(cell), (viewsAt.get(stepOf(cell)) ?? 0) + 1);
+  });
   const scroll: { depthPx: number; reached: number }[] = [];
   let reached = 0;
-  for (let step = deepest; step >= 0; step--) {
+  for (let step = Math.max(-1, ...viewsAt.keys()); step >= 0; step--) {
     reached += viewsAt.get(step) ?? 0;
-    scroll.push({ depthPx: step * SCROLL_STEP_PX, reached });
+    scroll.push({ depthPx: step * CELL_STEP_PX, reached });
   }
   return scroll.reverse();
 }
@@ -186,39 +141,37 @@ function readAsked(query: URLSearchParams): Asked {
   });
 }
 
+/** Whether any event has the path. */
+async function isVisited({ sql, scope }: Read, { path }: Pages): Promise<boolean> {
+  if (path === null) return false;
+  return (await knownValues(sql, scope.projectId, new Map([["path", new Set([path])]]))).has(
+    "path",
+  );
+}
+
 async function answer(
   captures: CaptureReading,
   read: Read,
   { pages, device, kind, elements }: Asked,
 ): Promise<Answer> {
-  const { sql, project, scope, range, asOfMs } = read;
-  const page = await pageOf(sql, scope, pages);
-  const wanted = { scope, range, page, device };
-  const ofClicks = new SqlParams();
-  const clicks = eventConditions(ofClicks, { ...wanted, name: "click" });
-  const [sample, ...shown] = await sql.query<CellRow>(cells(clicks, kind), ofClicks.values);
-  const ofScrolls = new SqlParams();
-  const scroll = kind === "scroll"
-    ? await scrollOf(sql, eventConditions(ofScrolls, { ...wanted, name: "scroll" }), ofScrolls)
-    : [];
-  const ofElements = new SqlParams();
-  const clicked = eventConditions(ofElements, { ...wanted, name: "click" });
-  const listed = await elementsOf(
-    sql,
-    ofElements,
-    `${clicked} AND (${OF_KIND[kind]})`,
-    elements,
-  );
-  const isVisited = "pathId" in page && page.pathId !== NO_TERM;
-  const pictured = { project, path: pages.path, device, isVisited, asOfMs };
+  const { sql, project, asOfMs } = read;
+  const { path, pattern } = pages;
+  const page: Filter = path === null
+    ? { field: "path", op: "glob", values: [pattern!] }
+    : { field: "path", op: "is", values: [path] };
+  const ofElements = elements === 0 ? null : new ElementCounts();
+  const counts = new ClickCounts(kind, ofElements);
+  const columns = ofElements === null ? [] : ELEMENT_COLUMNS;
+  await walkCells(read, { name: "click", filters: [page] }, device, columns, counts.visit);
+  const pictured = { project, path, device, isVisited: await isVisited(read, pages), asOfMs };
   return {
     query: { ...pages, device, kind, elements },
     result: {
       capture: await captureOf(sql, captures, pictured),
-      points: shown.map(pointOf),
-      scroll,
-      ...elements === 0 ? {} : { elements: listed },
-      sample: { visitors: sample!.visitors, clicks: sample!.clicks },
+      points: counts.points(),
+      scroll: kind === "scroll" ? await scrollOf(read, page, device) : [],
+      ...ofElements === null ? {} : { elements: ofElements.first(elements) },
+      sample: { visitors: counts.visitors, clicks: counts.clicks },
     },
   };
 }

@@ -45,20 +45,6 @@ export interface Asked {
   readonly dimensions: readonly Dimension[];
 }
 
-/** The column of a piece of visit that the value of a dimension is known by. */
-export function numberOf(dimension: Dimension): "traffic_id" | "entry_path_id" | "context_id" {
-  switch (dimension) {
-    case "channel":
-    case "source":
-    case "campaign":
-      return "traffic_id";
-    case "entryPath":
-      return "entry_path_id";
-    default:
-      return "context_id";
-  }
-}
-
 /** Segments that belong to the same: what is counted of them can be added. */
 export interface Group {
   readonly period: "current" | "previous" | null;
@@ -106,7 +92,7 @@ export class Tally implements Candidate {
   constructor(
     { weekdays }: Calendar,
     readonly dimension: Dimension | null,
-    public value: string | null,
+    readonly value: string | null,
   ) {
     this.daysBefore = weekdays.map(nothing);
   }

@@ -1,109 +1,12 @@
-import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row, Sql } from "../db/sql.ts";
 import { INSIGHT_VALUES_MAX } from "../limits.ts";
 import { sessionValue } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
-import { type Dimension, DIMENSIONS, numberOf } from "./insight_candidates.ts";
-import {
-  CONTEXT_ID,
-  ENTRY_PATH_ID,
-  type Lines,
-  type LineTable,
-  TRAFFIC_ID,
-  WHOLE_ID,
-} from "./insight_walk.ts";
-
-/** The values of a dimension, numbered from 0. */
-export interface NumberedValues {
-  /** Which ids tell them. */
-  readonly of: number;
-  readonly idsFrom: number;
-  /** The number of what id i stands for, at `i - idsFrom`. */
-  readonly numberOf: Int32Array;
-  /** Of each number one id that stands for it. */
-  readonly idOf: Int32Array;
-}
+import { type Dimension, DIMENSIONS } from "./insight_candidates.ts";
+import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./insight_walk.ts";
+import { idOfSession, type NumberedValues } from "./session_values.ts";
 
 export type ValuesOf = ReadonlyMap<Dimension, NumberedValues>;
-
-/** Paths have ids of their own, 0 being none. */
-function numberedPaths(termMax: number): NumberedValues {
-  const numbers = Int32Array.from({ length: termMax + 1 }, (_, id) => id);
-  return { of: ENTRY_PATH_ID, idsFrom: 0, numberOf: numbers, idOf: numbers };
-}
-
-/** Numbers of what is alike, by the least id that stands for it. */
-function numbered(of: number, ids: Int32Array, leastOf: (place: number) => number): NumberedValues {
-  const idsFrom = ids.reduce((min, id) => Math.min(min, id), 0);
-  const idsTo = ids.reduce((max, id) => Math.max(max, id), 0);
-  const numberOf = new Int32Array(idsTo - idsFrom + 1);
-  const idOf: number[] = [];
-  for (const [place, id] of ids.entries()) {
-    if (leastOf(place) === id) numberOf[id - idsFrom] = idOf.push(id) - 1;
-  }
-  for (const [place, id] of ids.entries()) {
-    numberOf[id - idsFrom] = numberOf[leastOf(place) - idsFrom]!;
-  }
-  return { of, idsFrom, numberOf, idOf: Int32Array.from(idOf) };
-}
-
-/** Numbers the values of dimensions that are all told by the ids of one table. */
-async function readNumbers(
-  sql: Sql,
-  projectId: number,
-  table: "traffic" | "contexts",
-  dimensions: readonly Dimension[],
-): Promise<[Dimension, NumberedValues][]> {
-  if (dimensions.length === 0) return [];
-  const params = new SqlParams();
-  const project = params.int(projectId);
-  const number = numberOf(dimensions[0]!);
-  const { joins } = sessionValue(dimensions[0]!);
-  const least = dimensions.map((dimension) => {
-    const { value } = sessionValue(dimension);
-    return `min(s.${number}) OVER (PARTITION BY (${value}) COLLATE "C")`;
-  });
-  const names = least.map((_, i) => `least_${i}`);
-  // Id 0 stands for what is in no session: all that it would say is missing.
-  const [row] = await sql.query<{ ids: string }>(
-    `SELECT ${packInts(["number", ...names])} AS ids
-    FROM (
-      SELECT s.${number} AS number, ${least.map((min, i) => `${min} AS ${names[i]}`).join(", ")}
-      FROM (
-        SELECT project_id, ${number} FROM ${table} WHERE project_id = ${project} AND ${number} <> 0
-        UNION ALL SELECT ${project}, 0
-      ) AS s ${joins}
-    ) AS listed`,
-    params.values,
-  );
-  const told = unpackInts(row!.ids);
-  const columns = dimensions.length + 1;
-  const at = (place: number, column: number) => told[columns * place + column]!;
-  const ids = Int32Array.from({ length: told.length / columns }, (_, place) => at(place, 0));
-  const of = table === "traffic" ? TRAFFIC_ID : CONTEXT_ID;
-  return dimensions.map((dimension, i) => [
-    dimension,
-    numbered(of, ids, (place) => at(place, i + 1)),
-  ]);
-}
-
-/** Numbers the values of dimensions. `termMax`: the largest id of a path. */
-export async function numberValues(
-  sql: Sql,
-  projectId: number,
-  dimensions: readonly Dimension[],
-  termMax: number,
-): Promise<ValuesOf> {
-  const known = (number: ReturnType<typeof numberOf>) =>
-    dimensions.filter((dimension) => numberOf(dimension) === number);
-  const paths = known("entry_path_id")
-    .map((dimension): [Dimension, NumberedValues] => [dimension, numberedPaths(termMax)]);
-  return new Map([
-    ...await readNumbers(sql, projectId, "traffic", known("traffic_id")),
-    ...paths,
-    ...await readNumbers(sql, projectId, "contexts", known("context_id")),
-  ]);
-}
 
 /** Values of a dimension, in the order in which they are told. */
 export interface ChosenValues {
@@ -126,8 +29,9 @@ function tablesOf(
   dimensions: readonly Dimension[],
   lineOf: (dimension: Dimension, number: number) => number,
 ): LineTable[] {
-  const tables = [TRAFFIC_ID, ENTRY_PATH_ID, CONTEXT_ID].flatMap((of): LineTable[] => {
-    const told = dimensions.filter((dimension) => values.get(dimension)!.of === of);
+  const ids = ["traffic_id", "entry_path_id", "context_id"] as const;
+  const tables = ids.flatMap((id): LineTable[] => {
+    const told = dimensions.filter((dimension) => values.get(dimension)!.of === id);
     const width = told.length;
     if (width === 0) return [];
     const { idsFrom, numberOf: { length } } = values.get(told[0]!)!;
@@ -137,7 +41,7 @@ function tablesOf(
         linesOf[id * width + i] = lineOf(dimension, number);
       }
     }
-    return [{ of, idsFrom, width, linesOf }];
+    return [{ of: ID_PLACES[id], idsFrom, width, linesOf }];
   });
   return [WHOLE, ...tables];
 }
@@ -224,7 +128,7 @@ export async function chooseValues(
         SELECT s.list, s.number, s.events, ${value} AS value
         FROM (
           SELECT *, ${project} AS project_id
-          FROM unnest(${columns.join(", ")}) AS u (list, number, ${numberOf(dimension)}, events)
+          FROM unnest(${columns.join(", ")}) AS u (list, number, ${idOfSession(dimension)}, events)
         ) AS s ${joins}
       ) AS named`;
   });

@@ -1,5 +1,6 @@
 import type { ActorWay } from "../histories/actor_way.ts";
 import type { LoadedSegment } from "../histories/loaded_segment.ts";
+import { isBounce } from "../selection/metrics.ts";
 import type { Span } from "../selection/selection.ts";
 import { PAGE_VIEW } from "../selection/terms.ts";
 import type { EventTest } from "../walks/event_tests.ts";
@@ -9,12 +10,18 @@ import { SessionWalk, type WalkedSession } from "../walks/session_walk.ts";
 import { SpanFinder } from "../walks/span_finder.ts";
 import type { Calendar } from "./insight_calendar.ts";
 import type { Places } from "./insight_candidates.ts";
+import type { SessionId } from "./session_values.ts";
 
-/** The numbers of a piece of visit that values are known by: each the place of one. */
+/** Where a piece of visit has the ids that tell values; first one that everything has alike. */
 export const WHOLE_ID = 0;
-export const TRAFFIC_ID = 1;
-export const ENTRY_PATH_ID = 2;
-export const CONTEXT_ID = 3;
+const TRAFFIC_ID = 1;
+const ENTRY_PATH_ID = 2;
+const CONTEXT_ID = 3;
+export const ID_PLACES: Readonly<Record<SessionId, number>> = {
+  traffic_id: TRAFFIC_ID,
+  entry_path_id: ENTRY_PATH_ID,
+  context_id: CONTEXT_ID,
+};
 
 /** Which lines each id of a kind counts for. */
 export interface LineTable {
@@ -35,7 +42,7 @@ export interface Lines {
 
 /** Selected events of one actor that lie in one segment of the calendar and context, in a session or in none. */
 class Piece {
-  /** See `WHOLE_ID` and those after it. */
+  /** By `WHOLE_ID` and `ID_PLACES`. */
   readonly ids = new Int32Array(4);
   place = 0;
   /** Numbers that change whenever the actor or the day does, and the actor or the period, and the session. */
@@ -301,7 +308,7 @@ export class InsightWalk {
   #beginPiece(ms: number, context: number, isOwn: boolean): void {
     this.#endPiece();
     const { groupOf, periodOf, dayOf } = this.#places;
-    const { traffic, entryPath, startMs, views, customs } = this.#session!;
+    const { traffic, entryPath, startMs } = this.#session!;
     const segments = this.#segments;
     const piece = this.#piece;
     const segment = segments.at(ms);
@@ -314,7 +321,7 @@ export class InsightWalk {
     piece.place = groupOf[segment] ?? 0;
     const startSegment = startMs >= fromMs ? segment : segments.at(startMs);
     piece.startPlace = isOwn ? groupOf[startSegment] ?? 0 : 0;
-    piece.bounces = Number(views <= 1 && customs === 0);
+    piece.bounces = Number(isBounce(this.#session!));
     this.#turn(periodOf[segment] ?? 0, dayOf[segment] ?? 0);
   }
 

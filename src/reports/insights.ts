@@ -16,14 +16,81 @@ import { type Goal, listGoals } from "./goal_definitions.ts";
 import { type Calendar, calendarOf } from "./insight_calendar.ts";
 import { type Asked, DIMENSIONS } from "./insight_candidates.ts";
 import { findChanges, type Finding, type Measured, METRICS } from "./insight_findings.ts";
-import { readCandidates } from "./insight_measures.ts";
+import { readCandidates } from "./insight_scan.ts";
 import { previousName, sentenceOf } from "./insight_sentences.ts";
 import type { Answer, Report } from "./report.ts";
+
+const metricFigure = (description: string) => z.number().meta({ description });
+
+const Insight = z.object({
+  kind: z.enum(["total_change", "value_change", "new_value", "vanished_value"]).meta({
+    description: "new_value: nothing in either period before; vanished_value: nothing in the range",
+  }),
+  metric: z.enum(METRICS),
+  goal: z.string().optional().meta({ description: "Slug, with the metric conversions" }),
+  dimension: z.enum(DIMENSIONS).optional().meta({ description: "Absent: the total" }),
+  value: z.string().nullable().optional().meta({
+    description: "With `dimension`; null where it is missing",
+  }),
+  current: metricFigure("In the range; of bounceRate the fraction"),
+  previous: metricFigure("In the previous period"),
+  change: z.number().nullable().meta({ description: "(current − previous) / previous" }),
+  weekdays: z.object({
+    current: metricFigure("The range's days, each counted by itself, together"),
+    expected: metricFigure("The mean of the same weekdays of the weeks before, for the same days"),
+    change: z.number().nullable(),
+  }),
+  contribution: z.number().nullable().meta({
+    description:
+      "Share of the total's change: (current − previous) of the value / that of the total; of bounceRate its bounces / all sessions. Null where the total did not change",
+  }),
+  pValue: metricFigure("Two-sided; the larger one of both comparisons"),
+  adjustedPValue: metricFigure("By Benjamini and Hochberg over all `tested`"),
+  score: metricFigure(
+    "The change as a fraction of the total; values that explain the total's change lie above it",
+  ),
+  text: z.string().meta({
+    description: "The finding as an English sentence. Text from events stands in quotes",
+    example: "Visitors rose 38 % to 1,204 (from 872) against the previous 7 days.",
+  }),
+  drilldown: z.string().meta({
+    description:
+      "Path and query of the read of key figures whose `totals` and `previous.totals` hold the numbers, those of conversions as visitors",
+  }),
+}).meta({ id: "Insight" });
+
+/** `GET /v1/insights`: what changed, and who made it change. */
+export const INSIGHTS: Report = {
+  path: "/v1/insights",
+  summary: "What changed beyond chance, and which channel, page, place or device explains it",
+  parameters: {},
+  semantics:
+    `Each metric, in total and for the ${INSIGHT_VALUES_MAX} values with most events of each dimension, is compared with the previous period and, day by day, with the mean of the same weekdays in the ${INSIGHT_WEEKS} weeks before the range. ` +
+    `Told is what moved the same way in both by ${
+      100 * INSIGHT_CHANGE_MIN
+    } % and ${INSIGHT_COUNT_CHANGE_MIN} (bounceRate: ${
+      100 * INSIGHT_RATE_CHANGE_MIN
+    } points), the larger p-value (t-test, variance as in those weeks) passing Benjamini-Hochberg at ${
+      100 * INSIGHT_FALSE_DISCOVERIES
+    } %. Conversions are distinct actors. contribution = share of the total's change.`,
+  reply: {
+    findings: z.array(Insight).meta({ description: "By score, at most `limit`" }),
+    tested: z.int().meta({ description: "Comparisons made, which p-values are adjusted for" }),
+    weeks: z.int().meta({
+      description:
+        `Weeks before the range that were looked at. Nothing is tested with less than ${INSIGHT_WEEKS_MIN}, or where the project's first event lies in the previous period`,
+    }),
+    previous: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).nullable().meta({
+      description: "The period compared with; null where nothing was tested",
+    }),
+  },
+  ask: (query) => ({ answer: (read) => answer(read, Boolean(query.get("interval"))) }),
+};
 
 /** When the project's first event ever happened; null where there is none. */
 async function readFirstEventMs({ sql, scope }: Read): Promise<number | null> {
   const [row] = await sql.query<{ first_ms: number | null }>(
-    "SELECT min(first_tick) >> 16 AS first_ms FROM actors WHERE project_id = $1::int",
+    "SELECT min(first_ms) AS first_ms FROM actors WHERE project_id = $1::int",
     [scope.projectId],
   );
   return row!.first_ms;
@@ -121,70 +188,3 @@ async function answer(read: Read, hasInterval: boolean): Promise<Answer> {
   const previous = { from: from.toISOString(), to: to.toISOString() };
   return { query, result: { findings: shown, tested, weeks: calendar.weeks, previous } };
 }
-
-const metricFigure = (description: string) => z.number().meta({ description });
-
-const Insight = z.object({
-  kind: z.enum(["total_change", "value_change", "new_value", "vanished_value"]).meta({
-    description: "new_value: nothing in either period before; vanished_value: nothing in the range",
-  }),
-  metric: z.enum(METRICS),
-  goal: z.string().optional().meta({ description: "Slug, with the metric conversions" }),
-  dimension: z.enum(DIMENSIONS).optional().meta({ description: "Absent: the total" }),
-  value: z.string().nullable().optional().meta({
-    description: "With `dimension`; null where it is missing",
-  }),
-  current: metricFigure("In the range; of bounceRate the fraction"),
-  previous: metricFigure("In the previous period"),
-  change: z.number().nullable().meta({ description: "(current − previous) / previous" }),
-  weekdays: z.object({
-    current: metricFigure("The range's days, each counted by itself, together"),
-    expected: metricFigure("The mean of the same weekdays of the weeks before, for the same days"),
-    change: z.number().nullable(),
-  }),
-  contribution: z.number().nullable().meta({
-    description:
-      "Share of the total's change: (current − previous) of the value / that of the total; of bounceRate its bounces / all sessions. Null where the total did not change",
-  }),
-  pValue: metricFigure("Two-sided; the larger one of both comparisons"),
-  adjustedPValue: metricFigure("By Benjamini and Hochberg over all `tested`"),
-  score: metricFigure(
-    "The change as a fraction of the total; values that explain the total's change lie above it",
-  ),
-  text: z.string().meta({
-    description: "The finding as an English sentence. Text from events stands in quotes",
-    example: "Visitors rose 38 % to 1,204 (from 872) against the previous 7 days.",
-  }),
-  drilldown: z.string().meta({
-    description:
-      "Path and query of the read of key figures whose `totals` and `previous.totals` hold the numbers, those of conversions as visitors",
-  }),
-}).meta({ id: "Insight" });
-
-/** `GET /v1/insights`: what changed, and who made it change. */
-export const INSIGHTS: Report = {
-  path: "/v1/insights",
-  summary: "What changed beyond chance, and which channel, page, place or device explains it",
-  parameters: {},
-  semantics:
-    `Each metric, in total and for the ${INSIGHT_VALUES_MAX} values with most events of each dimension, is compared with the previous period and, day by day, with the mean of the same weekdays in the ${INSIGHT_WEEKS} weeks before the range. ` +
-    `Told is what moved the same way in both by ${
-      100 * INSIGHT_CHANGE_MIN
-    } % and ${INSIGHT_COUNT_CHANGE_MIN} (bounceRate: ${
-      100 * INSIGHT_RATE_CHANGE_MIN
-    } points), the larger p-value (t-test, variance as in those weeks) passing Benjamini-Hochberg at ${
-      100 * INSIGHT_FALSE_DISCOVERIES
-    } %. Conversions are distinct actors. contribution = share of the total's change.`,
-  reply: {
-    findings: z.array(Insight).meta({ description: "By score, at most `limit`" }),
-    tested: z.int().meta({ description: "Comparisons made, which p-values are adjusted for" }),
-    weeks: z.int().meta({
-      description:
-        `Weeks before the range that were looked at. Nothing is tested with less than ${INSIGHT_WEEKS_MIN}, or where the project's first event lies in the previous period`,
-    }),
-    previous: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).nullable().meta({
-      description: "The period compared with; null where nothing was tested",
-    }),
-  },
-  ask: (query) => ({ answer: (read) => answer(read, Boolean(query.get("interval"))) }),
-};

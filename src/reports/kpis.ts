@@ -1,146 +1,13 @@
 import { z } from "zod";
-import type { Row } from "../db/sql.ts";
 import { bucketsOf, shownBucket } from "../selection/buckets.ts";
 import type { Range } from "../selection/range.ts";
-import {
-  factConditions,
-  planSessionJoins,
-  sessionConditions,
-  type Span,
-} from "../selection/selection.ts";
-import { SqlParams } from "../selection/sql_params.ts";
-import { PAGE_VIEW } from "../selection/terms.ts";
+import type { Span } from "../selection/selection.ts";
 import type { Read, SharedRead } from "../walks/read.ts";
-import { countInHistories } from "./kpi_histories.ts";
+import { scanKpis } from "./kpi_scan.ts";
 import { type Answer, rate, RateShown, type Report } from "./report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "./rolled_sessions.ts";
 import { type RolledSpan, rolledSpan } from "./rolled_span.ts";
-import { readRolledVisits, type Visits } from "./rolled_up.ts";
-
-/** Where to read, and what is selected there. */
-export interface Source extends Pick<Read, "sql" | "scope" | "histories"> {
-  /** The buckets together, where the rollups hold the answer. */
-  readonly rolled?: RolledSpan | null;
-}
-
-/** Of a bucket that is not empty, counted from 1; the whole has the bucket null. */
-type OfBucket<T> = T & { readonly bucket: number | null };
-type BucketRow<T> = Row & OfBucket<T>;
-
-const NO_VISITS: Visits = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
-const NO_SESSIONS: SessionsAndMedian = { sessions: 0, bounces: 0, durationMs: 0, medianMs: null };
-
-/** From the first bucket's beginning to the last one's end. */
-function spanOf(buckets: readonly Span[]): Span {
-  return { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
-}
-
-/**
- * Where the buckets begin, as an array in SQL. A subquery, since the cast from text is never folded
- * into a constant: without it every row would parse the array anew, at ten times the cost of all else.
- */
-function startsOf(params: SqlParams, buckets: readonly Span[]): string {
-  return `(SELECT ${params.bigints(buckets.map(({ fromMs }) => fromMs))})`;
-}
-
-/** Over the actors of all buckets together. */
-const WHOLE_VISITS = `
-UNION ALL
-SELECT NULL, count(*), count(first_tick), coalesce(sum(pageviews), 0), coalesce(sum(events), 0)
-FROM (
-  SELECT min(first_tick) AS first_tick, sum(pageviews) AS pageviews, sum(events) AS events
-  FROM known GROUP BY actor_id
-) AS actors_of_all`;
-
-/**
- * Visitors are the distinct actors of selected events; new ones are those whose first event ever, of
- * any kind, lies in the same span. An actor counts once in each bucket and once in the whole. Facts
- * are read once: one row for each actor in each bucket is what both counts start from.
- */
-async function readVisits(
-  { sql, scope }: Source,
-  buckets: readonly Span[],
-): Promise<BucketRow<Visits>[]> {
-  const params = new SqlParams();
-  const span = spanOf(buckets);
-  const starts = startsOf(params, buckets);
-  const known = `SELECT v.*, a.first_tick
-    FROM (
-      SELECT f.actor_id, width_bucket(f.tick >> 16, ${starts}) AS bucket,
-        count(*) FILTER (WHERE f.name_id = ${PAGE_VIEW}) AS pageviews, count(*) AS events
-      FROM facts f WHERE ${factConditions(params, scope, span)} GROUP BY 1, 2
-    ) AS v
-    LEFT JOIN actors a ON a.project_id = ${params.int(scope.projectId)}
-      AND a.actor_id = v.actor_id AND a.first_tick >= ${params.ms(span.fromMs)} << 16
-      AND a.first_tick < ${params.ms(span.toMs)} << 16`;
-  return await sql.query(
-    `WITH known AS (${known})
-    SELECT bucket, count(*) AS visitors,
-      count(*) FILTER (WHERE width_bucket(first_tick >> 16, ${starts}) = bucket) AS "newVisitors",
-      sum(pageviews) AS pageviews, sum(events) AS events
-    FROM known GROUP BY bucket
-    ${WHOLE_VISITS}`,
-    params.values,
-  );
-}
-
-const MEDIAN = "percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ms::float8)";
-
-/**
- * The sessions that count, each in the bucket in which it starts. A bounce has at most one page view
- * and no custom event. The median interpolates linearly.
- */
-async function readSessions(
-  { sql, scope }: Source,
-  buckets: readonly Span[],
-): Promise<BucketRow<SessionsAndMedian>[]> {
-  const params = new SqlParams();
-  await planSessionJoins(sql, scope);
-  return await sql.query(
-    `SELECT bucket, count(*) AS sessions, count(*) FILTER (WHERE bounce) AS bounces,
-      coalesce(sum(duration_ms), 0) AS "durationMs",
-      ${MEDIAN} AS "medianMs"
-    FROM (
-      SELECT width_bucket(s.first_tick >> 16, ${startsOf(params, buckets)}) AS bucket,
-        s.views <= 1 AND s.customs = 0 AS bounce,
-        (s.last_tick >> 16) - (s.first_tick >> 16) AS duration_ms
-      FROM sessions s WHERE ${sessionConditions(params, scope, spanOf(buckets))}
-    ) AS counting
-    GROUP BY GROUPING SETS ((bucket), ())`,
-    params.values,
-  );
-}
-
-/** What is counted; empty buckets may be left out. */
-interface Counts {
-  readonly visits: readonly OfBucket<Visits>[];
-  readonly sessions: readonly OfBucket<SessionsAndMedian>[];
-}
-
-/** From the rollups, else from the actors' histories, else from facts and sessions. */
-async function readCounts(
-  source: Source,
-  buckets: readonly Span[],
-): Promise<Counts> {
-  const { sql, rolled } = source;
-  if (rolled) {
-    const visits = await readRolledVisits(source, rolled, buckets);
-    const sessions = await readRolledSessions(sql, rolled, buckets);
-    if (visits !== null && sessions !== null) return { visits, sessions };
-  }
-  const counted = await countInHistories(source, buckets);
-  if (counted !== null) return { visits: counted, sessions: counted };
-  return {
-    visits: await readVisits(source, buckets),
-    sessions: await readSessions(source, buckets),
-  };
-}
-
-/** Finds what a bucket comes to; empty ones may have nothing. */
-function finderOf<T>(rows: readonly OfBucket<T>[], nothing: T): (bucket: number | null) => T {
-  const found = new Map<number | null, T>(rows.map((row) => [row.bucket, row]));
-  return (bucket) => found.get(bucket) ?? nothing;
-}
+import { readRolledVisits, startDays, type Visits } from "./rolled_up.ts";
 
 const count = (description: string) => z.int().meta({ description });
 
@@ -161,6 +28,92 @@ const Kpis = z.object({
 }).meta({ id: "Kpis" });
 
 type Kpis = z.output<typeof Kpis>;
+
+const Change = z.number().nullable();
+
+const KpiChange = z.object({
+  visitors: Change,
+  newVisitors: Change,
+  sessions: Change,
+  pageviews: Change,
+  events: Change,
+  bounceRate: Change,
+  sessionDuration: z.object({ meanSeconds: Change, medianSeconds: Change }),
+  pageviewsPerSession: Change,
+}).meta({
+  id: "KpiChange",
+  description: "(current − previous) / previous of each total; null on a base of zero or nothing",
+});
+
+const KpiBucket = Kpis.extend({
+  start: z.iso.datetime(),
+  label: z.string(),
+  complete: z.boolean(),
+}).meta({ id: "KpiBucket" });
+
+/** `GET /v1/kpis`: the key figures of a range, of each of its buckets, and how they changed. */
+export const KPIS: Report = {
+  path: "/v1/kpis",
+  summary: "Visitors, sessions, page views, bounce rate and durations, over time and compared",
+  parameters: {},
+  semantics:
+    "Visitors are distinct actors with a selected event in the range; new ones had their first event ever in it. " +
+    "Names that begin with $ are technical: they tell who is who, open and extend no session, make nobody a visitor or new, and are counted only where a question names them. " +
+    "Sessions count where they start, whole, if they hold a selected event. A bounce is a session with at most one page view and no custom event; bounceRate = bounces / sessions. " +
+    "Duration = last - first event of a session; means include zeros, medians interpolate. pageviewsPerSession = page views in range / sessions starting in range. " +
+    "Each bucket is counted by itself; it is complete if its whole period lies in the range and is over. change = (current - previous) / previous. " +
+    "An unfinished range is compared with the equally long part of previous or year; dates that compare names are taken as named.",
+  reply: {
+    totals: Kpis,
+    series: z.array(KpiBucket),
+    previous: z.object({
+      from: z.iso.datetime(),
+      to: z.iso.datetime(),
+      totals: Kpis,
+      series: z.array(KpiBucket),
+    }).optional().meta({ description: "Only with `compare`: the range compared with" }),
+    change: KpiChange.optional(),
+  },
+  ask: () => ({ refuse: refuseManyBuckets, answer }),
+};
+
+/** Both ranges have a series. Throws `range_too_large`. */
+function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
+  bucketsOf(range, interval);
+  if (comparison !== null) bucketsOf(comparison, interval);
+}
+
+/** Where to read, and what is selected there. */
+export interface Source extends Pick<Read, "sql" | "scope" | "histories"> {
+  /** The buckets together, where the rollups hold the answer. */
+  readonly rolled?: RolledSpan | null;
+}
+
+/** Of a bucket that is not empty, counted from 1; the whole has the bucket null. */
+type OfBucket<T> = T & { readonly bucket: number | null };
+
+const NO_VISITS: Visits = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
+const NO_SESSIONS: SessionsAndMedian = { sessions: 0, bounces: 0, durationMs: 0, medianMs: null };
+
+/** Finds what a bucket comes to; empty ones may have nothing. */
+function finderOf<T>(rows: readonly OfBucket<T>[], nothing: T): (bucket: number | null) => T {
+  const found = new Map<number | null, T>(rows.map((row) => [row.bucket, row]));
+  return (bucket) => found.get(bucket) ?? nothing;
+}
+
+/** What is counted: from the rollups where the buckets are whole days that they hold, else by a scan. */
+async function readCounts(source: Source, buckets: readonly Span[]) {
+  const { sql, rolled } = source;
+  const starts = rolled ? startDays(buckets, rolled.timezone) : null;
+  if (!rolled || starts === null) {
+    const counted = await scanKpis(source, buckets);
+    return { visits: counted, sessions: counted };
+  }
+  return {
+    visits: await readRolledVisits(source, rolled, starts),
+    sessions: await readRolledSessions(sql, rolled, buckets, starts),
+  };
+}
 
 const seconds = (ms: number | null): number | null => ms === null ? null : ms / 1000;
 
@@ -210,22 +163,6 @@ export function changeOf(current: number | null, previous: number | null): numbe
   return current === null || previous === null ? null : rate(current - previous, previous).value;
 }
 
-const Change = z.number().nullable();
-
-const KpiChange = z.object({
-  visitors: Change,
-  newVisitors: Change,
-  sessions: Change,
-  pageviews: Change,
-  events: Change,
-  bounceRate: Change,
-  sessionDuration: z.object({ meanSeconds: Change, medianSeconds: Change }),
-  pageviewsPerSession: Change,
-}).meta({
-  id: "KpiChange",
-  description: "(current − previous) / previous of each total; null on a base of zero or nothing",
-});
-
 function changesOf(current: Kpis, previous: Kpis): z.output<typeof KpiChange> {
   const change = (figure: (kpis: Kpis) => number | null) =>
     changeOf(figure(current), figure(previous));
@@ -255,12 +192,6 @@ async function kpisOfRange(read: Read, range: Range) {
   return { totals, series: shown };
 }
 
-/** Both ranges have a series. Throws `range_too_large`. */
-function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
-  bucketsOf(range, interval);
-  if (comparison !== null) bucketsOf(comparison, interval);
-}
-
 async function answer(read: Read): Promise<Answer> {
   const { comparison } = read;
   const current = await kpisOfRange(read, read.range);
@@ -275,35 +206,3 @@ async function answer(read: Read): Promise<Answer> {
     result: { ...current, previous, change: changesOf(current.totals, before.totals) },
   };
 }
-
-const KpiBucket = Kpis.extend({
-  start: z.iso.datetime(),
-  label: z.string(),
-  complete: z.boolean(),
-}).meta({ id: "KpiBucket" });
-
-/** `GET /v1/kpis`: the key figures of a range, of each of its buckets, and how they changed. */
-export const KPIS: Report = {
-  path: "/v1/kpis",
-  summary: "Visitors, sessions, page views, bounce rate and durations, over time and compared",
-  parameters: {},
-  semantics:
-    "Visitors are distinct actors with a selected event in the range; new ones had their first event ever in it. " +
-    "Names that begin with $ are technical: they tell who is who, open and extend no session, make nobody a visitor or new, and are counted only where a question names them. " +
-    "Sessions count where they start, whole, if they hold a selected event. A bounce is a session with at most one page view and no custom event; bounceRate = bounces / sessions. " +
-    "Duration = last - first event of a session; means include zeros, medians interpolate. pageviewsPerSession = page views in range / sessions starting in range. " +
-    "Each bucket is counted by itself; it is complete if its whole period lies in the range and is over. change = (current - previous) / previous. " +
-    "An unfinished range is compared with the equally long part of previous or year; dates that compare names are taken as named.",
-  reply: {
-    totals: Kpis,
-    series: z.array(KpiBucket),
-    previous: z.object({
-      from: z.iso.datetime(),
-      to: z.iso.datetime(),
-      totals: Kpis,
-      series: z.array(KpiBucket),
-    }).optional().meta({ description: "Only with `compare`: the range compared with" }),
-    change: KpiChange.optional(),
-  },
-  ask: () => ({ refuse: refuseManyBuckets, answer }),
-};

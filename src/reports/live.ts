@@ -1,86 +1,114 @@
 import { z } from "zod";
+import type { VisitRun } from "../histories/run_walk.ts";
 import { LIVE_PAGES_MAX } from "../limits.ts";
-import { factConditions, type Scope } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
+import { withoutTechnical } from "../selection/technical.ts";
 import { PAGE_VIEW } from "../selection/terms.ts";
+import { type EventTest, eventTest } from "../walks/event_tests.ts";
 import type { Read } from "../walks/read.ts";
+import { selectHistories, walkSelectedRuns } from "../walks/selected_histories.ts";
 import type { Answer, Report } from "./report.ts";
 
 const MINUTE_MS = 60_000;
 const LONG_MINUTES = 30;
 const SHORT_MINUTES = 5;
 
-/** From so long ago up to now, both ends included. */
-function lastMinutes(minutes: number, asOfMs: number) {
-  return { fromMs: asOfMs - minutes * MINUTE_MS, toMs: asOfMs + 1 };
+/** Who is there, and what they look at: few, so that each is kept by name. */
+class LiveWalk {
+  readonly lastLong = new Set<number>();
+  readonly lastShort = new Set<number>();
+  /** By path, in the last minutes. */
+  readonly actorsOn = new Map<number, Set<number>>();
+  /** Page views, by the minute of the clock since 1970. */
+  readonly viewsAt = new Map<number, number>();
+
+  constructor(readonly asOfMs: number, readonly test: EventTest) {}
+
+  /** From the last event of a stretch back to the first one that counts. */
+  readonly visit: VisitRun = (actor, segment, start, end) => {
+    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const longAgo = this.asOfMs - LONG_MINUTES * MINUTE_MS;
+    const shortAgo = this.asOfMs - SHORT_MINUTES * MINUTE_MS;
+    for (let at = end - 1; at >= start; at--) {
+      const ms = fromMs + times[at]!;
+      if (ms < longAgo) return;
+      const [name, path] = [names[at]!, paths[at]!];
+      if (ms > this.asOfMs) continue;
+      if (!this.test.passes(name, path, contexts[at]!, actor, marks[at]!)) continue;
+      this.lastLong.add(actor);
+      const minute = Math.floor(ms / MINUTE_MS);
+      if (name === PAGE_VIEW) this.viewsAt.set(minute, (this.viewsAt.get(minute) ?? 0) + 1);
+      if (ms < shortAgo) continue;
+      this.lastShort.add(actor);
+      if (path !== 0) this.#addTo(path, actor);
+    }
+  };
+
+  #addTo(path: number, actor: number): void {
+    const actors = this.actorsOn.get(path);
+    if (actors === undefined) this.actorsOn.set(path, new Set([actor]));
+    else actors.add(actor);
+  }
 }
 
-async function visitorsOf({ sql, scope, asOfMs }: Read) {
-  const params = new SqlParams();
-  const conditions = factConditions(params, scope, lastMinutes(LONG_MINUTES, asOfMs));
-  const recent = params.ms(lastMinutes(SHORT_MINUTES, asOfMs).fromMs);
-  const [row] = await sql.query<{ short: number; long: number }>(
-    `SELECT count(DISTINCT f.actor_id) FILTER (WHERE f.tick >= ${recent} << 16)::int AS short,
-      count(DISTINCT f.actor_id)::int AS long
-    FROM facts f WHERE ${conditions}`,
-    params.values,
+/** Everything that was selected in the last minutes; both ends are included. */
+async function walkLive(read: Read): Promise<LiveWalk> {
+  const { sql, scope, asOfMs } = read;
+  const span = { fromMs: asOfMs - LONG_MINUTES * MINUTE_MS, toMs: asOfMs + 1 };
+  const selected = await selectHistories(read, span);
+  const { histories, eventFilters } = selected;
+  const filters = withoutTechnical(eventFilters);
+  const walk = new LiveWalk(
+    asOfMs,
+    await eventTest(sql, scope, scope.bots, filters, histories.bits),
   );
-  return { last5Minutes: row!.short, last30Minutes: row!.long };
+  await walkSelectedRuns(sql, selected, walk.visit);
+  return walk;
 }
 
-async function pagesOf({ sql, scope, asOfMs }: Read) {
+/** The paths with the most visitors, most first, then by path. */
+async function pagesOf({ sql, scope }: Read, { actorsOn }: LiveWalk) {
+  const sizes = [...actorsOn.values()].map(({ size }) => size).sort((a, b) => b - a);
+  const least = sizes[LIVE_PAGES_MAX - 1] ?? 0;
+  const shown = [...actorsOn].filter(([, { size }]) => size >= least);
   const params = new SqlParams();
-  const conditions = factConditions(params, scope, lastMinutes(SHORT_MINUTES, asOfMs));
+  const counts = [
+    params.ints(shown.map(([path]) => path)),
+    params.ints(shown.map(([, { size }]) => size)),
+  ];
   return await sql.query<{ path: string; visitors: number }>(
-    `SELECT t.term AS path, count(DISTINCT f.actor_id)::int AS visitors
-    FROM facts f JOIN terms t ON t.project_id = f.project_id AND t.term_id = f.path_id
-    WHERE ${conditions}
-    GROUP BY t.term ORDER BY visitors DESC, t.term COLLATE "C" LIMIT ${params.int(LIVE_PAGES_MAX)}`,
+    `SELECT t.term AS path, c.visitors
+    FROM unnest(${counts.join(", ")}) AS c (path_id, visitors)
+    JOIN terms t ON t.project_id = ${params.int(scope.projectId)} AND t.term_id = c.path_id
+    ORDER BY c.visitors DESC, t.term COLLATE "C" LIMIT ${params.int(LIVE_PAGES_MAX)}`,
     params.values,
   );
 }
 
 /** Page views of each minute of the clock, the running one last. */
-async function seriesOf({ sql, scope, asOfMs, range: { timezone } }: Read) {
-  const runningMs = Math.floor(asOfMs / MINUTE_MS) * MINUTE_MS;
-  const firstMs = runningMs - (LONG_MINUTES - 1) * MINUTE_MS;
-  const viewsAt = await viewsByMinute(sql, scope, { fromMs: firstMs, toMs: asOfMs + 1 });
+function seriesOf({ asOfMs, range: { timezone } }: Read, { viewsAt }: LiveWalk) {
+  const running = Math.floor(asOfMs / MINUTE_MS);
   return Array.from({ length: LONG_MINUTES }, (_, i) => {
-    const startMs = firstMs + i * MINUTE_MS;
+    const minute = running - LONG_MINUTES + 1 + i;
+    const startMs = minute * MINUTE_MS;
     const local = Temporal.Instant.fromEpochMilliseconds(startMs).toZonedDateTimeISO(timezone);
     return {
       start: new Date(startMs).toISOString(),
       label: local.toPlainDateTime().toString({ smallestUnit: "minute" }).replace("T", " "),
-      complete: startMs + MINUTE_MS <= asOfMs,
-      pageviews: viewsAt.get(startMs / MINUTE_MS) ?? 0,
+      complete: minute < running,
+      pageviews: viewsAt.get(minute) ?? 0,
     };
   });
 }
 
-async function viewsByMinute(
-  sql: Read["sql"],
-  scope: Scope,
-  span: { readonly fromMs: number; readonly toMs: number },
-): Promise<Map<number, number>> {
-  const params = new SqlParams();
-  // The name is no condition: an index by name and path would be read for all of time.
-  const rows = await sql.query<{ minute: number; views: number }>(
-    `SELECT (f.tick >> 16) / ${MINUTE_MS} AS minute,
-      count(*) FILTER (WHERE f.name_id = ${PAGE_VIEW})::int AS views
-    FROM facts f WHERE ${factConditions(params, scope, span)}
-    GROUP BY minute`,
-    params.values,
-  );
-  return new Map(rows.map(({ minute, views }) => [minute, views]));
-}
-
 async function answer(read: Read): Promise<Answer> {
+  const walk = await walkLive(read);
   return {
     query: { from: null, to: null, interval: null, compare: "none", limit: null, cursor: null },
     result: {
-      visitors: await visitorsOf(read),
-      pages: await pagesOf(read),
-      series: await seriesOf(read),
+      visitors: { last5Minutes: walk.lastShort.size, last30Minutes: walk.lastLong.size },
+      pages: await pagesOf(read, walk),
+      series: seriesOf(read, walk),
     },
   };
 }

@@ -1,136 +1,196 @@
+import { lengthened } from "../histories/actor_way.ts";
 import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import type { PropertyColumn } from "../histories/property_columns.ts";
 import type { Span } from "../selection/selection.ts";
-import { DecimalSum } from "../walks/decimal_sum.ts";
+import { type Decimal, decimalOf, DecimalSum } from "../walks/decimal_sum.ts";
 import type { MatchTests } from "../walks/match_tests.ts";
 import type { Lines } from "../walks/match_walk.ts";
-import { isJsonNumber, PropertyEntries } from "../walks/property_entries.ts";
-import type { PropertyOfSegments } from "../walks/marked_histories.ts";
+import { entryFrom } from "../walks/property_entries.ts";
+import { FIGURES_MET } from "../walks/scan_limits.ts";
 import { SpanFinder } from "../walks/span_finder.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
 
-type FigureKind = FigureMeasure["kind"];
-
-/** A figure of numbers, and what it is to be divided by. */
-export interface Figure {
-  readonly value: number | null;
-  readonly divisor: number | null;
-}
-
-/** A number, as JSON writes it too, and how often it was met. */
-interface MetNumber {
-  readonly number: number;
-  readonly text: string;
+/** What numbers at one place come to, as far as they were met. */
+interface Sums {
+  readonly sum: DecimalSum;
   count: number;
+  min: number;
+  max: number;
 }
 
-const PERCENTILES = { p50: 0.5, p90: 0.9 } as const;
+const SHARES = { p50: 0.5, p90: 0.9 } as const;
 
-function sumOf(met: readonly MetNumber[]): number {
-  const sum = new DecimalSum();
-  for (const { text, count } of met) sum.add(text, count);
-  return sum.value ?? 0;
+/** Different numbers in order, and how often each was met. */
+interface Counted {
+  readonly numbers: Float64Array;
+  readonly counts: Float64Array;
 }
 
-/** As `percentile_cont` has it: between the two numbers next to the place. `met` is in order. */
-function percentileOf(met: readonly MetNumber[], share: number): number {
-  const place = share * (met.reduce((sum, { count }) => sum + count, 0) - 1);
+const NONE: Counted = { numbers: new Float64Array(0), counts: new Float64Array(0) };
+
+/** What is counted, with numbers in order that are not. */
+function withMore({ numbers, counts }: Counted, more: Float64Array): Counted {
+  const all = new Float64Array(numbers.length + more.length);
+  const allCounts = new Float64Array(all.length);
+  let length = 0;
+  for (let i = 0, j = 0; i < numbers.length || j < more.length; length++) {
+    const next = Math.min(numbers[i] ?? Infinity, more[j] ?? Infinity);
+    all[length] = next;
+    if (numbers[i] === next) allCounts[length] = counts[i++]!;
+    for (; more[j] === next; j++) allCounts[length]!++;
+  }
+  return { numbers: all.slice(0, length), counts: allCounts.slice(0, length) };
+}
+
+/** As `percentile_cont` has it: between the two numbers next to the place. */
+function percentileOf({ numbers, counts }: Counted, share: number): number | null {
+  if (numbers.length === 0) return null;
+  const place = share * (counts.reduce((sum, count) => sum + count, 0) - 1);
   const numberAt = (wanted: number) => {
     let left = wanted;
-    return met.find(({ count }) => (left -= count) < 0)!.number;
+    return numbers[counts.findIndex((count) => (left -= count) < 0)]!;
   };
   const low = numberAt(Math.floor(place));
   return low + (place - Math.floor(place)) * (numberAt(Math.ceil(place)) - low);
 }
 
-function figureOf(kind: FigureKind, met: readonly MetNumber[]): Figure {
-  if (kind === "sum") return { value: sumOf(met), divisor: null };
-  if (met.length === 0) return { value: null, divisor: null };
-  switch (kind) {
-    case "avg":
-      return { value: sumOf(met), divisor: met.reduce((sum, { count }) => sum + count, 0) };
-    case "min":
-      return { value: met[0]!.number, divisor: null };
-    case "max":
-      return { value: met.at(-1)!.number, divisor: null };
-    default:
-      return { value: percentileOf(met, PERCENTILES[kind]), divisor: null };
+/** Numbers and the places that they were met at, for percentiles: counted whenever they are many. */
+class MetNumbers {
+  readonly #counted: Counted[];
+  #numbers = new Float64Array(1_024);
+  #places = new Int32Array(1_024);
+  #length = 0;
+
+  constructor(places: number) {
+    this.#counted = Array.from({ length: places }, () => NONE);
+  }
+
+  add(place: number, number: number): void {
+    if (this.#length === this.#numbers.length) this.#makeRoom();
+    this.#numbers[this.#length] = number;
+    this.#places[this.#length++] = place;
+  }
+
+  /** Of each place the number that a share of them is below; null of none. */
+  percentiles(share: number): (number | null)[] {
+    this.#count();
+    return this.#counted.map((counted) => percentileOf(counted, share));
+  }
+
+  #makeRoom(): void {
+    const counted = this.#counted.reduce((sum, { numbers }) => sum + numbers.length, 0);
+    if (this.#length >= Math.max(FIGURES_MET, counted)) return this.#count();
+    this.#numbers = lengthened(this.#numbers);
+    this.#places = lengthened(this.#places);
+  }
+
+  /** Adds what was met to what is counted. */
+  #count(): void {
+    const ends = new Int32Array(this.#counted.length + 1);
+    for (let i = 0; i < this.#length; i++) ends[this.#places[i]! + 1]!++;
+    for (let i = 1; i < ends.length; i++) ends[i]! += ends[i - 1]!;
+    const starts = ends.slice();
+    const sorted = new Float64Array(this.#length);
+    for (let i = 0; i < this.#length; i++) sorted[ends[this.#places[i]!]!++] = this.#numbers[i]!;
+    for (const [place, counted] of this.#counted.entries()) {
+      const more = sorted.subarray(starts[place]!, ends[place]!).sort();
+      if (more.length > 0) this.#counted[place] = withMore(counted, more);
+    }
+    this.#length = 0;
   }
 }
 
-/** What stands behind the values of all columns, each value numbered through. */
-interface NumberedValues {
-  readonly baseOf: ReadonlyMap<PropertyColumn, number>;
-  readonly texts: readonly string[];
-}
-
-function numbered(columns: PropertyOfSegments): NumberedValues {
-  const baseOf = new Map<PropertyColumn, number>();
-  const texts: string[] = [];
-  for (const column of columns.values()) {
-    baseOf.set(column, texts.length);
-    for (const value of column.values) texts.push(value);
-  }
-  return { baseOf, texts };
+/** The entry of a segment's column behind the one that was looked at last. */
+interface Cursor {
+  readonly column: PropertyColumn;
+  /** Of each of the column's values; null: it is no number. */
+  readonly decimals: readonly (Decimal | null)[];
+  next: number;
 }
 
 /**
- * Gathers the numbers that a property is at the selected events which one match takes, by line and
- * bucket, for sums, means, extremes and percentiles of them.
+ * What the numbers that a property is at the selected events which one match takes come to, by line
+ * and bucket: sums, means, extremes and percentiles of them. Needs the property on the segments.
  */
 export class PropertyFigures {
-  readonly #entries: PropertyEntries;
-  readonly #values: NumberedValues;
+  readonly #scope: MatchTests["scope"];
+  readonly #test: MatchTests["tests"][number];
+  readonly #key: string;
+  readonly #kind: FigureMeasure["kind"];
   readonly #lines: Lines | null;
   readonly #buckets: SpanFinder;
   readonly #bucketCount: number;
-  /** Of each number its place (line, then bucket) and its value: one number that orders by both. */
-  #met = new Float64Array(1024);
-  #length = 0;
+  readonly #places: number;
+  readonly #cursors = new WeakMap<LoadedSegment, Cursor>();
+  readonly #sums: (Sums | undefined)[];
+  readonly #met: MetNumbers;
 
   /** `buckets`: in order, without gaps. `lines` null: nothing is told apart. */
   constructor(
-    tests: MatchTests,
+    { scope, tests }: MatchTests,
     match: number,
+    { kind, key }: FigureMeasure,
     buckets: readonly Span[],
-    lines: Lines | null,
-    columns: PropertyOfSegments,
+    lines: Lines | null = null,
   ) {
-    const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
+    this.#scope = scope;
+    this.#test = tests[match]!;
+    this.#key = key;
+    this.#kind = kind;
+    this.#lines = lines;
     this.#buckets = new SpanFinder(buckets);
     this.#bucketCount = buckets.length;
-    this.#lines = lines;
-    this.#values = numbered(columns);
-    this.#entries = new PropertyEntries(
-      tests,
-      match,
-      span,
-      columns,
-      (column, code, actor, segment, at) => this.#add(column, code, actor, segment, at),
-    );
+    this.#places = (lines?.count ?? 1) * buckets.length;
+    this.#sums = Array.from({ length: this.#places }, () => undefined);
+    this.#met = new MetNumbers(kind === "p50" || kind === "p90" ? this.#places : 0);
   }
 
   follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    this.#entries.follow(actor, segment, start, end);
+    const cursor = this.#cursorOf(segment);
+    const { column: { places, codes }, decimals } = cursor;
+    let next = cursor.next;
+    // Whoever is followed next mostly stands next in the segment too.
+    if (next > 0 && places[next - 1]! >= start) next = entryFrom(places, start, 0);
+    else if (next < places.length && places[next]! < start && places[++next]! < start) {
+      next = entryFrom(places, start, next);
+    }
+    for (; next < places.length && places[next]! < end; next++) {
+      const decimal = decimals[codes[next]!]!;
+      if (decimal !== null) this.#take(decimal, actor, segment, places[next]!);
+    }
+    cursor.next = next;
   }
 
-  #add(
-    column: PropertyColumn,
-    code: number,
-    actor: number,
-    segment: LoadedSegment,
-    at: number,
-  ): void {
-    if (!isJsonNumber(column.values[code]!)) return;
-    const ms = segment.fromMs + segment.times[at]!;
-    const place = this.#lineOf(actor, segment, at) * this.#bucketCount + this.#buckets.at(ms);
-    if (this.#length === this.#met.length) {
-      const longer = new Float64Array(2 * this.#length);
-      longer.set(this.#met);
-      this.#met = longer;
+  #cursorOf(segment: LoadedSegment): Cursor {
+    let cursor = this.#cursors.get(segment);
+    if (cursor === undefined) {
+      const column = segment.property(this.#key);
+      cursor = { column, decimals: column.values.map(decimalOf), next: 0 };
+      this.#cursors.set(segment, cursor);
     }
-    const { baseOf, texts } = this.#values;
-    this.#met[this.#length++] = place * texts.length + baseOf.get(column)! + code;
+    return cursor;
+  }
+
+  #take(decimal: Decimal, actor: number, segment: LoadedSegment, at: number): void {
+    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const ms = fromMs + times[at]!;
+    if (ms < this.#buckets.fromMs || ms >= this.#buckets.toMs) return;
+    const [name, path, context, mark] = [names[at]!, paths[at]!, contexts[at]!, marks[at]!];
+    if (!this.#scope.passes(name, path, context, actor, mark)) return;
+    if (!this.#test.passes(name, path, context, actor, mark)) return;
+    const place = this.#lineOf(actor, segment, at) * this.#bucketCount + this.#buckets.at(ms);
+    const { number } = decimal;
+    if (this.#kind === "p50" || this.#kind === "p90") return this.#met.add(place, number);
+    const sums = this.#sums[place] ??= {
+      sum: new DecimalSum(),
+      count: 0,
+      min: Infinity,
+      max: -Infinity,
+    };
+    sums.sum.add(decimal);
+    sums.count++;
+    if (number < sums.min) sums.min = number;
+    if (number > sums.max) sums.max = number;
   }
 
   #lineOf(actor: number, segment: LoadedSegment, at: number): number {
@@ -140,31 +200,15 @@ export class PropertyFigures {
     return lines.lineOf[(ids === null ? actor : ids[at]!) - lines.idsFrom]!;
   }
 
-  /** The figure at each place, line by line, that has a number. */
-  figures(kind: FigureKind): ReadonlyMap<number, Figure> {
-    const { texts } = this.#values;
-    const met = this.#met.subarray(0, this.#length).sort();
-    const figures = new Map<number, Figure>();
-    for (let from = 0; from < met.length;) {
-      const place = Math.floor(met[from]! / texts.length);
-      const numbers: MetNumber[] = [];
-      let to = from;
-      for (; to < met.length && met[to]! < (place + 1) * texts.length; to++) {
-        if (to > from && met[to] === met[to - 1]) {
-          numbers.at(-1)!.count++;
-          continue;
-        }
-        const text = texts[met[to]! - place * texts.length]!;
-        numbers.push({ number: Number(text), text, count: 1 });
-      }
-      figures.set(place, figureOf(kind, numbers.sort((a, b) => a.number - b.number)));
-      from = to;
-    }
-    return figures;
+  /** The figure at each place, line by line; of no number it is null, a sum 0. */
+  figures(): readonly (number | null)[] {
+    const kind = this.#kind;
+    if (kind === "p50" || kind === "p90") return this.#met.percentiles(SHARES[kind]);
+    return this.#sums.map((sums) => {
+      if (sums === undefined) return kind === "sum" ? 0 : null;
+      if (kind === "min" || kind === "max") return sums[kind];
+      const sum = sums.sum.value;
+      return kind === "sum" ? sum : sum / sums.count;
+    });
   }
-}
-
-/** The figure where there is no number. */
-export function figureOfNothing(kind: FigureKind): Figure {
-  return figureOf(kind, []);
 }

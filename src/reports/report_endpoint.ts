@@ -1,7 +1,7 @@
 import type { Project } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
 import type { SegmentCache } from "../histories/segment_cache.ts";
-import { FOLD_WAIT_MS_MAX } from "../limits.ts";
+import { PROJECTION_WAIT_MS_MAX } from "../limits.ts";
 import { readFilters } from "../selection/filters.ts";
 import { planJoins } from "../selection/join_plans.ts";
 import {
@@ -17,7 +17,7 @@ import { readTimes } from "../selection/times.ts";
 import { valueWarnings, type Warning } from "../selection/warnings.ts";
 import { loadMarkedHistories } from "../walks/marked_histories.ts";
 import type { Read, SharedRead } from "../walks/read.ts";
-import { asRolled, foldedState } from "./folded_state.ts";
+import { asRolled, projectedState } from "./projected_state.ts";
 import { readReply } from "./read_reply.ts";
 import type { Answer, Question, Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
@@ -26,7 +26,7 @@ export interface ReportServices {
   /** The database that answers reads: a replica where one is configured. */
   readonly reads: Database;
   /** Makes sessions and actors of what was stored since: all of it, or as far as it goes in so much time. */
-  readonly fold: {
+  readonly projection: {
     catchUp(projectId: number): Promise<void>;
     catchUpWithin(projectId: number, msMax: number): Promise<void>;
   };
@@ -115,12 +115,12 @@ function comparedWith(query: URLSearchParams, comparison: Range | null): unknown
 }
 
 /**
- * `GET <report.path>`: reads the parameters, waits a moment for what is pending to be folded, and lets
+ * `GET <report.path>`: reads the parameters, waits a moment for what is pending to be projected, and lets
  * the report answer from one snapshot of the database.
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`, and what the report throws.
  */
 export async function getReport(
-  { reads, fold, segments, readTimeoutMs, now }: ReportServices,
+  { reads, projection, segments, readTimeoutMs, now }: ReportServices,
   report: Report,
   asked: Asked,
 ): Promise<Response> {
@@ -128,23 +128,23 @@ export async function getReport(
   const asOfMs = now();
   const { shared, question } = readParameters(asked, report, asOfMs);
   const { project, scope, range, comparison } = shared;
-  await fold.catchUpWithin(project.projectId, FOLD_WAIT_MS_MAX);
+  await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
   const { warnings, pending, ...answer }: Warned = await withinTime(
     reads,
     readTimeoutMs,
     async (sql) => {
       await planJoins(sql, project.projectId);
-      const folded = await foldedState(sql, project.projectId);
-      const histories: Read["histories"] = (span, filters) =>
-        loadMarkedHistories(sql, segments, scope, span, filters);
+      const projected = await projectedState(sql, project.projectId);
+      const histories: Read["histories"] = (span, filters, columns) =>
+        loadMarkedHistories(sql, segments, scope, span, filters, columns);
       const answer = await question.answer({
         ...shared,
-        project: asRolled(project, folded),
+        project: asRolled(project, projected),
         sql,
         histories,
       });
       const asking = [{ parameter: "filters", filters: scope.filters }, ...answer.asking ?? []];
-      const { pending } = folded;
+      const { pending } = projected;
       return { ...answer, pending, warnings: await valueWarnings(sql, project.projectId, asking) };
     },
     asked.request.signal,

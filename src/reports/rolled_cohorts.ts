@@ -1,7 +1,12 @@
 import type { Row, Sql } from "../db/sql.ts";
-import { type Bucket } from "../selection/buckets.ts";
+import { walkRuns } from "../histories/run_walk.ts";
+import type { Bucket } from "../selection/buckets.ts";
 import { SqlParams } from "../selection/sql_params.ts";
+import type { Read } from "../walks/read.ts";
+import type { CountedCohort } from "./retention_scan.ts";
 import type { RolledSpan } from "./rolled_span.ts";
+
+type Source = Pick<Read, "sql" | "histories">;
 
 /** Actors by the period of their first day, and two periods between which they were not there. */
 interface ChainRow extends Row {
@@ -12,14 +17,6 @@ interface ChainRow extends Row {
   readonly actors: number;
 }
 
-/** A cohort by its period counted from 0: its size, and who was there in the periods after it. */
-export interface RolledCohort {
-  readonly cohort: number;
-  readonly size: number;
-  /** By the number of periods after the cohort's own. */
-  readonly actors: readonly number[];
-}
-
 /**
  * Retention of any event by first days ever, from the rollups: exact, since each actor comes to a
  * period once, from the last one in which it was there. Null where events lie after `asOfMs`, of
@@ -28,7 +25,7 @@ export interface RolledCohort {
  * @param isLasting whether being there in a later period counts too, whenever that is
  */
 export async function readRolledCohorts(
-  sql: Sql,
+  source: Source,
   rolled: RolledSpan,
   periods: readonly Bucket[],
   { cellCount, isLasting, asOfMs }: {
@@ -36,10 +33,10 @@ export async function readRolledCohorts(
     readonly isLasting: boolean;
     readonly asOfMs: number;
   },
-): Promise<RolledCohort[] | null> {
-  if (await hasLaterEvents(sql, rolled, asOfMs)) return null;
+): Promise<CountedCohort[] | null> {
+  if (await hasLaterEvents(source, rolled, asOfMs)) return null;
   const starts = rolled.daysAt([...periods.map(({ startMs }) => startMs), periods.at(-1)!.endMs]);
-  const rows = await readChains(sql, rolled, starts);
+  const rows = await readChains(source.sql, rolled, starts);
   const cohorts = new Map<number, number[]>();
   for (const { cohort, before, period, actors } of rows) {
     const cells = cohorts.get(cohort) ?? new Array<number>(cellCount).fill(0);
@@ -76,15 +73,23 @@ function readChains(
 }
 
 /** Clocks may be ahead: then a day holds events that have not happened yet. */
-async function hasLaterEvents(sql: Sql, rolled: RolledSpan, asOfMs: number): Promise<boolean> {
-  const [today] = rolled.daysAt([asOfMs]);
+async function hasLaterEvents(
+  { sql, histories }: Source,
+  { projectId, daysAt, endOfDayMs }: RolledSpan,
+  asOfMs: number,
+): Promise<boolean> {
   const [row] = await sql.query<{ later: boolean }>(
     `SELECT EXISTS (
-        SELECT FROM day_totals WHERE project_id = $1::int AND day > $2::int AND events > 0)
-      OR EXISTS (
-        SELECT FROM facts WHERE project_id = $1::int
-          AND tick >= ($3::int8 + 1) << 16 AND tick < $4::int8 << 16) AS later`,
-    [rolled.projectId, today!, asOfMs, rolled.endOfDayMs(asOfMs)],
+      SELECT FROM day_totals WHERE project_id = $1::int AND day > $2::int AND events > 0) AS later`,
+    [projectId, daysAt([asOfMs])[0]!],
   );
-  return row!.later;
+  if (row!.later) return true;
+  const rest = { fromMs: asOfMs + 1, toMs: endOfDayMs(asOfMs) };
+  let isLater = false;
+  await walkRuns(await histories(rest, []), (_, { fromMs, times }, start, end) => {
+    for (let at = end - 1; at >= start && fromMs + times[at]! > asOfMs; at--) {
+      if (fromMs + times[at]! < rest.toMs) isLater = true;
+    }
+  });
+  return isLater;
 }

@@ -1,9 +1,10 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { BOUNCE } from "../selection/metrics.ts";
 import type { Span } from "../selection/selection.ts";
 import { SqlParams } from "../selection/sql_params.ts";
 import type { RolledSpan } from "./rolled_span.ts";
-import { type BucketRow, bucketsOfDays, startDays } from "./rolled_up.ts";
+import { type BucketRow, bucketsOfDays } from "./rolled_up.ts";
 
 /** What the sessions that count in one span come to. */
 export interface SessionsAndMedian {
@@ -21,13 +22,11 @@ function tailSessions(params: SqlParams, { projectId, tail }: RolledSpan): strin
   return `UNION ALL
     SELECT 2147483647, sessions, bounces, duration_ms, CASE WHEN duration_ms = 0 THEN -1 ELSE duration_ms / 1000 END
     FROM (
-      SELECT 1 AS sessions, (views <= 1 AND customs = 0)::int AS bounces,
-        (last_tick >> 16) - (first_tick >> 16) AS duration_ms
+      SELECT 1 AS sessions, (${BOUNCE})::int AS bounces,
+        last_ms - first_ms AS duration_ms
       FROM sessions
       WHERE project_id = ${params.int(projectId)} AND humans > 0
-        AND first_tick >= ${params.ms(tail.fromMs)} << 16 AND first_tick < ${
-    params.ms(tail.toMs)
-  } << 16
+        AND first_ms >= ${params.ms(tail.fromMs)} AND first_ms < ${params.ms(tail.toMs)}
     ) AS late`;
 }
 
@@ -41,17 +40,15 @@ interface MedianCell {
 }
 
 /**
- * Sessions, bounces and durations of each bucket and of the whole; null where the buckets are not
- * made of whole days. Medians: the rolled up lengths tell the second in which each lies, and the
+ * Sessions, bounces and durations of each bucket and of the whole; `starts`: the buckets' first days. Medians: the rolled up lengths tell the second in which each lies, and the
  * few sessions of that second tell the value.
  */
 export async function readRolledSessions(
   sql: Sql,
   rolled: RolledSpan,
   buckets: readonly Span[],
-): Promise<BucketRow<SessionsAndMedian>[] | null> {
-  const starts = startDays(buckets, rolled.timezone);
-  if (starts === null) return null;
+  starts: readonly number[],
+): Promise<BucketRow<SessionsAndMedian>[]> {
   const sums = await readSessionSums(sql, rolled, starts);
   const cells = await readMedianCells(sql, rolled, starts);
   const medians = await readMedians(sql, rolled, buckets, cells);
@@ -195,12 +192,12 @@ async function readLengths(
     FROM unnest($2::text::int8[], $3::text::int8[], $4::text::int8[], $5::text::int8[])
       WITH ORDINALITY AS w (seconds, from_ms, to_ms, after, n)
     CROSS JOIN LATERAL (
-      SELECT (s.last_tick >> 16) - (s.first_tick >> 16) AS duration_ms
+      SELECT s.last_ms - s.first_ms AS duration_ms
       FROM sessions s
       WHERE s.project_id = $1::int
-        AND (((s.last_tick >> 16) - (s.first_tick >> 16)) / 1000) = w.seconds
-        AND s.first_tick >= w.from_ms << 16 AND s.first_tick < w.to_ms << 16
-        AND s.humans > 0 AND s.last_tick >> 16 > s.first_tick >> 16
+        AND ((s.last_ms - s.first_ms) / 1000) = w.seconds
+        AND s.first_ms >= w.from_ms AND s.first_ms < w.to_ms
+        AND s.humans > 0 AND s.last_ms > s.first_ms
       ORDER BY 1 OFFSET w.after LIMIT 1
     ) AS found
     ORDER BY w.n`,

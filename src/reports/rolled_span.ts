@@ -6,7 +6,7 @@ import type { Scope, Span } from "../selection/selection.ts";
 export const NEVER = -2147483648;
 
 /**
- * Reads of what the fold keeps rolled up: what no bot did, unfiltered, by whole days in the project's
+ * Reads of what the projection keeps rolled up: what no bot did, unfiltered, by whole days in the project's
  * own time zone. Exact like any other read; a part of a day at the end is counted by itself.
  */
 export interface RolledSpan {

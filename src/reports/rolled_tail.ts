@@ -1,4 +1,4 @@
-import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+import { arrayLiteral, type Row } from "../db/sql.ts";
 import { walkRuns } from "../histories/run_walk.ts";
 import { TAIL_ACTORS_LOOKED_UP_MAX } from "../limits.ts";
 import type { Span } from "../selection/selection.ts";
@@ -14,14 +14,13 @@ interface TailCounts {
   readonly pageviews: number;
 }
 
-/** Counted in the histories, null where there are none. Facts lie in no order of time: their index by time names half of them for any day. */
+/** What people did in a part of a day. */
 async function countTail(
   { sql, histories }: Pick<Read, "sql" | "histories">,
   projectId: number,
   { fromMs, toMs }: Span,
-): Promise<TailCounts | null> {
+): Promise<TailCounts> {
   const loaded = await histories({ fromMs, toMs }, []);
-  if (loaded === null) return null;
   const technical = await readTechnicalNames(sql, projectId);
   const isKnown = new Uint8Array(loaded.actorOf.length);
   const actors: number[] = [];
@@ -58,14 +57,6 @@ FROM (
   JOIN actors a ON a.project_id = $1::int AND a.actor_id = t.actor_id
 ) AS known`;
 
-const TAIL_OF_FACTS = `
-SELECT actor_id, count(*) AS events, count(*) FILTER (WHERE name_id = 1) AS pageviews
-FROM facts
-WHERE project_id = $1::int AND context_id > 0
-  AND tick >= $2::int8 << 16 AND tick < $3::int8 << 16
-  AND name_id NOT IN (SELECT term_id FROM technical_names WHERE project_id = $1::int)
-GROUP BY actor_id`;
-
 interface TailActors extends Row {
   readonly visitors: number;
   readonly newVisitors: number;
@@ -85,18 +76,6 @@ interface DaysBefore {
   readonly toDay: number;
 }
 
-async function countTailInFacts(sql: Sql, projectId: number, tail: Span): Promise<TailCounts> {
-  const rows = await sql.query<{ actor_id: number; events: number; pageviews: number }>(
-    TAIL_OF_FACTS,
-    [projectId, tail.fromMs, tail.toMs],
-  );
-  return {
-    actors: rows.map(({ actor_id }) => actor_id),
-    events: rows.reduce((sum, { events }) => sum + events, 0),
-    pageviews: rows.reduce((sum, { pageviews }) => sum + pageviews, 0),
-  };
-}
-
 /**
  * What the part of a day at the end of a span comes to. `fromDay`, `toDay`: the whole days before it;
  * `lastStart`: the first day of the last bucket, which the part belongs to.
@@ -108,8 +87,7 @@ export async function readTail(
   lastStart: number,
 ): Promise<Tail> {
   const { sql } = source;
-  const { actors, events, pageviews } = await countTail(source, projectId, tail) ??
-    await countTailInFacts(sql, projectId, tail);
+  const { actors, events, pageviews } = await countTail(source, projectId, tail);
   // Looked up one by one where they are few; the planner does not know how many there are.
   const isMany = actors.length > TAIL_ACTORS_LOOKED_UP_MAX;
   if (isMany) await sql.query("SELECT set_config('enable_nestloop', 'off', true)");

@@ -108,22 +108,20 @@ function sumVisits(
 
 /**
  * Visitors, new visitors, page views and events of each bucket (counted from 1) and of the whole
- * (bucket null); null where the buckets are not made of whole days.
+ * (bucket null). `starts`: the buckets' first days.
  */
 export async function readRolledVisits(
   source: Source,
   rolled: RolledSpan,
-  buckets: readonly Span[],
-): Promise<BucketRow<Visits>[] | null> {
-  const { projectId, fromDay, toDay, tail, timezone } = rolled;
-  const starts = startDays(buckets, timezone);
-  if (starts === null) return null;
+  starts: readonly number[],
+): Promise<BucketRow<Visits>[]> {
+  const { projectId, fromDay, toDay, tail } = rolled;
   const asked = [projectId, fromDay, toDay];
   const [visitors] = await source.sql.query<{ pack: string | null }>(PACKED_VISITORS, asked);
   const totals = await source.sql.query<DayTotals>(DAY_TOTALS, asked);
   const rows = sumVisits(unpackInts(visitors!.pack), totals, starts, rolled);
   if (tail === null) return rows;
-  return withTail(rows, buckets.length, await readTail(source, rolled, tail, starts.at(-1)!));
+  return withTail(rows, starts.length, await readTail(source, rolled, tail, starts.at(-1)!));
 }
 
 /** The rows with what happened in the tail, which belongs to the last bucket and to the whole. */
@@ -148,6 +146,6 @@ function withTail(
 
 /** Distinct visitors of the whole span. */
 export async function readRolledVisitors(source: Source, rolled: RolledSpan): Promise<number> {
-  const rows = await readRolledVisits(source, rolled, [rolled.span]);
-  return rows?.find(({ bucket }) => bucket === null)?.visitors ?? 0;
+  const rows = await readRolledVisits(source, rolled, [rolled.fromDay]);
+  return rows.at(-1)!.visitors;
 }

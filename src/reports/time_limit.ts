@@ -56,6 +56,17 @@ const SETTINGS = [
   "SET LOCAL plan_cache_mode = force_custom_plan",
 ];
 
+/** Runs `work` on one read-only snapshot of the database, for as long as it takes. */
+export async function atOneMoment<T>(
+  database: Database,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  return await database.transaction(async (sql) => {
+    await sql.script(SETTINGS.join("; "));
+    return await work(sql);
+  });
+}
+
 /** Each statement of a snapshot may take what is left of the read's time; the first one's is set. */
 function timed(sql: Sql, deadline: Deadline): Sql {
   let isFirst = true;

@@ -1,9 +1,8 @@
-import type { Row } from "../db/sql.ts";
+import { lengthened } from "../histories/actor_way.ts";
 import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import { TREND_VALUES_MAX } from "../limits.ts";
 import type { Field } from "../selection/filters.ts";
 import type { Span } from "../selection/selection.ts";
-import { SqlParams } from "../selection/sql_params.ts";
 import { fieldValueIds } from "../walks/field_value_ids.ts";
 import { type MatchTests, UNMATCHED } from "../walks/match_tests.ts";
 import type { Lines } from "../walks/match_walk.ts";
@@ -11,9 +10,8 @@ import { walkMatched } from "../walks/matched_walk.ts";
 import { select } from "../walks/medians.ts";
 import type { Read } from "../walks/read.ts";
 import type { SelectedHistories } from "../walks/selected_histories.ts";
-import { type CountedIds, NO_ID, type ValueIds } from "../walks/value_ids.ts";
-
-type Source = Pick<Read, "sql" | "scope">;
+import { NO_ID, type ValueIds } from "../walks/value_ids.ts";
+import { compareBytes } from "../walks/value_texts.ts";
 
 /** The most frequent values of a field, and the lines of all. */
 export interface TrendLines {
@@ -26,7 +24,7 @@ export interface TrendLines {
 /** Counts the events that any of the matches takes, by the id of a field's value. */
 class ValueCount {
   /** The count of id i stands at `i - idsFrom`. */
-  readonly #counts: Float64Array;
+  #counts: Float64Array;
 
   constructor(readonly tests: MatchTests, readonly span: Span, readonly values: ValueIds) {
     this.#counts = new Float64Array(values.idMax - values.idsFrom + 1);
@@ -37,7 +35,8 @@ class ValueCount {
     const fromTime = this.span.fromMs - fromMs;
     const toTime = this.span.toMs - fromMs;
     if (times[end - 1]! < fromTime || times[start]! >= toTime) return;
-    const { tests, values: { idsFrom, users } } = this;
+    const { tests, values: { idsFrom, idMax, users } } = this;
+    while (this.#counts.length <= idMax - idsFrom) this.#counts = lengthened(this.#counts);
     const counts = this.#counts;
     const { scope, groupOf, isScopeNarrowed } = tests;
     const { contextMin, contextMax } = scope;
@@ -58,8 +57,8 @@ class ValueCount {
     }
   }
 
-  /** The ids with events, without such as cannot be among the most frequent values. */
-  candidates(): CountedIds {
+  /** How many events each id has, without such as cannot be among the most frequent values. */
+  candidates(): Map<number, number> {
     const counts = this.#counts;
     const { idsFrom, areShared } = this.values;
     const places: number[] = [];
@@ -75,35 +74,33 @@ class ValueCount {
       least = ranked[edge]!;
     }
     const chosen = places.filter((place) => counts[place]! >= least);
-    return {
-      ids: chosen.map((place) => place + idsFrom),
-      counts: chosen.map((place) => counts[place]!),
-    };
+    return new Map(chosen.map((place) => [place + idsFrom, counts[place]!]));
   }
 }
 
-interface TopValue extends Row {
+interface TopValue {
   readonly value: string | null;
   /** Those with events. */
-  readonly ids: readonly number[];
+  readonly ids: number[];
+  events: number;
 }
 
 /** The values with most events, ties by value, the missing one (null) last, and the ids that mean them. */
-async function readTop(
-  { sql }: Source,
-  { list }: ValueIds,
-  counted: CountedIds,
-): Promise<TopValue[]> {
-  const params = new SqlParams();
-  const { from, alias, value } = list(params, counted);
-  return await sql.query<TopValue>(
-    `SELECT value, ids FROM (
-      SELECT ${value} AS value, sum(${alias}.events) AS events, json_agg(${alias}.id) AS ids
-      FROM ${from} GROUP BY 1
-    ) AS counted
-    ORDER BY events DESC, value COLLATE "C" ASC NULLS LAST LIMIT ${params.int(TREND_VALUES_MAX)}`,
-    params.values,
-  );
+async function readTop({ textsOf }: ValueIds, counted: Map<number, number>): Promise<TopValue[]> {
+  const texts = await textsOf([...counted.keys()]);
+  const values = new Map<string | null, TopValue>();
+  for (const [id, events] of counted) {
+    const value = texts.get(id) ?? null;
+    const known = values.get(value);
+    if (known === undefined) values.set(value, { value, ids: [id], events });
+    else {
+      known.ids.push(id);
+      known.events += events;
+    }
+  }
+  return [...values.values()]
+    .sort((a, b) => b.events - a.events || compareBytes(a.value, b.value))
+    .slice(0, TREND_VALUES_MAX);
 }
 
 /** The line of each id: that of its value, 0 for any other. */
@@ -122,27 +119,21 @@ function linesOf({ idsOf, idsFrom, idMax, users }: ValueIds, top: readonly TopVa
 
 /**
  * How the events in a span that any of the matches takes are told apart by a field: the values with
- * most events have lines of their own.
- * @param by a field that `isToldByHistories`; of a session's, sessions must lie whole in what was selected
- * @returns null where histories do not hold the field's values
+ * most events have lines of their own. Of a session's field, sessions must lie whole in what was
+ * selected.
  */
 export async function readLines(
-  source: Source,
+  { sql, scope }: Pick<Read, "sql" | "scope">,
   by: Field,
   span: Span,
   selected: SelectedHistories,
   tests: MatchTests,
-): Promise<TrendLines | null> {
-  const values = await fieldValueIds(source, by, span, selected, tests);
-  if (values === null) return null;
+): Promise<TrendLines> {
+  const values = await fieldValueIds({ sql, scope }, by, span, selected, tests);
   const counted = new ValueCount(tests, span, values);
-  await walkMatched(
-    source.sql,
-    selected,
-    tests,
-    false,
-    (actor, segment, start, end) => counted.follow(actor, segment, start, end),
-  );
-  const top = await readTop(source, values, counted.candidates());
+  await walkMatched(sql, selected, tests, false, (actor, segment, start, end) => {
+    counted.follow(actor, segment, start, end);
+  });
+  const top = await readTop(values, counted.candidates());
   return { top: top.map(({ value }) => value), lines: linesOf(values, top) };
 }

@@ -148,16 +148,6 @@ export function wholePeriods(range: Range, interval: CalendarInterval, following
   return periods.map((period) => ({ ...period, fromMs: period.startMs, toMs: period.endMs }));
 }
 
-/** The start, in epoch milliseconds, of the local day, week (Monday) or month that holds `atMs`. */
-export function periodStart(atMs: number, interval: CalendarInterval, timezone: string): number {
-  return periodsFrom(atMs, interval, timezone).next().value.startMs;
-}
-
-/** The start, in epoch milliseconds, of the period after the one that holds `atMs`. */
-export function nextPeriod(atMs: number, interval: CalendarInterval, timezone: string): number {
-  return periodsFrom(atMs, interval, timezone).next().value.endMs;
-}
-
 /** Two local dates, or 48 hours where a bound is an instant. */
 function isShort({ from, to, fromDate, toDate }: Range): boolean {
   return fromDate !== null && toDate !== null

@@ -2,12 +2,21 @@ import { CURSOR_LENGTH_MAX, TAIL_CURSOR_AGE_MS_MAX, TIMESTAMP_MS_MIN } from "../
 import { Problem } from "../problem.ts";
 import { invalidParameter } from "./parameters.ts";
 
-/** Where a page ended: the keys of its last row, by event time or, when tailing, by receive time. */
+/** Where a page ended: at an event, told by its time and its id. */
 export interface PageCursor {
   readonly at: string;
   readonly eventId: string;
-  /** Of a tail: the snapshot that its first page was read in; else null. */
-  readonly snapshot: string | null;
+  /** Of a page of a tail alone. */
+  readonly tail: TailPage | null;
+}
+
+/** Where a page of a tail ended. */
+export interface TailPage {
+  /** The snapshot that its first page was read in. */
+  readonly snapshot: string;
+  /** The row of the journal that its last event stands in. */
+  readonly journalId: number;
+  readonly eventId: string;
 }
 
 /** What a live tail has seen: everything visible in `snapshot`, a PostgreSQL snapshot taken at `at`. */
@@ -18,6 +27,7 @@ export interface TailCursor {
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const JOURNAL_ID = /^\d{1,15}$/;
 /** `xmin:xmax:xip,…` as pg_snapshot prints it; its numbers fit 63 bits. */
 const SNAPSHOT = /^(\d{1,18}):(\d{1,18}):(\d{1,18}(?:,\d{1,18})*)?$/;
 
@@ -62,8 +72,9 @@ function instant(text: string | undefined): string | null {
   }
 }
 
-export function encodePageCursor({ at, eventId, snapshot }: PageCursor): string {
-  return encode(["p", at, eventId, ...(snapshot === null ? [] : [snapshot])]);
+export function encodePageCursor({ at, eventId, tail }: PageCursor): string {
+  const ofTail = tail === null ? [] : [tail.snapshot, String(tail.journalId)];
+  return encode(["p", at, eventId, ...ofTail]);
 }
 
 export function encodeTailCursor({ at, snapshot }: TailCursor): string {
@@ -74,37 +85,46 @@ export function encodeTailCursor({ at, snapshot }: TailCursor): string {
 export function readPageCursor(query: URLSearchParams): PageCursor | null {
   const value = query.get("cursor");
   if (value === null || value === "") return null;
-  const [kind, time, eventId = "", snapshot = null] = decode(value) ?? [];
+  const [kind, time, eventId = "", snapshot = null, row = "0"] = decode(value) ?? [];
   const at = instant(time);
-  const sane = snapshot === null || isSnapshot(snapshot);
+  const sane = snapshot === null || isSnapshot(snapshot) && JOURNAL_ID.test(row);
   if (kind !== "p" || at === null || !UUID.test(eventId) || !sane) {
     throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
   }
-  return { at, eventId, snapshot };
+  const tail = snapshot === null ? null : { snapshot, journalId: Number(row), eventId };
+  return { at, eventId, tail };
+}
+
+/** The journal does not hold all that was stored since. */
+export function cursorExpired(): Problem {
+  const message = "This is more than 48 hours ago: " +
+    "read the list, and go on with the `tailCursor` of its reply.";
+  const errors = [{ field: "after", code: "cursor_expired", message }];
+  return new Problem("cursor_expired", `after: ${message}`, { errors });
+}
+
+/** What the text of `after` says. Throws Problem `invalid_parameter`. */
+function placeOf(text: string): TailCursor {
+  const named = instant(text);
+  if (named !== null) return { at: named, snapshot: null };
+  const [kind, time, snapshot = ""] = decode(text) ?? [];
+  const at = instant(time);
+  if (kind !== "t" || at === null || !isSnapshot(snapshot)) {
+    const usage = "Use a `tailCursor`, or an instant such as 2026-01-31T12:00:00Z.";
+    throw invalidParameter("after", usage);
+  }
+  return { at, snapshot };
 }
 
 /**
  * `after`: a `tailCursor`, or an instant.
- * @throws Problem `invalid_parameter`; `cursor_expired` for a cursor that was given out too long before `asOfMs`
+ * @throws Problem `invalid_parameter`; `cursor_expired` for what lies too long before `asOfMs`
  */
 export function readTailCursor(query: URLSearchParams, asOfMs: number): TailCursor | null {
   const value = query.get("after");
   if (value === null || value === "") return null;
-  const named = instant(value);
-  if (named !== null) return { at: named, snapshot: null };
-  const [kind, time, snapshot = ""] = decode(value) ?? [];
-  const at = instant(time);
-  if (kind !== "t" || at === null || !isSnapshot(snapshot)) {
-    throw invalidParameter(
-      "after",
-      "Use a `tailCursor`, or an instant such as 2026-01-31T12:00:00Z.",
-    );
-  }
-  if (Date.parse(at) < asOfMs - TAIL_CURSOR_AGE_MS_MAX) {
-    const message = "This `tailCursor` is older than 48 hours: " +
-      "read the list, and go on with the `tailCursor` of its reply.";
-    const errors = [{ field: "after", code: "cursor_expired", message }];
-    throw new Problem("cursor_expired", `after: ${message}`, { errors });
-  }
-  return { at, snapshot };
+  const place = placeOf(value);
+  const isOld = Date.parse(place.at) < asOfMs - TAIL_CURSOR_AGE_MS_MAX;
+  if (isOld && place.snapshot !== null) throw cursorExpired();
+  return place;
 }

@@ -60,8 +60,11 @@ export type SeldomField = typeof SELDOM_FIELDS[number];
 export type SessionField = typeof SESSION_FIELDS[number];
 export type PropertyField = `properties.${string}`;
 export type Field = EventField | SessionField | PropertyField;
-/** `is_technical` is the reads' own: the values are technical names that are not meant. */
-export type FilterOp = typeof FILTER_OPS[number] | "is_technical" | "is_not_technical";
+/**
+ * Three are the reads' own. `glob`: in the values `*` is any text, slashes included. `is_technical`: the
+ * values are technical names that are not meant.
+ */
+export type FilterOp = typeof FILTER_OPS[number] | "glob" | "is_technical" | "is_not_technical";
 export type FilterValue = string | number | boolean;
 
 /** A condition on one field. Several values: one of them, or with a negative op none of them. */

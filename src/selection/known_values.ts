@@ -5,46 +5,53 @@ import { SUGGESTION_CANDIDATES_MAX, SUGGESTION_ROWS_MAX } from "../limits.ts";
 import { deviceOf } from "./field_values.ts";
 import type { Field } from "./filters.ts";
 import { SqlParams } from "./sql_params.ts";
-import { RESERVED_NAMES, RESERVED_TERM_MAX } from "./terms.ts";
+import { RESERVED_NAMES } from "./terms.ts";
 
-/** Where the values of a field stand: in a column of a dictionary, or among the project's texts. */
-type Source =
-  | { readonly kind: "column"; readonly from: string; readonly value: string }
-  | { readonly kind: "text" }
-  | { readonly kind: "name" };
+/** Where the values of a field stand: in a column of a dictionary (alias d). */
+interface Source {
+  readonly from: string;
+  readonly value: string;
+  /** Which of the values are suggested; null: none are. */
+  readonly suggested: string | null;
+  /** Texts are looked up by their digests, for they may be too long for an index. */
+  readonly isText: boolean;
+}
 
-const contexts = (value: string): Source => ({ kind: "column", from: "contexts d", value });
-const traffic = (field: string): Source => ({
-  kind: "column",
-  from: "traffic d",
-  value: `d.${field}`,
-});
-const TEXT: Source = { kind: "text" };
+const ANY = "value IS NOT NULL";
+
+function valuesOf(table: string, column: string): Source {
+  return { from: `${table} d`, value: `d.${column}`, suggested: ANY, isText: false };
+}
+
+function texts(suggested: string | null, from = "terms d"): Source {
+  return { from, value: "d.term", suggested, isText: true };
+}
+
+const PATHS = texts("starts_with(value, '/')");
 
 /** Fields whose values a dictionary holds. A referrer is one thing by its host, another by its address. */
 const SOURCES: Readonly<Record<string, Source>> = {
-  name: { kind: "name" },
-  path: TEXT,
-  entryPath: TEXT,
-  exitPath: TEXT,
-  title: TEXT,
-  host: contexts("d.host"),
-  country: contexts("d.country"),
-  region: contexts("d.region"),
-  city: contexts("d.city"),
-  browser: contexts("d.browser"),
-  os: contexts("d.os"),
-  device: contexts(deviceOf("d")),
-  source: traffic("source"),
-  medium: traffic("medium"),
-  campaign: traffic("campaign"),
-  term: traffic("term"),
-  content: traffic("content"),
-  channel: traffic("channel"),
+  name: texts(ANY, "(SELECT * FROM terms WHERE is_name) d"),
+  path: PATHS,
+  entryPath: PATHS,
+  exitPath: PATHS,
+  title: texts(null),
+  host: valuesOf("contexts", "host"),
+  country: valuesOf("contexts", "country"),
+  region: valuesOf("contexts", "region"),
+  city: valuesOf("contexts", "city"),
+  browser: valuesOf("contexts", "browser"),
+  os: valuesOf("contexts", "os"),
+  device: { ...valuesOf("contexts", "device"), value: deviceOf("d") },
+  source: valuesOf("traffic", "source"),
+  medium: valuesOf("traffic", "medium"),
+  campaign: valuesOf("traffic", "campaign"),
+  term: valuesOf("traffic", "term"),
+  content: valuesOf("traffic", "content"),
+  channel: valuesOf("traffic", "channel"),
   userId: {
-    kind: "column",
-    from: "(SELECT * FROM identities WHERE kind = 'u') d",
-    value: "d.value",
+    ...valuesOf("(SELECT * FROM identities WHERE kind = 'u')", "value"),
+    suggested: null,
   },
 };
 
@@ -57,51 +64,24 @@ function digestsOf(texts: readonly string[]): string[] {
   return texts.map((text) => createHash("sha256").update(text).digest("hex").slice(0, 32));
 }
 
-/** One fact of a custom event's name is looked up by its index, however many there are. */
-const HAS_NAME = (project: string, term: string) =>
-  `CROSS JOIN LATERAL (SELECT FROM facts f WHERE f.project_id = ${project}
-    AND f.name_id > ${RESERVED_TERM_MAX} AND f.name_id = ${term} LIMIT 1) seen`;
-
-function knownNames(params: SqlParams, project: string, values: readonly string[]): string[] {
-  const reserved = values.map((name) => RESERVED_NAMES.indexOf(name)).filter((i) => i >= 0);
-  const digests = params.uuids(digestsOf(values));
-  return [
-    `SELECT 'name' AS field, t.term AS value FROM terms t ${HAS_NAME(project, "t.term_id")}
-    WHERE t.project_id = ${project} AND t.digest = ANY(${digests})`,
-    // The ids of these names are literals, so that their partial indexes are found.
-    ...reserved.map((i) =>
-      `SELECT 'name', '${RESERVED_NAMES[i]}' WHERE EXISTS (
-        SELECT FROM facts f WHERE f.project_id = ${project} AND f.name_id = ${i + 1})`
-    ),
-  ];
-}
-
-function knownOf(
+/** A row for each of these values that a field has had. */
+function knownSql(
   params: SqlParams,
   project: string,
   field: string,
   values: readonly string[],
-): string[] {
-  const source = SOURCES[field]!;
-  switch (source.kind) {
-    case "name":
-      return knownNames(params, project, values);
-    case "text":
-      return [
-        `SELECT '${field}' AS field, t.term AS value FROM terms t
-        WHERE t.project_id = ${project} AND t.digest = ANY(${params.uuids(digestsOf(values))})`,
-      ];
-    case "column":
-      return [
-        `SELECT DISTINCT '${field}' AS field, ${source.value} AS value FROM ${source.from}
-        WHERE d.project_id = ${project} AND ${source.value} = ANY(${params.texts(values)})`,
-      ];
-  }
+): string {
+  const { from, value, isText } = SOURCES[field]!;
+  const isAsked = isText
+    ? `d.digest = ANY(${params.uuids(digestsOf(values))})`
+    : `${value} = ANY(${params.texts(values)})`;
+  return `SELECT DISTINCT '${field}' AS field, ${value} AS value FROM ${from}
+    WHERE d.project_id = ${project} AND ${isAsked}`;
 }
 
 /**
  * Those of the values that the project has had, by field. One look at each dictionary, which a filter
- * on the field takes too. Names, paths and titles are told apart by names alone.
+ * on the field takes too. Of texts it is known which are names; paths and titles are not told apart.
  */
 export async function knownValues(
   sql: Sql,
@@ -110,9 +90,7 @@ export async function knownValues(
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const params = new SqlParams();
   const project = params.int(projectId);
-  const parts = [...wanted].flatMap(([field, values]) =>
-    knownOf(params, project, field, [...values])
-  );
+  const parts = [...wanted].map(([field, values]) => knownSql(params, project, field, [...values]));
   const rows = await sql.query<{ field: string; value: string }>(
     parts.join(" UNION ALL "),
     params.values,
@@ -125,33 +103,6 @@ export async function knownValues(
   return known;
 }
 
-/** Names one after the other by their index: as many look-ups as there are names. */
-const NAMES = (project: string) => `
-WITH RECURSIVE named (name_id) AS (
-  (SELECT f.name_id FROM facts f
-   WHERE f.project_id = ${project} AND f.name_id > ${RESERVED_TERM_MAX} ORDER BY f.name_id LIMIT 1)
-  UNION ALL
-  SELECT (SELECT f.name_id FROM facts f
-    WHERE f.project_id = ${project} AND f.name_id > ${RESERVED_TERM_MAX} AND f.name_id > n.name_id
-    ORDER BY f.name_id LIMIT 1)
-  FROM named n WHERE n.name_id IS NOT NULL
-)
-SELECT t.term AS value FROM (SELECT name_id FROM named LIMIT ${SUGGESTION_CANDIDATES_MAX}) n
-JOIN terms t ON t.project_id = ${project} AND t.term_id = n.name_id`;
-
-function candidateSql(project: string, field: string): string | null {
-  const source = SOURCES[field]!;
-  if (field === "title" || field === "userId") return null;
-  if (source.kind === "name") return NAMES(project);
-  const [value, from] = source.kind === "text"
-    ? ["d.term", "terms d"]
-    : [source.value, source.from];
-  const known = `SELECT ${value} AS value FROM ${from} WHERE d.project_id = ${project}
-    LIMIT ${SUGGESTION_ROWS_MAX}`;
-  const shown = source.kind === "text" ? "starts_with(value, '/')" : "value IS NOT NULL";
-  return `SELECT DISTINCT value FROM (${known}) first WHERE ${shown} LIMIT ${SUGGESTION_CANDIDATES_MAX}`;
-}
-
 /**
  * Values of a field that the project has had, of which one may have been meant. Of a large dictionary
  * its first rows alone; none of titles, of which there are too many, nor of who is who.
@@ -161,10 +112,14 @@ export async function candidateValues(
   projectId: number,
   field: string,
 ): Promise<readonly string[]> {
-  const params = new SqlParams();
-  const text = candidateSql(params.int(projectId), field);
-  if (text === null) return [];
-  const rows = await sql.query<{ value: string }>(text, params.values);
+  const { from, value, suggested } = SOURCES[field]!;
+  if (suggested === null) return [];
+  const rows = await sql.query<{ value: string }>(
+    `SELECT DISTINCT value FROM (
+      SELECT ${value} AS value FROM ${from} WHERE d.project_id = $1::int LIMIT ${SUGGESTION_ROWS_MAX}
+    ) AS first WHERE ${suggested} LIMIT ${SUGGESTION_CANDIDATES_MAX}`,
+    [projectId],
+  );
   const reserved = field === "name" ? RESERVED_NAMES : [];
-  return [...reserved, ...rows.map(({ value }) => value)];
+  return [...new Set([...reserved, ...rows.map(({ value }) => value)])];
 }

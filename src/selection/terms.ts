@@ -1,4 +1,4 @@
-/** Ids that these names have among the terms of every project. Literals, so that partial indexes are found. */
+/** Ids that these names have among the terms of every project. */
 export const PAGE_VIEW = 1;
 export const CLICK = 2;
 export const SCROLL = 3;

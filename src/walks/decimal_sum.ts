@@ -1,8 +1,33 @@
 /** A JSON number: sign and digits, those behind the point, and the power of ten. */
 const NUMBER = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
+/** A number as it is summed: whole digits, to be taken times a power of ten. */
+export interface Decimal {
+  readonly number: number;
+  readonly digits: string;
+  /** What the digits come to; exact only where that is a safe integer. */
+  readonly whole: number;
+  readonly exponent: number;
+}
+
+/** What a JSON text stands for; null where it is no number. */
+export function decimalOf(json: string): Decimal | null {
+  const [, whole, fraction = "", power = "0"] = NUMBER.exec(json) ?? [];
+  if (whole === undefined) return null;
+  const digits = whole + fraction;
+  return {
+    number: Number(json),
+    digits,
+    whole: Number(digits),
+    exponent: Number(power) - fraction.length,
+  };
+}
+
+const isExact = (whole: number): boolean =>
+  whole <= Number.MAX_SAFE_INTEGER && whole >= Number.MIN_SAFE_INTEGER;
+
 /** Numbers of the same power of ten, summed as whole numbers. */
-interface Digits {
+interface Wholes {
   small: number;
   /** What no longer fits a double exactly. */
   large: bigint;
@@ -10,28 +35,33 @@ interface Digits {
 
 /** An exact sum of decimal numbers: 0.1 + 0.2 is 0.3. */
 export class DecimalSum {
-  readonly #digits = new Map<number, Digits>();
+  readonly #wholes = new Map<number, Wholes>();
+  /** Mostly numbers have as many decimals as the one before. */
+  #last: Wholes = { small: 0, large: 0n };
+  #lastExponent = NaN;
 
-  /** Adds a number, as JSON writes it, so many times. Throws RangeError for what is none. */
-  add(number: string, times: number): void {
-    const [, whole, fraction = "", power = "0"] = NUMBER.exec(number) ?? [];
-    if (whole === undefined) throw new RangeError(`${number} is no number of JSON`);
-    const exponent = Number(power) - fraction.length;
-    let digits = this.#digits.get(exponent);
-    if (digits === undefined) this.#digits.set(exponent, digits = { small: 0, large: 0n });
-    const added = Number(whole + fraction) * times;
-    const small = digits.small + added;
+  /** Adds a number so many times. */
+  add({ digits, whole, exponent }: Decimal, times = 1): void {
+    const wholes = exponent === this.#lastExponent ? this.#last : this.#wholesOf(exponent);
+    const added = whole * times;
+    const small = wholes.small + added;
     // Whole numbers within this bound are exact, and so were the factors of those that are.
-    if (Number.isSafeInteger(added) && Number.isSafeInteger(small)) digits.small = small;
-    else digits.large += BigInt(whole + fraction) * BigInt(times);
+    if (isExact(added) && isExact(small)) wholes.small = small;
+    else wholes.large += BigInt(digits) * BigInt(times);
   }
 
-  /** The double next to the sum; null where nothing was added. */
-  get value(): number | null {
-    if (this.#digits.size === 0) return null;
-    const least = Math.min(...this.#digits.keys());
+  #wholesOf(exponent: number): Wholes {
+    let wholes = this.#wholes.get(exponent);
+    if (wholes === undefined) this.#wholes.set(exponent, wholes = { small: 0, large: 0n });
+    this.#lastExponent = exponent;
+    return this.#last = wholes;
+  }
+
+  /** The double next to the sum; 0 of nothing. */
+  get value(): number {
+    const least = Math.min(0, ...this.#wholes.keys());
     let sum = 0n;
-    for (const [exponent, { small, large }] of this.#digits) {
+    for (const [exponent, { small, large }] of this.#wholes) {
       sum += (BigInt(small) + large) * 10n ** BigInt(exponent - least);
     }
     return Number(`${sum}e${least}`);

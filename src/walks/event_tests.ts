@@ -1,16 +1,10 @@
 import type { Row, Sql } from "../db/sql.ts";
 import { BOT_BIT } from "../histories/loaded_segment.ts";
 import type { FieldId } from "../selection/filter_conditions.ts";
-import {
-  type Field,
-  type Filter,
-  isSeldomField,
-  isSessionField,
-  propertyOf,
-} from "../selection/filters.ts";
+import type { Filter } from "../selection/filters.ts";
 import type { BotChoice, Scope } from "../selection/selection.ts";
 import { namedIds, passing } from "./named_ids.ts";
-import { isMarked, type MarkBits, wantedMarks } from "./marked_histories.ts";
+import { isMarked, type MarkBits, WideMarks } from "./mark_bits.ts";
 
 const INT_MIN = -(2 ** 31);
 const INT_MAX = 2 ** 31 - 1;
@@ -20,16 +14,6 @@ const CONTEXTS_OF: Readonly<Record<BotChoice, readonly [number, number]>> = {
   include: [INT_MIN, INT_MAX],
   only: [INT_MIN, -1],
 };
-
-/** Whether a field's value is told by the numbers that histories hold of an event. */
-export function isHeldByHistories(field: Field): boolean {
-  return !isSessionField(field) && !isSeldomField(field) && propertyOf(field) === null;
-}
-
-/** Whether histories tell which events pass these filters. */
-export function isKnownToHistories(filters: readonly Filter[]): boolean {
-  return filters.every(({ field }) => isHeldByHistories(field) || isMarked(field));
-}
 
 /** Which ids pass: 1 at each one's place. Null: all do. */
 interface PassingIds {
@@ -65,9 +49,18 @@ export class EventTest implements PassingIds {
   readonly termMax: number;
   /** The bits that an event's mark must have. */
   readonly marks: number;
+  /** What else its mark must say; null: nothing. */
+  readonly wideMarks: WideMarks | null;
 
-  constructor(bots: BotChoice, passing: PassingIds, marks: number, reach: IdReach) {
+  constructor(
+    bots: BotChoice,
+    passing: PassingIds,
+    marks: number,
+    reach: IdReach,
+    wideMarks: WideMarks | null = null,
+  ) {
     this.marks = marks;
+    this.wideMarks = wideMarks;
     this.names = passing.names;
     this.paths = passing.paths;
     this.contexts = passing.contexts;
@@ -88,6 +81,7 @@ export class EventTest implements PassingIds {
   passesBeyondName(path: number, context: number, actor: number, mark: number): boolean {
     return context >= this.contextMin && context <= this.contextMax &&
       (mark & this.marks) === this.marks &&
+      (this.wideMarks === null || this.wideMarks.passes(mark)) &&
       (this.paths === null || this.paths[path] === 1) &&
       (this.contexts === null || this.contexts[context - this.contextsFrom] === 1) &&
       (this.actors === null || this.actors[actor] === 1);
@@ -102,7 +96,7 @@ export class EventTest implements PassingIds {
   /** Whether, bots apart, the name alone decides. */
   get isOfName(): boolean {
     return this.paths === null && this.contexts === null && this.actors === null &&
-      this.marks === 0;
+      this.marks === 0 && this.wideMarks === null;
   }
 }
 
@@ -116,8 +110,7 @@ SELECT
 /**
  * Tests of events, one for each list of filters, all of which must hold, and for `bots`. Evaluated
  * in SQL over the tables that the ids stand for: `sql` must see the moment that the histories are of.
- * @param bits of the histories' marks: these must be marked by all of the filters on properties
- * @throws Error where histories do not hold a field of the filters: see `isKnownToHistories`
+ * @param bits of the histories' marks: these must be marked by all of the filters that marks tell
  */
 export async function eventTests(
   sql: Sql,
@@ -126,7 +119,6 @@ export async function eventTests(
   lists: readonly (readonly Filter[])[],
   bits: MarkBits,
 ): Promise<EventTest[]> {
-  if (!lists.every(isKnownToHistories)) throw new Error("Histories do not hold a filter's field");
   const [reach] = await sql.query<IdReach>(REACH, [place.projectId]);
   const { term_max, context_min, context_max, identity_max } = reach!;
   const ofIds = lists.map((filters) => filters.filter(({ field }) => !isMarked(field)));
@@ -139,7 +131,10 @@ export async function eventTests(
       contexts: passing(of("context"), context_min, context_max),
       actors: passing(of("actor"), 0, identity_max),
     };
-    return new EventTest(bots, ids, wantedMarks(bits, lists[i]!), reach!);
+    const wanted = bits.wanted(lists[i]!);
+    if (!bits.isWide) return new EventTest(bots, ids, wanted[0]!, reach!);
+    const wide = wanted.some((word) => word !== 0) ? new WideMarks(bits, wanted) : null;
+    return new EventTest(bots, ids, 0, reach!, wide);
   });
 }
 

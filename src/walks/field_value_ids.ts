@@ -1,8 +1,7 @@
+import type { LazyColumn } from "../histories/lazy_columns.ts";
 import { type Field, isSeldomField, isSessionField, propertyOf } from "../selection/filters.ts";
 import type { Span } from "../selection/selection.ts";
-import { isHeldByHistories } from "./event_tests.ts";
 import type { MatchTests } from "./match_tests.ts";
-import { isMarked } from "./marked_histories.ts";
 import { propertyValueIds } from "./property_value_ids.ts";
 import type { Read } from "./read.ts";
 import { seldomValueIds } from "./seldom_value_ids.ts";
@@ -10,15 +9,17 @@ import type { SelectedHistories } from "./selected_histories.ts";
 import { sessionValueIds } from "./session_value_ids.ts";
 import { eventValueIds, type ValueIds } from "./value_ids.ts";
 
-/** Whether histories may tell events apart by a field. */
-export function isToldByHistories(by: Field): boolean {
-  return isHeldByHistories(by) || isSessionField(by) || isMarked(by);
+/** The lazy columns that tell events apart by a field, which a read must ask for then. */
+export function lazyColumnsOf(by: Field | null): readonly LazyColumn[] {
+  if (by === null) return [];
+  if (isSeldomField(by)) return [{ field: by }];
+  const key = propertyOf(by);
+  return key === null ? [] : [{ property: key }];
 }
 
 /**
- * The ids that tell the values of a field at the events in a span which any match takes.
- * @param by a field that `isToldByHistories`; of a session's, sessions must lie whole in what was selected
- * @returns null where histories do not hold the field's values
+ * The ids that tell the values of a field at the events in a span which any match takes; of a
+ * session's field, sessions must lie whole in what was selected.
  */
 export async function fieldValueIds(
   source: Pick<Read, "sql" | "scope">,
@@ -26,10 +27,10 @@ export async function fieldValueIds(
   span: Span,
   selected: SelectedHistories,
   tests: MatchTests,
-): Promise<ValueIds | null> {
+): Promise<ValueIds> {
   if (isSessionField(by)) return await sessionValueIds(source, by, selected, tests, span);
-  if (isSeldomField(by)) return await seldomValueIds(source, by, selected.histories);
+  if (isSeldomField(by)) return await seldomValueIds(source, by);
   const key = propertyOf(by);
-  if (key !== null) return await propertyValueIds(selected.histories, key);
+  if (key !== null) return propertyValueIds(selected.histories, key);
   return await eventValueIds(source, by, selected.histories, tests);
 }

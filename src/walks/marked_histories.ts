@@ -1,61 +1,84 @@
 import type { Sql } from "../db/sql.ts";
-import type { IntegerColumn } from "../histories/column.ts";
-import { type Histories, loadHistories } from "../histories/histories.ts";
-import type { LoadedSegment } from "../histories/loaded_segment.ts";
+import type { IntegerColumn } from "../store/integer_codec.ts";
+import { type Histories, type HistoryPart, loadHistories } from "../histories/histories.ts";
+import { type LazyColumn, lazyName } from "../histories/lazy_columns.ts";
+import { loadLazy } from "../histories/lazy_loader.ts";
+import { LoadedSegment } from "../histories/loaded_segment.ts";
 import { Pace } from "../histories/pace.ts";
-import { loadProperty, type PropertyColumn } from "../histories/property_columns.ts";
-import { loadSeldomColumn } from "../histories/seldom_columns.ts";
+import type { PropertyColumn } from "../histories/property_columns.ts";
 import type { SegmentCache } from "../histories/segment_cache.ts";
-import { PROPERTY_MARKS_MAX } from "../limits.ts";
-import { isLifted } from "../selection/field_values.ts";
 import {
   type Field,
   type Filter,
   isSeldomField,
+  isSessionField,
   propertyOf,
   type SeldomField,
 } from "../selection/filters.ts";
 import type { Scope, Span } from "../selection/selection.ts";
+import { MarkBits, WORD_BITS } from "./mark_bits.ts";
 import { namedIds, passing } from "./named_ids.ts";
-import { filterName, markByProperty } from "./property_marks.ts";
-import { SELDOM_COLUMN_OF, seldomIdMax } from "./seldom_fields.ts";
+import { markByProperty, type Marked } from "./property_marks.ts";
+import { markBySessions, type SessionMarks } from "./session_marks.ts";
+import { seldomIdMax } from "./seldom_fields.ts";
 
-/** Which bit of an event's mark says whether it passes a filter on a property, a title or a referrer. */
-export type MarkBits = ReadonlyMap<string, number>;
+/** Does what is needed before a part is walked: once, however often it is. */
+export type PreparePart = (part: HistoryPart) => Promise<void>;
 
-/** Histories whose events are marked by what filters ask of their properties, titles and referrers. */
+/** Histories whose events are marked by what filters ask of lazy columns. */
 export interface MarkedHistories extends Histories {
   readonly bits: MarkBits;
-  /** A property of the segments' events; null where they do not hold it. */
-  readonly property: (key: string) => Promise<PropertyOfSegments | null>;
-  /** The ids of the events' titles or referrers; null where they are too large. */
-  readonly seldom: (field: SeldomField) => Promise<IdsOfSegments | null>;
+  /** Has each part prepared before it is walked. */
+  readonly prepare: (prepare: PreparePart) => void;
 }
 
-export type PropertyOfSegments = ReadonlyMap<LoadedSegment, PropertyColumn>;
-export type IdsOfSegments = ReadonlyMap<LoadedSegment, IntegerColumn>;
+/** About what an event takes in memory of a lazy column. */
+const LAZY_EVENT_BYTES = 8;
 
-/**
- * Whether a filter on the field is told by marks: on a title, a referrer, or a property that stands in
- * no column of its own.
- */
-export function isMarked(field: Field): boolean {
-  const key = propertyOf(field);
-  return key === null ? isSeldomField(field) : !isLifted(key);
+/** What histories are marked by, and where their columns are read from. */
+interface Marking {
+  readonly sql: Sql;
+  readonly cache: SegmentCache;
+  readonly scope: Pick<Scope, "projectId" | "siteHost">;
+  readonly bits: MarkBits;
+  readonly columns: readonly LazyColumn[];
+  readonly histories: Histories;
+  readonly span: Span;
 }
 
-/**
- * The bits that an event must have to pass these filters, those that are told by marks.
- * Throws where the histories are not marked by one of them.
- */
-export function wantedMarks(bits: MarkBits, filters: readonly Filter[]): number {
-  let wanted = 0;
-  for (const filter of filters.filter(({ field }) => isMarked(field))) {
-    const bit = bits.get(filterName(filter));
-    if (bit === undefined) throw new Error(`Histories are not marked by ${filterName(filter)}`);
-    wanted |= bit;
+type Segments = readonly LoadedSegment[];
+
+const columnOf = (field: Field): LazyColumn =>
+  isSeldomField(field) ? { field } : { property: propertyOf(field)! };
+
+/** A lazy column of each segment. */
+function load(
+  { sql, cache, scope }: Marking,
+  segments: Segments,
+  column: LazyColumn,
+): Promise<readonly object[]> {
+  return loadLazy(sql, cache.lazies, scope.projectId, segments, column);
+}
+
+/** Marks by the ids of titles or referrers. */
+async function markByIds(
+  marking: Marking,
+  columns: readonly IntegerColumn[],
+  field: SeldomField,
+  filter: Filter,
+  marks: readonly Marked[],
+): Promise<void> {
+  const { sql, scope } = marking;
+  const [named] = await namedIds(sql, scope, [[filter]]);
+  const passes = passing(named!, 0, await seldomIdMax(sql, scope.projectId, field))!;
+  const pace = new Pace();
+  for (const [i, ids] of columns.entries()) {
+    const { bits, first, bit } = marks[i]!;
+    for (let at = 0; at < ids.length; at++) {
+      if (passes[ids[at]!] === 1) bits[first + at]! |= bit;
+    }
+    if (pace.isOver()) await pace.pause();
   }
-  return wanted;
 }
 
 /** A column for so many bits an event. */
@@ -64,100 +87,127 @@ function marksOf(bits: number, events: number): IntegerColumn {
   return bits <= 16 ? new Uint16Array(events) : new Int32Array(events);
 }
 
-/** What histories are marked with. */
-interface Marking {
-  readonly sql: Sql;
-  readonly cache: SegmentCache;
-  readonly scope: Pick<Scope, "projectId" | "siteHost">;
-  readonly segments: readonly LoadedSegment[];
-  /** Of each segment the marks of its events. */
-  readonly marks: readonly IntegerColumn[];
+/** The marks of the events of segments, to be filled. */
+interface Marks {
+  readonly columns: readonly IntegerColumn[];
+  readonly words: readonly Int32Array[];
+  /** Where the bit of a filter, by its number, goes to. */
+  readonly of: (number: number) => readonly Marked[];
 }
 
-const loadKey = ({ sql, cache, scope, segments }: Omit<Marking, "marks">, key: string) =>
-  loadProperty(sql, cache.properties, scope.projectId, segments, key);
-
-const loadSeldom = ({ sql, cache, scope, segments }: Omit<Marking, "marks">, field: SeldomField) =>
-  loadSeldomColumn(sql, cache.seldom, scope.projectId, segments, SELDOM_COLUMN_OF[field]);
-
-/** Marks by the ids of titles or referrers. @returns whether that could be */
-async function markByIds(
-  marking: Marking,
-  field: SeldomField,
-  filter: Filter,
-  bit: number,
-): Promise<boolean> {
-  const { sql, scope, marks } = marking;
-  const columns = await loadSeldom(marking, field);
-  if (columns === null) return false;
-  const [named] = await namedIds(sql, scope, [[filter]]);
-  const passes = passing(named!, 0, await seldomIdMax(sql, scope.projectId, field))!;
-  const bits = Int32Array.from(passes, (one) => one * bit);
-  const pace = new Pace();
-  for (const [i, ids] of columns.entries()) {
-    const own = marks[i]!;
-    for (let at = 0; at < ids.length; at++) own[at]! |= bits[ids[at]!]!;
-    if (pace.isOver()) await pace.pause();
+function emptyMarks({ count, isWide }: MarkBits, segments: Segments): Marks {
+  if (!isWide) {
+    const columns = segments.map(({ times }) => marksOf(count, times.length));
+    const of = (number: number) =>
+      columns.map((bits): Marked => ({ bits, first: 0, events: bits.length, bit: 1 << number }));
+    return { columns, words: [], of };
   }
-  return true;
+  let events = 0;
+  const places = segments.map(({ times }) => {
+    const first = events;
+    events += times.length;
+    return Int32Array.from(times, (_, at) => first + at);
+  });
+  const words = Array.from({ length: Math.ceil(count / WORD_BITS) }, () => new Int32Array(events));
+  const of = (number: number) =>
+    places.map((own): Marked => ({
+      bits: words[Math.floor(number / WORD_BITS)]!,
+      first: own[0] ?? 0,
+      events: own.length,
+      bit: 1 << number % WORD_BITS,
+    }));
+  return { columns: places, words, of };
 }
 
-/** Marks by the values of a property. @returns whether that could be */
-async function markByKey(
-  marking: Marking,
-  key: string,
-  filter: Filter,
-  bit: number,
-): Promise<boolean> {
-  const columns = await loadKey(marking, key);
-  return columns !== null &&
-    await markByProperty(marking.sql, columns, marking.marks, filter, bit);
-}
-
-/** The same histories, marked by all of these filters that marks tell; null where that cannot be. */
-async function marked(
-  sql: Sql,
-  cache: SegmentCache,
-  scope: Pick<Scope, "projectId" | "siteHost">,
-  histories: Histories,
-  filters: readonly Filter[],
-): Promise<MarkedHistories | null> {
-  const byName = new Map(
-    filters.filter(({ field }) => isMarked(field)).map((filter) => [filterName(filter), filter]),
-  );
-  const bits = new Map([...byName.keys()].map((name, i) => [name, 1 << i]));
-  if (bits.size > PROPERTY_MARKS_MAX) return null;
-  const { segments } = histories;
-  const source = { sql, cache, scope, segments };
-  const marks = bits.size === 0
-    ? segments.map((segment) => segment.marks)
-    : segments.map(({ times }) => marksOf(bits.size, times.length));
-  for (const [name, filter] of byName) {
+async function markedBy(marking: Marking, part: HistoryPart): Promise<Marks> {
+  const { sql, scope, histories, span } = marking;
+  const { segments } = part;
+  const marks = emptyMarks(marking.bits, segments);
+  const ofSessions: SessionMarks[] = [];
+  for (const [number, filter] of [...marking.bits.filters.values()].entries()) {
     const { field } = filter;
-    const marking = { ...source, marks };
-    const bit = bits.get(name)!;
-    const isDone = isSeldomField(field)
-      ? await markByIds(marking, field, filter, bit)
-      : await markByKey(marking, propertyOf(field)!, filter, bit);
-    if (!isDone) return null;
+    if (isSessionField(field)) {
+      ofSessions.push({ filter, marks: marks.of(number) });
+      continue;
+    }
+    const columns = await load(marking, segments, columnOf(field));
+    const own = marks.of(number);
+    if (isSeldomField(field)) {
+      await markByIds(marking, columns as IntegerColumn[], field, filter, own);
+    } else await markByProperty(marking.sql, columns as PropertyColumn[], own, filter);
   }
-  const own = bits.size === 0
-    ? segments
-    : segments.map((segment, i): LoadedSegment => ({ ...segment, marks: marks[i]! }));
-  const besideSegments = <T>(columns: readonly T[] | null) =>
-    columns === null ? null : new Map(own.map((segment, i) => [segment, columns[i]!]));
-  return {
-    ...histories,
-    segments: own,
-    bits,
-    property: async (key) => isLifted(key) ? null : besideSegments(await loadKey(source, key)),
-    seldom: async (field) => besideSegments(await loadSeldom(source, field)),
+  await markBySessions(sql, scope, histories, part, span, ofSessions);
+  return marks;
+}
+
+/** A part with its marks, the lazy columns that were asked for, and what it was prepared by. */
+interface MarkedPart extends HistoryPart {
+  readonly words: readonly Int32Array[];
+  readonly prepared: Set<PreparePart>;
+}
+
+async function markedPart(marking: Marking, part: HistoryPart): Promise<MarkedPart> {
+  const { bits, columns } = marking;
+  const { segments } = part;
+  const lazies = segments.map(() => new Map<string, object>());
+  for (const column of columns) {
+    const loaded = await load(marking, segments, column);
+    for (const [i, one] of loaded.entries()) lazies[i]!.set(lazyName(column), one);
+  }
+  const marks = bits.count === 0 ? null : await markedBy(marking, part);
+  const own = segments.map((segment, i) =>
+    new LoadedSegment(segment, marks?.columns[i], lazies[i])
+  );
+  return { ...part, segments: own, words: marks?.words ?? [], prepared: new Set() };
+}
+
+class MarkingHistories implements MarkedHistories {
+  readonly projectId: number;
+  readonly actorOf: Int32Array;
+  readonly bits: MarkBits;
+  readonly #histories: Histories;
+  readonly #marking: Marking;
+  readonly #preparing: PreparePart[] = [];
+  /** The parts as they were marked, where it is one, which fits into memory. */
+  #known: MarkedPart[] | null = null;
+
+  constructor(histories: Histories, marking: Marking) {
+    this.projectId = histories.projectId;
+    this.actorOf = histories.actorOf;
+    this.bits = marking.bits;
+    this.#histories = histories;
+    this.#marking = marking;
+  }
+
+  readonly prepare = (prepare: PreparePart): void => {
+    this.#preparing.push(prepare);
   };
+
+  readonly parts = async function* (this: MarkingHistories): AsyncGenerator<HistoryPart> {
+    let only: MarkedPart[] | null = null;
+    let count = 0;
+    for await (const part of this.#known ?? this.#marked()) {
+      this.bits.words = part.words;
+      for (const prepare of this.#preparing) {
+        if (part.prepared.has(prepare)) continue;
+        await prepare(part);
+        part.prepared.add(prepare);
+      }
+      only = ++count === 1 ? [part] : null;
+      yield part;
+    }
+    this.#known = only;
+  }.bind(this);
+
+  async *#marked(): AsyncGenerator<MarkedPart> {
+    for await (const part of this.#histories.parts()) yield await markedPart(this.#marking, part);
+  }
 }
 
 /**
- * `loadHistories`, its events marked by what these filters ask of properties, titles and referrers:
- * all that the read is going to test. Null where histories cannot answer.
+ * `loadHistories`, its events marked by what these filters ask of lazy columns: all that the read is
+ * going to test.
+ * @param columns what visits need beside the columns of all reads
  */
 export async function loadMarkedHistories(
   sql: Sql,
@@ -165,7 +215,10 @@ export async function loadMarkedHistories(
   scope: Pick<Scope, "projectId" | "siteHost">,
   span: Span,
   filters: readonly Filter[],
-): Promise<MarkedHistories | null> {
-  const histories = await loadHistories(sql, cache, scope.projectId, span);
-  return histories === null ? null : await marked(sql, cache, scope, histories, filters);
+  columns: readonly LazyColumn[] = [],
+): Promise<MarkedHistories> {
+  const bits = new MarkBits(filters);
+  const eventBytes = LAZY_EVENT_BYTES * columns.length + Math.ceil(bits.count / 8);
+  const histories = await loadHistories(sql, cache, scope.projectId, span, eventBytes);
+  return new MarkingHistories(histories, { sql, cache, scope, bits, columns, histories, span });
 }

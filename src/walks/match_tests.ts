@@ -2,9 +2,8 @@ import type { Sql } from "../db/sql.ts";
 import type { EventMatch } from "../selection/filters.ts";
 import { matchFilters, type Scope } from "../selection/selection.ts";
 import { mayMeanTechnical, withoutTechnical, withoutUnnamed } from "../selection/technical.ts";
-import { RESERVED_NAMES } from "../selection/terms.ts";
 import { type EventTest, eventTests } from "./event_tests.ts";
-import type { MarkBits } from "./marked_histories.ts";
+import type { MarkBits } from "./mark_bits.ts";
 
 /** The group of names whose events are not selected, and of those that no match takes. */
 export const UNSELECTED = 0;
@@ -64,6 +63,8 @@ export class MatchTests {
   readonly matches: readonly Int32Array[];
   /** Of each group the paths of events that some match may take; null: all. */
   readonly pathsOf: readonly (Uint8Array | null)[];
+  /** The paths of events that any match may take; null: all. */
+  readonly paths: Uint8Array | null;
   /** Whether more than the name decides, bots apart: of what is selected, and of each match. */
   readonly isScopeNarrowed: boolean;
   readonly narrowed: Uint8Array;
@@ -78,6 +79,7 @@ export class MatchTests {
     this.groupOf = groupOf;
     this.matches = matches;
     this.pathsOf = matches.map((some) => unionOfPaths([...some].map((match) => tests[match]!)));
+    this.paths = unionOfPaths(tests) ?? scope.paths;
     this.isScopeNarrowed = !scope.isOfName;
     this.narrowed = Uint8Array.from(tests, ({ isOfName }) => Number(!isOfName));
   }
@@ -92,15 +94,6 @@ export class MatchTests {
     }
     return false;
   }
-}
-
-/**
- * Whether an index by name holds all that counting these events takes: that is quicker than following
- * everybody, and needs nothing in memory.
- */
-export function isCountedByName(scope: Scope, { name, filters }: EventMatch): boolean {
-  return name !== null && !RESERVED_NAMES.includes(name) && filters.length === 0 &&
-    scope.filters.length === 0;
 }
 
 /**

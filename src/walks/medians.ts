@@ -128,29 +128,42 @@ export class Samples {
     chunk.values[chunk.length++] = value;
   }
 
-  /**
-   * The exact median of each of these keys, as `percentile_cont(0.5)` has it; of nothing there is
-   * none. Values are counted by bucket first, and only those of the middle are put in order:
-   * ordering all of them took twice as long.
-   */
+  /** The exact median of each of these keys, as `percentile_cont(0.5)` has it; of nothing there is none. */
   mediansOf(wanted: readonly number[]): Map<number, number> {
     // Those that nobody asked for have no row.
     const rows = new Int32Array(this.#keyMax + 1).fill(-1);
     for (const [row, key] of wanted.entries()) rows[key] = row;
-    const counts = this.#count(rows, wanted.length);
-    const middles = wanted.map((_, row) =>
-      middleOf(counts.subarray(row * BUCKETS, (row + 1) * BUCKETS))
+    const medians = this.#mediansBy(rows, wanted.length);
+    return new Map(
+      wanted.flatMap((key, row) => medians[row] === null ? [] : [[key, medians[row]!]]),
+    );
+  }
+
+  /** The median of all values, whatever their keys. */
+  medianOfAll(): number | null {
+    return this.#mediansBy(new Int32Array(this.#keyMax + 1), 1)[0]!;
+  }
+
+  /**
+   * The median of each row, which the values of some keys are. Values are counted by bucket first,
+   * and only those of the middle are put in order: ordering all of them took twice as long.
+   * @param rows by key; -1: none
+   */
+  #mediansBy(rows: Int32Array, rowCount: number): (number | null)[] {
+    const counts = this.#count(rows, rowCount);
+    const middles = Array.from(
+      { length: rowCount },
+      (_, row) => middleOf(counts.subarray(row * BUCKETS, (row + 1) * BUCKETS)),
     );
     const gathered = this.#gather(rows, middles);
-    const medians = new Map<number, number>();
     let from = 0;
-    for (const [row, { total, before, count }] of middles.entries()) {
-      if (total === 0) continue;
+    return middles.map(({ total, before, count }) => {
+      if (total === 0) return null;
       const place = (total - 1) / 2 - before;
-      medians.set(wanted[row]!, valueAt(gathered, from, from + count, place));
+      const median = valueAt(gathered, from, from + count, place);
       from += count;
-    }
-    return medians;
+      return median;
+    });
   }
 
   /** How many values lie in each bucket, row by row. */

@@ -1,10 +1,12 @@
 import type { ActorWay } from "../histories/actor_way.ts";
-import type { LoadedSegment } from "../histories/loaded_segment.ts";
+import { type LoadedSegment, nameBit } from "../histories/loaded_segment.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import type { Span } from "../selection/selection.ts";
 import { PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../selection/terms.ts";
 import type { EventTest } from "./event_tests.ts";
 import { Samples } from "./medians.ts";
+
+const SCROLL_BIT = nameBit(SCROLL);
 
 /** What pages come to, by path id; what has no path stands at 0. */
 export class PageTally {
@@ -34,33 +36,16 @@ export class PageTally {
   }
 }
 
-/**
- * Counts the selected scrolls of a segment in the span whose depth is known. `kept`: 1 at each event
- * that is looked at at all; null: all are.
- */
-export function countScrolls(
-  tally: PageTally,
-  segment: LoadedSegment,
-  kept: Uint8Array | null,
-  actorOf: Int32Array,
-  span: Span,
-  test: EventTest,
-): void {
-  const { identities, starts, times, scrolls, paths, contexts, depths, marks } = segment;
-  const fromTime = span.fromMs - segment.fromMs;
-  const toTime = span.toMs - segment.fromMs;
-  for (let scroll = 0, run = 0; scroll < scrolls.length; scroll++) {
-    const at = scrolls[scroll]!;
-    const depth = depths[scroll]!;
-    const time = times[at]!;
-    if (time < fromTime || time >= toTime || Number.isNaN(depth)) continue;
-    if (kept !== null && kept[at] === 0) continue;
-    while (starts[run + 1]! <= at) run++;
-    const path = paths[at]!;
-    if (test.passes(SCROLL, path, contexts[at]!, actorOf[identities[run]!]!, marks[at]!)) {
-      tally.depths.add(path, depth);
-    }
+/** The first of a segment's scrolls from the event `start` on. */
+function scrollFrom({ scrolls }: LoadedSegment, start: number): number {
+  let low = 0;
+  let high = scrolls.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (scrolls[middle]! < start) low = middle + 1;
+    else high = middle;
   }
+  return low;
 }
 
 /** Follows actors through their sessions, and counts who saw, began and ended at which page. */
@@ -94,9 +79,13 @@ export class PageWalk {
   }
 
   visit(actor: number, way: ActorWay): void {
-    const { segments, segmentOf, starts, ends } = way;
+    const { segments, segmentOf, starts, ends, nameBits } = way;
     for (let i = way.first; i < way.end; i++) {
-      this.#follow(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
+      const segment = segments[segmentOf[i]!]!;
+      this.#follow(actor, segment, starts[i]!, ends[i]!);
+      if ((nameBits[i]! & SCROLL_BIT) !== 0) {
+        this.#countScrolls(actor, segment, starts[i]!, ends[i]!);
+      }
     }
     this.#endSession();
   }
@@ -129,6 +118,20 @@ export class PageWalk {
         }
         if (name > RESERVED_TERM_MAX) this.#customs++;
         if (this.#views === 0) this.#exitPath = path;
+      }
+    }
+  }
+
+  /** Counts the selected scrolls in the span whose depth is known. */
+  #countScrolls(actor: number, segment: LoadedSegment, start: number, end: number): void {
+    const { fromMs, times, scrolls, paths, contexts, depths, marks } = segment;
+    for (let i = scrollFrom(segment, start); i < scrolls.length && scrolls[i]! < end; i++) {
+      const at = scrolls[i]!;
+      const ms = fromMs + times[at]!;
+      if (ms < this.#span.fromMs || ms >= this.#span.toMs || Number.isNaN(depths[i]!)) continue;
+      const path = paths[at]!;
+      if (this.#test.passes(SCROLL, path, contexts[at]!, actor, marks[at]!)) {
+        this.#tally.depths.add(path, depths[i]!);
       }
     }
   }

@@ -1,5 +1,6 @@
 import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
+import type { LazyColumn } from "../histories/lazy_columns.ts";
 import type { Interval } from "../selection/buckets.ts";
 import type { Filter } from "../selection/filters.ts";
 import type { Range } from "../selection/range.ts";
@@ -26,11 +27,11 @@ export interface Read extends SharedRead {
   readonly sql: Sql;
   /**
    * What actors did, in whole segments that have an event in the span; of the same moment as `sql`.
-   * Marked by those of the filters that are on properties. Null where that is not at hand: then the
-   * facts tell.
+   * Marked by those of the filters that are on lazy columns; `columns`: those that the visits need.
    */
   readonly histories: (
     span: Span,
     filters: readonly Filter[],
-  ) => Promise<MarkedHistories | null>;
+    columns?: readonly LazyColumn[],
+  ) => Promise<MarkedHistories>;
 }

@@ -1,12 +1,5 @@
 import type { Row, Sql } from "../db/sql.ts";
-import type { SeldomColumn } from "../histories/stored_segment.ts";
 import type { SeldomField } from "../selection/filters.ts";
-
-/** The columns of segments that hold these fields' ids. */
-export const SELDOM_COLUMN_OF: Readonly<Record<SeldomField, SeldomColumn>> = {
-  title: "titles",
-  referrer: "referrers",
-};
 
 const ID_MAX: Readonly<Record<SeldomField, string>> = {
   title: "SELECT coalesce(max(term_id), 0) AS id_max FROM terms WHERE project_id = $1::int",

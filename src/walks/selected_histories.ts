@@ -1,11 +1,10 @@
 import type { Sql } from "../db/sql.ts";
-import { walkActors } from "../histories/actor_walk.ts";
+import { type VisitActor, walkActors } from "../histories/actor_walk.ts";
 import { type ActorWay, GrowingWay } from "../histories/actor_way.ts";
-import type { LoadedSegment } from "../histories/loaded_segment.ts";
-import { walkRuns } from "../histories/run_walk.ts";
+import type { LazyColumn } from "../histories/lazy_columns.ts";
+import { type VisitRun, walkRuns } from "../histories/run_walk.ts";
 import { type Filter, isSessionField } from "../selection/filters.ts";
 import type { Span } from "../selection/selection.ts";
-import { isKnownToHistories } from "./event_tests.ts";
 import type { MarkedHistories } from "./marked_histories.ts";
 import type { Read } from "./read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
@@ -23,54 +22,52 @@ export interface SelectedHistories {
   readonly sessions: SessionTest | null;
 }
 
-/** Visits what an actor did in a segment, from the event `start` to before `end`. */
-export type VisitStretch = (
-  actor: number,
-  segment: LoadedSegment,
-  start: number,
-  end: number,
-) => void;
-
-/** Whether a read's filters can be told from histories: those on sessions too, as they hold for all of it. */
-export function isScopeKnownToHistories(filters: readonly Filter[]): boolean {
-  return isKnownToHistories(filters.filter(({ field }) => !isSessionField(field)));
+/** What a read needs of histories beside its scope. */
+export interface Needed {
+  /** Filters on events that matter too. */
+  readonly filters?: readonly Filter[];
+  /** What visits find on segments beside the columns of all reads. */
+  readonly columns?: readonly LazyColumn[];
+  /** Whether sessions matter even if no filter is on them. */
+  readonly sessions?: boolean;
 }
 
 /**
  * Histories with all events of a span, and the whole of the sessions that cross its edges where
- * filters on sessions, or the caller, need it. Null where the filters cannot be told, or no histories
- * are at hand.
- * @param others filters on events that matter beside those of the scope
- * @param needsSessions whether sessions matter even if no filter is on them
+ * filters on sessions, or the caller, need it.
  */
 export async function selectHistories(
   source: Pick<Read, "sql" | "scope" | "histories">,
   span: Span,
-  others: readonly Filter[] = [],
-  needsSessions = false,
-): Promise<SelectedHistories | null> {
+  { filters: others = [], columns = [], sessions: needsSessions = false }: Needed = {},
+): Promise<SelectedHistories> {
   const { sql, scope, histories } = source;
   const { projectId, filters } = scope;
-  if (!isScopeKnownToHistories(filters)) return null;
   const eventFilters = filters.filter(({ field }) => !isSessionField(field));
   const marking = [...eventFilters, ...others];
   const isOfSessions = eventFilters.length < filters.length;
-  const reach: Span = isOfSessions || needsSessions
+  const asksForSessions = needsSessions || others.some(({ field }) => isSessionField(field));
+  const reach: Span = isOfSessions || asksForSessions
     ? {
       fromMs: await sessionsStartMs(source, projectId, span.fromMs),
       toMs: await sessionsEndByMs(source, projectId, span.toMs),
     }
     : span;
-  const loaded = await histories(reach, marking);
-  if (loaded === null) return null;
+  const loaded = await histories(reach, marking, columns);
   const sessions = isOfSessions ? await sessionTest(sql, scope, filters) : null;
   return { histories: loaded, eventFilters, reach, sessions };
 }
 
 /** What is left of an actor's way: the sessions that pass, and what is in none if that passes. */
 class PassingWay extends GrowingWay {
-  constructor(segments: readonly LoadedSegment[], readonly test: SessionTest) {
-    super(segments);
+  constructor(readonly test: SessionTest) {
+    super();
+  }
+
+  /** Goes on with another actor. */
+  open({ segments }: ActorWay): void {
+    this.segments = segments;
+    this.clear();
   }
 
   take(session: WalkedSession): void {
@@ -96,30 +93,32 @@ class PassingWay extends GrowingWay {
 export async function walkSelected(
   sql: Sql,
   { histories, reach, sessions }: SelectedHistories,
-  visit: (actor: number, way: ActorWay) => void,
+  visit: VisitActor,
 ): Promise<void> {
   if (sessions === null) return await walkActors(sql, histories, visit);
-  const passing = new PassingWay(histories.segments, sessions);
+  const passing = new PassingWay(sessions);
   const walk = new SessionWalk(reach, (session) => passing.take(session));
   await walkActors(sql, histories, (actor, way) => {
-    passing.clear();
+    passing.open(way);
     walk.visit(actor, way);
     if (passing.end > 0) visit(actor, passing);
   });
+}
+
+/** Visits what an actor did stretch by stretch. */
+export function byStretch(visit: VisitRun): VisitActor {
+  return (actor, { segments, segmentOf, starts, ends, first, end }) => {
+    for (let i = first; i < end; i++) visit(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
+  };
 }
 
 /** `walkSelected`, stretch by stretch. */
 export async function walkSelectedStretches(
   sql: Sql,
   selected: SelectedHistories,
-  visit: VisitStretch,
+  visit: VisitRun,
 ): Promise<void> {
-  await walkSelected(sql, selected, (actor, way) => {
-    const { segments, segmentOf, starts, ends } = way;
-    for (let i = way.first; i < way.end; i++) {
-      visit(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
-    }
-  });
+  await walkSelected(sql, selected, byStretch(visit));
 }
 
 /**
@@ -129,7 +128,7 @@ export async function walkSelectedStretches(
 export async function walkSelectedRuns(
   sql: Sql,
   selected: SelectedHistories,
-  visit: VisitStretch,
+  visit: VisitRun,
 ): Promise<void> {
   if (selected.sessions === null) await walkRuns(selected.histories, visit);
   else await walkSelectedStretches(sql, selected, visit);

@@ -6,42 +6,23 @@ import type { Read } from "./read.ts";
 
 type Source = Pick<Read, "sql" | "histories">;
 
-/** For whoever reads facts: they tell alone. */
-export const withoutHistories: Read["histories"] = () => Promise.resolve(null);
-
 /** When the sessions that cross a moment begin and end, the first and the last of them; nulls: none does. */
 interface Crossing extends Row {
   readonly first_ms: number | null;
   readonly last_ms: number | null;
 }
 
-const FIGURES = "min(s.first_tick) >> 16 AS first_ms, max(s.last_tick) >> 16 AS last_ms";
-
-// A session that crosses a moment has an event before it, and no longer pause from there to the next
-// than any session may have: so the few facts just before the moment name all that cross it.
-// Each is looked up: joined, every session of the project was read.
-const CROSSING_OF_FACTS = `
-SELECT ${FIGURES}
-FROM (
-  SELECT DISTINCT f.session_id FROM facts f
-  WHERE f.project_id = $1::int AND f.session_id IS NOT NULL
-    AND f.tick >= ($2::int8 - $3::int8) << 16 AND f.tick < $2::int8 << 16
-) AS near
-CROSS JOIN LATERAL (
-  SELECT first_tick, last_tick FROM sessions
-  WHERE project_id = $1::int AND session_id = near.session_id OFFSET 0
-) AS s
-WHERE s.last_tick >= $2::int8 << 16`;
+const FIGURES = "min(s.first_ms) AS first_ms, max(s.last_ms) AS last_ms";
 
 const CROSSING_OF_ACTORS = `
 SELECT ${FIGURES}
 FROM unnest($3::text::int[]) AS near (actor_id)
 CROSS JOIN LATERAL (
-  SELECT first_tick, last_tick FROM sessions
-  WHERE project_id = $1::int AND actor_id = near.actor_id AND first_tick < $2::int8 << 16
-  ORDER BY first_tick DESC LIMIT 1
+  SELECT first_ms, last_ms FROM sessions
+  WHERE project_id = $1::int AND actor_id = near.actor_id AND first_ms < $2::int8
+  ORDER BY first_ms DESC LIMIT 1
 ) AS s
-WHERE s.last_tick >= $2::int8 << 16`;
+WHERE s.last_ms >= $2::int8`;
 
 /** Which actors have events of sessions on both sides of a moment, as near as those of one session lie. */
 async function actorsAround(histories: Histories, atMs: number): Promise<number[]> {
@@ -69,15 +50,14 @@ async function crossingAt(
   projectId: number,
   atMs: number,
 ): Promise<Crossing> {
-  // Facts lie in no order of time: what is near a moment took half a second to find among them.
+  // A session that crosses a moment has an event before it, and no longer pause from there to the next
+  // than any session may have: so the few events around the moment name all that cross it.
   const span = { fromMs: atMs - SESSION_GAP_MS, toMs: atMs + SESSION_GAP_MS + 1 };
   const loaded = await histories(span, []);
-  const [found] = loaded === null
-    ? await sql.query<Crossing>(CROSSING_OF_FACTS, [projectId, atMs, SESSION_GAP_MS])
-    : await sql.query<Crossing>(
-      CROSSING_OF_ACTORS,
-      [projectId, atMs, arrayLiteral(await actorsAround(loaded, atMs))],
-    );
+  const [found] = await sql.query<Crossing>(
+    CROSSING_OF_ACTORS,
+    [projectId, atMs, arrayLiteral(await actorsAround(loaded, atMs))],
+  );
   return found!;
 }
 

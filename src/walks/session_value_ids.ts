@@ -1,22 +1,17 @@
 import type { Row } from "../db/sql.ts";
-import { walkActors } from "../histories/actor_walk.ts";
+import { walkPartActors } from "../histories/actor_walk.ts";
 import type { ActorWay } from "../histories/actor_way.ts";
-import type { IntegerColumn } from "../histories/column.ts";
+import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import { type SessionFieldId, sessionFieldId } from "../selection/filter_conditions.ts";
 import type { SessionField } from "../selection/filters.ts";
-import { sessionValue, type Span } from "../selection/selection.ts";
+import type { Span } from "../selection/selection.ts";
 import { type MatchTests, UNMATCHED } from "./match_tests.ts";
 import type { Read } from "./read.ts";
 import type { SelectedHistories } from "./selected_histories.ts";
 import { SessionWalk, type WalkedSession } from "./session_walk.ts";
-import { countedRows, emptyIds, idsIn, type IdsOf, NO_ID, type ValueIds } from "./value_ids.ts";
-
-const SESSION_COLUMNS: Readonly<Record<SessionFieldId, string>> = {
-  entryPath: "entry_path_id",
-  exitPath: "exit_path_id",
-  traffic: "traffic_id",
-};
+import { emptyIds, idsIn, type IdsOf, NO_ID, type ValueIds } from "./value_ids.ts";
+import { readTexts } from "./value_texts.ts";
 
 const TRAFFIC_MAX =
   "SELECT coalesce(max(traffic_id), 0) AS traffic_max FROM traffic WHERE project_id = $1::int";
@@ -27,8 +22,9 @@ interface TrafficMax extends Row {
 
 /** Writes an id of its session beside each event that is in one, of sessions with an event in a span. */
 class SessionIdWriter {
-  readonly columns: ReadonlyMap<LoadedSegment, IntegerColumn>;
-  readonly #idsOf: IdsOf;
+  readonly #columns = new WeakMap<LoadedSegment, IntegerColumn>();
+  readonly idsOf: IdsOf = idsIn(this.#columns);
+  readonly #idMax: number;
   readonly #of: SessionFieldId;
   readonly #span: Span;
   readonly #groupOf: Int32Array;
@@ -37,21 +33,19 @@ class SessionIdWriter {
   readonly #visitStretch = (segment: LoadedSegment, start: number, end: number) =>
     this.#write(segment, start, end);
 
-  constructor(
-    { histories: { segments }, reach }: SelectedHistories,
-    { groupOf }: MatchTests,
-    span: Span,
-    of: SessionFieldId,
-    idMax: number,
-  ) {
-    this.columns = new Map(
-      segments.map((segment) => [segment, emptyIds(idMax, segment.times.length)]),
-    );
-    this.#idsOf = idsIn(this.columns);
+  constructor(reach: Span, { groupOf }: MatchTests, span: Span, of: SessionFieldId, idMax: number) {
+    this.#idMax = idMax;
     this.#of = of;
     this.#span = span;
     this.#groupOf = groupOf;
     this.#walk = new SessionWalk(reach, (session) => this.#visitSession(session));
+  }
+
+  /** What follows is of these segments. */
+  open(segments: readonly LoadedSegment[]): void {
+    for (const segment of segments) {
+      this.#columns.set(segment, emptyIds(this.#idMax, segment.times.length));
+    }
   }
 
   visit(actor: number, way: ActorWay): void {
@@ -78,7 +72,7 @@ class SessionIdWriter {
   }
 
   #write(segment: LoadedSegment, start: number, end: number): void {
-    const ids = this.#idsOf(segment)!;
+    const ids = this.idsOf(segment)!;
     const { traffics } = segment;
     const id = this.#id;
     for (let at = start; at < end; at++) if (traffics[at] !== 0) ids[at] = id;
@@ -92,7 +86,7 @@ class SessionIdWriter {
 export async function sessionValueIds(
   { sql, scope }: Pick<Read, "sql" | "scope">,
   by: SessionField,
-  selected: SelectedHistories,
+  { histories, reach }: SelectedHistories,
   tests: MatchTests,
   span: Span,
 ): Promise<ValueIds> {
@@ -100,15 +94,17 @@ export async function sessionValueIds(
   const isOfTraffic = of === "traffic";
   const [found] = await sql.query<TrafficMax>(TRAFFIC_MAX, [scope.projectId]);
   const idMax = isOfTraffic ? found!.traffic_max : tests.scope.termMax;
-  const writer = new SessionIdWriter(selected, tests, span, of, idMax);
-  await walkActors(sql, selected.histories, (actor, way) => writer.visit(actor, way));
+  const writer = new SessionIdWriter(reach, tests, span, of, idMax);
+  histories.prepare(async (part) => {
+    writer.open(part.segments);
+    await walkPartActors(sql, histories, part, (actor, way) => writer.visit(actor, way));
+  });
   return {
-    idsOf: idsIn(writer.columns),
+    idsOf: writer.idsOf,
     idsFrom: NO_ID,
     idMax,
     areShared: isOfTraffic,
     users: null,
-    list: (params, counted) =>
-      countedRows(params, scope, counted, "s", SESSION_COLUMNS[of], sessionValue(by)),
+    textsOf: (ids) => readTexts(sql, scope, by, ids),
   };
 }

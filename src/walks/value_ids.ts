@@ -1,52 +1,33 @@
 import type { Sql } from "../db/sql.ts";
-import type { IntegerColumn } from "../histories/column.ts";
+import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { LoadedSegment } from "../histories/loaded_segment.ts";
 import { type FieldId, fieldId } from "../selection/filter_conditions.ts";
 import type { Field, Filter } from "../selection/filters.ts";
-import { factValue, type Scope, type ValueSql } from "../selection/selection.ts";
-import type { SqlParams } from "../selection/sql_params.ts";
+import type { Scope } from "../selection/selection.ts";
 import { eventTest } from "./event_tests.ts";
-import type { MatchTests } from "./match_tests.ts";
 import type { MarkedHistories } from "./marked_histories.ts";
+import type { MatchTests } from "./match_tests.ts";
+import { readTexts, type ValueTexts } from "./value_texts.ts";
 
 /** The id of each event of a segment; null: it is that of the event's actor. */
 export type IdsOf = (segment: LoadedSegment) => IntegerColumn | null;
 
-/** Ids, and how many events each has. */
-export interface CountedIds {
-  readonly ids: readonly number[];
-  readonly counts: readonly number[];
-}
-
-/** Rows with an `id` and its `events`, and the value that the id tells; null where it is missing. */
-export interface CountedSql {
-  readonly from: string;
-  readonly alias: string;
-  readonly value: string;
-}
-
 /** The ids that tell the values of a field at events. */
 export interface ValueIds {
   readonly idsOf: IdsOf;
-  /** The smallest and the largest id. */
+  /** The smallest id, and the largest of the segments that were visited so far. */
   readonly idsFrom: number;
   readonly idMax: number;
   /** Whether several ids may tell the same value. */
   readonly areShared: boolean;
   /** 1 at the id of each actor who has a value; null where the ids are no actors'. */
   readonly users: Uint8Array | null;
-  readonly list: (params: SqlParams, counted: CountedIds) => CountedSql;
+  readonly textsOf: (ids: readonly number[]) => Promise<ValueTexts>;
 }
 
 /** No event, session or user has it, so its value is missing. */
 export const NO_ID = 0;
 
-const FACT_COLUMNS: Readonly<Record<FieldId, string>> = {
-  name: "name_id",
-  path: "path_id",
-  context: "context_id",
-  actor: "actor_id",
-};
 const IDS_OF: Readonly<Record<FieldId, IdsOf>> = {
   name: ({ names }) => names,
   path: ({ paths }) => paths,
@@ -62,7 +43,7 @@ export function emptyIds(idMax: number, events: number): IntegerColumn {
 }
 
 /** Ids that stand in columns beside the segments. */
-export function idsIn(columns: ReadonlyMap<LoadedSegment, IntegerColumn>): IdsOf {
+export function idsIn(columns: WeakMap<LoadedSegment, IntegerColumn>): IdsOf {
   // Mostly the same segment is asked for again.
   let last: LoadedSegment | null = null;
   let ids: IntegerColumn | null = null;
@@ -75,24 +56,7 @@ export function idsIn(columns: ReadonlyMap<LoadedSegment, IntegerColumn>): IdsOf
   };
 }
 
-/**
- * Counted ids, as rows of which nothing but one column is known.
- * @param value of such rows, which takes their alias
- */
-export function countedRows(
-  params: SqlParams,
-  { projectId }: Pick<Scope, "projectId">,
-  { ids, counts }: CountedIds,
-  alias: string,
-  column: string,
-  { joins, value }: ValueSql,
-): CountedSql {
-  const rows = `SELECT ${params.int(projectId)} AS project_id, c.id, c.id AS ${column}, c.events
-    FROM unnest(${params.ints(ids)}, ${params.bigints(counts)}) AS c (id, events)`;
-  return { from: `(${rows}) AS ${alias} ${joins}`, alias, value };
-}
-
-/** The ids of a field that each event has for itself: see `isHeldByHistories`. */
+/** The ids of a field that each event has for itself, in the columns of all reads. */
 export async function eventValueIds(
   { sql, scope }: { readonly sql: Sql; readonly scope: Scope },
   by: Field,
@@ -111,7 +75,6 @@ export async function eventValueIds(
     idMax: isOfContext ? contextsTo : otherMax,
     areShared: isOfContext,
     users,
-    list: (params, counted) =>
-      countedRows(params, scope, counted, "f", FACT_COLUMNS[of], factValue(params, scope, by)),
+    textsOf: (ids) => readTexts(sql, scope, by, ids),
   };
 }

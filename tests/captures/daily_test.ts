@@ -4,9 +4,10 @@ import { createDaily, forgetOldCaptures } from "../../src/captures/capture_daily
 import { createCaptureSchedule } from "../../src/captures/capture_schedule.ts";
 import { mostVisitedPaths, planOf, trackedHosts } from "../../src/captures/visited_paths.ts";
 import type { Database } from "../../src/db/sql.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
-import { createFold } from "../../src/sessions/fold.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 
@@ -28,8 +29,10 @@ function view(who: string, path: string, members: Partial<EventRow> = {}): Event
 
 async function store(database: Database, rows: EventRow[]): Promise<void> {
   await insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
-  await createFold(database).catchUp(1);
+  await createProjection(database).catchUp(1);
 }
+
+const visitsOf = (reads: Database) => ({ reads, segments: new SegmentCache(1_000_000) });
 
 /** A server's part in the daily job, by a clock of its own. */
 class Server {
@@ -41,8 +44,8 @@ class Server {
     const tell = (message: string) => void this.told.push(message);
     this.ask = createDaily({
       sql: database,
-      reads: database,
-      fold: createFold(database),
+      ...visitsOf(database),
+      projection: createProjection(database),
       now: () => this.nowMs,
       schedule: createCaptureSchedule("0 3 * * *"),
       newJobId: () => `job_${randomText(20)}`,
@@ -85,19 +88,32 @@ onBothEngines("daily captures", async (t, db) => {
   ]);
 
   await t.step("the most visited pages, by people, of late", async () => {
-    const selection = await mostVisitedPaths(database, 1, THREE);
+    const selection = await mostVisitedPaths(visitsOf(database), 1, THREE);
     const paths = ["/pricing", "/", "/about", "/contact"];
     assert.deepEqual(selection, { paths, isFull: false });
   });
 
   await t.step("the hosts of a page's own events, the usual one first", async () => {
-    const hosts = await trackedHosts(database, 1, "/pricing", THREE);
+    const hosts = await trackedHosts(visitsOf(database), 1, "/pricing", THREE);
     assert.deepEqual(hosts, ["shop.example", "www.shop.example"]);
-    assert.deepEqual(await trackedHosts(database, 1, "/nowhere", THREE), []);
-    assert.deepEqual(await trackedHosts(database, 2, "/pricing", THREE), []);
+    assert.deepEqual(await trackedHosts(visitsOf(database), 1, "/nowhere", THREE), []);
+    assert.deepEqual(await trackedHosts(visitsOf(database), 2, "/pricing", THREE), []);
     await store(database, [view("ann", "/café")]);
-    assert.deepEqual(await trackedHosts(database, 1, "/caf%C3%A9", THREE), ["shop.example"]);
-    assert.deepEqual(await trackedHosts(database, 1, "/%E0%A4%A", THREE), []);
+    assert.deepEqual(await trackedHosts(visitsOf(database), 1, "/caf%C3%A9", THREE), [
+      "shop.example",
+    ]);
+    assert.deepEqual(await trackedHosts(visitsOf(database), 1, "/%E0%A4%A", THREE), []);
+    const seldom = [0.5, 3, 4, 20].map((days, i) =>
+      view("ann", "/seldom", {
+        project_id: 2,
+        occurred_at: new Date(THREE - days * DAY).toISOString(),
+        host: ["day.example", "week.example", "week.example", "month.example"][i]!,
+      })
+    );
+    await store(database, seldom);
+    await createProjection(database).catchUp(2);
+    const ofAll = ["week.example", "day.example", "month.example"];
+    assert.deepEqual(await trackedHosts(visitsOf(database), 2, "/seldom", THREE), ofAll);
   });
 
   const page = { path: "/about", device: "tablet", isVisited: true } as const;
@@ -147,7 +163,7 @@ onBothEngines("daily captures", async (t, db) => {
       (_, i) => ["ann", "bob"].map((who) => view(who, `/p/${i}`)),
     );
     await store(database, many.flat());
-    const { paths, isFull } = await mostVisitedPaths(database, 1, THREE);
+    const { paths, isFull } = await mostVisitedPaths(visitsOf(database), 1, THREE);
     assert.deepEqual([paths.length, isFull, paths[0]], [50, true, "/pricing"]);
     await database.script("DELETE FROM capture_jobs; DELETE FROM capture_tasks");
     const server = new Server(database);

@@ -7,6 +7,7 @@ import { type CaptureStatus, transient } from "../../src/captures/capture_status
 import { type CaptureState, captureStates } from "../../src/captures/capture_store.ts";
 import type { Photograph, PhotographRequest } from "../../src/captures/photograph.ts";
 import type { Database } from "../../src/db/sql.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { until } from "../support/server_process.ts";
@@ -35,6 +36,8 @@ class World {
     const tell = (message: string) => void this.told.push(message);
     this.runner = new CaptureRunner({
       sql: database,
+      reads: database,
+      segments: new SegmentCache(0),
       photographer: this.photographer,
       log: { warn: tell, error: tell },
       now: () => this.nowMs,

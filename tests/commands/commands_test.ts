@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { parquetReadObjects } from "hyparquet";
 import { makeDataDir } from "../support/embedded_template.ts";
 import { ended, footfall, run, serverReady } from "./footfall_process.ts";
 
@@ -89,6 +90,28 @@ async function tour(dataDir: string): Promise<void> {
   assert.match(refused.errors, /^footfall: .*\n {2}projects\.0: There is no project/);
 }
 
+/** The same events as tables, and those that a filter lets through. */
+async function exportsTables(dataDir: string, events: number, ofBots: number): Promise<void> {
+  const table = join(dataDir, "events.parquet");
+  const args = ["export", "--project", "prj_demo", "--format", "parquet", "--output", table];
+  assert.equal((await result(dataDir, args)).events, events);
+  const { buffer } = await Deno.readFile(table);
+  assert.equal((await parquetReadObjects({ file: buffer as ArrayBuffer })).length, events);
+
+  const filters = JSON.stringify([{ field: "name", op: "is", values: ["page_view"] }]);
+  const choice = ["--project", "prj_demo", "--format", "csv", "--filters", filters];
+  const views = await run(dataDir, ["export", ...choice, "--bots", "only"]);
+  assert.equal(views.code, 0, views.errors);
+  const [head, ...records] = views.out.trimEnd().split("\r\n");
+  assert.match(head!, /^timestamp,name,path,/);
+  assert.ok(records.length > 0 && records.length <= ofBots);
+  assert.ok(records.every((record) => record.includes(",page_view,")));
+
+  const refused = await run(dataDir, ["export", "--format", "xlsx"]);
+  assert.equal(refused.code, 2);
+  assert.match(refused.errors, /--format must be one of ndjson, csv, parquet/);
+}
+
 /** Seeds, exports and imports: what comes out goes in again, once. */
 async function roundTrip(dataDir: string): Promise<void> {
   const first = await result(dataDir, SEEDING);
@@ -108,6 +131,7 @@ async function roundTrip(dataDir: string): Promise<void> {
   assert.ok(countries.size >= 3 && !countries.has(undefined), [...countries].join());
   assert.ok(lines.some((event) => event.bot === true));
 
+  await exportsTables(dataDir, first.events, lines.filter(({ bot }) => bot === true).length);
   await result(dataDir, ["project", "create", "--name", "Copy", "--id", "prj_copy"]);
   const imported = await result(dataDir, ["import", file, "--project", "prj_copy"]);
   assert.equal(imported.accepted, first.events);

@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
-import {
-  csvLines,
-  flattened,
-  type StoredEvent,
-  timeLabel,
-} from "../../src/dashboard/views/events_record.ts";
+import { csvLines, type StoredEvent } from "../../src/event_file/event_columns.ts";
+import { flattened, timeLabel } from "../../src/dashboard/views/events_record.ts";
 import { type Json, newEvent, type TestProject } from "../support/app.ts";
 import { dashboardWorld, EMPTY, type Visit } from "./page.ts";
 

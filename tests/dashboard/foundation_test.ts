@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { chartData, labelledBuckets } from "../../src/dashboard/chart_options.ts";
 import { pointsOf } from "../../src/dashboard/chart_lines.ts";
-import { csvText } from "../../src/dashboard/csv.ts";
+import { csvText } from "../../src/event_file/csv.ts";
 import { filterText, valueLabel } from "../../src/dashboard/filter_fields.ts";
 import {
   automaticInterval,

@@ -109,7 +109,8 @@ test("A cell tells its people on focus; arrow keys move, Escape closes", async (
   assert.equal(await page.$$eval('.retention-cell[tabindex="0"]', (cells) => cells.length), 1);
   await page.keyboard.press("Escape");
   await visit.until(page, `document.querySelector(".retention-tip") === null`);
-  await page.keyboard.press("ArrowDown");
+  // Right after the turn of the week only the last cohort is sure to have such a week before it.
+  for (const _ of cohorts) await page.keyboard.press("ArrowDown");
   await page.keyboard.press("End");
   await visit.sees(page, "This week has not begun yet", ".retention-tip");
   await page.hover('[data-row="1"][data-column="0"]');

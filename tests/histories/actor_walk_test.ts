@@ -2,19 +2,24 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
-import type { Database, Param, Row, Sql } from "../../src/db/sql.ts";
+import type { Database, Sql } from "../../src/db/sql.ts";
 import { walkActors } from "../../src/histories/actor_walk.ts";
 import type { ActorWay } from "../../src/histories/actor_way.ts";
 import { type Histories, loadHistories } from "../../src/histories/histories.ts";
-import { ID_BYTES, type Segment } from "../../src/histories/segment.ts";
+import { LoadedSegment } from "../../src/histories/loaded_segment.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { HISTORY_IDS_LOOKED_UP } from "../../src/limits.ts";
+import { segmentsOf as loadedSegmentsOf } from "../support/read_histories.ts";
+import { SegmentTable } from "../store/segment_table.ts";
 import { onBothEngines } from "../support/databases.ts";
 import {
   compareTold,
+  encodedSegment,
   historiesOf,
   idOf,
   loadedSegment,
+  partsOf,
+  type Segment,
   segmentOfTold,
   segmentsOf,
   storeSegment,
@@ -22,30 +27,14 @@ import {
   told,
 } from "./walk_world.ts";
 
-/** A table of segments, numbered from 1, which has their events' ids and notes how often it is asked. */
-class IdTable implements Sql {
-  readonly lookUps: number[] = [];
-
-  constructor(readonly segments: readonly Segment[]) {}
-
-  query<R extends Row>(_text: string, params: readonly Param[] = []): Promise<R[]> {
-    const [segmentIds, places] = params.slice(0, 2).map((list) =>
-      String(list).slice(1, -1).split(",")
-    );
-    this.lookUps.push(places!.length);
-    const ids = places!.flatMap((place, i) => {
-      const { ids } = this.segments[Number(segmentIds![i]) - 1]!;
-      return [...ids.subarray(Number(place) * ID_BYTES, (Number(place) + 1) * ID_BYTES)];
-    });
-    return Promise.resolve([{ ids: Uint8Array.from(ids).toBase64() }] as unknown as R[]);
+/** A table of segments, numbered from 1, which notes how often ids are looked up. */
+class IdTable extends SegmentTable {
+  constructor(readonly segments: readonly Segment[]) {
+    super(new Map(segments.map((segment, i) => [i + 1, encodedSegment(segment)])));
   }
 
-  script(): Promise<void> {
-    throw new Error("no statement of a read");
-  }
-
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return work(this);
+  get lookUps(): number {
+    return this.asked.length;
   }
 }
 
@@ -127,7 +116,7 @@ Deno.test("walkActors: one stretch a run where runs follow each other, and no id
     [2, 1],
     [3, 2],
   ]);
-  assert.deepEqual(lookUps, []);
+  assert.equal(lookUps, 0);
 });
 
 Deno.test("walkActors: shorter stretches where runs interleave, those of one segment too", async () => {
@@ -137,7 +126,7 @@ Deno.test("walkActors: shorter stretches where runs interleave, those of one seg
   ];
   const { visits, lookUps } = await walked(segmentsOf(groups), new Map([[1, 2]]));
   assert.deepEqual(visits, [{ actor: 2, numbers: [4, 1, 2, 5, 6, 3, 7], stretches: 6 }]);
-  assert.deepEqual(lookUps, []);
+  assert.equal(lookUps, 0);
 });
 
 Deno.test("walkActors: in one millisecond the ids decide, of such actors after all others", async () => {
@@ -151,7 +140,7 @@ Deno.test("walkActors: in one millisecond the ids decide, of such actors after a
     [2, [4]],
     [1, [1, ...tied, 6]],
   ]);
-  assert.deepEqual(lookUps, [3]);
+  assert.equal(lookUps, 1);
 });
 
 Deno.test("walkActors: ids are looked up for many actors together, so many at a time", async () => {
@@ -162,17 +151,17 @@ Deno.test("walkActors: ids are looked up for many actors together, so many at a 
   const table = new IdTable(segmentsOf(sides));
   const asked: number[] = [];
   await walkActors(table, historiesOf(table.segments, new Map()), () => {
-    asked.push(table.lookUps.length);
+    asked.push(table.lookUps);
   });
   // The ids of some are done with before those of others are asked for.
   const half = HISTORY_IDS_LOOKED_UP / 2;
   assert.deepEqual(asked, Array.from({ length: actors }, (_, i) => 1 + Math.floor(i / half)));
-  assert.deepEqual(table.lookUps, Array(4).fill(HISTORY_IDS_LOOKED_UP));
+  assert.equal(table.lookUps, 4);
   const busy = [1, 2].map((side) =>
     Array.from({ length: HISTORY_IDS_LOOKED_UP }, (_, i) => told(1, i, side * 20_000 + i))
   );
   const one = await walked(segmentsOf(busy));
-  assert.deepEqual(one.lookUps, Array(2).fill(HISTORY_IDS_LOOKED_UP));
+  assert.equal(one.lookUps, 1);
   assert.deepEqual(one.visits[0]!.numbers, expected(busy.flat(), new Map())[0]!.numbers);
 });
 
@@ -206,7 +195,7 @@ Deno.test("walkActors: others have their turn meanwhile", async () => {
 });
 
 Deno.test("walkActors: nothing to walk, and a visit that fails", async () => {
-  assert.deepEqual(await walked([]), { visits: [], lookUps: [] });
+  assert.deepEqual(await walked([]), { visits: [], lookUps: 0 });
   const segments = segmentsOf([[told(1, 1, 1)]]);
   const histories = historiesOf(segments, new Map());
   await assert.rejects(
@@ -217,11 +206,11 @@ Deno.test("walkActors: nothing to walk, and a visit that fails", async () => {
   );
 });
 
-/** Project 1 in whole and project 2, whose facts are not all in segments. */
+/** Projects that were projected, the third without an event. */
 async function storedHistories(database: Database): Promise<Told[][]> {
   await migrate(database, MIGRATIONS);
   await database.query(
-    `INSERT INTO fold_projects (project_id, has_histories) VALUES (1, true), (2, false), (3, true)`,
+    "INSERT INTO projections (project_id) VALUES (1), (2), (3)",
   );
   await database.query(
     `INSERT INTO identities (project_id, identity_id, actor_id, kind, value)
@@ -245,40 +234,40 @@ onBothEngines("histories: stored segments are loaded and walked", async (t, db) 
   const cache = new SegmentCache(100_000);
   const load = (projectId: number, fromMs: number, toMs: number) =>
     database.transaction((sql) => loadHistories(sql, cache, projectId, { fromMs, toMs }));
-  const numbers = (histories: Histories | null) =>
-    histories!.segments.map(({ names }) => [...names].toSorted((a, b) => a - b));
+  const numbers = async (histories: Histories) =>
+    (await loadedSegmentsOf(histories)).map(({ names }) => [...names].toSorted((a, b) => a - b));
 
   await t.step("whole segments with an event in [from, to)", async () => {
     const [first, second, third] = groups.map((group) => group.map(({ number }) => number));
-    assert.deepEqual(numbers(await load(1, -1000, 1000)), [first, second, third]);
-    assert.deepEqual(numbers(await load(1, 0, 50)), [first]);
-    assert.deepEqual(numbers(await load(1, 100, 101)), [first, second]);
-    assert.deepEqual(numbers(await load(1, 101, 200)), [second]);
-    assert.deepEqual(numbers(await load(1, 150, 201)), [second, third]);
-    assert.deepEqual(numbers(await load(1, 261, 999)), []);
-    assert.deepEqual(numbers(await load(1, -99, -50)), []);
+    assert.deepEqual(await numbers(await load(1, -1000, 1000)), [first, second, third]);
+    assert.deepEqual(await numbers(await load(1, 0, 50)), [first]);
+    assert.deepEqual(await numbers(await load(1, 100, 101)), [first, second]);
+    assert.deepEqual(await numbers(await load(1, 101, 200)), [second]);
+    assert.deepEqual(await numbers(await load(1, 150, 201)), [second, third]);
+    assert.deepEqual(await numbers(await load(1, 261, 999)), []);
+    assert.deepEqual(await numbers(await load(1, -99, -50)), []);
   });
 
   await t.step("columns are what was stored", async () => {
-    const [, second] = (await load(1, -1000, 1000))!.segments;
+    const [, second] = await loadedSegmentsOf(await load(1, -1000, 1000));
     const { segmentId } = second!;
     assert.deepEqual(second, loadedSegment(segmentOfTold(groups[1]!)!, segmentId));
   });
 
   await t.step("the actor of every identity that is linked, or did something", async () => {
-    const { actorOf } = (await load(1, 150, 201))!;
+    const { actorOf } = await load(1, 150, 201);
     assert.equal(actorOf.length, 401);
     assert.deepEqual([1, 2, 3, 300, 400].map((id) => actorOf[id]), [1, 300, 3, 300, 1]);
-    assert.deepEqual([...(await load(3, 0, 9))!.actorOf], [0]);
+    assert.deepEqual([...(await load(3, 0, 9)).actorOf], [0]);
   });
 
-  await t.step("none where not all facts are in segments, or nothing was folded", async () => {
-    assert.equal(await load(2, -1000, 1000), null);
-    assert.equal(await load(4, -1000, 1000), null);
+  await t.step("those of the project, none where nothing was projected", async () => {
+    assert.deepEqual(await numbers(await load(2, -1000, 1000)), [[9]]);
+    assert.deepEqual(await numbers(await load(4, -1000, 1000)), []);
   });
 
   await t.step("ids of events in one millisecond are looked up", async () => {
-    const histories = (await load(1, -1000, 1000))!;
+    const histories = await load(1, -1000, 1000);
     const visits = await visitsOf(database, histories);
     const found = visits.map(({ actor, numbers }) => ({ actor, numbers }));
     assert.deepEqual(
@@ -287,7 +276,11 @@ onBothEngines("histories: stored segments are loaded and walked", async (t, db) 
     );
     assert.equal(visits.at(-1)!.actor, 300);
     const gone = historiesOf(segmentsOf(groups), new Map([[2, 300]]));
-    const elsewhere = gone.segments.map((segment) => ({ ...segment, segmentId: 999 }));
-    await assert.rejects(visitsOf(database, { ...gone, segments: elsewhere }), /are gone/);
+    const elsewhere = (await loadedSegmentsOf(gone))
+      .map((segment) => new LoadedSegment({ ...segment, segmentId: 999 }));
+    await assert.rejects(
+      visitsOf(database, { ...gone, parts: partsOf(elsewhere) }),
+      /is gone/,
+    );
   });
 });

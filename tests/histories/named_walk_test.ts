@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { Histories } from "../../src/histories/histories.ts";
-import { walkNamed } from "../../src/histories/named_walk.ts";
-import { historiesOf, segmentsOf, type Told, told } from "./walk_world.ts";
+import type { Histories, HistoryPart } from "../../src/histories/histories.ts";
+import { LoadedSegment } from "../../src/histories/loaded_segment.ts";
+import { walkPartNamed } from "../../src/histories/named_walk.ts";
+import type { VisitRun } from "../../src/histories/run_walk.ts";
+import { historiesOf, partsOf, segmentsOf, type Told, told } from "./walk_world.ts";
 
 interface Visit {
   readonly actor: number;
@@ -19,8 +21,9 @@ function wantedNames(numbers: readonly number[], last: number): Uint8Array {
 /** What is visited, and whether that was all; each visit must be of one event, and its actor's. */
 async function visitsOf(histories: Histories, isWanted: Uint8Array) {
   const visits: Visit[] = [];
-  const isDone = await walkNamed(histories, isWanted, (actor, segment, start, end) => {
-    assert.ok(histories.segments.includes(segment));
+  const [part] = await Array.fromAsync(histories.parts());
+  const isDone = await walkPartNamed(histories, part!, isWanted, (actor, segment, start, end) => {
+    assert.ok(part!.segments.includes(segment));
     assert.equal(end, start + 1);
     const run = segment.starts.findLastIndex((first) => first <= start);
     assert.equal(actor, histories.actorOf[segment.identities[run]!]);
@@ -38,7 +41,7 @@ function assertSideBySide(visits: readonly Visit[]): void {
   assert.equal(changes.length, new Set(visits.map(({ actor }) => actor)).size);
 }
 
-Deno.test("walkNamed: events of the names, each once, all of an actor side by side, or none", async () => {
+Deno.test("walkPartNamed: events of the names, each once, all of an actor side by side, or none", async () => {
   const place = fc.record({
     identity: fc.integer({ min: 1, max: 8 }),
     ms: fc.integer({ min: -20, max: 20 }),
@@ -73,7 +76,7 @@ Deno.test("walkNamed: events of the names, each once, all of an actor side by si
   assert.ok(seen.walked > 0 && seen.left > 0);
 });
 
-Deno.test("walkNamed: up to a quarter of all events, and not one more", async () => {
+Deno.test("walkPartNamed: up to a quarter of all events, and not one more", async () => {
   const shares = [[0, 0], [0, 3], [1, 1], [1, 3], [1, 4], [2, 7], [2, 8], [25, 99], [25, 100]];
   const done = [true, true, false, false, true, false, true, false, true];
   for (const [i, [wanted = 0, all = 0]] of shares.entries()) {
@@ -89,7 +92,7 @@ Deno.test("walkNamed: up to a quarter of all events, and not one more", async ()
   }
 });
 
-Deno.test("walkNamed: what one actor's identities did, in whatever segments, is visited together", async () => {
+Deno.test("walkPartNamed: what one actor's identities did, in whatever segments, is visited together", async () => {
   const others = Array.from({ length: 12 }, (_, i) => told(9, i, 10 + i));
   const groups: Told[][] = [
     [told(1, 0, 1), told(2, 1, 2), told(3, 2, 3), ...others],
@@ -104,33 +107,53 @@ Deno.test("walkNamed: what one actor's identities did, in whatever segments, is 
   assert.deepEqual(numbersOf(byActor.get(3)!), [1, 3]);
 });
 
+/** `walkPartNamed`, of the only part. */
+async function named(histories: Histories, isWanted: Uint8Array, visit: VisitRun) {
+  const [part] = await Array.fromAsync(histories.parts());
+  return await walkPartNamed(histories, part!, isWanted, visit);
+}
+
 /** One actor's events of names 0 and 1, of the latter so many. */
 function longHistories(wanted: number): Histories {
   const length = 4 * wanted;
   const bare = new Uint8Array(length);
   const names = bare.map((_, at) => Number(at % 4 === 0));
-  const segment = {
-    ...{ segmentId: 1, fromMs: 0, toMs: 0, names, marks: names },
+  const segment = new LoadedSegment({
+    ...{ segmentId: 1, fromMs: 0, toMs: 0, names },
     ...{ paths: bare, contexts: bare, traffics: bare, depths: new Float64Array(0) },
     scrolls: new Uint32Array(0),
     nameBits: Int32Array.of(-1),
     identities: Int32Array.of(1),
     starts: Uint32Array.of(0, length),
     times: new Uint32Array(length),
-  };
-  return {
-    projectId: 1,
-    segments: [segment],
-    actorOf: Int32Array.of(0, 1),
-    runs: (find) => find(),
-  };
+  });
+  return { projectId: 1, actorOf: Int32Array.of(0, 1), parts: partsOf([segment]) };
 }
 
-Deno.test("walkNamed: others have their turn meanwhile", async () => {
+Deno.test("walkPartNamed: on some paths alone, of whose events the share decides", async () => {
+  const { parts, ...rest } = longHistories(8);
+  const [{ segments: [whole] }] = await Array.fromAsync(parts()) as [HistoryPart];
+  const names = new Uint8Array(whole!.names.length).fill(1);
+  const paths = names.map((_, at) => at % 8);
+  const part: HistoryPart = {
+    segments: [new LoadedSegment({ ...whole!, names, paths })],
+    runs: (find) => find(),
+  };
+  const isWanted = Uint8Array.of(0, 1);
+  for (const [numbers, isDone] of [[[], true], [[3], true], [[3, 5], true], [[3, 5, 6], false]]) {
+    const onPath = wantedNames(numbers as number[], 7);
+    const places: number[] = [];
+    const visit: VisitRun = (_, __, start) => void places.push(start);
+    assert.equal(await walkPartNamed(rest, part, isWanted, visit, onPath), isDone);
+    assert.deepEqual(places, isDone ? [...paths.keys()].filter((at) => onPath[paths[at]!]) : []);
+  }
+});
+
+Deno.test("walkPartNamed: others have their turn meanwhile", async () => {
   let turns = 0;
   let visits = 0;
   const timer = setInterval(() => turns++, 0);
-  await walkNamed(longHistories(100_000), Uint8Array.of(0, 1), () => {
+  await named(longHistories(100_000), Uint8Array.of(0, 1), () => {
     if (visits++ % 20_000 !== 0) return;
     const untilMs = performance.now() + 20;
     while (performance.now() < untilMs);
@@ -140,9 +163,9 @@ Deno.test("walkNamed: others have their turn meanwhile", async () => {
   assert.ok(turns >= 3, `${turns} turns`);
 });
 
-Deno.test("walkNamed: a visit that fails ends the walk", async () => {
+Deno.test("walkPartNamed: a visit that fails ends the walk", async () => {
   let visits = 0;
-  const walk = walkNamed(longHistories(3), Uint8Array.of(0, 1), () => {
+  const walk = named(longHistories(3), Uint8Array.of(0, 1), () => {
     visits++;
     throw new Error("seen enough");
   });

@@ -1,102 +1,71 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Param, Row, Sql } from "../../src/db/sql.ts";
-import { columnText } from "../../src/histories/column.ts";
-import { createPropertyCache, loadProperty } from "../../src/histories/property_columns.ts";
-import { PROPERTY_READ_BYTES_MAX } from "../../src/limits.ts";
-import { valuesOf } from "./property_world.ts";
+import { createLazyCache } from "../../src/histories/lazy_loader.ts";
+import { SegmentTable } from "../store/segment_table.ts";
+import { segmentOf } from "../store/segment_world.ts";
+import { newRow } from "../support/event_rows.ts";
+import { loadProperty, START_MS, valuesOf } from "./property_world.ts";
 
-const encoder = new TextEncoder();
-
-/** Where the event of a segment's text stands: between any two there is one without properties. */
-const placeOf = (text: number): number => 2 * text + 1;
-
-/** A database of segments, a text an event of each; notes which of them it is asked for. */
-class TextTable implements Sql {
-  readonly asked: number[] = [];
-
-  constructor(readonly texts: ReadonlyMap<number, readonly string[]>) {}
-
-  query<R extends Row>(_text: string, params: readonly Param[] = []): Promise<R[]> {
-    const segmentId = Number(params[1]);
-    this.asked.push(segmentId);
-    const texts = this.texts.get(segmentId);
-    if (texts === undefined) return Promise.resolve([]);
-    let bytes = 0;
-    const ends = texts.map((text) => bytes += encoder.encode(text).length);
-    const row = {
-      propertied: columnText(Uint32Array.from(texts, (_, i) => placeOf(i))),
-      text_ends: columnText(Uint32Array.from(ends)),
-      texts: encoder.encode(texts.join("")).toBase64(),
-    };
-    return Promise.resolve([row as unknown as R]);
-  }
-
-  script(): Promise<void> {
-    throw new Error("no statement of a read");
-  }
-
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return work(this);
-  }
+/** Segments of a text each of some events. */
+function tableOf(texts: ReadonlyMap<number, readonly string[]>): SegmentTable {
+  const row = newRow();
+  const encoded = [...texts].map(([segmentId, own]) => {
+    const events = [...own, null].flatMap((properties, i) =>
+      [null, properties].map((one, more) => {
+        const id = new Uint8Array(16);
+        new DataView(id.buffer).setUint32(12, 2 * i + more);
+        const numbers = {
+          identity: 1,
+          name: 1,
+          path: 0,
+          context: 1,
+          traffic: 1,
+          title: 0,
+          referrer: 0,
+        };
+        return { ...numbers, ms: START_MS, id, row: { ...row, properties: one } };
+      })
+    );
+    return [segmentId, segmentOf(events)] as const;
+  });
+  return new SegmentTable(new Map(encoded));
 }
 
 const segments = (...segmentIds: number[]) => segmentIds.map((segmentId) => ({ segmentId }));
 
 Deno.test("loadProperty: what was read is kept, by segment and key", async () => {
-  const sql = new TextTable(
+  const sql = tableOf(
     new Map([
       [1, ['{"a": 1, "b": 2}']],
       [2, ['{"b": 3, "2 b": 4}']],
       [12, ["{}"]],
     ]),
   );
-  const cache = createPropertyCache(1_000);
+  const cache = createLazyCache(1_000);
   const load = async (key: string, ...segmentIds: number[]) => {
     const columns = await loadProperty(sql, cache, 1, segments(...segmentIds), key);
     return columns!.map(({ values }) => values[0]);
   };
   assert.deepEqual(await load("b", 2, 1, 12), ["3", "2", undefined]);
   assert.deepEqual(await load("b", 12, 1), [undefined, "2"]);
-  assert.deepEqual(sql.asked, [2, 1, 12]);
+  assert.deepEqual(sql.asked.flat(), [2, 1, 12]);
   assert.deepEqual(await load("a", 1, 2), ["1", undefined]);
   assert.deepEqual(await load("2 b", 1, 2), [undefined, "4"]);
-  assert.deepEqual(sql.asked, [2, 1, 12, 1, 2, 1, 2]);
+  assert.deepEqual(sql.asked.flat(), [2, 1, 12, 1, 2, 1, 2]);
   assert.deepEqual(await load("a", 2), [undefined]);
-  assert.equal(sql.asked.length, 7);
-  const forgetful = createPropertyCache(0);
+  assert.equal(sql.asked.flat().length, 7);
+  const forgetful = createLazyCache(0);
   for (const times of [1, 2]) {
     assert.equal((await loadProperty(sql, forgetful, 1, segments(1), "a"))!.length, 1);
-    assert.equal(sql.asked.length, 7 + times);
+    assert.equal(sql.asked.flat().length, 7 + times);
   }
 });
 
-Deno.test("loadProperty: not where some text was too long, nor more than a read may load", async () => {
-  const sql = new TextTable(
-    new Map([
-      [1, ['{"k": 1}']],
-      [2, ['{"k": 2}', "", '{"k": 3}']],
-      [3, ['{"k": 2}']],
-      [6, ["", '{"k": 4}']],
-    ]),
-  );
-  const cache = createPropertyCache(2 * PROPERTY_READ_BYTES_MAX);
-  assert.equal(await loadProperty(sql, cache, 1, segments(1, 2, 3), "k"), null);
-  assert.equal(await loadProperty(sql, cache, 1, segments(6), "k"), null);
-  assert.equal((await loadProperty(sql, cache, 1, segments(1, 3), "k"))!.length, 2);
-  const [column] = (await loadProperty(sql, cache, 1, segments(1), "k"))!;
-  const { bytes } = column!;
-  cache.set("4 k", { ...column!, bytes: PROPERTY_READ_BYTES_MAX - bytes });
-  cache.set("5 k", { ...column!, bytes: PROPERTY_READ_BYTES_MAX - bytes + 1 });
-  assert.equal((await loadProperty(sql, cache, 1, segments(1, 4), "k"))!.length, 2);
-  assert.equal(await loadProperty(sql, cache, 1, segments(1, 5), "k"), null);
-});
-
 Deno.test("loadProperty: a segment that is gone is a failure", async () => {
-  const cache = createPropertyCache(1_000);
+  const cache = createLazyCache(1_000);
   await assert.rejects(
-    loadProperty(new TextTable(new Map()), cache, 1, segments(7), "k"),
-    /Segment 7 of a history is gone/,
+    loadProperty(tableOf(new Map()), cache, 1, segments(7), "k"),
+    /Segment 7 is gone/,
   );
 });
 
@@ -111,8 +80,8 @@ function textOf(value: unknown): string {
 
 /** The values of a key, by the number of the text. */
 async function found(texts: readonly string[], key: string): Promise<Map<number, unknown>> {
-  const sql = new TextTable(new Map([[1, texts]]));
-  const columns = await loadProperty(sql, createPropertyCache(1_000_000), 1, segments(1), key);
+  const sql = tableOf(new Map([[1, texts]]));
+  const columns = await loadProperty(sql, createLazyCache(1_000_000), 1, segments(1), key);
   const values = [...valuesOf(columns![0]!)];
   return new Map(values.map(([place, value]) => [(place - 1) / 2, JSON.parse(value)]));
 }

@@ -1,18 +1,30 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Database, Row, Sql } from "../../src/db/sql.ts";
-import {
-  createPropertyCache,
-  loadProperty,
-  type PropertyColumn,
-} from "../../src/histories/property_columns.ts";
+import type { Database, Sql } from "../../src/db/sql.ts";
+import { createLazyCache, type LazyCache, loadLazy } from "../../src/histories/lazy_loader.ts";
+import { PropertyColumn } from "../../src/histories/property_columns.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
-import { HISTORY_PROPERTIES_BYTES_MAX } from "../../src/limits.ts";
-import { newRow } from "../support/event_rows.ts";
+import { allBlocks } from "../../src/store/segment_head.ts";
+import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
+import { textAt } from "../../src/store/whole_events.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import { newRow, storedRows } from "../support/event_rows.ts";
 
 export const START_MS = Date.parse("2026-03-01T12:00:00Z");
 export const MINUTE_MS = 60_000;
+/** A property of whole segments. */
+export async function loadProperty(
+  sql: Sql,
+  cache: LazyCache,
+  projectId: number,
+  segments: readonly { readonly segmentId: number }[],
+  property: string,
+): Promise<PropertyColumn[]> {
+  const whole = segments.map(({ segmentId }) => ({ segmentId, slice: null }));
+  const columns = await loadLazy(sql, cache, projectId, whole, { property });
+  return columns.map((column) => column instanceof PropertyColumn ? column : assert.fail());
+}
+
 /** Longer than the times of one segment reach. */
 export const LONG_AGO_MS = 60 * 86_400_000;
 
@@ -77,21 +89,27 @@ export async function storeRows(
 }
 
 /** A stored segment, the ids of its events as hex. */
-export interface IdentifiedSegment extends Row {
+export interface IdentifiedSegment {
   readonly segmentId: number;
   readonly events: number;
+  /** In hexadecimal digits. */
   readonly ids: string;
-  readonly textBytes: number;
+  /** The properties of its events, where they have any. */
+  readonly texts: readonly string[];
 }
 
 /** All segments of a project in the order in which they were stored. */
 export async function storedSegments(sql: Sql, projectId: number): Promise<IdentifiedSegment[]> {
-  return await sql.query<IdentifiedSegment>(
-    `SELECT segment_id AS "segmentId", events, encode(ids, 'hex') AS ids,
-      octet_length(texts) AS "textBytes"
-    FROM history_segments WHERE project_id = $1::int ORDER BY segment_id`,
-    [projectId],
-  );
+  const heads = (await fetchHeads(sql, projectId)).sort((a, b) => a.segmentId - b.segmentId);
+  const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
+  const readers = await fetchBlocks(sql, projectId, wanted, ["times", "ids", "properties"]);
+  return readers.map((reader, i) => {
+    const column = reader.texts("properties");
+    const texts = Array.from(column.codes as Int32Array).filter((code) => code > 0)
+      .map((code) => textAt(column, code - 1));
+    const { segmentId } = heads[i]!;
+    return { segmentId, events: reader.events, ids: reader.ids().toHex(), texts };
+  });
 }
 
 /** JSON by place. Fails unless places ascend and each value is told once, and had by some event. */
@@ -103,34 +121,51 @@ export function valuesOf({ places, codes, values }: PropertyColumn): Map<number,
   return new Map([...places].map((place, i) => [place, values[codes[i]!]!]));
 }
 
+/** The properties of a project's events from an instant on, by id in hexadecimal digits. */
+async function sentProperties(
+  sql: Sql,
+  projectId: number,
+  fromMs: number,
+): Promise<Map<string, Record<string, unknown> | null>> {
+  const rows = (await storedRows(sql)).filter(({ project_id, occurred_at }) =>
+    project_id === projectId && Date.parse(occurred_at) >= fromMs
+  );
+  return new Map(rows.map(({ event_id, properties }) => [
+    event_id.replaceAll("-", ""),
+    properties === null ? null : JSON.parse(properties),
+  ]));
+}
+
 /**
- * Fails unless segments tell a property exactly as the stored events do, of every fact once.
+ * Fails unless segments tell a property exactly as the stored events from an instant on do,
+ * of every one once.
  * @returns how many events have it
  */
-export async function assertColumn(sql: Sql, projectId: number, key: string): Promise<number> {
-  const facts = await sql.query<{ id: string; value: string | null }>(
-    `SELECT replace(event_id::text, '-', '') AS id, (e.properties -> $2::text)::text AS value
-    FROM facts f JOIN events e USING (project_id, event_id) WHERE project_id = $1::int`,
-    [projectId, key],
-  );
-  const left = new Map(facts.map(({ id, value }) => [id, value]));
+export async function assertColumn(
+  sql: Sql,
+  projectId: number,
+  key: string,
+  fromMs = -Infinity,
+): Promise<number> {
+  const left = await sentProperties(sql, projectId, fromMs);
   const segments = await storedSegments(sql, projectId);
-  const cache = createPropertyCache(1_000_000);
+  const cache = createLazyCache(1_000_000);
   const columns = await loadProperty(sql, cache, projectId, segments, key);
   assert.equal(columns?.length, segments.length);
   let found = 0;
   for (const [i, { events, ids }] of segments.entries()) {
-    assert.equal(columns![i]!.isPartial, false);
     const values = valuesOf(columns![i]!);
     for (let at = 0; at < events; at++) {
       const id = ids.slice(32 * at, 32 * (at + 1));
-      const [told, held] = [left.get(id), values.get(at)];
-      assert.notEqual(told, undefined, `${id} is among the facts`);
-      if (told === null) assert.equal(held, undefined, `${id} has no ${key}`);
-      else assert.deepEqual(JSON.parse(held ?? "-"), JSON.parse(told!));
+      const held = values.get(at);
+      assert.ok(left.has(id), `${id} is stored`);
+      const told = left.get(id)!;
+      const has = told !== null && Object.hasOwn(told, key);
+      if (has) assert.deepEqual(JSON.parse(held ?? "-"), told[key]);
+      else assert.equal(held, undefined, `${id} has no ${key}`);
       values.delete(at);
       left.delete(id);
-      if (told !== null) found++;
+      if (has) found++;
     }
     assert.equal(values.size, 0);
   }
@@ -138,16 +173,15 @@ export async function assertColumn(sql: Sql, projectId: number, key: string): Pr
   return found;
 }
 
-/** Fails unless the segments hold the properties of all facts' events that may be held, and no more. */
-export async function assertTexts(sql: Sql, projectId: number): Promise<void> {
-  const [bytes] = await sql.query<{ held: number; told: number }>(
-    `SELECT
-      (SELECT coalesce(sum(octet_length(texts)), 0) FROM history_segments
-        WHERE project_id = $1::int) AS held,
-      (SELECT coalesce(sum(octet_length(e.properties::text)), 0)
-        FROM facts f JOIN events e USING (project_id, event_id)
-        WHERE project_id = $1::int AND octet_length(e.properties::text) <= $2::int) AS told`,
-    [projectId, HISTORY_PROPERTIES_BYTES_MAX],
-  );
-  assert.equal(bytes!.held, bytes!.told);
+/** Fails unless the segments hold the properties of all events from an instant on, and no more. */
+export async function assertTexts(
+  sql: Sql,
+  projectId: number,
+  fromMs = -Infinity,
+): Promise<void> {
+  const told = (await sentProperties(sql, projectId, fromMs)).values().filter((one) => one !== null)
+    .map((one) => JSON.stringify(one)).toArray();
+  const held = (await storedSegments(sql, projectId)).flatMap(({ texts }) => texts)
+    .map((text) => JSON.stringify(JSON.parse(text)));
+  assert.deepEqual(held.sort(), told.sort());
 }

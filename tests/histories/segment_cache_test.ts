@@ -1,12 +1,14 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { Param, Row, Sql } from "../../src/db/sql.ts";
-import { columnText } from "../../src/histories/column.ts";
+import type { Param, Row } from "../../src/db/sql.ts";
 import { loadHistories } from "../../src/histories/histories.ts";
-import type { LoadedSegment } from "../../src/histories/loaded_segment.ts";
+import { LoadedSegment } from "../../src/histories/loaded_segment.ts";
 import { findRuns } from "../../src/histories/run_table.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
-import { HISTORY_FETCH_BYTES_MAX, HISTORY_READ_BYTES_MAX } from "../../src/limits.ts";
+import { SegmentTable } from "../store/segment_table.ts";
+import { segmentsOf } from "../support/read_histories.ts";
+import { encodedSegment, loadedSegment, type Segment, segmentOfTold, told } from "./walk_world.ts";
+import { HISTORY_FETCH_BYTES_MAX } from "../../src/limits.ts";
 
 /** What a segment of one event weighs without its times: 4 + 8 + 1 + 1 + 1, and the bits of its run: 4. */
 const BARE_BYTES = 19;
@@ -14,7 +16,7 @@ const BARE_BYTES = 19;
 /** One that weighs so many bytes. */
 function weighing(segmentId: number, bytes: number): LoadedSegment {
   const names = Uint8Array.of(1);
-  return {
+  return new LoadedSegment({
     segmentId,
     fromMs: 0,
     toMs: 0,
@@ -28,8 +30,7 @@ function weighing(segmentId: number, bytes: number): LoadedSegment {
     depths: new Float64Array(0),
     scrolls: new Uint32Array(0),
     nameBits: Int32Array.of(4),
-    marks: names,
-  };
+  });
 }
 
 const BYTES = 100;
@@ -142,29 +143,33 @@ Deno.test("SegmentCache: a segment that its fetch did not bring is a failure", a
   );
 });
 
+/** A segment of one event of the identity of this number. */
+const oneOf = (identity: number): Segment => segmentOfTold([told(identity, 0, 1)])!;
+
+/** What it weighs. */
+const ONE_BYTES = BARE_BYTES + 1 + 4;
+
 /** A database of segments, which tells each a size, and notes what is fetched together. */
-class FakeSql implements Sql {
-  readonly fetched: number[][] = [];
+class FakeSql extends SegmentTable {
   linksFetched = 0;
   linksVersion = 0;
   links = new Map<number, number>();
 
-  constructor(readonly sizes: ReadonlyMap<number, number>) {}
-
-  query<R extends Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
-    return Promise.resolve(this.#rows(text, params) as R[]);
+  constructor(readonly sizes: ReadonlyMap<number, number>) {
+    super(new Map([...sizes.keys()].map((id) => [id, encodedSegment(oneOf(id))])));
   }
 
-  script(): Promise<void> {
-    throw new Error("no statement of a read");
+  get fetched(): number[][] {
+    return this.asked;
   }
 
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return work(this);
+  override query<R extends Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
+    const rows = this.#rows(text);
+    return rows === null ? super.query(text, params) : Promise.resolve(rows as R[]);
   }
 
-  #rows(text: string, params: readonly Param[]): Row[] {
-    if (text.includes("has_histories")) {
+  #rows(text: string): Row[] | null {
+    if (text.includes("FROM projections")) {
       return [...this.sizes].map(([segment_id, bytes]) => ({
         segment_id,
         bytes,
@@ -177,13 +182,7 @@ class FakeSql implements Sql {
       [...this.links].flat().forEach((id, i) => pairs.setInt32(4 * i, id));
       return [{ links: new Uint8Array(pairs.buffer).toBase64() }];
     }
-    const ids = String(params[1]).slice(1, -1).split(",").map(Number);
-    this.fetched.push(ids);
-    return ids.map((id) => {
-      const { segmentId, fromMs, toMs, ...columns } = weighing(id, BYTES);
-      const texts = Object.entries(columns).map(([name, column]) => [name, columnText(column!)]);
-      return { segment_id: segmentId, from_ms: fromMs, to_ms: toMs, ...Object.fromEntries(texts) };
-    });
+    return null;
   }
 }
 
@@ -194,18 +193,19 @@ Deno.test("loadHistories: a few segments at a time, those that are missing alone
   const sql = new FakeSql(
     new Map([[9, 10], [1, most / 2], [5, most / 2], [2, 1], [3, 2 * most], [4, 1], [8, most - 1]]),
   );
-  const cache = new SegmentCache(10 * BYTES);
+  const cache = new SegmentCache(10 * most);
   await cache.load([9], fetches());
   const histories = await loadHistories(sql, cache, 1, SPAN);
   assert.deepEqual(sql.fetched, [[1, 5], [2], [3], [4, 8]]);
-  assert.deepEqual(histories!.segments.map(({ segmentId }) => segmentId), [9, 1, 5, 2, 3, 4, 8]);
-  assert.deepEqual(histories!.segments[1], weighing(1, BYTES));
-  assert.deepEqual([...histories!.actorOf], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  const segments = await segmentsOf(histories);
+  assert.deepEqual(segments.map(({ segmentId }) => segmentId), [9, 1, 5, 2, 3, 4, 8]);
+  assert.deepEqual(segments[1], loadedSegment(oneOf(1), 1));
+  assert.deepEqual([...histories.actorOf], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
 Deno.test("loadHistories: what is kept is used even where it does not fit beside the rest", async () => {
-  const sql = new FakeSql(new Map([1, 2, 3, 4].map((id) => [id, BYTES])));
-  const cache = new SegmentCache(2 * BYTES);
+  const sql = new FakeSql(new Map([1, 2, 3, 4].map((id) => [id, 1])));
+  const cache = new SegmentCache(2 * ONE_BYTES);
   await loadHistories(sql, cache, 1, SPAN);
   await loadHistories(sql, cache, 1, SPAN);
   assert.deepEqual(sql.fetched, [[1, 2, 3, 4], [1, 2]]);
@@ -215,11 +215,11 @@ Deno.test("loadHistories: who is who is asked for again once that has changed", 
   const cache = new SegmentCache(10 * BYTES);
   const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
   sql.links.set(2, 3);
-  const actorsOf = async () => [...(await loadHistories(sql, cache, 1, SPAN))!.actorOf];
+  const actorsOf = async () => [...(await loadHistories(sql, cache, 1, SPAN)).actorOf];
   assert.deepEqual(await actorsOf(), [0, 1, 3, 3]);
   sql.links.set(1, 3);
   const later = new FakeSql(new Map([[1, 10], [6, 10]]));
-  const longer = (await loadHistories(later, cache, 1, SPAN))!.actorOf;
+  const longer = (await loadHistories(later, cache, 1, SPAN)).actorOf;
   assert.deepEqual([[...longer], later.linksFetched], [[0, 1, 3, 3, 4, 5, 6], 0]);
   sql.linksVersion++;
   assert.deepEqual(await actorsOf(), [0, 3, 3, 3]);
@@ -233,10 +233,11 @@ Deno.test("loadHistories: which runs are whose is found once, until segments or 
   const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
   let finds = 0;
   const runsOf = async (sql: FakeSql, projectId = 1) => {
-    const { segments, actorOf, runs } = (await loadHistories(sql, cache, projectId, SPAN))!;
-    return await runs(() => {
+    const { actorOf, parts } = await loadHistories(sql, cache, projectId, SPAN);
+    const [part] = await Array.fromAsync(parts());
+    return await part!.runs(() => {
       finds++;
-      return findRuns(segments, actorOf);
+      return findRuns(part!.segments, actorOf);
     });
   };
   const first = await runsOf(sql);
@@ -251,14 +252,4 @@ Deno.test("loadHistories: which runs are whose is found once, until segments or 
   sql.linksVersion++;
   assert.deepEqual([...(await runsOf(sql)).offsets], [0, 0, 2, 2]);
   assert.equal(finds, 4);
-});
-
-Deno.test("loadHistories: not more than a read may follow", async () => {
-  const half = HISTORY_READ_BYTES_MAX / 2;
-  const cache = new SegmentCache(10 * BYTES);
-  const tooLarge = new FakeSql(new Map([[1, half], [2, half], [3, 1]]));
-  assert.equal(await loadHistories(tooLarge, cache, 1, SPAN), null);
-  assert.deepEqual(tooLarge.fetched, []);
-  const justNot = new FakeSql(new Map([[1, half], [2, half]]));
-  assert.equal((await loadHistories(justNot, cache, 1, SPAN))!.segments.length, 2);
 });

@@ -13,6 +13,7 @@ import {
   SMALL_BODY_BYTES,
 } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
+import { until } from "../support/server_process.ts";
 
 const LIMITS: BodyLimits = {
   wireBytesMax: 1000,
@@ -190,7 +191,7 @@ Deno.test("withBody: large bodies are inflated one at a time, and small ones bes
   let inside = 0;
   let most = 0;
   const gate = Promise.withResolvers<void>();
-  const send = async (body: Uint8Array<ArrayBuffer>, until: Promise<void>) =>
+  const send = async (body: Uint8Array<ArrayBuffer>, released: Promise<void>) =>
     await withBody(
       new Request("http://x/", { method: "POST", body, headers }),
       limits,
@@ -198,7 +199,7 @@ Deno.test("withBody: large bodies are inflated one at a time, and small ones bes
       () => {},
       async ({ length }) => {
         if (length > LARGE_BODY_BYTES) most = Math.max(most, ++inside);
-        await until;
+        await released;
         if (length > LARGE_BODY_BYTES) inside--;
         return length;
       },
@@ -213,8 +214,9 @@ Deno.test("withBody: large bodies are inflated one at a time, and small ones bes
   assert.equal(budget.bytes, 0);
 
   const last = Promise.withResolvers<void>();
-  const [first, second] = [send(large, last.promise), send(large, last.promise)];
-  await wait(100);
+  const first = send(large, last.promise);
+  await until(30_000, () => Promise.resolve(inside === 1), "the first is in its turn");
+  const second = send(large, last.promise);
   budget.close();
   last.resolve();
   assert.equal(await first, LARGE_BODY_BYTES + 1);

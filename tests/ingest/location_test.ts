@@ -56,6 +56,48 @@ Deno.test("splitUrl: never throws, stays bounded, and recomposes what it says it
   }));
 });
 
+Deno.test("splitUrl: a plain address is taken apart as URL does it", () => {
+  const part = fc.constantFrom(
+    ...[
+      "a",
+      "shop",
+      "xn--",
+      "xn--a",
+      "-",
+      "1",
+      "0x1",
+      "B",
+      "ü",
+      "_",
+      "~",
+      "%2e",
+      "%41",
+      " ",
+      "\t",
+      "\n",
+    ],
+    ...[".", "..", "/", "//", "/.", "/..", "?", "#", "@", ":", ":80", ":443", "\\", ".com", ".c1"],
+  );
+  const text = fc.array(part, { maxLength: 7 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(text, text, (host, path) => {
+      const url = `https://${host}.example/${path}`;
+      const parsed = URL.parse(url);
+      const found = splitUrl(url);
+      strictEqual(found.host, parsed?.hostname ?? null, url);
+      strictEqual(found.path, parsed?.pathname ?? null, url);
+      const rest = url.slice(url.search(/[?#]|$/)) || null;
+      strictEqual(found.rest, rest, url);
+      strictEqual(
+        found.recomposable,
+        parsed !== null && `https://${parsed.hostname}${parsed.pathname}${rest ?? ""}` === url,
+        url,
+      );
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
 Deno.test("splitUrl: a path that encoding makes longer than the limit is not kept", () => {
   const fits = `/${"a".repeat(LOCATION_LENGTH_MAX - 1)}`;
   strictEqual(splitUrl(fits).path, fits);

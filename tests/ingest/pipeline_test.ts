@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readEvent } from "../../src/ingest/event_schema.ts";
-import { type Arrival, enrich, type Enrichment } from "../../src/ingest/pipeline.ts";
+import { type Arrival, enricher, type Enrichment } from "../../src/ingest/pipeline.ts";
 import { CHROME, newEvent } from "../support/app.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00Z");
@@ -23,7 +23,7 @@ const VISITOR: Arrival = {
 
 function rowOf(event: Record<string, unknown>, arrival: Partial<Arrival> = {}) {
   const input = readEvent(newEvent(event), { size: true, text: true });
-  return enrich(input, { ...VISITOR, ...arrival }, TOOLS);
+  return enricher({ ...VISITOR, ...arrival }, TOOLS)(input);
 }
 
 Deno.test("enrich: $session: false, a secret key and a technical name keep an event out of sessions, nothing else does", async () => {
@@ -87,7 +87,7 @@ Deno.test("enrich: the address is cut only after the hash and the place saw it",
   };
   const input = readEvent(newEvent(), { size: false, text: false });
   for (const [ipStorage, stored] of [["truncated", "8.8.8.0"], ["none", null]] as const) {
-    const row = await enrich(input, { ...VISITOR, ipStorage }, tools);
+    const row = await enricher({ ...VISITOR, ipStorage }, tools)(input);
     assert.equal(row.ip, stored);
     assert.match(row.visitor_hash, / 8\.8\.8\.8 /);
   }

@@ -1,7 +1,7 @@
 import { deepStrictEqual, notDeepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { PGlite } from "@electric-sql/pglite";
 import { DatabaseUnavailable, type Param, type Row, type Sql } from "../../src/db/sql.ts";
-import { createSalts, saltDay } from "../../src/ingest/salts.ts";
+import { createSalts, saltDays } from "../../src/ingest/salts.ts";
 
 const at = (text: string) => Date.parse(text);
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
@@ -82,25 +82,33 @@ Deno.test("createSalts: the life of salts", async (t) => {
       strictEqual(await salts.saltFor("2026-11-21"), yesterday);
     });
 
+    await t.step("rotateLate writes where a salt is past its time, and else nothing", async () => {
+      await salts.rotateLate();
+      deepStrictEqual(await sql.days(), ["2026-11-21", "2026-11-22"]);
+      nowMs = at("2026-11-23T00:01:00Z");
+      await salts.rotateLate();
+      deepStrictEqual(await sql.days(), ["2026-11-22", "2026-11-23"]);
+    });
+
     await t.step("while the database is away the failure is passed on, and not kept", async () => {
-      nowMs = at("2026-11-23T12:00:00Z");
+      nowMs = at("2026-11-24T12:00:00Z");
       sql.away = true;
-      await rejects(salts.saltFor("2026-11-23"), DatabaseUnavailable);
+      await rejects(salts.saltFor("2026-11-24"), DatabaseUnavailable);
       await rejects(salts.rotate(), DatabaseUnavailable);
       sql.away = false;
-      strictEqual((await salts.saltFor("2026-11-23")).length, 32);
+      strictEqual((await salts.saltFor("2026-11-24")).length, 32);
     });
   } finally {
     await engine.close();
   }
 });
 
-Deno.test("saltDay: the event's own day if it is the receipt's or the one before, else the receipt's", () => {
-  const received = at("2026-11-21T00:10:00Z");
-  strictEqual(saltDay(at("2026-11-21T00:09:00Z"), received), "2026-11-21");
-  strictEqual(saltDay(at("2026-11-20T23:59:59.999Z"), received), "2026-11-20");
-  strictEqual(saltDay(at("2026-11-20T00:00:00Z"), received), "2026-11-20");
-  strictEqual(saltDay(at("2026-11-19T23:59:59.999Z"), received), "2026-11-21");
-  strictEqual(saltDay(at("2026-11-22T00:00:00Z"), received), "2026-11-21");
-  strictEqual(saltDay(-1, received), "2026-11-21");
+Deno.test("saltDays: the event's own day if it is the receipt's or the one before, else the receipt's", () => {
+  const dayOf = saltDays(at("2026-11-21T00:10:00Z"));
+  strictEqual(dayOf(at("2026-11-21T00:09:00Z")), "2026-11-21");
+  strictEqual(dayOf(at("2026-11-20T23:59:59.999Z")), "2026-11-20");
+  strictEqual(dayOf(at("2026-11-20T00:00:00Z")), "2026-11-20");
+  strictEqual(dayOf(at("2026-11-19T23:59:59.999Z")), "2026-11-21");
+  strictEqual(dayOf(at("2026-11-22T00:00:00Z")), "2026-11-21");
+  strictEqual(dayOf(-1), "2026-11-21");
 });

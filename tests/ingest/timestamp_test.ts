@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
-import { clockOffset, correctClock, parseTimestamp } from "../../src/ingest/timestamp.ts";
+import { clockOffset, correctClock, isoText, parseTimestamp } from "../../src/ingest/timestamp.ts";
 import { TIMESTAMP_MS_MIN } from "../../src/limits.ts";
 
 const HOUR_MS = 3_600_000;
@@ -34,6 +34,31 @@ Deno.test("parseTimestamp: reads the forms of ISO 8601 that clients send", () =>
     const ms = parseTimestamp(text);
     strictEqual(ms === null ? null : new Date(ms).toISOString(), iso, text);
   }
+});
+
+Deno.test("isoText: writes as toISOString does, and what is near it is read the same whatever was written before", () => {
+  const edges = [TIMESTAMP_MS_MIN, -1, 0, 86_399_999, 86_400_000, 253_402_300_800_000, 8.64e15];
+  const time = fc.oneof(
+    fc.constantFrom(...edges),
+    fc.integer({ min: TIMESTAMP_MS_MIN, max: 8.64e15 }),
+    fc.integer({ min: 0, max: 3 * 86_400_000 }),
+  );
+  const flaw = fc.tuple(
+    fc.nat({ max: 27 }),
+    fc.constantFrom("0", "9", ":", "Z", "+", " ", "x", ""),
+  );
+  fc.assert(
+    fc.property(time, fc.option(flaw), (ms, flawed) => {
+      let text = isoText(ms);
+      strictEqual(text, new Date(ms).toISOString());
+      strictEqual(parseTimestamp(text), ms);
+      if (flawed !== null) text = text.slice(0, flawed[0]) + flawed[1] + text.slice(flawed[0] + 1);
+      const within = parseTimestamp(text);
+      isoText(ms > 0 ? ms - 86_400_000 : ms + 86_400_000);
+      strictEqual(within, parseTimestamp(text), text);
+    }),
+    { numRuns: 3_000 },
+  );
 });
 
 Deno.test("parseTimestamp: what is no time, or a time that does not exist, is null", () => {

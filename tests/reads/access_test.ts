@@ -3,7 +3,7 @@ import { DatabaseUnavailable } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import type { Question, Report } from "../../src/reports/report.ts";
 import { getReport } from "../../src/reports/report_endpoint.ts";
-import { createFold } from "../../src/sessions/fold.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import type { Read } from "../../src/walks/read.ts";
 import {
   assertProblem,
@@ -236,7 +236,7 @@ onBothEngines(
     const database = await openWithProjects(db);
     const services = {
       reads: database,
-      fold: createFold(database),
+      projection: createProjection(database),
       segments: new SegmentCache(0),
       readTimeoutMs: 10_000,
       now: Date.now,

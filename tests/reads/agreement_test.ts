@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
 import fc from "fast-check";
 import type { Project } from "../../src/auth/projects.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { instantText, rangeOf } from "../reference/calendar.ts";
 import { lookedAt, type ReadParams, within } from "../reference/filters.ts";
 import type { GoalDefinition } from "../reference/goals.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Project } from "../../src/auth/projects.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { SITE_URLS, TIMEZONES } from "../reference/random_history.ts";
 import type { World } from "../reference/world.ts";
 import type { Store } from "./stored_world.ts";

@@ -127,7 +127,7 @@ export async function assertOneDefinition(demo: DemoProject): Promise<void> {
 
   const weeks = { ...DEMO_DAYS, interval: "week" };
   const { series: visits } = await demo.read("kpis", weeks);
-  // Under a filter that every event passes, numbers come from the facts and not from rollups.
+  // Under a filter that every event passes, numbers come from a scan and not from rollups.
   const everything = [{ field: "name", op: "exists" }];
   const { series: counted } = await demo.read("kpis", { ...weeks, filters: everything });
   assert.deepEqual(counted, visits);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
 import fc from "fast-check";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { type FunnelParams, readFunnel } from "../reference/funnel.ts";
 import type { World } from "../reference/world.ts";
 import { onBothEngines } from "../support/databases.ts";

@@ -3,10 +3,10 @@ import type { Database } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { getEvents } from "../../src/reports/events_endpoint.ts";
-import { snapshotBefore } from "../../src/reports/folded_place.ts";
+import { snapshotBefore } from "../../src/reports/projected_place.ts";
 import { KPIS } from "../../src/reports/kpis.ts";
 import { getReport } from "../../src/reports/report_endpoint.ts";
-import { createFold } from "../../src/sessions/fold.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import type { Json } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
@@ -39,7 +39,7 @@ function views(first: number, count: number) {
 function stopped(database: Database, timezone = "UTC") {
   const services = {
     reads: database,
-    fold: { catchUp: () => Promise.resolve(), catchUpWithin: () => Promise.resolve() },
+    projection: { catchUp: () => Promise.resolve(), catchUpWithin: () => Promise.resolve() },
     segments: new SegmentCache(0),
     readTimeoutMs: 10_000,
     now: () => Date.parse(NOW),
@@ -61,7 +61,7 @@ function stopped(database: Database, timezone = "UTC") {
 
 onBothEngines("pending: what is not counted yet is told, and nothing is made up", async (t, db) => {
   const database = await openWithProjects(db);
-  const fold = createFold(database);
+  const fold = createProjection(database);
   const reads = stopped(database);
   const range = { from: "2026-03-01", to: "2026-03-01" };
 
@@ -113,7 +113,7 @@ onBothEngines("pending: a read waits for the fold, but not for long", async (_t,
   await insertEvents(database, views(0, 3));
   const services = {
     reads: database,
-    fold: {
+    projection: {
       catchUp: () => Promise.reject(new Error("not asked for")),
       catchUpWithin: (_projectId: number, msMax: number) => {
         assert.ok(msMax < 1_000);
@@ -134,7 +134,7 @@ onBothEngines(
   "pending: while history is counted by other days, reads do without the rollups",
   async (_t, db) => {
     const database = await openWithProjects(db);
-    const fold = createFold(database);
+    const fold = createProjection(database);
     // 23:30 in UTC is the next day in Berlin.
     await insertEvents(
       database,
@@ -147,7 +147,7 @@ onBothEngines(
       (await (await reads.kpis({ from: day, to: day })).json()).totals.visitors;
     const told = async () => [await visitors("2026-02-28"), await visitors("2026-03-01")];
     assert.deepEqual(await told(), [0, 2]);
-    await database.script("UPDATE fold_projects SET timezone = NULL, recounted_to = 1");
+    await database.script("UPDATE projections SET timezone = NULL, recounted_to = 1");
     assert.deepEqual(await told(), [0, 2]);
     await fold.catchUp(1);
     assert.deepEqual(await told(), [0, 2]);

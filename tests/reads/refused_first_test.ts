@@ -29,7 +29,7 @@ function servicesAway(): { readonly services: ReportServices; readonly sent: () 
   return {
     services: {
       reads,
-      fold: { catchUp: refuse, catchUpWithin: refuse },
+      projection: { catchUp: refuse, catchUpWithin: refuse },
       segments: new SegmentCache(0),
       readTimeoutMs: 10_000,
       now: () => Date.parse("2026-06-01T00:00:00Z"),

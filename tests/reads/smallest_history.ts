@@ -1,4 +1,4 @@
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 
 /**
  * The fewest of these events, taken away in ever smaller parts, of which `fails` still holds.

@@ -4,7 +4,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { ACQUISITION } from "../../src/reports/acquisition.ts";
 import { getEvents } from "../../src/reports/events_endpoint.ts";
 import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels.ts";
@@ -21,7 +21,7 @@ import { TRENDS } from "../../src/reports/trends.ts";
 import { putFunnel } from "../../src/reports/saved_funnels.ts";
 import { putGoal } from "../../src/reports/saved_goals.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
-import { createFold, type Fold } from "../../src/sessions/fold.ts";
+import { createProjection, type Projection } from "../../src/projection/projection.ts";
 import type { ReadParams } from "../reference/filters.ts";
 import type { FunnelParams } from "../reference/funnel.ts";
 import type { GoalDefinition } from "../reference/goals.ts";
@@ -65,13 +65,13 @@ interface Page {
 /** A database that histories are stored in, each in a project of its own, and asked about. */
 export class Store {
   readonly #database: Database;
-  readonly #fold: Fold;
+  readonly #fold: Projection;
   // Too small for all: what is asked for again is partly here and partly not.
   readonly #segments = new SegmentCache(20_000);
 
   private constructor(database: Database) {
     this.#database = database;
-    this.#fold = createFold(database);
+    this.#fold = createProjection(database);
   }
 
   static async open(db: TestDatabase): Promise<Store> {
@@ -160,7 +160,7 @@ export class Store {
     return {
       reads: this.#database,
       // However long it takes on a slow machine: what is asked for here is exact.
-      fold: {
+      projection: {
         catchUp: (projectId) => this.#fold.catchUp(projectId),
         catchUpWithin: (projectId) => this.#fold.catchUp(projectId),
       },

@@ -1,4 +1,4 @@
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { type Range, rangeOf, type RangeParams } from "./calendar.ts";
 import { type Fact, historyOf, isTechnical, type Session, siteHost, type World } from "./world.ts";
 import { hostOf } from "./traffic.ts";
@@ -167,7 +167,7 @@ export function holds(fact: Fact, { field, op, values = [] }: Filter, world: Wor
     case "matches":
       return any((value) => {
         const searched = subject(value);
-        return searched !== null && new RegExp(value, "u").test(searched);
+        return searched !== null && patternOf(value).test(searched);
       });
     case "exists":
       return text !== null;
@@ -182,6 +182,11 @@ export function holds(fact: Fact, { field, op, values = [] }: Filter, world: Wor
     case "lte":
       return compared((left, right) => left <= right);
   }
+}
+
+/** A leading `(?i)` asks for any case. */
+function patternOf(value: string): RegExp {
+  return value.startsWith("(?i)") ? new RegExp(value.slice(4), "iu") : new RegExp(value, "u");
 }
 
 function isNumeric(text: string): boolean {

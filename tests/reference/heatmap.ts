@@ -1,4 +1,4 @@
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { type ReadParams, selectedInRange } from "./filters.ts";
 import { actorsOf, byCodeUnits, type Fact, groupBy, type World } from "./world.ts";
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { newRow } from "../support/event_rows.ts";
 import type { World } from "./world.ts";
 

@@ -56,14 +56,14 @@ const FIELD_VALUES: Readonly<Record<string, readonly FilterValue[]>> = {
   "properties.plan": ["free", "pro", "10", 10, "true", true],
   "properties.total": TOTALS,
   "properties.n": [7, "8"],
-  "properties.rage": ["true", "false", true],
-  "properties.x": ["0.5", 0.5, "1"],
-  "properties.viewportWidth": ["390", "1024"],
-  "properties.depthPx": ["700"],
+  "properties.ragq": ["true", "false", true],
+  "properties.xq": ["0.5", 0.5, "1"],
+  "properties.viewportWidthq": ["390", "1024"],
+  "properties.depthPxq": ["700"],
   "properties.absent": ["x"],
 };
 const FIELDS = Object.keys(FIELD_VALUES);
-const NUMBER_FIELDS = ["properties.total", "properties.x", "properties.viewportWidth"] as const;
+const NUMBER_FIELDS = ["properties.total", "properties.xq", "properties.viewportWidthq"] as const;
 /** Each value of a text field is as good a pattern as any; these say more. */
 const PATTERNS = [
   "^/a",

@@ -1,6 +1,6 @@
-import type { EventRow } from "../../src/ingest/event_row.ts";
-import { classifyTraffic, type Traffic } from "../../src/sessions/channels.ts";
-import { kindOfSource } from "../../src/sessions/source_lists.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import { classifyTraffic, type Traffic } from "../../src/attribution/channels.ts";
+import { kindOfSource } from "../../src/attribution/source_lists.ts";
 
 /** Click ids that only an advertisement carries, and whose it is. */
 const ADVERTISERS: Readonly<Record<string, string>> = { gclid: "google", msclkid: "bing" };
@@ -49,5 +49,6 @@ function foreign(host: string | null, own: readonly (string | null)[]): string |
 
 /** In lower case and without a port; null for what has none. */
 export function hostOf(address: string | null): string | null {
-  return address === null ? null : URL.parse(address)?.hostname.toLowerCase() || null;
+  if (address === null) return null;
+  return URL.parse(address)?.hostname.toLowerCase().replace(/\.$/, "") || null;
 }

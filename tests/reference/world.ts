@@ -1,5 +1,5 @@
-import type { EventRow } from "../../src/ingest/event_row.ts";
-import type { Traffic } from "../../src/sessions/channels.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import type { Traffic } from "../../src/attribution/channels.ts";
 import { hostOf, trafficOf } from "./traffic.ts";
 
 /**

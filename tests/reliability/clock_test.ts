@@ -85,6 +85,6 @@ onBothEngines("the clock goes back by an hour under load: nothing breaks", async
   assert.equal(await server.stop(), 0);
   assert.doesNotMatch(server.errorOutput, /unexpected failure/);
   const sql = await db.open();
-  await sql.query("DELETE FROM events WHERE project_id <> (SELECT min(project_id) FROM projects)");
+  await sql.query("DELETE FROM journal WHERE project_id <> (SELECT min(project_id) FROM projects)");
   await assertStored(sql, load);
 });

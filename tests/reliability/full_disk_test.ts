@@ -204,7 +204,7 @@ onPostgres(
       await sql.script(`
       CREATE FUNCTION no_space() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
-      CREATE TRIGGER no_space BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION no_space();
+      CREATE TRIGGER no_space BEFORE INSERT ON journal FOR EACH ROW EXECUTE FUNCTION no_space();
       CREATE TRIGGER no_space BEFORE INSERT ON sessions FOR EACH ROW EXECUTE FUNCTION no_space()`);
       const reply = await server.post(project, [newEvent()]);
       assertProblem(reply, 503, "database_unavailable");

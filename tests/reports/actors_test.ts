@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import { eventsOfIdentities } from "../../src/store/segments.ts";
+import { fetchHeads } from "../../src/store/stored_segments.ts";
 import { EXPORT_CHUNK_ROWS } from "../../src/limits.ts";
-import { createFold } from "../../src/sessions/fold.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import { assertProblem, type Json, type Reply, TestApp } from "../support/app.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
-import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { newRow, openWithProjects, storedRows } from "../support/event_rows.ts";
 
 const DAY = "2026-06-01";
 const HASH = "AAECAwQFBgcICQoLDA0ODw";
@@ -63,7 +65,7 @@ async function store(database: Database): Promise<void> {
   for (const rows of [[...JANE, ...OTHERS], [JANE_ELSEWHERE]]) {
     await insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
   }
-  const fold = createFold(database);
+  const fold = createProjection(database);
   await fold.catchUp(1);
   await fold.catchUp(2);
   await database.query(
@@ -174,10 +176,10 @@ async function assertAccess(server: TestApp): Promise<void> {
   assert.equal(allowed.status, 200, "and nothing was erased by those who may not");
 }
 
-/** A filter that every event passes: numbers then come from the facts, not from rollups. */
+/** A filter that every event passes: numbers then come from a scan, not from rollups. */
 const OF_FACTS = { field: "name", op: "exists" };
 
-/** The totals of the day, which rollups must know as the facts do. */
+/** The totals of the day, which rollups must tell as a scan does. */
 async function kpis(server: TestApp, filters: unknown[] = [], project = "prj_one"): Promise<Json> {
   const totalsOf = async (all: unknown[]): Promise<Json> => {
     const query = new URLSearchParams({
@@ -248,11 +250,24 @@ async function assertSeenAnew(server: TestApp): Promise<void> {
   assert.deepEqual([logins.visitors, logins.events], [1, 1]);
 }
 
+/** Everything that is stored of a project's events: in the journal, and in segments. */
+async function storedEvents(database: Database, projectId: number): Promise<EventRow[]> {
+  const segments = await fetchHeads(database, projectId);
+  const last = Math.max(...segments.map(({ head }) => head.lastIdentity));
+  const anybody = new Set(Array.from({ length: last }, (_, i) => i + 1));
+  const events = await eventsOfIdentities(database, projectId, anybody);
+  const journalled = await storedRows(database);
+  return [
+    ...journalled.filter(({ project_id }) => project_id === projectId),
+    ...events.map(({ row }) => row),
+  ];
+}
+
 /** The tables that hold texts of events or ids, and those whose rows are somebody's. */
 async function assertNoTrace(database: Database): Promise<void> {
-  const tables = ["events", "identities", "fold_marks", "terms", "referrers"];
-  for (const table of tables) {
-    for (const text of ["jane", ...JANE.map(({ event_id }) => event_id)]) {
+  const words = ["jane", ...JANE.map(({ event_id }) => event_id)];
+  for (const table of ["event_ids", "identities", "sessions", "terms", "referrers"]) {
+    for (const text of words) {
       const rows = await database.query(
         `SELECT FROM ${table} AS t WHERE project_id = 1 AND strpos(t::text, $1::text) > 0`,
         [text],
@@ -260,13 +275,16 @@ async function assertNoTrace(database: Database): Promise<void> {
       assert.equal(rows.length, 0, `${table}: ${text}`);
     }
   }
-  const words = await database.query<{ word: string }>(
+  const events = (await storedEvents(database, 1)).map((row) => JSON.stringify(row));
+  assert.ok(events.length > 0);
+  for (const word of words) assert.ok(!events.some((text) => text.includes(word)), word);
+  const told = await database.query<{ word: string }>(
     `SELECT term AS word FROM terms WHERE project_id = 1 AND term_id > 3
     UNION ALL SELECT address FROM referrers WHERE project_id = 1`,
   );
   const others = ["/hello", "/start", "Start", "https://shop.test/", "login", "tick"];
-  assert.deepEqual(words.map(({ word }) => word).sort(), others);
-  for (const table of ["facts", "sessions", "actors"]) {
+  assert.deepEqual(told.map(({ word }) => word).sort(), others);
+  for (const table of ["sessions", "actors"]) {
     const rows = await database.query(
       `SELECT FROM ${table} AS t WHERE project_id = 1 AND NOT EXISTS (
         SELECT FROM identities i WHERE i.project_id = 1 AND i.identity_id = t.actor_id)`,

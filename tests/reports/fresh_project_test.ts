@@ -126,7 +126,7 @@ onBothEngines(
     };
     const services = {
       reads,
-      fold: { catchUp: () => Promise.resolve(), catchUpWithin: () => Promise.resolve() },
+      projection: { catchUp: () => Promise.resolve(), catchUpWithin: () => Promise.resolve() },
       segments: new SegmentCache(1_000_000),
       readTimeoutMs: 60_000,
       now: Date.now,

@@ -1,20 +1,9 @@
 import assert from "node:assert/strict";
-import type { Row, Sql } from "../../src/db/sql.ts";
 import { CountedAttempts, tallyAttempts } from "../../src/reports/funnel_tally.ts";
-import type { ValueIds } from "../../src/walks/value_ids.ts";
 
-const LIST: ValueIds["list"] = () => ({ from: "values_of_ids", alias: "v", value: "v.value" });
-
-/** A database that knows these values of ids, told in their order. */
-function knowing(values: readonly (readonly [id: number, value: string])[]): Sql {
-  const rows: Row[] = values.map(([id, value]) => ({ id, value }));
-  const refuse = () => Promise.reject(new Error("Nothing else is asked"));
-  return {
-    query: <R extends Row>() => Promise.resolve(rows as R[]),
-    script: refuse,
-    transaction: refuse,
-  };
-}
+/** Dictionaries that know these values of ids. */
+const knowing = (values: readonly (readonly [id: number, value: string])[]) => () =>
+  Promise.resolve(new Map(values));
 
 Deno.test("tally: steps, times between the nearest two, and how attempts ended", async () => {
   const attempts = new CountedAttempts();
@@ -23,7 +12,7 @@ Deno.test("tally: steps, times between the nearest two, and how attempts ended",
   attempts.add([0, 40], false, true, 0);
   attempts.addEntry(true, 0);
   attempts.addEntry(false, 0);
-  assert.deepEqual(await tallyAttempts(knowing([]), attempts, 3, null), {
+  assert.deepEqual(await tallyAttempts(attempts, 3, null), {
     steps: [
       { actors: 5, medianMs: null, p90Ms: null },
       { actors: 3, medianMs: 20, p90Ms: 36 },
@@ -45,8 +34,8 @@ Deno.test("tally: ids of one value are one group; equally large ones go by conve
   for (const id of [4, 9, 2]) left(id);
   for (const id of [3, 8, 6]) reached(id);
   reached(5);
-  const sql = knowing([[3, "b"], [4, "b"], [2, "c"], [8, "c"], [5, "d"], [1, "z"], [7, "z"]]);
-  const { groups } = await tallyAttempts(sql, attempts, 2, LIST);
+  const textsOf = knowing([[3, "b"], [4, "b"], [2, "c"], [8, "c"], [5, "d"], [1, "z"], [7, "z"]]);
+  const { groups } = await tallyAttempts(attempts, 2, textsOf);
   assert.deepEqual(
     groups!.map(({ value, steps }) => [value, ...steps.map(({ actors }) => actors)]),
     [["z", 2, 2], ["b", 2, 1], ["c", 2, 1], [null, 2, 1], ["d", 1, 1]],
@@ -60,7 +49,7 @@ Deno.test("tally: all groups but the largest 25 are one, whose times are taken t
     values.push([id, `v${String(id).padStart(2, "0")}`]);
     attempts.add([0, 100 * id], false, false, id);
   }
-  const { groups } = await tallyAttempts(knowing(values), attempts, 2, LIST);
+  const { groups } = await tallyAttempts(attempts, 2, knowing(values));
   assert.deepEqual(groups!.map(({ value }) => value), [
     ...values.slice(0, 25).map(([, value]) => value),
     "$other",

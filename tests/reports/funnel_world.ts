@@ -1,13 +1,13 @@
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import type { Report } from "../../src/reports/report.ts";
 import { readInterval } from "../../src/selection/buckets.ts";
 import { readFilters } from "../../src/selection/filters.ts";
 import { readRange } from "../../src/selection/range.ts";
 import type { BotChoice } from "../../src/selection/selection.ts";
-import { createFold } from "../../src/sessions/fold.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import type { FunnelParams } from "../reference/funnel.ts";
 import type { World } from "../reference/world.ts";
 import { answerAsked, type AskedRead } from "../support/asked_read.ts";
@@ -43,7 +43,7 @@ export async function storeWorld(
   const rows: EventRow[] = events.map((row) => ({ ...row, project_id }));
   rows.sort((a, b) => a.event_id < b.event_id ? -1 : 1);
   await insertEvents(database, rows);
-  await createFold(database).catchUp(project_id);
+  await createProjection(database).catchUp(project_id);
   return project_id;
 }
 

@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { GOALS } from "../../src/reports/goals.ts";
 import { deleteGoal, putGoal } from "../../src/reports/saved_goals.ts";
 import { readInterval } from "../../src/selection/buckets.ts";
 import { readRange } from "../../src/selection/range.ts";
 import type { Scope } from "../../src/selection/selection.ts";
-import type { Read } from "../../src/walks/read.ts";
 import { answerAsked } from "../support/asked_read.ts";
 import { newRow } from "../support/event_rows.ts";
-import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
+import { historiesOf } from "../support/read_histories.ts";
 
 /** What `who` did at a time of March 2026, such as `02 10:00`; `revenue` as JSON text. */
 export function event(
@@ -42,14 +41,7 @@ export const put = (sql: Database, slug: string, body: unknown, projectId = 1) =
 export const remove = (sql: Database, slug: string, projectId = 1) =>
   deleteGoal({ sql }, { projectId }, asked(slug));
 
-let followed = 0;
-/** How often histories were followed so far. */
-export const timesFollowed = () => followed;
-
-/**
- * The goals of project 1 by their slugs, over 2 and 3 March unless the parameters say otherwise.
- * Histories must tell what facts tell.
- */
+/** The goals of project 1 by their slugs, over 2 and 3 March unless the parameters say otherwise. */
 export async function ask(
   database: Database,
   params: Record<string, string> = {},
@@ -65,23 +57,18 @@ export async function ask(
   });
   const asOfMs = Date.parse("2026-03-03T18:00:00Z");
   const range = readRange(query, "UTC", asOfMs);
-  const answer = (histories: Read["histories"]) =>
-    answerAsked(GOALS, {
-      sql: database,
-      project: { projectId: 1, timezone: "UTC" } as Project,
-      scope: { projectId: 1, siteHost: null, bots: "exclude", filters: [], ...scope },
-      range,
-      interval: readInterval(query, range),
-      comparison: null,
-      query,
-      limit: 100,
-      asOfMs,
-      histories,
-    });
-  const following = followedHistories(database);
-  const { result } = await answer(following.histories);
-  followed += following.followed();
-  assert.deepEqual(result, (await answer(NO_HISTORIES)).result);
+  const { result } = await answerAsked(GOALS, {
+    sql: database,
+    project: { projectId: 1, timezone: "UTC" } as Project,
+    scope: { projectId: 1, siteHost: null, bots: "exclude", filters: [], ...scope },
+    range,
+    interval: readInterval(query, range),
+    comparison: null,
+    query,
+    limit: 100,
+    asOfMs,
+    histories: historiesOf(database),
+  });
   assert.deepEqual(Object.keys(result), Object.keys(GOALS.reply));
   GOALS.reply.goals!.parse(result.goals);
   return Object.fromEntries((result.goals as { slug: string }[]).map((goal) => [goal.slug, goal]));

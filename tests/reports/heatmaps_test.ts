@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { Problem } from "../../src/problem.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmap_paths.ts";
 import { createHeatmaps } from "../../src/reports/heatmaps.ts";
 import type { Report } from "../../src/reports/report.ts";
 import type { Scope } from "../../src/selection/selection.ts";
-import { createFold } from "../../src/sessions/fold.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import { answerAsked, type AskedRead } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { NO_HISTORIES } from "../support/read_histories.ts";
+import { historiesOf } from "../support/read_histories.ts";
 
 const PROJECT: Project = {
   projectId: 1,
@@ -59,8 +59,7 @@ async function ask(
   // Tests look into replies of every shape.
   // deno-lint-ignore no-explicit-any
 ): Promise<any> {
-  const read: Omit<AskedRead, "sql"> = {
-    histories: NO_HISTORIES,
+  const read: Omit<AskedRead, "sql" | "histories"> = {
     project: PROJECT,
     scope: { projectId: 1, siteHost: "example.com", bots: "exclude", filters: [], ...scope },
     range: { from: FROM, to: TO, timezone: "UTC", fromDate: null, toDate: null },
@@ -71,7 +70,7 @@ async function ask(
     asOfMs: TO.getTime(),
   };
   const { result, query: resolved } = await database.transaction((sql) =>
-    answerAsked(report, { ...read, sql })
+    answerAsked(report, { ...read, sql, histories: historiesOf(sql) })
   );
   for (const [name, schema] of Object.entries(report.reply)) schema.parse(result[name]);
   // Elements are told only where they are asked for.
@@ -141,7 +140,7 @@ const DESKTOP_SAMPLE = { visitors: 5, clicks: 9 };
 async function filled(db: Parameters<typeof openWithProjects>[0]): Promise<Database> {
   const database = await openWithProjects(db);
   await insertEvents(database, ROWS.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
-  const fold = createFold(database);
+  const fold = createProjection(database);
   await fold.catchUp(1);
   await fold.catchUp(2);
   return database;
@@ -243,7 +242,7 @@ onBothEngines("heatmaps: points, scroll depth and paths by known answers", async
     const path = "/odd";
     const clicks = odd.map(([x, y]) => click("ann", "12:00:00", [x, y, 1440], { path }));
     await insertEvents(database, clicks.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
-    await createFold(database).catchUp(1);
+    await createProjection(database).catchUp(1);
     const { points } = await heatmap({ path });
     // Off the page to the left or above it is its edge, and no page is taller than 1,310,720 px.
     assert.deepEqual(points, [
@@ -280,9 +279,6 @@ onBothEngines("heatmaps: points, scroll depth and paths by known answers", async
   });
 
   await t.step("paths with page views or clicks, most visitors first", async () => {
-    await database.query(
-      "DELETE FROM facts WHERE path_id IN (SELECT term_id FROM terms WHERE term = '/odd')",
-    );
     const status = { status: "pending" };
     const devices = { desktop: status, tablet: status, mobile: status };
     const noPage = { status: "not_a_page" };
@@ -293,6 +289,7 @@ onBothEngines("heatmaps: points, scroll depth and paths by known answers", async
     assert.deepEqual(rows, [
       { path: "/", visitors: 7, clicks: 12, devices },
       { path: "/quiet", visitors: 2, clicks: 0, devices },
+      { path: "/odd", visitors: 1, clicks: 4, devices },
       { path: "/shop/a%c", visitors: 1, clicks: 1, devices },
       // No URL has such a path.
       { path: "/shop/a\\c", visitors: 1, clicks: 1, devices: noPages },
@@ -303,7 +300,7 @@ onBothEngines("heatmaps: points, scroll depth and paths by known answers", async
     let cursor = "";
     do {
       const page = await ask(database, HEATMAP_PATHS, { cursor }, { limit: 2 });
-      assert.equal(page.rows.length, 2);
+      assert.ok(page.rows.length === 2 || page.nextCursor === null);
       paged.push(...page.rows);
       cursor = page.nextCursor;
     } while (cursor !== null);

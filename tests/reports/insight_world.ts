@@ -1,7 +1,7 @@
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { readInterval } from "../../src/selection/buckets.ts";
 import { readComparison } from "../../src/selection/comparison.ts";
 import { readFilters } from "../../src/selection/filters.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { INSIGHTS } from "../../src/reports/insights.ts";
 import { KPIS } from "../../src/reports/kpis.ts";
-import { createFold } from "../../src/sessions/fold.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import { answerAsked } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
@@ -129,7 +129,7 @@ onBothEngines("insights: a planted surge", async (t, db) => {
     `INSERT INTO goals (project_id, slug, title, definition) VALUES (1, 'buy', 'Kauf',
       '{"match":{"name":"buy","filters":[]},"value":null}')`,
   );
-  await createFold(database).catchUp(1);
+  await createProjection(database).catchUp(1);
   const { findings, tested, weeks, previous } = await ask(database, LAST_THREE);
 
   await t.step("stands on top, and everything found is part of it", () => {
@@ -272,7 +272,7 @@ onBothEngines("insights: values that come, and that go", async (_t, db) => {
       ),
   ).flat();
   await store(database, [...rows, ...social]);
-  await createFold(database).catchUp(1);
+  await createProjection(database).catchUp(1);
   const { findings } = await ask(database, LAST_THREE);
   const of = (dimension: string, value: string) =>
     findings.find((finding) =>
@@ -301,7 +301,7 @@ onBothEngines("insights: noise is no finding", async (_t, db) => {
     );
     const { project_id } = row!;
     await store(database, history(project_id, seed, 25, steady));
-    await createFold(database).catchUp(project_id);
+    await createProjection(database).catchUp(project_id);
     for (const range of [LAST_THREE, LAST_WEEK]) {
       const { findings, tested } = await ask(database, range, AS_OF, project_id);
       assert.ok(tested > 40, `${tested} tested`);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { LIVE } from "../../src/reports/live.ts";
 import { LiveFeed } from "../../src/reports/live_feed.ts";
 import { type Asked, getReport } from "../../src/reports/report_endpoint.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
-import { createFold } from "../../src/sessions/fold.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { asked, FOR_EVER_MS, isProblem, Messages } from "./live_stream.ts";
@@ -26,7 +26,7 @@ onBothEngines("live: who was there up to now", async (t, db) => {
   const database = await openWithProjects(db);
   const services = {
     reads: database,
-    fold: createFold(database),
+    projection: createProjection(database),
     segments: new SegmentCache(0),
     readTimeoutMs: 10_000,
     now: () => Date.parse(NOW),

@@ -2,18 +2,17 @@ import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { Problem } from "../../src/problem.ts";
-import { PAGES, readSecondsOnPage } from "../../src/reports/pages.ts";
+import { PAGES } from "../../src/reports/pages.ts";
 import { readFilters } from "../../src/selection/filters.ts";
-import type { BotChoice, Scope, Span } from "../../src/selection/selection.ts";
-import { createFold } from "../../src/sessions/fold.ts";
-import { isScopeKnownToHistories } from "../../src/walks/selected_histories.ts";
+import type { BotChoice, Scope } from "../../src/selection/selection.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import { rowsOf } from "../fixtures/read_case.ts";
 import { answerAsked, type AskedRead } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
-import { followedHistories, NO_HISTORIES } from "../support/read_histories.ts";
+import { historiesOf } from "../support/read_histories.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
 
@@ -39,14 +38,14 @@ function scopeOf({ filters = [], bots = "exclude" }: Asked): Scope {
   return { projectId: 1, siteHost: null, bots, filters: readFilters(query) };
 }
 
-function spanOf(day: string): Span {
+function spanOf(day: string) {
   const fromMs = Date.parse(`${day}T00:00:00Z`);
   return { fromMs, toMs: fromMs + 86_400_000 };
 }
 
-/** The report on one UTC day: the same from histories, where they hold what is asked, and from facts. */
+/** The report on one UTC day. */
 async function pagesOf(database: Database, day: string, asked: Asked = {}): Promise<Pages> {
-  await createFold(database).catchUp(1);
+  await createProjection(database).catchUp(1);
   const { limit = 100, cursor } = asked;
   const { fromMs, toMs } = spanOf(day);
   const read: Omit<AskedRead, "histories"> = {
@@ -66,11 +65,7 @@ async function pagesOf(database: Database, day: string, asked: Asked = {}): Prom
     limit,
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
   };
-  const { histories, followed } = followedHistories(database);
-  const { result } = await answerAsked(PAGES, { ...read, histories });
-  assert.equal(followed() > 0, isScopeKnownToHistories(read.scope.filters));
-  const ofFacts = await answerAsked(PAGES, { ...read, histories: NO_HISTORIES });
-  assert.deepEqual(result, ofFacts.result);
+  const { result } = await answerAsked(PAGES, { ...read, histories: historiesOf(database) });
   return result as unknown as Pages;
 }
 
@@ -288,29 +283,5 @@ onBothEngines("pages", async (t, db) => {
       pagesOf(database, day, { cursor: "x" }),
       (error) => error instanceof Problem && error.options.errors?.[0]?.field === "cursor",
     );
-  });
-
-  await t.step("sorted or looked up, the next page view is the same", async () => {
-    const terms = await database.query<{ path_id: number }>(
-      "SELECT term_id AS path_id FROM terms WHERE project_id = 1 AND term LIKE '/%'",
-    );
-    const pages = terms.map(({ path_id }) => ({ path_id, pageviews: 1 }));
-    const germans = [{ field: "country", op: "is", values: ["DE"] }];
-    let compared = 0;
-    for (const day of ["2026-03-01", "2026-03-11", "2026-03-21", "2026-04-01", "2026-05-01"]) {
-      for (const [bots, filters] of [["exclude", []], ["include", germans]] as const) {
-        const source = { sql: database, scope: scopeOf({ bots, filters }) };
-        const { fromMs, toMs } = spanOf(day);
-        const lookedUp = await readSecondsOnPage(source, { fromMs, toMs }, pages, pages.length);
-        const sorted = await readSecondsOnPage(source, { fromMs, toMs }, pages, 0);
-        assert.deepEqual(
-          [...sorted].toSorted(([a], [b]) => a - b),
-          [...lookedUp].toSorted(([a], [b]) => a - b),
-        );
-        compared += sorted.size;
-      }
-    }
-    // 2 pages, 2, 2 and 1 of Germans, 1, and 5.
-    assert.equal(compared, 13);
   });
 });

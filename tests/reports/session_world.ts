@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { EVENT_FIELDS, type Field, type Filter, propertyOf } from "../../src/selection/filters.ts";
-import { createFold } from "../../src/sessions/fold.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import type { TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 
@@ -95,7 +95,7 @@ export async function openWithHistory(
   for (let turn = 0; turn < turns; turn++) {
     const some = rows.filter((_, i) => i % turns === turn);
     await insertEvents(database, some.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
-    await createFold(database).catchUp(1);
+    await createProjection(database).catchUp(1);
   }
   return database;
 }

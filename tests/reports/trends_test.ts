@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { event, type Line, linesOf, openTrends, valuesOf } from "./trend_world.ts";
@@ -38,7 +38,7 @@ const TAGGED: readonly EventRow[] = Array.from(
 ).flat();
 
 onBothEngines("GET /v1/trends", async (t, db) => {
-  const { ask } = await openTrends(db, [...BUYS, ...TAGGED]);
+  const ask = await openTrends(db, [...BUYS, ...TAGGED]);
   const measured = async (measure: string) =>
     valuesOf((await ask({ event: "buy", measure })).series);
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
-import { FOLD_ANALYSE_EVENTS_MIN } from "../../src/limits.ts";
-import { createFold } from "../../src/sessions/fold.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import { ANALYSE_EVENTS_MIN } from "../../src/projection/projection_limits.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import { TestApp } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
@@ -11,8 +11,8 @@ import { newRow, openWithProjects } from "../support/event_rows.ts";
 const DAY = "2026-06-01";
 const FROM_MS = Date.parse(`${DAY}T00:00:00Z`);
 /** Of the project that the planner knows, and of the new one: too few to be told of. */
-const KNOWN_EVENTS = 8 * FOLD_ANALYSE_EVENTS_MIN;
-const NEW_EVENTS = 12 * FOLD_ANALYSE_EVENTS_MIN;
+const KNOWN_EVENTS = 8 * ANALYSE_EVENTS_MIN;
+const NEW_EVENTS = 12 * ANALYSE_EVENTS_MIN;
 
 /** Clicks, each of an actor and a session of its own. */
 function clicks(project_id: number, count: number): EventRow[] {
@@ -29,7 +29,7 @@ function clicks(project_id: number, count: number): EventRow[] {
 }
 
 async function store(database: Database): Promise<void> {
-  const fold = createFold(database);
+  const fold = createProjection(database);
   for (const [project, count] of [[1, KNOWN_EVENTS], [2, NEW_EVENTS]] as const) {
     await insertEvents(database, clicks(project, count));
     await fold.catchUp(project);

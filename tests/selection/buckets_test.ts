@@ -5,8 +5,6 @@ import { Problem } from "../../src/problem.ts";
 import {
   bucketsOf,
   type Interval,
-  nextPeriod,
-  periodStart,
   readInterval,
   shownBucket,
   wholePeriods,
@@ -225,21 +223,6 @@ Deno.test("readInterval: what is asked for is taken, if it is an interval of the
     assert.throws(() => read(interval), problem("invalid_parameter", "interval"));
   }
   assert.throws(() => read("hour", false), problem("invalid_parameter", "interval"));
-});
-
-Deno.test("periodStart, nextPeriod: the bounds of the period that holds an instant", () => {
-  const bounds = (at: string, interval: "day" | "week" | "month", timezone: string) => [
-    iso(periodStart(Date.parse(at), interval, timezone)),
-    iso(nextPeriod(Date.parse(at), interval, timezone)),
-  ];
-  const october = ["2026-09-30T22:00:00.000Z", "2026-10-31T23:00:00.000Z"];
-  assert.deepEqual(bounds("2026-10-25T12:00:00Z", "month", "Europe/Berlin"), october);
-  assert.deepEqual(bounds(october[0]!, "month", "Europe/Berlin"), october);
-  assert.equal(bounds(october[1]!, "month", "Europe/Berlin")[0], october[1]);
-  const week = ["2026-10-18T22:00:00.000Z", "2026-10-25T23:00:00.000Z"];
-  assert.deepEqual(bounds("2026-10-25T22:59:59.999Z", "week", "Europe/Berlin"), week);
-  const leapDay = ["2024-02-29T00:00:00.000Z", "2024-03-01T00:00:00.000Z"];
-  assert.deepEqual(bounds("2024-02-29T23:59:59.999Z", "day", "UTC"), leapDay);
 });
 
 Deno.test("wholePeriods: the range is widened, and more periods follow on request", () => {

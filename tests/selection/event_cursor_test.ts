@@ -29,9 +29,10 @@ const refused = (field: string) => (error: unknown) => {
 Deno.test("page cursor: it comes back as it was encoded, in characters that a URL keeps", () => {
   fc.assert(
     fc.property(instant, fc.uuid(), fc.constantFrom(null, "10:20:12"), (at, eventId, snapshot) => {
-      const text = encodePageCursor({ at, eventId, snapshot });
+      const tail = snapshot === null ? null : { snapshot, journalId: 2 ** 40, eventId };
+      const text = encodePageCursor({ at, eventId, tail });
       assert.match(text, /^[\w-]+$/);
-      assert.deepEqual(readPageCursor(query("cursor", text)), { at, eventId, snapshot });
+      assert.deepEqual(readPageCursor(query("cursor", text)), { at, eventId, tail });
     }),
   );
 });
@@ -71,7 +72,7 @@ Deno.test("cursors: absent or empty is null", () => {
 
 Deno.test("cursors: one is not taken for the other", () => {
   const at = "2026-01-01T00:00:00.000Z";
-  const page = encodePageCursor({ at, eventId: crypto.randomUUID(), snapshot: null });
+  const page = encodePageCursor({ at, eventId: crypto.randomUUID(), tail: null });
   const tail = encodeTailCursor({ at, snapshot: "1:2:" });
   assert.throws(() => readPageCursor(query("cursor", tail)), refused("cursor"));
   assert.throws(() => readTail(query("after", page)), refused("after"));
@@ -88,7 +89,7 @@ Deno.test("tail cursor: snapshots that PostgreSQL would refuse are refused befor
 
 Deno.test("cursors: times that PostgreSQL cannot read are refused", () => {
   for (const at of ["0000-01-01T00:00:00.000Z", "2026-13-01T00:00:00Z", "2026-01-01", ""]) {
-    const cursor = encodePageCursor({ at, eventId: crypto.randomUUID(), snapshot: null });
+    const cursor = encodePageCursor({ at, eventId: crypto.randomUUID(), tail: null });
     assert.throws(() => readPageCursor(query("cursor", cursor)), refused("cursor"), at);
     const after = encodeTailCursor({ at, snapshot: "1:2:" });
     assert.throws(() => readTail(query("after", after)), refused("after"), at);

@@ -2,9 +2,11 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
-import type { Database, Row } from "../../src/db/sql.ts";
+import type { Database, Sql } from "../../src/db/sql.ts";
+import { lookUpIds } from "../../src/histories/event_ids.ts";
+import { SegmentCache } from "../../src/histories/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import {
   EVENT_FIELDS,
   type Field,
@@ -15,21 +17,28 @@ import {
 } from "../../src/selection/filters.ts";
 import {
   type BotChoice,
-  factConditions,
-  factValue,
+  matchFilters,
   type Scope,
-  sessionConditions,
   type SessionDimension,
   sessionValue,
+  type Span,
 } from "../../src/selection/selection.ts";
-import { SqlParams } from "../../src/selection/sql_params.ts";
-import { createFold } from "../../src/sessions/fold.ts";
+import { withoutTechnical } from "../../src/selection/technical.ts";
+import { createProjection } from "../../src/projection/projection.ts";
+import { readKpis } from "../../src/reports/kpis.ts";
+import { eventTest } from "../../src/walks/event_tests.ts";
+import { loadMarkedHistories } from "../../src/walks/marked_histories.ts";
+import type { Read } from "../../src/walks/read.ts";
+import { selectHistories, walkSelectedStretches } from "../../src/walks/selected_histories.ts";
+import { sessionValue as valueOfSession } from "../reference/filters.ts";
+import { type Fact, historyOf, type Session } from "../reference/world.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow } from "../support/event_rows.ts";
 
 const START_MS = Date.parse("2026-03-01T00:00:00Z");
 const MINUTE_MS = 60_000;
 const SITE_HOST = "www.shop.test";
+const SITE_URL = `https://${SITE_HOST}/`;
 
 const PROPERTIES = [
   null,
@@ -119,12 +128,12 @@ const bots = fc.constantFrom<BotChoice>("exclude", "include", "only");
 
 type Value = string | number | boolean | null;
 
-/** An event with what the fold made of it, and the values of its fields as they are meant. */
+/** An event, its session, and the values of its fields as they are meant. */
 interface Known {
   readonly eventId: string;
   readonly atMs: number;
   readonly isBot: boolean;
-  readonly session: number | null;
+  readonly session: Session | null;
   readonly referrer: string | null;
   readonly values: ReadonlyMap<Field, Value>;
 }
@@ -147,34 +156,22 @@ function propertyOf(row: EventRow, key: string): Value {
 
 const DEVICES: Record<string, string> = { d: "desktop", m: "mobile", t: "tablet", o: "other" };
 
-async function known(database: Database, rows: readonly EventRow[]): Promise<Known[]> {
-  const folded = await database.query<Row & { event_id: string; session_id: number | null }>(
-    `SELECT f.event_id, f.session_id, u.value AS user_id, r.*, en.term AS entry, ex.term AS exit
-    FROM facts f
-    LEFT JOIN identities u ON u.project_id = 1 AND u.identity_id = f.actor_id AND u.kind = 'u'
-    LEFT JOIN sessions s ON s.project_id = 1 AND s.session_id = f.session_id
-    LEFT JOIN traffic r ON r.project_id = 1 AND r.traffic_id = s.traffic_id
-    LEFT JOIN terms en ON en.project_id = 1 AND en.term_id = s.entry_path_id
-    LEFT JOIN terms ex ON ex.project_id = 1 AND ex.term_id = s.exit_path_id
-    WHERE f.project_id = 1`,
-  );
-  const byId = new Map(folded.map((row) => [row.event_id, row]));
-  assert.equal(byId.size, rows.length);
-  return rows.map((row) => {
-    const of = byId.get(row.event_id)!;
-    const values = new Map<Field, Value>(fields.map((field) => {
-      if (field.startsWith("properties.")) return [field, propertyOf(row, field.slice(11))];
-      if (field === "entryPath") return [field, of.entry as string | null];
-      if (field === "exitPath") return [field, of.exit as string | null];
-      if (isSessionField(field)) return [field, of[field] as string | null];
-      if (field === "userId") return [field, of.user_id as string | null];
-      if (field === "device") return [field, DEVICES[row.device ?? ""] ?? null];
-      if (field === "referrer") return [field, hostOfReferrer(row.referrer, row.host)];
-      return [field, row[field as "name" | "path"]];
-    }));
-    const { event_id: eventId, referrer } = row;
-    const atMs = Date.parse(row.occurred_at);
-    return { eventId, atMs, isBot: row.bot === true, session: of.session_id, referrer, values };
+/** The values of a session's fields, of its actor, and of what the event itself tells. */
+function valueOf({ row, session, user }: Fact, field: Field): Value {
+  if (field.startsWith("properties.")) return propertyOf(row, field.slice(11));
+  if (isSessionField(field)) return session === null ? null : valueOfSession(session, field);
+  if (field === "userId") return user;
+  if (field === "device") return DEVICES[row.device ?? ""] ?? null;
+  if (field === "referrer") return hostOfReferrer(row.referrer, row.host);
+  return row[field as "name" | "path"];
+}
+
+function known(events: readonly EventRow[]): Known[] {
+  const project = { timezone: "UTC", siteUrl: SITE_URL };
+  return historyOf({ project, events, asOfMs: 0 }).facts.map((fact) => {
+    const { row: { event_id: eventId, referrer, bot }, atMs, session } = fact;
+    const values = new Map(fields.map((field) => [field, valueOf(fact, field)]));
+    return { eventId, atMs, isBot: bot === true, session, referrer, values };
   });
 }
 
@@ -213,13 +210,16 @@ function holds(event: Known, { field, op, values }: Filter): boolean {
 const byBots = (choice: BotChoice, { isBot }: Known) =>
   choice === "include" || isBot === (choice === "only");
 
-async function fold(database: Database, rows: readonly EventRow[]): Promise<Known[]> {
-  await database.script(
-    "TRUNCATE events, facts, sessions, actors, identities, terms, contexts, traffic, fold_marks, fold_projects",
+/** Stores and projects rows as those of a new project. */
+async function storedProject(database: Database, rows: readonly EventRow[]): Promise<number> {
+  const [project] = await database.query<{ project_id: number }>(
+    "INSERT INTO projects (public_id, name, site_url) VALUES ($1::text, 'One', $2::text) RETURNING project_id",
+    [`prj_${crypto.randomUUID()}`, SITE_URL],
   );
-  await insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
-  await createFold(database).catchUp(1);
-  return await known(database, rows);
+  const { project_id } = project!;
+  await insertEvents(database, rows.map((row) => ({ ...row, project_id })));
+  await createProjection(database).catchUp(project_id);
+  return project_id;
 }
 
 const history = fc.uniqueArray(event, {
@@ -227,19 +227,51 @@ const history = fc.uniqueArray(event, {
   maxLength: 80,
   selector: ({ event_id }) => event_id,
 });
-const scopeOf = (filters: readonly Filter[], bots: BotChoice): Scope => {
-  return { projectId: 1, siteHost: SITE_HOST, bots, filters };
+const scopeOf = (projectId: number, filters: readonly Filter[], bots: BotChoice): Scope => {
+  return { projectId, siteHost: SITE_HOST, bots, filters };
 };
 const bounds = fc.constantFrom<[number, number]>([0, 801], [200, 500], [5, 10]);
 
-onBothEngines("selection: SQL finds what each filter means", async (t, db) => {
+const historiesIn = (sql: Sql, scope: Scope): Read["histories"] => {
+  const cache = new SegmentCache(1_000_000);
+  return (span, filters) => loadMarkedHistories(sql, cache, scope, span, filters);
+};
+
+/** The ids of the events of a name (null: any) that a scan selects, in their order. */
+async function selectedIn(
+  sql: Sql,
+  scope: Scope,
+  span: Span,
+  name: string | null,
+): Promise<string[]> {
+  const filters = matchFilters({ name, filters: [] });
+  const source = { sql, scope, histories: historiesIn(sql, scope) };
+  const selected = await selectHistories(source, span, { filters });
+  const { eventFilters, histories } = selected;
+  const counting = withoutTechnical([...filters, ...eventFilters]);
+  const test = await eventTest(sql, scope, scope.bots, counting, histories.bits);
+  const segmentIds: number[] = [];
+  const places: number[] = [];
+  await walkSelectedStretches(sql, selected, (actor, segment, start, end) => {
+    const { segmentId, fromMs, times, names, paths, contexts, marks } = segment;
+    for (let at = start; at < end; at++) {
+      const ms = fromMs + times[at]!;
+      if (ms < span.fromMs || ms >= span.toMs) continue;
+      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
+      segmentIds.push(segmentId);
+      places.push(at);
+    }
+  });
+  const hex = (await lookUpIds(sql, scope.projectId, segmentIds, places)).toHex();
+  return (hex.match(/.{32}/g) ?? [])
+    .map((id) => id.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")).sort();
+}
+
+onBothEngines("selection: a scan finds what each filter means", async (t, db) => {
   const database = await db.open();
   await migrate(database, MIGRATIONS);
-  await database.script(
-    `INSERT INTO projects (public_id, name, site_url) VALUES ('prj_one', 'One', 'https://${SITE_HOST}/')`,
-  );
 
-  await t.step("facts and sessions, whatever the filters", async () => {
+  await t.step("events and sessions, whatever the filters", async () => {
     let [some, all] = [0, 0];
     const questions = fc.array(
       fc.tuple(fc.array(filter, { maxLength: 3 }), bots, bounds, fc.constantFrom("signup", null)),
@@ -247,48 +279,32 @@ onBothEngines("selection: SQL finds what each filter means", async (t, db) => {
     );
     await fc.assert(
       fc.asyncProperty(history, questions, async (rows, questions) => {
-        const events = await fold(database, rows);
+        const projectId = await storedProject(database, rows);
+        const events = known(rows);
         for (const [filters, choice, [from, to], name] of questions) {
           const span = { fromMs: START_MS + from * MINUTE_MS, toMs: START_MS + to * MINUTE_MS };
-          const scope = scopeOf(filters, choice);
+          const scope = scopeOf(projectId, filters, choice);
           const inSpan = (ms: number) => ms >= span.fromMs && ms < span.toMs;
           const told = JSON.stringify({ filters, choice, from, to, name });
 
-          const facts = new SqlParams();
-          const where = factConditions(facts, scope, span, { name, filters: [] });
-          const found = await database.query(
-            `SELECT f.event_id FROM facts f WHERE ${where} ORDER BY f.event_id`,
-            facts.values,
-          );
+          const found = await selectedIn(database, scope, span, name);
           const selected = events.filter((one) =>
             byBots(choice, one) && filters.every((filter) => holds(one, filter))
           );
           const expected = selected.filter((one) =>
             inSpan(one.atMs) && (name === null || one.values.get("name") === name)
           ).map(({ eventId }) => eventId).sort();
-          assert.deepEqual(found.map(({ event_id }) => event_id), expected, told);
+          assert.deepEqual(found, expected, told);
           all++;
           if (expected.length > 0 && expected.length < rows.length / 2) some++;
 
-          const sessions = new SqlParams();
-          const counted = await database.query(
-            `SELECT s.session_id FROM sessions s WHERE ${
-              sessionConditions(sessions, scope, span)
-            } ORDER BY s.session_id`,
-            sessions.values,
-          );
-          const starts = Map.groupBy(events, ({ session }) => session);
           const meant = new Set(
-            selected.map(({ session }) => session).filter((session) =>
-              session !== null &&
-              inSpan(Math.min(...starts.get(session)!.map(({ atMs }) => atMs)))
-            ),
+            selected.map(({ session }) => session)
+              .filter((session) => session !== null && inSpan(session.startMs)),
           );
-          assert.deepEqual(
-            counted.map(({ session_id }) => session_id),
-            [...meant].sort((a, b) => a! - b!),
-            told,
-          );
+          const source = { sql: database, scope, histories: historiesIn(database, scope) };
+          const { totals } = await readKpis(source, [span]);
+          assert.equal(totals.sessions, meant.size, told);
         }
       }),
       { numRuns: 12, endOnFailure: true },
@@ -296,25 +312,10 @@ onBothEngines("selection: SQL finds what each filter means", async (t, db) => {
     assert.ok(some > all / 10, `${some} of ${all} select a part`);
   });
 
-  await t.step("values of fields, at facts and of sessions", async () => {
+  await t.step("values of fields of sessions", async () => {
     const rows = fc.sample(history, { numRuns: 1, seed: 7 })[0]!;
-    const events = await fold(database, rows);
-    for (const field of fields) {
-      const params = new SqlParams();
-      const { joins, value } = factValue(params, scopeOf([], "include"), field);
-      const found = await database.query<{ event_id: string; value: string | null }>(
-        `SELECT f.event_id, ${value} AS value FROM facts f ${joins}
-        WHERE ${factConditions(params, scopeOf([], "include"), null)}`,
-        params.values,
-      );
-      const expected = events.map(({ eventId, values }) => [eventId, values.get(field) ?? null]);
-      const shown = (one: unknown) => one === null ? null : String(one);
-      assert.deepEqual(
-        new Map(found.map((row) => [row.event_id, row.value])),
-        new Map(expected.map(([id, one]) => [id, shown(one)])),
-        field,
-      );
-    }
+    const projectId = await storedProject(database, rows);
+    const events = known(rows);
     const dimensions: SessionDimension[] = [
       ...SESSION_FIELDS,
       ...[
@@ -332,9 +333,9 @@ onBothEngines("selection: SQL finds what each filter means", async (t, db) => {
     for (const field of dimensions) {
       const { joins, value } = sessionValue(field);
       const found = await database.query<{ first: string; value: string | null }>(
-        `SELECT (SELECT f.event_id FROM facts f WHERE f.session_id = s.session_id
-          ORDER BY f.name_id <> 1, f.tick LIMIT 1) AS first, ${value} AS value
-        FROM sessions s ${joins} WHERE s.project_id = 1`,
+        `SELECT s.entry_id::text AS first, ${value} AS value FROM sessions s ${joins}
+        WHERE s.project_id = $1::int`,
+        [projectId],
       );
       assert.ok(found.length > 5);
       for (const { first, value } of found) {

@@ -1,7 +1,8 @@
 import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
-import type { Database } from "../../src/db/sql.ts";
-import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/ingest/event_row.ts";
+import type { Database, Row, Sql } from "../../src/db/sql.ts";
+import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
+import { journalEvents, type JournalRow } from "../../src/store/journal_block.ts";
 import type { TestDatabase } from "./databases.ts";
 
 /** A migrated database with two projects, numbered 1 and 2. */
@@ -33,10 +34,15 @@ export function newRow(members: Partial<EventRow> = {}): EventRow {
   };
 }
 
-/** Names of the stored events by id. */
-export async function storedNames(database: Database): Promise<Map<string, string>> {
-  const rows = await database.query<{ event_id: string; name: string }>(
-    "SELECT event_id, name FROM events",
+/** Every event that is stored, from the journal. */
+export async function storedRows(sql: Sql): Promise<EventRow[]> {
+  const rows = await sql.query<JournalRow & Row>(
+    "SELECT project_id, block, known_ids FROM journal ORDER BY journal_id",
   );
-  return new Map(rows.map((row) => [row.event_id, row.name]));
+  return rows.flatMap(journalEvents);
+}
+
+/** Names of the stored events by id. */
+export async function storedNames(sql: Sql): Promise<Map<string, string>> {
+  return new Map((await storedRows(sql)).map((row) => [row.event_id, row.name]));
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../src/db/sql.ts";
+import { storedRows } from "./event_rows.ts";
 import { API_KEY, BODY_MARK, pause, within } from "./server_process.ts";
 
 export interface SentEvent {
@@ -134,26 +135,19 @@ export class Load implements AsyncDisposable {
   }
 }
 
-interface StoredRow extends Record<string, unknown> {
-  readonly event_id: string;
-  readonly name: string;
-  readonly properties: SentEvent["properties"];
-}
-
 /**
  * Every acknowledged event is stored, once and as it was sent; nothing else is, except what was
  * sent without an answer. @returns the number of stored events
  */
 export async function assertStored(sql: Sql, load: Load): Promise<number> {
   assert.deepEqual(load.surprises, []);
-  const rows = await sql.query<StoredRow>("SELECT event_id, name, properties FROM events");
   const stored = new Set<string>();
-  for (const row of rows) {
+  for (const row of await storedRows(sql)) {
     assert(!stored.has(row.event_id), `${row.event_id} is stored twice`);
     stored.add(row.event_id);
     const sent = load.sent.get(row.event_id);
     assert(sent !== undefined, `${row.event_id} was never sent`);
-    assert.deepEqual({ name: row.name, properties: row.properties }, {
+    assert.deepEqual({ name: row.name, properties: JSON.parse(row.properties ?? "") }, {
       name: sent.name,
       properties: sent.properties,
     });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { Database, Sql } from "../../src/db/sql.ts";
+import type { Sql } from "../../src/db/sql.ts";
 import { lookUpIds } from "../../src/histories/event_ids.ts";
 import { BOT_BIT, nameBit } from "../../src/histories/loaded_segment.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import {
   EVENT_FIELDS,
   type EventMatch,
@@ -13,28 +13,18 @@ import {
   type FilterValue,
   SESSION_FIELDS,
 } from "../../src/selection/filters.ts";
-import {
-  type BotChoice,
-  factConditions,
-  matchFilters,
-  type Scope,
-} from "../../src/selection/selection.ts";
-import { SqlParams } from "../../src/selection/sql_params.ts";
-import { createFold } from "../../src/sessions/fold.ts";
-import {
-  EventTest,
-  eventTest,
-  eventTests,
-  isHeldByHistories,
-  isKnownToHistories,
-} from "../../src/walks/event_tests.ts";
+import { type BotChoice, matchFilters, type Scope } from "../../src/selection/selection.ts";
+import { createProjection } from "../../src/projection/projection.ts";
+import { EventTest, eventTest, eventTests } from "../../src/walks/event_tests.ts";
+import { isMarked, MarkBits } from "../../src/walks/mark_bits.ts";
 import type { MarkedHistories } from "../../src/walks/marked_histories.ts";
+import { type Filter as ReferenceFilter, holds, passesBots } from "../reference/filters.ts";
+import { historyOf, type World } from "../reference/world.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { historiesOf } from "../support/read_histories.ts";
+import { historiesOf, segmentsOf } from "../support/read_histories.ts";
 
-const ALL: readonly Field[] = [...EVENT_FIELDS, ...SESSION_FIELDS, "properties.plan"];
-const HELD = ALL.filter(isHeldByHistories);
+const HELD: readonly Field[] = EVENT_FIELDS.filter((field) => !isMarked(field));
 /** Keys as they come, and some that every object of JavaScript seems to have. */
 const KEYS = ["plan", 'a "b"', "__proto__", "constructor"] as const;
 const PROPERTIES = KEYS.map((key): Field => `properties.${key}`);
@@ -145,8 +135,10 @@ interface Told {
 /** All events of histories. */
 async function toldBy(
   sql: Sql,
-  { projectId, segments, actorOf }: MarkedHistories,
+  histories: MarkedHistories,
 ): Promise<Told[]> {
+  const { projectId, actorOf } = histories;
+  const segments = await segmentsOf(histories);
   const told: Told[] = [];
   for (const { segmentId, identities, starts, names, paths, contexts, marks } of segments) {
     const places = Array.from(names, (_, at) => at);
@@ -170,32 +162,22 @@ async function toldBy(
 const idsOf = (told: readonly Told[]) => told.map(({ eventId }) => eventId).sort();
 const EVER = { fromMs: 0, toMs: Date.parse("2100-01-01T00:00:00Z") };
 
-/** The events that SQL selects among the facts. */
-async function selected(database: Database, scope: Scope, only?: EventMatch): Promise<string[]> {
-  const params = new SqlParams();
-  const where = factConditions(params, scope, null, only);
-  const found = await database.query<{ event_id: string }>(
-    `SELECT f.event_id FROM facts f WHERE ${where} ORDER BY 1`,
-    params.values,
-  );
-  return found.map(({ event_id }) => event_id.replaceAll("-", ""));
+/** The events that the reference selects. */
+function selected({ bots, filters }: Scope, world: World, only?: EventMatch): string[] {
+  const all = [...only === undefined ? [] : matchFilters(only), ...filters] as ReferenceFilter[];
+  return historyOf(world).facts
+    .filter((fact) => passesBots(fact, bots) && all.every((one) => holds(fact, one, world)))
+    .map(({ row }) => row.event_id.replaceAll("-", "")).sort();
 }
 
-Deno.test("event tests: histories hold what an event's own numbers tell", () => {
+Deno.test("event tests: marks tell what the columns of all reads do not", () => {
   assert.deepEqual(HELD, [
     ...["name", "path", "host", "country", "region", "city", "browser", "os", "device", "userId"],
   ]);
-  const of = (...fields: Field[]) =>
-    isKnownToHistories(fields.map((field) => ({ field, op: "exists", values: [] })));
-  assert.equal(of(), true);
-  assert.equal(of("path", "userId"), true);
-  assert.equal(of("path", "properties.path", "title", "referrer"), true);
-  for (const field of ["channel", "properties.x"] as const) {
-    assert.equal(of("path", field), false, field);
-  }
+  assert.ok([...SESSION_FIELDS, "properties.plan" as const].every(isMarked));
 });
 
-onBothEngines("event tests: what passes is what SQL selects", async (_t, db) => {
+onBothEngines("event tests: what passes is what the reference selects", async (_t, db) => {
   const database = await openWithProjects(db);
   const [events] = fc.sample(rows, { numRuns: 1 });
   const other = newRow({
@@ -205,14 +187,15 @@ onBothEngines("event tests: what passes is what SQL selects", async (_t, db) => 
     path: "/a",
     properties: '{"plan":"pro"}',
   });
-  const fold = createFold(database);
+  const projection = createProjection(database);
   // Of what comes later there are segments of its own.
   await insertEvents(database, [...events!.slice(0, 40), other]);
-  await fold.catchUp(2);
-  await fold.catchUp(1);
+  await projection.catchUp(2);
+  await projection.catchUp(1);
   await insertEvents(database, events!.slice(40));
-  await fold.catchUp(1);
+  await projection.catchUp(1);
 
+  const world: World = { project: { timezone: "UTC", siteUrl: null }, events: events!, asOfMs: 0 };
   const load = historiesOf(database);
   let passed = 0;
   let marked = 0;
@@ -220,7 +203,7 @@ onBothEngines("event tests: what passes is what SQL selects", async (_t, db) => 
     const scope: Scope = { projectId: 1, siteHost: null, bots, filters };
     const marking = [...filters, ...match.filters];
     const histories = await load(EVER, marking);
-    assert.ok(histories !== null && histories.segments.length > 1);
+    assert.ok((await segmentsOf(histories)).length > 1);
     const told = await toldBy(database, histories);
     assert.equal(told.length, new Set(events!.map((row) => row.event_id)).size);
     const passing = (test: EventTest) =>
@@ -229,7 +212,7 @@ onBothEngines("event tests: what passes is what SQL selects", async (_t, db) => 
       );
     const test = await eventTest(database, scope, bots, filters, histories.bits);
     const ids = idsOf(passing(test));
-    assert.deepEqual(ids, await selected(database, scope));
+    assert.deepEqual(ids, selected(scope, world));
     passed += ids.length;
     if (test.marks !== 0 && ids.length > 0 && ids.length < told.length) marked++;
 
@@ -243,7 +226,7 @@ onBothEngines("event tests: what passes is what SQL selects", async (_t, db) => 
       assert.equal(matched!.passes(name, path, context, actor, mark), isNamed && beyond);
       if (matched!.isOfName && bots === "include") assert.equal(beyond, true);
     }
-    assert.deepEqual(idsOf(passing(both!)), await selected(database, scope, match));
+    assert.deepEqual(idsOf(passing(both!)), selected(scope, world, match));
   });
   await fc.assert(asked, { numRuns: 100 });
   assert.ok(passed > 0);
@@ -251,23 +234,30 @@ onBothEngines("event tests: what passes is what SQL selects", async (_t, db) => 
 });
 
 onBothEngines(
-  "event tests: of a project without events, and of fields that histories lack",
+  "event tests: of a project without events, and of fields that nothing is marked by",
   async (_t, db) => {
     const database = await openWithProjects(db);
     const scope = { projectId: 1, siteHost: null };
     const onPath: Filter = { field: "path", op: "is", values: ["/a"] };
-    const nothing = await eventTest(database, scope, "exclude", [onPath], new Map());
+    const nothing = await eventTest(database, scope, "exclude", [onPath], new MarkBits([]));
     assert.equal(nothing.termMax, 0);
     assert.equal(nothing.passes(0, 0, 0, 0, 0), false);
     for (
       const [field, refusal] of [
         ["title", /not marked/],
-        ["properties.x", /do not hold/],
+        ["channel", /not marked/],
+        ["properties.x", /not marked/],
         ["properties.plan", /not marked/],
       ] as const
     ) {
       await assert.rejects(
-        eventTest(database, scope, "exclude", [{ field, op: "exists", values: [] }], new Map()),
+        eventTest(
+          database,
+          scope,
+          "exclude",
+          [{ field, op: "exists", values: [] }],
+          new MarkBits([]),
+        ),
         refusal,
       );
     }

@@ -1,31 +1,22 @@
 import assert from "node:assert/strict";
-import type { Database } from "../../src/db/sql.ts";
-import type { PropertyColumn } from "../../src/histories/property_columns.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
+import type { Database, Sql } from "../../src/db/sql.ts";
+import type { HistoryPart } from "../../src/histories/histories.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import {
-  HISTORY_PROPERTIES_BYTES_MAX,
-  PROPERTY_COMPARED_LENGTH_MAX,
-  PROPERTY_MARKS_MAX,
-} from "../../src/limits.ts";
 import type { Filter } from "../../src/selection/filters.ts";
 import type { Span } from "../../src/selection/selection.ts";
-import { createFold } from "../../src/sessions/fold.ts";
-import {
-  loadMarkedHistories,
-  type MarkedHistories,
-  wantedMarks,
-} from "../../src/walks/marked_histories.ts";
+import { createProjection } from "../../src/projection/projection.ts";
+import { eventTest } from "../../src/walks/event_tests.ts";
+import { WORD_BITS } from "../../src/walks/mark_bits.ts";
+import type { MarkedHistories } from "../../src/walks/marked_histories.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { historiesOf } from "../support/read_histories.ts";
+import { historiesOf, segmentsOf } from "../support/read_histories.ts";
 
 const FROM_MS = Date.parse("2026-03-02T00:00:00Z");
 const SCOPE = { projectId: 1, siteHost: null };
 const EVER: Span = { fromMs: FROM_MS, toMs: FROM_MS + 86_400_000 };
 const EVENTS = 40;
 const ON_PATH: Filter = { field: "path", op: "is", values: ["/a"] };
-const ON_POINTER: Filter = { field: "properties.x", op: "exists", values: [] };
 
 /** The `at`th event of one actor. */
 function step(at: number, properties: Record<string, unknown> | null) {
@@ -41,7 +32,7 @@ async function openWithPlaces(db: TestDatabase): Promise<Database> {
   const database = await openWithProjects(db);
   const rows = Array.from({ length: EVENTS }, (_, at) => step(at, at % 5 === 4 ? null : { n: at }));
   await insertEvents(database, rows.sort((a, b) => a.event_id < b.event_id ? -1 : 1));
-  await createFold(database).catchUp(1);
+  await createProjection(database).catchUp(1);
   return database;
 }
 
@@ -59,10 +50,16 @@ function filtersOf(count: number): { filter: Filter; passes: (at: number) => boo
       });
 }
 
-/** The places of the only segment whose events have all of these bits. */
-function placesWith({ segments }: MarkedHistories, wanted: number): number[] {
-  assert.equal(segments.length, 1);
-  return [...segments[0]!.marks].flatMap((mark, at) => (mark & wanted) === wanted ? [at] : []);
+/** The places of the only segment whose events pass all of these filters. */
+async function placesWith(
+  sql: Sql,
+  histories: MarkedHistories,
+  filters: readonly Filter[],
+): Promise<number[]> {
+  const test = await eventTest(sql, SCOPE, "include", filters, histories.bits);
+  const [segment, ...others] = await segmentsOf(histories);
+  assert.equal(others.length, 0);
+  return [...segment!.marks].flatMap((mark, at) => test.passes(1, 0, 0, 0, mark) ? [at] : []);
 }
 
 const placesThat = (passes: (at: number) => boolean) =>
@@ -73,99 +70,67 @@ onBothEngines("marked histories: a bit for each filter, however many there are",
   const histories = historiesOf(database);
   const load = (filters: readonly Filter[]) => histories(EVER, filters);
 
-  for (const count of [1, 8, 9, 16, 17, PROPERTY_MARKS_MAX, 2]) {
+  for (const count of [1, 8, 9, 16, 17, WORD_BITS, WORD_BITS + 1, 2 * WORD_BITS + 1, 2]) {
     await t.step(`${count}`, async () => {
       const asked = filtersOf(count);
       const filters = asked.map(({ filter }) => filter);
       // What is asked twice has one bit, and what marks do not tell has none.
-      const histories = await load([ON_PATH, ...filters, ...filters, ON_POINTER]);
-      assert.ok(histories !== null);
-      assert.equal(histories.bits.size, count);
+      const histories = await load([ON_PATH, ...filters, ...filters]);
+      assert.equal(histories.bits.count, count);
+      assert.equal(histories.bits.isWide, count > WORD_BITS);
       for (const { filter, passes } of asked) {
-        const wanted = wantedMarks(histories.bits, [ON_PATH, filter, ON_POINTER]);
-        assert.notEqual(wanted, 0);
-        assert.deepEqual(placesWith(histories, wanted), placesThat(passes), JSON.stringify(filter));
+        const places = await placesWith(database, histories, [filter]);
+        assert.deepEqual(places, placesThat(passes), JSON.stringify(filter));
       }
       assert.deepEqual(
-        placesWith(histories, wantedMarks(histories.bits, filters)),
+        await placesWith(database, histories, filters),
         placesThat((at) => asked.every(({ passes }) => passes(at))),
       );
     });
   }
 
-  await t.step("one too many", async () => {
-    const filters = filtersOf(PROPERTY_MARKS_MAX + 1).map(({ filter }) => filter);
-    assert.equal(await load(filters), null);
-  });
-
   await t.step("what is kept of a read is not the next one's", async () => {
     const [{ filter } = assert.fail()] = filtersOf(1);
-    const unmarked = await load([ON_PATH, ON_POINTER]);
-    assert.ok(unmarked !== null);
-    assert.equal(wantedMarks(unmarked.bits, [ON_PATH, ON_POINTER]), 0);
-    assert.throws(() => wantedMarks(unmarked.bits, [filter]), /not marked/);
+    const unmarked = await load([ON_PATH]);
+    assert.throws(() => unmarked.bits.wanted([filter]), /not marked/);
     const marked = await load([filter]);
-    assert.ok(marked !== null);
     // The same condition on another property is another filter.
     const other: Filter = { ...filter, field: "properties.m" };
-    assert.throws(() => wantedMarks(marked.bits, [other]), /not marked/);
+    assert.throws(() => marked.bits.wanted([other]), /not marked/);
     const both = await load([filter, other]);
-    assert.ok(both !== null);
-    assert.equal(placesWith(both, wantedMarks(both.bits, [other])).length, EVENTS);
-    assert.equal(placesWith(both, wantedMarks(both.bits, [filter])).length, EVENTS - 1);
+    assert.equal((await placesWith(database, both, [other])).length, EVENTS);
+    assert.equal((await placesWith(database, both, [filter])).length, EVENTS - 1);
   });
 });
 
-onBothEngines("marked histories: the properties of the histories", async (_t, db) => {
+onBothEngines("marked histories: the lazy columns that are asked for", async (_t, db) => {
   const database = await openWithPlaces(db);
   const load = historiesOf(database);
-  for (const { filters } of [{ filters: [] }, { filters: [filtersOf(1)[0]!.filter] }]) {
-    const histories = await load(EVER, filters);
-    assert.ok(histories !== null);
-    const columns = await histories.property("n");
-    const { places, codes, values } = columns?.get(histories.segments[0]!) ?? assert.fail();
+  for (const filters of [[], [filtersOf(1)[0]!.filter]]) {
+    const histories = await load(EVER, filters, [{ property: "n" }]);
+    const [segment] = await segmentsOf(histories);
+    const { places, codes, values } = segment!.property("n");
     const told = [...places].map((place, i) => [place, values[codes[i]!]]);
     assert.deepEqual(told, placesThat((at) => at % 5 !== 4).map((at) => [at, String(at)]));
-    assert.equal(await histories.property("x"), null, "it stands in a column of the events");
+    assert.throws(() => segment!.property("m"), /did not ask/);
+    assert.throws(() => segment!.ids("title"), /did not ask/);
   }
 });
 
-onBothEngines("marked histories: what is too long is left to the facts", async (t, db) => {
-  const database = await openWithPlaces(db);
-  const [{ filter } = assert.fail()] = filtersOf(1);
-
-  await t.step("the values of a property, together", async () => {
-    const cache = new SegmentCache(1_000_000);
-    const { segments } = await loadMarkedHistories(database, cache, SCOPE, EVER, []) ??
-      assert.fail();
-    const keep = (length: number) => {
-      const column: PropertyColumn = {
-        places: Uint32Array.of(3),
-        codes: Uint32Array.of(0),
-        values: [JSON.stringify("a".repeat(length - 2))],
-        isPartial: false,
-        bytes: 0,
-      };
-      cache.properties.set(`${segments[0]!.segmentId} n`, column);
-    };
-    const long: Filter = { field: "properties.n", op: "starts_with", values: ["aaa"] };
-    const load = () => loadMarkedHistories(database, cache, SCOPE, EVER, [long]);
-    keep(PROPERTY_COMPARED_LENGTH_MAX + 1);
-    assert.equal(await load(), null);
-    keep(PROPERTY_COMPARED_LENGTH_MAX);
-    const marked = await load() ?? assert.fail();
-    assert.deepEqual(placesWith(marked, wantedMarks(marked.bits, [long])), [3]);
-  });
-
-  await t.step("the properties of an event", async () => {
-    const properties = { long: "a".repeat(HISTORY_PROPERTIES_BYTES_MAX) };
-    await insertEvents(database, [step(EVENTS, properties)]);
-    await createFold(database).catchUp(1);
-    const load = historiesOf(database);
-    // Of events before it too: which segment has it is not looked at.
-    assert.equal(await load(EVER, [filter]), null);
-    const unmarked = await load(EVER, [ON_PATH]);
-    assert.ok(unmarked !== null);
-    assert.equal(await unmarked.property("n"), null);
-  });
-});
+onBothEngines(
+  "marked histories: parts are prepared once, before they are walked",
+  async (_t, db) => {
+    const database = await openWithPlaces(db);
+    const histories = await historiesOf(database)(EVER, []);
+    const prepared: HistoryPart[] = [];
+    await segmentsOf(histories);
+    histories.prepare((part) => {
+      prepared.push(part);
+      return Promise.resolve();
+    });
+    const [part] = await Array.fromAsync(histories.parts());
+    assert.equal(prepared[0], part);
+    assert.deepEqual(await Array.fromAsync(histories.parts()), [part]);
+    assert.equal(prepared.length, 1);
+  },
+);

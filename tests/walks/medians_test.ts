@@ -61,7 +61,7 @@ Deno.test("select: orders that make for bad pivots", () => {
   }
 });
 
-Deno.test("medians: exact, of each key by itself, however large and near each other values are", () => {
+Deno.test("medians: exact, of each key by itself and of all, however large and near each other values are", () => {
   const value = fc.oneof(
     fc.integer({ min: 0, max: 86_400_000 }),
     fc.integer({ min: 4_000, max: 4_100 }),
@@ -83,6 +83,7 @@ Deno.test("medians: exact, of each key by itself, however large and near each ot
     assert.deepEqual(held.mediansOf(wanted), new Map(told));
     // Asking changes nothing.
     assert.deepEqual(held.mediansOf(wanted), new Map(told));
+    assert.equal(held.medianOfAll(), median(samples.map(([, value]) => value)));
   }));
 });
 
@@ -91,4 +92,5 @@ Deno.test("medians: more samples than lie side by side", () => {
   for (let i = 0; i < 200_000; i++) held.add(i % 2 === 0 ? 1 : 3, (i * 7_919) % 200_000);
   // Even and odd numbers, shuffled: 0, 2, … 199998 and 1, 3, … 199999.
   assert.deepEqual(held.mediansOf([1, 2, 3]), new Map([[1, 99_999], [3, 100_000]]));
+  assert.equal(held.medianOfAll(), 99_999.5);
 });

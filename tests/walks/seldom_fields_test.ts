@@ -1,19 +1,23 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
-import { columnText, type IntegerColumn } from "../../src/histories/column.ts";
 import { SegmentCache } from "../../src/histories/segment_cache.ts";
-import { createSeldomCache, loadSeldomColumn } from "../../src/histories/seldom_columns.ts";
+import type { LazyField } from "../../src/histories/lazy_columns.ts";
+import { createLazyCache, loadLazy } from "../../src/histories/lazy_loader.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import type { EventRow } from "../../src/ingest/event_row.ts";
-import { PROPERTY_MARKS_MAX, PROPERTY_READ_BYTES_MAX } from "../../src/limits.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
 import type { Field, Filter, FilterOp } from "../../src/selection/filters.ts";
 import type { Span } from "../../src/selection/selection.ts";
-import { SqlParams } from "../../src/selection/sql_params.ts";
-import { createFold } from "../../src/sessions/fold.ts";
-import { loadMarkedHistories, wantedMarks } from "../../src/walks/marked_histories.ts";
+import { createProjection } from "../../src/projection/projection.ts";
+import { loadMarkedHistories } from "../../src/walks/marked_histories.ts";
+import { eventTest } from "../../src/walks/event_tests.ts";
+import { lazyColumnsOf } from "../../src/walks/field_value_ids.ts";
+import { WORD_BITS } from "../../src/walks/mark_bits.ts";
 import { seldomValueIds } from "../../src/walks/seldom_value_ids.ts";
+import { SegmentTable } from "../store/segment_table.ts";
+import { segmentOf } from "../store/segment_world.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { segmentsOf } from "../support/read_histories.ts";
 
 const FROM_MS = Date.parse("2026-03-02T00:00:00Z");
 const EVER: Span = { fromMs: FROM_MS, toMs: FROM_MS + 86_400_000 };
@@ -40,7 +44,7 @@ async function openTold(db: TestDatabase): Promise<Database> {
     })
   );
   await insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
-  await createFold(database).catchUp(1);
+  await createProjection(database).catchUp(1);
   return database;
 }
 
@@ -84,14 +88,13 @@ onBothEngines("titles and referrers: which events pass, by their marks", async (
     const site = siteHost === null ? "" : `, of ${siteHost}`;
     await t.step(`${filter.field} ${filter.op} ${filter.values}${site}`, async () => {
       const scope = { projectId: 1, siteHost };
-      for (const others of [0, 7, 8, 16, PROPERTY_MARKS_MAX - 1]) {
+      for (const others of [0, 7, 8, 16, WORD_BITS - 1, WORD_BITS, 2 * WORD_BITS]) {
         const filters = [...othersOf(others), filter];
-        const histories = await loadMarkedHistories(database, cache, scope, EVER, filters) ??
-          assert.fail();
-        const wanted = wantedMarks(histories.bits, [filter]);
-        const [segment, ...more] = histories.segments;
+        const histories = await loadMarkedHistories(database, cache, scope, EVER, filters);
+        const test = await eventTest(database, scope, "include", [filter], histories.bits);
+        const [segment, ...more] = await segmentsOf(histories);
         assert.equal(more.length, 0);
-        const passing = TOLD.filter((_, at) => (segment!.marks[at]! & wanted) === wanted);
+        const passing = TOLD.filter((_, at) => test.passes(1, 0, 0, 0, segment!.marks[at]!));
         assert.equal(passing.map(({ name }) => name).join(""), passes, `behind ${others}`);
       }
     });
@@ -103,19 +106,13 @@ onBothEngines("titles and referrers: the values of the histories", async (_t, db
   const cache = new SegmentCache(1_000_000);
   const valuesOf = async (by: "title" | "referrer", siteHost: string | null) => {
     const scope = { projectId: 1, siteHost, bots: "include", filters: [] } as const;
-    const histories = await loadMarkedHistories(database, cache, scope, EVER, []) ?? assert.fail();
-    const { idsOf, idMax, list } = await seldomValueIds({ sql: database, scope }, by, histories) ??
-      assert.fail();
-    const ids = [...idsOf(histories.segments[0]!)!];
+    const columns = lazyColumnsOf(by);
+    const histories = await loadMarkedHistories(database, cache, scope, EVER, [], columns);
+    const { idsOf, idMax, textsOf } = await seldomValueIds({ sql: database, scope }, by);
+    const ids = [...idsOf((await segmentsOf(histories))[0]!)!];
     assert.ok(ids.every((id) => id >= 0 && id <= idMax));
-    const params = new SqlParams();
-    const { from, alias, value } = list(params, { ids, counts: ids.map(() => 1) });
-    const rows = await database.query<{ id: number; value: string | null }>(
-      `SELECT DISTINCT ${alias}.id AS id, ${value} AS value FROM ${from}`,
-      params.values,
-    );
-    const told = new Map(rows.map(({ id, value }) => [id, value]));
-    return ids.map((id) => told.get(id));
+    const told = await textsOf(ids);
+    return ids.map((id) => told.get(id) ?? null);
   };
   assert.deepEqual(await valuesOf("title", null), TOLD.map(({ title }) => title));
   const [news, app] = ["news.test", "org.news.reader"];
@@ -129,36 +126,19 @@ onBothEngines("titles and referrers: the values of the histories", async (_t, db
   );
 });
 
-/** A database of columns by segment, that notes what it is asked for. */
-function knowing(columns: ReadonlyMap<number, IntegerColumn>) {
-  const asked: number[] = [];
-  const refuse = () => Promise.reject(new Error("Nothing else is asked"));
-  return {
-    asked,
-    query: <R>(_text: string, params: readonly unknown[] = []) => {
-      const segmentId = Number(params[1]);
-      asked.push(segmentId);
-      const column = columns.get(segmentId);
-      const rows = column === undefined ? [] : [{ ids: columnText(column) }];
-      return Promise.resolve(rows as R[]);
-    },
-    script: refuse,
-    transaction: refuse,
-  };
-}
-
-Deno.test("titles and referrers: columns are kept by segment and name, and may be too large", async () => {
-  const half = new Uint8Array(PROPERTY_READ_BYTES_MAX / 2);
-  const sql = knowing(new Map([[1, Uint8Array.of(7)], [2, half], [3, half]]));
-  const cache = createSeldomCache(2 * PROPERTY_READ_BYTES_MAX);
-  const load = (name: "titles" | "referrers", ...segmentIds: number[]) =>
-    loadSeldomColumn(sql, cache, 1, segmentIds.map((segmentId) => ({ segmentId })), name);
-  assert.deepEqual(await load("titles", 1), [Uint8Array.of(7)]);
-  assert.deepEqual(await load("titles", 1), [Uint8Array.of(7)]);
-  assert.deepEqual(sql.asked, [1]);
-  await load("referrers", 1);
-  assert.deepEqual(sql.asked, [1, 1]);
-  assert.equal((await load("titles", 2, 3))?.length, 2);
-  assert.equal(await load("titles", 2, 1, 3), null);
-  await assert.rejects(load("titles", 9), /Segment 9 of a history is gone/);
+Deno.test("titles and referrers: columns are kept by segment and name", async () => {
+  const numbers = { identity: 1, name: 1, path: 0, context: 1, traffic: 1 };
+  const event = { ...numbers, ms: FROM_MS, id: new Uint8Array(16), row: newRow() };
+  const sql = new SegmentTable(
+    new Map([[1, segmentOf([{ ...event, title: 7, referrer: 8 }])]]),
+  );
+  const cache = createLazyCache(1_000);
+  const load = (field: LazyField, segmentId: number) =>
+    loadLazy(sql, cache, 1, [{ segmentId, slice: null }], { field });
+  assert.deepEqual(await load("title", 1), [Uint8Array.of(7)]);
+  assert.deepEqual(await load("title", 1), [Uint8Array.of(7)]);
+  assert.deepEqual(sql.asked, [[1]]);
+  assert.deepEqual(await load("referrer", 1), [Uint8Array.of(8)]);
+  assert.deepEqual(sql.asked, [[1], [1]]);
+  await assert.rejects(load("title", 9), /Segment 9 is gone/);
 });

@@ -4,12 +4,11 @@ import { addFilter, effectiveTimezone } from "../location_state.ts";
 import { currentLocale } from "../number_format.ts";
 import { CopyButton } from "./settings_copy.tsx";
 import {
-  flattened,
   ownProperties,
   serverProperties,
-  sizeText,
   type StoredEvent,
-} from "./events_record.ts";
+} from "../../event_file/event_columns.ts";
+import { flattened, sizeText } from "./events_record.ts";
 
 /** One line of the detail. With `field`, its value is a button that filters by it. */
 interface Entry {

@@ -2,7 +2,8 @@
 import { apiUrl, request } from "../api.ts";
 import { unreachable } from "../api_problem.ts";
 import type { Params } from "../location_state.ts";
-import { CSV_HEAD, csvLines, type StoredEvent } from "./events_record.ts";
+import { CSV_HEAD, csvLines } from "../../event_file/event_columns.ts";
+import { EventLines } from "../../event_file/event_lines.ts";
 
 export type ExportFormat = "ndjson" | "csv";
 
@@ -46,21 +47,6 @@ function linesIn(chunk: Uint8Array): number {
   return lines;
 }
 
-/** Whole lines of NDJSON as lines of CSV; what is no whole line yet waits for the next chunk. */
-class CsvConversion {
-  readonly #decoder = new TextDecoder();
-  #rest = "";
-
-  convert(chunk: Uint8Array): string {
-    const text = this.#rest + this.#decoder.decode(chunk, { stream: true });
-    const end = text.lastIndexOf("\n") + 1;
-    this.#rest = text.slice(end);
-    if (end === 0) return "";
-    const lines = text.slice(0, end - 1).split("\n");
-    return csvLines(lines.map((line) => JSON.parse(line) as StoredEvent));
-  }
-}
-
 /**
  * Reads every event of a selection as it comes, and makes a file of it; memory stays bounded.
  * `onProgress` hears how many events there are so far.
@@ -78,7 +64,7 @@ export async function exportedFile(
   });
   const isCsv = format === "csv";
   const parts = new FileParts(isCsv ? "text/csv;charset=utf-8" : "application/x-ndjson");
-  const conversion = new CsvConversion();
+  const lines = new EventLines();
   if (isCsv) parts.add(`\ufeff${CSV_HEAD}`);
   const reader = body!.getReader();
   let events = 0;
@@ -87,7 +73,7 @@ export async function exportedFile(
       const { done, value } = await reader.read();
       if (done) return parts.file();
       events += linesIn(value);
-      parts.add(isCsv ? conversion.convert(value) : value);
+      parts.add(isCsv ? csvLines(lines.take(value)) : value);
       onProgress(events);
     }
   } catch (error) {

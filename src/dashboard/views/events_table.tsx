@@ -6,7 +6,8 @@ import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { NOTHING } from "../number_format.ts";
 import { EventDetail } from "./events_detail.tsx";
-import { serverProperties, type StoredEvent, timeLabel } from "./events_record.ts";
+import { serverProperties, type StoredEvent } from "../../event_file/event_columns.ts";
+import { timeLabel } from "./events_record.ts";
 
 const COLUMNS = 6;
 /** So much of an id tells people apart at a glance. */

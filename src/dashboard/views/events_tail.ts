@@ -4,7 +4,7 @@ import { read } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { type Params, project } from "../location_state.ts";
 import { type Resource, useRead } from "../resource.ts";
-import type { StoredEvent } from "./events_record.ts";
+import type { StoredEvent } from "../../event_file/event_columns.ts";
 
 const PATH = "/v1/events";
 const PAGE_ROWS = 50;

@@ -1,22 +1,9 @@
 import { ApiProblem } from "../api_problem.ts";
-import type { Rate } from "../replies.ts";
+import type { GroupShown, StepReply } from "../../reports/funnels.ts";
 import type { FunnelDefinition } from "./funnels_definition.ts";
 
-export interface FunnelStep {
-  readonly label: string;
-  readonly actors: number;
-  readonly conversionFromStart: Rate;
-  readonly conversionFromPrevious: Rate;
-  readonly dropoff: number;
-  readonly secondsFromPrevious: { readonly median: number | null; readonly p90: number | null };
-}
-
-export interface FunnelGroup {
-  readonly value: string | null;
-  readonly entered: number;
-  readonly converted: number;
-  readonly steps: readonly FunnelStep[];
-}
+export type FunnelStep = StepReply;
+export type FunnelGroup = GroupShown;
 
 /** `GET /v1/funnels` with steps. */
 export interface FunnelReply {

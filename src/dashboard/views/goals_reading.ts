@@ -1,21 +1,9 @@
-import type { EventMatch } from "../match_editor.tsx";
-import type { Bucket, GoalResult } from "../replies.ts";
-
-export type GoalValue =
-  | { readonly property: string; readonly currency: string }
-  | { readonly fixed: number; readonly currency: string };
-
-export type GoalPoint = Bucket & {
-  readonly uniqueConversions: number;
-  readonly totalConversions: number;
-};
+import type { GoalResult } from "../../reports/goals.ts";
 
 /** A saved goal and what came of it. */
-export interface Goal extends GoalResult {
-  readonly match: EventMatch & { readonly name: string };
-  readonly valueDefinition: GoalValue | null;
-  readonly series: readonly GoalPoint[];
-}
+export type Goal = GoalResult;
+export type GoalValue = NonNullable<Goal["valueDefinition"]>;
+export type GoalPoint = Goal["series"][number];
 
 /** `GET /v1/goals`. */
 export interface GoalsReply {

@@ -1,5 +1,8 @@
 /** What the reads of heatmaps reply, beside `query` and `asOf`. */
 
+import type { output } from "zod";
+import type { Capture } from "../../reports/heatmap_capture.ts";
+import type { ElementShown } from "../../reports/heatmap_elements.ts";
 export const DEVICES = ["desktop", "tablet", "mobile"] as const;
 export type Device = typeof DEVICES[number];
 export const KINDS = ["click", "rage", "dead", "scroll"] as const;
@@ -18,16 +21,7 @@ export const DEVICE_LABELS: Readonly<Record<Device, string>> = {
   mobile: "Mobile",
 };
 
-/** The picture of a page: the latest attempt's status beside the last good image. */
-export interface Capture {
-  readonly status: string;
-  readonly message: string;
-  readonly capturedAt: string | null;
-  readonly nextAttemptAt: string | null;
-  readonly width: number | null;
-  readonly height: number | null;
-  readonly captureId: string | null;
-}
+export type { Capture };
 
 /** The clicks of one cell: `x` is a fraction of the width, `y` in CSS pixels. */
 export interface Point {
@@ -46,11 +40,7 @@ export interface Reach {
 }
 
 /** Something on the page that was clicked. */
-export interface Element {
-  readonly selector: string;
-  readonly count: number;
-  readonly visitors: number;
-}
+export type Element = output<typeof ElementShown>;
 
 export interface HeatmapReply {
   readonly capture: Capture;

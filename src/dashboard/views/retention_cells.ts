@@ -1,26 +1,14 @@
 import { bucketLabel, counted, integer, NOTHING, percent } from "../number_format.ts";
-import type { Rate } from "../replies.ts";
+import type { Cohort } from "../../reports/retention.ts";
+import type { Rate } from "../../reports/report.ts";
 import type { CsvContent } from "../csv_button.tsx";
 import type { Every } from "./retention_question.ts";
 
 /** `GET /v1/retention`. */
 export interface RetentionReply {
-  readonly cohorts: readonly CohortReply[];
+  readonly cohorts: readonly Cohort[];
   readonly average: readonly { readonly period: number; readonly rate: Rate }[];
   readonly query: { readonly interval: Every };
-}
-
-interface CohortReply {
-  readonly start: string;
-  readonly label: string;
-  readonly size: number;
-  readonly cells: readonly {
-    readonly period: number;
-    /** Null: the period has not begun. */
-    readonly actors: number | null;
-    readonly rate: Rate;
-    readonly complete: boolean;
-  }[];
 }
 
 /** `open`: has not begun; `running`: has not ended; `nobody`: there is nobody who could return. */
@@ -55,7 +43,7 @@ const countWords = ({ numerator, denominator }: Rate): string =>
   `${integer(numerator)} of ${counted(denominator, "person", "people")}`;
 
 function cellOf(
-  { period, actors, rate, complete }: CohortReply["cells"][number],
+  { period, actors, rate, complete }: Cohort["cells"][number],
   every: Every,
   /** Nobody joins the cohort any more. */
   isClosed: boolean,
@@ -108,7 +96,7 @@ export function triangleRows(reply: RetentionReply): readonly TriangleRow[] {
 export function triangleCsv({ cohorts, average, query }: RetentionReply): CsvContent {
   const every = query.interval;
   const names = average.map(({ period }) => periodName(every, period));
-  const running = ({ cells }: CohortReply) =>
+  const running = ({ cells }: Cohort) =>
     cells.find(({ actors, complete }) => actors !== null && !complete)?.period;
   return {
     header: [

@@ -46,7 +46,7 @@ type Change = Partial<Omit<Project, "id">>;
 /** What the form would change; what is as before is left out. */
 function changeOf(draft: Draft, project: Project): Change {
   const days = draft.retentionDays.trim();
-  const wanted: Omit<Project, "id"> = {
+  const wanted: Omit<Project, "id" | "createdAt"> = {
     name: draft.name.trim(),
     siteUrl: draft.siteUrl.trim() || null,
     timezone: draft.timezone.trim(),

@@ -1,36 +1,15 @@
 /** What the endpoints of projects and keys reply. */
 
-export type IpStorage = "full" | "truncated" | "none";
+import type { output } from "zod";
+import type { KeyCreated, KeyShown } from "../../auth/key_endpoints.ts";
+import type { ProjectShown } from "../../auth/projects.ts";
 
-export interface Project {
-  readonly id: string;
-  readonly name: string;
-  readonly siteUrl: string | null;
-  readonly timezone: string;
-  /** Empty: any origin. */
-  readonly allowedOrigins: readonly string[];
-  /** Null: as the server is set up. */
-  readonly ipStorage: IpStorage | null;
-  /** Null: for ever. */
-  readonly retentionDays: number | null;
-}
-
-export interface Key {
-  readonly id: string;
-  readonly kind: "public" | "secret";
-  readonly label: string | null;
-  /** Its last four characters. */
-  readonly hint: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-  readonly status: "active" | "expired" | "revoked";
-}
+export type Project = output<typeof ProjectShown>;
+export type IpStorage = NonNullable<Project["ipStorage"]>;
+export type Key = output<typeof KeyShown>;
 
 /** A key at the one moment at which it can be seen. */
-export interface CreatedKey extends Key {
-  readonly key: string;
-}
+export type CreatedKey = output<typeof KeyCreated>;
 
 export interface KeysReply {
   readonly keys: readonly Key[];

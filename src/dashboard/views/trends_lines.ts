@@ -1,3 +1,4 @@
+import type { TrendLine as LineReply } from "../../reports/trends.ts";
 import type { ChartPoint } from "../chart_lines.ts";
 import { valueLabel } from "../filter_fields.ts";
 import type { Interval } from "../location_query.ts";
@@ -13,12 +14,6 @@ export interface TrendsReply {
     readonly measure: string;
     readonly by: string | null;
   };
-}
-
-interface LineReply {
-  readonly event: string | null;
-  readonly value: string | null;
-  readonly points: readonly ChartPoint[];
 }
 
 /** One line of the chart, and one row of the table below it. */

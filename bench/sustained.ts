@@ -1,0 +1,129 @@
+/**
+ * Ingestion with the projection keeping pace: events as fast as they are taken for so long, then as
+ * long as it takes until each is counted. The rate of both together is what a server can take for ever.
+ */
+import { SignJWT } from "jose";
+import { openEmbedded } from "../src/db/embedded.ts";
+import type { Database } from "../src/db/sql.ts";
+import {
+  type MeasuredLoad,
+  measureLoad,
+  type ServerProcess,
+  startServer,
+} from "./server_process.ts";
+import { storeFigures } from "./store_figures.ts";
+
+export interface Sustained {
+  readonly load: MeasuredLoad;
+  /** As the load ended. */
+  readonly pending: number;
+  /** From then on until nothing was pending. */
+  readonly emptyAfterSeconds: number;
+  readonly eventsPerSecond: number;
+  readonly bytesPerEvent: number;
+  readonly journalBytesPerEvent: number;
+  readonly walBytesPerEvent: number;
+}
+
+export interface SustainedOrder {
+  readonly connections: number;
+  readonly batchEvents: number;
+  readonly seconds: number;
+}
+
+const LOOK_MS = 100;
+const EMPTY_MS_MAX = 600_000;
+const JWT_SECRET = "a secret of the ingestion benchmark, 32 bytes or more";
+
+/** Waits until nothing is pending. @returns how many events were at first, and seconds */
+async function untilEmpty(pending: () => Promise<number>): Promise<[number, number]> {
+  const startedAt = performance.now();
+  const first = await pending();
+  for (let left = first; left > 0; left = await pending()) {
+    if (performance.now() - startedAt > EMPTY_MS_MAX) throw new Error(`${left} are still pending`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  return [first, (performance.now() - startedAt) / 1000];
+}
+
+type Figures = Awaited<ReturnType<typeof storeFigures>>;
+
+function sustained(
+  load: MeasuredLoad,
+  [pending, emptyAfterSeconds]: [number, number],
+  before: Figures,
+  after: Figures,
+): Sustained {
+  const events = after.events - before.events;
+  if (events !== load.accepted) {
+    throw new Error(`${load.accepted} events were accepted, ${events} are stored`);
+  }
+  return {
+    load,
+    pending,
+    emptyAfterSeconds,
+    eventsPerSecond: events / (load.seconds + emptyAfterSeconds),
+    bytesPerEvent: (after.bytes - before.bytes) / events,
+    journalBytesPerEvent: (after.journalBytes - before.journalBytes) / events,
+    walBytesPerEvent: (after.walBytes - before.walBytes) / events,
+  };
+}
+
+/** On PostgreSQL, with a server that runs. */
+export async function measureSustained(
+  server: ServerProcess,
+  sql: Database,
+  databasePid: number,
+  order: SustainedOrder,
+): Promise<Sustained> {
+  const before = await storeFigures(sql);
+  const load = await measureLoad(server, databasePid, order);
+  const emptied = await untilEmpty(async () => (await storeFigures(sql)).pending);
+  return sustained(load, emptied, before, await storeFigures(sql));
+}
+
+/** How many events the server says that it has not counted yet; asking makes it count. */
+async function pendingReader(port: number): Promise<() => Promise<number>> {
+  const token = await new SignJWT({ projects: ["*"], scope: "read admin" })
+    .setProtectedHeader({ alg: "HS256" }).setSubject("bench")
+    .setExpirationTime("12h").sign(new TextEncoder().encode(JWT_SECRET));
+  const ask = async (path: string) => {
+    const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    if (!reply.ok) throw new Error(`${path}: ${reply.status} ${await reply.text()}`);
+    return await reply.json();
+  };
+  const { projects } = await ask("/v1/projects");
+  return async () => (await ask(`/v1/kpis?project=${projects[0].id}`)).pending;
+}
+
+async function embeddedFigures(dataDir: string): Promise<Figures> {
+  const database = await openEmbedded(dataDir);
+  const figures = await storeFigures(database);
+  await database.close();
+  return figures;
+}
+
+/** On an embedded database of its own, which only one process may open at a time. */
+export async function measureSustainedEmbedded(
+  checkout: string,
+  dataDir: string,
+  order: SustainedOrder,
+  observe: (server: ServerProcess) => void = () => {},
+): Promise<Sustained> {
+  Deno.env.set("JWT_SECRET", JWT_SECRET);
+  await (await startServer(checkout, null, dataDir)).stop();
+  const before = await embeddedFigures(dataDir);
+  const server = await startServer(checkout, null, dataDir);
+  let load: MeasuredLoad;
+  let emptied: [number, number];
+  try {
+    load = await measureLoad(server, null, order);
+    emptied = await untilEmpty(await pendingReader(server.port));
+    observe(server);
+  } finally {
+    await server.stop();
+  }
+  return sustained(load, emptied, before, await embeddedFigures(dataDir));
+}

@@ -1,0 +1,128 @@
+import { csvRecords, csvText } from "./csv.ts";
+
+/** CSS pixels; null where one is unknown. */
+export interface Size {
+  readonly width: number | null;
+  readonly height: number | null;
+}
+
+/** What the server adds to an event's properties. */
+export interface ServerProperties {
+  readonly ip: string | null;
+  readonly hash: string | null;
+  readonly geo: {
+    readonly country: string | null;
+    readonly region: string | null;
+    readonly city: string | null;
+  } | null;
+  readonly ingestedAt: string | null;
+}
+
+/** A stored event as `GET /v1/events` replies it. */
+export interface StoredEvent {
+  readonly eventId: string;
+  readonly name: string;
+  readonly timestamp: string;
+  readonly clock: "client" | "corrected" | "clamped" | "received";
+  readonly anonymousId: string | null;
+  readonly userId: string | null;
+  readonly sessionId: string | null;
+  readonly url: string | null;
+  readonly path: string | null;
+  readonly referrer: string | null;
+  readonly title: string | null;
+  readonly properties: Readonly<Record<string, unknown>> & { readonly server?: ServerProperties };
+  readonly context: {
+    readonly viewport: Size | null;
+    readonly screen: Size | null;
+    readonly locale: string | null;
+    readonly timezone: string | null;
+  };
+  readonly campaign: Readonly<Record<string, string | null>>;
+  readonly browser: string | null;
+  readonly os: string | null;
+  readonly device: string | null;
+  readonly bot: boolean | null;
+  readonly inSession: boolean;
+  readonly extra: Readonly<Record<string, unknown>> | null;
+}
+
+/** The properties that the event was sent with. */
+export function ownProperties({ properties }: StoredEvent): Readonly<Record<string, unknown>> {
+  const { server: _, ...own } = properties;
+  return own;
+}
+
+/** What the server added; null where it added nothing. */
+export function serverProperties({ properties }: StoredEvent): ServerProperties | null {
+  return properties.server ?? null;
+}
+
+type Cell = string | number | boolean | null | undefined;
+
+/** What a column of a file holds. Times are ISO 8601 in UTC, JSON is a document as text. */
+export type ColumnKind = "text" | "number" | "boolean" | "time" | "json";
+
+/** A column of files of events. */
+export interface EventColumn {
+  readonly name: string;
+  readonly kind: ColumnKind;
+  readonly value: (event: StoredEvent) => Cell;
+}
+
+const column = (kind: ColumnKind, name: string, value: EventColumn["value"]): EventColumn => ({
+  name,
+  kind,
+  value,
+});
+const text = (name: string, value: EventColumn["value"]) => column("text", name, value);
+const number = (name: string, value: EventColumn["value"]) => column("number", name, value);
+const geo = (event: StoredEvent) => serverProperties(event)?.geo;
+
+/** The columns of an export as a table; what is nested any further is told as JSON. */
+export const EVENT_COLUMNS: readonly EventColumn[] = [
+  column("time", "timestamp", (event) => event.timestamp),
+  text("name", (event) => event.name),
+  text("path", (event) => event.path),
+  text("url", (event) => event.url),
+  text("title", (event) => event.title),
+  text("referrer", (event) => event.referrer),
+  text("userId", (event) => event.userId),
+  text("anonymousId", (event) => event.anonymousId),
+  text("sessionId", (event) => event.sessionId),
+  text("country", (event) => geo(event)?.country),
+  text("region", (event) => geo(event)?.region),
+  text("city", (event) => geo(event)?.city),
+  text("browser", (event) => event.browser),
+  text("os", (event) => event.os),
+  text("device", (event) => event.device),
+  column("boolean", "bot", (event) => event.bot),
+  text("utmSource", (event) => event.campaign.source),
+  text("utmMedium", (event) => event.campaign.medium),
+  text("utmCampaign", (event) => event.campaign.campaign),
+  text("utmTerm", (event) => event.campaign.term),
+  text("utmContent", (event) => event.campaign.content),
+  text("clickId", (event) => event.campaign.clickId),
+  number("viewportWidth", (event) => event.context.viewport?.width),
+  number("viewportHeight", (event) => event.context.viewport?.height),
+  number("screenWidth", (event) => event.context.screen?.width),
+  number("screenHeight", (event) => event.context.screen?.height),
+  text("locale", (event) => event.context.locale),
+  text("timezone", (event) => event.context.timezone),
+  column("json", "properties", (event) => JSON.stringify(ownProperties(event))),
+  column("json", "extra", (event) => event.extra === null ? null : JSON.stringify(event.extra)),
+  text("ip", (event) => serverProperties(event)?.ip),
+  text("hash", (event) => serverProperties(event)?.hash),
+  column("time", "ingestedAt", (event) => serverProperties(event)?.ingestedAt),
+  text("clock", (event) => event.clock),
+  column("boolean", "inSession", (event) => event.inSession),
+  text("eventId", (event) => event.eventId),
+];
+
+/** The first line of an export as CSV. */
+export const CSV_HEAD = csvText(EVENT_COLUMNS.map(({ name }) => name), []);
+
+/** Events as lines of CSV, under `CSV_HEAD`. */
+export function csvLines(events: readonly StoredEvent[]): string {
+  return csvRecords(events.map((event) => EVENT_COLUMNS.map(({ value }) => value(event))));
+}

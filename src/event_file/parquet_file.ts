@@ -1,0 +1,84 @@
+import { parseJson } from "../json_text.ts";
+import {
+  type ColumnKind,
+  EVENT_COLUMNS,
+  type EventColumn,
+  type StoredEvent,
+} from "./event_columns.ts";
+
+/** Events of a row group: what is held in memory until it is written. */
+const ROW_GROUP_EVENTS = 20_000;
+
+const TYPES = {
+  text: "STRING",
+  number: "INT32",
+  boolean: "BOOLEAN",
+  time: "TIMESTAMP",
+  json: "JSON",
+} as const satisfies Record<ColumnKind, string>;
+
+/** JSON columns take documents, not their text: the writer makes the text itself. */
+function cellOf({ kind, value }: EventColumn, event: StoredEvent): unknown {
+  const cell = value(event) ?? null;
+  if (cell === null || kind === "text" || kind === "number" || kind === "boolean") return cell;
+  return kind === "time" ? new Date(String(cell)) : parseJson(String(cell));
+}
+
+/**
+ * A Parquet file of events, as it is written: one row group after the other, so that memory stays
+ * bounded however many events there are. The writer's package is loaded by the first file alone.
+ */
+export class ParquetFile {
+  readonly #bytes: InstanceType<typeof import("hyparquet-writer").ByteWriter>;
+  readonly #file: InstanceType<typeof import("hyparquet-writer").ParquetWriter>;
+  #events: StoredEvent[] = [];
+
+  private constructor(parquet: typeof import("hyparquet-writer")) {
+    this.#bytes = new parquet.ByteWriter();
+    const schema = parquet.schemaFromColumnData({ columnData: this.#columnsOf([]) });
+    this.#file = new parquet.ParquetWriter({
+      writer: this.#bytes,
+      schema,
+      createdBy: "Footfall",
+    });
+  }
+
+  static async begin(): Promise<ParquetFile> {
+    return new ParquetFile(await import("hyparquet-writer"));
+  }
+
+  #columnsOf(events: readonly StoredEvent[]) {
+    return EVENT_COLUMNS.map((column) => ({
+      name: column.name,
+      type: TYPES[column.kind],
+      data: events.map((event) => cellOf(column, event)),
+    }));
+  }
+
+  /** Adds events. @returns the bytes that follow in the file, mostly none */
+  add(events: readonly StoredEvent[]): Uint8Array {
+    this.#events.push(...events);
+    if (this.#events.length >= ROW_GROUP_EVENTS) this.#writeGroup();
+    return this.#taken();
+  }
+
+  /** Ends the file. @returns its last bytes */
+  end(): Uint8Array {
+    if (this.#events.length > 0) this.#writeGroup();
+    this.#file.finish();
+    return this.#taken();
+  }
+
+  #writeGroup(): void {
+    const events = this.#events;
+    this.#events = [];
+    this.#file.write({ columnData: this.#columnsOf(events), rowGroupSize: events.length });
+  }
+
+  /** What was written and not taken yet; places in the file go on counting from its begin. */
+  #taken(): Uint8Array {
+    const bytes = new Uint8Array(this.#bytes.buffer.slice(0, this.#bytes.index));
+    this.#bytes.index = 0;
+    return bytes;
+  }
+}

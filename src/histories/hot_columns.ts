@@ -1,0 +1,43 @@
+import type { IntegerColumn } from "../store/integer_codec.ts";
+import { HOT_COLUMNS } from "../store/segment_columns.ts";
+import type { Runs, SegmentReader } from "../store/segment_reader.ts";
+import { Pace } from "./pace.ts";
+
+/** What each read of a segment loads. */
+export interface SegmentColumns extends Runs {
+  /** The first and the last moment, in epoch milliseconds; less than 2^31 apart. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Milliseconds since `fromMs`. */
+  readonly times: Uint32Array;
+  /** Ids of terms; path 0: none. */
+  readonly names: IntegerColumn;
+  readonly paths: IntegerColumn;
+  /** Ids of contexts: negative ones are bots'. */
+  readonly contexts: IntegerColumn;
+  /** Ids of traffic: where the event itself says that it came from; 0 where it is in no session. */
+  readonly traffics: IntegerColumn;
+  /** Of each scroll event, in order, how deep it went as a fraction of the page; NaN: unknown. */
+  readonly depths: Float64Array;
+}
+
+/** The columns of a segment that `segmentColumns` reads. */
+export const LOADED_COLUMNS = [...HOT_COLUMNS, "depth_px", "document_height"] as const;
+
+/** What each read of a segment loads, from its blocks. Others have their turn between its columns. */
+export async function segmentColumns(reader: SegmentReader): Promise<SegmentColumns> {
+  const pace = new Pace();
+  const inTurn = async <C>(column: C): Promise<C> => {
+    if (pace.isOver()) await pace.pause();
+    return column;
+  };
+  const { fromMs, toMs } = reader.head;
+  const runs = await inTurn(reader.runs());
+  const times = await inTurn(reader.times());
+  const names = await inTurn(reader.integers("names"));
+  const paths = await inTurn(reader.integers("paths"));
+  const contexts = await inTurn(reader.integers("contexts"));
+  const traffics = await inTurn(reader.integers("traffics"));
+  const depths = await inTurn(reader.depths(names));
+  return { fromMs, toMs, ...runs, times, names, paths, contexts, traffics, depths };
+}

@@ -1,0 +1,192 @@
+import type { Sql } from "../db/sql.ts";
+import { type Blocks, blocksOf, countWhile, type SegmentHead } from "../store/segment_head.ts";
+import { fetchBlocks, type StoredHead, type WantedBlocks } from "../store/stored_segments.ts";
+import { LOADED_COLUMNS } from "./hot_columns.ts";
+import { type LoadedSegment, slicedSegment } from "./loaded_segment.ts";
+import { Pace } from "./pace.ts";
+
+/** Events of blocks that are fetched and decoded at once. */
+const EVENTS_DECODED = 1_000_000;
+
+/** Events of a block: the last may have fewer. */
+function eventsOf({ events, blockEvents }: SegmentHead, { first, end }: Blocks): number {
+  return Math.min(end * blockEvents, events) - first * blockEvents;
+}
+
+/** Identities from the first of a block on, and how many events they have. */
+interface Piece {
+  readonly identity: number;
+  readonly events: number;
+}
+
+/** Each block, cut into pieces of as many identities where it has more events than these. */
+function* piecesOf(head: SegmentHead, eventsMax: number): Generator<Piece> {
+  for (const [block, from] of head.firstIdentities.entries()) {
+    const events = eventsOf(head, { first: block, end: block + 1 });
+    const identities = (head.firstIdentities[block + 1] ?? head.lastIdentity) - from + 1;
+    const count = Math.min(identities, Math.ceil(events / eventsMax));
+    for (let i = 0; i < count; i++) {
+      yield { identity: from + Math.floor(i * identities / count), events: events / count };
+    }
+  }
+}
+
+/**
+ * Where ranges of identities begin whose events are about so many. All events of an identity are in
+ * one range, however many they are.
+ */
+export function rangeStarts(heads: readonly SegmentHead[], eventsMax: number): number[] {
+  // Blocks of all segments may begin at one identity: together they are not to be too many.
+  const pieceMax = eventsMax / (2 * heads.length);
+  const pieces = heads.flatMap((head) => [...piecesOf(head, pieceMax)])
+    .sort((a, b) => a.identity - b.identity);
+  const starts = [0];
+  let events = 0;
+  for (const piece of pieces) {
+    if (events > 0 && events + piece.events > eventsMax && piece.identity > starts.at(-1)!) {
+      starts.push(piece.identity);
+      events = 0;
+    }
+    events += piece.events;
+  }
+  return starts;
+}
+
+/** 1 at each actor whose identities lie in several of the ranges that begin there. */
+export function spreadActors(actorOf: Int32Array, starts: readonly number[]): Uint8Array {
+  const rangeOf = (identity: number) =>
+    countWhile(starts.length, (range) => starts[range]! <= identity);
+  const isSpread = new Uint8Array(actorOf.length);
+  for (let identity = 0; identity < actorOf.length; identity++) {
+    const actor = actorOf[identity]!;
+    if (actor !== identity && rangeOf(actor) !== rangeOf(identity)) isSpread[actor] = 1;
+  }
+  return isSpread;
+}
+
+/** The blocks of a segment with any of these identities, which are ascending, or between two of them. */
+export function blocksWith(head: SegmentHead, identities: Int32Array): Blocks[] {
+  const found: Blocks[] = [];
+  const { firstIdentities, lastIdentity } = head;
+  for (let block = 0; block < firstIdentities.length; block++) {
+    const last = firstIdentities[block + 1] ?? lastIdentity;
+    const next = countWhile(identities.length, (i) => identities[i]! < firstIdentities[block]!);
+    if (!(identities[next]! <= last)) continue;
+    const before = found.at(-1);
+    if (before?.end === block) found[found.length - 1] = { first: before.first, end: block + 1 };
+    else found.push({ first: block, end: block + 1 });
+  }
+  return found;
+}
+
+/** Groups of blocks that are decoded together. */
+function batchesOf(wanted: readonly WantedBlocks[]): WantedBlocks[][] {
+  const batches: WantedBlocks[][] = [];
+  let left = 0;
+  for (const one of wanted) {
+    const events = eventsOf(one.head, one.blocks);
+    if (events > left || batches.length === 0) {
+      batches.push([]);
+      left = EVENTS_DECODED;
+    }
+    left -= events;
+    batches.at(-1)!.push(one);
+  }
+  return batches;
+}
+
+/** Reads a project's segments part by part, where they are too large to be read as a whole. */
+export class PartReader {
+  readonly #sql: Sql;
+  readonly #projectId: number;
+  readonly #heads: readonly StoredHead[];
+  readonly #actorOf: Int32Array;
+  readonly #eventsMax: number;
+
+  /** `eventsMax`: about how many events are in memory at once. */
+  constructor(
+    sql: Sql,
+    projectId: number,
+    heads: readonly StoredHead[],
+    actorOf: Int32Array,
+    eventsMax: number,
+  ) {
+    this.#sql = sql;
+    this.#projectId = projectId;
+    this.#heads = heads;
+    this.#actorOf = actorOf;
+    this.#eventsMax = eventsMax;
+  }
+
+  /**
+   * The actors of each range of identities, then those whose identities lie in several ranges: these
+   * are gathered, as many at a time as have so many events.
+   */
+  async *parts(): AsyncGenerator<LoadedSegment[]> {
+    const actorOf = this.#actorOf;
+    const starts = rangeStarts(this.#heads.map(({ head }) => head), this.#eventsMax);
+    const isSpread = spreadActors(actorOf, starts);
+    const eventsOfSpread = new Map<number, number>();
+    for (const [range, from] of starts.entries()) {
+      const to = starts[range + 1] ?? actorOf.length;
+      const wanted = this.#heads.map((stored): WantedBlocks => ({
+        ...stored,
+        blocks: blocksOf(stored.head, from, to - 1),
+      }));
+      const keeps = (identity: number) =>
+        identity >= from && identity < to && isSpread[actorOf[identity]!] === 0;
+      const count = (identity: number, events: number) => {
+        const actor = actorOf[identity]!;
+        if (isSpread[actor] === 0 || identity < from || identity >= to) return;
+        eventsOfSpread.set(actor, (eventsOfSpread.get(actor) ?? 0) + events);
+      };
+      yield await this.#part(wanted, keeps, count);
+    }
+    for (const actors of groupsOf(eventsOfSpread, this.#eventsMax)) {
+      const identities = Int32Array.from(
+        actorOf.keys().filter((identity) => actors.has(actorOf[identity]!)),
+      );
+      const wanted = this.#heads.flatMap((stored) =>
+        blocksWith(stored.head, identities).map((blocks): WantedBlocks => ({ ...stored, blocks }))
+      );
+      yield await this.#part(wanted, (identity) => actors.has(actorOf[identity]!));
+    }
+  }
+
+  async #part(
+    wanted: readonly WantedBlocks[],
+    keeps: (identity: number) => boolean,
+    count?: (identity: number, events: number) => void,
+  ): Promise<LoadedSegment[]> {
+    const segments: LoadedSegment[] = [];
+    const pace = new Pace();
+    for (const batch of batchesOf(wanted.filter(({ blocks }) => blocks.first < blocks.end))) {
+      const readers = await fetchBlocks(this.#sql, this.#projectId, batch, LOADED_COLUMNS);
+      for (const [i, reader] of readers.entries()) {
+        const segment = await slicedSegment(batch[i]!, reader, keeps, count);
+        if (segment !== null) segments.push(segment);
+        if (pace.isOver()) await pace.pause();
+      }
+    }
+    return segments;
+  }
+}
+
+/** Actors in groups of about so many events, ascending. */
+function* groupsOf(
+  eventsOf: ReadonlyMap<number, number>,
+  eventsMax: number,
+): Generator<ReadonlySet<number>> {
+  let group = new Set<number>();
+  let left = eventsMax;
+  for (const [actor, events] of [...eventsOf].sort(([a], [b]) => a - b)) {
+    if (group.size > 0 && events > left) {
+      yield group;
+      group = new Set();
+      left = eventsMax;
+    }
+    group.add(actor);
+    left -= events;
+  }
+  if (group.size > 0) yield group;
+}

@@ -1,0 +1,61 @@
+export type Members = Record<string, unknown>;
+
+/** What a client says of its surroundings; unknown members stand in `EventInput.extra`. */
+export interface EventContext {
+  readonly viewport?: Members | null | undefined;
+  readonly screen?: Members | null | undefined;
+  readonly locale?: string | null | undefined;
+  readonly timezone?: string | null | undefined;
+  readonly ip?: string | null | undefined;
+  readonly userAgent?: string | null | undefined;
+}
+
+/** A valid event: empty texts are absent, the id is in lower case, the name is resolved. */
+export interface EventInput {
+  readonly eventId: string;
+  readonly name: string;
+  readonly timestampMs: number | null;
+  readonly anonymousId: string | null;
+  readonly userId: string | null;
+  readonly sessionId: string | null;
+  readonly url: string | null;
+  readonly path: string | null;
+  readonly referrer: string | null;
+  readonly title: string | null;
+  readonly properties: Members | null;
+  readonly context: EventContext | null;
+  readonly extra: Members | null;
+}
+
+/** What an event is called that has no name. */
+export const UNNAMED = "event";
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const textOrNull = (value: unknown): string | null => (value as string | null | undefined) || null;
+
+/** An event whose members are known to be valid, by their own names. */
+export function inputOf(
+  event: Members & { readonly eventId: string },
+  timestampMs: number | null,
+  extra: Members | null,
+): EventInput {
+  return {
+    eventId: event.eventId.toLowerCase(),
+    name: textOrNull(event.name) ?? UNNAMED,
+    timestampMs,
+    anonymousId: textOrNull(event.anonymousId),
+    userId: textOrNull(event.userId),
+    sessionId: textOrNull(event.sessionId),
+    url: textOrNull(event.url),
+    path: textOrNull(event.path),
+    referrer: textOrNull(event.referrer),
+    title: textOrNull(event.title),
+    properties: (event.properties ?? null) as Members | null,
+    context: (event.context ?? null) as EventContext | null,
+    extra,
+  };
+}

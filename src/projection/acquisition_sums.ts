@@ -1,0 +1,154 @@
+import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+
+/** A row of `acquisition_days`, as far as it changes. */
+interface StoredDay extends Row {
+  readonly dimension: number;
+  readonly day: number;
+  readonly value_number: number;
+  readonly rules: number[];
+  readonly sessions: number[];
+  readonly bounces: number[];
+  readonly pageviews: number[];
+  readonly prev_days: number[];
+  readonly first_days: number[];
+  readonly actors: number[];
+}
+
+const LISTS = ["rules", "sessions", "bounces", "pageviews", "prev_days", "first_days", "actors"];
+
+const ON_DAYS = `unnest($2::text::int2[], $3::text::int[], $4::text::int[])
+  AS k (dimension, day, value_number)`;
+
+// Looked up one by one: a join could be planned as a look at every row.
+const READ = `
+SELECT d.dimension, d.day, d.value_number,
+  ${LISTS.map((name) => `array_to_json(d.${name}) AS ${name}`).join(", ")}
+FROM ${ON_DAYS}
+CROSS JOIN LATERAL (
+  SELECT * FROM acquisition_days
+  WHERE project_id = $1::int AND dimension = k.dimension AND day = k.day
+    AND value_number = k.value_number
+  OFFSET 0) AS d`;
+
+const DELETE = `
+DELETE FROM acquisition_days d USING ${ON_DAYS}
+WHERE d.project_id = $1::int AND d.dimension = k.dimension AND d.day = k.day
+  AND d.value_number = k.value_number`;
+
+const WRITE = `
+INSERT INTO acquisition_days (project_id, dimension, day, value_number, ${LISTS.join(", ")})
+SELECT $1::int, dimension, day, value_number, ${LISTS.map((name) => `${name}::int[]`).join(", ")}
+FROM unnest($2::text::int2[], $3::text::int[], $4::text::int[],
+  ${LISTS.map((_, i) => `$${i + 5}::text::text[]`).join(", ")})
+  AS w (dimension, day, value_number, ${LISTS.join(", ")})
+ON CONFLICT (project_id, dimension, day, value_number) DO UPDATE
+SET ${LISTS.map((name) => `${name} = excluded.${name}`).join(", ")}`;
+
+/** Two whole numbers of 32 bits as one key. */
+const FIRST_SPAN = 2 ** 32;
+
+/** What one value of one dimension comes to on one day: what is stored, or what to add to it. */
+export class DaySums {
+  readonly #totals = new Map<number, [sessions: number, bounces: number, pageviews: number]>();
+  /** Actors by the day before, and by the first day within it. */
+  readonly #links = new Map<number, Map<number, number>>();
+
+  constructor(readonly dimension: number, readonly day: number, readonly valueNumber: number) {}
+
+  addTotal(rule: number, sessions: number, bounces: number, pageviews: number): void {
+    const known = this.#totals.get(rule);
+    if (known === undefined) this.#totals.set(rule, [sessions, bounces, pageviews]);
+    else {
+      known[0] += sessions;
+      known[1] += bounces;
+      known[2] += pageviews;
+    }
+  }
+
+  addLink(prevDay: number, firstDay: number, actors: number): void {
+    let ofPrevious = this.#links.get(prevDay);
+    if (ofPrevious === undefined) this.#links.set(prevDay, ofPrevious = new Map());
+    ofPrevious.set(firstDay, (ofPrevious.get(firstDay) ?? 0) + actors);
+  }
+
+  /** Adds what is stored of the same. */
+  addStored(stored: StoredDay): void {
+    stored.rules.forEach((rule, i) =>
+      this.addTotal(rule, stored.sessions[i]!, stored.bounces[i]!, stored.pageviews[i]!)
+    );
+    stored.prev_days.forEach((prevDay, i) =>
+      this.addLink(prevDay, stored.first_days[i]!, stored.actors[i]!)
+    );
+  }
+
+  /** True where what came is what went. */
+  get isNothing(): boolean {
+    return this.#totalRows().length === 0 && this.#linkRows().length === 0;
+  }
+
+  /** The lists of a row, in their order. */
+  lists(): string[] {
+    const totals = this.#totalRows();
+    const links = this.#linkRows();
+    return [
+      ...[0, 1, 2, 3].map((i) => arrayLiteral(totals.map((row) => row[i]!))),
+      ...[0, 1, 2].map((i) => arrayLiteral(links.map((row) => row[i]!))),
+    ];
+  }
+
+  #totalRows(): number[][] {
+    return [...this.#totals].filter(([, sums]) => sums.some((sum) => sum !== 0))
+      .map(([rule, sums]) => [rule, ...sums]);
+  }
+
+  #linkRows(): number[][] {
+    return [...this.#links].flatMap(([prevDay, firsts]) =>
+      [...firsts].filter(([, actors]) => actors !== 0)
+        .map(([firstDay, actors]) => [prevDay, firstDay, actors])
+    );
+  }
+}
+
+/** What a batch adds to `acquisition_days`. */
+export class AcquisitionSums {
+  /** By dimension and day, then by value. */
+  readonly #days = new Map<number, Map<number, DaySums>>();
+
+  of(dimension: number, day: number, valueNumber: number): DaySums {
+    const key = dimension * FIRST_SPAN + day;
+    let ofDay = this.#days.get(key);
+    if (ofDay === undefined) this.#days.set(key, ofDay = new Map());
+    let sums = ofDay.get(valueNumber);
+    if (sums === undefined) ofDay.set(valueNumber, sums = new DaySums(dimension, day, valueNumber));
+    return sums;
+  }
+
+  /** Adds it to what is stored: by whoever holds the project's lock. */
+  async store(tx: Sql, projectId: number): Promise<void> {
+    const changed = [...this.#days.values()]
+      .flatMap((ofDay) => [...ofDay.values()].filter((sums) => !sums.isNothing))
+      // In the order of the table's key: pages of its index are written one after the other.
+      .sort((a, b) => a.dimension - b.dimension || a.day - b.day || a.valueNumber - b.valueNumber);
+    if (changed.length === 0) return;
+    for (const stored of await tx.query<StoredDay>(READ, [projectId, ...keysOf(changed)])) {
+      this.of(stored.dimension, stored.day, stored.value_number).addStored(stored);
+    }
+    const [gone, kept] = [
+      changed.filter((sums) => sums.isNothing),
+      changed.filter((sums) => !sums.isNothing),
+    ];
+    if (gone.length > 0) await tx.query(DELETE, [projectId, ...keysOf(gone)]);
+    if (kept.length === 0) return;
+    const lists = kept.map((sums) => sums.lists());
+    const columns = LISTS.map((_, i) => arrayLiteral(lists.map((row) => row[i]!)));
+    await tx.query(WRITE, [projectId, ...keysOf(kept), ...columns]);
+  }
+}
+
+function keysOf(sums: readonly DaySums[]): string[] {
+  return [
+    arrayLiteral(sums.map(({ dimension }) => dimension)),
+    arrayLiteral(sums.map(({ day }) => day)),
+    arrayLiteral(sums.map(({ valueNumber }) => valueNumber)),
+  ];
+}

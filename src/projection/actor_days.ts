@@ -1,0 +1,132 @@
+import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+import type { TimedEvent } from "../store/timed_events.ts";
+import type { LocalDays } from "./local_days.ts";
+
+/** When an actor was seen: technical events do not count, bots' count for the first time alone. */
+export interface Sighting {
+  firstMs: number;
+  /** Local days with an event that no bot did, in order. */
+  days: number[];
+}
+
+/** What is stored of an actor: by the days of the time zone that the rollups count by. */
+export interface StoredActor extends Sighting {
+  readonly firstDay: number;
+}
+
+/** An actor whose days were, or are, others. Null: nothing counts of it. */
+export interface ActorChange {
+  readonly actor: number;
+  readonly before: StoredActor | null;
+  readonly after: StoredActor | null;
+}
+
+/** Sightings of actors, gathered event by event. */
+export class Sightings {
+  readonly #sightings = new Map<number, { firstMs: number; readonly days: Set<number> }>();
+
+  /** @param technical the names that do not count */
+  constructor(readonly days: LocalDays, readonly technical: ReadonlySet<number>) {}
+
+  add(actor: number, event: TimedEvent): void {
+    if (this.technical.has(event.name)) return;
+    const day = event.context > 0 ? this.days.dayAt(event.ms) : null;
+    this.addAll(actor, event.ms, day === null ? [] : [day]);
+  }
+
+  addAll(actor: number, firstMs: number, days: readonly number[]): void {
+    let known = this.#sightings.get(actor);
+    if (known === undefined) {
+      this.#sightings.set(actor, known = { firstMs, days: new Set(days) });
+      return;
+    }
+    known.firstMs = Math.min(known.firstMs, firstMs);
+    for (const day of days) known.days.add(day);
+  }
+
+  actors(): number[] {
+    return [...this.#sightings.keys()];
+  }
+
+  /** What is known of an actor together with what was stored; null of nobody. */
+  together(actor: number, stored: StoredActor | null): StoredActor | null {
+    const seen = this.#sightings.get(actor);
+    if (seen === undefined) return stored;
+    const firstMs = Math.min(seen.firstMs, stored?.firstMs ?? Infinity);
+    const missing = [...seen.days].filter((day) => !hasDay(stored, day));
+    if (stored !== null && missing.length === 0 && firstMs === stored.firstMs) return stored;
+    const days = missing.length === 0
+      ? stored?.days ?? []
+      : [...stored?.days ?? [], ...missing].sort((a, b) => a - b);
+    return { firstMs, days, firstDay: this.days.dayAt(firstMs) };
+  }
+}
+
+function hasDay(stored: StoredActor | null, day: number): boolean {
+  if (stored === null) return false;
+  const { days } = stored;
+  // Mostly the last one.
+  return days.at(-1) === day || days.includes(day);
+}
+
+const READ = `
+SELECT a.actor_id, a.first_ms, a.first_day, array_to_json(a.days) AS days
+FROM unnest($2::text::int[]) AS k (actor_id)
+CROSS JOIN LATERAL (
+  SELECT actor_id, first_ms, first_day, days FROM actors
+  WHERE project_id = $1::int AND actor_id = k.actor_id OFFSET 0) a`;
+
+interface ActorRow extends Row {
+  readonly actor_id: number;
+  readonly first_ms: number;
+  readonly first_day: number;
+  readonly days: number[];
+}
+
+/** What is stored of some actors. */
+export async function readActors(
+  tx: Sql,
+  projectId: number,
+  actors: readonly number[],
+): Promise<Map<number, StoredActor>> {
+  if (actors.length === 0) return new Map();
+  const rows = await tx.query<ActorRow>(READ, [projectId, arrayLiteral(actors)]);
+  return new Map(
+    rows.map(({ actor_id, first_ms, first_day, days }) => [
+      actor_id,
+      { firstMs: first_ms, firstDay: first_day, days },
+    ]),
+  );
+}
+
+const WRITE = `
+INSERT INTO actors (project_id, actor_id, first_ms, first_day, days)
+SELECT $1::int, actor_id, first_ms, first_day, days::int[]
+FROM unnest($2::text::int[], $3::text::int8[], $4::text::int[], $5::text::text[])
+  AS a (actor_id, first_ms, first_day, days)
+ON CONFLICT (project_id, actor_id) DO UPDATE
+SET first_ms = excluded.first_ms, first_day = excluded.first_day, days = excluded.days`;
+
+/** Stores what actors have become. */
+export async function writeActors(
+  tx: Sql,
+  projectId: number,
+  changes: readonly ActorChange[],
+): Promise<void> {
+  const gone = changes.filter(({ after }) => after === null).map(({ actor }) => actor);
+  if (gone.length > 0) {
+    await tx.query(
+      "DELETE FROM actors WHERE project_id = $1::int AND actor_id = ANY ($2::text::int[])",
+      [projectId, arrayLiteral(gone)],
+    );
+  }
+  const kept = changes.filter(({ after }) => after !== null);
+  if (kept.length === 0) return;
+  await tx.query(WRITE, [
+    projectId,
+    arrayLiteral(kept.map(({ actor }) => actor)),
+    arrayLiteral(kept.map(({ after }) => after!.firstMs)),
+    arrayLiteral(kept.map(({ after }) => after!.firstDay)),
+    arrayLiteral(kept.map(({ after }) => arrayLiteral(after!.days))),
+  ]);
+}

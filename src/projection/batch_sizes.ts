@@ -1,0 +1,59 @@
+import { RecentCache } from "../recent_cache.ts";
+import { BATCH_SIZES_KNOWN_MAX, PROJECTION_AIM_EVENTS_MIN } from "./projection_limits.ts";
+
+interface Size {
+  readonly events: number;
+  /** Of the next events, so many could not be projected together: one of them may be to blame. */
+  readonly suspects: number;
+  /** How often the first event failed by itself. */
+  readonly failuresAlone: number;
+}
+
+/**
+ * How many events of each project the next transaction takes, by how the last ones went. Where some
+ * failed together, halves of them are tried until the one to blame is found.
+ */
+export class BatchSizes {
+  readonly #sizes = new RecentCache<number, Size>(BATCH_SIZES_KNOWN_MAX);
+
+  /** `first`: of a project that was not projected lately. */
+  constructor(readonly eventsMax: number, readonly first: number, readonly aimMs: number) {}
+
+  of(projectId: number): number {
+    return this.#sizes.get(projectId)?.events ?? this.first;
+  }
+
+  #set(projectId: number, events: number, suspects: number): void {
+    this.#sizes.set(projectId, { events: Math.max(1, events), suspects, failuresAlone: 0 });
+  }
+
+  /** So many events were projected in so much time. */
+  done(projectId: number, events: number, ms: number): void {
+    const size = this.of(projectId);
+    const suspects = (this.#sizes.get(projectId)?.suspects ?? 0) - events;
+    if (suspects > 0) this.#set(projectId, Math.min(size, Math.floor(suspects / 2)), suspects);
+    else if (ms > this.aimMs && events > PROJECTION_AIM_EVENTS_MIN) {
+      const aimed = Math.floor(events * this.aimMs / ms);
+      this.#set(projectId, Math.max(PROJECTION_AIM_EVENTS_MIN, Math.min(size, aimed)), 0);
+    } else if (ms < this.aimMs / 2 && events >= size) {
+      this.#set(projectId, Math.min(this.eventsMax, 2 * size), 0);
+    }
+  }
+
+  /** So many events could not be projected together: half of them next. */
+  failed(projectId: number, events: number): void {
+    this.#set(projectId, Math.floor(events / 2), events);
+  }
+
+  /** One event could not be projected by itself. @returns how often so far */
+  failedAlone(projectId: number): number {
+    const failuresAlone = (this.#sizes.get(projectId)?.failuresAlone ?? 0) + 1;
+    this.#sizes.set(projectId, { events: 1, suspects: 0, failuresAlone });
+    return failuresAlone;
+  }
+
+  /** The one to blame is out of the way. */
+  setAside(projectId: number): void {
+    this.#sizes.delete(projectId);
+  }
+}

@@ -1,0 +1,44 @@
+import type { TimedEvent } from "../store/timed_events.ts";
+import type { ActorChange, StoredActor } from "./actor_days.ts";
+import type { LocalDays } from "./local_days.ts";
+import type { SessionPart } from "./session_parts.ts";
+import type { ValueNumbers } from "./value_numbers.ts";
+
+/** A project's rollups: by whose days they count, and how values are known in them. */
+export interface Rollups {
+  readonly projectId: number;
+  readonly days: LocalDays;
+  readonly values: ValueNumbers;
+}
+
+/** What came and went. */
+export interface Changes {
+  readonly totals: EventTotals;
+  readonly gone: readonly SessionPart[];
+  readonly came: readonly SessionPart[];
+  /** What was stored of all whom they touch. */
+  readonly stored: ReadonlyMap<number, StoredActor>;
+  readonly actors: readonly ActorChange[];
+  /** Actors of whom nothing was stored before. */
+  readonly newActors: ReadonlySet<number>;
+}
+
+/** Events and page views by local day: what no bot did, technical events left out. */
+export class EventTotals {
+  readonly #totals = new Map<number, [events: number, pageviews: number]>();
+
+  constructor(readonly days: LocalDays, readonly technical: ReadonlySet<number>) {}
+
+  add(event: TimedEvent, sign: 1 | -1): void {
+    if (event.context <= 0 || this.technical.has(event.name)) return;
+    const day = this.days.dayAt(event.ms);
+    let total = this.#totals.get(day);
+    if (total === undefined) this.#totals.set(day, total = [0, 0]);
+    total[0] += sign;
+    if (event.name === 1) total[1] += sign;
+  }
+
+  [Symbol.iterator](): Iterator<[day: number, [events: number, pageviews: number]]> {
+    return this.#totals[Symbol.iterator]();
+  }
+}

@@ -1,0 +1,97 @@
+import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
+import { eraseFromSegments } from "../store/segments.ts";
+import { visitTimedEvents } from "../store/timed_events.ts";
+import { type UsedWords, usedWords } from "../store/used_words.ts";
+import { readActors } from "./actor_days.ts";
+import { Arrivals } from "./arrivals.ts";
+import { forgetIds } from "./event_ids.ts";
+import { identitiesOf, raiseLinksVersion } from "./identities.ts";
+import { eraseFromJournal } from "./journal_erasure.ts";
+import { newlyKnown } from "./known_projects.ts";
+import { beginProjection } from "./projected_project.ts";
+import { rollUpsHold, startRecountAnew } from "./settling.ts";
+import { sessionsOfActors } from "./stored_sessions.ts";
+
+/** page_view, click and scroll stay, whoever did them. */
+const RESERVED_MAX = 3;
+
+const DELETE_WORDS = [
+  "DELETE FROM terms WHERE project_id = $1::int AND term_id = ANY ($2::text::int[])",
+  // Numbers of terms are given out again.
+  "DELETE FROM technical_names WHERE project_id = $1::int AND term_id = ANY ($2::text::int[])",
+] as const;
+
+/** Deletes the words that nobody's events say any more. */
+async function deleteUnused(tx: Sql, projectId: number, said: UsedWords): Promise<void> {
+  const used = await usedWords(tx, projectId);
+  const terms = [...said.terms.difference(used.terms)].filter((id) => id > RESERVED_MAX);
+  if (terms.length > 0) {
+    for (const statement of DELETE_WORDS) {
+      await tx.query(statement, [projectId, arrayLiteral(terms)]);
+    }
+  }
+  const referrers = [...said.referrers.difference(used.referrers)];
+  if (referrers.length === 0) return;
+  await tx.query(
+    "DELETE FROM referrers WHERE project_id = $1::int AND referrer_id = ANY ($2::text::int[])",
+    [projectId, arrayLiteral(referrers)],
+  );
+}
+
+/** Names of some identities: their kind, then their value. */
+async function namesOf(
+  tx: Sql,
+  projectId: number,
+  identities: ReadonlySet<number>,
+): Promise<Set<string>> {
+  const rows = await tx.query<{ name: string }>(
+    `SELECT kind::text || value AS name FROM identities
+    WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])`,
+    [projectId, arrayLiteral([...identities])],
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
+/**
+ * Erases one actor: events, wherever they are stored, sessions and identities, and the names, paths,
+ * titles and referrers that only this actor's events had (they may say who somebody is), in one
+ * transaction. Project first, so that nothing of theirs is pending.
+ *
+ * An anonymous id that others have used too is forgotten with the one whose it was: it is theirs
+ * from their next event with it on.
+ * @returns how many events there were
+ */
+export async function eraseActor(
+  database: Database,
+  projectId: number,
+  actorId: number,
+): Promise<number> {
+  return await database.transaction(async (tx) => {
+    const project = await beginProjection(tx, projectId);
+    if (project === null) return 0;
+    const identities = new Set((await identitiesOf(tx, projectId, [actorId])).keys());
+    const arrivals = new Arrivals(await newlyKnown(tx, projectId, project), new Set());
+    const eventIds: string[] = [];
+    await visitTimedEvents(tx, projectId, { identities }, (event) => {
+      arrivals.totals.add(event, -1);
+      eventIds.push(event.eventId);
+    });
+    arrivals.gone.push(...await sessionsOfActors(tx, projectId, [actorId]));
+    for (const [actor, stored] of await readActors(tx, projectId, [actorId])) {
+      arrivals.left.set(actor, stored);
+    }
+    await arrivals.store(tx, projectId, rollUpsHold(project));
+    if (!rollUpsHold(project)) await startRecountAnew(tx, projectId);
+    const said = await usedWords(tx, projectId, identities);
+    await eraseFromSegments(tx, projectId, identities);
+    const aside = await eraseFromJournal(tx, projectId, await namesOf(tx, projectId, identities));
+    await forgetIds(tx, projectId, [...eventIds, ...aside]);
+    await tx.query(
+      "DELETE FROM identities WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])",
+      [projectId, arrayLiteral([...identities])],
+    );
+    await raiseLinksVersion(tx, projectId);
+    await deleteUnused(tx, projectId, said);
+    return eventIds.length + aside.length;
+  });
+}

@@ -1,0 +1,17 @@
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { IDS_DELETED_AT_ONCE } from "./projection_limits.ts";
+
+/** Forgets that these events were ever stored: who sends one again stores it again. */
+export async function forgetIds(
+  tx: Sql,
+  projectId: number,
+  eventIds: readonly string[],
+): Promise<void> {
+  for (let from = 0; from < eventIds.length; from += IDS_DELETED_AT_ONCE) {
+    await tx.query(
+      `DELETE FROM event_ids i USING unnest($2::text::uuid[]) AS gone (event_id)
+      WHERE i.project_id = $1::int AND i.event_id = gone.event_id`,
+      [projectId, arrayLiteral(eventIds.slice(from, from + IDS_DELETED_AT_ONCE))],
+    );
+  }
+}

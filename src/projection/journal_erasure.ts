@@ -1,0 +1,82 @@
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import type { EventRow } from "../store/event_row.ts";
+import { decodeBlock, encodeBlock } from "../store/journal_block.ts";
+import { nameOf } from "./identities.ts";
+import { JOURNAL_ROWS_READ_AT_ONCE } from "./projection_limits.ts";
+
+interface JournalRow extends Record<string, unknown> {
+  readonly journal_id: number;
+  readonly block: Uint8Array;
+  readonly event_count: number;
+  readonly known_ids: string[] | null;
+  readonly projected_count: number;
+  readonly set_aside_ids: string[] | null;
+}
+
+const READ = `
+SELECT journal_id, block, event_count, known_ids, projected_count, set_aside_ids FROM journal
+WHERE project_id = $1::int AND journal_id > $2::int8
+ORDER BY journal_id LIMIT ${JOURNAL_ROWS_READ_AT_ONCE}`;
+
+const REWRITE = `
+UPDATE journal SET block = decode($3::text, 'base64'), event_count = $4::int,
+  known_ids = nullif($5::text::uuid[], '{}'), projected_count = $6::int,
+  set_aside_ids = nullif($7::text::uuid[], '{}'),
+  set_aside_until = CASE WHEN $7::text <> '{}' THEN set_aside_until END
+WHERE project_id = $1::int AND journal_id = $2::int8`;
+
+/** Puts what is kept of a row in its place. @returns which of its events were set aside, and go */
+async function eraseFromRow(
+  tx: Sql,
+  projectId: number,
+  row: JournalRow,
+  isErased: (event: EventRow) => boolean,
+): Promise<string[]> {
+  const events = decodeBlock(row.block, projectId);
+  // What is pending was sent since, and stays.
+  const gone = new Set(
+    events.slice(0, row.projected_count).filter(isErased).map(({ event_id }) => event_id),
+  );
+  if (gone.size === 0) return [];
+  const kept = events.filter(({ event_id }) => !gone.has(event_id));
+  const of = (ids: string[] | null) => (ids ?? []).filter((id) => !gone.has(id));
+  const known = of(row.known_ids);
+  const aside = of(row.set_aside_ids);
+  if (kept.length === 0) {
+    await tx.query("DELETE FROM journal WHERE project_id = $1::int AND journal_id = $2::int8", [
+      projectId,
+      row.journal_id,
+    ]);
+  } else {
+    await tx.query(REWRITE, [
+      projectId,
+      row.journal_id,
+      encodeBlock(kept).toBase64(),
+      kept.length - known.length,
+      arrayLiteral(known),
+      row.projected_count - gone.size,
+      arrayLiteral(aside),
+    ]);
+  }
+  return (row.set_aside_ids ?? []).filter((id) => gone.has(id));
+}
+
+/**
+ * Takes the events of some people out of the journal: of those that are projected or set aside, which
+ * is nobody's in the segments. @returns the ids of those that were set aside
+ */
+export async function eraseFromJournal(
+  tx: Sql,
+  projectId: number,
+  names: ReadonlySet<string>,
+): Promise<string[]> {
+  const aside: string[] = [];
+  for (let after = 0;;) {
+    const rows = await tx.query<JournalRow>(READ, [projectId, after]);
+    for (const row of rows) {
+      aside.push(...await eraseFromRow(tx, projectId, row, (event) => names.has(nameOf(event))));
+    }
+    if (rows.length < JOURNAL_ROWS_READ_AT_ONCE) return aside;
+    after = rows.at(-1)!.journal_id;
+  }
+}

@@ -1,0 +1,68 @@
+/** A project that waits for its turn. */
+interface Waiter {
+  isUrgent: boolean;
+  readonly enter: () => void;
+}
+
+/**
+ * Turns of the projects that one server projects: so many at once, in the order in which they asked, so
+ * that none holds up another. Every second turn is for one that a read waits for, where there is one.
+ */
+export class Lanes {
+  #free: number;
+  readonly #waiting = new Map<number, Waiter>();
+  #isUrgentsTurn = true;
+  #restsUntilMs = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(lanes: number) {
+    this.#free = lanes;
+  }
+
+  /** Resolves when it is the project's turn; `leave` ends it. A project waits once at a time. */
+  enter(projectId: number, isUrgent: boolean): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.set(projectId, { isUrgent, enter: resolve });
+    this.#next();
+    return promise;
+  }
+
+  /** A read waits for the project now, if it still waits for its turn. */
+  hurry(projectId: number): void {
+    const waiter = this.#waiting.get(projectId);
+    if (waiter === undefined || waiter.isUrgent) return;
+    waiter.isUrgent = true;
+    this.#next();
+  }
+
+  /** Ends a turn. For so long nothing begins but what is urgent. */
+  leave(restMs: number): void {
+    this.#free++;
+    this.#restsUntilMs = Math.max(this.#restsUntilMs, performance.now() + restMs);
+    this.#next();
+  }
+
+  #choose(): [number, Waiter] | undefined {
+    const waiting = [...this.#waiting];
+    const urgent = waiting.find(([, { isUrgent }]) => isUrgent);
+    const restMs = this.#restsUntilMs - performance.now();
+    if (restMs <= 0) return (this.#isUrgentsTurn ? urgent : undefined) ?? waiting[0];
+    if (urgent === undefined && waiting.length > 0) {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#next(), Math.ceil(restMs));
+    }
+    return urgent;
+  }
+
+  #next(): void {
+    while (this.#free > 0) {
+      const chosen = this.#choose();
+      if (chosen === undefined) return;
+      const [projectId, { isUrgent, enter }] = chosen;
+      this.#waiting.delete(projectId);
+      this.#isUrgentsTurn = !isUrgent;
+      this.#free--;
+      enter();
+    }
+  }
+}

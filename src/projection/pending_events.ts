@@ -1,0 +1,220 @@
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import type { EventRow } from "../store/event_row.ts";
+import { decodeBlock, UnreadableBlock } from "../store/journal_block.ts";
+import {
+  PROJECTION_BLOCK_BYTES_AIM,
+  PROJECTION_ROWS_MAX,
+  PROJECTION_TEXT_CHARACTERS_AIM,
+  SET_ASIDE_MS,
+} from "./projection_limits.ts";
+
+/** An event in its journal row: what is to blame when it fails by itself. */
+export interface PlacedEvent {
+  readonly journalId: number;
+  readonly eventId: string;
+  /** How many events of the row are before it, and whether none comes after it. */
+  readonly place: number;
+  readonly isLast: boolean;
+}
+
+/** How far a journal row is taken. */
+interface Taken {
+  readonly journalId: number;
+  readonly upTo: number;
+  readonly isWhole: boolean;
+}
+
+/** Events to be projected. */
+export interface PendingEvents {
+  readonly rows: readonly EventRow[];
+  readonly first: PlacedEvent | null;
+  readonly taken: readonly Taken[];
+  /** The one that was set aside, where it is that. */
+  readonly aside: PlacedEvent | null;
+  /** Rows that are damaged, or of a later version: they are set aside whole. */
+  readonly unreadable: readonly number[];
+}
+
+interface JournalRow extends Record<string, unknown> {
+  readonly journal_id: number;
+  readonly block: Uint8Array;
+  readonly known_ids: string[] | null;
+  readonly projected_count: number;
+  readonly set_aside_ids: string[] | null;
+}
+
+const COLUMNS = "j.journal_id, j.block, j.known_ids, j.projected_count, j.set_aside_ids";
+
+// The rows that were stored first, as many as hold so many events.
+const OLDEST = `
+SELECT ${COLUMNS} FROM (
+  SELECT journal_id, sum(event_count) OVER (ORDER BY journal_id) - event_count AS before,
+    sum(bytes) OVER (ORDER BY journal_id) - bytes AS bytes_before
+  FROM (
+    SELECT journal_id, event_count, octet_length(block) AS bytes FROM journal
+    WHERE project_id = $1::int AND projected_at IS NULL
+    ORDER BY journal_id LIMIT ${PROJECTION_ROWS_MAX}) AS pending
+) AS o JOIN journal j ON j.project_id = $1::int AND j.journal_id = o.journal_id
+WHERE o.before < $2::int AND o.bytes_before < ${PROJECTION_BLOCK_BYTES_AIM} ORDER BY j.journal_id`;
+
+// One that was set aside, alone: what it does to a projection it does to no other event.
+const ASIDE = `
+SELECT ${COLUMNS} FROM journal j
+WHERE project_id = $1::int AND set_aside_until < now()
+ORDER BY set_aside_until, journal_id LIMIT 1`;
+
+const NOTHING: PendingEvents = { rows: [], first: null, taken: [], aside: null, unreadable: [] };
+
+// Whoever could not read it may have been of an earlier version.
+const WAIT_AGAIN = `
+UPDATE journal SET projected_at = NULL, set_aside_until = NULL
+WHERE project_id = $1::int AND journal_id = $2::int8`;
+
+async function asideEvent(tx: Sql, projectId: number): Promise<PendingEvents> {
+  const [row] = await tx.query<JournalRow>(ASIDE, [projectId]);
+  if (row === undefined) return NOTHING;
+  if (row.set_aside_ids === null) {
+    await tx.query(WAIT_AGAIN, [projectId, row.journal_id]);
+    return NOTHING;
+  }
+  const eventId = row.set_aside_ids[0]!;
+  const rows = decodeBlock(row.block, projectId).filter(({ event_id }) => event_id === eventId);
+  const aside = { journalId: row.journal_id, eventId, place: -1, isLast: false };
+  return { ...NOTHING, rows, first: aside, aside };
+}
+
+/** About how much text only this event has. */
+function charactersOf({ properties, extra, url, url_rest }: EventRow): number {
+  return (properties?.length ?? 0) + (extra?.length ?? 0) + (url?.length ?? 0) +
+    (url_rest?.length ?? 0);
+}
+
+/** The events of a block; null where it cannot be read. */
+function readable({ block }: JournalRow, projectId: number): EventRow[] | null {
+  try {
+    return decodeBlock(block, projectId);
+  } catch (error) {
+    if (error instanceof UnreadableBlock) return null;
+    throw error;
+  }
+}
+
+/** The events that were stored first, at most so many; where none waits, one that was set aside long enough ago. */
+export async function pendingEvents(
+  tx: Sql,
+  projectId: number,
+  eventsMax: number,
+): Promise<PendingEvents> {
+  const oldest = await tx.query<JournalRow>(OLDEST, [projectId, eventsMax]);
+  if (oldest.length === 0) return await asideEvent(tx, projectId);
+  const rows: EventRow[] = [];
+  const taken: Taken[] = [];
+  const unreadable: number[] = [];
+  let first: PlacedEvent | null = null;
+  let characters = 0;
+  const isFull = () => rows.length >= eventsMax || characters >= PROJECTION_TEXT_CHARACTERS_AIM;
+  for (const journalRow of oldest) {
+    const { journal_id, known_ids, projected_count } = journalRow;
+    const events = readable(journalRow, projectId);
+    if (events === null) {
+      unreadable.push(journal_id);
+      continue;
+    }
+    const known = new Set(known_ids);
+    let place = projected_count;
+    for (; place < events.length && !isFull(); place++) {
+      const row = events[place]!;
+      if (known.has(row.event_id)) continue;
+      first ??= {
+        journalId: journal_id,
+        eventId: row.event_id,
+        place,
+        isLast: place + 1 === events.length,
+      };
+      rows.push(row);
+      characters += charactersOf(row);
+    }
+    taken.push({ journalId: journal_id, upTo: place, isWhole: place === events.length });
+    if (isFull()) break;
+  }
+  return { rows, first, taken, aside: null, unreadable };
+}
+
+/** Marks events as projected, in the transaction that stores what was made of them. */
+export async function markProjected(
+  tx: Sql,
+  projectId: number,
+  { taken, aside, unreadable }: PendingEvents,
+): Promise<void> {
+  if (unreadable.length > 0) {
+    await tx.query(
+      `UPDATE journal SET projected_at = now(),
+        set_aside_until = now() + make_interval(secs => ${SET_ASIDE_MS / 1000})
+      WHERE project_id = $1::int AND journal_id = ANY ($2::text::int8[])`,
+      [projectId, arrayLiteral(unreadable)],
+    );
+  }
+  if (aside !== null) {
+    await tx.query(
+      `UPDATE journal SET set_aside_ids = nullif(array_remove(set_aside_ids, $3::text::uuid), '{}'),
+        set_aside_until = CASE WHEN cardinality(set_aside_ids) > 1 THEN set_aside_until END
+      WHERE project_id = $1::int AND journal_id = $2::int8`,
+      [projectId, aside.journalId, aside.eventId],
+    );
+  }
+  if (taken.length === 0) return;
+  await tx.query(
+    `UPDATE journal j SET projected_count = t.up_to,
+      projected_at = CASE WHEN t.is_whole THEN now() END
+    FROM unnest($2::text::int8[], $3::text::int[], $4::text::bool[])
+      AS t (journal_id, up_to, is_whole)
+    WHERE j.project_id = $1::int AND j.journal_id = t.journal_id`,
+    [
+      projectId,
+      arrayLiteral(taken.map(({ journalId }) => journalId)),
+      arrayLiteral(taken.map(({ upTo }) => upTo)),
+      arrayLiteral(taken.map(({ isWhole }) => isWhole)),
+    ],
+  );
+}
+
+// One that is aside already goes to the end of its row's.
+const SET_ASIDE = `
+UPDATE journal SET
+  set_aside_ids = array_append(array_remove(set_aside_ids, $3::text::uuid), $3::text::uuid),
+  set_aside_until = now() + make_interval(secs => ${SET_ASIDE_MS / 1000}),
+  projected_count = greatest(projected_count, $4::int + 1),
+  projected_at = CASE WHEN $5::bool THEN now() ELSE projected_at END
+WHERE project_id = $1::int AND journal_id = $2::int8
+  AND (projected_count <= $4::int OR set_aside_ids[1] = $3::text::uuid)
+RETURNING journal_id`;
+
+/** Leaves an event alone for a while, so that those behind it are projected. @returns whether it was there */
+export async function setAside(tx: Sql, projectId: number, event: PlacedEvent): Promise<boolean> {
+  const { journalId, eventId, place, isLast } = event;
+  const rows = await tx.query(SET_ASIDE, [projectId, journalId, eventId, place, isLast]);
+  return rows.length > 0;
+}
+
+/** The last journal row that waits; null where none does. */
+export async function lastWaiting(sql: Sql, projectId: number): Promise<number | null> {
+  const [row] = await sql.query<{ journal_id: number | null }>(
+    "SELECT max(journal_id) AS journal_id FROM journal WHERE project_id = $1::int AND projected_at IS NULL",
+    [projectId],
+  );
+  return row?.journal_id ?? null;
+}
+
+/** Whether a journal row up to this one waits. */
+export async function isWaiting(sql: Sql, projectId: number, upTo: number): Promise<boolean> {
+  const rows = await sql.query(
+    `SELECT 1 FROM journal
+    WHERE project_id = $1::int AND journal_id <= $2::int8 AND projected_at IS NULL LIMIT 1`,
+    [projectId, upTo],
+  );
+  return rows.length > 0;
+}
+
+/** Projects with something to project, set aside or not. */
+export const PROJECTS_WAITING = `
+SELECT DISTINCT project_id FROM journal WHERE projected_at IS NULL OR set_aside_until < now()`;

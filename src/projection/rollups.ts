@@ -1,0 +1,126 @@
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { rollUpAcquisition } from "./acquisition_rollup.ts";
+import type { ActorChange, StoredActor } from "./actor_days.ts";
+import type { Changes, Rollups } from "./changes.ts";
+import { NEVER } from "./local_days.ts";
+import type { SessionPart } from "./session_parts.ts";
+import { inSlices } from "./slices.ts";
+
+/** Sums by keys of whole numbers: rows of a rollup table, or what to add to them. */
+class Sums {
+  readonly #rows = new Map<string, { readonly key: readonly number[]; readonly sums: number[] }>();
+
+  constructor(
+    readonly table: string,
+    readonly keys: readonly string[],
+    readonly columns: readonly string[],
+  ) {}
+
+  add(key: readonly number[], ...sums: readonly number[]): void {
+    const text = key.join();
+    const row = this.#rows.get(text);
+    if (row === undefined) this.#rows.set(text, { key, sums: [...sums] });
+    else sums.forEach((sum, i) => row.sums[i]! += sum);
+  }
+
+  /** Adds them to what is stored, in the order of the table's key. */
+  async store(tx: Sql, projectId: number): Promise<void> {
+    const rows = [...this.#rows.values()].filter(({ sums }) => sums.some((sum) => sum !== 0))
+      .sort((a, b) => a.key.reduce((order, part, i) => order || part - b.key[i]!, 0));
+    if (rows.length === 0) return;
+    const { table, keys, columns } = this;
+    const arrays = [...keys.map(() => "int"), ...columns.map(() => "int8")]
+      .map((type, i) => `$${i + 2}::text::${type}[]`);
+    await tx.query(
+      `INSERT INTO ${table} AS t (project_id, ${[...keys, ...columns].join(", ")})
+      SELECT $1::int, a.* FROM unnest(${arrays.join(", ")}) AS a
+      ON CONFLICT (project_id, ${keys.join(", ")}) DO UPDATE
+      SET ${columns.map((name) => `${name} = t.${name} + excluded.${name}`).join(", ")}`,
+      [
+        projectId,
+        ...keys.map((_, i) => arrayLiteral(rows.map(({ key }) => key[i]!))),
+        ...columns.map((_, i) => arrayLiteral(rows.map(({ sums }) => sums[i]!))),
+      ],
+    );
+  }
+}
+
+const DAY_TOTALS = ["events", "pageviews", "sessions", "bounces", "duration_ms"] as const;
+
+/** What is told of a session of no length at all, in seconds. */
+const NO_LENGTH = -1;
+const SECONDS_MAX = 2147483647;
+
+async function addSessions(
+  { days }: Rollups,
+  sessions: readonly SessionPart[],
+  sign: 1 | -1,
+  totals: Sums,
+  durations: Sums,
+): Promise<void> {
+  await inSlices(sessions, ({ firstMs, lastMs, views, customs, humans }) => {
+    if (humans === 0) return;
+    const day = days.dayAt(firstMs);
+    const ms = lastMs - firstMs;
+    totals.add([day], 0, 0, sign, views <= 1 && customs === 0 ? sign : 0, sign * ms);
+    const seconds = ms === 0 ? NO_LENGTH : Math.min(Math.floor(ms / 1000), SECONDS_MAX);
+    durations.add([day, seconds], sign);
+  });
+}
+
+/** How many days two lists begin, and end, alike with. */
+function alike(before: readonly number[], after: readonly number[]): [start: number, end: number] {
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  return [start, end];
+}
+
+/**
+ * Takes an actor's days as they were, and adds those that there are now: each by the day before it,
+ * the first of them, and the day of the first event ever.
+ */
+function addVisitor(visitors: Sums, { before, after }: ActorChange): void {
+  const [was, is] = [before?.days ?? [], after?.days ?? []];
+  const isSame = before?.firstDay === after?.firstDay && was[0] === is[0];
+  const [start, end] = isSame ? alike(was, is) : [0, 0];
+  const add = (of: StoredActor | null, days: readonly number[], sign: number) => {
+    // The first of the days that are alike again may follow on another one.
+    const to = Math.min(days.length, days.length - end + 1);
+    for (let i = start; i < to; i++) {
+      visitors.add([days[i]!, days[i - 1] ?? NEVER, days[0]!, of!.firstDay], sign);
+    }
+  };
+  add(before, was, -1);
+  add(after, is, 1);
+}
+
+/** Adds to the rollups what came and went; before sessions and actors are written anew. */
+export async function rollUp(tx: Sql, rollups: Rollups, changes: Changes): Promise<void> {
+  const totals = new Sums("day_totals", ["day"], DAY_TOTALS);
+  const durations = new Sums("session_durations", ["day", "seconds"], ["sessions"]);
+  const visitors = new Sums(
+    "visitor_days",
+    ["day", "prev_day", "cohort_day", "first_day"],
+    ["actors"],
+  );
+  for (const [day, [events, pageviews]] of changes.totals) {
+    totals.add([day], events, pageviews, 0, 0, 0);
+  }
+  await addSessions(rollups, changes.gone, -1, totals, durations);
+  await addSessions(rollups, changes.came, 1, totals, durations);
+  await inSlices(changes.actors, (change) => addVisitor(visitors, change));
+  await totals.store(tx, rollups.projectId);
+  await durations.store(tx, rollups.projectId);
+  await visitors.store(tx, rollups.projectId);
+  await rollUpAcquisition(tx, rollups, changes);
+}
+
+/** Empties the rollups of a project. */
+export async function clearRollups(tx: Sql, projectId: number): Promise<void> {
+  for (const table of ["day_totals", "session_durations", "visitor_days", "acquisition_days"]) {
+    await tx.query(`DELETE FROM ${table} WHERE project_id = $1::int`, [projectId]);
+  }
+}

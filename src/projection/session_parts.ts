@@ -1,0 +1,130 @@
+import { SESSION_GAP_MS } from "../limits.ts";
+import type { TimedEvent } from "../store/timed_events.ts";
+import { inSlices } from "./slices.ts";
+
+/**
+ * A session, or a part of one: a stored session, or a single event. Sums, minima and maxima of the
+ * parts are those of the whole, so no event is read again, however long a session grows.
+ */
+export interface SessionPart {
+  actor: number;
+  firstMs: number;
+  lastMs: number;
+  /** First and last page view; null where there is none. */
+  firstViewMs: number | null;
+  lastViewMs: number | null;
+  /** The first and the last page view; where there is none, the first and the last event. */
+  entryId: string;
+  exitId: string;
+  entryPath: number;
+  exitPath: number;
+  context: number;
+  traffic: number;
+  events: number;
+  views: number;
+  /** Events that are neither page view, click nor scroll. */
+  customs: number;
+  /** Events that no bot did. */
+  humans: number;
+}
+
+/** An event of a session as a part. */
+export function partOf(event: TimedEvent, actor: number): SessionPart {
+  const { ms, name, path, context, traffic, eventId } = event;
+  const viewMs = name === 1 ? ms : null;
+  return {
+    actor,
+    firstMs: ms,
+    lastMs: ms,
+    firstViewMs: viewMs,
+    lastViewMs: viewMs,
+    entryId: eventId,
+    exitId: eventId,
+    entryPath: path,
+    exitPath: path,
+    context,
+    traffic,
+    events: 1,
+    views: name === 1 ? 1 : 0,
+    customs: name > 3 ? 1 : 0,
+    humans: context > 0 ? 1 : 0,
+  };
+}
+
+/** Whether `b` begins with an earlier event than `a`: page views come before all else, ids break ties. */
+function entersBefore(b: SessionPart, a: SessionPart): boolean {
+  if ((a.views > 0) !== (b.views > 0)) return b.views > 0;
+  const difference = (b.firstViewMs ?? b.firstMs) - (a.firstViewMs ?? a.firstMs);
+  return difference < 0 || difference === 0 && b.entryId < a.entryId;
+}
+
+function exitsAfter(b: SessionPart, a: SessionPart): boolean {
+  if ((a.views > 0) !== (b.views > 0)) return b.views > 0;
+  const difference = (b.lastViewMs ?? b.lastMs) - (a.lastViewMs ?? a.lastMs);
+  return difference > 0 || difference === 0 && b.exitId > a.exitId;
+}
+
+/** Adds a part to a session that it belongs to. */
+function join(session: SessionPart, part: SessionPart): void {
+  if (entersBefore(part, session)) {
+    session.entryId = part.entryId;
+    session.entryPath = part.entryPath;
+    session.context = part.context;
+    session.traffic = part.traffic;
+  }
+  if (exitsAfter(part, session)) {
+    session.exitId = part.exitId;
+    session.exitPath = part.exitPath;
+  }
+  if (part.views > 0) {
+    const isFirst = session.views === 0;
+    session.firstViewMs = isFirst
+      ? part.firstViewMs
+      : Math.min(session.firstViewMs!, part.firstViewMs!);
+    session.lastViewMs = isFirst
+      ? part.lastViewMs
+      : Math.max(session.lastViewMs!, part.lastViewMs!);
+  }
+  session.firstMs = Math.min(session.firstMs, part.firstMs);
+  session.lastMs = Math.max(session.lastMs, part.lastMs);
+  session.events += part.events;
+  session.views += part.views;
+  session.customs += part.customs;
+  session.humans += part.humans;
+}
+
+/**
+ * The sessions of one actor's parts, in order: parts belong together where at most 30 minutes lie
+ * between them. `parts` is sorted in place.
+ */
+export function sessionsOf(parts: SessionPart[]): SessionPart[] {
+  parts.sort((a, b) => a.firstMs - b.firstMs);
+  const sessions: SessionPart[] = [];
+  let last: SessionPart | undefined;
+  for (const part of parts) {
+    if (last !== undefined && part.firstMs - last.lastMs <= SESSION_GAP_MS) join(last, part);
+    else sessions.push(last = { ...part });
+  }
+  return sessions;
+}
+
+/** Parts by their actor. */
+export class PartsOfActors {
+  readonly #parts = new Map<number, SessionPart[]>();
+
+  add(part: SessionPart): void {
+    const parts = this.#parts.get(part.actor);
+    if (parts === undefined) this.#parts.set(part.actor, [part]);
+    else parts.push(part);
+  }
+
+  /** The sessions of all of them: of each actor in order. */
+  async sessions(): Promise<SessionPart[]> {
+    const sessions: SessionPart[] = [];
+    await inSlices(this.#parts.values(), (parts) => {
+      if (parts.length === 1) sessions.push(parts[0]!);
+      else for (const session of sessionsOf(parts)) sessions.push(session);
+    });
+    return sessions;
+  }
+}

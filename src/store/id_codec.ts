@@ -1,0 +1,75 @@
+import type { ByteReader, ByteWriter } from "./byte_stream.ts";
+import { readIntegers, writeIntegers } from "./integer_codec.ts";
+import { readSqueezed, squeeze } from "./squeezed.ts";
+
+export const ID_BYTES = 16;
+/** Bytes in front that hold the milliseconds of an id by its time (version 7). */
+const TIME_BYTES = 6;
+/** How ids are stored: all of their bytes, or their time by what it is after the event's. Append only. */
+const WHOLE = 0;
+const TIMED = 1;
+
+/** Order of ids by their bytes, as PostgreSQL orders uuids. */
+export function compareIds(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): number {
+  for (let i = 0; i < ID_BYTES; i++) {
+    const difference = a[aAt + i]! - b[bAt + i]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function msOf(ids: Uint8Array, at: number): number {
+  let ms = 0;
+  for (let i = 0; i < TIME_BYTES; i++) ms = ms * 256 + ids[at + i]!;
+  return ms;
+}
+
+/** How much later than its event each id says it was made; null where one says something else. */
+function lagsOf(ids: Uint8Array, ms: Float64Array): Int32Array | null {
+  const lags = new Int32Array(ms.length);
+  for (let i = 0; i < ms.length; i++) {
+    const lag = msOf(ids, i * ID_BYTES) - ms[i]!;
+    if (lag !== (lag | 0)) return null;
+    lags[i] = lag;
+  }
+  return lags;
+}
+
+/**
+ * Ids of events, 16 bytes each. Those by time take some 10 bytes: their time is about the event's,
+ * and what is random in them stays as it is.
+ */
+export function writeIds(writer: ByteWriter, ids: Uint8Array, ms: Float64Array): void {
+  const lags = lagsOf(ids, ms);
+  writer.u8(lags === null ? WHOLE : TIMED);
+  if (lags !== null) writeIntegers(writer, lags);
+  const plane = new Uint8Array(ms.length);
+  for (let p = lags === null ? 0 : TIME_BYTES; p < ID_BYTES; p++) {
+    for (let i = 0; i < plane.length; i++) plane[i] = ids[ID_BYTES * i + p]!;
+    squeeze(writer, plane);
+  }
+}
+
+/** What `writeIds` wrote, given when the events were. */
+export function readIds(reader: ByteReader, ms: Float64Array): Uint8Array<ArrayBuffer> {
+  const ids = new Uint8Array(ID_BYTES * ms.length);
+  const kind = reader.u8();
+  if (kind !== WHOLE && kind !== TIMED) {
+    throw new Error(`Ids are stored in an unknown way: ${kind}`);
+  }
+  if (kind === TIMED) {
+    const lags = readIntegers(reader).whole();
+    for (let i = 0; i < ms.length; i++) {
+      let rest = ms[i]! + lags[i]!;
+      for (let p = TIME_BYTES - 1; p >= 0; p--) {
+        ids[ID_BYTES * i + p] = rest % 256;
+        rest = Math.floor(rest / 256);
+      }
+    }
+  }
+  for (let p = kind === TIMED ? TIME_BYTES : 0; p < ID_BYTES; p++) {
+    const plane = readSqueezed(reader, ms.length).bytes();
+    for (let i = 0; i < plane.length; i++) ids[ID_BYTES * i + p] = plane[i]!;
+  }
+  return ids;
+}

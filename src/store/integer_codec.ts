@@ -1,0 +1,133 @@
+import type { ByteReader, ByteWriter } from "./byte_stream.ts";
+import { readSqueezed, squeeze, type Squeezed } from "./squeezed.ts";
+
+/** Whole numbers of one kind, one an event: as narrow as the widest of them needs. */
+export type IntegerColumn = Uint8Array | Uint16Array | Int8Array | Int16Array | Int32Array;
+
+/** What numbers are stored as: above the least of them, or above the one before. Append only. */
+const FRAME = 0;
+const DELTA = 1;
+/** Steps are taken where they need at most this share of the bits: runs compress as they are. */
+const DELTA_SHARE_MAX = 0.75;
+
+/** The narrowest column for so many numbers between these two. */
+export function columnFor(min: number, max: number, length: number): IntegerColumn {
+  if (min >= 0 && max <= 0xff) return new Uint8Array(length);
+  if (min >= 0 && max <= 0xffff) return new Uint16Array(length);
+  if (min >= -0x80 && max <= 0x7f) return new Int8Array(length);
+  if (min >= -0x8000 && max <= 0x7fff) return new Int16Array(length);
+  return new Int32Array(length);
+}
+
+const zigzag = (step: number): number => ((step << 1) ^ (step >> 31)) >>> 0;
+const bitsOf = (value: number): number => 32 - Math.clz32(value);
+
+/** Whole numbers of 32 bits, written byte by byte: all lowest bytes, then all second ones, and so on. */
+export function writeIntegers(writer: ByteWriter, numbers: IntegerColumn): void {
+  const { length } = numbers;
+  // Loops over arrays of one kind are several times as fast.
+  const values = numbers instanceof Int32Array ? numbers : new Int32Array(numbers);
+  let min = length === 0 ? 0 : Infinity;
+  let max = length === 0 ? 0 : -Infinity;
+  for (let i = 0; i < length; i++) {
+    const value = values[i]!;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  let frameBits = 0;
+  let deltaBits = 0;
+  for (let i = 1; i < length; i++) {
+    frameBits += bitsOf(values[i]! - min);
+    deltaBits += bitsOf(zigzag((values[i]! - values[i - 1]!) | 0));
+  }
+  const isDelta = deltaBits < DELTA_SHARE_MAX * frameBits;
+  const first = isDelta ? values[0]! : min;
+  const rest = new Uint32Array(length);
+  let widest = 0;
+  for (let i = 0, before = first; i < length; i++) {
+    const value = values[i]!;
+    const above = isDelta ? zigzag((value - before) | 0) : value - min;
+    before = value;
+    rest[i] = above;
+    widest |= above;
+  }
+  const planes = Math.ceil(bitsOf(widest) / 8);
+  writer.u8(isDelta ? DELTA : FRAME);
+  writer.varint(length);
+  writer.i32(min);
+  writer.i32(max);
+  if (isDelta) writer.i32(first);
+  writer.u8(planes);
+  const plane = new Uint8Array(length);
+  for (let p = 0; p < planes; p++) {
+    for (let i = 0; i < length; i++) plane[i] = rest[i]! >>> (8 * p);
+    squeeze(writer, plane);
+  }
+}
+
+/** Whole numbers as they are stored. */
+export interface StoredIntegers {
+  readonly length: number;
+  readonly min: number;
+  readonly max: number;
+  /** All of them. */
+  whole(): Int32Array;
+}
+
+function wholeOf(planes: readonly Squeezed[], length: number): Int32Array {
+  const whole = new Int32Array(length);
+  for (const [p, plane] of planes.entries()) {
+    if (plane.same === 0) continue;
+    const bytes = plane.bytes();
+    const shift = 8 * p;
+    for (let i = 0; i < length; i++) whole[i]! |= bytes[i]! << shift;
+  }
+  return whole;
+}
+
+/** Reads past what `writeIntegers` wrote; the numbers are made when they are asked for. */
+export function readIntegers(reader: ByteReader): StoredIntegers {
+  const codec = reader.u8();
+  if (codec !== FRAME && codec !== DELTA) {
+    throw new Error(`Numbers are stored in an unknown way: ${codec}`);
+  }
+  const length = reader.varint();
+  const min = reader.i32();
+  const max = reader.i32();
+  const first = codec === DELTA ? reader.i32() : min;
+  const count = reader.u8();
+  const planes = Array.from({ length: count }, () => readSqueezed(reader, length));
+  const whole = (): Int32Array => {
+    const values = wholeOf(planes, length);
+    if (codec === FRAME) {
+      for (let i = 0; i < length; i++) values[i]! += min;
+      return values;
+    }
+    for (let i = 0, value = first; i < length; i++) {
+      const step = values[i]!;
+      value = (value + ((step >>> 1) ^ -(step & 1))) | 0;
+      values[i] = value;
+    }
+    return values;
+  };
+  return { length, min, max, whole };
+}
+
+/** The numbers of several pieces, one behind the other, as narrow as they all allow. */
+export function joinIntegers(pieces: readonly StoredIntegers[]): IntegerColumn {
+  let length = 0;
+  let min = 0;
+  let max = 0;
+  for (const piece of pieces) {
+    length += piece.length;
+    min = Math.min(min, piece.min);
+    max = Math.max(max, piece.max);
+  }
+  const column = columnFor(min, max, length);
+  let at = 0;
+  for (const piece of pieces) {
+    column.set(piece.whole(), at);
+    at += piece.length;
+  }
+  return column;
+}

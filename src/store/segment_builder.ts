@@ -1,0 +1,315 @@
+import { ByteWriter } from "./byte_stream.ts";
+import type { EventSource } from "./event_source.ts";
+import { compareIds, ID_BYTES, writeIds } from "./id_codec.ts";
+import { writeIntegers } from "./integer_codec.ts";
+import { writeNumbers } from "./number_codec.ts";
+import {
+  type ColumnName,
+  COLUMNS,
+  type IntegerName,
+  keyOf,
+  kindOf,
+  type NumberName,
+  type TextName,
+} from "./segment_columns.ts";
+import { countWhile, encodeHead } from "./segment_head.ts";
+import { BLOCK_EVENTS_MAX, BLOCK_TEXT_BYTES_AIM } from "./store_limits.ts";
+import { writeTexts } from "./text_codec.ts";
+import { TextGatherer } from "./text_gatherer.ts";
+import type { Yield } from "./yielding.ts";
+
+/** A segment as it is stored. */
+export interface EncodedSegment {
+  readonly events: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Bytes of its different texts, before they were compressed. */
+  readonly textBytes: number;
+  readonly head: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+/** What may stay: events of an identity at a moment. */
+export type Keeps = (identity: number, ms: number) => boolean;
+
+/** Which event of the sources comes when, and whose each run of them is. */
+interface Order {
+  /** Places in the sources, as if they stood one behind the other. */
+  readonly places: Uint32Array;
+  readonly identities: readonly number[];
+  readonly starts: readonly number[];
+  readonly moments: Float64Array;
+  readonly ids: Uint8Array;
+}
+
+/** One column of all sources, one behind the other. */
+function joined<A extends Float64Array | Int32Array | Uint8Array>(
+  into: A,
+  pieces: Iterable<ArrayLike<number>>,
+): A {
+  let at = 0;
+  for (const piece of pieces) {
+    into.set(piece, at);
+    at += piece.length;
+  }
+  return into;
+}
+
+function orderOf(sources: readonly EventSource[], keeps: Keeps): Order {
+  const total = sources.reduce((sum, { events }) => sum + events, 0);
+  const ownMoments = sources.map((source) => source.moments());
+  const moments = joined(new Float64Array(total), ownMoments);
+  const ids = joined(
+    new Uint8Array(ID_BYTES * total),
+    sources.map((source, i) => source.ids(ownMoments[i]!)),
+  );
+  const byTime = (a: number, b: number): number =>
+    moments[a]! - moments[b]! || compareIds(ids, ID_BYTES * a, ids, ID_BYTES * b);
+  let base = 0;
+  const readers = sources.map((source) => {
+    const reader = { ...source.runs(), run: 0, base };
+    base += source.events;
+    return reader;
+  });
+  const places = new Uint32Array(total);
+  const identities: number[] = [];
+  const starts: number[] = [];
+  let length = 0;
+  for (;;) {
+    let identity = Infinity;
+    for (const { identities: own, run } of readers) {
+      identity = Math.min(identity, own[run] ?? Infinity);
+    }
+    if (identity === Infinity) break;
+    const start = length;
+    let pieces = 0;
+    for (const reader of readers) {
+      if (reader.identities[reader.run] !== identity) continue;
+      const end = reader.base + reader.starts[reader.run + 1]!;
+      for (let at = reader.base + reader.starts[reader.run]!; at < end; at++) {
+        if (keeps(identity, moments[at]!)) places[length++] = at;
+      }
+      reader.run++;
+      pieces++;
+    }
+    if (length === start) continue;
+    if (pieces > 1) places.subarray(start, length).sort(byTime);
+    identities.push(identity);
+    starts.push(start);
+  }
+  return { places: places.subarray(0, length), identities, starts, moments, ids };
+}
+
+/** Events of a block: fewer where their texts are long. */
+function blockEventsOf(events: number, textBytes: number): number {
+  const byText = Math.floor(events * BLOCK_TEXT_BYTES_AIM / Math.max(1, textBytes));
+  return Math.max(1, Math.min(BLOCK_EVENTS_MAX, byText));
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** What a codec writes. */
+function written(write: (writer: ByteWriter) => void): Uint8Array {
+  const writer = new ByteWriter();
+  write(writer);
+  return writer.end();
+}
+
+/** Makes the columns of a segment, block by block, of the events of its sources. */
+class SegmentBuilder {
+  textBytes = 0;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly #sources: readonly EventSource[];
+  readonly #order: Order;
+  readonly #blockEvents: number;
+  readonly #yield: Yield;
+  /** Columns that tell texts, in the order of the segment. */
+  readonly #keys = new Map<IntegerName, Int32Array>();
+
+  constructor(
+    sources: readonly EventSource[],
+    order: Order,
+    blockEvents: number,
+    yieldNow: Yield,
+  ) {
+    this.#yield = yieldNow;
+    this.#sources = sources;
+    this.#order = order;
+    this.#blockEvents = blockEvents;
+    let fromMs = Infinity;
+    let toMs = -Infinity;
+    for (const place of order.places) {
+      const ms = order.moments[place]!;
+      if (ms < fromMs) fromMs = ms;
+      if (ms > toMs) toMs = ms;
+    }
+    this.fromMs = fromMs;
+    this.toMs = toMs;
+  }
+
+  /** The identity of the first event of each block. */
+  async firstIdentities(): Promise<Int32Array> {
+    return Int32Array.from(await this.#blocks((from) => this.#identityAt(from)));
+  }
+
+  /** A column's blocks. */
+  column(name: ColumnName): Promise<Uint8Array[]> {
+    if (name === "identities" || name === "runs") return this.#runs(name);
+    if (name === "times") {
+      const { places, moments } = this.#order;
+      const times = new Int32Array(places.length);
+      for (let i = 0; i < times.length; i++) times[i] = moments[places[i]!]! - this.fromMs;
+      return this.#integers(times);
+    }
+    const kind = kindOf(name);
+    if (kind === "ids") return this.#ids();
+    if (kind === "numbers") return this.#numbers(name as NumberName);
+    if (kind === "texts") return this.#texts(name as TextName);
+    return this.#integers(this.#gathered(name as IntegerName));
+  }
+
+  async #blocks<T>(make: (from: number, to: number) => T): Promise<T[]> {
+    const made: T[] = [];
+    const { length } = this.#order.places;
+    for (let from = 0; from < length; from += this.#blockEvents) {
+      await this.#yield();
+      made.push(make(from, Math.min(from + this.#blockEvents, length)));
+    }
+    return made;
+  }
+
+  #runAt(place: number): number {
+    const { starts } = this.#order;
+    return countWhile(starts.length, (run) => starts[run]! <= place) - 1;
+  }
+
+  #identityAt(place: number): number {
+    return this.#order.identities[this.#runAt(place)]!;
+  }
+
+  #runs(name: "identities" | "runs"): Promise<Uint8Array[]> {
+    const { identities, starts, places } = this.#order;
+    return this.#blocks((from, to) => {
+      const first = this.#runAt(from);
+      const last = this.#runAt(to - 1);
+      const values = new Int32Array(last - first + 1);
+      for (let run = first; run <= last; run++) {
+        const begin = Math.max(from, starts[run]!);
+        const end = Math.min(to, starts[run + 1] ?? places.length);
+        values[run - first] = name === "runs" ? end - begin : identities[run]!;
+      }
+      return written((writer) => writeIntegers(writer, values));
+    });
+  }
+
+  #total(): number {
+    return this.#order.moments.length;
+  }
+
+  /** A column in the order of the segment. */
+  #gathered(name: IntegerName): Int32Array {
+    const known = this.#keys.get(name);
+    if (known !== undefined) return known;
+    const { places } = this.#order;
+    const pieces = this.#sources.map((source) => source.integers(name));
+    const all = joined(new Int32Array(this.#total()), pieces);
+    const values = new Int32Array(places.length);
+    for (let i = 0; i < places.length; i++) values[i] = all[places[i]!]!;
+    return values;
+  }
+
+  #integers(values: Int32Array): Promise<Uint8Array[]> {
+    return this.#blocks((from, to) => {
+      const own = values.subarray(from, to);
+      return own.some((value) => value !== 0)
+        ? written((writer) => writeIntegers(writer, own))
+        : NOTHING;
+    });
+  }
+
+  #numbers(name: NumberName): Promise<Uint8Array[]> {
+    const { places } = this.#order;
+    const pieces = this.#sources.map((source) => source.numbers(name));
+    const all = joined(new Float64Array(this.#total()), pieces);
+    return this.#blocks((from, to) => {
+      const own = new Float64Array(to - from);
+      let isEmpty = true;
+      for (let i = from; i < to; i++) {
+        const value = all[places[i]!]!;
+        own[i - from] = value;
+        isEmpty &&= Number.isNaN(value);
+      }
+      return isEmpty ? NOTHING : written((writer) => writeNumbers(writer, own));
+    });
+  }
+
+  #ids(): Promise<Uint8Array[]> {
+    const { places, moments, ids } = this.#order;
+    return this.#blocks((from, to) => {
+      const own = new Uint8Array(ID_BYTES * (to - from));
+      const ms = new Float64Array(to - from);
+      for (let i = from; i < to; i++) {
+        const at = ID_BYTES * places[i]!;
+        for (let byte = 0; byte < ID_BYTES; byte++) {
+          own[ID_BYTES * (i - from) + byte] = ids[at + byte]!;
+        }
+        ms[i - from] = moments[places[i]!]!;
+      }
+      return written((writer) => writeIds(writer, own, ms));
+    });
+  }
+
+  #texts(name: TextName): Promise<Uint8Array[]> {
+    const columns = this.#sources.map((source) => source.texts(name));
+    if (columns.every(({ ends }) => ends.length === 0)) return this.#blocks(() => NOTHING);
+    const key = keyOf(name);
+    if (key !== null && !this.#keys.has(key)) this.#keys.set(key, this.#gathered(key));
+    const keys = key === null ? null : this.#keys.get(key)!;
+    const gatherer = new TextGatherer(columns);
+    return this.#blocks((from, to) => {
+      const own = gatherer.gather(this.#order.places.subarray(from, to));
+      if (own.ends.length === 0) return NOTHING;
+      this.textBytes += own.bytes.length;
+      return written((writer) =>
+        writeTexts(writer, own, keys === null ? null : keys.subarray(from, to))
+      );
+    });
+  }
+}
+
+/**
+ * One segment of those events of several sources that are kept; null where none is. Column by column:
+ * no event is put together.
+ */
+export async function buildSegment(
+  sources: readonly EventSource[],
+  keeps: Keeps,
+  yieldNow: Yield,
+): Promise<EncodedSegment | null> {
+  const order = orderOf(sources, keeps);
+  const events = order.places.length;
+  if (events === 0) return null;
+  const textBytes = sources.reduce((sum, source) => sum + source.textBytes, 0);
+  const blockEvents = blockEventsOf(events, textBytes);
+  const builder = new SegmentBuilder(sources, order, blockEvents, yieldNow);
+  const columns = new Map<ColumnName, Uint8Array[]>();
+  for (const name of COLUMNS) {
+    const blocks = await builder.column(name);
+    if (blocks.some(({ length }) => length > 0)) columns.set(name, blocks);
+  }
+  const { fromMs, toMs } = builder;
+  const head = {
+    events,
+    blockEvents,
+    fromMs,
+    toMs,
+    textBytes: builder.textBytes,
+    firstIdentities: await builder.firstIdentities(),
+    lastIdentity: order.identities.at(-1)!,
+  };
+  const body = new ByteWriter();
+  for (const blocks of columns.values()) for (const block of blocks) body.bytes(block);
+  const [encoded, bytes] = [encodeHead(head, columns), body.end()];
+  return { events, fromMs, toMs, textBytes: builder.textBytes, head: encoded, body: bytes };
+}

@@ -1,0 +1,205 @@
+import { crc32 } from "node:zlib";
+import { ByteReader } from "./byte_stream.ts";
+import { readIds } from "./id_codec.ts";
+import {
+  type IntegerColumn,
+  joinIntegers,
+  readIntegers,
+  type StoredIntegers,
+} from "./integer_codec.ts";
+import { readNumbers } from "./number_codec.ts";
+import {
+  type ColumnName,
+  type IntegerName,
+  keyOf,
+  type NumberName,
+  type TextName,
+} from "./segment_columns.ts";
+import { type Blocks, type SegmentHead, SegmentUnreadable, spanOf } from "./segment_head.ts";
+import { readTexts, type TextColumn } from "./text_codec.ts";
+
+/** The number of the name `scroll` among the terms. */
+const SCROLL = 3;
+
+/** Whose events lie side by side: those of `identities[i]` from `starts[i]` to before `starts[i + 1]`. */
+export interface Runs {
+  /** Each once, ascending. */
+  readonly identities: Int32Array;
+  readonly starts: Uint32Array;
+}
+
+/** Texts of several blocks as one column. */
+function joinTexts(pieces: readonly TextColumn[]): TextColumn {
+  if (pieces.length === 1) return pieces[0]!;
+  const sum = (lengthOf: (piece: TextColumn) => number) =>
+    pieces.reduce((total, piece) => total + lengthOf(piece), 0);
+  const values = sum(({ ends }) => ends.length);
+  const codes = new Int32Array(sum((piece) => piece.codes.length));
+  const ends = new Uint32Array(values);
+  const bytes = new Uint8Array(sum((piece) => piece.bytes.length));
+  let [at, value, byte] = [0, 0, 0];
+  for (const piece of pieces) {
+    for (let i = 0; i < piece.codes.length; i++) {
+      const code = piece.codes[i]!;
+      codes[at++] = code === 0 ? 0 : code + value;
+    }
+    bytes.set(piece.bytes, byte);
+    for (let i = 0; i < piece.ends.length; i++) ends[value + i] = piece.ends[i]! + byte;
+    value += piece.ends.length;
+    byte += piece.bytes.length;
+  }
+  return { codes, ends, bytes };
+}
+
+/** Columns of some blocks of a segment: decoded as they are asked for, and not kept. */
+export class SegmentReader {
+  readonly head: SegmentHead;
+  readonly blocks: Blocks;
+  /** The place in the segment of the first event, and how many there are. */
+  readonly firstPlace: number;
+  readonly events: number;
+  readonly textBytes: number;
+  readonly #bytesOf: (column: ColumnName) => Uint8Array;
+
+  /** @param bytesOf the body's bytes of `spanOf` this column and these blocks */
+  constructor(head: SegmentHead, blocks: Blocks, bytesOf: (column: ColumnName) => Uint8Array) {
+    this.head = head;
+    this.blocks = blocks;
+    this.firstPlace = Math.min(blocks.first * head.blockEvents, head.events);
+    this.events = Math.min(blocks.end * head.blockEvents, head.events) - this.firstPlace;
+    this.textBytes = head.textBytes;
+    this.#bytesOf = bytesOf;
+  }
+
+  /** Throws SegmentUnreadable. */
+  integers(name: IntegerName): IntegerColumn {
+    return joinIntegers(this.#integers(name));
+  }
+
+  /** Milliseconds since the segment's first event. Throws SegmentUnreadable. */
+  times(): Uint32Array {
+    const times = new Uint32Array(this.events);
+    let at = 0;
+    for (const piece of this.#integers("times")) {
+      times.set(piece.whole(), at);
+      at += piece.length;
+    }
+    return times;
+  }
+
+  /** In epoch milliseconds. Throws SegmentUnreadable. */
+  moments(): Float64Array {
+    const times = this.times();
+    const moments = new Float64Array(times.length);
+    for (let at = 0; at < times.length; at++) moments[at] = this.head.fromMs + times[at]!;
+    return moments;
+  }
+
+  /** Whose the events are. Throws SegmentUnreadable. */
+  runs(): Runs {
+    const identities: number[] = [];
+    const starts: number[] = [];
+    const counts = this.integers("runs");
+    let start = 0;
+    const own = this.integers("identities");
+    for (let run = 0; run < own.length; run++) {
+      const identity = own[run]!;
+      // An identity's events may go on in the next block.
+      if (identity !== identities.at(-1)) {
+        identities.push(identity);
+        starts.push(start);
+      }
+      start += counts[run]!;
+    }
+    starts.push(start);
+    return { identities: Int32Array.from(identities), starts: Uint32Array.from(starts) };
+  }
+
+  /** NaN: none. Throws SegmentUnreadable. */
+  numbers(name: NumberName): Float64Array {
+    const values = new Float64Array(this.events);
+    for (const { at, length, bytes } of this.#pieces(name)) {
+      if (bytes.length === 0) values.fill(NaN, at, at + length);
+      else values.set(this.#decoded(name, () => readNumbers(new ByteReader(bytes))), at);
+    }
+    return values;
+  }
+
+  /**
+   * Of each scroll, in order, how deep it went as a fraction of its page; NaN where that is unknown.
+   * Throws SegmentUnreadable.
+   */
+  depths(names: IntegerColumn): Float64Array {
+    const heights = this.numbers("document_height");
+    return this.numbers("depth_px")
+      .map((depth, at) => heights[at]! > 0 ? Math.min(1, depth / heights[at]!) : NaN)
+      .filter((_, at) => names[at] === SCROLL);
+  }
+
+  /** @param keys the column that tells it, if it was read already. Throws SegmentUnreadable */
+  texts(name: TextName, keys?: Int32Array): TextColumn {
+    const isEmpty = !this.head.places.has(name);
+    const key = isEmpty ? null : keyOf(name);
+    const known = key === null ? null : keys ?? new Int32Array(this.integers(key));
+    return joinTexts(
+      this.#pieces(name).map(({ at, length, bytes }) => {
+        if (bytes.length === 0) {
+          const nothing = new Uint32Array(0);
+          return { codes: new Int32Array(length), ends: nothing, bytes: new Uint8Array(0) };
+        }
+        const own = known === null ? null : known.subarray(at, at + length);
+        return this.#decoded(name, () => readTexts(new ByteReader(bytes), own));
+      }),
+    );
+  }
+
+  /** 16 bytes an event. Throws SegmentUnreadable. */
+  ids(moments: Float64Array = this.moments()): Uint8Array {
+    const ids = new Uint8Array(16 * this.events);
+    for (const { at, length, bytes } of this.#pieces("ids")) {
+      const own = moments.subarray(at, at + length);
+      ids.set(this.#decoded("ids", () => readIds(new ByteReader(bytes), own)), 16 * at);
+    }
+    return ids;
+  }
+
+  #integers(name: IntegerName): StoredIntegers[] {
+    return this.#pieces(name).map(({ length, bytes }) =>
+      bytes.length === 0
+        ? { length, min: 0, max: 0, whole: () => new Int32Array(length) }
+        : this.#decoded(name, () => readIntegers(new ByteReader(bytes)))
+    );
+  }
+
+  /** A column block by block. */
+  #pieces(name: ColumnName): { at: number; length: number; bytes: Uint8Array }[] {
+    const { head, blocks: { first, end } } = this;
+    const place = head.places.get(name);
+    const { from, bytes: size } = spanOf(head, name, this.blocks);
+    const all = size === 0 ? new Uint8Array(0) : this.#bytesOf(name);
+    const pieces = [];
+    for (let block = first; block < end; block++) {
+      const at = (block - first) * head.blockEvents;
+      const length = Math.min(head.blockEvents, this.events - at);
+      const [start, stop] = place === undefined
+        ? [0, 0]
+        : [place.starts[block]! - from, place.starts[block + 1]! - from];
+      const bytes = all.subarray(start, stop);
+      if (bytes.length > 0 && crc32(bytes) !== place!.checksums[block]) {
+        throw new SegmentUnreadable(
+          `A segment is damaged: block ${block} of its ${name} has a wrong checksum`,
+        );
+      }
+      pieces.push({ at, length, bytes });
+    }
+    return pieces;
+  }
+
+  #decoded<T>(name: ColumnName, decode: () => T): T {
+    try {
+      return decode();
+    } catch (cause) {
+      throw new SegmentUnreadable(`A segment's ${name} cannot be read`, { cause });
+    }
+  }
+}

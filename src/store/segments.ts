@@ -1,0 +1,245 @@
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import type { EventRow } from "./event_row.ts";
+import { NewEvents } from "./event_source.ts";
+import { compareIds } from "./id_codec.ts";
+import { buildSegment, type EncodedSegment, type Keeps } from "./segment_builder.ts";
+import { COLUMNS } from "./segment_columns.ts";
+import type { SegmentEvent } from "./segment_event.ts";
+import { allBlocks, blocksOf, decodeHead, SEGMENT_VERSION, spanOf } from "./segment_head.ts";
+import { SegmentReader } from "./segment_reader.ts";
+import { mergeable, partsOf, type SizedSegment } from "./segment_tiers.ts";
+import {
+  ALWAYS,
+  fetchBlocks,
+  fetchHeads,
+  fetchHeadsById,
+  type MsSpan,
+  type StoredHead,
+  type WantedBlocks,
+} from "./stored_segments.ts";
+import { readEvents, readRows } from "./whole_events.ts";
+import { yielding } from "./yielding.ts";
+
+const INSERT = `
+INSERT INTO segments (project_id, from_ms, to_ms, events, text_bytes, version, head, body)
+VALUES ($1::int, $2::int8, $3::int8, $4::int, $5::int8, $6::int, decode($7::text, 'base64'),
+  decode($8::text, 'base64'))`;
+
+async function insertSegment(
+  tx: Sql,
+  projectId: number,
+  segment: EncodedSegment | null,
+): Promise<void> {
+  if (segment === null) return;
+  const { fromMs, toMs, events, textBytes, head, body } = segment;
+  await tx.query(INSERT, [
+    ...[projectId, fromMs, toMs, events, textBytes, SEGMENT_VERSION],
+    head.toBase64(),
+    body.toBase64(),
+  ]);
+}
+
+const TAKE = `
+DELETE FROM segments WHERE project_id = $1::int AND segment_id = ANY ($2::text::int8[])
+RETURNING encode(head, 'base64') AS head, encode(body, 'base64') AS body`;
+
+/** Takes segments out of the table. */
+async function takeSegments(
+  tx: Sql,
+  projectId: number,
+  segmentIds: readonly number[],
+): Promise<SegmentReader[]> {
+  const rows = await tx.query<{ head: string; body: string }>(TAKE, [
+    projectId,
+    arrayLiteral(segmentIds),
+  ]);
+  return rows.map((row) => {
+    const head = decodeHead(Uint8Array.fromBase64(row.head));
+    const body = Uint8Array.fromBase64(row.body);
+    const blocks = allBlocks(head);
+    return new SegmentReader(head, blocks, (column) => {
+      const { from, bytes } = spanOf(head, column, blocks);
+      return body.subarray(from, from + bytes);
+    });
+  });
+}
+
+/** Puts one segment of what is kept of these in their place. @returns how many events went */
+async function rewrite(
+  tx: Sql,
+  projectId: number,
+  segmentIds: readonly number[],
+  keeps: Keeps = () => true,
+): Promise<number> {
+  const taken = await takeSegments(tx, projectId, segmentIds);
+  const segment = await buildSegment(taken, keeps, yielding());
+  await insertSegment(tx, projectId, segment);
+  return taken.reduce((sum, { events }) => sum + events, 0) - (segment?.events ?? 0);
+}
+
+/**
+ * Merges segments until there are fewer than eight of about one size: a project of n events has
+ * some eight times log8(n) of them, and each event is written log8(n) times at most.
+ */
+async function mergeTiers(tx: Sql, projectId: number): Promise<void> {
+  for (;;) {
+    const stored = await tx.query<SizedSegment>(
+      `SELECT segment_id, from_ms, events, text_bytes FROM segments
+      WHERE project_id = $1::int ORDER BY segment_id`,
+      [projectId],
+    );
+    const ids = mergeable(stored);
+    if (ids === null) return;
+    await rewrite(tx, projectId, ids);
+  }
+}
+
+/** Adds events, in any order, to the segments of a project, which whoever calls this has locked. */
+export async function addEvents(
+  tx: Sql,
+  projectId: number,
+  events: readonly SegmentEvent[],
+): Promise<void> {
+  for (const part of partsOf(events)) {
+    const segment = await buildSegment([new NewEvents(part)], () => true, yielding());
+    await insertSegment(tx, projectId, segment);
+  }
+  if (events.length > 0) await mergeTiers(tx, projectId);
+}
+
+/**
+ * Takes everything before an instant out of the segments of a project, which whoever calls this has
+ * locked. @returns how many events that were
+ */
+export async function cutSegmentsBefore(
+  tx: Sql,
+  projectId: number,
+  beforeMs: number,
+): Promise<number> {
+  const whole = await tx.query<{ events: number }>(
+    "DELETE FROM segments WHERE project_id = $1::int AND to_ms < $2::int8 RETURNING events",
+    [projectId, beforeMs],
+  );
+  const crossing = await tx.query<{ segment_id: number }>(
+    "SELECT segment_id FROM segments WHERE project_id = $1::int AND from_ms < $2::int8",
+    [projectId, beforeMs],
+  );
+  let gone = whole.reduce((sum, { events }) => sum + events, 0);
+  for (const { segment_id } of crossing) {
+    gone += await rewrite(tx, projectId, [segment_id], (_identity, ms) => ms >= beforeMs);
+  }
+  return gone;
+}
+
+/** The blocks of all segments that hold events of these identities. */
+async function blocksWith(
+  sql: Sql,
+  projectId: number,
+  identities: ReadonlySet<number>,
+  span?: MsSpan,
+): Promise<WantedBlocks[]> {
+  const sorted = [...identities].sort((a, b) => a - b);
+  const blocksIn = ({ head, segmentId }: StoredHead): WantedBlocks[] => {
+    const numbers = new Set<number>();
+    for (const identity of sorted) {
+      const { first, end } = blocksOf(head, identity, identity);
+      for (let block = first; block < end; block++) numbers.add(block);
+    }
+    return [...numbers].map((first) => ({ segmentId, head, blocks: { first, end: first + 1 } }));
+  };
+  const maybe = (await fetchHeads(sql, projectId, span)).flatMap(blocksIn);
+  const readers = await fetchBlocks(sql, projectId, maybe, ["identities"]);
+  return maybe.filter((_, i) =>
+    readers[i]!.integers("identities").some((identity: number) => identities.has(identity))
+  );
+}
+
+/**
+ * Takes all that these identities did out of the segments of a project, which whoever calls this has
+ * locked. @returns how many events that were
+ */
+export async function eraseFromSegments(
+  tx: Sql,
+  projectId: number,
+  identities: ReadonlySet<number>,
+): Promise<number> {
+  const touched = new Set(
+    (await blocksWith(tx, projectId, identities)).map(({ segmentId }) => segmentId),
+  );
+  let gone = 0;
+  for (const segmentId of touched) {
+    gone += await rewrite(tx, projectId, [segmentId], (identity) => !identities.has(identity));
+  }
+  return gone;
+}
+
+/**
+ * All events of these identities in [fromMs, toMs), in the order of time and id. `sql` must see one
+ * moment.
+ */
+export async function eventsOfIdentities(
+  sql: Sql,
+  projectId: number,
+  identities: ReadonlySet<number>,
+  span: MsSpan = ALWAYS,
+): Promise<SegmentEvent[]> {
+  const events: SegmentEvent[] = [];
+  for (const wanted of await blocksWith(sql, projectId, identities, span)) {
+    const [reader] = await fetchBlocks(sql, projectId, [wanted], COLUMNS);
+    for (const event of readEvents(reader!, projectId, identities)) {
+      if (event.ms >= span.fromMs && event.ms < span.toMs) events.push(event);
+    }
+  }
+  return events.sort((a, b) => a.ms - b.ms || compareIds(a.id, 0, b.id, 0));
+}
+
+/** When the first and the last event of these identities was; null: there is none. `sql` must see one moment. */
+export async function momentsOfIdentities(
+  sql: Sql,
+  projectId: number,
+  identities: ReadonlySet<number>,
+): Promise<{ readonly firstMs: number; readonly lastMs: number } | null> {
+  let [firstMs, lastMs] = [Infinity, -Infinity];
+  for (const wanted of await blocksWith(sql, projectId, identities)) {
+    const columns = ["identities", "runs", "times"] as const;
+    const [reader] = await fetchBlocks(sql, projectId, [wanted], columns);
+    const runs = reader!.runs();
+    const moments = reader!.moments();
+    for (const [run, identity] of runs.identities.entries()) {
+      if (!identities.has(identity)) continue;
+      firstMs = Math.min(firstMs, moments[runs.starts[run]!]!);
+      lastMs = Math.max(lastMs, moments[runs.starts[run + 1]! - 1]!);
+    }
+  }
+  return firstMs === Infinity ? null : { firstMs, lastMs };
+}
+
+/** An event, by its segment and its place in it. */
+export interface EventPlace {
+  readonly segmentId: number;
+  readonly place: number;
+}
+
+/** The events of these places, in the same order. `sql` must see the moment that the places are of. */
+export async function rowsAt(
+  sql: Sql,
+  projectId: number,
+  places: readonly EventPlace[],
+): Promise<EventRow[]> {
+  const rows = new Array<EventRow>(places.length);
+  const ids = new Set(places.map(({ segmentId }) => segmentId));
+  const heads = await fetchHeadsById(sql, projectId, ids);
+  if (heads.size < ids.size) throw new Error("Segments are gone");
+  const blockOf = ({ segmentId, place }: EventPlace) =>
+    `${segmentId} ${Math.floor(place / heads.get(segmentId)!.head.blockEvents)}`;
+  for (const numbers of Map.groupBy(places.keys(), (i) => blockOf(places[i]!)).values()) {
+    const { segmentId, place } = places[numbers[0]!]!;
+    const stored = heads.get(segmentId)!;
+    const first = Math.floor(place / stored.head.blockEvents);
+    const wanted = { ...stored, blocks: { first, end: first + 1 } };
+    const [reader] = await fetchBlocks(sql, projectId, [wanted], COLUMNS);
+    const rowAt = readRows(reader!, projectId);
+    for (const i of numbers) rows[i] = rowAt(places[i]!.place - reader!.firstPlace);
+  }
+  return rows;
+}

@@ -1,0 +1,88 @@
+import type { ByteReader, ByteWriter } from "./byte_stream.ts";
+import { readIntegers, type StoredIntegers, writeIntegers } from "./integer_codec.ts";
+import { readSqueezed, squeeze } from "./squeezed.ts";
+
+/** Texts of a column: which of a dictionary each event has. */
+export interface TextColumn {
+  /** Of each event 0: none; else one more than which of the values it is. */
+  readonly codes: Int32Array;
+  /** Where each value ends in `bytes`. */
+  readonly ends: Uint32Array;
+  /** The values, in UTF-8. A value may stand here twice. */
+  readonly bytes: Uint8Array;
+}
+
+/** How an event's text is told: by its code, or by a number that it has anyhow. Append only. */
+const CODED = 0;
+const TOLD = 1;
+
+/** The numbers that events have, each once, ascending; null where two texts go with one of them. */
+function toldBy(codes: Int32Array, keys: Int32Array): Map<number, number> | null {
+  const codeOf = new Map<number, number>();
+  let [lastKey, lastCode] = [NaN, NaN];
+  for (let i = 0; i < codes.length; i++) {
+    const key = keys[i]!;
+    const code = codes[i]!;
+    if (key === lastKey && code === lastCode) continue;
+    const known = codeOf.get(key);
+    if (known === undefined) codeOf.set(key, code);
+    else if (known !== code) return null;
+    [lastKey, lastCode] = [key, code];
+  }
+  return new Map([...codeOf].sort(([a], [b]) => a - b));
+}
+
+/**
+ * Texts, each once, and which of them is whose.
+ * @param keys a number of each event that may tell its text, as the path's id tells the path
+ */
+export function writeTexts(
+  writer: ByteWriter,
+  { codes, ends, bytes }: TextColumn,
+  keys: Int32Array | null,
+): void {
+  const told = keys === null ? null : toldBy(codes, keys);
+  writer.u8(told === null ? CODED : TOLD);
+  if (told !== null) writeIntegers(writer, Int32Array.from(told.keys()));
+  writeIntegers(writer, told === null ? codes : Int32Array.from(told.values()));
+  const lengths = new Int32Array(ends.length);
+  for (let i = 0; i < lengths.length; i++) lengths[i] = ends[i]! - (i === 0 ? 0 : ends[i - 1]!);
+  writeIntegers(writer, lengths);
+  writer.varint(bytes.length);
+  squeeze(writer, bytes);
+}
+
+function codesByKey(
+  told: StoredIntegers,
+  values: StoredIntegers,
+  keys: Int32Array,
+): Int32Array {
+  const keyList = told.whole();
+  const codeList = values.whole();
+  const codeOf = new Map<number, number>();
+  for (let i = 0; i < keyList.length; i++) codeOf.set(keyList[i]!, codeList[i]!);
+  const codes = new Int32Array(keys.length);
+  let [lastKey, lastCode] = [NaN, 0];
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!;
+    if (key !== lastKey) [lastKey, lastCode] = [key, codeOf.get(key)!];
+    codes[i] = lastCode;
+  }
+  return codes;
+}
+
+/** What `writeTexts` wrote, given the same keys. */
+export function readTexts(reader: ByteReader, keys: Int32Array | null): TextColumn {
+  const kind = reader.u8();
+  if (kind !== CODED && (kind !== TOLD || keys === null)) {
+    throw new Error(`Texts are stored in an unknown way: ${kind}`);
+  }
+  const told = kind === TOLD ? readIntegers(reader) : null;
+  const values = readIntegers(reader);
+  const codes = told === null ? values.whole() : codesByKey(told, values, keys!);
+  const lengths = readIntegers(reader).whole();
+  const ends = new Uint32Array(lengths.length);
+  let end = 0;
+  for (let i = 0; i < ends.length; i++) ends[i] = end += lengths[i]!;
+  return { codes, ends, bytes: readSqueezed(reader, reader.varint()).bytes() };
+}

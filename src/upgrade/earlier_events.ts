@@ -1,0 +1,244 @@
+import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
+import type { Log } from "../http/log.ts";
+import { hasEarlierEvents, insertEvents } from "../ingest/event_insert.ts";
+import { pause } from "../pause.ts";
+import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
+import { COLUMNS } from "../store/segment_columns.ts";
+import { fetchBlocks, fetchHeads, fetchHeadsById } from "../store/stored_segments.ts";
+import { readRows } from "../store/whole_events.ts";
+import { earlierRows, earlierRowsOf } from "./earlier_rows.ts";
+import {
+  MOVED_EVENTS,
+  MOVED_ROWS_WAITING_MAX,
+  UPGRADE_FAILURE_PAUSE_MS,
+  UPGRADE_LOCK_MS_MAX,
+  UPGRADE_PAUSE_MS,
+} from "./upgrade_limits.ts";
+
+/**
+ * The transaction that journal rows of earlier events say they are of: one of before every snapshot,
+ * so that no tail takes them for new.
+ */
+const EARLIER_XID = "3";
+/** Any constant will do; the project's number is the second key. */
+const UPGRADE_LOCK = 1_606_218_442;
+
+interface EarlierProject extends Record<string, unknown> {
+  readonly project_id: number;
+  readonly remaining: number;
+  readonly moved_at: string;
+  readonly moved_id: string;
+}
+
+/** Drops the table where nothing is left in it, as on a database that is new. */
+export async function dropEmptiedTable(database: Database): Promise<boolean> {
+  if (!await hasEarlierEvents(database)) return true;
+  const [left] = await database.query<{ present: boolean }>(
+    "SELECT EXISTS (SELECT FROM earlier_events) AS present",
+  );
+  if (left!.present) return false;
+  await database.transaction(async (tx) => {
+    await tx.script(`SET LOCAL lock_timeout = ${UPGRADE_LOCK_MS_MAX}`);
+    await tx.query("DROP TABLE IF EXISTS earlier_events");
+  });
+  return true;
+}
+
+/** Of a project, under a lock that lasts as long as the transaction; null: another server has it, or it is done. */
+async function lockProject(tx: Sql, projectId: number): Promise<EarlierProject | null> {
+  const [lock] = await tx.query<{ locked: boolean }>(
+    "SELECT pg_try_advisory_xact_lock($1::int, $2::int) AS locked",
+    [UPGRADE_LOCK, projectId],
+  );
+  if (!lock!.locked) return null;
+  const [project] = await tx.query<EarlierProject>(
+    `SELECT project_id, remaining, moved_at::text AS moved_at, moved_id FROM earlier_projects
+    WHERE project_id = $1::int`,
+    [projectId],
+  );
+  return project ?? null;
+}
+
+/** How many journal rows of earlier events the projection has not taken. */
+async function rowsWaiting(sql: Sql, projectId: number): Promise<number> {
+  const [row] = await sql.query<{ rows: number }>(
+    `SELECT count(*)::int AS rows FROM journal
+    WHERE project_id = $1::int AND projected_at IS NULL AND stored_by = '${EARLIER_XID}'`,
+    [projectId],
+  );
+  return row!.rows;
+}
+
+const MARK_EARLIER = `
+UPDATE journal SET stored_by = '${EARLIER_XID}', received_at = $2::text::timestamptz
+WHERE project_id = $1::int AND stored_by = pg_current_xact_id()`;
+
+const NOTE_MOVED = `
+UPDATE earlier_projects SET remaining = remaining - $2::int,
+  moved_at = $3::text::timestamptz, moved_id = $4::text::uuid
+WHERE project_id = $1::int`;
+
+/** Moves the next events of a project into the journal. @returns how many; null: not now */
+async function moveSlice(tx: Sql, projectId: number): Promise<number | null> {
+  const project = await lockProject(tx, projectId);
+  if (project === null || project.remaining === 0) return null;
+  if (await rowsWaiting(tx, projectId) >= MOVED_ROWS_WAITING_MAX) return null;
+  const rows = await earlierRows(tx, projectId, project, MOVED_EVENTS);
+  if (rows.length === 0) {
+    await tx.query("UPDATE earlier_projects SET remaining = 0 WHERE project_id = $1::int", [
+      projectId,
+    ]);
+    return 0;
+  }
+  const last = rows.at(-1)!;
+  const received = rows.reduce(
+    (latest, { received_at }) => received_at > latest ? received_at : latest,
+    "",
+  );
+  await insertEvents(tx, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+  await tx.query(MARK_EARLIER, [projectId, received]);
+  await tx.query(NOTE_MOVED, [projectId, rows.length, last.occurred_at, last.event_id]);
+  return rows.length;
+}
+
+/** Whether the segments give an event back as it had been stored, member by member. */
+function isSame(stored: EventRow, earlier: EventRow): boolean {
+  return (Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[])
+    .every((name) => stored[name] === earlier[name]);
+}
+
+/** Drops the earlier events that these rows of segments give back. @returns how many */
+async function dropSame(tx: Sql, projectId: number, rows: readonly EventRow[]): Promise<number> {
+  const earlier = await earlierRowsOf(tx, projectId, rows.map(({ event_id }) => event_id));
+  const same = rows.filter((row) => {
+    const before = earlier.get(row.event_id);
+    return before !== undefined && isSame(row, before);
+  });
+  await tx.query(
+    "DELETE FROM earlier_events WHERE project_id = $1::int AND event_id = ANY ($2::text::uuid[])",
+    [projectId, arrayLiteral(same.map(({ event_id }) => event_id))],
+  );
+  return same.length;
+}
+
+/** Compares one block of a segment with the earlier events. @returns whether the segment goes on */
+async function verifyBlock(
+  tx: Sql,
+  projectId: number,
+  segmentId: number,
+  first: number,
+): Promise<boolean> {
+  const stored = (await fetchHeadsById(tx, projectId, [segmentId])).get(segmentId);
+  // Merged meanwhile: its events stand in another one, which has its turn.
+  if (stored === undefined) return false;
+  const blocks = stored.head.firstIdentities.length;
+  const [reader] = await fetchBlocks(
+    tx,
+    projectId,
+    [{ ...stored, blocks: { first, end: first + 1 } }],
+    COLUMNS,
+  );
+  const rowAt = readRows(reader!, projectId);
+  for (let from = 0; from < reader!.events; from += MOVED_EVENTS) {
+    const count = Math.min(MOVED_EVENTS, reader!.events - from);
+    await dropSame(tx, projectId, Array.from({ length: count }, (_, i) => rowAt(from + i)));
+  }
+  return first + 1 < blocks;
+}
+
+async function countEarlier(sql: Sql, projectId: number): Promise<number> {
+  const [row] = await sql.query<{ events: number }>(
+    "SELECT count(*)::int8 AS events FROM earlier_events WHERE project_id = $1::int",
+    [projectId],
+  );
+  return row!.events;
+}
+
+/**
+ * Moves the events of before there were segments: into the journal, a slice of each project at a time,
+ * from where the projection takes them as any others. Once all of a project's are in segments, each is
+ * compared with what segments give back, and dropped where that is the same; what is not stays, and is
+ * told. It goes on after any stop where it was, beside ingestion and reads.
+ */
+export class EarlierEvents {
+  readonly #database: Database;
+  readonly #log: Pick<Log, "info" | "warn" | "error">;
+
+  constructor(database: Database, log: Pick<Log, "info" | "warn" | "error">) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /** Works until all is done or `signal` aborts. Failures are logged and tried again. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (!await hasEarlierEvents(this.#database)) return;
+        if (await this.#turn(signal)) return;
+        await pause(UPGRADE_PAUSE_MS, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#log.warn("upgrade goes on later", { reason });
+        await pause(UPGRADE_FAILURE_PAUSE_MS, signal);
+      }
+    }
+  }
+
+  /** A slice of each project. @returns whether nothing is left to do for now */
+  async #turn(signal: AbortSignal): Promise<boolean> {
+    const database = this.#database;
+    const projects = await database.query<{ project_id: number; remaining: number }>(
+      "SELECT project_id, remaining FROM earlier_projects ORDER BY project_id",
+    );
+    let open = 0;
+    for (const { project_id, remaining } of projects) {
+      if (signal.aborted) return false;
+      if (remaining > 0) {
+        open++;
+        while (!signal.aborted && await database.transaction((tx) => moveSlice(tx, project_id))) {
+          // The next slice at once, while the projection keeps pace.
+        }
+      } else if (await rowsWaiting(database, project_id) > 0) open++;
+      else await this.#verify(project_id, signal);
+    }
+    return open === 0 && !signal.aborted && await this.#end();
+  }
+
+  async #verify(projectId: number, signal: AbortSignal): Promise<void> {
+    const database = this.#database;
+    const before = await countEarlier(database, projectId);
+    for (const { segmentId } of await fetchHeads(database, projectId)) {
+      let isOpen = true;
+      for (let block = 0; isOpen; block++) {
+        if (signal.aborted) return;
+        isOpen = await database.transaction((tx) => verifyBlock(tx, projectId, segmentId, block));
+      }
+    }
+    const left = await countEarlier(database, projectId);
+    if (left > 0 && left < before) return;
+    if (left > 0) {
+      this.#log.error("upgrade kept events that segments do not give back", { projectId, left });
+      return;
+    }
+    await database.query(
+      `DELETE FROM journal
+      WHERE project_id = $1::int AND stored_by = '${EARLIER_XID}' AND projected_at IS NOT NULL
+        AND set_aside_until IS NULL`,
+      [projectId],
+    );
+    await database.query(
+      "UPDATE projections SET journal_from = now() WHERE project_id = $1::int",
+      [projectId],
+    );
+    await database.query("DELETE FROM earlier_projects WHERE project_id = $1::int", [projectId]);
+    this.#log.info("upgraded", { projectId, events: before });
+  }
+
+  /** @returns whether there is nothing more to do, but for what segments do not give back */
+  async #end(): Promise<boolean> {
+    if (await dropEmptiedTable(this.#database)) return true;
+    const projects = await this.#database.query("SELECT FROM earlier_projects");
+    return projects.length > 0;
+  }
+}

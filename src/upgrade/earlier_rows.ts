@@ -1,0 +1,66 @@
+import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
+
+/** How a column of the table comes back as ingestion had made it; others as they are. */
+const TOLD: Partial<Record<keyof EventRow, string>> = {
+  occurred_at: "(extract(epoch FROM e.occurred_at) * 1000)::int8",
+  received_at: "(extract(epoch FROM e.received_at) * 1000)::int8",
+  clock: "e.clock::text",
+  device: "e.device::text",
+  visitor_hash: "'\\x' || encode(e.visitor_hash, 'hex')",
+  ip: "host(e.ip)",
+};
+
+/** These columns of a table of wide rows (alias e), as `rowOf` takes them. */
+export function toldColumns(names: readonly (keyof EventRow)[]): string {
+  return names.map((name) => `${TOLD[name] ?? `e.${name}`} AS ${name}`).join(", ");
+}
+
+const COLUMNS = toldColumns(Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[]);
+
+/** JSON as ingestion writes it: PostgreSQL adds blanks. */
+const jsonText = (value: unknown): string | null => value === null ? null : JSON.stringify(value);
+
+/** A wide row as ingestion had made it. */
+export function rowOf(row: Row): EventRow {
+  return {
+    ...row,
+    occurred_at: new Date(row.occurred_at as number).toISOString(),
+    received_at: new Date(row.received_at as number).toISOString(),
+    properties: jsonText(row.properties),
+    extra: jsonText(row.extra),
+  } as EventRow;
+}
+
+/** The next events of a project by time, then id, behind one of them. */
+export async function earlierRows(
+  sql: Sql,
+  projectId: number,
+  after: { readonly moved_at: string; readonly moved_id: string },
+  count: number,
+): Promise<EventRow[]> {
+  const rows = await sql.query(
+    `SELECT ${COLUMNS} FROM earlier_events e
+    WHERE e.project_id = $1::int
+      AND (e.occurred_at, e.event_id) > ($2::text::timestamptz, $3::text::uuid)
+    ORDER BY e.occurred_at, e.event_id LIMIT $4::int`,
+    [projectId, after.moved_at, after.moved_id, count],
+  );
+  return rows.map(rowOf);
+}
+
+/** Those of these events that are among the earlier ones, by id. */
+export async function earlierRowsOf(
+  sql: Sql,
+  projectId: number,
+  ids: readonly string[],
+): Promise<Map<string, EventRow>> {
+  const rows = await sql.query(
+    `SELECT ${COLUMNS} FROM unnest($2::text::uuid[]) AS wanted (id)
+    CROSS JOIN LATERAL (
+      SELECT * FROM earlier_events WHERE project_id = $1::int AND event_id = wanted.id OFFSET 0
+    ) AS e`,
+    [projectId, arrayLiteral(ids)],
+  );
+  return new Map(rows.map((row) => [row.event_id as string, rowOf(row)]));
+}

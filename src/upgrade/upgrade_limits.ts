@@ -1,0 +1,11 @@
+/** Every bound of the upgrade, with its unit in its name. */
+
+/** Earlier events that are moved into the journal in one transaction. */
+export const MOVED_EVENTS = 2_000;
+/** Rows of the journal that may wait for the projection before more events are moved. */
+export const MOVED_ROWS_WAITING_MAX = 8;
+/** How long to wait for the projection, and after a failure. */
+export const UPGRADE_PAUSE_MS = 200;
+export const UPGRADE_FAILURE_PAUSE_MS = 5_000;
+/** How long dropping the old table may hold up ingestion. */
+export const UPGRADE_LOCK_MS_MAX = 2_000;

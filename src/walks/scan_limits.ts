@@ -1,0 +1,4 @@
+/** Characters of a property's values that the database compares at once. */
+export const PROPERTY_BATCH_LENGTH_MAX = 4_000_000;
+/** Numbers of a property that are kept one by one before they are counted. */
+export const FIGURES_MET = 1_000_000;

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { migrate } from "../../src/db/migrate.ts";
+import { MIGRATIONS } from "../../src/db/migrations.ts";
+import type { Database } from "../../src/db/sql.ts";
+import { insertEvents } from "../../src/ingest/event_insert.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import { JOURNAL_ROWS_READ_AT_ONCE } from "../../src/projection/projection_limits.ts";
+import { createProjection } from "../../src/projection/projection.ts";
+import { eraseActor } from "../../src/projection/erasure.ts";
+import { forgetBefore, forgetExpired } from "../../src/projection/retention.ts";
+import { SEGMENT_SPAN_MS } from "../../src/store/store_limits.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { newRow, openWithProjects, storedRows } from "../support/event_rows.ts";
+import { projectedState } from "./projected_state.ts";
+
+/** Half a day before segments of another span begin, so that what is forgotten lies in several. */
+const START_MS = 826 * SEGMENT_SPAN_MS - 12 * 3_600_000;
+const STEP_MS = 10 * 60_000;
+const STEPS = 200;
+
+const history = fc.array(
+  fc.record({
+    event_id: fc.uuid(),
+    step: fc.integer({ min: 0, max: STEPS }),
+    anonymous_id: fc.constantFrom("a1", "a2", "a3"),
+    name: fc.constantFrom("page_view", "click", "signup", "$identify", "$set"),
+    path: fc.constantFrom("/", "/a", null),
+    bot: fc.constantFrom(false, false, true),
+  }).map(({ step, ...members }) =>
+    newRow({
+      ...members,
+      in_session: !members.name.startsWith("$"),
+      occurred_at: new Date(START_MS + step * STEP_MS).toISOString(),
+    })
+  ),
+  { minLength: 1, maxLength: 80 },
+);
+
+/** Of how many events a transaction is: of each span's by themselves, or as many as it usually is. */
+const aims = fc.constantFrom<[] | [number]>([1], []);
+
+async function folded(database: Database, rows: readonly EventRow[]): Promise<number> {
+  const [project] = await database.query<{ project_id: number }>(
+    `INSERT INTO projects (public_id, name, retention_days)
+    VALUES ($1::text, 'Test', 30) RETURNING project_id`,
+    [`prj_${crypto.randomUUID()}`],
+  );
+  const { project_id } = project!;
+  await insertEvents(
+    database,
+    rows.map((row) => ({ ...row, project_id })).sort((a, b) => a.event_id < b.event_id ? -1 : 1),
+  );
+  await createProjection(database).catchUp(project_id);
+  return project_id;
+}
+
+onBothEngines("forget: what is left is as if the rest had never been stored", async (_t, db) => {
+  const database = await db.open();
+  await migrate(database, MIGRATIONS);
+  const runs = database.engine === "embedded" ? 6 : 25;
+  await fc.assert(
+    fc.asyncProperty(history, fc.integer({ min: 0, max: STEPS }), aims, async (rows, step, aim) => {
+      const beforeMs = START_MS + step * STEP_MS;
+      const project = await folded(database, rows);
+      await forgetBefore(database, project, beforeMs, ...aim);
+      const kept = rows.filter((row) => Date.parse(row.occurred_at) >= beforeMs);
+      const expected = await projectedState(database, await folded(database, kept));
+      assert.deepEqual(await projectedState(database, project), expected);
+    }),
+    { numRuns: runs },
+  );
+});
+
+onBothEngines("forget: an erased actor leaves nothing, and the others whole", async (t, db) => {
+  const database = await db.open();
+  await migrate(database, MIGRATIONS);
+  const runs = database.engine === "embedded" ? 6 : 25;
+  await fc.assert(
+    fc.asyncProperty(history, async (rows) => {
+      const project = await folded(database, rows);
+      const [actor] = await database.query<{ actor_id: number }>(
+        "SELECT actor_id FROM identities WHERE project_id = $1::int AND value = 'a1'",
+        [project],
+      );
+      const kept = rows.filter((row) => row.anonymous_id !== "a1");
+      if (actor !== undefined) {
+        const erased = await eraseActor(database, project, actor.actor_id);
+        assert.equal(erased, rows.length - kept.length);
+      }
+      const expected = await projectedState(database, await folded(database, kept));
+      assert.deepEqual(await projectedState(database, project), expected);
+      const ids = await database.query(
+        "SELECT 1 FROM event_ids WHERE project_id = $1::int",
+        [project],
+      );
+      assert.equal(ids.length, kept.length);
+      const journaled = (await storedRows(database)).filter((row) => row.project_id === project);
+      assert.equal(journaled.length, kept.length);
+    }),
+    { numRuns: runs },
+  );
+  await t.step("the daily job forgets what has expired", async () => {
+    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString();
+    const rows = [31, 29].map((ago) => newRow({ anonymous_id: "a", occurred_at: day(ago) }));
+    const project = await folded(database, rows);
+    assert.ok(await forgetExpired(database, new Date()) >= 1);
+    const state = await projectedState(database, project);
+    assert.ok(state.some((line) => line.includes(rows[1]!.event_id)));
+    assert.ok(!state.some((line) => line.includes(rows[0]!.event_id)));
+    assert.deepEqual(
+      await database.query("SELECT event_id FROM event_ids WHERE project_id = $1::int", [project]),
+      [{ event_id: rows[1]!.event_id }],
+    );
+  });
+});
+
+onBothEngines(
+  "forget: who is erased leaves no journal row, however many there are",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const rows = [0, 1].flatMap((more) =>
+      Array.from(
+        { length: JOURNAL_ROWS_READ_AT_ONCE + more },
+        (_, i) => newRow({ project_id: 1 + more, anonymous_id: i % 2 === 0 ? "gone" : "kept" }),
+      )
+    );
+    for (const row of rows) {
+      await insertEvents(database, [row]);
+    }
+    for (const project of [1, 2]) {
+      await createProjection(database).catchUp(project);
+      const [actor] = await database.query<{ actor_id: number }>(
+        "SELECT actor_id FROM identities WHERE project_id = $1::int AND value = 'gone'",
+        [project],
+      );
+      const own = rows.filter((row) => row.project_id === project);
+      const kept = own.filter((row) => row.anonymous_id === "kept");
+      const erased = await eraseActor(database, project, actor!.actor_id);
+      assert.equal(erased, own.length - kept.length);
+      const left = (await storedRows(database)).filter((row) => row.project_id === project);
+      assert.deepEqual(left.map((row) => row.event_id), kept.map((row) => row.event_id));
+    }
+  },
+);

@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import type { LoadedSegment } from "../../src/histories/loaded_segment.ts";
+import { PropertyColumn } from "../../src/histories/property_columns.ts";
+import type { BotChoice } from "../../src/selection/selection.ts";
+import { PropertyFigures } from "../../src/reports/property_figures.ts";
+import { EventTest } from "../../src/walks/event_tests.ts";
+import { MatchTests } from "../../src/walks/match_tests.ts";
+import { differenceOf } from "../reads/answers.ts";
+import { mean, percentile, sum } from "../reference/statistics.ts";
+
+/** Numbers are quarters, whose sums doubles hold exactly. */
+const VALUES = [
+  ...["0", "1", "-7", "2.5", "-0.25", "1e3", "12345678", '"1"', '"-2"', '""', '"8 apples"'],
+  ...["true", "false", "null", "[3]", '{"a":4}', "[]"],
+];
+const NUMBERS_MAX = 7;
+const FROM_MS = 1_000;
+
+const EVENT = fc.record({
+  name: fc.integer({ min: 1, max: 3 }),
+  path: fc.nat({ max: 2 }),
+  context: fc.integer({ min: -2, max: 2 }),
+  mark: fc.nat({ max: 3 }),
+  ms: fc.nat({ max: 20 }),
+  value: fc.option(fc.nat({ max: VALUES.length - 1 }), { freq: 4 }),
+  /** Whether a stretch begins here; where its turn is, whose it is, and whether it is followed. */
+  begins: fc.boolean(),
+  turn: fc.nat({ max: 1_000 }),
+  actor: fc.nat({ max: 3 }),
+  isFollowed: fc.constantFrom(true, true, true, false),
+});
+type Told = typeof EVENT extends fc.Arbitrary<infer T> ? T : never;
+
+function segmentOf(
+  events: readonly Told[],
+  segmentId: number,
+  column: PropertyColumn = columnOf(events),
+): LoadedSegment {
+  const columns: Partial<LoadedSegment> = {
+    property: () => column,
+    segmentId,
+    fromMs: FROM_MS,
+    toMs: FROM_MS + 20,
+    identities: Int32Array.of(1),
+    starts: Uint32Array.of(0, events.length),
+    times: Uint32Array.from(events, ({ ms }) => ms),
+    names: Uint8Array.from(events, ({ name }) => name),
+    paths: Uint8Array.from(events, ({ path }) => path),
+    contexts: Int8Array.from(events, ({ context }) => context),
+    traffics: new Uint8Array(events.length),
+    depths: new Float64Array(0),
+    scrolls: new Uint32Array(0),
+    nameBits: Int32Array.of(-1),
+    marks: Uint8Array.from(events, ({ mark }) => mark),
+  };
+  return columns as LoadedSegment;
+}
+
+function columnOf(events: readonly Told[], values = VALUES): PropertyColumn {
+  const having = [...events.entries()].filter(([, { value }]) => value !== null);
+  return new PropertyColumn(
+    Uint32Array.from(having, ([place]) => place),
+    Uint32Array.from(having, ([, { value }]) => value!),
+    values,
+  );
+}
+
+/** Events of a segment from `start` to before `end`, which one actor did. */
+interface Stretch {
+  readonly segment: number;
+  readonly start: number;
+  readonly end: number;
+  readonly first: Told;
+}
+
+/** All that is followed, in the order of the turns. */
+function stretchesOf(groups: readonly (readonly Told[])[]): Stretch[] {
+  return groups.flatMap((events, segment) => {
+    const starts = [...events.keys()].filter((at) => at === 0 || events[at]!.begins);
+    return starts.map((start, i) => {
+      const end = starts[i + 1] ?? events.length;
+      return { segment, start, end, first: events[start]! };
+    });
+  }).filter(({ first }) => first.isFollowed).sort((a, b) => a.first.turn - b.first.turn);
+}
+
+/** Which ids pass: most of them, or all. */
+const table = (length: number) =>
+  fc.option(
+    fc.uint8Array({ minLength: length, maxLength: length, max: 4 })
+      .map((numbers) => numbers.map((number) => Math.min(1, number))),
+    { freq: 2 },
+  );
+const test = fc.record({
+  bots: fc.constantFrom<BotChoice>("exclude", "include", "include", "only"),
+  passing: fc.record({
+    names: table(4),
+    paths: table(3),
+    contexts: table(5),
+    actors: table(4),
+  }),
+  marks: fc.constantFrom(0, 0, 0, 1, 2, 3),
+}).map(({ bots, passing, marks }) => {
+  const reach = { term_max: 3, context_min: -2, context_max: 2, identity_max: 3 };
+  return new EventTest(bots, passing, marks, reach);
+});
+const asked = fc.record({
+  tests: fc.tuple(test, test, test).map(([scope, ...tests]) => new MatchTests(scope, tests)),
+  match: fc.nat({ max: 1 }),
+  fromMs: fc.integer({ min: -2, max: 10 }).map((ms) => FROM_MS + ms),
+  toMs: fc.integer({ min: 8, max: 22 }).map((ms) => FROM_MS + ms),
+});
+
+const FIGURES = {
+  sum,
+  avg: mean,
+  min: (numbers: readonly number[]) => percentile(numbers, 0),
+  max: (numbers: readonly number[]) => percentile(numbers, 1),
+  p50: (numbers: readonly number[]) => percentile(numbers, 0.5),
+  p90: (numbers: readonly number[]) => percentile(numbers, 0.9),
+} as const;
+const KINDS = Object.keys(FIGURES) as (keyof typeof FIGURES)[];
+
+Deno.test("PropertyFigures: the numbers of selected events, in whatever order stretches are followed", () => {
+  let figured = 0;
+  let nothing = 0;
+  const groups = fc.array(fc.array(EVENT, { minLength: 1, maxLength: 30, size: "max" }), {
+    maxLength: 3,
+    size: "max",
+  });
+  fc.assert(
+    fc.property(groups, asked, fc.constantFrom(...KINDS), (groups, question, kind) => {
+      const { tests, match, fromMs, toMs } = question;
+      const middleMs = Math.max(fromMs, Math.min(toMs, FROM_MS + 9));
+      const buckets = [{ fromMs, toMs: middleMs }, { fromMs: middleMs, toMs }];
+      const segments = groups.map((events, i) => segmentOf(events, i));
+      const figures = new PropertyFigures(tests, match, { kind, key: "v" }, buckets);
+      const numbers: number[][] = [[], []];
+      for (const { segment, start, end, first: { actor } } of stretchesOf(groups)) {
+        figures.follow(actor, segments[segment]!, start, end);
+        for (const { name, path, context, mark, ms, value } of groups[segment]!.slice(start, end)) {
+          const bucket = buckets.findIndex((one) =>
+            FROM_MS + ms >= one.fromMs && FROM_MS + ms < one.toMs
+          );
+          const isTaken = [tests.scope, tests.tests[match]!]
+            .every((one) => one.passes(name, path, context, actor, mark));
+          const isNumber = value !== null && value < NUMBERS_MAX;
+          if (bucket >= 0 && isTaken && isNumber) numbers[bucket]!.push(Number(VALUES[value]));
+        }
+      }
+      const expected = numbers.map((some) => FIGURES[kind](some));
+      assert.equal(differenceOf(figures.figures(), expected), null);
+      if (numbers.flat().length === 0) nothing++;
+      else figured++;
+    }),
+    { numRuns: 3_000 },
+  );
+  assert.ok(figured > 100 && nothing > 100, `${figured} figures, ${nothing} of nothing`);
+});
+
+Deno.test("PropertyFigures: decimals of several segments are summed exactly", () => {
+  const everything = { names: null, paths: null, contexts: null, actors: null };
+  const reach = { term_max: 3, context_min: 0, context_max: 2, identity_max: 3 };
+  const test = new EventTest("exclude", everything, 0, reach);
+  const event = { name: 1, path: 0, context: 0, mark: 0, ms: 0, value: 0 };
+  const told = { ...event, begins: false, turn: 0, actor: 1, isFollowed: true };
+  const segments = ["0.1", "0.2"].map((value, i) =>
+    segmentOf([told], i, columnOf([told], [value]))
+  );
+  const tests = new MatchTests(test, [test]);
+  const measure = { kind: "sum", key: "v" } as const;
+  const sum = new PropertyFigures(tests, 0, measure, [{ fromMs: 0, toMs: 2_000 }]);
+  assert.deepEqual(sum.figures(), [0]);
+  for (const segment of segments) sum.follow(1, segment, 0, 1);
+  assert.deepEqual(sum.figures(), [0.3]);
+});

@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ByteReader, ByteWriter } from "../../src/store/byte_stream.ts";
+import { readIds, writeIds } from "../../src/store/id_codec.ts";
+import {
+  columnFor,
+  joinIntegers,
+  readIntegers,
+  writeIntegers,
+} from "../../src/store/integer_codec.ts";
+import { readNumbers, writeNumbers } from "../../src/store/number_codec.ts";
+import { readSqueezed, squeeze } from "../../src/store/squeezed.ts";
+import { readTexts, writeTexts } from "../../src/store/text_codec.ts";
+import { TextGatherer } from "../../src/store/text_gatherer.ts";
+import { textAt } from "../../src/store/whole_events.ts";
+
+function written(write: (writer: ByteWriter) => void): Uint8Array {
+  const writer = new ByteWriter();
+  write(writer);
+  return writer.end();
+}
+
+const INT4 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
+const INTEGERS = fc.oneof(
+  fc.array(INT4),
+  fc.array(fc.integer({ min: -3, max: 300 }), { maxLength: 300, size: "max" }),
+  fc.array(fc.constantFrom(0, 1), { maxLength: 300, size: "max" }),
+  fc.array(fc.nat(70_000), { maxLength: 300, size: "max" })
+    .map((steps) => steps.map((_, i) => steps.slice(0, i + 1).reduce((a, b) => a + b, 0))),
+).map((values) => Int32Array.from(values));
+
+Deno.test("codecs: numbers of the stream come back, whatever their size", () => {
+  fc.assert(fc.property(fc.array(fc.nat(2 ** 32 - 1)), (values) => {
+    const bytes = written((writer) => {
+      for (const value of values) {
+        writer.varint(value);
+        writer.u32(value);
+        writer.f64(value / 3);
+      }
+    });
+    const reader = new ByteReader(bytes);
+    for (const value of values) {
+      assert.deepEqual([reader.varint(), reader.u32(), reader.f64()], [value, value, value / 3]);
+    }
+    assert.throws(() => reader.u8(), RangeError);
+    assert.throws(() => reader.bytes(1), RangeError);
+  }));
+});
+
+Deno.test("codecs: bytes are squeezed, never by much larger", () => {
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 500, size: "max" }), (bytes) => {
+    const stored = written((writer) => squeeze(writer, bytes));
+    assert.ok(stored.length <= bytes.length + 4);
+    assert.deepEqual(
+      new Uint8Array(readSqueezed(new ByteReader(stored), bytes.length).bytes()),
+      bytes,
+    );
+  }));
+  const zeros = written((writer) => squeeze(writer, new Uint8Array(100_000)));
+  assert.equal(zeros.length, 2);
+  const words = new TextEncoder().encode("of a few words ".repeat(1_000));
+  assert.ok(written((writer) => squeeze(writer, words)).length < 200);
+  assert.throws(() => readSqueezed(new ByteReader(Uint8Array.of(9, 0)), 1), /unknown way/);
+});
+
+Deno.test("codecs: whole numbers, as narrow as they all allow", () => {
+  fc.assert(fc.property(fc.array(INTEGERS, { minLength: 1, maxLength: 3 }), (pieces) => {
+    const all = pieces.flatMap((piece) => [...piece]);
+    const bytes = written((writer) => pieces.forEach((piece) => writeIntegers(writer, piece)));
+    const reader = new ByteReader(bytes);
+    const column = joinIntegers(pieces.map(() => readIntegers(reader)));
+    assert.deepEqual([...column], all);
+    const [min, max] = [Math.min(0, ...all), Math.max(0, ...all)];
+    assert.equal(column.constructor, columnFor(min, max, 0).constructor);
+  }));
+  assert.throws(() => readIntegers(new ByteReader(Uint8Array.of(9))), /unknown way/);
+});
+
+Deno.test("codecs: columns are no wider than their numbers", () => {
+  const kinds: [min: number, max: number, kind: string][] = [
+    [0, 255, "Uint8Array"],
+    [0, 256, "Uint16Array"],
+    [0, 65_535, "Uint16Array"],
+    [0, 65_536, "Int32Array"],
+    [-1, 127, "Int8Array"],
+    [-128, 0, "Int8Array"],
+    [-1, 128, "Int16Array"],
+    [-129, 0, "Int16Array"],
+    [-32_768, 32_767, "Int16Array"],
+    [-1, 32_768, "Int32Array"],
+    [-32_769, 0, "Int32Array"],
+  ];
+  for (const [min, max, kind] of kinds) assert.equal(columnFor(min, max, 1).constructor.name, kind);
+});
+
+Deno.test("codecs: numbers of any kind come back exactly, and where there is none", () => {
+  const number = fc.oneof(
+    fc.constant(NaN),
+    fc.constantFrom(0, -0, 0.1 + 0.2, 1e300, 5e-324, 2 ** 53, -(2 ** 31), 2 ** 31),
+    fc.nat(10_000).map((n) => n / 10_000),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+  );
+  const plain = fc.oneof(fc.constant(NaN), fc.nat(10_000).map((n) => n / 10_000));
+  fc.assert(fc.property(fc.oneof(fc.array(number), fc.array(plain)), (numbers) => {
+    const values = Float64Array.from(numbers);
+    const bytes = written((writer) => writeNumbers(writer, values));
+    assert.deepEqual(readNumbers(new ByteReader(bytes)), values);
+  }));
+});
+
+Deno.test("codecs: ids come back, those by time in fewer bytes", () => {
+  const id = fc.uint8Array({ minLength: 16, maxLength: 16 });
+  fc.assert(fc.property(fc.array(fc.tuple(id, fc.nat(2 ** 41), fc.boolean())), (events) => {
+    const ids = new Uint8Array(16 * events.length);
+    const ms = Float64Array.from(events, ([, time]) => time);
+    for (const [i, [bytes, time, isTimed]] of events.entries()) {
+      ids.set(bytes, 16 * i);
+      if (isTimed) ids.set(Uint8Array.fromHex(time.toString(16).padStart(12, "0")), 16 * i);
+    }
+    const bytes = written((writer) => writeIds(writer, ids, ms));
+    assert.deepEqual(readIds(new ByteReader(bytes), ms), ids);
+  }));
+  const count = 1_000;
+  const ids = crypto.getRandomValues(new Uint8Array(16 * count));
+  const ms = Float64Array.from({ length: count }, (_, i) => 1.7e12 + 1_000 * i);
+  for (let i = 0; i < count; i++) {
+    ids.set(Uint8Array.fromHex(ms[i]!.toString(16).padStart(12, "0")), 16 * i);
+  }
+  assert.ok(written((writer) => writeIds(writer, ids, ms)).length < 10.1 * count);
+  assert.throws(() => readIds(new ByteReader(Uint8Array.of(9)), ms), /unknown way/);
+});
+
+const TEXTS = fc.array(fc.option(fc.string({ unit: "grapheme", maxLength: 6 })), { maxLength: 30 });
+
+/** As a column whose texts stand there as often as they are told. */
+function columnOf(texts: readonly (string | null)[]) {
+  const values = texts.filter((text) => text !== null).map((text) =>
+    new TextEncoder().encode(text)
+  );
+  let [code, end] = [0, 0];
+  return {
+    codes: Int32Array.from(texts, (text) => text === null ? 0 : ++code),
+    ends: Uint32Array.from(values, ({ length }) => end += length),
+    bytes: Uint8Array.from(values.flatMap((value) => [...value])),
+  };
+}
+
+function textsIn(column: ReturnType<typeof columnOf> | ReturnType<typeof readTexts>) {
+  return Array.from(
+    column.codes as Int32Array,
+    (code) => code === 0 ? null : textAt(column, code - 1),
+  );
+}
+
+Deno.test("codecs: texts come back, by their own codes or by numbers that tell them", () => {
+  fc.assert(fc.property(TEXTS, fc.array(fc.nat(3)), fc.boolean(), (texts, shares, areTold) => {
+    const keys = Int32Array.from(texts, (_, i) => shares[i] ?? 0);
+    const told = areTold ? texts.map((_, i) => texts[keys[i]!] ?? null) : texts;
+    const column = columnOf(told);
+    for (const known of [null, keys]) {
+      const bytes = written((writer) => writeTexts(writer, column, known));
+      assert.deepEqual(textsIn(readTexts(new ByteReader(bytes), known)), told);
+    }
+  }));
+  // Where a number tells them, they take next to nothing but themselves.
+  const keys = Int32Array.from({ length: 5_000 }, (_, i) => Math.imul(i, 7_919) % 4);
+  const words = { ends: Uint32Array.of(3, 6, 9), bytes: new TextEncoder().encode("onetwosix") };
+  const told = written((writer) => writeTexts(writer, { codes: keys, ...words }, keys));
+  assert.ok(told.length < 100, `${told.length} bytes`);
+  assert.throws(() => readTexts(new ByteReader(told), null), /unknown way/);
+});
+
+Deno.test("codecs: texts of several columns are gathered, each once unless most are different", () => {
+  fc.assert(fc.property(fc.array(TEXTS, { maxLength: 3 }), fc.array(fc.nat()), (columns, order) => {
+    const all = columns.flat();
+    const places = Uint32Array.from(order.slice(0, all.length), (n) => n % all.length);
+    const gatherer = new TextGatherer(columns.map(columnOf));
+    for (let block = 0; block < 2; block++) {
+      const gathered = gatherer.gather(places);
+      assert.deepEqual(textsIn(gathered), [...places].map((place) => all[place]));
+      assert.ok(gathered.ends.length <= new Set(places).size);
+    }
+  }));
+  const same = new TextGatherer([columnOf(["a", "b", null]), columnOf(["b", "a", null, "a"])]);
+  assert.equal(same.gather(Uint32Array.of(0, 1, 2, 3, 4, 5, 6)).ends.length, 2);
+});

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import type { SegmentEvent } from "../../src/store/segment_event.ts";
+import { mergeable, partsOf, type SizedSegment } from "../../src/store/segment_tiers.ts";
+import {
+  SEGMENT_EVENTS_MAX,
+  SEGMENT_SPAN_MS,
+  SEGMENT_TEXT_BYTES_MAX,
+  SEGMENTS_MERGED,
+} from "../../src/store/store_limits.ts";
+import { newRow } from "../support/event_rows.ts";
+
+const HALF_EVENTS = SEGMENT_EVENTS_MAX / 2;
+const HALF_BYTES = SEGMENT_TEXT_BYTES_MAX / 2;
+
+function sized(...sizes: [events: number, text_bytes?: number, from_ms?: number][]) {
+  return sizes.map(([events, text_bytes = 0, from_ms = 0], i): SizedSegment => ({
+    ...{ segment_id: i + 1, events, text_bytes, from_ms },
+  }));
+}
+
+const times = <T>(count: number, one: T): T[] => Array<T>(count).fill(one);
+
+Deno.test("tiers: eight segments of about one size are merged, not fewer, nor of other sizes and times", () => {
+  assert.equal(mergeable(sized(...times(SEGMENTS_MERGED - 1, [1] as [number]))), null);
+  assert.deepEqual(mergeable(sized(...times(SEGMENTS_MERGED + 1, [1] as [number]))), [
+    ...[1, 2, 3, 4, 5, 6, 7, 8],
+  ]);
+  assert.equal(mergeable(sized([8], ...times(7, [7] as [number]))), null);
+  assert.deepEqual(mergeable(sized([9], [7], ...times(7, [63] as [number])))?.length, 8);
+  const other: [number, number, number] = [1, 0, SEGMENT_SPAN_MS];
+  assert.equal(mergeable(sized(other, ...times(7, [1] as [number]))), null);
+});
+
+Deno.test("tiers: up to so many events, and those that have no room are passed by", () => {
+  const eighth = SEGMENT_EVENTS_MAX / 8;
+  assert.equal(mergeable(sized(...times(8, [eighth] as [number])))?.length, 8);
+  assert.deepEqual(mergeable(sized(...times(8, [eighth + 1] as [number]))), [1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(mergeable(sized(...times(8, [HALF_EVENTS] as [number]))), [1, 2]);
+  assert.equal(mergeable(sized(...times(8, [HALF_EVENTS + 1] as [number]))), null);
+});
+
+Deno.test("tiers: up to so many bytes of texts", () => {
+  assert.deepEqual(mergeable(sized(...times(8, [1, HALF_BYTES] as [number, number]))), [1, 2]);
+  assert.equal(mergeable(sized(...times(8, [1, HALF_BYTES + 1] as [number, number]))), null);
+  const large = Math.floor(SEGMENT_TEXT_BYTES_MAX * 3 / 16);
+  const taken = mergeable(sized([1, 2], ...times(6, [1, large] as [number, number]), [1, 2]));
+  assert.deepEqual(taken, [1, 2, 3, 4, 5, 6]);
+});
+
+function eventOf(ms: number, properties: string | null = null): SegmentEvent {
+  const numbers = { identity: 1, name: 1, path: 0, context: 1, traffic: 1, title: 0, referrer: 0 };
+  return { ...numbers, ms, id: new Uint8Array(16), row: newRow({ properties }) };
+}
+
+Deno.test("parts: of one span of time each, on both sides of its ends", () => {
+  const events = [-1, 0, SEGMENT_SPAN_MS - 1, SEGMENT_SPAN_MS].map((ms) => eventOf(ms));
+  const parts = partsOf(events).map((part) => part.map(({ ms }) => ms));
+  assert.deepEqual(parts, [[-1], [0, SEGMENT_SPAN_MS - 1], [SEGMENT_SPAN_MS]]);
+  assert.deepEqual(partsOf([]), []);
+});
+
+Deno.test("parts: not larger than a segment may be", () => {
+  const quarter = "x".repeat(SEGMENT_TEXT_BYTES_MAX / 4);
+  const sizes = (events: SegmentEvent[]) => partsOf(events).map(({ length }) => length);
+  assert.deepEqual(sizes(times(4, eventOf(0, quarter))), [4]);
+  assert.deepEqual(sizes(times(5, eventOf(0, quarter))), [4, 1]);
+  assert.deepEqual(sizes(times(SEGMENT_EVENTS_MAX, eventOf(0))), [SEGMENT_EVENTS_MAX]);
+  assert.deepEqual(sizes(times(SEGMENT_EVENTS_MAX + 1, eventOf(0))), [SEGMENT_EVENTS_MAX, 1]);
+});

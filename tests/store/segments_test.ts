@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import type { Database } from "../../src/db/sql.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import { compareIds } from "../../src/store/id_codec.ts";
+import type { SegmentEvent } from "../../src/store/segment_event.ts";
+import { allBlocks } from "../../src/store/segment_head.ts";
+import {
+  addEvents,
+  cutSegmentsBefore,
+  eraseFromSegments,
+  eventsOfIdentities,
+  rowsAt,
+} from "../../src/store/segments.ts";
+import { SEGMENT_SPAN_MS } from "../../src/store/store_limits.ts";
+import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
+import { readEvents } from "../../src/store/whole_events.ts";
+import { COLUMNS } from "../../src/store/segment_columns.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { newRow, openWithProjects } from "../support/event_rows.ts";
+
+const PROJECT = 1;
+const START_MS = 1_750_000_000_000;
+
+/** An event whose number tells the rest. */
+function eventOf(number: number, members: Partial<EventRow> = {}): SegmentEvent {
+  const id = new Uint8Array(16);
+  new DataView(id.buffer).setUint32(12, Math.imul(number, 2_654_435_761) >>> 0);
+  const ms = START_MS + Math.imul(number, 7919) % 100_000;
+  const row = newRow({
+    event_id: id.toHex().replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"),
+    occurred_at: new Date(ms).toISOString(),
+    received_at: new Date(ms + number).toISOString(),
+    path: `/${number % 7}`,
+    properties: JSON.stringify({ number }),
+    ...members,
+  });
+  return {
+    ...{ identity: 1 + number % 11, ms, id, name: 5, path: 10 + number % 7, context: 1 },
+    ...{ traffic: 1, title: 0, referrer: 0, row },
+  };
+}
+
+const numbered = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => eventOf(from + i));
+
+function inTime(events: readonly SegmentEvent[]): SegmentEvent[] {
+  return events.toSorted((a, b) => a.ms - b.ms || compareIds(a.id, 0, b.id, 0));
+}
+
+async function storedEvents(database: Database): Promise<SegmentEvent[]> {
+  const heads = await fetchHeads(database, PROJECT);
+  const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
+  const readers = await fetchBlocks(database, PROJECT, wanted, COLUMNS);
+  return inTime(readers.flatMap((reader) => readEvents(reader, PROJECT)));
+}
+
+onBothEngines(
+  "segments: what is added in many parts is there once, in few segments",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    for (let from = 0; from < 300; from += 10) {
+      await database.transaction((tx) => addEvents(tx, PROJECT, numbered(from, from + 10)));
+    }
+    const all = numbered(0, 300);
+    assert.deepEqual(await storedEvents(database), inTime(all));
+    const heads = await fetchHeads(database, PROJECT);
+    assert.ok(heads.length < 15, `${heads.length} segments`);
+
+    const ofTwo = all.filter(({ identity }) => identity === 3 || identity === 7);
+    assert.deepEqual(
+      await eventsOfIdentities(database, PROJECT, new Set([3, 7, 99])),
+      inTime(ofTwo),
+    );
+    assert.deepEqual(await eventsOfIdentities(database, PROJECT, new Set([99])), []);
+    assert.deepEqual(await eventsOfIdentities(database, 2, new Set([3])), []);
+
+    const [{ segmentId, head }] = heads as [typeof heads[0]];
+    const [reader] = await fetchBlocks(
+      database,
+      PROJECT,
+      [{ segmentId, head, blocks: allBlocks(head) }],
+      COLUMNS,
+    );
+    const own = readEvents(reader!, PROJECT);
+    const places = [own.length - 1, 0, 3].map((place) => ({ segmentId, place }));
+    assert.deepEqual(
+      await rowsAt(database, PROJECT, places),
+      places.map(({ place }) => own[place]!.row),
+    );
+  },
+);
+
+onBothEngines("segments: what is before an instant goes, and what somebody did", async (_t, db) => {
+  const database = await openWithProjects(db);
+  const old = { ...eventOf(500), ms: START_MS - 2 * SEGMENT_SPAN_MS };
+  const oldRow = { ...old.row, occurred_at: new Date(old.ms).toISOString() };
+  const all = [{ ...old, row: oldRow }, ...numbered(0, 200)];
+  await database.transaction((tx) => addEvents(tx, PROJECT, all));
+  assert.equal((await fetchHeads(database, PROJECT)).length, 2);
+
+  const beforeMs = START_MS + 50_000;
+  const left = all.filter(({ ms }) => ms >= beforeMs);
+  const cut = await database.transaction((tx) => cutSegmentsBefore(tx, PROJECT, beforeMs));
+  assert.equal(cut, all.length - left.length);
+  assert.deepEqual(await storedEvents(database), inTime(left));
+
+  const others = left.filter(({ identity }) => identity !== 2 && identity !== 5);
+  const gone = await database.transaction((tx) =>
+    eraseFromSegments(tx, PROJECT, new Set([2, 5, 99]))
+  );
+  assert.equal(gone, left.length - others.length);
+  assert.deepEqual(await storedEvents(database), inTime(others));
+});

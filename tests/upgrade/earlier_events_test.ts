@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { migrate } from "../../src/db/migrate.ts";
+import { MIGRATIONS } from "../../src/db/migrations.ts";
+import type { Database } from "../../src/db/sql.ts";
+import { hasEarlierEvents } from "../../src/ingest/event_insert.ts";
+import { Writer } from "../../src/ingest/writer.ts";
+import { createProjection } from "../../src/projection/projection.ts";
+import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
+import { COLUMNS } from "../../src/store/segment_columns.ts";
+import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
+import { allBlocks } from "../../src/store/segment_head.ts";
+import { readRows } from "../../src/store/whole_events.ts";
+import { dropEmptiedTable, EarlierEvents } from "../../src/upgrade/earlier_events.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { newRow } from "../support/event_rows.ts";
+import { migrateEarlier, storeEarlier } from "./earlier_store.ts";
+
+const START_MS = Date.parse("2026-01-05T00:00:00Z");
+const MEMBERS = Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[];
+const MOVED_AT_ONCE = 2_000;
+
+/** An event with a value in most members, unlike its neighbours. */
+function earlierRow(i: number, project_id = 1): EventRow {
+  return newRow({
+    project_id,
+    occurred_at: new Date(START_MS + (i * 7_919_000) % (90 * 86_400_000)).toISOString(),
+    received_at: new Date(START_MS + 91 * 86_400_000 + i).toISOString(),
+    name: ["page_view", "click", "buy", "$identify"][i % 4]!,
+    in_session: i % 4 !== 3,
+    anonymous_id: `a${i % 300}`,
+    user_id: i % 9 === 0 ? `user ${i % 50}` : null,
+    visitor_hash: `\\x${String(i).padStart(32, "0")}`,
+    ip: i % 3 === 0 ? "2001:db8::1" : "203.0.113.7",
+    located: i % 2 === 0,
+    country: i % 2 === 0 ? "DE" : null,
+    host: "shop.example",
+    path: `/p/${i % 40}`,
+    url_rest: i % 5 === 0 ? "?q=ä" : null,
+    referrer: i % 4 === 0 ? "https://news.example/x" : null,
+    title: `Page "${i % 40}"`,
+    bot: [null, false, true][i % 3]!,
+    pointer_x: i % 4 === 1 ? 1 / (i + 1) : null,
+    viewport_width: 390 + i % 7,
+    rage: i % 4 === 1 ? i % 8 === 1 : null,
+    properties: i % 4 === 2 ? JSON.stringify({ list: [1, "ü"], price: i / 7 }) : null,
+    extra: i % 11 === 0 ? '{"more":true}' : null,
+  });
+}
+
+/** All events that the segments of a project hold, by id. */
+async function segmentRows(database: Database, projectId: number): Promise<Map<string, EventRow>> {
+  const found = new Map<string, EventRow>();
+  for (const stored of await fetchHeads(database, projectId)) {
+    const wanted = { ...stored, blocks: allBlocks(stored.head) };
+    const [reader] = await fetchBlocks(database, projectId, [wanted], COLUMNS);
+    const rowAt = readRows(reader!, projectId);
+    for (let at = 0; at < reader!.events; at++) {
+      const row = rowAt(at);
+      assert.ok(!found.has(row.event_id), "once");
+      found.set(row.event_id, row);
+    }
+  }
+  return found;
+}
+
+const inOrder = (row: EventRow) => MEMBERS.map((name) => row[name]);
+
+function assertSame(found: Map<string, EventRow>, rows: readonly EventRow[]): void {
+  assert.equal(found.size, rows.length);
+  for (const row of rows) assert.deepEqual(inOrder(found.get(row.event_id)!), inOrder(row));
+}
+
+const silent = { info: () => {}, warn: () => {} };
+const loud = { ...silent, error: (message: string) => assert.fail(message) };
+
+/** Runs the upgrade beside the projection until it is done, or for so long. */
+async function upgrade(database: Database, ms: number): Promise<boolean> {
+  const stop = new AbortController();
+  const projecting = createProjection(database).run(stop.signal);
+  const done = new EarlierEvents(database, loud).run(stop.signal).then(() => true);
+  const timer = Promise.withResolvers<boolean>();
+  const timeout = setTimeout(() => timer.resolve(false), ms);
+  const isDone = await Promise.race([done, timer.promise]);
+  clearTimeout(timeout);
+  stop.abort();
+  await Promise.all([done, projecting]);
+  return isDone && !await hasEarlierEvents(database);
+}
+
+onBothEngines(
+  "upgrade: every event of before segments comes out of them as it was",
+  async (t, db) => {
+    const database = await db.open();
+    await migrateEarlier(database);
+    const earlier = Array.from({ length: 2 * MOVED_AT_ONCE + 500 }, (_, i) => earlierRow(i));
+    const others = Array.from({ length: 60 }, (_, i) => earlierRow(i, 2));
+    await storeEarlier(database, [...earlier, ...others]);
+    await migrate(database, MIGRATIONS);
+    const writer = new Writer(database, { flushesAtOnce: 1, observe: () => {} });
+    const fresh: EventRow[] = [];
+
+    await t.step("what was stored before is a duplicate before anything is moved", async () => {
+      const added = Array.from({ length: 20 }, (_, i) => newRow({ name: `fresh ${i}` }));
+      fresh.push(...added);
+      const { duplicates } = await writer.write([...earlier.slice(0, 30), ...added], 1000);
+      assert.equal(duplicates, 30);
+    });
+    await t.step("it goes on after stops at any moment, beside ingestion", async () => {
+      for (const ms of [1, 30, 150, 400]) {
+        if (await upgrade(database, ms)) break;
+        const added = newRow({ name: "meanwhile" });
+        fresh.push(added);
+        const { duplicates } = await writer.write([added, earlier[ms]!, earlier.at(-ms)!], 1000);
+        assert.equal(duplicates, 2);
+      }
+      assert.ok(await upgrade(database, 120_000), "to its end");
+    });
+    await t.step("nothing is lost, changed or there twice", async () => {
+      await createProjection(database).catchUp(1);
+      assertSame(await segmentRows(database, 1), [...earlier, ...fresh]);
+      assertSame(await segmentRows(database, 2), others);
+    });
+    await t.step("a replay is a duplicate afterwards, too", async () => {
+      const { duplicates } = await writer.write([earlier[7]!, newRow()], 1000);
+      assert.equal(duplicates, 1);
+    });
+    await t.step("its rows of the journal are gone, and no tail had shown them", async () => {
+      const [left] = await database.query<{ events: number }>(
+        "SELECT coalesce(sum(event_count), 0)::int AS events FROM journal WHERE project_id = 1",
+      );
+      assert.equal(left!.events, fresh.length + 1);
+    });
+  },
+);
+
+onBothEngines("upgrade: what segments do not give back is kept, and told", async (_t, db) => {
+  const database = await db.open();
+  await migrateEarlier(database);
+  const rows = [earlierRow(1), earlierRow(2)];
+  await storeEarlier(database, rows);
+  await migrate(database, MIGRATIONS);
+  // The same id as something else: as if a segment had changed it.
+  await new Writer(database, { flushesAtOnce: 1, observe: () => {} }).write([newRow()], 100);
+  await database.query(
+    "UPDATE earlier_projects SET remaining = 0 WHERE project_id = 1 AND remaining = 2",
+  );
+  const told: string[] = [];
+  const stop = new AbortController();
+  const log = { ...silent, error: (message: string) => void told.push(message) };
+  await new EarlierEvents(database, log).run(stop.signal);
+  assert.deepEqual(told, ["upgrade kept events that segments do not give back"]);
+  const [left] = await database.query<{ events: number }>(
+    "SELECT count(*)::int AS events FROM earlier_events",
+  );
+  assert.equal(left!.events, 2);
+});
+
+onBothEngines("upgrade: a new database has no table of earlier events", async (_t, db) => {
+  const database = await db.open();
+  await migrate(database, MIGRATIONS);
+  assert.equal(await hasEarlierEvents(database), true);
+  assert.equal(await dropEmptiedTable(database), true);
+  assert.equal(await hasEarlierEvents(database), false);
+});
