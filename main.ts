@@ -1,6 +1,6 @@
-import { processTerminal } from "./src/commands/terminal.ts";
+import { processTerminal } from "./src/cli/terminal.ts";
 import { readEnvironment } from "./src/config.ts";
-import { runFootfall } from "./src/cli.ts";
+import { runFootfall } from "./src/cli/cli.ts";
 
 if (import.meta.main) {
   Deno.exit(await runFootfall(Deno.args, readEnvironment(), processTerminal()));

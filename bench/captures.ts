@@ -3,11 +3,11 @@
  * as many at once as a server takes. `--captures 300` goes round again and tells whether memory grows.
  */
 import { parseArgs } from "node:util";
-import { CAPTURE_DEVICES } from "../src/captures/capture_status.ts";
-import { createPhotographer } from "../src/captures/photographer.ts";
+import { CAPTURE_DEVICES } from "../src/screenshots/capture_status.ts";
+import { createPhotographer } from "../src/screenshots/browser/photographer.ts";
 import { readConfig } from "../src/config.ts";
 import { createLog } from "../src/http/log.ts";
-import { CAPTURES_AT_ONCE } from "../src/captures/capture_limits.ts";
+import { CAPTURES_AT_ONCE } from "../src/screenshots/capture_limits.ts";
 import { OrdinarySite } from "./ordinary_site.ts";
 import { loadLastMinute, machineLine } from "./process_figures.ts";
 import { BrowserTree } from "./browser_tree.ts";

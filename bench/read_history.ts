@@ -6,8 +6,8 @@
  * after than late; few come a hundred times. A session has five events on average. The busiest hour
  * of a day is that of the end.
  */
-import { createProgress } from "../src/commands/progress.ts";
-import { processTerminal } from "../src/commands/terminal.ts";
+import { createProgress } from "../src/cli/progress.ts";
+import { processTerminal } from "../src/cli/terminal.ts";
 import { arrayLiteral, type Database, type Param, type Sql } from "../src/db/sql.ts";
 import { DAY_MS } from "../src/limits.ts";
 import { insertEvents } from "../src/ingest/event_insert.ts";

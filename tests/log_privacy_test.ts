@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { refusal } from "../src/db/refusal.ts";
-import { FakePhotographer } from "./captures/fake_photographer.ts";
+import { FakePhotographer } from "./screenshots/fake_photographer.ts";
 import { type Json, newEvent, TestApp, type TestProject } from "./support/app.ts";
 import { until } from "./support/server_process.ts";
 

@@ -11,16 +11,15 @@ const PAGE_LINES_MAX = 300;
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   limits: [],
   json_text: [],
-  referrer_host: [],
   recent_cache: [],
   problem: [],
   pause: [],
+  typed_command: [],
   db: ["json_text", "limits", "recent_cache"],
   http: ["db", "json_text", "limits", "problem", "recent_cache"],
-  typed_command: [],
   config: ["http", "limits", "typed_command"],
-  metrics: ["http"],
   auth: ["db", "http", "limits", "problem", "recent_cache"],
+  attribution: [],
   store: ["db", "json_text", "limits", "recent_cache"],
   ingest: [
     "auth",
@@ -33,100 +32,47 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "recent_cache",
     "store",
   ],
-  histories: ["db", "json_text", "limits", "recent_cache", "store"],
-  attribution: [],
-  projection: [
-    "attribution",
-    "db",
-    "http",
-    "limits",
-    "pause",
-    "recent_cache",
-    "store",
-  ],
+  projection: ["attribution", "db", "http", "limits", "pause", "recent_cache", "store"],
   upgrade: ["db", "http", "ingest", "pause", "store"],
-  captures: ["auth", "db", "histories", "http", "limits", "pause", "problem", "selection", "walks"],
-  selection: ["db", "json_text", "limits", "problem", "referrer_host"],
-  walks: ["auth", "db", "histories", "json_text", "limits", "selection", "store"],
+  timelines: ["db", "json_text", "limits", "recent_cache", "store"],
+  query: ["db", "json_text", "limits", "problem"],
+  scans: ["auth", "db", "json_text", "limits", "query", "store", "timelines"],
+  screenshots: ["auth", "db", "http", "limits", "pause", "problem", "query", "scans", "timelines"],
   reports: [
     "attribution",
     "auth",
-    "captures",
     "db",
-    "histories",
     "http",
     "json_text",
     "limits",
     "problem",
-    "selection",
+    "query",
+    "scans",
+    "screenshots",
     "store",
-    "walks",
+    "timelines",
   ],
-  documented_route: ["auth", "http", "openapi"],
-  report_routes: [
-    "auth",
-    "db",
-    "documented_route",
-    "http",
-    "openapi",
-    "problem",
-    "reports",
-    "selection",
-  ],
-  capture_routes: ["auth", "captures", "db", "documented_route", "http"],
-  access_routes: ["auth", "documented_route", "http", "openapi", "problem"],
-  actor_routes: ["auth", "documented_route", "http", "problem", "reports"],
   demo: ["limits"],
   event_file: ["json_text"],
   dashboard: ["auth", "event_file", "reports"],
-  dashboard_endpoints: ["http", "limits"],
   sdk: [],
   bundle_build: ["db"],
-  sdk_endpoints: ["http", "limits"],
-  health_endpoints: ["db", "http", "limits", "metrics", "problem"],
-  openapi: ["auth", "http", "ingest", "problem"],
-  jobs: ["captures", "db", "http", "ingest", "limits", "projection"],
-  routes: [
-    "access_routes",
-    "actor_routes",
+  server: [
     "auth",
-    "capture_routes",
-    "captures",
-    "config",
-    "dashboard_endpoints",
-    "db",
-    "health_endpoints",
-    "histories",
-    "http",
-    "ingest",
-    "metrics",
-    "openapi",
-    "problem",
-    "reports",
-    "report_routes",
-    "documented_route",
-    "sdk_endpoints",
-    "projection",
-  ],
-  app: [
-    "auth",
-    "captures",
     "config",
     "db",
-    "histories",
     "http",
     "ingest",
-    "jobs",
     "limits",
-    "metrics",
     "problem",
-    "reports",
-    "routes",
     "projection",
+    "query",
+    "reports",
+    "screenshots",
+    "timelines",
     "upgrade",
   ],
-  commands: [
-    "app",
+  cli: [
     "auth",
     "config",
     "db",
@@ -137,17 +83,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "limits",
     "pause",
     "problem",
+    "server",
+    "typed_command",
   ],
-  cli: ["commands", "config", "db", "http", "limits", "problem", "typed_command"],
 };
 /** Between domains only these are imported, and as types alone. */
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
   ingest: ["auth"],
-  captures: ["auth"],
+  screenshots: ["auth"],
   reports: ["auth"],
-  walks: ["auth"],
+  scans: ["auth"],
   dashboard: ["auth", "reports"],
-  openapi: ["auth"],
 };
 
 interface Import {
@@ -208,6 +154,19 @@ Deno.test("tidy: every part of src imports only from the parts below it", () => 
       }
     }
   }
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("tidy: no report imports from another one's folder", () => {
+  const folderOf = (path: string) => /^src\/reports\/([^/]+)\//.exec(path)?.[1] ?? null;
+  const wrong = sources.flatMap(({ path, imports }) => {
+    const own = folderOf(path);
+    const sideways = imports.map(({ target }) => folderOf(target))
+      .filter((other) => other !== null && other !== own);
+    return own === null && !path.startsWith("src/reports/")
+      ? []
+      : sideways.map((other) => `${path} → ${other}`);
+  });
   assert.deepEqual(wrong, []);
 });
 

@@ -1,8 +1,8 @@
 /** What the reads of several views reply, beside `query` and `asOf`. */
 
 import type { output } from "zod";
-import type * as acquisition from "../reports/acquisition.ts";
-import type * as pages from "../reports/pages.ts";
+import type * as acquisition from "../reports/acquisition/acquisition.ts";
+import type * as pages from "../reports/pages/pages.ts";
 import type { Rate } from "../reports/report.ts";
 import type { Interval } from "./location_query.ts";
 

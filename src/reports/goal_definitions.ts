@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
 import { GOAL_FIXED_VALUE_MAX, NAME_LENGTH_MAX } from "../limits.ts";
-import { FiltersSchema, propertyOf } from "../selection/filters.ts";
+import { FiltersSchema, propertyOf } from "../query/filters.ts";
 
 const StoredText = z.string()
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)

@@ -1,10 +1,10 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row, Sql } from "../db/sql.ts";
-import { walkActors } from "../histories/actor_walk.ts";
-import { type ActorWay, lengthened } from "../histories/actor_way.ts";
-import type { Histories } from "../histories/histories.ts";
-import type { Span } from "../selection/selection.ts";
-import { firstCountedMs, type TechnicalNames } from "../walks/technical_names.ts";
+import { walkActors } from "../timelines/actor_walk.ts";
+import { type ActorWay, lengthened } from "../timelines/actor_way.ts";
+import type { Histories } from "../timelines/histories.ts";
+import type { Span } from "../query/selection.ts";
+import { firstCountedMs, type TechnicalNames } from "../scans/technical_names.ts";
 
 /** Two numbers a row, in as many rows as there are. */
 class Pairs {

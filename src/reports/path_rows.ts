@@ -1,6 +1,6 @@
-import { afterCursor, encodeRowCursor, type RowCursor } from "../selection/row_cursor.ts";
-import { SqlParams } from "../selection/sql_params.ts";
-import type { Read } from "../walks/read.ts";
+import { afterCursor, encodeRowCursor, type RowCursor } from "../query/row_cursor.ts";
+import { SqlParams } from "../query/sql_params.ts";
+import type { Read } from "../scans/read.ts";
 import { rowCandidates } from "./row_candidates.ts";
 
 /** A page of a list of paths, and the cursor of the next one; null: there is none. */

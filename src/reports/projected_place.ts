@@ -1,5 +1,5 @@
 import type { Sql } from "../db/sql.ts";
-import type { TailCursor } from "../selection/event_cursor.ts";
+import type { TailCursor } from "../query/event_cursor.ts";
 
 // What is set aside is left out: it would hold up all the rest.
 const OLDEST_PENDING = `

@@ -1,13 +1,13 @@
-import { lengthened } from "../histories/actor_way.ts";
-import type { LoadedSegment } from "../histories/loaded_segment.ts";
-import type { PropertyColumn } from "../histories/property_columns.ts";
-import type { Span } from "../selection/selection.ts";
-import { type Decimal, decimalOf, DecimalSum } from "../walks/decimal_sum.ts";
-import type { MatchTests } from "../walks/match_tests.ts";
-import type { Lines } from "../walks/match_walk.ts";
-import { entryFrom } from "../walks/property_entries.ts";
-import { FIGURES_MET } from "../walks/scan_limits.ts";
-import { SpanFinder } from "../walks/span_finder.ts";
+import { lengthened } from "../timelines/actor_way.ts";
+import type { LoadedSegment } from "../timelines/loaded_segment.ts";
+import type { PropertyColumn } from "../timelines/property_columns.ts";
+import type { Span } from "../query/selection.ts";
+import { type Decimal, decimalOf, DecimalSum } from "../scans/decimal_sum.ts";
+import type { MatchTests } from "../scans/match_tests.ts";
+import type { Lines } from "../scans/match_walk.ts";
+import { entryFrom } from "../scans/property_entries.ts";
+import { FIGURES_MET } from "../scans/scan_limits.ts";
+import { SpanFinder } from "../scans/span_finder.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
 
 /** What numbers at one place come to, as far as they were met. */

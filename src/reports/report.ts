@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { EventMatch } from "../selection/filters.ts";
-import { matchFilters } from "../selection/selection.ts";
-import type { Asking } from "../selection/warnings.ts";
-import type { Read, SharedRead } from "../walks/read.ts";
+import type { EventMatch } from "../query/filters.ts";
+import { matchFilters } from "../query/selection.ts";
+import type { Asking } from "../query/warnings.ts";
+import type { Read, SharedRead } from "../scans/read.ts";
 
 /** What a report found. */
 export interface Answer {

@@ -1,22 +1,16 @@
 import type { Project } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
-import type { SegmentCache } from "../histories/segment_cache.ts";
+import type { SegmentCache } from "../timelines/segment_cache.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../limits.ts";
-import { readFilters } from "../selection/filters.ts";
-import { planJoins } from "../selection/join_plans.ts";
-import {
-  invalidParameter,
-  oneOf,
-  pageRows,
-  readAll,
-  refuseUnknown,
-} from "../selection/parameters.ts";
-import type { Range } from "../selection/range.ts";
-import type { Scope } from "../selection/selection.ts";
-import { readTimes } from "../selection/times.ts";
-import { valueWarnings, type Warning } from "../selection/warnings.ts";
-import { loadMarkedHistories } from "../walks/marked_histories.ts";
-import type { Read, SharedRead } from "../walks/read.ts";
+import { readFilters } from "../query/filters.ts";
+import { planJoins } from "../query/join_plans.ts";
+import { invalidParameter, oneOf, pageRows, readAll, refuseUnknown } from "../query/parameters.ts";
+import type { Range } from "../query/range.ts";
+import type { Scope } from "../query/selection.ts";
+import { readTimes } from "../query/times.ts";
+import { valueWarnings, type Warning } from "../query/warnings.ts";
+import { loadMarkedHistories } from "../scans/marked_histories.ts";
+import type { Read, SharedRead } from "../scans/read.ts";
 import { asRolled, projectedState } from "./projected_state.ts";
 import { readReply } from "./read_reply.ts";
 import type { Answer, Question, Report } from "./report.ts";

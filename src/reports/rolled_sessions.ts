@@ -1,8 +1,8 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { BOUNCE } from "../selection/metrics.ts";
-import type { Span } from "../selection/selection.ts";
-import { SqlParams } from "../selection/sql_params.ts";
+import { BOUNCE } from "../query/metrics.ts";
+import type { Span } from "../query/selection.ts";
+import { SqlParams } from "../query/sql_params.ts";
 import type { RolledSpan } from "./rolled_span.ts";
 import { type BucketRow, bucketsOfDays } from "./rolled_up.ts";
 

@@ -1,6 +1,6 @@
 import type { Project } from "../auth/projects.ts";
-import { type Range, startOfDay } from "../selection/range.ts";
-import type { Scope, Span } from "../selection/selection.ts";
+import { type Range, startOfDay } from "../query/range.ts";
+import type { Scope, Span } from "../query/selection.ts";
 
 /** Where `prev_day` of a rollup says that there was no day before. */
 export const NEVER = -2147483648;

@@ -1,10 +1,10 @@
 import { arrayLiteral, type Row } from "../db/sql.ts";
-import { walkRuns } from "../histories/run_walk.ts";
+import { walkRuns } from "../timelines/run_walk.ts";
 import { TAIL_ACTORS_LOOKED_UP_MAX } from "../limits.ts";
-import type { Span } from "../selection/selection.ts";
-import { PAGE_VIEW } from "../selection/terms.ts";
-import type { Read } from "../walks/read.ts";
-import { readTechnicalNames } from "../walks/technical_names.ts";
+import type { Span } from "../query/selection.ts";
+import { PAGE_VIEW } from "../query/terms.ts";
+import type { Read } from "../scans/read.ts";
+import { readTechnicalNames } from "../scans/technical_names.ts";
 import { NEVER } from "./rolled_span.ts";
 
 /** What people did in a span, bots left out. */

@@ -1,8 +1,8 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row } from "../db/sql.ts";
-import { startOfDay } from "../selection/range.ts";
-import type { Span } from "../selection/selection.ts";
-import type { Read } from "../walks/read.ts";
+import { startOfDay } from "../query/range.ts";
+import type { Span } from "../query/selection.ts";
+import type { Read } from "../scans/read.ts";
 import { dateAt, dayAt, type RolledSpan } from "./rolled_span.ts";
 import { readTail, type Tail } from "./rolled_tail.ts";
 

@@ -1,5 +1,5 @@
-import type { RowCursor } from "../selection/row_cursor.ts";
-import { select } from "../walks/medians.ts";
+import type { RowCursor } from "../query/row_cursor.ts";
+import { select } from "../scans/medians.ts";
 
 /**
  * Ids that may be among the first `rows` after the cursor in a list that is sorted by two counts,

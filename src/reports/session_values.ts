@@ -1,7 +1,7 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Sql } from "../db/sql.ts";
-import { type SessionDimension, sessionValue } from "../selection/selection.ts";
-import { SqlParams } from "../selection/sql_params.ts";
+import { type SessionDimension, sessionValue } from "../query/selection.ts";
+import { SqlParams } from "../query/sql_params.ts";
 
 /** The ids of a session, one of which tells the value of a dimension. */
 export type SessionId = "traffic_id" | "entry_path_id" | "context_id";

@@ -1,5 +1,5 @@
 import { parseJson } from "../json_text.ts";
-import type { BotChoice } from "../selection/selection.ts";
+import type { BotChoice } from "../query/selection.ts";
 import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts";
 
 /** What a letter of a code table stands for. */

@@ -1,5 +1,5 @@
-import { propertyOf, readField } from "../selection/filters.ts";
-import { invalidParameter } from "../selection/parameters.ts";
+import { propertyOf, readField } from "../query/filters.ts";
+import { invalidParameter } from "../query/parameters.ts";
 
 const COUNTS = ["total", "visitors", "perVisitor"] as const;
 const FIGURES = ["sum", "avg", "min", "max", "p50", "p90"] as const;

@@ -5,7 +5,7 @@ import puppeteer, {
   type HTTPRequest,
   type Page,
 } from "puppeteer-core";
-import { forEachInFlight } from "../../src/commands/event_sender.ts";
+import { forEachInFlight } from "../../src/cli/event_sender.ts";
 import { demoEvents } from "../../src/demo/visitors/demo_events.ts";
 import { SHOP_NAME, SHOP_TIMEZONE } from "../../src/demo/shop.ts";
 import { type Json, PUBLIC_PEER, TestApp } from "../support/app.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { DatabaseUnavailable } from "../../src/db/sql.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
+import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import type { Question, Report } from "../../src/reports/report.ts";
 import { getReport } from "../../src/reports/report_endpoint.ts";
 import { createProjection } from "../../src/projection/projection.ts";
-import type { Read } from "../../src/walks/read.ts";
+import type { Read } from "../../src/scans/read.ts";
 import {
   assertProblem,
   type Json,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { forEachInFlight } from "../../src/commands/event_sender.ts";
+import { forEachInFlight } from "../../src/cli/event_sender.ts";
 import { type DemoBatch, demoEvents } from "../../src/demo/visitors/demo_events.ts";
 import { SHOP_NAME, SHOP_TIMEZONE } from "../../src/demo/shop.ts";
 import type { DemoEvent } from "../../src/demo/visitors/visit.ts";

@@ -1,17 +1,17 @@
-import { ACQUISITION } from "../../src/reports/acquisition.ts";
-import { EVENT_QUERY } from "../../src/reports/events_endpoint.ts";
-import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels.ts";
-import { GOALS } from "../../src/reports/goals.ts";
-import { HEATMAP_PATHS } from "../../src/reports/heatmap_paths.ts";
-import { createHeatmaps } from "../../src/reports/heatmaps.ts";
-import { INSIGHTS } from "../../src/reports/insights.ts";
-import { KPIS } from "../../src/reports/kpis.ts";
-import { LIVE } from "../../src/reports/live.ts";
-import { PAGES } from "../../src/reports/pages.ts";
+import { ACQUISITION } from "../../src/reports/acquisition/acquisition.ts";
+import { EVENT_QUERY } from "../../src/reports/events/events_endpoint.ts";
+import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels/funnels.ts";
+import { GOALS } from "../../src/reports/goals/goals.ts";
+import { HEATMAP_PATHS } from "../../src/reports/heatmaps/heatmap_paths.ts";
+import { createHeatmaps } from "../../src/reports/heatmaps/heatmaps.ts";
+import { INSIGHTS } from "../../src/reports/insights/insights.ts";
+import { KPIS } from "../../src/reports/kpis/kpis.ts";
+import { LIVE } from "../../src/reports/live/live.ts";
+import { PAGES } from "../../src/reports/pages/pages.ts";
 import type { Report } from "../../src/reports/report.ts";
 import { READ_QUERY } from "../../src/reports/report_endpoint.ts";
-import { RETENTION } from "../../src/reports/retention.ts";
-import { TRENDS } from "../../src/reports/trends.ts";
+import { RETENTION } from "../../src/reports/retention/retention.ts";
+import { TRENDS } from "../../src/reports/trends/trends.ts";
 
 /** A `GET` that reads a project's numbers, and what makes a good request of it. */
 export interface Endpoint {

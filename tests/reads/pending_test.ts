@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
+import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import { getEvents } from "../../src/reports/events_endpoint.ts";
+import { getEvents } from "../../src/reports/events/events_endpoint.ts";
 import { snapshotBefore } from "../../src/reports/projected_place.ts";
-import { KPIS } from "../../src/reports/kpis.ts";
+import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { getReport } from "../../src/reports/report_endpoint.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import type { Json } from "../support/app.ts";

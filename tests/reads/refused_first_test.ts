@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
 import { type Database, DatabaseUnavailable } from "../../src/db/sql.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
+import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import type { ProblemCode } from "../../src/problem.ts";
 import { Problem } from "../../src/problem.ts";
-import { getEvents } from "../../src/reports/events_endpoint.ts";
+import { getEvents } from "../../src/reports/events/events_endpoint.ts";
 import { getReport, type ReportServices } from "../../src/reports/report_endpoint.ts";
 import { badValuesOf } from "./bad_parameters.ts";
 import { type Endpoint, ENDPOINTS, SAVED } from "./endpoints.ts";

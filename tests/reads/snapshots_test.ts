@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ReadRouteServices, reportRoutes } from "../../src/report_routes.ts";
+import { type ReadRouteServices, reportRoutes } from "../../src/server/report_routes.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { type DemoProject, startDemoProject } from "./demo_project.ts";
 import { assertCounted, assertOneDefinition, assertSums } from "./demo_agreement.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SUGGESTION_ROWS_MAX, WARNINGS_MAX } from "../../src/limits.ts";
-import type { Filter } from "../../src/selection/filters.ts";
-import { type Asking, valueWarnings } from "../../src/selection/warnings.ts";
+import type { Filter } from "../../src/query/filters.ts";
+import { type Asking, valueWarnings } from "../../src/query/warnings.ts";
 import { newEvent, TestApp } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";

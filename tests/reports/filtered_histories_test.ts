@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { ACQUISITION } from "../../src/reports/acquisition.ts";
-import { FUNNELS } from "../../src/reports/funnels.ts";
-import { GOALS } from "../../src/reports/goals.ts";
-import { HEATMAP_PATHS } from "../../src/reports/heatmap_paths.ts";
-import { KPIS } from "../../src/reports/kpis.ts";
-import { PAGES } from "../../src/reports/pages.ts";
+import { ACQUISITION } from "../../src/reports/acquisition/acquisition.ts";
+import { FUNNELS } from "../../src/reports/funnels/funnels.ts";
+import { GOALS } from "../../src/reports/goals/goals.ts";
+import { HEATMAP_PATHS } from "../../src/reports/heatmaps/heatmap_paths.ts";
+import { KPIS } from "../../src/reports/kpis/kpis.ts";
+import { PAGES } from "../../src/reports/pages/pages.ts";
 import type { Report } from "../../src/reports/report.ts";
-import { RETENTION } from "../../src/reports/retention.ts";
-import { TRENDS } from "../../src/reports/trends.ts";
-import { type Filter, propertyOf, SESSION_FIELDS } from "../../src/selection/filters.ts";
+import { RETENTION } from "../../src/reports/retention/retention.ts";
+import { TRENDS } from "../../src/reports/trends/trends.ts";
+import { type Filter, propertyOf, SESSION_FIELDS } from "../../src/query/filters.ts";
 import { answerAsked } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { followedHistories, historiesOf } from "../support/read_histories.ts";
-import { readOf } from "./insight_world.ts";
+import { readOf } from "./insights/insight_world.ts";
 import {
   openWithHistory,
   randomFilter,

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { requireProject } from "../../src/auth/projects.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
+import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { HASH_JOINS_EVENTS_MAX } from "../../src/limits.ts";
-import { getEvents } from "../../src/reports/events_endpoint.ts";
+import { getEvents } from "../../src/reports/events/events_endpoint.ts";
 import { getReport, type ReportServices } from "../../src/reports/report_endpoint.ts";
-import { planJoins } from "../../src/selection/join_plans.ts";
+import { planJoins } from "../../src/query/join_plans.ts";
 import { ENDPOINTS } from "../reads/endpoints.ts";
 import { TestApp } from "../support/app.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";

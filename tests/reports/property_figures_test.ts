@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { LoadedSegment } from "../../src/histories/loaded_segment.ts";
-import { PropertyColumn } from "../../src/histories/property_columns.ts";
-import type { BotChoice } from "../../src/selection/selection.ts";
+import type { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
+import { PropertyColumn } from "../../src/timelines/property_columns.ts";
+import type { BotChoice } from "../../src/query/selection.ts";
 import { PropertyFigures } from "../../src/reports/property_figures.ts";
-import { EventTest } from "../../src/walks/event_tests.ts";
-import { MatchTests } from "../../src/walks/match_tests.ts";
+import { EventTest } from "../../src/scans/event_tests.ts";
+import { MatchTests } from "../../src/scans/match_tests.ts";
 import { differenceOf } from "../reads/answers.ts";
 import { mean, percentile, sum } from "../reference/statistics.ts";
 

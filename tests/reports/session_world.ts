@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
-import { EVENT_FIELDS, type Field, type Filter, propertyOf } from "../../src/selection/filters.ts";
+import { EVENT_FIELDS, type Field, type Filter, propertyOf } from "../../src/query/filters.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import type { TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";

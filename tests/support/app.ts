@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type App, createApp, type Substitutes } from "../../src/app.ts";
+import { type App, createApp, type Substitutes } from "../../src/server/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/http/log.ts";
 import { parseJson } from "../../src/json_text.ts";

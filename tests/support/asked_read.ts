@@ -1,5 +1,5 @@
 import type { Answer, Report } from "../../src/reports/report.ts";
-import type { Read } from "../../src/walks/read.ts";
+import type { Read } from "../../src/scans/read.ts";
 
 /** A read, and the parameters from which a report takes its own. */
 export interface AskedRead extends Read {

@@ -1,9 +1,9 @@
 import type { Sql } from "../../src/db/sql.ts";
-import type { Histories } from "../../src/histories/histories.ts";
-import type { LoadedSegment } from "../../src/histories/loaded_segment.ts";
-import { SegmentCache } from "../../src/histories/segment_cache.ts";
-import { loadMarkedHistories } from "../../src/walks/marked_histories.ts";
-import type { Read } from "../../src/walks/read.ts";
+import type { Histories } from "../../src/timelines/histories.ts";
+import type { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
+import { SegmentCache } from "../../src/timelines/segment_cache.ts";
+import { loadMarkedHistories } from "../../src/scans/marked_histories.ts";
+import type { Read } from "../../src/scans/read.ts";
 
 /**
  * The histories of a project, as a read is given them; segments are kept from one read to the next.

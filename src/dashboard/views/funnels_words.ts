@@ -1,5 +1,5 @@
 import { ApiProblem } from "../api_problem.ts";
-import type { GroupShown, StepReply } from "../../reports/funnels.ts";
+import type { GroupShown, StepReply } from "../../reports/funnels/funnels.ts";
 import type { FunnelDefinition } from "./funnels_definition.ts";
 
 export type FunnelStep = StepReply;

@@ -1,4 +1,4 @@
-import type { GoalResult } from "../../reports/goals.ts";
+import type { GoalResult } from "../../reports/goals/goals.ts";
 
 /** A saved goal and what came of it. */
 export type Goal = GoalResult;

@@ -1,8 +1,8 @@
 /** What the reads of heatmaps reply, beside `query` and `asOf`. */
 
 import type { output } from "zod";
-import type { Capture } from "../../reports/heatmap_capture.ts";
-import type { ElementShown } from "../../reports/heatmap_elements.ts";
+import type { Capture } from "../../reports/heatmaps/heatmap_capture.ts";
+import type { ElementShown } from "../../reports/heatmaps/heatmap_elements.ts";
 export const DEVICES = ["desktop", "tablet", "mobile"] as const;
 export type Device = typeof DEVICES[number];
 export const KINDS = ["click", "rage", "dead", "scroll"] as const;

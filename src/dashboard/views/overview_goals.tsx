@@ -5,7 +5,7 @@ import { Icon } from "../icons.tsx";
 import { go, hrefFor, sharedParams, viewParam } from "../location_state.ts";
 import { integer, money, NOTHING, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
-import type { GoalResult } from "../../reports/goals.ts";
+import type { GoalResult } from "../../reports/goals/goals.ts";
 import { useRead } from "../resource.ts";
 
 /** Which goal's conversions the other tables show, and the way back. */

@@ -1,5 +1,5 @@
 import { bucketLabel, counted, integer, NOTHING, percent } from "../number_format.ts";
-import type { Cohort } from "../../reports/retention.ts";
+import type { Cohort } from "../../reports/retention/retention.ts";
 import type { Rate } from "../../reports/report.ts";
 import type { CsvContent } from "../csv_button.tsx";
 import type { Every } from "./retention_question.ts";

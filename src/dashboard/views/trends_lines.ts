@@ -1,4 +1,4 @@
-import type { TrendLine as LineReply } from "../../reports/trends.ts";
+import type { TrendLine as LineReply } from "../../reports/trends/trends.ts";
 import type { ChartPoint } from "../chart_lines.ts";
 import { valueLabel } from "../filter_fields.ts";
 import type { Interval } from "../location_query.ts";

@@ -1,0 +1,236 @@
+import { parseArgs } from "node:util";
+import manifest from "../../deno.json" with { type: "json" };
+import { CAPTURE_COMMAND } from "./capture.ts";
+import { type Call, type Command, OptionValues, Printer, UsageMistake } from "./command.ts";
+import { DEMO_COMMAND } from "./demo.ts";
+import { ERASE_COMMAND } from "./erase.ts";
+import { EXPORT_COMMAND } from "./export.ts";
+import { type Failure, failureOf } from "./failure.ts";
+import { commandHelp, GLOBAL_OPTIONS, groupHelp, overallHelp } from "./help.ts";
+import { IMPORT_COMMAND } from "./import.ts";
+import { KEY_COMMANDS } from "./key.ts";
+import { OPERATION_COMMANDS } from "./operation.ts";
+import { PROJECT_COMMANDS } from "./project.ts";
+import { SEED_COMMAND } from "./seed.ts";
+import { printable, type Terminal } from "./terminal.ts";
+import { TOKEN_COMMANDS } from "./token.ts";
+import { readConfig } from "../config.ts";
+import { createLog } from "../http/log.ts";
+import { asTyped, typedFootfall } from "../typed_command.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Every command there is, in the order of the help. */
+export const COMMANDS: readonly Command[] = [
+  ...OPERATION_COMMANDS,
+  ...PROJECT_COMMANDS,
+  ...KEY_COMMANDS,
+  ...TOKEN_COMMANDS,
+  CAPTURE_COMMAND,
+  SEED_COMMAND,
+  DEMO_COMMAND,
+  EXPORT_COMMAND,
+  IMPORT_COMMAND,
+  ERASE_COMMAND,
+];
+
+/** How many letters must be changed, added, dropped or swapped to make one word the other. */
+function distance(left: string, right: string): number {
+  let before = Array.from({ length: right.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= left.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const changed = before[j - 1]! + (left[i - 1] === right[j - 1] ? 0 : 1);
+      row.push(Math.min(changed, before[j]! + 1, row[j - 1]! + 1));
+    }
+    before = row;
+  }
+  return before[right.length]!;
+}
+
+/** ` Did you mean …?` where something is near enough to be meant, else nothing. */
+function suggestion(word: string, known: readonly string[]): string {
+  const [nearest] = known.map((candidate) => ({ candidate, off: distance(word, candidate) }))
+    .sort((a, b) => a.off - b.off);
+  if (
+    nearest === undefined ||
+    nearest.off > Math.max(word.length < 4 ? 1 : 2, Math.floor(word.length / 3))
+  ) return "";
+  return ` Did you mean \`${nearest.candidate}\`?`;
+}
+
+type Found =
+  | { readonly kind: "command"; readonly command: Command; readonly rest: readonly string[] }
+  | { readonly kind: "group"; readonly group: string; readonly commands: readonly Command[] };
+
+/** The command that the first words name. Throws UsageMistake. */
+export function findCommand(args: readonly string[]): Found {
+  const [first = "", second] = args;
+  // Two words before one: `token revoke-all` before `token`.
+  const double = COMMANDS.find((command) => command.name === `${first} ${second}`);
+  if (double !== undefined) return { kind: "command", command: double, rest: args.slice(2) };
+  const single = COMMANDS.find((command) => command.name === first);
+  if (single !== undefined) return { kind: "command", command: single, rest: args.slice(1) };
+  const group = COMMANDS.filter((command) => command.name.startsWith(`${first} `));
+  if (group.length === 0) {
+    const names = COMMANDS.map((command) => command.name.split(" ")[0]!);
+    const what = first.startsWith("-")
+      ? "The first word must be a command, not"
+      : "Unknown command";
+    throw new UsageMistake(
+      `${what} \`${first}\`.${suggestion(first, names)} See \`footfall --help\`.`,
+    );
+  }
+  if (second === undefined || second === "--help" || second === "-h") {
+    return { kind: "group", group: first, commands: group };
+  }
+  const names = group.map((candidate) => candidate.name.slice(first.length + 1));
+  throw new UsageMistake(
+    `Unknown command \`${first} ${second}\`.${suggestion(second, names)} ` +
+      `There are ${names.join(", ")}.`,
+  );
+}
+
+const OPTION_OF_MESSAGE = /^Unknown option '(-[^']+)'/;
+
+/** The options and words of one command. Throws UsageMistake. */
+export function parseCall(
+  command: Command,
+  args: readonly string[],
+): { options: OptionValues; words: readonly string[] } {
+  const specs = { ...command.options, ...GLOBAL_OPTIONS };
+  const options = Object.fromEntries(
+    Object.entries(specs).map(([name, { type, multiple = false }]) => [
+      name,
+      { type, multiple, ...(name === "help" ? { short: "h" } : {}) },
+    ]),
+  );
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options,
+      allowPositionals: true,
+      strict: true,
+    });
+    const surplus = positionals[command.wordsMax];
+    if (surplus !== undefined) {
+      throw new UsageMistake(
+        `\`footfall ${command.name}\` does not take \`${surplus}\`. Usage: ${command.usage}`,
+      );
+    }
+    return { options: new OptionValues(values), words: positionals };
+  } catch (error) {
+    if (error instanceof UsageMistake || !(error instanceof Error)) throw error;
+    const unknown = OPTION_OF_MESSAGE.exec(error.message)?.[1];
+    const help = `See \`footfall ${command.name} --help\`.`;
+    if (unknown === undefined) {
+      throw new UsageMistake(`${error.message.split("\n")[0]!.replace(/\.?$/, ".")} ${help}`);
+    }
+    const known = Object.keys(specs).map((name) => `--${name}`);
+    throw new UsageMistake(`Unknown option \`${unknown}\`.${suggestion(unknown, known)} ${help}`);
+  }
+}
+
+/**
+ * Aborts at the first SIGINT or SIGTERM, so that a command can tidy up; the second one ends the
+ * process. `serve` has its own way to stop.
+ */
+function listenForStop(): { signal: AbortSignal; ignore: () => void } {
+  const stop = new AbortController();
+  const signals: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM"];
+  const listener = () => {
+    if (stop.signal.aborted) Deno.exit(130);
+    stop.abort();
+  };
+  for (const name of signals) Deno.addSignalListener(name, listener);
+  return {
+    signal: stop.signal,
+    ignore: () => signals.forEach((name) => Deno.removeSignalListener(name, listener)),
+  };
+}
+
+/** Commands speak for themselves, so their logs start at warnings unless LOG_LEVEL says otherwise. */
+function contextOf(command: Command, environment: Environment, terminal: Terminal) {
+  const config = readConfig(environment, terminal.errorIsTerminal);
+  const quiet = command.name !== "serve" && (environment.LOG_LEVEL ?? "") === "";
+  const log = createLog({
+    level: quiet ? "warn" : config.logLevel,
+    format: config.logFormat,
+    colour: terminal.errorIsTerminal && !environment.NO_COLOR,
+    now: Date.now,
+    write: (line) => terminal.error(`${line}\n`),
+  });
+  return { config, log };
+}
+
+async function runCommand(
+  command: Command,
+  parsed: Pick<Call, "options" | "words">,
+  environment: Environment,
+  print: Printer,
+): Promise<number> {
+  if (command.name === "serve" && print.json) {
+    throw new UsageMistake("`footfall serve` has no --json; LOG_FORMAT=json makes its log JSON.");
+  }
+  const context = contextOf(command, environment, print.terminal);
+  const stop = command.name === "serve" ? null : listenForStop();
+  try {
+    const signal = stop?.signal ?? new AbortController().signal;
+    return await command.run({ ...parsed, ...context, print, now: Date.now, signal }) ?? 0;
+  } finally {
+    stop?.ignore();
+  }
+}
+
+function report(failure: Failure, print: Printer, footfall: string): void {
+  const { terminal } = print;
+  const { code, errors } = failure;
+  const detail = asTyped(failure.detail, footfall);
+  if (print.json) print.result({ error: { code, detail, errors } }, () => "");
+  const lines = errors.map(({ place, message }) =>
+    `  ${place === null ? "" : `${printable(place)}: `}${printable(message)}\n`
+  );
+  terminal.error(`footfall: ${printable(detail)}\n${lines.join("")}`);
+}
+
+/**
+ * Runs the command that the arguments name.
+ * @returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted
+ */
+export async function runFootfall(
+  args: readonly string[],
+  environment: Environment,
+  terminal: Terminal,
+): Promise<number> {
+  const colour = terminal.outIsTerminal && !environment.NO_COLOR;
+  const print = new Printer(terminal, args.includes("--json"), colour);
+  const bold = (text: string) => print.bold(text);
+  try {
+    const [first] = args;
+    if (first === undefined || first === "--help" || first === "-h" || first === "help") {
+      terminal.out(overallHelp(COMMANDS, manifest.version, bold));
+      return 0;
+    }
+    if (first === "--version" || first === "-V") {
+      terminal.out(`footfall ${manifest.version}\n`);
+      return 0;
+    }
+    const found = findCommand(args);
+    if (found.kind === "group") {
+      terminal.out(groupHelp(found.group, found.commands, bold));
+      return 0;
+    }
+    const parsed = parseCall(found.command, found.rest);
+    if (parsed.options.flag("help")) {
+      terminal.out(commandHelp(found.command, bold));
+      return 0;
+    }
+    return await runCommand(found.command, parsed, environment, print);
+  } catch (error) {
+    // Whoever read our output has gone, as `head` does: nothing is wrong.
+    if (error instanceof Deno.errors.BrokenPipe) return 0;
+    const failure = failureOf(error);
+    report(failure, print, typedFootfall(environment));
+    return failure.exitCode;
+  }
+}

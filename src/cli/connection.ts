@@ -1,0 +1,216 @@
+import type { App } from "../server/app.ts";
+import type { Config } from "../config.ts";
+import { FolderInUse } from "../db/folder_lock.ts";
+import type { Log } from "../http/log.ts";
+import type { ProblemPart } from "../problem.ts";
+import { startApp } from "./app_start.ts";
+import { type Call, UsageMistake } from "./command.ts";
+import { type Control, readControlFile } from "./control_file.ts";
+
+/**
+ * The HTTP API, as every command uses it: an app made in this process, or the running server that
+ * has the embedded database. Either way with a token that may do everything.
+ */
+export interface Connection {
+  /** `path` starts with a slash and knows nothing of the base path. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /**
+   * As `fetch`, for the visitor at this address (null: an unknown one): a server believes it of an
+   * operator who may do everything.
+   */
+  fetchAs(address: string | null, path: string, init: RequestInit): Promise<Response>;
+  /** Where people reach the server; no slash at the end. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Nothing answers where a server should be. The message says what to do. */
+export class ServerUnreachable extends Error {
+  override readonly name = "ServerUnreachable";
+}
+
+/** The API refused: its problem, for the person at the terminal. */
+export class RequestRefused extends Error {
+  override readonly name = "RequestRefused";
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    detail: string,
+    readonly errors: readonly ProblemPart[],
+  ) {
+    super(detail);
+  }
+}
+
+/** Another command may have the folder for a moment, and a server needs some seconds to start. */
+const FOLDER_WAIT_MS_MAX = 10_000;
+const FOLDER_PAUSE_MS = 200;
+const PROBE_MS_MAX = 5_000;
+/** No address; RFC 7239 has this word for it. */
+const UNKNOWN_ADDRESS = "unknown";
+
+/** What is to be done with an app that was made in this process. */
+export type Opened = (app: App) => void;
+
+type Send = (path: string, init: RequestInit, headers: Headers) => Promise<Response>;
+
+function connection(
+  url: string,
+  token: string,
+  send: Send,
+  close: () => Promise<void>,
+): Connection {
+  const authorized = (init: RequestInit): Headers => {
+    const headers = new Headers(init.headers);
+    headers.set("Authorization", `Bearer ${token}`);
+    return headers;
+  };
+  return {
+    url,
+    fetch: (path, init = {}) => send(path, init, authorized(init)),
+    fetchAs: (address, path, init) => {
+      const headers = authorized(init);
+      headers.set("X-Footfall-Peer", address ?? UNKNOWN_ADDRESS);
+      return send(path, init, headers);
+    },
+    close,
+  };
+}
+
+async function connectHere(config: Config, log: Log, opened: Opened): Promise<Connection> {
+  const app: App = await startApp(config, log);
+  try {
+    await app.prepare();
+    opened(app);
+  } catch (error) {
+    await app.stop();
+    throw error;
+  }
+  const url = `http://localhost:${config.port}${config.basePath}`;
+  const send: Send = (path, init, headers) =>
+    app.fetch(new Request(url + path, { ...init, headers }), null);
+  return connection(url, app.controlToken, send, () => app.stop());
+}
+
+/** The running server's connection, or null where what left the control file no longer answers. */
+async function connectThere({ url, token }: Control): Promise<Connection | null> {
+  const send: Send = async (path, init, headers) => {
+    try {
+      return await fetch(url + path, { ...init, headers, redirect: "error" });
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      throw new ServerUnreachable(`The server at ${url} does not answer. Is it still running?`);
+    }
+  };
+  const there = connection(url, token, send, () => Promise.resolve());
+  try {
+    const reply = await there.fetch("/v1/session", { signal: AbortSignal.timeout(PROBE_MS_MAX) });
+    await reply.body?.cancel();
+    // The token dies with its server, so only that very server takes it.
+    return reply.ok ? there : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Connects to the API. The database is migrated by then.
+ *
+ * @throws DatabaseUnavailable, SchemaTooNew, SchemaMismatch; ServerUnreachable where another process
+ * has the embedded database and does not answer.
+ */
+export async function connect(
+  config: Config,
+  log: Log,
+  opened: Opened = () => {},
+): Promise<Connection> {
+  const deadline = performance.now() + FOLDER_WAIT_MS_MAX;
+  while (true) {
+    try {
+      return await connectHere(config, log, opened);
+    } catch (error) {
+      if (!(error instanceof FolderInUse)) throw error;
+      const control = await readControlFile(config.dataDir);
+      const there = control === null ? null : await connectThere(control);
+      if (there !== null) return there;
+      if (performance.now() > deadline) {
+        throw new ServerUnreachable(
+          `${error.message.split(". ")[0]}, and that process does not answer` +
+            `${control === null ? "" : ` at ${control.url}`}. If it is starting, try again; ` +
+            `if it hangs, stop it first.`,
+        );
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, FOLDER_PAUSE_MS));
+  }
+}
+
+/** Connects, works, and closes whatever happens. */
+export async function withConnection<T>(
+  { config, log }: Pick<Call, "config" | "log">,
+  work: (connection: Connection) => Promise<T>,
+  opened?: Opened,
+): Promise<T> {
+  const open = await connect(config, log, opened);
+  try {
+    return await work(open);
+  } finally {
+    await open.close();
+  }
+}
+
+/** The problem that a reply carries, as an error. */
+export async function refusalOf(reply: Response): Promise<RequestRefused> {
+  const problem = await reply.json().catch(() => ({}));
+  return new RequestRefused(
+    reply.status,
+    typeof problem.code === "string" ? problem.code : `http_${reply.status}`,
+    typeof problem.detail === "string" ? problem.detail : `The server answered ${reply.status}.`,
+    Array.isArray(problem.errors) ? problem.errors : [],
+  );
+}
+
+/** One JSON exchange. Resolves to null for a 204. Throws RequestRefused. */
+export async function callApi<T>(
+  connection: Connection,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const reply = await connection.fetch(path, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+  });
+  if (!reply.ok) throw await refusalOf(reply);
+  return (reply.status === 204 ? null : await reply.json()) as T;
+}
+
+export interface ShownProject {
+  readonly id: string;
+  readonly name: string;
+  readonly siteUrl: string | null;
+  readonly timezone: string;
+  readonly allowedOrigins: readonly string[];
+  readonly ipStorage: string | null;
+  readonly retentionDays: number | null;
+}
+
+export async function listProjects(connection: Connection): Promise<readonly ShownProject[]> {
+  return (await callApi<{ projects: ShownProject[] }>(connection, "GET", "/v1/projects")).projects;
+}
+
+/** The project that `--project` names, else the only one, else the default one. */
+export async function chosenProject(connection: Connection, call: Call): Promise<string> {
+  const named = call.options.text("project");
+  if (named !== null) return named;
+  const projects = await listProjects(connection);
+  const chosen = projects.length === 1
+    ? projects[0]
+    : projects.find((project) => project.id === call.config.defaultProject.id);
+  if (chosen !== undefined) return chosen.id;
+  throw new UsageMistake(
+    `Say which project is meant: --project ${projects.map((project) => project.id).join(", ")}.`,
+  );
+}

@@ -1,0 +1,209 @@
+import type { App } from "../server/app.ts";
+import type { Provisioned } from "../auth/projects.ts";
+import type { Config } from "../config.ts";
+import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
+import { listen, type Listener } from "../http/listener.ts";
+import type { Log } from "../http/log.ts";
+import {
+  JWT_SECRET_BYTES_ADVISED,
+  METRICS_TOKEN_LENGTH_ADVISED,
+  PREPARE_PAUSE_MS,
+  SHUTDOWN_MS_MAX,
+} from "../limits.ts";
+import { startApp } from "./app_start.ts";
+import { type SignIn, startBanner } from "./banner.ts";
+import { leaveControlFile, removeControlFile } from "./control_file.ts";
+import { leaveSignInFile, removeSignInFile } from "./sign_in_file.ts";
+import type { Terminal } from "./terminal.ts";
+import { failedReply, logStrayFailures } from "./stray_failures.ts";
+
+/** Resolves with the name of the first signal that asks the server to stop. */
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      Deno.addSignalListener(signal, () => resolve(signal));
+    }
+  });
+}
+
+/** Where the server is reached, and where it tells people so. */
+interface Place {
+  readonly url: string;
+  readonly terminal: Terminal;
+}
+
+/** The address as a person would type it. */
+function urlOf(config: Config, port: number): string {
+  const everywhere = config.host === "0.0.0.0" || config.host === "::";
+  const host = everywhere
+    ? "localhost"
+    : config.host.includes(":")
+    ? `[${config.host}]`
+    : config.host;
+  return `http://${host}:${port}${config.basePath}`;
+}
+
+/** A way to sign in: as long as nobody ever has, a link, which only a terminal shows. */
+async function waysIn(app: App, config: Config, log: Log, at: Place): Promise<SignIn> {
+  if (await app.hasSignedIn()) {
+    await removeSignInFile(config.dataDir);
+    return { kind: "command" };
+  }
+  const token = await app.issueFirstToken();
+  if (token === null) return { kind: "elsewhere" };
+  const link = `${at.url}/#token=${token}`;
+  if (at.terminal.outIsTerminal) {
+    await removeSignInFile(config.dataDir);
+    return { kind: "link", link };
+  }
+  const path = await leaveSignInFile(config.dataDir, link);
+  log.info("nobody has signed in yet; a link that does is in a file", { path });
+  return { kind: "file", path };
+}
+
+/** The key that a newcomer's first event needs, where this start made the project or its key. */
+function firstKeyOf({ firstKey, created }: Provisioned, { defaultProject }: Config) {
+  if (firstKey !== null) return { key: firstKey, isOurs: true };
+  const { apiKey } = defaultProject;
+  return created && apiKey !== null ? { key: apiKey, isOurs: false } : null;
+}
+
+/** Tells how to go on. What cannot be told is no reason not to serve. */
+async function greet(
+  app: App,
+  config: Config,
+  log: Log,
+  at: Place,
+  provisioned: Provisioned,
+): Promise<void> {
+  let signIn: SignIn = { kind: "command" };
+  try {
+    signIn = await waysIn(app, config, log, at);
+  } catch (error) {
+    log.warn("there is no first link", {
+      reason: error instanceof Error ? error.message : String(error),
+    });
+  }
+  at.terminal.out(startBanner({
+    url: at.url,
+    signIn,
+    footfall: config.footfall,
+    project: config.defaultProject.id,
+    firstKey: firstKeyOf(provisioned, config),
+  }));
+}
+
+/** Brings the database up to date; while it is away, tries again until it is there or `signal` aborts. */
+async function prepare(
+  app: App,
+  config: Config,
+  log: Log,
+  at: Place,
+  signal: AbortSignal,
+): Promise<void> {
+  const { url } = at;
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      const provisioned = await app.prepare();
+      if (app.engine === "embedded") {
+        await leaveControlFile(config.dataDir, { url, token: app.controlToken });
+      }
+      log.info("ready", { url, engine: app.engine });
+      await greet(app, config, log, at, provisioned);
+      return;
+    } catch (error) {
+      if (error instanceof SchemaTooNew || error instanceof SchemaMismatch) throw error;
+      if (attempt === 1) {
+        log.warn("the database is not ready; trying again every second", {
+          reason: error instanceof Error ? error.message : String(error),
+        });
+      }
+      await new Promise((resolve) => setTimeout(resolve, PREPARE_PAUSE_MS));
+    }
+  }
+}
+
+function warnOfSettings(config: Config, log: Log): void {
+  const bytes = new TextEncoder().encode(config.jwt.secret ?? "").length;
+  if (config.jwt.secret !== null && bytes < JWT_SECRET_BYTES_ADVISED) {
+    log.warn("JWT_SECRET is short enough to be guessed; use 32 random bytes", { bytes });
+  }
+  const characters = config.metricsToken?.length ?? Infinity;
+  if (characters < METRICS_TOKEN_LENGTH_ADVISED) {
+    log.warn("METRICS_TOKEN is short enough to be guessed; use 32 random bytes", { characters });
+  }
+}
+
+/** Rejects when the database can never be used; resolves with the signal's name otherwise. */
+function running(
+  app: App,
+  config: Config,
+  log: Log,
+  at: Place,
+  signal: AbortSignal,
+  stopped: Promise<string>,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    stopped.then(resolve);
+    prepare(app, config, log, at, signal).then(() => app.startJobs(), reject);
+  });
+}
+
+/** Stops within SHUTDOWN_MS_MAX: no new requests, those under way answered, everything flushed. */
+async function stop(app: App, listener: Listener, log: Log): Promise<number> {
+  const deadline = setTimeout(() => {
+    log.error("stopping took too long; requests under way were given up");
+    Deno.exit(1);
+  }, SHUTDOWN_MS_MAX);
+  Deno.unrefTimer(deadline);
+  await app.stop();
+  // Only now: it makes the reading of bodies that are still arriving fail.
+  await listener.close();
+  clearTimeout(deadline);
+  log.info("stopped");
+  return 0;
+}
+
+/** Listens, or says in the operator's words why that cannot be. */
+function listenOn(config: Config, app: App, log: Log): Listener {
+  const { host: hostname, port } = config;
+  try {
+    return listen({
+      hostname,
+      port,
+      log,
+      answer: (request, peer) => app.fetch(request, peer),
+      onError: (error) => failedReply(error, log),
+    });
+  } catch (cause) {
+    if (cause instanceof Deno.errors.AddrInUse) {
+      throw new Error(`Port ${port} on ${hostname} is in use. Set another PORT.`, { cause });
+    }
+    if (cause instanceof Deno.errors.PermissionDenied) {
+      throw new Error(`Port ${port} needs more rights. Set a PORT above 1023.`, { cause });
+    }
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`HOST ${hostname} is no address of this machine (${reason}).`, { cause });
+  }
+}
+
+/** `footfall serve`: runs until SIGTERM or SIGINT. @returns the exit code */
+export async function serve(config: Config, log: Log, terminal: Terminal): Promise<number> {
+  // Before anyone can know of the process: an unheard signal would end it on the spot.
+  const stopped = stopSignal();
+  logStrayFailures(log);
+  warnOfSettings(config, log);
+  const app = await startApp(config, log);
+  const preparing = new AbortController();
+  const listener = listenOn(config, app, log);
+  const url = urlOf(config, listener.addr.port);
+  log.info("listening", { url, host: config.host });
+  try {
+    const signal = await running(app, config, log, { url, terminal }, preparing.signal, stopped);
+    log.info("stopping", { signal });
+    return await stop(app, listener, log);
+  } finally {
+    preparing.abort();
+    if (app.engine === "embedded") await removeControlFile(config.dataDir);
+  }
+}

@@ -1,0 +1,111 @@
+import type { AcquisitionDimension } from "../../attribution/dimensions.ts";
+import type { Row, Sql } from "../../db/sql.ts";
+import { afterCursor, type RowCursor } from "../../query/row_cursor.ts";
+import { sessionValue } from "../../query/selection.ts";
+import { SqlParams } from "../../query/sql_params.ts";
+import { type AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
+import { rowCandidates } from "../row_candidates.ts";
+import { idOfSession } from "../session_values.ts";
+
+/** What one value, or the whole, comes to. */
+export interface Figures {
+  readonly value: string | null;
+  readonly visitors: number;
+  readonly newVisitors: number;
+  readonly sessions: number;
+  readonly bounces: number;
+  readonly pageviews: number;
+  readonly conversions: number;
+  readonly rule: string | null;
+}
+
+const SORTED_BY = ["visitors", "newVisitors", "sessions", "pageviews"] as const;
+
+/** The counts that rows are sorted by, each descending; among equals the value decides. */
+export function sortedBy(withGoal: boolean): readonly (keyof AcquisitionTally & keyof Figures)[] {
+  return withGoal ? [...SORTED_BY, "conversions"] : SORTED_BY;
+}
+
+/** A place of the tally, the value that it stands for, and the rule of most of its sessions. */
+interface NamedPlace extends Row {
+  readonly place: number;
+  readonly value: string | null;
+  readonly rule: string;
+}
+
+/** What a page is of. */
+interface Page {
+  readonly projectId: number;
+  readonly by: AcquisitionDimension;
+  readonly withGoal: boolean;
+  readonly cursor: RowCursor | null;
+  readonly rows: number;
+}
+
+/** The values that follow the cursor, as many as the page has rows at most. Of rules alike the first by name. */
+async function valuesAfter(
+  sql: Sql,
+  tally: AcquisitionTally,
+  { projectId, by, withGoal, cursor, rows }: Page,
+): Promise<NamedPlace[]> {
+  const isListed = (place: number) => tally.sessions[place]! > 0;
+  const places = rowCandidates([tally.visitors, tally.newVisitors], isListed, cursor, rows);
+  if (places.length === 0) return [];
+  const params = new SqlParams();
+  const { joins, value } = sessionValue(by);
+  const counts = sortedBy(withGoal);
+  const names = counts.map((_, i) => `count_${i}`);
+  const columns = [
+    places,
+    places.map((place) => tally.idOf[place - 1]!),
+    ...counts.map((count) => places.map((place) => tally[count][place]!)),
+  ];
+  const project = params.int(projectId);
+  const rules = places.map((place) => tally.rules.prevailing(place).join(" "));
+  return await sql.query(
+    `SELECT place, value, (
+        SELECT min(t.rule COLLATE "C") FROM traffic t
+        WHERE t.project_id = ${project} AND t.traffic_id = ANY (string_to_array(rules, ' ')::int[])
+      ) AS rule
+    FROM (
+      SELECT s.*, ${value} AS value
+      FROM (
+        SELECT *, ${project} AS project_id
+        FROM unnest(${columns.map((column) => params.ints(column)).join(", ")}, ${
+      params.texts(rules)
+    }) AS counted (place, ${idOfSession(by)}, ${names.join(", ")}, rules)
+      ) AS s ${joins}
+    ) AS named
+    WHERE ${afterCursor(params, cursor, names, "value")}
+    ORDER BY ${names.map((name) => `${name} DESC`).join(", ")}, value COLLATE "C" NULLS LAST
+    LIMIT ${params.int(rows)}`,
+    params.values,
+  );
+}
+
+function figuresAt(
+  tally: AcquisitionTally,
+  place: number,
+  value: string | null,
+  rule: string | null,
+): Figures {
+  return {
+    value,
+    visitors: tally.visitors[place]!,
+    newVisitors: tally.newVisitors[place]!,
+    sessions: tally.sessions[place]!,
+    bounces: tally.bounces[place]!,
+    pageviews: tally.pageviews[place]!,
+    conversions: tally.conversions[place]!,
+    rule,
+  };
+}
+
+/** The rows of a page, each named, and the whole. */
+export async function pageOf(sql: Sql, tally: AcquisitionTally, page: Page) {
+  const named = await valuesAfter(sql, tally, page);
+  return {
+    rows: named.map(({ place, value, rule }) => figuresAt(tally, place, value, rule)),
+    total: figuresAt(tally, WHOLE, null, null),
+  };
+}

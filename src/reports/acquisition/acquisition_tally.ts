@@ -1,0 +1,86 @@
+import { lengthened } from "../../timelines/actor_way.ts";
+
+/** The place of everything together; those of the values follow. */
+export const WHOLE = 0;
+
+/** Sessions by place and channel rule: of each place a chain of the rules that it has, which are few. */
+class RuleCounts {
+  readonly #firsts: Int32Array;
+  #rules = new Int32Array(1_024);
+  #sessions = new Int32Array(1_024);
+  #nexts = new Int32Array(1_024);
+  #length = 0;
+
+  constructor(places: number) {
+    this.#firsts = new Int32Array(places).fill(-1);
+  }
+
+  add(place: number, rule: number, sessions: number): void {
+    const rules = this.#rules;
+    let at = this.#firsts[place]!;
+    while (at >= 0 && rules[at] !== rule) at = this.#nexts[at]!;
+    if (at < 0) at = this.#open(place, rule);
+    this.#sessions[at]! += sessions;
+  }
+
+  #open(place: number, rule: number): number {
+    if (this.#length === this.#rules.length) {
+      this.#rules = lengthened(this.#rules);
+      this.#sessions = lengthened(this.#sessions);
+      this.#nexts = lengthened(this.#nexts);
+    }
+    const at = this.#length++;
+    this.#rules[at] = rule;
+    this.#nexts[at] = this.#firsts[place]!;
+    return this.#firsts[place] = at;
+  }
+
+  /** The rules of most sessions of a place. */
+  prevailing(place: number): number[] {
+    const entries: { readonly rule: number; readonly sessions: number }[] = [];
+    for (let at = this.#firsts[place]!; at >= 0; at = this.#nexts[at]!) {
+      entries.push({ rule: this.#rules[at]!, sessions: this.#sessions[at]! });
+    }
+    const most = entries.reduce((max, { sessions }) => Math.max(max, sessions), 0);
+    return entries.filter(({ sessions }) => sessions === most).map(({ rule }) => rule);
+  }
+}
+
+/** What the values of a dimension come to, by place: the whole, then each value. */
+export class AcquisitionTally {
+  readonly visitors: Int32Array;
+  readonly newVisitors: Int32Array;
+  readonly sessions: Int32Array;
+  readonly bounces: Int32Array;
+  readonly pageviews: Int32Array;
+  readonly conversions: Int32Array;
+  /** Rules by an id of traffic that they decided on; not of the whole. */
+  readonly rules: RuleCounts;
+
+  /** `idOf`: of each value, an id that stands for it. */
+  constructor(readonly idOf: Int32Array) {
+    const counts = () => new Int32Array(idOf.length + 1);
+    this.visitors = counts();
+    this.newVisitors = counts();
+    this.sessions = counts();
+    this.bounces = counts();
+    this.pageviews = counts();
+    this.conversions = counts();
+    this.rules = new RuleCounts(idOf.length + 1);
+  }
+
+  addSessions(place: number, rule: number, sessions: number, bounces: number, views: number): void {
+    this.sessions[place]! += sessions;
+    this.bounces[place]! += bounces;
+    this.pageviews[place]! += views;
+    this.rules.add(place, rule, sessions);
+  }
+
+  /** Adds up what each session has at one value alone. */
+  sumUp(): this {
+    for (const counts of [this.sessions, this.bounces, this.pageviews]) {
+      counts[WHOLE] = counts.reduce((sum, count) => sum + count, 0);
+    }
+    return this;
+  }
+}

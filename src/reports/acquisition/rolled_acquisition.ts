@@ -1,0 +1,72 @@
+import {
+  type AcquisitionDimension,
+  ROLLED_DIMENSIONS,
+  WHOLE_DIMENSION,
+} from "../../attribution/dimensions.ts";
+import { packInts, unpackInts } from "../../db/packed_ints.ts";
+import type { Sql } from "../../db/sql.ts";
+import { AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
+import { NEVER, type RolledSpan } from "../rolled_span.ts";
+
+const OF_DAYS = "d.project_id = $1::int AND d.day >= $2::int AND d.day < $3::int";
+
+/** Sessions, bounces and page views by value and by a traffic of the same channel rule. */
+const SUMS = `
+SELECT ${packInts(["value_number", "rule_number", "sessions", "bounces", "pageviews"])}
+FROM (
+  SELECT d.value_number, t.rule_number, sum(t.sessions)::int AS sessions,
+    sum(t.bounces)::int AS bounces, sum(t.pageviews)::int AS pageviews
+  FROM acquisition_days d
+  CROSS JOIN LATERAL unnest(d.rules, d.sessions, d.bounces, d.pageviews)
+    AS t (rule_number, sessions, bounces, pageviews)
+  WHERE ${OF_DAYS} AND d.dimension = $4::smallint
+  GROUP BY 1, 2
+) AS sums`;
+
+// Who came by a value on a day of the span, and before that not since the span began, is one: each
+// actor has one such day. New ones had no such day before at all, since what they did first of all
+// lies in the span.
+const PEOPLE = `
+SELECT ${packInts(["dimension", "value_number", "visitors", "new_visitors"])}
+FROM (
+  SELECT d.dimension, d.value_number,
+    (sum(l.actors) FILTER (WHERE l.prev_day < $2::int))::int AS visitors,
+    coalesce(sum(l.actors) FILTER (WHERE l.prev_day = ${NEVER} AND l.first_day >= $2::int), 0)::int
+      AS new_visitors
+  FROM acquisition_days d
+  CROSS JOIN LATERAL unnest(d.prev_days, d.first_days, d.actors) AS l (prev_day, first_day, actors)
+  WHERE ${OF_DAYS} AND d.dimension IN (${WHOLE_DIMENSION}, $4::smallint)
+  GROUP BY 1, 2 HAVING sum(l.actors) FILTER (WHERE l.prev_day < $2::int) > 0
+) AS people`;
+
+/** What the values of a dimension come to on whole days, by what is rolled up. */
+export async function readRolledAcquisition(
+  sql: Sql,
+  { projectId, fromDay, toDay }: RolledSpan,
+  dimension: AcquisitionDimension,
+): Promise<AcquisitionTally> {
+  const asked = [projectId, fromDay, toDay, ROLLED_DIMENSIONS.indexOf(dimension)];
+  const [packed] = await sql.query<{ sums: string | null; people: string | null }>(
+    `SELECT (${SUMS}) AS sums, (${PEOPLE}) AS people`,
+    asked,
+  );
+  const sums = unpackInts(packed!.sums);
+  const people = unpackInts(packed!.people);
+  const ids: number[] = [];
+  const places = new Map<number, number>();
+  for (let i = 0; i < sums.length; i += 5) {
+    if (!places.has(sums[i]!)) places.set(sums[i]!, ids.push(sums[i]!));
+  }
+  const tally = new AcquisitionTally(Int32Array.from(ids));
+  for (let i = 0; i < sums.length; i += 5) {
+    const [rule, sessions, bounces, views] = sums.subarray(i + 1, i + 5);
+    tally.addSessions(places.get(sums[i]!)!, rule!, sessions!, bounces!, views!);
+  }
+  for (let i = 0; i < people.length; i += 4) {
+    const isWhole = people[i] === WHOLE_DIMENSION;
+    const place = isWhole ? WHOLE : places.get(people[i + 1]!)!;
+    tally.visitors[place] = people[i + 2]!;
+    tally.newVisitors[place] = people[i + 3]!;
+  }
+  return tally.sumUp();
+}

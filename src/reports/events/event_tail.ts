@@ -1,0 +1,153 @@
+import type { Sql } from "../../db/sql.ts";
+import { BLOCKS_AT_ONCE, STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN } from "../../limits.ts";
+import { cursorExpired, type TailCursor, type TailPage } from "../../query/event_cursor.ts";
+import type { Range } from "../../query/range.ts";
+import type { EventRow } from "../../store/event_row.ts";
+import { journalEvents } from "../../store/journal_block.ts";
+import { eventTest } from "../../scans/event_tests.ts";
+import type { Read } from "../../scans/read.ts";
+import { selectHistories, walkSelectedRuns } from "../../scans/selected_histories.ts";
+import { isOfBots } from "../shown_event.ts";
+
+type Source = Pick<Read, "sql" | "scope" | "histories">;
+
+/** Which stored events a tail shows. */
+export interface TailSelection {
+  /** What was seen before. */
+  readonly after: TailCursor;
+  /** What may be seen now, as pg_snapshot prints it. */
+  readonly until: string;
+  /** When they happened; null: at any time. */
+  readonly range: Range | null;
+}
+
+/** An event, and the row of the journal that it stands in. */
+export interface TailEvent {
+  readonly journalId: number;
+  readonly row: EventRow;
+}
+
+interface Block extends Record<string, unknown> {
+  readonly project_id: number;
+  readonly journal_id: number;
+  readonly block: Uint8Array;
+  readonly known_ids: readonly string[] | null;
+}
+
+// In the order of the key: newest first. Rows are looked at from the newest to the oldest that may
+// hold something unseen, whatever the planner thinks of snapshots.
+const BLOCKS = `
+SELECT project_id, journal_id, block, known_ids::text[] AS known_ids
+FROM journal
+WHERE project_id = $1::int AND journal_id <= $2::int8
+  AND received_at > $3::text::timestamptz
+  AND pg_visible_in_snapshot(stored_by, $4::text::pg_snapshot)
+  AND ($5::text IS NULL OR NOT pg_visible_in_snapshot(stored_by, $5::text::pg_snapshot))
+ORDER BY journal_id DESC LIMIT ${BLOCKS_AT_ONCE}`;
+
+/**
+ * Of an instant long ago the journal may not hold all that was stored since: rows go 48 hours after
+ * their projection. Throws Problem `cursor_expired`.
+ */
+export async function refuseForgotten(
+  sql: Sql,
+  projectId: number,
+  { at, snapshot }: TailCursor,
+): Promise<void> {
+  if (snapshot !== null) return;
+  const [forgotten] = await sql.query(
+    `SELECT FROM projections
+    WHERE project_id = $1::int AND journal_from > $2::text::timestamptz`,
+    [projectId, at],
+  );
+  if (forgotten !== undefined) throw cursorExpired();
+}
+
+/** From when on a row that a snapshot does not show may have been received. */
+function unseenSince({ at }: TailCursor): string {
+  return new Date(Math.max(Date.parse(at) - STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN)).toISOString();
+}
+
+/** Latest received first, ties by id. */
+function byReceipt(a: EventRow, b: EventRow): number {
+  if (a.received_at !== b.received_at) return a.received_at < b.received_at ? 1 : -1;
+  return a.event_id < b.event_id ? 1 : -1;
+}
+
+/** The ids of those events that pass the filters of the scope: the segments tell. */
+async function passingIds(source: Source, rows: readonly EventRow[]): Promise<ReadonlySet<string>> {
+  const idsAt = Map.groupBy(rows, ({ occurred_at }) => Date.parse(occurred_at));
+  const times = [...idsAt.keys()];
+  const span = { fromMs: Math.min(...times), toMs: Math.max(...times) + 1 };
+  const selected = await selectHistories(source, span, { columns: [{ ids: true }] });
+  const { sql, scope } = source;
+  const { eventFilters, histories } = selected;
+  const test = await eventTest(sql, scope, "include", eventFilters, histories.bits);
+  const passing = new Set<string>();
+  await walkSelectedRuns(sql, selected, (actor, segment, start, end) => {
+    const { fromMs, times, names, paths, contexts, marks } = segment;
+    for (let at = start; at < end; at++) {
+      if (!idsAt.has(fromMs + times[at]!)) continue;
+      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
+      const hex = segment.eventIds.subarray(16 * at, 16 * at + 16).toHex();
+      passing.add(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
+    }
+  });
+  return passing;
+}
+
+function isInRange({ occurred_at }: EventRow, range: Range | null): boolean {
+  if (range === null) return true;
+  const ms = Date.parse(occurred_at);
+  return ms >= range.from.getTime() && ms < range.to.getTime();
+}
+
+/** Of one block, the events that are meant, latest received first. */
+async function selectedOf(
+  source: Source,
+  block: Block,
+  { after, range }: TailSelection,
+): Promise<EventRow[]> {
+  const { scope } = source;
+  const rows = journalEvents(block).filter((row) =>
+    isOfBots(scope.bots, row) && isInRange(row, range) &&
+    (after.snapshot !== null || row.received_at > after.at)
+  );
+  if (rows.length === 0 || scope.filters.length === 0) return rows.sort(byReceipt);
+  const passing = await passingIds(source, rows);
+  return rows.filter(({ event_id }) => passing.has(event_id)).sort(byReceipt);
+}
+
+/**
+ * Events that were committed since, those of the latest journal rows first, within one the latest
+ * received first: the next `rows` behind a page.
+ */
+export async function tailEvents(
+  source: Source,
+  selection: TailSelection,
+  page: TailPage | null,
+  rows: number,
+): Promise<TailEvent[]> {
+  const { sql, scope } = source;
+  const { after, until } = selection;
+  const found: TailEvent[] = [];
+  let upTo = page?.journalId ?? Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const blocks = await sql.query<Block>(BLOCKS, [
+      scope.projectId,
+      upTo,
+      unseenSince(after),
+      until,
+      after.snapshot,
+    ]);
+    for (const block of blocks) {
+      const own = await selectedOf(source, block, selection);
+      const isPaged = block.journal_id === page?.journalId;
+      const begin = isPaged ? own.findIndex(({ event_id }) => event_id === page.eventId) + 1 : 0;
+      found.push(...own.slice(begin).map((row) => ({ journalId: block.journal_id, row })));
+      if (found.length >= rows) return found.slice(0, rows);
+    }
+    if (blocks.length < BLOCKS_AT_ONCE) return found;
+    upTo = blocks.at(-1)!.journal_id - 1;
+  }
+}

@@ -1,0 +1,254 @@
+import { z } from "zod";
+import type { Project } from "../../auth/projects.ts";
+import type { Sql } from "../../db/sql.ts";
+import type { Exchange } from "../../http/router.ts";
+import { EXPORT_CHUNK_ROWS, PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
+import {
+  encodePageCursor,
+  encodeTailCursor,
+  type PageCursor,
+  readPageCursor,
+  readTailCursor,
+  type TailCursor,
+} from "../../query/event_cursor.ts";
+import { readFilters } from "../../query/filters.ts";
+import {
+  invalidParameter,
+  oneOf,
+  pageRows,
+  readAll,
+  refuseUnknown,
+} from "../../query/parameters.ts";
+import type { Range } from "../../query/range.ts";
+import type { Scope } from "../../query/selection.ts";
+import { readTimes } from "../../query/times.ts";
+import { valueWarnings, Warning } from "../../query/warnings.ts";
+import { loadMarkedHistories } from "../../scans/marked_histories.ts";
+import type { Read } from "../../scans/read.ts";
+import { listEvents } from "./event_list.ts";
+import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
+import { currentSnapshot, projectedPlace } from "../projected_place.ts";
+import { projectedState } from "../projected_state.ts";
+import { PendingShown, readReply } from "../read_reply.ts";
+import { type ReportServices, siteHostOf } from "../report_endpoint.ts";
+import { shownEvent } from "../shown_event.ts";
+import { atOneMoment, withinTime } from "../time_limit.ts";
+
+/** What the read works with: the project is one that the token may read. */
+export interface EventsContext extends ReportServices {
+  readonly project: Project;
+}
+
+/** The parameters of `GET /v1/events`. */
+export const EVENT_QUERY: Readonly<Record<string, string>> = {
+  project: "Project id. Default: the token's only project",
+  from: "Local date, inclusive, or instant. Default: 29 days before `to`",
+  to: "Local date, inclusive, or instant, exclusive. Default: today",
+  timezone: "IANA time zone of the local dates. Default: the project's",
+  bots: "exclude (default), include or only",
+  filters: 'JSON list of {"field","op","values"}; all must hold. Default: []',
+  interval: "Of no effect here",
+  compare: "Of no effect here",
+  limit: "Rows of a page, 1 to 1000. Default: 100",
+  cursor: "`nextCursor` of the page before",
+  after: "`tailCursor` of an earlier reply, or an instant: only what was stored since",
+};
+
+/** Reply of `GET /v1/events`. */
+export const EventsReply = z.object({
+  query: z.looseObject({ warnings: z.array(Warning) }),
+  asOf: z.iso.datetime(),
+  pending: PendingShown,
+  events: z.array(z.record(z.string(), z.unknown())),
+  nextCursor: z.string().nullable(),
+  tailCursor: z.string(),
+});
+
+const BOTS = ["exclude", "include", "only"] as const;
+const SEMANTICS =
+  "Stored events, newest first by their corrected time, ties by eventId; with `after`, those " +
+  "committed since, the latest stored first. A tail goes on with `tailCursor` as `after` once its " +
+  "pages are read: those of one call with `cursor` and the same `after`, until `nextCursor` is null.";
+
+/** Where to go on. Pages of a tail are in another order than those of the list. */
+function readPlace(query: URLSearchParams, asOfMs: number) {
+  const place = readAll({
+    tail: () => readTailCursor(query, asOfMs),
+    cursor: () => readPageCursor(query),
+  });
+  const { tail, cursor } = place;
+  if (cursor === null || (cursor.tail !== null) === (tail !== null)) return place;
+  throw invalidParameter(
+    "cursor",
+    tail === null
+      ? "It is of a page that was asked for with `after`: give the same `after` again."
+      : "It is of a page that was asked for without `after`: leave `after` out.",
+  );
+}
+
+/** The parameters, every bad one told at once. */
+function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date) {
+  const { place, ...others } = readAll({
+    unknown: () => refuseUnknown(query, Object.keys(EVENT_QUERY)),
+    // An interval and a comparison are of no effect, and refused where they would be anywhere else.
+    range: () => readTimes(query, timezone, asOf.getTime()).range,
+    filters: () => readFilters(query),
+    bots: () => oneOf(query, "bots", BOTS, "exclude"),
+    rows: () => pageRows(query),
+    place: () => readPlace(query, asOf.getTime()),
+  });
+  return { ...others, ...place };
+}
+
+/** Which events are meant, and where a page begins. */
+interface Selection {
+  readonly scope: Scope;
+  /** When they happened. Of a tail null, where no dates were given. */
+  readonly range: Range | null;
+  readonly tail: TailCursor | null;
+}
+
+/** One page, with one event more where others follow, and up to where it tells. */
+interface Page {
+  readonly events: readonly TailEvent[];
+  /** From where a tail goes on: all pages of one poll of a tail name the same place. */
+  readonly position: TailCursor & { readonly snapshot: string };
+}
+
+/** Reads a page of `rows` events, and one more. */
+async function readPage(
+  source: Pick<Read, "sql" | "scope" | "histories">,
+  { scope, range, tail }: Selection,
+  cursor: PageCursor | null,
+  rows: number,
+  asOf: Date,
+): Promise<Page> {
+  const { sql } = source;
+  // Filters see what is projected; what is not is left to a tail from there.
+  const told = async () =>
+    scope.filters.length > 0
+      ? await projectedPlace(sql, scope.projectId, asOf.toISOString())
+      : { at: asOf.toISOString(), snapshot: await currentSnapshot(sql) };
+  if (tail === null) {
+    const { from, to } = range!;
+    const span = { fromMs: from.getTime(), toMs: to.getTime() };
+    const isWithin = cursor !== null && Date.parse(cursor.at) < span.toMs;
+    const place = isWithin
+      ? { ms: Date.parse(cursor.at), id: cursor.eventId }
+      : { ms: span.toMs, id: null };
+    const listed = await listEvents(source, span, place, rows + 1);
+    return { events: listed.map((row) => ({ journalId: 0, row })), position: await told() };
+  }
+  await refuseForgotten(sql, scope.projectId, tail);
+  const page = cursor?.tail ?? null;
+  const position = page === null ? await told() : { at: tail.at, snapshot: page.snapshot };
+  const selection = { after: tail, until: position.snapshot, range };
+  return { events: await tailEvents(source, selection, page, rows + 1), position };
+}
+
+/** Where a page ended that others follow; null where it is the last. */
+function nextCursor({ events, position }: Page, rows: number, isTail: boolean): PageCursor | null {
+  const last = events[rows - 1];
+  if (last === undefined || events.length <= rows) return null;
+  const { journalId, row: { occurred_at: at, event_id: eventId } } = last;
+  const tail = isTail ? { snapshot: position.snapshot, journalId, eventId } : null;
+  return { at, eventId, tail };
+}
+
+/**
+ * `GET /v1/events`: a page of stored events, or all of the selection as NDJSON where the caller
+ * accepts `application/x-ndjson`. A list is read from segments, a tail from the journal.
+ * @throws Problem `invalid_parameter`, `cursor_expired`, `range_too_large`, `read_timeout`.
+ */
+export async function getEvents(
+  context: EventsContext,
+  { request, url }: Exchange<unknown>,
+): Promise<Response> {
+  const { projection, project, now } = context;
+  const query = url.searchParams;
+  const asOf = new Date(now());
+  const { range, filters, bots, rows, tail, cursor } = readQuery(query, project, asOf);
+  const bounded = tail === null || query.has("from") || query.has("to");
+  const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
+  const selection: Selection = { scope, range: bounded ? range : null, tail };
+  if (request.headers.get("accept")?.includes("application/x-ndjson")) {
+    // An export has no place to say what it leaves out: it waits until it leaves out nothing.
+    await projection.catchUp(project.projectId);
+    return exported(context, selection, cursor, query.has("limit") ? rows : null, asOf);
+  }
+  if (tail === null || filters.length > 0) {
+    await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
+  }
+  const { page, warnings, pending } = await withinTime(
+    context.reads,
+    context.readTimeoutMs,
+    async (sql) => {
+      const { pending } = await projectedState(sql, project.projectId);
+      const page = await readPage(sourceOf(context, sql, scope), selection, cursor, rows, asOf);
+      const asking = [{ parameter: "filters", filters }];
+      return { page, pending, warnings: await valueWarnings(sql, project.projectId, asking) };
+    },
+    request.signal,
+  );
+  const next = nextCursor(page, rows, tail !== null);
+  const resolved = {
+    project: project.id,
+    from: bounded ? range.from.toISOString() : null,
+    to: bounded ? range.to.toISOString() : null,
+    timezone: range.timezone,
+    interval: query.get("interval") || null,
+    compare: query.get("compare") || "none",
+    filters,
+    bots,
+    limit: rows,
+    cursor: query.get("cursor") || null,
+    after: query.get("after") || null,
+    semantics: SEMANTICS,
+    warnings,
+  };
+  const result = {
+    events: page.events.slice(0, rows).map(({ row }) => shownEvent(row)),
+    nextCursor: next === null ? null : encodePageCursor(next),
+  };
+  return readReply(request, { asOf, pending }, resolved, result, {
+    tailCursor: encodeTailCursor(page.position),
+  });
+}
+
+/** What a page is read from: one snapshot of the database. */
+function sourceOf({ segments }: EventsContext, sql: Sql, scope: Scope) {
+  const histories: Read["histories"] = (span, filters, columns) =>
+    loadMarkedHistories(sql, segments, scope, span, filters, columns);
+  return { sql, scope, histories };
+}
+
+/** One line an event, a chunk at a time as the reader takes them: memory stays bounded. */
+function exported(
+  context: EventsContext,
+  selection: Selection,
+  start: PageCursor | null,
+  rowsMax: number | null,
+  asOf: Date,
+): Response {
+  const encoder = new TextEncoder();
+  let cursor = start;
+  let left = rowsMax ?? Infinity;
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const rows = Math.min(EXPORT_CHUNK_ROWS, left);
+      const page = await atOneMoment(
+        context.reads,
+        (sql) => readPage(sourceOf(context, sql, selection.scope), selection, cursor, rows, asOf),
+      );
+      const shown = page.events.slice(0, rows);
+      const lines = shown.map(({ row }) => JSON.stringify(shownEvent(row)) + "\n");
+      if (lines.length > 0) controller.enqueue(encoder.encode(lines.join("")));
+      left -= shown.length;
+      cursor = nextCursor(page, rows, selection.tail !== null);
+      if (cursor === null || left === 0) controller.close();
+    },
+  });
+  return new Response(stream, {
+    headers: { "Content-Type": "application/x-ndjson", "Cache-Control": "no-store" },
+  });
+}

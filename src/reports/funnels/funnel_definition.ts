@@ -1,0 +1,164 @@
+import { z } from "zod";
+import {
+  FUNNEL_EXCLUSIONS_MAX,
+  FUNNEL_STEPS_MAX,
+  FUNNEL_WINDOW_MS_MAX,
+  NAME_LENGTH_MAX,
+} from "../../limits.ts";
+import {
+  EventMatch,
+  type Field,
+  FilterSchema,
+  FiltersSchema,
+  readField,
+  readJson,
+} from "../../query/filters.ts";
+import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
+
+const ORDERS = ["ordered", "strict", "unordered"] as const;
+const ENTRIES = ["any", "first"] as const;
+// deno-lint-ignore no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f]/;
+const WINDOW_DEFAULT = "7d";
+const UNITS_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+const WINDOW_USAGE = "Use a number and s, m, h or d, such as 30m or 7d, of at most 366 days.";
+
+/** Milliseconds of a window such as `7d`, a day being 24 hours; null where the text is none. */
+function millisecondsOf(window: string): number | null {
+  const [, count, unit] = /^([1-9]\d{0,8})([smhd])$/.exec(window) ?? [];
+  const ms = Number(count) * (UNITS_MS[unit ?? ""] ?? NaN);
+  return ms <= FUNNEL_WINDOW_MS_MAX ? ms : null;
+}
+
+/** Fields are what a filter takes. */
+function isField(text: string): boolean {
+  return FilterSchema.safeParse({ field: text, op: "exists" }).success;
+}
+
+const Steps = z.array(EventMatch, "Use a list of steps.")
+  .min(1, "Give at least one step.")
+  .max(FUNNEL_STEPS_MAX, `Use at most ${FUNNEL_STEPS_MAX} steps.`)
+  .meta({ description: "The steps, each an event's name or an event match." });
+const Exclusions = z.array(EventMatch, "Use a list of events.")
+  .max(FUNNEL_EXCLUSIONS_MAX, `Use at most ${FUNNEL_EXCLUSIONS_MAX} events.`)
+  .meta({ description: "Events that must not happen in between." });
+const Window = z.string(WINDOW_USAGE).refine((text) => millisecondsOf(text) !== null, WINDOW_USAGE)
+  .meta({ description: "How long after the entry a step may happen, inclusive.", example: "7d" });
+const By = z.string().refine(isField, "Use a filter field, such as country or properties.plan.")
+  .nullable().meta({ description: "Field whose value at the entry tells groups apart." });
+
+const MEMBERS = {
+  steps: Steps,
+  window: Window.default(WINDOW_DEFAULT),
+  order: z.enum(ORDERS, `Use one of ${ORDERS.join(", ")}.`).default("ordered"),
+  entry: z.enum(ENTRIES, `Use one of ${ENTRIES.join(", ")}.`).default("any"),
+  exclude: Exclusions.default([]),
+  by: By.default(null),
+};
+
+/** Which way is looked for. */
+export interface FunnelDefinition {
+  readonly steps: readonly EventMatch[];
+  readonly window: string;
+  readonly order: typeof ORDERS[number];
+  readonly entry: typeof ENTRIES[number];
+  readonly exclude: readonly EventMatch[];
+  readonly by: Field | null;
+}
+
+/** Body of `PUT /v1/funnels/:slug`. */
+export const FunnelBody = z.strictObject({
+  title: z.string().trim()
+    .refine(
+      (text) => text.isWellFormed() && !CONTROL.test(text),
+      "Use text without control characters and lone surrogates.",
+    )
+    .min(1, "Give a title.").max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+    .meta({ description: "What people call the funnel.", example: "Checkout" }),
+  ...MEMBERS,
+}).meta({ id: "FunnelDefinition" });
+
+const EventMatchShown: z.ZodType<EventMatch> = z.object({
+  name: z.string().nullable(),
+  filters: FiltersSchema,
+  label: z.string().optional(),
+}).meta({ id: "EventMatchShown", description: "An event by its name (null: any) and filters." });
+
+/** A saved funnel as replies show it. */
+export const FunnelShown = z.object({
+  slug: z.string().meta({ example: "checkout" }),
+  title: z.string(),
+  steps: z.array(EventMatchShown),
+  window: z.string().meta({ example: "7d" }),
+  order: z.enum(ORDERS),
+  entry: z.enum(ENTRIES),
+  exclude: z.array(EventMatchShown),
+  by: z.string().nullable(),
+  updatedAt: z.iso.datetime(),
+}).meta({ id: "SavedFunnel" });
+
+/** The parameters that define a funnel. */
+export const FUNNEL_QUERY: Readonly<Record<string, string>> = {
+  steps: 'JSON list of 1 to 10 event matches {"name","filters","label"}. Without it, the saved ' +
+    "funnels are listed",
+  window: "How long after its entry an actor may take: a number and s, m, h or d. Default: 7d",
+  order: "ordered (default): other events may lie between; strict: each step is the very next " +
+    "event; unordered: the steps in any order",
+  entry: "any (default): the best attempt counts; first: that of the first entry in the range",
+  exclude: "JSON list of event matches that must not happen in between. Default: []",
+  by: "Filter field whose value at the entry tells groups apart",
+};
+
+/** Members in the order of the API, whatever order they were given or stored in. */
+function inOrder(match: EventMatch): EventMatch {
+  const { name, filters, label } = match;
+  return { name, filters, ...label === undefined ? {} : { label } };
+}
+
+/** A definition with its members alone and in the order of the API. */
+export function plainDefinition(definition: FunnelDefinition): FunnelDefinition {
+  const { steps, window, order, entry, exclude, by } = definition;
+  return { steps: steps.map(inOrder), window, order, entry, exclude: exclude.map(inOrder), by };
+}
+
+/** How long after its entry an attempt may reach its last step, in milliseconds. */
+export function windowMsOf({ window }: Pick<FunnelDefinition, "window">): number {
+  const ms = millisecondsOf(window);
+  if (ms === null) throw new Error("The window was checked when it was read");
+  return ms;
+}
+
+/** What a step is called: by its label, else by the name of its events. */
+export function labelOf({ label, name }: EventMatch): string {
+  return label ?? name ?? "Any event";
+}
+
+function readWindow(query: URLSearchParams): string {
+  const window = query.get("window") || WINDOW_DEFAULT;
+  if (millisecondsOf(window) === null) throw invalidParameter("window", WINDOW_USAGE);
+  return window;
+}
+
+/**
+ * The definition in the parameters; null where there are no `steps`. Throws Problem
+ * `invalid_parameter` that names every parameter that is wrong, or that means nothing without `steps`.
+ */
+export function readDefinition(query: URLSearchParams): FunnelDefinition | null {
+  const { steps, ...others } = readAll({
+    steps: () => readJson(query, "steps", Steps),
+    window: () => readWindow(query),
+    order: () => oneOf(query, "order", ORDERS, "ordered"),
+    entry: () => oneOf(query, "entry", ENTRIES, "any"),
+    exclude: () => readJson(query, "exclude", Exclusions) ?? [],
+    by: () => readField(query, "by"),
+  });
+  if (steps !== null) return plainDefinition({ steps, ...others });
+  const stray = Object.keys(FUNNEL_QUERY).find((name) => query.get(name));
+  if (stray !== undefined) throw invalidParameter(stray, "Give `steps` too.");
+  return null;
+}

@@ -1,0 +1,199 @@
+import { lengthened } from "../../timelines/actor_way.ts";
+import { FUNNEL_GROUPS_MAX } from "../../limits.ts";
+import { valueAt } from "../../scans/medians.ts";
+import { compareBytes, type ValueTexts } from "../../scans/value_texts.ts";
+
+/** How many actors reached a step, and how long they took since the step before. */
+export interface StepTally {
+  readonly actors: number;
+  readonly medianMs: number | null;
+  readonly p90Ms: number | null;
+}
+
+export interface FunnelGroupTally {
+  readonly value: string | null;
+  readonly steps: readonly StepTally[];
+}
+
+export interface FunnelTally {
+  readonly steps: readonly StepTally[];
+  readonly excluded: number;
+  readonly open: number;
+  /** The largest, and one for all others; null where nothing tells groups apart. */
+  readonly groups: readonly FunnelGroupTally[] | null;
+}
+
+/** Of a group that is all but the largest ones. */
+export const OTHER = "$other";
+const DEPTH = 0xf;
+const DIED = 1 << 4;
+const LATE = 1 << 5;
+
+/** Times in a row, with room for more. */
+class Times {
+  #list = new Float64Array(64);
+  length = 0;
+
+  add(ms: number): void {
+    if (this.length === this.#list.length) this.#list = lengthened(this.#list);
+    this.#list[this.length++] = ms;
+  }
+
+  at(place: number): number {
+    return this.#list[place]!;
+  }
+
+  /** A copy, to be put in order. */
+  all(): Float64Array {
+    return this.#list.slice(0, this.length);
+  }
+}
+
+/** The attempts that count, in columns: as many objects would weigh ten times as much. */
+export class CountedAttempts {
+  count = 0;
+  /** How many steps each reached, at least one, and flags. */
+  outcomes = new Int32Array(1_024);
+  /** The id that the value at each one's entry is looked up by. */
+  values = new Int32Array(1_024);
+  /** How long each took from step to step, one after the other. */
+  readonly stepsMs = new Times();
+
+  /**
+   * Adds an attempt that reached `ms.length` steps, each at its moment, by `value` told apart.
+   * `died`: an excluded event ended it; `late`: the window of one of the actor's attempts is not over.
+   */
+  add(ms: readonly number[], died: boolean, late: boolean, value: number): void {
+    for (let step = 1; step < ms.length; step++) this.stepsMs.add(ms[step]! - ms[step - 1]!);
+    this.#add(ms.length | (died ? DIED : 0), late, value);
+  }
+
+  /** Adds an attempt that came no further than its entry, and did not die. */
+  addEntry(late: boolean, value: number): void {
+    this.#add(1, late, value);
+  }
+
+  #add(outcome: number, late: boolean, value: number): void {
+    if (this.count === this.outcomes.length) {
+      this.outcomes = lengthened(this.outcomes);
+      this.values = lengthened(this.values);
+    }
+    this.outcomes[this.count] = late ? outcome | LATE : outcome;
+    this.values[this.count++] = value;
+  }
+}
+
+/** `percentile_cont` of numbers, which are reordered; null of none. */
+function percentile(numbers: Float64Array, fraction: number): number | null {
+  return numbers.length === 0
+    ? null
+    : valueAt(numbers, 0, numbers.length, fraction * (numbers.length - 1));
+}
+
+/** What the attempts of a group, or of everybody, come to. */
+class Tally {
+  /** Of each step after the first, how long each attempt that reached it took. */
+  readonly #times: readonly Times[];
+  #entered = 0;
+  #excluded = 0;
+  #open = 0;
+
+  constructor(stepCount: number) {
+    this.#times = Array.from({ length: stepCount - 1 }, () => new Times());
+  }
+
+  /** `stepsMs` from `at` on: the times of the attempt's later steps. */
+  add(outcome: number, stepsMs: Times, at: number): void {
+    const depth = outcome & DEPTH;
+    for (let i = 0; i < depth - 1; i++) this.#times[i]!.add(stepsMs.at(at + i));
+    this.#entered++;
+    if (depth > this.#times.length) return;
+    if ((outcome & DIED) !== 0) this.#excluded++;
+    else if ((outcome & LATE) !== 0) this.#open++;
+  }
+
+  steps(): StepTally[] {
+    const later = this.#times.map((times) => {
+      const numbers = times.all();
+      const [medianMs, p90Ms] = [percentile(numbers, 0.5), percentile(numbers, 0.9)];
+      return { actors: times.length, medianMs, p90Ms };
+    });
+    return [{ actors: this.#entered, medianMs: null, p90Ms: null }, ...later];
+  }
+
+  get ends(): Pick<FunnelTally, "excluded" | "open"> {
+    return { excluded: this.#excluded, open: this.#open };
+  }
+}
+
+/** The attempts of one value; null: missing. */
+interface Group {
+  value: string | null;
+  entered: number;
+  converted: number;
+  tally: Tally | null;
+}
+
+/** A group for each id, as if each had a value of its own. */
+function groupsById(
+  { count, outcomes, values }: CountedAttempts,
+  stepCount: number,
+): Map<number, Group> {
+  const groups = new Map<number, Group>();
+  for (let i = 0; i < count; i++) {
+    let group = groups.get(values[i]!);
+    if (group === undefined) {
+      group = { value: null, entered: 0, converted: 0, tally: null };
+      groups.set(values[i]!, group);
+    }
+    group.entered++;
+    if ((outcomes[i]! & DEPTH) === stepCount) group.converted++;
+  }
+  return groups;
+}
+
+/** Makes the groups of equal values one. @returns each once, the largest first, ties by conversions, then value */
+function unite(byId: Map<number, Group>, texts: ValueTexts): Group[] {
+  const byValue = new Map<string | null, Group>();
+  for (const [id, own] of byId) {
+    own.value = texts.get(id) ?? null;
+    const group = byValue.get(own.value);
+    if (group === undefined) {
+      byValue.set(own.value, own);
+      continue;
+    }
+    group.entered += own.entered;
+    group.converted += own.converted;
+    byId.set(id, group);
+  }
+  return [...byValue.values()].sort((a, b) =>
+    b.entered - a.entered || b.converted - a.converted || compareBytes(a.value, b.value)
+  );
+}
+
+/** Counts attempts: all of them, and, where `textsOf` tells the values of their ids, by these. */
+export async function tallyAttempts(
+  attempts: CountedAttempts,
+  stepCount: number,
+  textsOf: ((ids: readonly number[]) => Promise<ValueTexts>) | null,
+): Promise<FunnelTally> {
+  const byId = textsOf === null ? new Map<number, Group>() : groupsById(attempts, stepCount);
+  const groups = textsOf === null ? [] : unite(byId, await textsOf([...byId.keys()]));
+  const all = new Tally(stepCount);
+  const others = new Tally(stepCount);
+  for (const [i, group] of groups.entries()) {
+    group.tally = i < FUNNEL_GROUPS_MAX ? new Tally(stepCount) : others;
+  }
+  const { count, outcomes, values, stepsMs } = attempts;
+  let at = 0;
+  for (let i = 0; i < count; i++) {
+    const outcome = outcomes[i]!;
+    all.add(outcome, stepsMs, at);
+    if (textsOf !== null) byId.get(values[i]!)!.tally!.add(outcome, stepsMs, at);
+    at += (outcome & DEPTH) - 1;
+  }
+  const shown = groups.slice(0, FUNNEL_GROUPS_MAX)
+    .map(({ value, tally }): FunnelGroupTally => ({ value, steps: tally!.steps() }));
+  if (groups.length > FUNNEL_GROUPS_MAX) shown.push({ value: OTHER, steps: others.steps() });
+  return { steps: all.steps(), ...all.ends, groups: textsOf === null ? null : shown };
+}

@@ -1,0 +1,135 @@
+import { z } from "zod";
+import type { Read } from "../../scans/read.ts";
+import {
+  FUNNEL_QUERY,
+  type FunnelDefinition,
+  FunnelShown,
+  labelOf,
+  plainDefinition,
+  readDefinition,
+} from "./funnel_definition.ts";
+import type { FunnelTally, StepTally } from "./funnel_tally.ts";
+import { scanFunnel } from "./funnel_scan.ts";
+import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
+import { listFunnels, requireFunnel, shownFunnel } from "./saved_funnels.ts";
+
+const Seconds = z.number().nullable();
+const StepShown = z.object({
+  label: z.string(),
+  actors: z.int().meta({ description: "Who reached the step in the attempt that counts." }),
+  conversionFromStart: RateShown,
+  conversionFromPrevious: RateShown,
+  dropoff: z.int().meta({ description: "Who reached the previous step and not this one." }),
+  secondsFromPrevious: z.object({ median: Seconds, p90: Seconds }),
+}).meta({ id: "FunnelStep" });
+const GroupShown = z.object({
+  value: z.string().nullable().meta({
+    description: "At the entry; null: missing; $other: all groups but the largest 25.",
+  }),
+  entered: z.int(),
+  converted: z.int(),
+  steps: z.array(StepShown),
+}).meta({ id: "FunnelGroup" });
+
+export type GroupShown = z.output<typeof GroupShown>;
+const RESULT = {
+  steps: z.array(StepShown),
+  entered: z.int().meta({ description: "Who did the first step in the range." }),
+  converted: z.int().meta({ description: "Who reached the last step." }),
+  excluded: z.int().meta({ description: "Whose attempt ended by an excluded event." }),
+  open: z.int().meta({ description: "Neither, and the window of an attempt is not yet over." }),
+  groups: z.array(GroupShown).optional().meta({ description: "With `by`, the largest first." }),
+};
+
+export type StepReply = z.output<typeof StepShown>;
+
+const SEMANTICS =
+  "The actors who did step 1 in [from, to) enter; each later step at its earliest event after the " +
+  "step before, up to `window` after the entry, also past `to`. One event is one step. strict: the " +
+  "very next event, clicks, scrolls and technical names ($…) passed over unless a step names them. unordered: any step enters, step k is k " +
+  "different ones. entry=any: of all attempts of an actor the deepest counts, then the earliest; " +
+  "first: that of the first entry in the range. An excluded event ends an attempt that waits for a " +
+  "step, even where it is that step. open: neither converted nor excluded, a window not yet over.";
+
+function shownSteps(labels: readonly string[], steps: readonly StepTally[]): StepReply[] {
+  const entered = steps[0]!.actors;
+  const seconds = (ms: number | null) => ms === null ? null : ms / 1000;
+  return steps.map(({ actors, medianMs, p90Ms }, i) => {
+    const before = steps[i - 1]?.actors ?? entered;
+    return {
+      label: labels[i]!,
+      actors,
+      conversionFromStart: rate(actors, entered),
+      conversionFromPrevious: rate(actors, before),
+      dropoff: before - actors,
+      secondsFromPrevious: { median: seconds(medianMs), p90: seconds(p90Ms) },
+    };
+  });
+}
+
+function shown({ steps }: FunnelDefinition, tallied: FunnelTally): Record<string, unknown> {
+  const labels = steps.map(labelOf);
+  const counted = (tallies: readonly StepTally[]) => ({
+    steps: shownSteps(labels, tallies),
+    entered: tallies[0]!.actors,
+    converted: tallies.at(-1)!.actors,
+  });
+  const { excluded, open, groups } = tallied;
+  return {
+    ...counted(tallied.steps),
+    excluded,
+    open,
+    ...groups === null
+      ? {}
+      : { groups: groups.map((group) => ({ value: group.value, ...counted(group.steps) })) },
+  };
+}
+
+async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
+  const { steps, exclude } = definition;
+  return {
+    query: { ...plainDefinition(definition) },
+    result: shown(definition, await scanFunnel(read, definition)),
+    asking: askingOf({ steps, exclude }),
+  };
+}
+
+async function list({ sql, scope }: Read): Promise<Answer> {
+  const funnels = await listFunnels(sql, scope.projectId);
+  return { result: { funnels: funnels.map(shownFunnel) } };
+}
+
+/** `GET /v1/funnels`: with `steps` what the funnel comes to, without them the saved ones. */
+export const FUNNELS: Report = {
+  path: "/v1/funnels",
+  summary: "How far actors get on a way of steps; without `steps`, the saved funnels",
+  parameters: FUNNEL_QUERY,
+  semantics: SEMANTICS,
+  reply: {
+    ...Object.fromEntries(Object.entries(RESULT).map(([name, type]) => [name, type.optional()])),
+    funnels: z.array(FunnelShown).optional().meta({
+      description: "The saved funnels, by slug; only without `steps`.",
+    }),
+  },
+  ask: (query) => {
+    const definition = readDefinition(query);
+    return { answer: (read) => definition === null ? list(read) : run(read, definition) };
+  },
+};
+
+async function runSaved(read: Read, asked: string): Promise<Answer> {
+  const funnel = await requireFunnel(read.sql, read.scope.projectId, asked);
+  const { slug, title, ...definition } = funnel;
+  const { result, ...answer } = await run(read, definition);
+  return { ...answer, result: { slug, title, ...result } };
+}
+
+/** `GET /v1/funnels/:slug`: what a saved funnel comes to. */
+export const SAVED_FUNNEL: Report = {
+  path: "/v1/funnels/:slug",
+  summary: "Runs a saved funnel",
+  parameters: {},
+  semantics: SEMANTICS,
+  reply: { slug: z.string(), title: z.string(), ...RESULT },
+  ask: (_query, params) => ({ answer: (read) => runSaved(read, params.slug ?? "") }),
+};

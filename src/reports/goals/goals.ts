@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { GOAL_POINTS_MAX } from "../../limits.ts";
+import { Problem } from "../../problem.ts";
+import { bucketsOf, shownBucket } from "../../query/buckets.ts";
+import type { Read } from "../../scans/read.ts";
+import {
+  type Goal,
+  GoalMatchShown,
+  type GoalValue,
+  GoalValueShown,
+  listGoals,
+} from "../goal_definitions.ts";
+import { type GoalCounts, scanGoals, type Wanted } from "./goal_scan.ts";
+import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
+import { rolledSpan } from "../rolled_span.ts";
+import { readRolledVisitors } from "../rolled_up.ts";
+
+function amountOf(value: GoalValue | null, { totalConversions, amount }: GoalCounts) {
+  if (value === null) return { amount: null, currency: null };
+  const { currency } = value;
+  if ("property" in value) return { amount, currency };
+  // 3 × 0.1 is 0.3: the last digit of a double is none of the amount's.
+  return { amount: Number((value.fixed * totalConversions).toPrecision(15)), currency };
+}
+
+function refuseTooManyPoints(goals: number, buckets: number): void {
+  if (goals * buckets <= GOAL_POINTS_MAX) return;
+  throw new Problem(
+    "range_too_large",
+    `${goals} goals in ${buckets} buckets are more than ${GOAL_POINTS_MAX} points: take a coarser interval, or a shorter range.`,
+  );
+}
+
+/** What a goal looks for, and the text that tells it from what others look for. */
+function wantedOf({ match, value }: Goal): Wanted & { readonly key: string } {
+  const property = value !== null && "property" in value ? value.property : null;
+  return { match, property, key: JSON.stringify([match, property]) };
+}
+
+async function answer(read: Read): Promise<Answer> {
+  const { sql, scope, project, range, interval, asOfMs } = read;
+  const goals = await listGoals(sql, scope.projectId);
+  if (goals.length === 0) return { result: { goals: [] } };
+  const buckets = bucketsOf(range, interval);
+  refuseTooManyPoints(goals.length, buckets.length);
+  const rolled = rolledSpan(scope, project, range);
+  // Goals that look for the same share one look.
+  const wanted = new Map(goals.map(wantedOf).map((one) => [one.key, one]));
+  const counted = await scanGoals(read, buckets, [...wanted.values()], rolled === null);
+  const countsOf = new Map([...wanted.keys()].map((key, i) => [key, counted.goals[i]!]));
+  const visitors = rolled === null ? counted.visitors : await readRolledVisitors(read, rolled);
+  const results = goals.map((goal) => {
+    const { slug, title, match, value } = goal;
+    const counts = countsOf.get(wantedOf(goal).key)!;
+    const { uniqueConversions, totalConversions, series } = counts;
+    return {
+      slug,
+      title,
+      match,
+      valueDefinition: value,
+      uniqueConversions,
+      totalConversions,
+      conversionRate: rate(uniqueConversions, visitors),
+      value: amountOf(value, counts),
+      series: buckets.map((bucket, i) => ({
+        ...shownBucket(bucket, range, asOfMs),
+        ...series[i]!,
+      })),
+    };
+  });
+  return {
+    result: { goals: results },
+    asking: askingOf({ goals: goals.map(({ match }) => match) }),
+  };
+}
+
+const CountsShown = {
+  uniqueConversions: z.int().meta({ description: "Distinct actors of matching events" }),
+  totalConversions: z.int().meta({ description: "Matching events" }),
+};
+
+const GoalResult = z.object({
+  slug: z.string(),
+  title: z.string(),
+  match: GoalMatchShown,
+  valueDefinition: GoalValueShown,
+  ...CountsShown,
+  conversionRate: RateShown.meta({
+    description: "Unique conversions / visitors under the same filters and range",
+  }),
+  value: z.object({
+    amount: z.number().nullable(),
+    currency: z.string().nullable(),
+  }).meta({ description: "Of all conversions together; nulls where the goal has no value" }),
+  series: z.array(z.object({
+    start: z.iso.datetime(),
+    label: z.string(),
+    complete: z.boolean(),
+    ...CountsShown,
+  })),
+}).meta({ id: "Goal" });
+
+export type GoalResult = z.output<typeof GoalResult>;
+
+/** `GET /v1/goals`: every saved goal of the project, by slug. */
+export const GOALS: Report = {
+  path: "/v1/goals",
+  summary: "Saved goals: conversions, conversion rate and value, over history too",
+  parameters: {},
+  semantics:
+    "A conversion is a selected event (by filters and bots) in the range that matches the goal. " +
+    "uniqueConversions: distinct actors; totalConversions: events; conversionRate: " +
+    "uniqueConversions / visitors, those being the distinct actors of all selected events in the " +
+    "range, technical names ($…) apart. value: the sum of the property where it is a JSON number, or the fixed amount for " +
+    "each conversion. In a series an actor counts once in each bucket, so that buckets need not " +
+    "add up to the whole.",
+  reply: { goals: z.array(GoalResult) },
+  ask: () => ({ refuse: ({ range, interval }) => void bucketsOf(range, interval), answer }),
+};

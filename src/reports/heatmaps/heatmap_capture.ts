@@ -1,0 +1,130 @@
+import { z } from "zod";
+import type { Project } from "../../auth/projects.ts";
+import { imageUrl } from "../../screenshots/queue/capture_image_endpoint.ts";
+import { CAPTURE_STATUSES, type CaptureDevice } from "../../screenshots/capture_status.ts";
+import { type CaptureState, captureStates } from "../../screenshots/queue/capture_store.ts";
+import { capturablePath } from "../../screenshots/queue/path_rules.ts";
+import { pagePath, planOf } from "../../screenshots/queue/visited_paths.ts";
+import type { Sql } from "../../db/sql.ts";
+
+const instant = z.iso.datetime().nullable();
+const sizePx = z.int().nullable();
+
+/** The picture of a page as replies show it. */
+export const CaptureShown = z.object({
+  status: z.enum(CAPTURE_STATUSES).meta({ description: "Of the latest attempt." }),
+  message: z.string().meta({ description: "The status as a sentence for people." }),
+  capturedAt: instant.meta({ description: "When the image was made; null: there is none." }),
+  nextAttemptAt: instant.meta({ description: "Null where no attempt is planned." }),
+  imageUrl: z.string().nullable().meta({ description: "The last good image, by this server." }),
+  width: sizePx.meta({ description: "Of the image, CSS pixels." }),
+  height: sizePx.meta({ description: "Of the image, CSS pixels." }),
+  captureId: z.string().nullable(),
+}).meta({ id: "Capture", description: "The picture that a heatmap is laid over." });
+
+export type Capture = z.output<typeof CaptureShown>;
+
+/** What a read must know of the server to tell of pictures. */
+export interface CaptureReading {
+  readonly basePath: string;
+  /** The daily job's first time after this one; null: there is none any more. */
+  readonly nextRunMs: (afterMs: number) => number | null;
+}
+
+/** The page in question. */
+export interface CaptureAsked {
+  readonly project: Project;
+  /** As events have it; null where a pattern stands for many pages. */
+  readonly path: string | null;
+  readonly device: CaptureDevice;
+  /** Whether any event has the path. */
+  readonly isVisited: boolean;
+  readonly asOfMs: number;
+}
+
+type Told = Pick<Capture, "status" | "message">;
+
+const SITE_URL_MISSING: Told = {
+  status: "site_url_missing",
+  message: "There is no picture: the project has no site URL. Set it, then pages can be found.",
+};
+const NO_PAGE: Told = {
+  status: "not_a_page",
+  message: "There is no picture: this path leads to no page of the site.",
+};
+const LEFT_OUT: Told = {
+  status: "pending",
+  message: "Paths like this are not photographed by themselves, as they may do something or be " +
+    "one person's. A picture is taken when an operator names the path.",
+};
+const NOT_YET: Told = { status: "pending", message: "No picture of this page has been taken yet." };
+const SITE_CHANGED: Told = {
+  status: "pending",
+  message: "The project's site URL has changed. No picture has been taken there yet.",
+};
+const MANY_PAGES: Told = {
+  status: "pending",
+  message: "A pattern stands for many pages: name one path to see its picture.",
+};
+
+/** What there is to say of a page, from what is known of its latest attempt. */
+function toldOf(
+  { siteUrl }: Pick<Project, "siteUrl">,
+  path: string,
+  state: CaptureState | undefined,
+): Told {
+  if (siteUrl === null) return SITE_URL_MISSING;
+  if (state !== undefined) return state.siteUrl === siteUrl ? state : SITE_CHANGED;
+  if (pagePath(path) === null) return NO_PAGE;
+  return capturablePath(path) === null ? LEFT_OUT : NOT_YET;
+}
+
+/** The picture of a page on one device: the latest attempt's status beside the last good image. */
+export async function captureOf(
+  sql: Sql,
+  { basePath, nextRunMs }: CaptureReading,
+  { project, path, device, isVisited, asOfMs }: CaptureAsked,
+): Promise<Capture> {
+  const page = path === null ? null : pagePath(path);
+  const states = page === null ? [] : await captureStates(sql, project.projectId, [page]);
+  const state = states.find((one) => one.device === device);
+  const told = path !== null
+    ? toldOf(project, path, state)
+    : project.siteUrl === null
+    ? SITE_URL_MISSING
+    : MANY_PAGES;
+  let nextMs: number | null = null;
+  if (page !== null && project.siteUrl !== null) {
+    const wanted = { path: page, device, isVisited };
+    const { queuedFor, isDaily } = await planOf(sql, project.projectId, wanted);
+    nextMs = queuedFor?.getTime() ?? (isDaily ? nextRunMs(asOfMs) : null);
+  }
+  const image = state?.image ?? null;
+  return {
+    status: told.status,
+    message: told.message,
+    capturedAt: image?.capturedAt.toISOString() ?? null,
+    nextAttemptAt: nextMs === null ? null : new Date(nextMs).toISOString(),
+    imageUrl: image === null ? null : imageUrl(basePath, project, image.captureId),
+    width: image?.widthPx ?? null,
+    height: image?.heightPx ?? null,
+    captureId: image?.captureId ?? null,
+  };
+}
+
+/** The statuses of many pages' pictures, looked up at once: of a path, as events have it, on a device. */
+export async function captureStatuses(
+  sql: Sql,
+  project: Pick<Project, "projectId" | "siteUrl">,
+  paths: readonly string[],
+): Promise<(path: string, device: CaptureDevice) => Capture["status"]> {
+  const pages = paths.map(pagePath).filter((page) => page !== null);
+  const states = project.siteUrl === null
+    ? []
+    : await captureStates(sql, project.projectId, [...new Set(pages)]);
+  const byPage = new Map(states.map((state) => [`${state.device} ${state.path}`, state]));
+  return (path, device) => {
+    const state = byPage.get(`${device} ${pagePath(path)}`);
+    return toldOf(project, path, state).status;
+  };
+}

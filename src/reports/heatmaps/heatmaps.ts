@@ -1,0 +1,229 @@
+import { z } from "zod";
+import { CAPTURE_DEVICES, type CaptureDevice } from "../../screenshots/capture_status.ts";
+import {
+  HEATMAP_ELEMENTS_MAX,
+  HEATMAP_PATTERN_LENGTH_MAX,
+  LOCATION_LENGTH_MAX,
+} from "../../limits.ts";
+import type { Filter } from "../../query/filters.ts";
+import { knownValues } from "../../query/known_values.ts";
+import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
+import {
+  CELL_COLUMNS,
+  CELL_DEAD,
+  CELL_DEVICE,
+  CELL_FIXED,
+  CELL_LINE_PX,
+  CELL_PLACED,
+  CELL_RAGE,
+  CELL_STEP_PX,
+  columnOf,
+  lineOf,
+  stepOf,
+} from "../../store/heatmap_cell.ts";
+import type { Read } from "../../scans/read.ts";
+import { ActorCounts } from "../actor_counts.ts";
+import { ELEMENT_COLUMNS, ElementCounts, ElementShown, readElements } from "./heatmap_elements.ts";
+import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
+import { type VisitCell, walkCells } from "./heatmap_walk.ts";
+import type { Answer, Report } from "../report.ts";
+
+const KINDS = ["click", "rage", "dead", "scroll"] as const;
+type Kind = typeof KINDS[number];
+
+/** One page, or with `*` for any text all that match; never both. */
+interface Pages {
+  readonly path: string | null;
+  readonly pattern: string | null;
+}
+
+/** What tells one point from another: its place, and whether it is fixed. */
+const POINT = ~(CELL_DEVICE | CELL_RAGE | CELL_DEAD);
+
+/** Which clicks are shown: those whose cell has this bit; 0: all. Null: none are. */
+const BIT_OF: Readonly<Record<Kind, number | null>> = {
+  click: 0,
+  rage: CELL_RAGE,
+  dead: CELL_DEAD,
+  scroll: null,
+};
+
+function text(query: URLSearchParams, name: "path" | "pattern", lengthMax: number): string | null {
+  const value = query.get(name);
+  if (value === null || value === "") return null;
+  if (value.length > lengthMax || value.includes("\0") || !value.isWellFormed()) {
+    throw invalidParameter(name, `Use at most ${lengthMax} characters, and no NUL.`);
+  }
+  return value;
+}
+
+function readPages(query: URLSearchParams): Pages {
+  const { path, pattern } = readAll({
+    path: () => text(query, "path", LOCATION_LENGTH_MAX),
+    pattern: () => text(query, "pattern", HEATMAP_PATTERN_LENGTH_MAX),
+  });
+  if (path === null && pattern === null) throw invalidParameter("path", "Give it, or `pattern`.");
+  if (path !== null && pattern !== null) {
+    throw invalidParameter("pattern", "Give it instead of `path`, not beside it.");
+  }
+  return { path, pattern };
+}
+
+/** Counts the clicks of a page. */
+class ClickCounts {
+  readonly #kind: Kind;
+  readonly #elements: ElementCounts | null;
+  readonly #points = new ActorCounts<number>();
+  clicks = 0;
+  visitors = 0;
+  #lastVisitor = -1;
+
+  /** `elements` null: none are asked for. */
+  constructor(kind: Kind, elements: ElementCounts | null) {
+    this.#kind = kind;
+    this.#elements = elements;
+  }
+
+  readonly visit: VisitCell = (cell, actor, segment, at) => {
+    this.clicks++;
+    if (this.#lastVisitor !== actor) this.visitors++;
+    this.#lastVisitor = actor;
+    const bit = BIT_OF[this.#kind];
+    if (bit === null || (cell & bit) !== bit) return;
+    if ((cell & CELL_PLACED) !== 0) this.#points.add(cell & POINT, actor);
+    this.#elements?.add(actor, segment, at);
+  };
+
+  /** The centres of cells with clicks, most first. */
+  points() {
+    const inOrder = (a: number, b: number) =>
+      lineOf(a) - lineOf(b) || columnOf(a) - columnOf(b) || a - b;
+    return this.#points.first(Infinity, inOrder).map(({ key, count, visitors }) => ({
+      x: (columnOf(key) + 0.5) / CELL_COLUMNS,
+      y: (lineOf(key) + 0.5) * CELL_LINE_PX,
+      fixed: (key & CELL_FIXED) !== 0,
+      count,
+      visitors,
+    }));
+  }
+}
+
+/** How many page views were seen down to each step of depth, from the top to the deepest. */
+async function scrollOf(read: Read, page: Filter, device: CaptureDevice) {
+  const viewsAt = new Map<number, number>();
+  await walkCells(read, { name: "scroll", filters: [page] }, device, [], (cell) => {
+    if ((cell & CELL_PLACED) === 0) return;
+    viewsAt.set(stepOf(cell), (viewsAt.get(stepOf(cell)) ?? 0) + 1);
+  });
+  const scroll: { depthPx: number; reached: number }[] = [];
+  let reached = 0;
+  for (let step = Math.max(-1, ...viewsAt.keys()); step >= 0; step--) {
+    reached += viewsAt.get(step) ?? 0;
+    scroll.push({ depthPx: step * CELL_STEP_PX, reached });
+  }
+  return scroll.reverse();
+}
+
+interface Asked {
+  readonly pages: Pages;
+  readonly device: CaptureDevice;
+  readonly kind: Kind;
+  /** How many elements are listed. */
+  readonly elements: number;
+}
+
+function readAsked(query: URLSearchParams): Asked {
+  return readAll({
+    pages: () => readPages(query),
+    device: () => oneOf(query, "device", CAPTURE_DEVICES, "desktop"),
+    kind: () => oneOf(query, "kind", KINDS, "click"),
+    elements: () => readElements(query),
+  });
+}
+
+/** Whether any event has the path. */
+async function isVisited({ sql, scope }: Read, { path }: Pages): Promise<boolean> {
+  if (path === null) return false;
+  return (await knownValues(sql, scope.projectId, new Map([["path", new Set([path])]]))).has(
+    "path",
+  );
+}
+
+async function answer(
+  captures: CaptureReading,
+  read: Read,
+  { pages, device, kind, elements }: Asked,
+): Promise<Answer> {
+  const { sql, project, asOfMs } = read;
+  const { path, pattern } = pages;
+  const page: Filter = path === null
+    ? { field: "path", op: "glob", values: [pattern!] }
+    : { field: "path", op: "is", values: [path] };
+  const ofElements = elements === 0 ? null : new ElementCounts();
+  const counts = new ClickCounts(kind, ofElements);
+  const columns = ofElements === null ? [] : ELEMENT_COLUMNS;
+  await walkCells(read, { name: "click", filters: [page] }, device, columns, counts.visit);
+  const pictured = { project, path, device, isVisited: await isVisited(read, pages), asOfMs };
+  return {
+    query: { ...pages, device, kind, elements },
+    result: {
+      capture: await captureOf(sql, captures, pictured),
+      points: counts.points(),
+      scroll: kind === "scroll" ? await scrollOf(read, page, device) : [],
+      ...ofElements === null ? {} : { elements: ofElements.first(elements) },
+      sample: { visitors: counts.visitors, clicks: counts.clicks },
+    },
+  };
+}
+
+const HEATMAPS: Omit<Report, "ask"> = {
+  path: "/v1/heatmaps",
+  summary: "Clicks of a page by where they hit, or how far down it was seen",
+  parameters: {
+    path: "Path of the page. Give this or `pattern`",
+    pattern:
+      `Pages by path, up to ${HEATMAP_PATTERN_LENGTH_MAX} characters; * is any text, slashes included`,
+    device: "desktop (default), tablet or mobile, by the width of the window",
+    kind: "click (default: all clicks), rage, dead or scroll",
+    elements:
+      `How many of the clicked elements are listed, up to ${HEATMAP_ELEMENTS_MAX}. Default: 0`,
+  },
+  semantics:
+    "Selected clicks in the range on the path, in windows of the device's width (mobile < 768, " +
+    "tablet < 1024, else or unknown desktop). Points are the centres of cells of 1/200 of the width by 10 px, " +
+    "with their clicks and distinct visitors; targets that stay fixed apart. `sample` is all clicks, those " +
+    "without a position too, and who made them, the same in each kind. `scroll`: page views " +
+    "whose deepest pixel is at least depthPx, every 100 px down to the deepest. `elements`: all clicks of " +
+    "the kind that carry a selector, by it.",
+  reply: {
+    capture: CaptureShown,
+    points: z.array(z.object({
+      x: z.number().meta({ description: "Across the document's width: 0 left, 1 right." }),
+      y: z.number().meta({ description: "CSS pixels from the top: of the window, if fixed." }),
+      fixed: z.boolean().meta({
+        description: "The target keeps its place while the page scrolls.",
+      }),
+      count: z.int().meta({ description: "Clicks in the cell." }),
+      visitors: z.int(),
+    })).meta({ description: "Most clicks first; empty for the kind `scroll`." }),
+    scroll: z.array(z.object({
+      depthPx: z.int(),
+      reached: z.int().meta({ description: "Page views that were seen down to here." }),
+    })).meta({ description: "From the top down; empty for other kinds than `scroll`." }),
+    elements: z.array(ElementShown).optional().meta({
+      description: "With `elements`: most clicks first, then most visitors; none for `scroll`.",
+    }),
+    sample: z.object({ visitors: z.int(), clicks: z.int() }),
+  },
+};
+
+/** `GET /v1/heatmaps`: where a page was clicked, or how far down it was seen, over its picture. */
+export function createHeatmaps(captures: CaptureReading): Report {
+  return {
+    ...HEATMAPS,
+    ask: (query) => {
+      const asked = readAsked(query);
+      return { answer: (read) => answer(captures, read, asked) };
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { INSIGHT_WEEKS } from "../../limits.ts";
+import { bucketsOf } from "../../query/buckets.ts";
+import { readComparison } from "../../query/comparison.ts";
+import { type Range, startOfDay } from "../../query/range.ts";
+import type { Span } from "../../query/selection.ts";
+
+const WEEKDAYS = 7;
+
+/** What a piece of time belongs to. */
+interface Roles {
+  readonly period: "current" | "previous" | null;
+  /** The day that it counts for: those of the weeks before first, from 0; then those of the range. */
+  readonly day: number | null;
+}
+
+/** A piece of time that is wholly within whatever it touches. */
+export interface Segment extends Span, Roles {}
+
+/** What is compared with what: the range, the period before it, and the four weeks before it. */
+export interface Calendar {
+  readonly previous: Range;
+  /** One after the other without gaps, and at the latest until the end of the range. */
+  readonly segments: readonly Segment[];
+  /** Weeks before the range that the project has data of, at most `INSIGHT_WEEKS`. */
+  readonly weeks: number;
+  /** How many of the days compared each weekday has, from Monday. */
+  readonly days: readonly number[];
+  /** Days of the weeks before: the weekday of each, from 0 for Monday. */
+  readonly weekdays: readonly number[];
+}
+
+/** A day, or the part of it that is looked at. */
+interface Day extends Span {
+  readonly weekday: number;
+}
+
+function dateAt(ms: number, timezone: string): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate();
+}
+
+function dayOf(date: Temporal.PlainDate, timezone: string): Day {
+  const fromMs = startOfDay(date, timezone).getTime();
+  const toMs = startOfDay(date.add({ days: 1 }), timezone).getTime();
+  return { fromMs, toMs, weekday: date.dayOfWeek - 1 };
+}
+
+/** A day of the range, and which part of the whole day it is. */
+interface RangeDay extends Day {
+  readonly afterMs: number;
+  readonly lengthMs: number;
+  readonly whole: boolean;
+}
+
+/**
+ * The days of the range that are compared with their weekdays, as far as they have passed. Up to a
+ * week no weekday comes twice, and parts of days are compared with such parts; of longer ranges
+ * only whole days are.
+ */
+function daysOf(range: Range, asOfMs: number): RangeDay[] {
+  const days = bucketsOf(range, "day").flatMap((bucket): RangeDay[] => {
+    const { startMs, endMs, fromMs } = bucket;
+    const toMs = Math.min(bucket.toMs, asOfMs);
+    if (toMs <= fromMs) return [];
+    const weekday = dateAt(fromMs, range.timezone).dayOfWeek - 1;
+    const whole = fromMs === startMs && toMs === endMs;
+    return [{ fromMs, toMs, weekday, afterMs: fromMs - startMs, lengthMs: toMs - fromMs, whole }];
+  });
+  return days.length > WEEKDAYS ? days.filter(({ whole }) => whole) : days;
+}
+
+/** The days of the weeks before the range that lie at or after `since`, the nearest week first. */
+function daysBefore(range: Range, since: Temporal.PlainDate, days: readonly RangeDay[]): Day[] {
+  const first = dateAt(range.from.getTime(), range.timezone);
+  const found: Day[] = [];
+  for (let week = 1; week <= INSIGHT_WEEKS; week++) {
+    const weekStart = first.subtract({ days: week * WEEKDAYS });
+    if (Temporal.PlainDate.compare(weekStart, since) < 0) break;
+    for (let i = 0; i < WEEKDAYS; i++) {
+      const day = dayOf(weekStart.add({ days: i }), range.timezone);
+      const part = days.find(({ weekday, whole }) => weekday === day.weekday && !whole);
+      if (part === undefined) {
+        found.push(day);
+        continue;
+      }
+      // A day of a clock change may be shorter than the part.
+      const fromMs = Math.min(day.fromMs + part.afterMs, day.toMs);
+      found.push({ ...day, fromMs, toMs: Math.min(fromMs + part.lengthMs, day.toMs) });
+    }
+  }
+  return found;
+}
+
+function segmentsOf(
+  current: Span,
+  previous: Span,
+  days: readonly Span[],
+): Segment[] {
+  const starts = [current, previous, ...days].flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
+  const bounds = [...new Set(starts)].sort((a, b) => a - b);
+  const holds = ({ fromMs, toMs }: Span, ms: number) => fromMs <= ms && ms < toMs;
+  // Days neither overlap nor nest: the one that holds a moment is the last to begin before it.
+  const sorted = days.map((day, i) => ({ ...day, i })).filter(({ fromMs, toMs }) => fromMs < toMs)
+    .sort((a, b) => a.fromMs - b.fromMs);
+  let next = 0;
+  return bounds.slice(0, -1).map((fromMs, i) => {
+    while (next < sorted.length && sorted[next]!.toMs <= fromMs) next++;
+    const day = sorted[next];
+    return {
+      fromMs,
+      toMs: bounds[i + 1]!,
+      period: holds(current, fromMs) ? "current" : holds(previous, fromMs) ? "previous" : null,
+      day: day !== undefined && holds(day, fromMs) ? day.i : null,
+    };
+  });
+}
+
+/**
+ * What a range is compared with, the project's first event being at `firstEventMs`. Null where that
+ * leaves nothing to compare with: no whole period before the range, or none of the range has passed.
+ * @throws Problem `range_too_large` where the range has more days than a series may have.
+ */
+export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): Calendar | null {
+  const { timezone } = range;
+  const previous = readComparison(
+    new URLSearchParams({ compare: "previous" }),
+    range,
+    timezone,
+    asOfMs,
+  )!;
+  const since = dateAt(firstEventMs, timezone);
+  const days = daysOf(range, asOfMs);
+  const before = dateAt(previous.from.getTime(), timezone);
+  if (days.length === 0 || Temporal.PlainDate.compare(before, since) < 0) return null;
+  const past = daysBefore(range, since, days);
+  const spanOf = ({ from, to }: Range): Span => ({ fromMs: from.getTime(), toMs: to.getTime() });
+  return {
+    previous,
+    segments: segmentsOf(spanOf(range), spanOf(previous), [...past, ...days]),
+    weeks: past.length / WEEKDAYS,
+    days: Array.from(
+      { length: WEEKDAYS },
+      (_, w) => days.filter(({ weekday }) => weekday === w).length,
+    ),
+    weekdays: past.map(({ weekday }) => weekday),
+  };
+}

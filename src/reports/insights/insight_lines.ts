@@ -1,0 +1,151 @@
+import type { Row, Sql } from "../../db/sql.ts";
+import { INSIGHT_VALUES_MAX } from "../../limits.ts";
+import { sessionValue } from "../../query/selection.ts";
+import { SqlParams } from "../../query/sql_params.ts";
+import { type Dimension, DIMENSIONS } from "./insight_candidates.ts";
+import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./insight_walk.ts";
+import { idOfSession, type NumberedValues } from "../session_values.ts";
+
+export type ValuesOf = ReadonlyMap<Dimension, NumberedValues>;
+
+/** Values of a dimension, in the order in which they are told. */
+export interface ChosenValues {
+  readonly dimension: Dimension;
+  readonly numbers: readonly number[];
+  readonly values: readonly (string | null)[];
+}
+
+/** Lines, of which the first is everything, and those of each dimension's values follow. */
+export interface ValueLines extends Lines {
+  /** The line of each dimension's number 0, if all have one, else of the first that was chosen. */
+  readonly bases: ReadonlyMap<Dimension, number>;
+}
+
+const WHOLE: LineTable = { of: WHOLE_ID, idsFrom: 0, width: 1, linesOf: Int32Array.of(0) };
+
+/** Puts the lines of all dimensions that the same id tells side by side. `lineOf`: of a value by its number. */
+function tablesOf(
+  values: ValuesOf,
+  dimensions: readonly Dimension[],
+  lineOf: (dimension: Dimension, number: number) => number,
+): LineTable[] {
+  const ids = ["traffic_id", "entry_path_id", "context_id"] as const;
+  const tables = ids.flatMap((id): LineTable[] => {
+    const told = dimensions.filter((dimension) => values.get(dimension)!.of === id);
+    const width = told.length;
+    if (width === 0) return [];
+    const { idsFrom, numberOf: { length } } = values.get(told[0]!)!;
+    const linesOf = new Int32Array(length * width);
+    for (const [i, dimension] of told.entries()) {
+      for (const [id, number] of values.get(dimension)!.numberOf.entries()) {
+        linesOf[id * width + i] = lineOf(dimension, number);
+      }
+    }
+    return [{ of: ID_PLACES[id], idsFrom, width, linesOf }];
+  });
+  return [WHOLE, ...tables];
+}
+
+/** A line for each of all values of these dimensions. */
+export function linesOfAll(values: ValuesOf, dimensions: readonly Dimension[]): ValueLines {
+  const bases = new Map<Dimension, number>();
+  let count = 1;
+  for (const dimension of dimensions) {
+    bases.set(dimension, count);
+    count += values.get(dimension)!.idOf.length;
+  }
+  const lineOf = (dimension: Dimension, number: number) => bases.get(dimension)! + number;
+  return { tables: tablesOf(values, dimensions, lineOf), count, bases };
+}
+
+/** A line for each chosen value, in their order. */
+export function linesOfChosen(values: ValuesOf, chosen: readonly ChosenValues[]): ValueLines {
+  const bases = new Map<Dimension, number>();
+  const lines = new Map<Dimension, ReadonlyMap<number, number>>();
+  let count = 1;
+  for (const { dimension, numbers } of chosen) {
+    const base = count;
+    bases.set(dimension, base);
+    lines.set(dimension, new Map(numbers.map((number, i) => [number, base + i])));
+    count += numbers.length;
+  }
+  const lineOf = (dimension: Dimension, number: number) => lines.get(dimension)!.get(number) ?? -1;
+  const dimensions = chosen.map(({ dimension }) => dimension);
+  return { tables: tablesOf(values, dimensions, lineOf), count, bases };
+}
+
+/** How many events each number of a dimension has. */
+export interface NumberedEvents {
+  readonly dimension: Dimension;
+  readonly events: Int32Array;
+}
+
+/** Numbers that may be among those with most events: all with as many as the last one that is. */
+function mostFrequent(events: Int32Array): number[] {
+  const told: number[] = [];
+  for (const [number, count] of events.entries()) if (count > 0) told.push(number);
+  if (told.length <= INSIGHT_VALUES_MAX) return told;
+  const sorted = Int32Array.from(told, (number) => events[number]!).sort();
+  const least = sorted[sorted.length - INSIGHT_VALUES_MAX]!;
+  return told.filter((number) => events[number]! >= least);
+}
+
+interface ChosenRow extends Row {
+  readonly dimension: number;
+  readonly list: number;
+  readonly number: number;
+  readonly value: string | null;
+}
+
+/**
+ * Of each list the values with most events of each of its dimensions, in the order in which they are
+ * told; among equals the first by name, and what is missing last.
+ */
+export async function chooseValues(
+  sql: Sql,
+  projectId: number,
+  values: ValuesOf,
+  lists: readonly (readonly NumberedEvents[])[],
+): Promise<ChosenValues[][]> {
+  const params = new SqlParams();
+  const project = params.int(projectId);
+  const scans = [...values].map(([dimension, { idOf }]) => {
+    const named = lists.flatMap((list, i) =>
+      list.filter((one) => one.dimension === dimension).flatMap(({ events }) =>
+        mostFrequent(events).map((number) => ({ list: i, number, events: events[number]! }))
+      )
+    );
+    const columns = [
+      named.map(({ list }) => list),
+      named.map(({ number }) => number),
+      named.map(({ number }) => idOf[number]!),
+      named.map(({ events }) => events),
+    ].map((column) => params.ints(column));
+    const { joins, value } = sessionValue(dimension);
+    return `SELECT ${DIMENSIONS.indexOf(dimension)} AS dimension, list, number, value,
+        row_number() OVER (PARTITION BY list ORDER BY events DESC, value COLLATE "C" NULLS LAST) AS line
+      FROM (
+        SELECT s.list, s.number, s.events, ${value} AS value
+        FROM (
+          SELECT *, ${project} AS project_id
+          FROM unnest(${columns.join(", ")}) AS u (list, number, ${idOfSession(dimension)}, events)
+        ) AS s ${joins}
+      ) AS named`;
+  });
+  const rows = scans.length === 0 ? [] : await sql.query<ChosenRow>(
+    `SELECT dimension, list, number, value FROM (${scans.join(" UNION ALL ")}) AS ranked
+    WHERE line <= ${INSIGHT_VALUES_MAX} ORDER BY dimension, list, line`,
+    params.values,
+  );
+  return lists.map((list, i) =>
+    list.map(({ dimension }): ChosenValues => {
+      const place = DIMENSIONS.indexOf(dimension);
+      const own = rows.filter((row) => row.dimension === place && row.list === i);
+      return {
+        dimension,
+        numbers: own.map(({ number }) => number),
+        values: own.map(({ value }) => value),
+      };
+    })
+  );
+}

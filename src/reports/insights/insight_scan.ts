@@ -1,0 +1,211 @@
+import type { Sql } from "../../db/sql.ts";
+import { walkActors } from "../../timelines/actor_walk.ts";
+import type { Histories } from "../../timelines/histories.ts";
+import { INSIGHT_CELLS_MAX } from "../../limits.ts";
+import { type EventMatch, type Filter, isSessionField } from "../../query/filters.ts";
+import type { Span } from "../../query/selection.ts";
+import { MatchTests, matchTests } from "../../scans/match_tests.ts";
+import type { Read } from "../../scans/read.ts";
+import { sessionsEndByMs, sessionsStartMs } from "../../scans/session_end.ts";
+import { type SessionTest, sessionTest } from "../../scans/session_tests.ts";
+import type { Calendar } from "./insight_calendar.ts";
+import {
+  type Asked,
+  type Candidate,
+  DIMENSIONS,
+  type Places,
+  placesOf,
+  Tally,
+} from "./insight_candidates.ts";
+import {
+  chooseValues,
+  type ChosenValues,
+  linesOfAll,
+  linesOfChosen,
+  type NumberedEvents,
+  type ValueLines,
+  type ValuesOf,
+} from "./insight_lines.ts";
+import { InsightWalk, LineTally } from "./insight_walk.ts";
+import { numberValues } from "../session_values.ts";
+
+type Source = Pick<Read, "sql" | "scope" | "histories">;
+
+const EVERYTHING: EventMatch = { name: null, filters: [] };
+
+/** What is walked over, and what is looked for there. */
+interface Walked {
+  readonly sql: Sql;
+  readonly histories: Histories;
+  readonly calendar: Calendar;
+  readonly reach: Span;
+  readonly events: MatchTests;
+  readonly sessions: SessionTest;
+  readonly ofMatches: readonly SessionTest[];
+}
+
+function withoutSessions<T extends { readonly filters: readonly Filter[] }>(asked: T): T {
+  return { ...asked, filters: asked.filters.filter(({ field }) => !isSessionField(field)) };
+}
+
+async function walkedOf(
+  source: Source,
+  calendar: Calendar,
+  asked: readonly Asked[],
+): Promise<Walked> {
+  const { sql, scope, histories } = source;
+  const { projectId } = scope;
+  const { segments } = calendar;
+  const reach: Span = {
+    fromMs: await sessionsStartMs(source, projectId, segments[0]!.fromMs),
+    toMs: await sessionsEndByMs(source, projectId, segments.at(-1)!.toMs),
+  };
+  const matches = asked.map(({ match }) => match ?? EVERYTHING);
+  const ofEvents = withoutSessions(scope);
+  const matchesOfEvents = matches.map(withoutSessions);
+  const marking = [ofEvents, ...matchesOfEvents].flatMap((one) => one.filters);
+  const loaded = await histories(reach, marking);
+  const ofMatches: SessionTest[] = [];
+  for (const { filters } of matches) ofMatches.push(await sessionTest(sql, scope, filters));
+  return {
+    sql,
+    histories: loaded,
+    calendar,
+    reach,
+    events: await matchTests(sql, ofEvents, matchesOfEvents, loaded.bits),
+    sessions: await sessionTest(sql, scope, scope.filters),
+    ofMatches,
+  };
+}
+
+/** Counts by lines, those of each match, in one walk. */
+async function count(
+  { sql, histories, calendar, reach, ...tests }: Walked,
+  places: Places,
+  lines: readonly ValueLines[],
+): Promise<LineTally[]> {
+  const tallies = lines.map((some) => new LineTally(some, places.groups.length));
+  const walk = new InsightWalk({ ...tests, tallies }, calendar, places, reach);
+  await walkActors(sql, histories, (actor, way) => walk.visit(actor, way));
+  return tallies;
+}
+
+/** Numbers that it takes to count all of these lines. */
+function cellsOf(lines: readonly ValueLines[], { groups }: Places): number {
+  return lines.reduce((cells, some) => cells + LineTally.cellsOf(some, groups.length), 0);
+}
+
+/** One place for both periods together: where nothing but the most frequent values is asked for. */
+function placesOfPeriods({ segments }: Calendar): Places {
+  return {
+    groups: [{ period: "current", slot: null }],
+    groupOf: segments.map(({ period }) => period === null ? 0 : 1),
+    periodOf: segments.map(() => 0),
+    dayOf: segments.map(() => 0),
+  };
+}
+
+/** The events of all values in both periods. */
+function eventsOf(
+  tally: LineTally,
+  lines: ValueLines,
+  values: ValuesOf,
+  { groups }: Places,
+): NumberedEvents[] {
+  const inPeriods = groups.flatMap(({ period }, i) => period === null ? [] : i + 1);
+  return [...lines.bases].map(([dimension, base]): NumberedEvents => ({
+    dimension,
+    events: values.get(dimension)!.idOf.map((_, number) =>
+      tally.eventsAt(base + number, inPeriods)
+    ),
+  }));
+}
+
+/** What the lines of a match come to: everything, then the chosen values. */
+function candidatesOf(
+  tally: LineTally,
+  chosen: readonly ChosenValues[],
+  lineOf: (of: ChosenValues, place: number) => number,
+  calendar: Calendar,
+  { groups }: Places,
+): Candidate[] {
+  const toldAt = (candidate: Tally, line: number): Candidate => {
+    for (const [i, group] of groups.entries()) {
+      const { inDay, inPeriod, ...counts } = tally.at(line, i + 1);
+      candidate.add(group, { ...counts, visitors: inDay }, { ...counts, visitors: inPeriod });
+    }
+    return candidate;
+  };
+  const values = chosen.flatMap((of) =>
+    of.values.map((value, place) =>
+      toldAt(new Tally(calendar, of.dimension, value), lineOf(of, place))
+    )
+  );
+  return [toldAt(new Tally(calendar, null, null), 0), ...values];
+}
+
+/** The values of each match with most events: of as many matches at once as all values may be counted of. */
+async function chooseFirst(
+  walked: Walked,
+  values: ValuesOf,
+  lines: readonly ValueLines[],
+  cellsMax: number,
+): Promise<ChosenValues[][]> {
+  const { sql, histories, events, ofMatches, calendar } = walked;
+  const places = placesOfPeriods(calendar);
+  const lists: NumberedEvents[][] = [];
+  for (let from = 0; from < lines.length;) {
+    let to = from + 1;
+    while (to < lines.length && cellsOf(lines.slice(from, to + 1), places) <= cellsMax) to++;
+    const some: Walked = {
+      ...walked,
+      events: new MatchTests(events.scope, events.tests.slice(from, to), events.counted),
+      ofMatches: ofMatches.slice(from, to),
+    };
+    for (const [i, tally] of (await count(some, places, lines.slice(from, to))).entries()) {
+      lists.push(eventsOf(tally, lines[from + i]!, values, places));
+    }
+    from = to;
+  }
+  return await chooseValues(sql, histories.projectId, values, lists);
+}
+
+/**
+ * Of each that is asked for: what everything together comes to, first, then each of the values with
+ * most events of each of the dimensions, all by the definitions of the key figures under a filter on
+ * the value: visitors, page views and events of selected events (those of the match only, where one
+ * is given), sessions that hold one of them, and how many of these bounce. Counted in one walk, or in
+ * two where values are so many that the most frequent ones have to be known first.
+ * @param cellsMax numbers that may be counted at once
+ */
+export async function readCandidates(
+  source: Source,
+  calendar: Calendar,
+  asked: readonly Asked[],
+  cellsMax = INSIGHT_CELLS_MAX,
+): Promise<Candidate[][]> {
+  const { sql, scope: { projectId } } = source;
+  const walked = await walkedOf(source, calendar, asked);
+  const places = placesOf(calendar);
+  const dimensions = DIMENSIONS.filter((one) => asked.some((of) => of.dimensions.includes(one)));
+  const values = await numberValues(sql, projectId, dimensions, walked.events.scope.termMax);
+  const all = asked.map((of) => linesOfAll(values, of.dimensions));
+  if (cellsOf(all, places) <= cellsMax) {
+    const tallies = await count(walked, places, all);
+    const lists = tallies.map((tally, i) => eventsOf(tally, all[i]!, values, places));
+    const chosen = await chooseValues(sql, projectId, values, lists);
+    return tallies.map((tally, i) => {
+      const lineOf = ({ dimension, numbers }: ChosenValues, place: number) =>
+        all[i]!.bases.get(dimension)! + numbers[place]!;
+      return candidatesOf(tally, chosen[i]!, lineOf, calendar, places);
+    });
+  }
+  const chosen = await chooseFirst(walked, values, all, cellsMax);
+  const lines = chosen.map((some) => linesOfChosen(values, some));
+  const tallies = await count(walked, places, lines);
+  return tallies.map((tally, i) => {
+    const lineOf = ({ dimension }: ChosenValues, place: number) =>
+      lines[i]!.bases.get(dimension)! + place;
+    return candidatesOf(tally, chosen[i]!, lineOf, calendar, places);
+  });
+}

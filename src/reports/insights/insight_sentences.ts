@@ -1,0 +1,108 @@
+import { INSIGHT_SHOWN_LENGTH_MAX } from "../../limits.ts";
+import type { Range } from "../../query/range.ts";
+import type { Dimension } from "./insight_candidates.ts";
+import type { Finding, Metric } from "./insight_findings.ts";
+
+const METRIC_NAMES: Readonly<Record<Exclude<Metric, "conversions">, string>> = {
+  visitors: "Visitors",
+  sessions: "Visits",
+  pageviews: "Page views",
+  events: "Events",
+  bounceRate: "Bounce rate",
+};
+const DIMENSION_NAMES: Readonly<Record<Dimension, string>> = {
+  channel: "channel",
+  source: "source",
+  campaign: "campaign",
+  entryPath: "entry page",
+  country: "country",
+  device: "device",
+  browser: "browser",
+};
+
+/** What people sent, as text in quotes: on one line, short, and without characters that turn the line round. */
+function quoted(text: string): string {
+  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").replace(/[“”]/g, "'");
+  const characters = [...plain];
+  const isLong = characters.length > INSIGHT_SHOWN_LENGTH_MAX;
+  return `“${isLong ? `${characters.slice(0, INSIGHT_SHOWN_LENGTH_MAX - 1).join("")}…` : plain}”`;
+}
+
+const number = (value: number): string => value.toLocaleString("en-US");
+const percent = (fraction: number): string => `${number(Math.round(100 * fraction))} %`;
+
+function figure(metric: Metric, value: number): string {
+  return metric === "bounceRate" ? `${(100 * value).toFixed(1)} %` : number(value);
+}
+
+function metricName({ metric, goal }: Finding): string {
+  return metric === "conversions"
+    ? `Conversions of ${quoted(goal?.title ?? "")}`
+    : METRIC_NAMES[metric];
+}
+
+/** `channel “Email”`, or `no campaign`. */
+function valueName({ dimension, value }: Finding): string {
+  const name = DIMENSION_NAMES[dimension!];
+  return value === null ? `no ${name}` : `${name} ${quoted(value)}`;
+}
+
+/** The period before the range, as people call it. */
+export function previousName(
+  { fromDate, toDate, to }: Pick<Range, "fromDate" | "toDate" | "to">,
+  asOfMs: number,
+): string {
+  if (fromDate === null || toDate === null) return "the equally long time before";
+  const days = fromDate.until(toDate).days + 1;
+  const whole = days === 1 ? "the day before" : `the previous ${days} days`;
+  return to.getTime() > asOfMs ? `the same part of ${whole}` : whole;
+}
+
+function moved(finding: Finding, before: string): string {
+  const { metric, current, previous, change } = finding;
+  const verb = current > previous ? "rose" : "fell";
+  const from = figure(metric, previous);
+  const to = figure(metric, current);
+  return metric === "bounceRate" || change === null
+    ? `${verb} from ${from} to ${to} against ${before}`
+    : `${verb} ${percent(Math.abs(change))} to ${to} (from ${from}) against ${before}`;
+}
+
+/** How much of the total's change a value has, where that is a part of it. */
+function partOfChange({ contribution }: Finding): string {
+  if (contribution === null || contribution <= 0 || contribution > 1) return "";
+  return `, ${percent(contribution)} of the change in total`;
+}
+
+/** Who explains the change of a total, where anybody does. */
+function explanation(explaining: Finding | undefined): string {
+  if (explaining === undefined) return "";
+  const { contribution } = explaining;
+  const part = contribution === null || contribution > 1 ? "more than all" : percent(contribution);
+  return `; ${valueName(explaining)} explains ${part} of it`;
+}
+
+/**
+ * A finding as an English sentence. `before` is what the previous period is called, `explaining` the
+ * finding that explains most of it.
+ */
+export function sentenceOf(finding: Finding, before: string, explaining?: Finding): string {
+  const metric = metricName(finding);
+  const { kind, current, previous } = finding;
+  switch (kind) {
+    case "total_change":
+      return `${metric} ${moved(finding, before)}${explanation(explaining)}.`;
+    case "new_value":
+      return `${metric} with ${valueName(finding)} are new: ${
+        number(current)
+      }, against none in ${before} and on the same weekdays earlier${partOfChange(finding)}.`;
+    case "vanished_value":
+      return `${metric} with ${valueName(finding)} are gone: none, against ${
+        number(previous)
+      } in ${before}${partOfChange(finding)}.`;
+    default:
+      return `${metric} with ${valueName(finding)} ${moved(finding, before)}${
+        partOfChange(finding)
+      }.`;
+  }
+}

@@ -1,0 +1,190 @@
+import { z } from "zod";
+import {
+  FILTERS_MAX,
+  INSIGHT_CHANGE_MIN,
+  INSIGHT_COUNT_CHANGE_MIN,
+  INSIGHT_FALSE_DISCOVERIES,
+  INSIGHT_GOALS_MAX,
+  INSIGHT_RATE_CHANGE_MIN,
+  INSIGHT_VALUES_MAX,
+  INSIGHT_WEEKS,
+  INSIGHT_WEEKS_MIN,
+} from "../../limits.ts";
+import type { Filter } from "../../query/filters.ts";
+import type { Read } from "../../scans/read.ts";
+import { type Goal, listGoals } from "../goal_definitions.ts";
+import { type Calendar, calendarOf } from "./insight_calendar.ts";
+import { type Asked, DIMENSIONS } from "./insight_candidates.ts";
+import { findChanges, type Finding, type Measured, METRICS } from "./insight_findings.ts";
+import { readCandidates } from "./insight_scan.ts";
+import { previousName, sentenceOf } from "./insight_sentences.ts";
+import type { Answer, Report } from "../report.ts";
+
+const metricFigure = (description: string) => z.number().meta({ description });
+
+const Insight = z.object({
+  kind: z.enum(["total_change", "value_change", "new_value", "vanished_value"]).meta({
+    description: "new_value: nothing in either period before; vanished_value: nothing in the range",
+  }),
+  metric: z.enum(METRICS),
+  goal: z.string().optional().meta({ description: "Slug, with the metric conversions" }),
+  dimension: z.enum(DIMENSIONS).optional().meta({ description: "Absent: the total" }),
+  value: z.string().nullable().optional().meta({
+    description: "With `dimension`; null where it is missing",
+  }),
+  current: metricFigure("In the range; of bounceRate the fraction"),
+  previous: metricFigure("In the previous period"),
+  change: z.number().nullable().meta({ description: "(current − previous) / previous" }),
+  weekdays: z.object({
+    current: metricFigure("The range's days, each counted by itself, together"),
+    expected: metricFigure("The mean of the same weekdays of the weeks before, for the same days"),
+    change: z.number().nullable(),
+  }),
+  contribution: z.number().nullable().meta({
+    description:
+      "Share of the total's change: (current − previous) of the value / that of the total; of bounceRate its bounces / all sessions. Null where the total did not change",
+  }),
+  pValue: metricFigure("Two-sided; the larger one of both comparisons"),
+  adjustedPValue: metricFigure("By Benjamini and Hochberg over all `tested`"),
+  score: metricFigure(
+    "The change as a fraction of the total; values that explain the total's change lie above it",
+  ),
+  text: z.string().meta({
+    description: "The finding as an English sentence. Text from events stands in quotes",
+    example: "Visitors rose 38 % to 1,204 (from 872) against the previous 7 days.",
+  }),
+  drilldown: z.string().meta({
+    description:
+      "Path and query of the read of key figures whose `totals` and `previous.totals` hold the numbers, those of conversions as visitors",
+  }),
+}).meta({ id: "Insight" });
+
+/** `GET /v1/insights`: what changed, and who made it change. */
+export const INSIGHTS: Report = {
+  path: "/v1/insights",
+  summary: "What changed beyond chance, and which channel, page, place or device explains it",
+  parameters: {},
+  semantics:
+    `Each metric, in total and for the ${INSIGHT_VALUES_MAX} values with most events of each dimension, is compared with the previous period and, day by day, with the mean of the same weekdays in the ${INSIGHT_WEEKS} weeks before the range. ` +
+    `Told is what moved the same way in both by ${
+      100 * INSIGHT_CHANGE_MIN
+    } % and ${INSIGHT_COUNT_CHANGE_MIN} (bounceRate: ${
+      100 * INSIGHT_RATE_CHANGE_MIN
+    } points), the larger p-value (t-test, variance as in those weeks) passing Benjamini-Hochberg at ${
+      100 * INSIGHT_FALSE_DISCOVERIES
+    } %. Conversions are distinct actors. contribution = share of the total's change.`,
+  reply: {
+    findings: z.array(Insight).meta({ description: "By score, at most `limit`" }),
+    tested: z.int().meta({ description: "Comparisons made, which p-values are adjusted for" }),
+    weeks: z.int().meta({
+      description:
+        `Weeks before the range that were looked at. Nothing is tested with less than ${INSIGHT_WEEKS_MIN}, or where the project's first event lies in the previous period`,
+    }),
+    previous: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).nullable().meta({
+      description: "The period compared with; null where nothing was tested",
+    }),
+  },
+  ask: (query) => ({ answer: (read) => answer(read, Boolean(query.get("interval"))) }),
+};
+
+/** When the project's first event ever happened; null where there is none. */
+async function readFirstEventMs({ sql, scope }: Read): Promise<number | null> {
+  const [row] = await sql.query<{ first_ms: number | null }>(
+    "SELECT min(first_ms) AS first_ms FROM actors WHERE project_id = $1::int",
+    [scope.projectId],
+  );
+  return row!.first_ms;
+}
+
+/** The match of a goal as filters of a read. */
+function filtersOfGoal({ match: { name, filters } }: Goal): Filter[] {
+  return [{ field: "name", op: "is", values: [name] }, ...filters];
+}
+
+/** Goals and dimensions are looked at where a read with their filters can be asked for. */
+async function readMeasured(read: Read, calendar: Calendar): Promise<Measured[]> {
+  const left = FILTERS_MAX - read.scope.filters.length;
+  const dimensionsWithin = (filters: number) => filters > 0 ? DIMENSIONS : [];
+  const goals = (await listGoals(read.sql, read.scope.projectId)).slice(0, INSIGHT_GOALS_MAX)
+    .filter((goal) => filtersOfGoal(goal).length <= left);
+  const [candidates, ...ofGoals] = await readCandidates(read, calendar, [
+    { match: null, dimensions: dimensionsWithin(left) },
+    ...goals.map((goal): Asked => ({
+      match: goal.match,
+      dimensions: dimensionsWithin(left - filtersOfGoal(goal).length),
+    })),
+  ]);
+  return [
+    ...METRICS.filter((metric) => metric !== "conversions")
+      .map((metric): Measured => ({ metric, goal: null, candidates: candidates! })),
+    ...goals.map((goal, i): Measured => ({
+      metric: "conversions",
+      goal,
+      candidates: ofGoals[i]!,
+    })),
+  ];
+}
+
+/** The read of key figures that shows the numbers of a finding. */
+function drilldownOf(
+  { project, range, scope, interval }: Read,
+  hasInterval: boolean,
+  { goal, dimension, value }: Finding,
+): string {
+  const filters: Filter[] = [
+    ...scope.filters,
+    ...goal === null ? [] : filtersOfGoal(goal),
+    ...dimension === null ? [] : [
+      value === null
+        ? { field: dimension, op: "not_exists", values: [] } as const
+        : { field: dimension, op: "is", values: [value] } as const,
+    ],
+  ];
+  const parameters = new URLSearchParams({
+    project: project.id,
+    from: range.fromDate?.toString() ?? range.from.toISOString(),
+    to: range.toDate?.toString() ?? range.to.toISOString(),
+    timezone: range.timezone,
+    ...hasInterval ? { interval } : {},
+    compare: "previous",
+    bots: scope.bots,
+  });
+  if (filters.length > 0) parameters.set("filters", JSON.stringify(filters));
+  return `/v1/kpis?${parameters}`;
+}
+
+/** Which of the findings explains most of the change of each metric's total. */
+function explainers(findings: readonly Finding[]): (total: Finding) => Finding | undefined {
+  const explaining = findings.filter(({ explains }) => explains);
+  return ({ metric, goal }) =>
+    explaining.find((finding) => finding.metric === metric && finding.goal === goal);
+}
+
+const NOTHING: Answer["result"] = { findings: [], tested: 0, weeks: 0, previous: null };
+
+async function answer(read: Read, hasInterval: boolean): Promise<Answer> {
+  const query = { compare: "previous" };
+  const firstEventMs = await readFirstEventMs(read);
+  const calendar = firstEventMs === null ? null : calendarOf(read.range, read.asOfMs, firstEventMs);
+  if (calendar === null || calendar.weeks < INSIGHT_WEEKS_MIN) return { query, result: NOTHING };
+  const measured = await readMeasured(read, calendar);
+  const { findings, tested } = findChanges(measured, calendar);
+  const explainerOf = explainers(findings);
+  const before = previousName(read.range, read.asOfMs);
+  const shown = findings.slice(0, read.limit).map((finding) => {
+    const { kind, metric, goal, dimension, value, explains: _, ...figures } = finding;
+    const explaining = kind === "total_change" ? explainerOf(finding) : undefined;
+    return {
+      kind,
+      metric,
+      ...goal === null ? {} : { goal: goal.slug },
+      ...dimension === null ? {} : { dimension, value },
+      ...figures,
+      text: sentenceOf(finding, before, explaining),
+      drilldown: drilldownOf(read, hasInterval, finding),
+    };
+  });
+  const { from, to } = calendar.previous;
+  const previous = { from: from.toISOString(), to: to.toISOString() };
+  return { query, result: { findings: shown, tested, weeks: calendar.weeks, previous } };
+}

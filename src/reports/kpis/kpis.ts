@@ -1,0 +1,208 @@
+import { z } from "zod";
+import { bucketsOf, shownBucket } from "../../query/buckets.ts";
+import type { Range } from "../../query/range.ts";
+import type { Span } from "../../query/selection.ts";
+import type { Read, SharedRead } from "../../scans/read.ts";
+import { scanKpis } from "./kpi_scan.ts";
+import { type Answer, rate, RateShown, type Report } from "../report.ts";
+import { readRolledSessions, type SessionsAndMedian } from "../rolled_sessions.ts";
+import { type RolledSpan, rolledSpan } from "../rolled_span.ts";
+import { readRolledVisits, startDays, type Visits } from "../rolled_up.ts";
+
+const count = (description: string) => z.int().meta({ description });
+
+const SessionDuration = z.object({
+  meanSeconds: z.number().nullable().meta({ description: "Sessions of no length included" }),
+  medianSeconds: z.number().nullable(),
+}).meta({ description: "From the first to the last event of a session; null of no sessions" });
+
+const Kpis = z.object({
+  visitors: count("Distinct actors of the selected events"),
+  newVisitors: count("Those whose first event ever lies here"),
+  sessions: count("Sessions that start here"),
+  pageviews: count("Events named page_view"),
+  events: count("Events of all names"),
+  bounceRate: RateShown,
+  sessionDuration: SessionDuration,
+  pageviewsPerSession: z.number().nullable(),
+}).meta({ id: "Kpis" });
+
+type Kpis = z.output<typeof Kpis>;
+
+const Change = z.number().nullable();
+
+const KpiChange = z.object({
+  visitors: Change,
+  newVisitors: Change,
+  sessions: Change,
+  pageviews: Change,
+  events: Change,
+  bounceRate: Change,
+  sessionDuration: z.object({ meanSeconds: Change, medianSeconds: Change }),
+  pageviewsPerSession: Change,
+}).meta({
+  id: "KpiChange",
+  description: "(current − previous) / previous of each total; null on a base of zero or nothing",
+});
+
+const KpiBucket = Kpis.extend({
+  start: z.iso.datetime(),
+  label: z.string(),
+  complete: z.boolean(),
+}).meta({ id: "KpiBucket" });
+
+/** `GET /v1/kpis`: the key figures of a range, of each of its buckets, and how they changed. */
+export const KPIS: Report = {
+  path: "/v1/kpis",
+  summary: "Visitors, sessions, page views, bounce rate and durations, over time and compared",
+  parameters: {},
+  semantics:
+    "Visitors are distinct actors with a selected event in the range; new ones had their first event ever in it. " +
+    "Names that begin with $ are technical: they tell who is who, open and extend no session, make nobody a visitor or new, and are counted only where a question names them. " +
+    "Sessions count where they start, whole, if they hold a selected event. A bounce is a session with at most one page view and no custom event; bounceRate = bounces / sessions. " +
+    "Duration = last - first event of a session; means include zeros, medians interpolate. pageviewsPerSession = page views in range / sessions starting in range. " +
+    "Each bucket is counted by itself; it is complete if its whole period lies in the range and is over. change = (current - previous) / previous. " +
+    "An unfinished range is compared with the equally long part of previous or year; dates that compare names are taken as named.",
+  reply: {
+    totals: Kpis,
+    series: z.array(KpiBucket),
+    previous: z.object({
+      from: z.iso.datetime(),
+      to: z.iso.datetime(),
+      totals: Kpis,
+      series: z.array(KpiBucket),
+    }).optional().meta({ description: "Only with `compare`: the range compared with" }),
+    change: KpiChange.optional(),
+  },
+  ask: () => ({ refuse: refuseManyBuckets, answer }),
+};
+
+/** Both ranges have a series. Throws `range_too_large`. */
+function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
+  bucketsOf(range, interval);
+  if (comparison !== null) bucketsOf(comparison, interval);
+}
+
+/** Where to read, and what is selected there. */
+export interface Source extends Pick<Read, "sql" | "scope" | "histories"> {
+  /** The buckets together, where the rollups hold the answer. */
+  readonly rolled?: RolledSpan | null;
+}
+
+/** Of a bucket that is not empty, counted from 1; the whole has the bucket null. */
+type OfBucket<T> = T & { readonly bucket: number | null };
+
+const NO_VISITS: Visits = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
+const NO_SESSIONS: SessionsAndMedian = { sessions: 0, bounces: 0, durationMs: 0, medianMs: null };
+
+/** Finds what a bucket comes to; empty ones may have nothing. */
+function finderOf<T>(rows: readonly OfBucket<T>[], nothing: T): (bucket: number | null) => T {
+  const found = new Map<number | null, T>(rows.map((row) => [row.bucket, row]));
+  return (bucket) => found.get(bucket) ?? nothing;
+}
+
+/** What is counted: from the rollups where the buckets are whole days that they hold, else by a scan. */
+async function readCounts(source: Source, buckets: readonly Span[]) {
+  const { sql, rolled } = source;
+  const starts = rolled ? startDays(buckets, rolled.timezone) : null;
+  if (!rolled || starts === null) {
+    const counted = await scanKpis(source, buckets);
+    return { visits: counted, sessions: counted };
+  }
+  return {
+    visits: await readRolledVisits(source, rolled, starts),
+    sessions: await readRolledSessions(sql, rolled, buckets, starts),
+  };
+}
+
+const seconds = (ms: number | null): number | null => ms === null ? null : ms / 1000;
+
+function kpisOf(
+  visits: Visits,
+  { sessions, bounces, durationMs, medianMs }: SessionsAndMedian,
+): Kpis {
+  const { visitors, newVisitors, pageviews, events } = visits;
+  return {
+    visitors,
+    newVisitors,
+    sessions,
+    pageviews,
+    events,
+    bounceRate: rate(bounces, sessions),
+    sessionDuration: {
+      meanSeconds: seconds(rate(durationMs, sessions).value),
+      medianSeconds: seconds(medianMs),
+    },
+    pageviewsPerSession: rate(pageviews, sessions).value,
+  };
+}
+
+/** The figures of all buckets together, and those of each: not their sum, where actors come back. */
+export interface TotalsAndSeries {
+  readonly totals: Kpis;
+  readonly series: readonly Kpis[];
+}
+
+/**
+ * The key figures of buckets that follow each other without gaps, by the filters and the choice of
+ * bots in `source.scope`.
+ */
+export async function readKpis(
+  source: Source,
+  buckets: readonly Span[],
+): Promise<TotalsAndSeries> {
+  const { visits, sessions } = await readCounts(source, buckets);
+  const visitsOf = finderOf(visits, NO_VISITS);
+  const sessionsOf = finderOf(sessions, NO_SESSIONS);
+  const of = (bucket: number | null) => kpisOf(visitsOf(bucket), sessionsOf(bucket));
+  return { totals: of(null), series: buckets.map((_, i) => of(i + 1)) };
+}
+
+/** (current − previous) / previous; null where previous is 0 and where either is missing. */
+export function changeOf(current: number | null, previous: number | null): number | null {
+  return current === null || previous === null ? null : rate(current - previous, previous).value;
+}
+
+function changesOf(current: Kpis, previous: Kpis): z.output<typeof KpiChange> {
+  const change = (figure: (kpis: Kpis) => number | null) =>
+    changeOf(figure(current), figure(previous));
+  return {
+    visitors: change((kpis) => kpis.visitors),
+    newVisitors: change((kpis) => kpis.newVisitors),
+    sessions: change((kpis) => kpis.sessions),
+    pageviews: change((kpis) => kpis.pageviews),
+    events: change((kpis) => kpis.events),
+    bounceRate: change((kpis) => kpis.bounceRate.value),
+    sessionDuration: {
+      meanSeconds: change((kpis) => kpis.sessionDuration.meanSeconds),
+      medianSeconds: change((kpis) => kpis.sessionDuration.medianSeconds),
+    },
+    pageviewsPerSession: change((kpis) => kpis.pageviewsPerSession),
+  };
+}
+
+async function kpisOfRange(read: Read, range: Range) {
+  const buckets = bucketsOf(range, read.interval);
+  const rolled = rolledSpan(read.scope, read.project, range);
+  const { totals, series } = await readKpis({ ...read, rolled }, buckets);
+  const shown = buckets.map((bucket, i) => ({
+    ...shownBucket(bucket, range, read.asOfMs),
+    ...series[i]!,
+  }));
+  return { totals, series: shown };
+}
+
+async function answer(read: Read): Promise<Answer> {
+  const { comparison } = read;
+  const current = await kpisOfRange(read, read.range);
+  if (comparison === null) return { result: current };
+  const before = await kpisOfRange(read, comparison);
+  const previous = {
+    from: comparison.from.toISOString(),
+    to: comparison.to.toISOString(),
+    ...before,
+  };
+  return {
+    result: { ...current, previous, change: changesOf(current.totals, before.totals) },
+  };
+}

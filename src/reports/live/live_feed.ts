@@ -1,0 +1,391 @@
+import type { Log } from "../../http/log.ts";
+import {
+  LIVE_HEARTBEAT_MS,
+  LIVE_INTERVAL_MS,
+  LIVE_LISTENERS_MAX,
+  LIVE_LISTENERS_PER_PROJECT_MAX,
+  LIVE_LISTENERS_PER_TOKEN_MAX,
+  LIVE_LOOKS_AT_ONCE,
+  LIVE_RETRY_MS,
+  RETRY_AFTER_S,
+} from "../../limits.ts";
+import { Problem } from "../../problem.ts";
+import type { Asked } from "../report_endpoint.ts";
+
+export interface LiveFeedOptions {
+  /** Answers one read: `GET /v1/live` as JSON, with an ETag that tells one result from another. */
+  readonly read: (asked: Asked) => Promise<Response>;
+  readonly log: Pick<Log, "warn">;
+  readonly now: () => number;
+  readonly intervalMs?: number;
+  readonly heartbeatMs?: number;
+  readonly listenersMax?: number;
+  readonly listenersPerProjectMax?: number;
+  readonly listenersPerTokenMax?: number;
+}
+
+/** A result, and the message that tells it. */
+interface Update {
+  readonly etag: string;
+  readonly message: Uint8Array<ArrayBuffer>;
+}
+
+const HEADERS = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-store, no-transform",
+  "Vary": "Authorization, Accept",
+  // Proxies that gather replies before they pass them on must not gather this one.
+  "X-Accel-Buffering": "no",
+};
+const encoder = new TextEncoder();
+const HEARTBEAT = encoder.encode(":\n\n");
+
+/** JSON text has no line breaks, so one `data` line holds it. */
+function updateOf(etag: string, json: string): Update {
+  const id = etag.replace(/^W\//, "").replaceAll('"', "");
+  const text = `id: ${id}\nevent: live\nretry: ${LIVE_RETRY_MS}\ndata: ${json}\n\n`;
+  return { etag, message: encoder.encode(text) };
+}
+
+/** One open stream. Who reads slowly skips updates: only the latest waits. */
+class Listener {
+  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+  readonly #expiresAtMs: number;
+  readonly #now: () => number;
+  readonly #leave: (listener: Listener) => void;
+  #controller!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
+  #waiting: Update | null = null;
+  #sentEtag: string | null = null;
+  #wroteAtMs = 0;
+
+  constructor(
+    first: Update,
+    expiresAtMs: number,
+    now: () => number,
+    leave: (listener: Listener) => void,
+  ) {
+    this.#expiresAtMs = expiresAtMs;
+    this.#now = now;
+    this.#leave = leave;
+    this.stream = new ReadableStream({
+      start: (controller) => {
+        this.#controller = controller;
+        this.offer(first);
+      },
+      pull: () => {
+        if (this.#waiting !== null) this.offer(this.#waiting);
+      },
+      cancel: () => this.#leave(this),
+    });
+  }
+
+  isExpired(): boolean {
+    return this.#now() >= this.#expiresAtMs;
+  }
+
+  /** Sends the update, unless it is what was sent last. */
+  offer(update: Update): void {
+    const isNews = update.etag !== this.#sentEtag;
+    const isSent = isNews && this.#write(update.message);
+    if (isSent) this.#sentEtag = update.etag;
+    this.#waiting = isNews && !isSent ? update : null;
+  }
+
+  /** Breaks a silence of `heartbeatMs`. */
+  beat(heartbeatMs: number): void {
+    // A clock that was turned back by as much is as good a reason.
+    if (Math.abs(this.#now() - this.#wroteAtMs) >= heartbeatMs) this.#write(HEARTBEAT);
+  }
+
+  end(): void {
+    this.#controller.close();
+    this.#leave(this);
+  }
+
+  /** False where what was written before has not been taken yet. */
+  #write(message: Uint8Array<ArrayBuffer>): boolean {
+    if ((this.#controller.desiredSize ?? 0) <= 0) return false;
+    this.#controller.enqueue(message);
+    this.#wroteAtMs = this.#now();
+    return true;
+  }
+}
+
+/** Lets so many work at once; the others wait in the order in which they came. */
+class Turns {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(atOnce: number) {
+    this.#free = atOnce;
+  }
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+}
+
+/** Everybody who asked the same of one project: one look serves them all. */
+class Channel {
+  readonly listeners = new Set<Listener>();
+  /** Streams that are open or about to be. */
+  seats = 0;
+  readonly #asked: Asked;
+  readonly #options: Required<LiveFeedOptions>;
+  readonly #turns: Turns;
+  #latest: Update | null = null;
+  #reading: Promise<Update> | null = null;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #hasFailed = false;
+  /** A look again, or the wait for its turn. */
+  #looking: Promise<void> | null = null;
+
+  constructor(asked: Asked, options: Required<LiveFeedOptions>, turns: Turns) {
+    // Without the headers of whoever came first: an If-None-Match of theirs is not for the others.
+    this.#asked = { ...asked, request: new Request(asked.request.url) };
+    this.#options = options;
+    this.#turns = turns;
+  }
+
+  /** What was found last; where nothing was, a look now. Throws what that throws. */
+  async latest(): Promise<Update> {
+    return this.#latest ?? await this.#read();
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#turn(), this.#options.intervalMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Resolves when no look is under way. */
+  async idle(): Promise<void> {
+    await Promise.all([this.#reading?.catch(() => {}), this.#looking]);
+  }
+
+  /** Expiry and heartbeats are not held up by a look that takes long. */
+  #turn(): void {
+    this.#each((listener) => listener.beat(this.#options.heartbeatMs));
+    if (this.listeners.size > 0) {
+      this.#looking ??= this.#turns.take(() => this.#look()).finally(() => this.#looking = null);
+    }
+  }
+
+  #each(act: (listener: Listener) => void): void {
+    for (const listener of this.listeners) {
+      if (listener.isExpired()) listener.end();
+      else act(listener);
+    }
+  }
+
+  async #look(): Promise<void> {
+    // They may have left while it waited.
+    if (this.listeners.size === 0) return;
+    try {
+      const update = await this.#read();
+      this.#hasFailed = false;
+      this.#each((listener) => listener.offer(update));
+    } catch (error) {
+      // The next turn tries again; of an outage, the log hears once.
+      if (!this.#hasFailed) {
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#options.log.warn("live read failed", { reason });
+      }
+      this.#hasFailed = true;
+    }
+  }
+
+  #read(): Promise<Update> {
+    this.#reading ??= this.#readNow().finally(() => this.#reading = null);
+    return this.#reading;
+  }
+
+  async #readNow(): Promise<Update> {
+    const response = await this.#options.read(this.#asked);
+    const etag = response.headers.get("etag") ?? "";
+    this.#latest = updateOf(etag, await response.text());
+    return this.#latest;
+  }
+}
+
+/** Seats taken, by who took them: as many entries as there are open streams at most. */
+class Seats<Who> {
+  readonly #taken = new Map<Who, number>();
+
+  of(who: Who): number {
+    return this.#taken.get(who) ?? 0;
+  }
+
+  take(who: Who): void {
+    this.#taken.set(who, this.of(who) + 1);
+  }
+
+  give(who: Who): void {
+    const left = this.of(who) - 1;
+    if (left > 0) this.#taken.set(who, left);
+    else this.#taken.delete(who);
+  }
+}
+
+function tooMany(whose: string, most: number): Problem {
+  return new Problem(
+    "too_many_streams",
+    `${whose} has ${most} live streams open, and may have no more. Close some and try again.`,
+    { headers: { "Retry-After": String(RETRY_AFTER_S) } },
+  );
+}
+
+function stopping(): Problem {
+  return new Problem("shutting_down", "The server is stopping. Send the request again.", {
+    headers: { "Retry-After": String(RETRY_AFTER_S) },
+  });
+}
+
+/** Those who ask the same share a channel: the parameters as given, in whatever order. */
+function channelKey({ project, url }: Asked): string {
+  const query = new URLSearchParams(url.searchParams);
+  query.delete("project");
+  query.sort();
+  return `${project.projectId}?${query}`;
+}
+
+/**
+ * Server-sent events of `GET /v1/live`: an event `live` with the reply's JSON at the start and
+ * whenever the result changes, a comment in between so that nobody takes silence for death. While
+ * nobody listens, nothing runs.
+ */
+export class LiveFeed {
+  readonly #options: Required<LiveFeedOptions>;
+  readonly #channels = new Map<string, Channel>();
+  readonly #leaving = new Set<Promise<void>>();
+  readonly #turns = new Turns(LIVE_LOOKS_AT_ONCE);
+  #seats = 0;
+  readonly #projectSeats = new Seats<number>();
+  readonly #tokenSeats = new Seats<string>();
+  #isClosed = false;
+
+  /** The feed closes when `signal` aborts, or by `close`. */
+  constructor(options: LiveFeedOptions, signal?: AbortSignal) {
+    this.#options = {
+      intervalMs: LIVE_INTERVAL_MS,
+      heartbeatMs: LIVE_HEARTBEAT_MS,
+      listenersMax: LIVE_LISTENERS_MAX,
+      listenersPerProjectMax: LIVE_LISTENERS_PER_PROJECT_MAX,
+      listenersPerTokenMax: LIVE_LISTENERS_PER_TOKEN_MAX,
+      ...options,
+    };
+    signal?.addEventListener("abort", () => void this.close(), { once: true });
+  }
+
+  /** Streams that are open or about to be. */
+  get listeners(): number {
+    return this.#seats;
+  }
+
+  /**
+   * `GET /v1/live`: JSON, or a stream for who accepts `text/event-stream`. A stream ends when its
+   * reader goes, when the token expires (`expiresAtMs`), and when the feed closes; a read that fails
+   * later on is tried again.
+   * @throws Problem `too_many_streams`, `overloaded`, `shutting_down`, and what the first read throws.
+   */
+  async answer(asked: Asked, expiresAtMs: number): Promise<Response> {
+    if (asked.request.headers.get("accept")?.toLowerCase().includes("text/event-stream")) {
+      return await this.#stream(asked, expiresAtMs);
+    }
+    const response = await this.#options.read(asked);
+    response.headers.append("Vary", "Accept");
+    return response;
+  }
+
+  /** Ends every stream; others may be opened. */
+  endAll(): void {
+    for (const { listeners } of [...this.#channels.values()]) {
+      for (const listener of [...listeners]) listener.end();
+    }
+  }
+
+  /** Ends every stream for good. Resolves when no read for one is under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const channels = [...this.#channels.values()];
+    this.endAll();
+    await Promise.all([...this.#leaving, ...channels.map((channel) => channel.idle())]);
+  }
+
+  async #stream(asked: Asked, expiresAtMs: number): Promise<Response> {
+    const { channel, leave } = this.#enter(asked);
+    let first: Update;
+    try {
+      first = await channel.latest();
+      if (this.#isClosed) throw stopping();
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    if (asked.request.method === "HEAD") {
+      leave();
+      return new Response(null, { headers: HEADERS });
+    }
+    const listener = new Listener(first, expiresAtMs, this.#options.now, (left) => {
+      channel.listeners.delete(left);
+      leave();
+    });
+    channel.listeners.add(listener);
+    channel.start();
+    return new Response(listener.stream, { headers: HEADERS });
+  }
+
+  /** Throws where one more stream would be too many. */
+  #refuseTooMany(projectId: number, token: string): void {
+    if (this.#isClosed) throw stopping();
+    const { listenersMax, listenersPerProjectMax, listenersPerTokenMax } = this.#options;
+    if (this.#tokenSeats.of(token) >= listenersPerTokenMax) {
+      throw tooMany("This token", listenersPerTokenMax);
+    }
+    if (this.#projectSeats.of(projectId) >= listenersPerProjectMax) {
+      throw tooMany("This project", listenersPerProjectMax);
+    }
+    if (this.#seats >= listenersMax) {
+      throw new Problem("overloaded", "Too many live streams are open. Try again shortly.", {
+        headers: { "Retry-After": String(RETRY_AFTER_S) },
+      });
+    }
+  }
+
+  /** Takes a seat in the channel for what is asked; `leave`, once, gives it back. */
+  #enter(asked: Asked): { channel: Channel; leave: () => void } {
+    const { projectId } = asked.project;
+    // Without the scheme, which may be written in more than one way.
+    const token = asked.request.headers.get("authorization")?.split(" ").at(-1) ?? "";
+    this.#refuseTooMany(projectId, token);
+    const key = channelKey(asked);
+    const channel = this.#channels.get(key) ?? new Channel(asked, this.#options, this.#turns);
+    this.#channels.set(key, channel);
+    channel.seats++;
+    this.#seats++;
+    this.#projectSeats.take(projectId);
+    this.#tokenSeats.take(token);
+    const leave = () => {
+      this.#seats--;
+      this.#projectSeats.give(projectId);
+      this.#tokenSeats.give(token);
+      if (--channel.seats > 0) return;
+      channel.stop();
+      this.#channels.delete(key);
+      const leaving = channel.idle().finally(() => this.#leaving.delete(leaving));
+      this.#leaving.add(leaving);
+    };
+    return { channel, leave };
+  }
+}

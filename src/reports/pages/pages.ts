@@ -1,0 +1,93 @@
+import { z } from "zod";
+import { Pace } from "../../timelines/pace.ts";
+import { SESSION_GAP_MS } from "../../limits.ts";
+import { readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
+import type { Span } from "../../query/selection.ts";
+import { eventTest } from "../../scans/event_tests.ts";
+import { PageTally, PageWalk } from "../../scans/page_walk.ts";
+import type { Read } from "../../scans/read.ts";
+import { selectHistories, walkSelected } from "../../scans/selected_histories.ts";
+import { sessionsEndByMs } from "../../scans/session_end.ts";
+import { pathsAfter } from "../path_rows.ts";
+import { type Answer, rate, RateShown, type Report } from "../report.ts";
+
+/** Everything that is counted of pages. */
+async function tallyOf(read: Read, span: Span): Promise<PageTally> {
+  const { sql, scope } = read;
+  // Of a session that crosses the beginning of the span, only that it does matters: it counts for
+  // none, and its page views are followed forward. Those that cross the end are followed to theirs.
+  const reach: Span = {
+    fromMs: span.fromMs - SESSION_GAP_MS,
+    toMs: await sessionsEndByMs(read, scope.projectId, span.toMs),
+  };
+  const selected = await selectHistories(read, reach);
+  const { bits } = selected.histories;
+  const test = await eventTest(sql, scope, scope.bots, selected.eventFilters, bits);
+  const tally = new PageTally(test.termMax);
+  const walk = new PageWalk(tally, span, reach, test);
+  await walkSelected(sql, selected, (actor, way) => walk.visit(actor, way));
+  return tally;
+}
+
+const count = (description: string) => z.int().meta({ description });
+
+export const PageRow = z.object({
+  path: z.string(),
+  visitors: count("Distinct actors of the selected page views"),
+  pageviews: count("Selected page views in the range"),
+  entries: count("Sessions that begin here"),
+  exits: count("Sessions that end here"),
+  bounceRate: RateShown.meta({ description: "Bounces among the sessions that begin here" }),
+  medianSecondsOnPage: z.number().nullable().meta({
+    description: "To the session's next page view, of the last one to the session's last event",
+  }),
+  medianScrollDepth: z.number().nullable().meta({
+    description: "Deepest point reached, as a fraction of the document's height",
+  }),
+}).meta({ id: "PageRow" });
+
+function secondsOf(ms: number | undefined): number | null {
+  return ms === undefined ? null : ms / 1000;
+}
+
+async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
+  const { range, limit } = read;
+  const tally = await tallyOf(read, { fromMs: range.from.getTime(), toMs: range.to.getTime() });
+  const { visitors, pageviews, entries, exits, bounces } = tally;
+  const isTold = (path: number) => tally.isTold(path);
+  const page = await pathsAfter(read, [visitors, pageviews], isTold, cursor, limit);
+  const ids = page.rows.map(({ id }) => id);
+  const onPageMs = tally.onPageMs.mediansOf(ids);
+  await new Pace().pause();
+  const depths = tally.depths.mediansOf(ids);
+  const rows = page.rows.map(({ id, path }): z.output<typeof PageRow> => ({
+    path,
+    visitors: visitors[id]!,
+    pageviews: pageviews[id]!,
+    entries: entries[id]!,
+    exits: exits[id]!,
+    bounceRate: rate(bounces[id]!, entries[id]!),
+    medianSecondsOnPage: secondsOf(onPageMs.get(id)),
+    medianScrollDepth: depths.get(id) ?? null,
+  }));
+  return { result: { rows, nextCursor: page.nextCursor } };
+}
+
+/** `GET /v1/pages`: who sees each page, begins and ends there, and how long and far they read. */
+export const PAGES: Report = {
+  path: "/v1/pages",
+  summary: "Visitors, views, entries, exits, reading time and scroll depth of each page",
+  parameters: {},
+  semantics:
+    "Visitors and pageviews are of selected page views in the range. Entries and exits are sessions that start in the range, hold a selected event, and have their first or last page view (event, if they have no page view) on the path; " +
+    "bounceRate = bounces among the sessions that entered there. Seconds on page = from a selected page view to the session's next page view, whatever the filters; the last one to the session's last event. " +
+    "Scroll depth = deepest pixel reached / document height, at most 1, of selected scroll events. Medians interpolate. Sorted by visitors, pageviews, path.",
+  reply: {
+    rows: z.array(PageRow),
+    nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
+  },
+  ask: (query) => {
+    const cursor = readRowCursor(query, 2);
+    return { answer: (read) => answer(read, cursor) };
+  },
+};

@@ -1,0 +1,189 @@
+import { z } from "zod";
+import type { Project } from "../../auth/projects.ts";
+import type { Database, Sql } from "../../db/sql.ts";
+import type { Exchange } from "../../http/router.ts";
+import { DAY_MS, RETRY_AFTER_S } from "../../limits.ts";
+import { Problem } from "../../problem.ts";
+import { eventsOfIdentities, momentsOfIdentities } from "../../store/segments.ts";
+import { shownEvent } from "../shown_event.ts";
+import { atOneMoment } from "../time_limit.ts";
+
+/** What the handlers of one person's data work with; the token is an admin's of the project. */
+export interface ActorServices {
+  readonly database: Database;
+  readonly projection: { catchUp(projectId: number): Promise<void> };
+  /** Erases an actor and everything made of their events. @returns how many events there were */
+  readonly erase: (projectId: number, actorId: number) => Promise<number>;
+}
+
+interface Identity extends Record<string, unknown> {
+  readonly identity_id: number;
+  readonly actor_id: number;
+  readonly kind: "u" | "a" | "h";
+  readonly value: string;
+}
+
+/** Reply of `DELETE /v1/actors/:id`. */
+export const ActorErased = z.object({
+  erased: z.object({
+    events: z.int().meta({ description: "Stored events that are gone, sessions with them" }),
+    identities: z.array(z.string()).meta({ description: "The ids that named this person" }),
+  }),
+});
+
+const ActorShown = z.object({
+  id: z.string(),
+  userId: z.string().nullable(),
+  anonymousIds: z.array(z.string()),
+  hash: z.string().nullable().meta({ description: "Where neither id is known" }),
+  firstSeenAt: z.iso.datetime().nullable(),
+  lastSeenAt: z.iso.datetime().nullable(),
+});
+
+/** Reply of `GET /v1/actors/:id`. */
+export const ActorExport = z.object({
+  actor: ActorShown,
+  sessions: z.array(z.object({
+    startedAt: z.iso.datetime(),
+    endedAt: z.iso.datetime(),
+    events: z.int(),
+    pageviews: z.int(),
+    entryPath: z.string().nullable(),
+    exitPath: z.string().nullable(),
+    channel: z.string(),
+    source: z.string().nullable(),
+    medium: z.string().nullable(),
+    campaign: z.string().nullable(),
+  })),
+  events: z.array(z.record(z.string(), z.unknown())),
+});
+
+/** All identities of the actor whom `id` names: a user id, else an anonymous id, else a hash. */
+async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Identity[]> {
+  const unknown = new Problem("not_found", "Nothing is stored of this actor.");
+  // An id from a path may hold what PostgreSQL's text cannot.
+  if (id.includes("\0") || !id.isWellFormed()) throw unknown;
+  const rows = await sql.query<Identity>(
+    `SELECT i.identity_id, i.actor_id, i.kind::text AS kind, i.value
+    FROM identities i
+    WHERE i.project_id = $1::int AND i.actor_id = (
+      SELECT actor_id FROM identities
+      WHERE project_id = $1::int AND value = $2::text AND kind IN ('u', 'a', 'h')
+      ORDER BY position(kind::text IN 'uah') LIMIT 1)
+    ORDER BY position(i.kind::text IN 'uah'), i.value`,
+    [projectId, id],
+  );
+  if (rows.length === 0) throw unknown;
+  return rows;
+}
+
+async function actorHead(sql: Sql, projectId: number, identities: readonly Identity[]) {
+  const ids = new Set(identities.map(({ identity_id }) => identity_id));
+  const seen = await momentsOfIdentities(sql, projectId, ids);
+  const valuesOf = (kind: string) =>
+    identities.filter((identity) => identity.kind === kind).map(({ value }) => value);
+  const instant = (ms?: number) => ms === undefined ? null : new Date(ms).toISOString();
+  return {
+    id: identities[0]!.value,
+    userId: valuesOf("u")[0] ?? null,
+    anonymousIds: valuesOf("a"),
+    hash: valuesOf("h")[0] ?? null,
+    firstSeenAt: instant(seen?.firstMs),
+    lastSeenAt: instant(seen?.lastMs),
+  };
+}
+
+async function sessionsOf(sql: Sql, projectId: number, actorId: number) {
+  const rows = await sql.query<Record<string, unknown> & { started: number; ended: number }>(
+    `SELECT s.first_ms AS started, s.last_ms AS ended, s.events,
+      s.views AS pageviews, n.term AS "entryPath", x.term AS "exitPath",
+      t.channel, t.source, t.medium, t.campaign
+    FROM sessions s
+    JOIN traffic t ON t.project_id = s.project_id AND t.traffic_id = s.traffic_id
+    LEFT JOIN terms n ON n.project_id = s.project_id AND n.term_id = s.entry_path_id
+    LEFT JOIN terms x ON x.project_id = s.project_id AND x.term_id = s.exit_path_id
+    WHERE s.project_id = $1::int AND s.actor_id = $2::int ORDER BY s.first_ms`,
+    [projectId, actorId],
+  );
+  return rows.map(({ started, ended, ...rest }) => ({
+    startedAt: new Date(started).toISOString(),
+    endedAt: new Date(ended).toISOString(),
+    ...rest,
+  }));
+}
+
+/** How much of somebody's time is read at once. */
+const STRETCH_MS = 30 * DAY_MS;
+
+/** Somebody's events, oldest first, as the JSON of a list: a stretch of time at a time. */
+async function* eventTexts(
+  database: Database,
+  projectId: number,
+  identities: readonly Identity[],
+  { firstSeenAt, lastSeenAt }: { firstSeenAt: string | null; lastSeenAt: string | null },
+): AsyncGenerator<string> {
+  if (firstSeenAt === null || lastSeenAt === null) return;
+  const ids = new Set(identities.map(({ identity_id }) => identity_id));
+  let separator = "";
+  const endMs = Date.parse(lastSeenAt);
+  for (let fromMs = Date.parse(firstSeenAt); fromMs <= endMs; fromMs += STRETCH_MS) {
+    const span = { fromMs, toMs: fromMs + STRETCH_MS };
+    const events = await atOneMoment(
+      database,
+      (sql) => eventsOfIdentities(sql, projectId, ids, span),
+    );
+    if (events.length === 0) continue;
+    yield separator + events.map(({ row }) => JSON.stringify(shownEvent(row))).join(",");
+    separator = ",";
+  }
+}
+
+/**
+ * `GET /v1/actors/:id`: all that is stored of one person, oldest first. The reply is written as it
+ * is read, so that memory stays bounded.
+ */
+export async function getActor(
+  { database, projection }: ActorServices,
+  { project, params }: { project: Project; params: Exchange<unknown>["params"] },
+): Promise<Response> {
+  const { projectId } = project;
+  await projection.catchUp(projectId);
+  const identities = await identitiesOf(database, projectId, params.id ?? "");
+  const actor = await atOneMoment(database, (sql) => actorHead(sql, projectId, identities));
+  const sessions = await sessionsOf(database, projectId, identities[0]!.actor_id);
+  const texts = async function* () {
+    yield JSON.stringify({ actor, sessions }).slice(0, -1) + ',"events":[';
+    yield* eventTexts(database, projectId, identities, actor);
+    yield "]}";
+  };
+  const body = ReadableStream.from(texts()).pipeThrough(new TextEncoderStream());
+  return new Response(body, {
+    headers: { "Content-Type": "application/json", "Cache-Control": "no-store" },
+  });
+}
+
+/** Of whom an upgrade has still to move events, nobody knows yet all that is theirs. */
+async function refuseWhileUpgrading(sql: Sql, projectId: number): Promise<void> {
+  const [moving] = await sql.query(
+    "SELECT FROM earlier_projects WHERE project_id = $1::int",
+    [projectId],
+  );
+  if (moving === undefined) return;
+  throw new Problem(
+    "upgrade_under_way",
+    "Nobody can be erased until all events of before the upgrade are moved: try again later.",
+    { headers: { "Retry-After": String(RETRY_AFTER_S) } },
+  );
+}
+
+/** `DELETE /v1/actors/:id`: erases one person. Throws Problem `upgrade_under_way`. */
+export async function deleteActor(
+  { database, projection, erase }: ActorServices,
+  { project, params }: { project: Project; params: Exchange<unknown>["params"] },
+): Promise<z.infer<typeof ActorErased>> {
+  await refuseWhileUpgrading(database, project.projectId);
+  await projection.catchUp(project.projectId);
+  const identities = await identitiesOf(database, project.projectId, params.id ?? "");
+  const events = await erase(project.projectId, identities[0]!.actor_id);
+  return { erased: { events, identities: identities.map(({ value }) => value) } };
+}

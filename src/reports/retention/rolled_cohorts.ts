@@ -1,0 +1,95 @@
+import type { Row, Sql } from "../../db/sql.ts";
+import { walkRuns } from "../../timelines/run_walk.ts";
+import type { Bucket } from "../../query/buckets.ts";
+import { SqlParams } from "../../query/sql_params.ts";
+import type { Read } from "../../scans/read.ts";
+import type { CountedCohort } from "./retention_scan.ts";
+import type { RolledSpan } from "../rolled_span.ts";
+
+type Source = Pick<Read, "sql" | "histories">;
+
+/** Actors by the period of their first day, and two periods between which they were not there. */
+interface ChainRow extends Row {
+  readonly cohort: number;
+  /** The period in which they were there before, -1 for never; and the one in which they came. */
+  readonly before: number;
+  readonly period: number;
+  readonly actors: number;
+}
+
+/**
+ * Retention of any event by first days ever, from the rollups: exact, since each actor comes to a
+ * period once, from the last one in which it was there. Null where events lie after `asOfMs`, of
+ * which whole days know nothing.
+ * @param cellCount periods of a cohort, its own included
+ * @param isLasting whether being there in a later period counts too, whenever that is
+ */
+export async function readRolledCohorts(
+  source: Source,
+  rolled: RolledSpan,
+  periods: readonly Bucket[],
+  { cellCount, isLasting, asOfMs }: {
+    readonly cellCount: number;
+    readonly isLasting: boolean;
+    readonly asOfMs: number;
+  },
+): Promise<CountedCohort[] | null> {
+  if (await hasLaterEvents(source, rolled, asOfMs)) return null;
+  const starts = rolled.daysAt([...periods.map(({ startMs }) => startMs), periods.at(-1)!.endMs]);
+  const rows = await readChains(source.sql, rolled, starts);
+  const cohorts = new Map<number, number[]>();
+  for (const { cohort, before, period, actors } of rows) {
+    const cells = cohorts.get(cohort) ?? new Array<number>(cellCount).fill(0);
+    cohorts.set(cohort, cells);
+    // Until they came, they were still to come.
+    const first = isLasting ? Math.max(before + 1, cohort) : period;
+    for (let p = first; p <= period && p - cohort < cellCount; p++) cells[p - cohort]! += actors;
+  }
+  return [...cohorts].map(([cohort, actors]) => ({ cohort, size: actors[0]!, actors }));
+}
+
+function readChains(
+  sql: Sql,
+  rolled: RolledSpan,
+  starts: readonly number[],
+): Promise<ChainRow[]> {
+  const params = new SqlParams();
+  const array = `(SELECT ${params.ints(starts)})`;
+  const periodOf = (day: string) => `width_bucket(${day}, ${array}) - 1`;
+  return sql.query(
+    `SELECT cohort, before, period, sum(actors) AS actors
+    FROM (
+      SELECT ${periodOf("cohort_day")} AS cohort, ${periodOf("prev_day")} AS before,
+        ${periodOf("day")} AS period, actors
+      FROM visitor_days
+      WHERE project_id = ${params.int(rolled.projectId)}
+        AND cohort_day >= ${params.int(rolled.fromDay)} AND cohort_day < ${params.int(rolled.toDay)}
+        AND day >= ${params.int(rolled.fromDay)}
+    ) AS days
+    WHERE before < period
+    GROUP BY cohort, before, period HAVING sum(actors) > 0`,
+    params.values,
+  );
+}
+
+/** Clocks may be ahead: then a day holds events that have not happened yet. */
+async function hasLaterEvents(
+  { sql, histories }: Source,
+  { projectId, daysAt, endOfDayMs }: RolledSpan,
+  asOfMs: number,
+): Promise<boolean> {
+  const [row] = await sql.query<{ later: boolean }>(
+    `SELECT EXISTS (
+      SELECT FROM day_totals WHERE project_id = $1::int AND day > $2::int AND events > 0) AS later`,
+    [projectId, daysAt([asOfMs])[0]!],
+  );
+  if (row!.later) return true;
+  const rest = { fromMs: asOfMs + 1, toMs: endOfDayMs(asOfMs) };
+  let isLater = false;
+  await walkRuns(await histories(rest, []), (_, { fromMs, times }, start, end) => {
+    for (let at = end - 1; at >= start && fromMs + times[at]! > asOfMs; at--) {
+      if (fromMs + times[at]! < rest.toMs) isLater = true;
+    }
+  });
+  return isLater;
+}

@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { TREND_EVENTS_MAX, TREND_POINTS_MAX, TREND_VALUES_MAX } from "../../limits.ts";
+import { Problem } from "../../problem.ts";
+import { bucketsOf, shownBucket } from "../../query/buckets.ts";
+import { EventMatch, readEventMatch, readField, readJson } from "../../query/filters.ts";
+import { readAll } from "../../query/parameters.ts";
+import type { Read, SharedRead } from "../../scans/read.ts";
+import { type Answer, askingOf, type Report } from "../report.ts";
+import { MEASURES, readMeasure } from "../trend_measures.ts";
+import { scanTrends, type TrendQuestion } from "./trend_scan.ts";
+
+/** What a line of values is called where a value is not among the most frequent. */
+const OTHER = "$other";
+const ANY_EVENT: EventMatch = { name: null, filters: [] };
+
+const EventList: z.ZodType<EventMatch[]> = z.array(EventMatch, "Use a list of events.")
+  .min(1, "List at least one event.")
+  .max(TREND_EVENTS_MAX, `List at most ${TREND_EVENTS_MAX} events.`);
+
+/** `event`: a name, an event match, or a list of both; any event where it is not given. */
+function readEvents(query: URLSearchParams): readonly EventMatch[] {
+  const isList = query.get("event")?.trimStart().startsWith("[") ?? false;
+  if (isList) return readJson(query, "event", EventList) ?? [ANY_EVENT];
+  return [readEventMatch(query, "event") ?? ANY_EVENT];
+}
+
+function readAsked(query: URLSearchParams): TrendQuestion {
+  return readAll({
+    events: () => readEvents(query),
+    measure: () => readMeasure(query),
+    by: () => readField(query, "by"),
+  });
+}
+
+function refuseManyPoints({ events, by }: TrendQuestion, { range, interval }: SharedRead): void {
+  const lines = events.length * (by === null ? 1 : TREND_VALUES_MAX + 1);
+  if (lines * bucketsOf(range, interval).length <= TREND_POINTS_MAX) return;
+  throw new Problem(
+    "range_too_large",
+    `Ask for at most ${TREND_POINTS_MAX} points at once: fewer events, a coarser interval, or a shorter range.`,
+  );
+}
+
+async function readSeries(read: Read, asked: TrendQuestion): Promise<readonly unknown[]> {
+  const { events } = asked;
+  const { range, asOfMs } = read;
+  const buckets = bucketsOf(range, read.interval);
+  const { top, values } = await scanTrends(read, buckets, asked);
+  const points = (line: readonly (number | null)[]) =>
+    buckets.map((bucket, i) => ({ ...shownBucket(bucket, range, asOfMs), value: line[i]! }));
+  if (events.length === 1 && top === null) return points(values[0]![0]!);
+  // The line of all other values is the first one, and shown last.
+  const shown = top === null
+    ? [{ line: 0, value: null }]
+    : [...top.map((value, i) => ({ line: i + 1, value })), { line: 0, value: OTHER }];
+  return events.flatMap((event, i) =>
+    shown.flatMap(({ line, value }) => {
+      const own = values[i]![line]!;
+      return own === null ? [] : [{ event: event.label ?? event.name, value, points: points(own) }];
+    })
+  );
+}
+
+async function answer(read: Read, asked: TrendQuestion): Promise<Answer> {
+  const { events, measure: { kind, key }, by } = asked;
+  const measure = key === null ? kind : `${kind}:properties.${key}`;
+  return {
+    query: { event: events, measure, by },
+    result: { series: await readSeries(read, asked) },
+    asking: askingOf({ event: events }),
+  };
+}
+
+const TrendPoint = z.object({
+  start: z.iso.datetime(),
+  label: z.string(),
+  complete: z.boolean(),
+  value: z.number().nullable(),
+}).meta({ id: "TrendPoint" });
+
+export type TrendPoint = z.output<typeof TrendPoint>;
+
+const TrendLine = z.object({
+  event: z.string().nullable().meta({ description: "Its label, else its name; null: any event" }),
+  value: z.string().nullable().meta({
+    description:
+      `The value of \`by\`; ${OTHER} for all but the ${TREND_VALUES_MAX} most frequent; null where it is missing`,
+  }),
+  points: z.array(TrendPoint),
+}).meta({ id: "TrendLine" });
+
+export type TrendLine = z.output<typeof TrendLine>;
+
+/** `GET /v1/trends`: how often chosen events happen, or what their properties come to, over time. */
+export const TRENDS: Report = {
+  path: "/v1/trends",
+  summary: "Any event over time: how often, by how many, or what a property of it comes to",
+  parameters: {
+    event:
+      `Event name, or JSON: {"name","filters"?,"label"?}, or a list of 1 to ${TREND_EVENTS_MAX} of either. Default: all events`,
+    measure: `${MEASURES}. Default: total`,
+    by:
+      `A filter field: one line for each of its ${TREND_VALUES_MAX} values with most events, and ${OTHER}`,
+  },
+  semantics:
+    "total = selected events, those of technical names ($…) where a question names them; visitors = their distinct actors; perVisitor = total / visitors; sum, avg, min, max, p50 and p90 are over the values of the property that are JSON numbers, percentiles interpolated linearly. " +
+    `Of nothing, counts and sums are 0 and all else is null. Each bucket is computed by itself. by is the value at each event (that of its session for session fields); the ${TREND_VALUES_MAX} values with most events over all listed events have lines, the rest is ${OTHER}, computed as one group.`,
+  reply: {
+    series: z.union([z.array(TrendPoint), z.array(TrendLine)]).meta({
+      description: "Buckets; with `by` or several events lines of buckets",
+    }),
+  },
+  ask: (query) => {
+    const asked = readAsked(query);
+    return {
+      refuse: (shared) => refuseManyPoints(asked, shared),
+      answer: (read) => answer(read, asked),
+    };
+  },
+};

@@ -1,0 +1,118 @@
+import type { Sql } from "../db/sql.ts";
+import type { EventMatch } from "../query/filters.ts";
+import { matchFilters, type Scope } from "../query/selection.ts";
+import { mayMeanTechnical, withoutTechnical, withoutUnnamed } from "../query/technical.ts";
+import { type EventTest, eventTests } from "./event_tests.ts";
+import type { MarkBits } from "./mark_bits.ts";
+
+/** The group of names whose events are not selected, and of those that no match takes. */
+export const UNSELECTED = 0;
+export const UNMATCHED = 1;
+
+/** By name: what its events may be. Groups after `UNMATCHED` are those of names that some match takes. */
+interface NameGroups {
+  readonly groupOf: Int32Array;
+  /** Of each group the matches that may take its events. */
+  readonly matches: readonly Int32Array[];
+}
+
+/** Names that the same matches take are one group: one look at a name tells which ones to try. */
+function groupNames(scope: EventTest, tests: readonly EventTest[]): NameGroups {
+  const length = scope.termMax + 1;
+  const selected = scope.names;
+  let groupOf = new Int32Array(length).fill(UNMATCHED);
+  if (selected !== null) groupOf = groupOf.map((_, name) => selected[name]!);
+  let matches: number[][] = [[], []];
+  for (const [match, { names }] of tests.entries()) {
+    if (names === null) {
+      matches = matches.map((some, group) => group === UNSELECTED ? some : [...some, match]);
+      continue;
+    }
+    // Each group falls in two: with this match, and without.
+    const taken = new Int32Array(matches.length);
+    for (let name = 0; name < length; name++) {
+      const group = groupOf[name]!;
+      if (names[name] === 0 || group === UNSELECTED) continue;
+      taken[group] ||= matches.push([...matches[group]!, match]) - 1;
+      groupOf[name] = taken[group]!;
+    }
+  }
+  // What some match of any name takes is no longer without one.
+  if (matches[UNMATCHED]!.length > 0) {
+    const moved = matches.push(matches[UNMATCHED]!) - 1;
+    groupOf = groupOf.map((group) => group === UNMATCHED ? moved : group);
+  }
+  return { groupOf, matches: matches.map((some) => Int32Array.from(some)) };
+}
+
+/** The paths that any of these tests may let through; null: all. */
+function unionOfPaths(tests: readonly EventTest[]): Uint8Array | null {
+  const tables = tests.map(({ paths }) => paths);
+  const [first, ...others] = tables.filter((table) => table !== null);
+  if (first === undefined || others.length + 1 < tables.length) return null;
+  const union = first.slice();
+  for (const table of others) table.forEach((one, path) => union[path]! |= one);
+  return union;
+}
+
+/** Which events are selected, and which of several matches take them, by what histories hold. */
+export class MatchTests {
+  readonly scope: EventTest;
+  readonly tests: readonly EventTest[];
+  readonly groupOf: Int32Array;
+  readonly matches: readonly Int32Array[];
+  /** Of each group the paths of events that some match may take; null: all. */
+  readonly pathsOf: readonly (Uint8Array | null)[];
+  /** The paths of events that any match may take; null: all. */
+  readonly paths: Uint8Array | null;
+  /** Whether more than the name decides, bots apart: of what is selected, and of each match. */
+  readonly isScopeNarrowed: boolean;
+  readonly narrowed: Uint8Array;
+  /** By name: 1 where its events count whether or not a match takes them; null: those of all names. */
+  readonly counted: Uint8Array | null;
+
+  constructor(scope: EventTest, tests: readonly EventTest[], counted: Uint8Array | null = null) {
+    this.scope = scope;
+    this.counted = counted;
+    this.tests = tests;
+    const { groupOf, matches } = groupNames(scope, tests);
+    this.groupOf = groupOf;
+    this.matches = matches;
+    this.pathsOf = matches.map((some) => unionOfPaths([...some].map((match) => tests[match]!)));
+    this.paths = unionOfPaths(tests) ?? scope.paths;
+    this.isScopeNarrowed = !scope.isOfName;
+    this.narrowed = Uint8Array.from(tests, ({ isOfName }) => Number(!isOfName));
+  }
+
+  /** Whether any match takes a selected event whose name is of this group. */
+  takesAny(group: number, path: number, context: number, actor: number, mark: number): boolean {
+    const matches = this.matches[group]!;
+    for (let i = 0; i < matches.length; i++) {
+      const match = matches[i]!;
+      if (this.narrowed[match] === 0) return true;
+      if (this.tests[match]!.passesBeyondName(path, context, actor, mark)) return true;
+    }
+    return false;
+  }
+}
+
+/**
+ * The tests of matches under a scope. `sql` must see the moment that the histories are of, which are
+ * marked by all filters on properties, with these bits.
+ */
+export async function matchTests(
+  sql: Sql,
+  scope: Scope,
+  matches: readonly EventMatch[],
+  bits: MarkBits,
+): Promise<MatchTests> {
+  const { filters, bots } = scope;
+  const lists = [
+    withoutUnnamed(filters, matches),
+    withoutTechnical(filters),
+    ...matches.map((match) => withoutTechnical(matchFilters(match), filters)),
+  ];
+  const [ofScope, counted, ...ofMatches] = await eventTests(sql, scope, bots, lists, bits);
+  const mayMeanOthers = matches.some((match) => mayMeanTechnical(matchFilters(match)));
+  return new MatchTests(ofScope!, ofMatches, mayMeanOthers ? counted!.names : null);
+}

@@ -1,0 +1,58 @@
+import { packInts, unpackInts } from "../db/packed_ints.ts";
+import type { Sql } from "../db/sql.ts";
+import { type FilterIds, filterIds } from "../query/filter_conditions.ts";
+import type { Filter } from "../query/filters.ts";
+import type { Scope } from "../query/selection.ts";
+import { SqlParams } from "../query/sql_params.ts";
+
+/** A filter, and the ids that it names. */
+export interface NamedIds {
+  readonly filter: FilterIds;
+  readonly ids: Int32Array;
+}
+
+/** The ids that each filter names. As one text each: a row an id would cost far more. */
+export async function namedIds(
+  sql: Sql,
+  { projectId, siteHost }: Pick<Scope, "projectId" | "siteHost">,
+  lists: readonly (readonly Filter[])[],
+): Promise<NamedIds[][]> {
+  const params = new SqlParams();
+  const place = { params, project: params.int(projectId), siteHost };
+  const wanted = lists.map((filters) => filters.map((filter) => filterIds(place, filter)));
+  const all = wanted.flat();
+  if (all.length === 0) return wanted.map(() => []);
+  const scans = all.map(({ ids }, i) =>
+    `SELECT ${i} AS filter, ${packInts(["n.id"])} AS ids
+    FROM (${ids}) AS n (id)`
+  );
+  const rows = await sql.query<{ filter: number; ids: string | null }>(
+    scans.join(" UNION ALL "),
+    params.values,
+  );
+  const texts = new Map(rows.map((row) => [row.filter, row.ids]));
+  let at = 0;
+  return wanted.map((filters) =>
+    filters.map((filter) => ({ filter, ids: unpackInts(texts.get(at++) ?? null) }))
+  );
+}
+
+/** Which ids from `from` to `to` all of these filters let through; null where there are none. */
+export function passing(
+  filters: readonly NamedIds[],
+  from: number,
+  to: number,
+): Uint8Array | null {
+  if (filters.length === 0) return null;
+  const failed = new Uint8Array(to - from + 1);
+  for (const { filter: { negated }, ids } of filters) {
+    if (negated) {
+      for (const id of ids) failed[id - from] = 1;
+      continue;
+    }
+    const named = new Uint8Array(failed.length);
+    for (const id of ids) named[id - from] = 1;
+    for (let i = 0; i < failed.length; i++) failed[i]! |= 1 - named[i]!;
+  }
+  return failed.map((one) => 1 - one);
+}

@@ -1,0 +1,67 @@
+import type { PropertyColumn } from "../timelines/property_columns.ts";
+import { positiveOp } from "../query/filter_conditions.ts";
+import { type Filter, type FilterOp, numberOf } from "../query/filters.ts";
+
+const COMPARISONS: Partial<Record<FilterOp, (a: number, b: number) => boolean>> = {
+  gt: (a, b) => a > b,
+  gte: (a, b) => a >= b,
+  lt: (a, b) => a < b,
+  lte: (a, b) => a <= b,
+};
+const TEXT_COMPARISONS: Partial<Record<FilterOp, (a: string, b: string) => boolean>> = {
+  is: (a, b) => a === b,
+  contains: (a, b) => a.includes(b),
+  starts_with: (a, b) => a.startsWith(b),
+};
+
+/** Whether a value of a column fulfils a condition; null: that takes the database. */
+export type ValueTest = (column: PropertyColumn, code: number) => boolean | null;
+
+/** The text of a JSON value; null where it is null, undefined where the database writes it. */
+function textOf(column: PropertyColumn, code: number): string | null | undefined {
+  const json = column.texts[code];
+  if (json === undefined) return String(column.numberAt(code));
+  switch (json[0]) {
+    case '"':
+      return JSON.parse(json) as string;
+    case "n":
+      return null;
+    case "t":
+    case "f":
+      return json;
+    case "[":
+    case "{":
+      return undefined;
+    default:
+      return String(Number(json));
+  }
+}
+
+/**
+ * The test of a filter's condition, as `propertyValueCondition` has it: numbers compare as numbers, all
+ * else as its text. Patterns, and the texts of lists and objects, are the database's.
+ */
+export function valueTest(filter: Filter): ValueTest {
+  const op = positiveOp(filter);
+  const numbers = filter.values.map(numberOf).filter((number) => number !== null);
+  const compares = COMPARISONS[op];
+  if (compares !== undefined) {
+    return (column, code) => {
+      const number = column.numberAt(code);
+      return numbers.some((one) => compares(number, one));
+    };
+  }
+  const comparesText = TEXT_COMPARISONS[op];
+  const texts = filter.values.map(String);
+  return (column, code) => {
+    if (op === "exists") return column.texts[code] !== "null";
+    if (op === "is") {
+      const number = column.numberAt(code);
+      if (!Number.isNaN(number)) return numbers.includes(number);
+    }
+    const text = textOf(column, code);
+    if (text === null) return false;
+    if (comparesText === undefined || text === undefined) return null;
+    return texts.some((one) => comparesText(text, one));
+  };
+}

@@ -1,0 +1,138 @@
+import type { Sql } from "../db/sql.ts";
+import type { IntegerColumn } from "../store/integer_codec.ts";
+import { Pace } from "../timelines/pace.ts";
+import type { PropertyColumn } from "../timelines/property_columns.ts";
+import { PROPERTY_BATCH_LENGTH_MAX } from "./scan_limits.ts";
+import { isNegative, propertyValueCondition } from "../query/filter_conditions.ts";
+import type { Filter } from "../query/filters.ts";
+import { SqlParams } from "../query/sql_params.ts";
+import { filterName } from "./mark_bits.ts";
+import { valueTest } from "./property_conditions.ts";
+
+/** What was found of columns' values, for the filters asked last: 1 where a value fulfils the condition. */
+const KNOWN = new WeakMap<PropertyColumn, Map<string, Uint8Array>>();
+const CONDITIONS_KNOWN_MAX = 8;
+/** Values between two looks at the clock. */
+const VALUES_UNTIMED = 10_000;
+
+function keep(column: PropertyColumn, name: string, fulfils: Uint8Array): void {
+  let known = KNOWN.get(column);
+  if (known === undefined) KNOWN.set(column, known = new Map());
+  if (known.size >= CONDITIONS_KNOWN_MAX) known.delete(known.keys().next().value!);
+  known.set(name, fulfils);
+}
+
+/** Adds those of the values (JSON) that fulfil a filter's condition. */
+async function fulfilling(
+  sql: Sql,
+  values: readonly string[],
+  filter: Filter,
+  found: Set<string>,
+): Promise<void> {
+  const params = new SqlParams();
+  const texts = params.texts(values);
+  const rows = await sql.query<{ number: number }>(
+    `SELECT v.number::int AS number
+    FROM (
+      SELECT value::jsonb AS json, number
+      FROM unnest(${texts}) WITH ORDINALITY AS t (value, number) OFFSET 0
+    ) AS v
+    WHERE ${propertyValueCondition(params, "v.json", filter)}`,
+    params.values,
+  );
+  for (const { number } of rows) found.add(values[number - 1]!);
+}
+
+/** Values of columns, by their codes, that only the database compares: those that fulfil the condition. */
+async function comparedBySql(
+  sql: Sql,
+  lists: readonly (readonly string[])[],
+  filter: Filter,
+): Promise<ReadonlySet<string>> {
+  const values = [...new Set(lists.flat())];
+  const found = new Set<string>();
+  for (let from = 0, to = 0; from < values.length; from = to) {
+    for (let length = 0; to < values.length && length < PROPERTY_BATCH_LENGTH_MAX; to++) {
+      length += values[to]!.length;
+    }
+    await fulfilling(sql, values.slice(from, to), filter, found);
+  }
+  return found;
+}
+
+/** Tests the values of columns. @returns by column, 1 where a value fulfils the filter's condition */
+async function tested(
+  sql: Sql,
+  columns: readonly PropertyColumn[],
+  filter: Filter,
+): Promise<Uint8Array[]> {
+  const name = filterName(filter);
+  const test = valueTest(filter);
+  const pace = new Pace();
+  /** Of each column what is left to the database. */
+  const left: number[][] = [];
+  const fulfils: Uint8Array[] = [];
+  for (const column of columns) {
+    const known = KNOWN.get(column)?.get(name);
+    const codes: number[] = [];
+    const own = known ?? new Uint8Array(column.size);
+    for (let code = 0; known === undefined && code < own.length; code++) {
+      const passes = test(column, code);
+      if (passes === null) codes.push(code);
+      else own[code] = Number(passes);
+      if (code % VALUES_UNTIMED === 0 && pace.isOver()) await pace.pause();
+    }
+    left.push(codes);
+    fulfils.push(own);
+  }
+  const jsonOf = (column: number) => left[column]!.map((code) => columns[column]!.values[code]!);
+  const found = await comparedBySql(sql, columns.map((_, i) => jsonOf(i)), filter);
+  for (const [i, column] of columns.entries()) {
+    for (const code of left[i]!) fulfils[i]![code] = Number(found.has(column.values[code]!));
+    if (KNOWN.get(column)?.get(name) === undefined) keep(column, name, fulfils[i]!);
+  }
+  return fulfils;
+}
+
+/** Where the bit of one filter goes to, of the events of one segment. */
+export interface Marked {
+  readonly bits: IntegerColumn;
+  /** The place there of the segment's first event, and how many it has. */
+  readonly first: number;
+  readonly events: number;
+  readonly bit: number;
+}
+
+/** Marks the events of a segment whose property fulfils a filter, or does not, if it is a negative one. */
+function mark(
+  { bits, first, events, bit }: Marked,
+  negated: boolean,
+  { places, codes }: PropertyColumn,
+  fulfils: Uint8Array,
+): void {
+  if (negated) { for (let at = first; at < first + events; at++) bits[at]! |= bit; }
+  for (let i = 0; i < places.length; i++) {
+    if (fulfils[codes[i]!] === 0) continue;
+    if (negated) bits[first + places[i]!]! &= ~bit;
+    else bits[first + places[i]!]! |= bit;
+  }
+}
+
+/**
+ * Marks the events of segments whose property passes a filter.
+ * @param columns of each segment the property
+ * @param marks of each segment what is marked
+ */
+export async function markByProperty(
+  sql: Sql,
+  columns: readonly PropertyColumn[],
+  marks: readonly Marked[],
+  filter: Filter,
+): Promise<void> {
+  const fulfils = await tested(sql, columns, filter);
+  const pace = new Pace();
+  for (const [i, column] of columns.entries()) {
+    mark(marks[i]!, isNegative(filter), column, fulfils[i]!);
+    if (pace.isOver()) await pace.pause();
+  }
+}

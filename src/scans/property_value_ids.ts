@@ -1,0 +1,67 @@
+import type { IntegerColumn } from "../store/integer_codec.ts";
+import type { LoadedSegment } from "../timelines/loaded_segment.ts";
+import { Pace } from "../timelines/pace.ts";
+import type { PropertyColumn } from "../timelines/property_columns.ts";
+import type { MarkedHistories } from "./marked_histories.ts";
+import { emptyIds, idsIn, NO_ID, type ValueIds } from "./value_ids.ts";
+import { propertyText } from "./value_texts.ts";
+
+/** Values between two looks at the clock. */
+const VALUES_UNTIMED = 10_000;
+
+/** Numbers values of many columns, those that show as the same text the same: from 1, as 0 is no value. */
+class ValueNumbers {
+  readonly texts: string[] = [];
+  readonly #numberOf = new Map<string, number>();
+
+  /** The number of the value beside each of so many events. */
+  async beside(
+    { places, codes, values }: PropertyColumn,
+    events: number,
+    pace: Pace,
+  ): Promise<IntegerColumn> {
+    const numbers = new Int32Array(values.length);
+    for (let code = 0; code < values.length; code++) {
+      numbers[code] = this.#number(propertyText(values[code]!));
+      if (code % VALUES_UNTIMED === 0 && pace.isOver()) await pace.pause();
+    }
+    const ids = emptyIds(this.texts.length, events);
+    for (let i = 0; i < places.length; i++) ids[places[i]!] = numbers[codes[i]!]!;
+    return ids;
+  }
+
+  #number(text: string | null): number {
+    if (text === null) return NO_ID;
+    const known = this.#numberOf.get(text);
+    if (known !== undefined) return known;
+    const number = this.texts.push(text);
+    this.#numberOf.set(text, number);
+    return number;
+  }
+}
+
+/** The ids of the values of a property, which the read asked for as a lazy column. */
+export function propertyValueIds({ prepare }: MarkedHistories, key: string): ValueIds {
+  const numbers = new ValueNumbers();
+  const columns = new WeakMap<LoadedSegment, IntegerColumn>();
+  prepare(async ({ segments }) => {
+    const pace = new Pace();
+    for (const segment of segments) {
+      const { times } = segment;
+      columns.set(segment, await numbers.beside(segment.property(key), times.length, pace));
+    }
+  });
+  return {
+    idsOf: idsIn(columns),
+    idsFrom: NO_ID,
+    get idMax() {
+      return numbers.texts.length;
+    },
+    areShared: false,
+    users: null,
+    textsOf: (ids) =>
+      Promise.resolve(
+        new Map(ids.flatMap((id) => id === NO_ID ? [] : [[id, numbers.texts[id - 1]!]])),
+      ),
+  };
+}

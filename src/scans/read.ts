@@ -1,0 +1,37 @@
+import type { Project } from "../auth/projects.ts";
+import type { Sql } from "../db/sql.ts";
+import type { LazyColumn } from "../timelines/lazy_columns.ts";
+import type { Interval } from "../query/buckets.ts";
+import type { Filter } from "../query/filters.ts";
+import type { Range } from "../query/range.ts";
+import type { Scope, Span } from "../query/selection.ts";
+import type { MarkedHistories } from "./marked_histories.ts";
+
+/** The shared parameters as resolved. */
+export interface SharedRead {
+  readonly project: Project;
+  readonly scope: Scope;
+  readonly range: Range;
+  readonly interval: Interval;
+  /** What `compare` asks for; null: nothing. */
+  readonly comparison: Range | null;
+  readonly limit: number;
+  readonly asOfMs: number;
+}
+
+/** What a report works with: the shared parameters, and one snapshot to look at. */
+export interface Read extends SharedRead {
+  /** Its time zone is that of the rollups: empty while these hold for none. */
+  readonly project: Project;
+  /** Read-only, and of one moment: several statements see the same events. */
+  readonly sql: Sql;
+  /**
+   * What actors did, in whole segments that have an event in the span; of the same moment as `sql`.
+   * Marked by those of the filters that are on lazy columns; `columns`: those that the visits need.
+   */
+  readonly histories: (
+    span: Span,
+    filters: readonly Filter[],
+    columns?: readonly LazyColumn[],
+  ) => Promise<MarkedHistories>;
+}

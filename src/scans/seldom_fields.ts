@@ -1,0 +1,22 @@
+import type { Row, Sql } from "../db/sql.ts";
+import type { SeldomField } from "../query/filters.ts";
+
+const ID_MAX: Readonly<Record<SeldomField, string>> = {
+  title: "SELECT coalesce(max(term_id), 0) AS id_max FROM terms WHERE project_id = $1::int",
+  referrer:
+    "SELECT coalesce(max(referrer_id), 0) AS id_max FROM referrers WHERE project_id = $1::int",
+};
+
+interface IdMax extends Row {
+  readonly id_max: number;
+}
+
+/** The largest id that a title or a referrer of the project has. */
+export async function seldomIdMax(
+  sql: Sql,
+  projectId: number,
+  field: SeldomField,
+): Promise<number> {
+  const [found] = await sql.query<IdMax>(ID_MAX[field], [projectId]);
+  return found!.id_max;
+}

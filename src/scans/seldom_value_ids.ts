@@ -1,0 +1,21 @@
+import type { Sql } from "../db/sql.ts";
+import type { SeldomField } from "../query/filters.ts";
+import type { Scope } from "../query/selection.ts";
+import { seldomIdMax } from "./seldom_fields.ts";
+import { NO_ID, type ValueIds } from "./value_ids.ts";
+import { readTexts } from "./value_texts.ts";
+
+/** The ids of titles or referrers, which the read asked for as a lazy column. */
+export async function seldomValueIds(
+  { sql, scope }: { readonly sql: Sql; readonly scope: Scope },
+  by: SeldomField,
+): Promise<ValueIds> {
+  return {
+    idsOf: (segment) => segment.ids(by),
+    idsFrom: NO_ID,
+    idMax: await seldomIdMax(sql, scope.projectId, by),
+    areShared: by === "referrer",
+    users: null,
+    textsOf: (ids) => readTexts(sql, scope, by, ids),
+  };
+}

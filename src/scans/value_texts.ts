@@ -1,0 +1,86 @@
+import type { Row, Sql } from "../db/sql.ts";
+import { parseJson } from "../json_text.ts";
+import { knownReferrerHost } from "../query/field_values.ts";
+import type { Field } from "../query/filters.ts";
+import { type Dictionary, dictionaryOf, type Scope } from "../query/selection.ts";
+import { SqlParams } from "../query/sql_params.ts";
+
+/** The texts that ids stand for; an id without one has a missing value. */
+export type ValueTexts = ReadonlyMap<number, string>;
+
+/** Of users their ids, of referrers the hosts that are not the site's own; else as sessions have it. */
+function textsOf(field: Field, params: SqlParams, siteHost: string | null): Dictionary {
+  if (field === "userId") {
+    const text = "CASE WHEN v.kind = 'u' THEN v.value END";
+    return { table: "identities", id: "identity_id", text };
+  }
+  if (field === "referrer") {
+    const text = knownReferrerHost("v", params.text(siteHost));
+    return { table: "referrers", id: "referrer_id", text };
+  }
+  return dictionaryOf(field as Parameters<typeof dictionaryOf>[0]);
+}
+
+/** The texts of a field that is no property, looked up in the dictionary of its ids. */
+export async function readTexts(
+  sql: Sql,
+  { projectId, siteHost }: Pick<Scope, "projectId" | "siteHost">,
+  field: Field,
+  ids: readonly number[],
+): Promise<ValueTexts> {
+  const params = new SqlParams();
+  const { table, id, text } = textsOf(field, params, siteHost);
+  const rows = await sql.query<Row & { readonly id: number; readonly text: string }>(
+    `SELECT id, text FROM (
+      SELECT v.${id} AS id, ${text} AS text FROM ${table} v
+      WHERE v.project_id = ${params.int(projectId)} AND v.${id} = ANY(${params.ints(ids)})
+    ) AS told WHERE text IS NOT NULL`,
+    params.values,
+  );
+  return new Map(rows.map((row) => [row.id, row.text]));
+}
+
+const shorterFirst = ([a]: [string, unknown], [b]: [string, unknown]): number =>
+  new TextEncoder().encode(a).length - new TextEncoder().encode(b).length || compareBytes(a, b);
+
+/** Lists and objects as the database writes them: members in the order of its keys, with blanks. */
+function holderText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(holderText).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).sort(shorterFirst)
+    .map(([key, member]) => `${JSON.stringify(key)}: ${holderText(member)}`);
+  return `{${members.join(", ")}}`;
+}
+
+/** The text of a property's value, which is JSON: several values may have the same; null: missing. */
+export function propertyText(json: string): string | null {
+  switch (json[0]) {
+    case '"':
+      return JSON.parse(json);
+    case "n":
+      return null;
+    case "t":
+    case "f":
+      return json;
+    case "{":
+    case "[":
+      return holderText(parseJson(json));
+    default:
+      return String(Number(json));
+  }
+}
+
+/** Behind all other units in UTF-16 stand those from 0xe000 on, which are less than pairs in UTF-8. */
+const inBytes = (unit: number): number =>
+  unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit;
+
+/** The order of texts' bytes, as the database has it by `COLLATE "C"`; a missing one (null) is last. */
+export function compareBytes(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const [left, right] = [a.charCodeAt(i), b.charCodeAt(i)];
+    if (left !== right) return inBytes(left) - inBytes(right);
+  }
+  return a.length - b.length;
+}

@@ -1,0 +1,234 @@
+/// <reference lib="dom" />
+import type { Page } from "puppeteer-core/lib/puppeteer/puppeteer-core-browser.js";
+import {
+  CAPTURE_BUSY_MS_MAX,
+  CAPTURE_DOM_QUIET_MS,
+  CAPTURE_LOAD_MS_MAX,
+  CAPTURE_NAVIGATION_MS_MAX,
+  CAPTURE_NAVIGATIONS_MAX,
+  CAPTURE_QUIET_MS_MAX,
+} from "../capture_limits.ts";
+import { refuseConsent } from "../verdict/consent.ts";
+import { Deadline, pause } from "../deadline.ts";
+import { readContent } from "../verdict/page_content.ts";
+import type { PageContent, PageFacts } from "../verdict/page_facts.ts";
+import { DocumentGone, PageBusy, PageSession } from "../page_session.ts";
+import { PageTraffic } from "./page_traffic.ts";
+
+export interface VisitOptions {
+  readonly url: string;
+  /** Patterns of addresses that are not to be asked. */
+  readonly blockedUrls: readonly string[];
+  readonly deadlineMs: number;
+  /** Ends the visit: it throws then. */
+  readonly signal?: AbortSignal;
+}
+
+const LOOK_MS = 20;
+const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
+
+/**
+ * Goes to a page once, waits until it has settled wherever it leads to, refuses what asks for
+ * consent, and tells what happened. Never throws for what a page does; throws what the browser's
+ * protocol throws when the browser is gone, and the signal's reason.
+ */
+export async function visitPage(page: Page, options: VisitOptions): Promise<PageFacts> {
+  const session = await PageSession.open(page);
+  const traffic = await PageTraffic.watch(session);
+  try {
+    const visit = new Visit(session, traffic, options);
+    return await visit.make();
+  } finally {
+    traffic.stop();
+    await session.close();
+  }
+}
+
+class Visit {
+  readonly #session: PageSession;
+  readonly #traffic: PageTraffic;
+  readonly #options: VisitOptions;
+  readonly #deadline: Deadline;
+  #netError: string | null = null;
+  #isTimedOut = false;
+  /** The browser stayed where it was. */
+  #isEmpty = false;
+
+  constructor(session: PageSession, traffic: PageTraffic, options: VisitOptions) {
+    this.#session = session;
+    this.#traffic = traffic;
+    this.#options = options;
+    this.#deadline = new Deadline(options.deadlineMs);
+  }
+
+  async make(): Promise<PageFacts> {
+    const { cdp } = this.#session;
+    await cdp.send("Network.setBlockedURLs", { urls: [...this.#options.blockedUrls] });
+    await this.#navigate();
+    let content: PageContent | null = null;
+    try {
+      content = this.#hasFailed ? null : await this.#look();
+    } catch (error) {
+      const { isCrashed, navigations } = this.#traffic;
+      // Whatever fails while a page goes round and round: it is the loop that is to be told.
+      if (navigations > CAPTURE_NAVIGATIONS_MAX) this.#netError = "net::ERR_TOO_MANY_REDIRECTS";
+      else if (error instanceof PageBusy) this.#isTimedOut = true;
+      else if (!isCrashed) throw error;
+    }
+    return this.#facts(content);
+  }
+
+  #facts(content: PageContent | null): PageFacts {
+    const traffic = this.#traffic;
+    return {
+      url: this.#options.url,
+      finalUrl: traffic.finalUrl,
+      chain: [...traffic.chain],
+      httpStatus: traffic.httpStatus,
+      headers: traffic.headers,
+      contentType: traffic.contentType,
+      isDownload: traffic.isDownload,
+      netError: this.#netError ?? traffic.netError,
+      egressRefusal: null,
+      isTimedOut: this.#isTimedOut,
+      isCrashed: traffic.isCrashed,
+      content: traffic.isCrashed ? null : content,
+    };
+  }
+
+  /** There will be no page to look at. */
+  get #hasFailed(): boolean {
+    const { isCrashed, isDownload, netError } = this.#traffic;
+    return isCrashed || isDownload || this.#isEmpty || (this.#netError ?? netError) !== null;
+  }
+
+  async #navigate(): Promise<void> {
+    const timeout = Math.max(1, this.#deadline.leftMs(CAPTURE_NAVIGATION_MS_MAX));
+    try {
+      const { errorText } = await this.#session.cdp.send(
+        "Page.navigate",
+        { url: this.#options.url },
+        { timeout },
+      );
+      if (errorText === undefined) return;
+      // What has no content, or becomes a file, is told as a failure too.
+      if (this.#traffic.httpStatus === null) this.#netError = errorText;
+      this.#isEmpty = true;
+    } catch (error) {
+      if (!/timed out/i.test(String(error))) throw error;
+      this.#netError = "net::ERR_TIMED_OUT";
+      this.#isTimedOut = true;
+    }
+  }
+
+  async #look(): Promise<PageContent | null> {
+    await this.#settle();
+    if (this.#hasFailed || !this.#isDocument) return null;
+    if (this.#isTimedOut) return await readContent(this.#session, "none");
+    const consent = await this.#steadily(() => refuseConsent(this.#session, this.#deadline));
+    if (consent !== "none") await this.#settle();
+    if (this.#hasFailed || !this.#isDocument) return null;
+    return await this.#steadily(() => readContent(this.#session, consent));
+  }
+
+  get #isDocument(): boolean {
+    const { contentType, httpStatus } = this.#traffic;
+    const isEmpty = httpStatus === 204 || httpStatus === 205;
+    return !isEmpty && (contentType === null || HTML.test(contentType));
+  }
+
+  /** Does `work` again on the document that came instead, where the page went elsewhere meanwhile. */
+  async #steadily<T>(work: () => Promise<T>): Promise<T> {
+    for (let i = 0; i < CAPTURE_NAVIGATIONS_MAX; i++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof DocumentGone)) throw error;
+        await this.#settle();
+      }
+    }
+    throw new PageBusy("The page kept going elsewhere.");
+  }
+
+  /** Waits until the document is loaded and quiet, and no other one is on its way. */
+  async #settle(): Promise<void> {
+    const traffic = this.#traffic;
+    for (;;) {
+      const navigations = traffic.navigations;
+      if (navigations > CAPTURE_NAVIGATIONS_MAX) return await this.#endLoop();
+      await Promise.all([
+        this.#until(
+          CAPTURE_LOAD_MS_MAX,
+          () => (traffic.isLoaded || traffic.isStalled) && !traffic.isNavigating,
+        ),
+        this.#answer(),
+      ]);
+      if (this.#hasFailed || !this.#isDocument) return;
+      if (!traffic.isParsed && !traffic.isNavigating) {
+        this.#isTimedOut = true;
+        return;
+      }
+      await this.#quiet();
+      if (navigations === traffic.navigations && !traffic.isNavigating) return;
+      if (this.#deadline.hasPassed) throw new PageBusy("The page did not come to rest.");
+    }
+  }
+
+  /** A page whose scripts never pause lets nobody else in. Throws PageBusy. */
+  async #answer(): Promise<void> {
+    try {
+      await this.#session.run(() => true, [], {
+        msMax: this.#deadline.leftMs(CAPTURE_BUSY_MS_MAX),
+      });
+    } catch (error) {
+      if (!(error instanceof DocumentGone) && !this.#traffic.isCrashed) throw error;
+    }
+  }
+
+  async #quiet(): Promise<void> {
+    const msMax = this.#deadline.leftMs(CAPTURE_QUIET_MS_MAX);
+    await Promise.all([
+      this.#until(msMax, () => this.#traffic.isQuiet),
+      this.#session.run(untilUnchanged, [CAPTURE_DOM_QUIET_MS, msMax], { msMax: 2 * msMax + 1 })
+        .catch((error) => {
+          if (!(error instanceof DocumentGone)) throw error;
+        }),
+    ]);
+  }
+
+  /** A page that sends visitors round and round is left where it is. */
+  async #endLoop(): Promise<void> {
+    this.#netError = "net::ERR_TOO_MANY_REDIRECTS";
+    await this.#session.cdp.send("Network.setBlockedURLs", { urls: ["*"] });
+    await this.#session.cdp.send("Page.stopLoading").catch(() => {});
+  }
+
+  async #until(msMax: number, check: () => boolean): Promise<void> {
+    const endMs = performance.now() + this.#deadline.leftMs(msMax);
+    const isLoop = () => this.#traffic.navigations > CAPTURE_NAVIGATIONS_MAX;
+    while (!check() && !this.#hasFailed && !isLoop() && performance.now() < endMs) {
+      this.#options.signal?.throwIfAborted();
+      await pause(LOOK_MS);
+    }
+  }
+}
+
+/** Runs in the page: resolves when nothing has come into the document for so long, or in the end. */
+function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      observer.disconnect();
+      clearTimeout(timer);
+      clearTimeout(last);
+      resolve();
+    };
+    const wind = () => {
+      clearTimeout(timer);
+      timer = setTimeout(end, quietMs);
+    };
+    const observer = new MutationObserver(wind);
+    const last = setTimeout(end, msMax);
+    let timer = setTimeout(end, quietMs);
+    observer.observe(document, { childList: true, characterData: true, subtree: true });
+  });
+}

@@ -1,0 +1,96 @@
+import type { Database, Sql } from "../../db/sql.ts";
+import type { Log } from "../../http/log.ts";
+import { PROJECTION_JOB_WAIT_MS_MAX } from "../../limits.ts";
+import { forgetOldJobs, queueJob } from "./capture_queue.ts";
+import type { CaptureSchedule } from "./capture_schedule.ts";
+import { CAPTURE_DEVICES } from "../capture_status.ts";
+import { forgetStalePages } from "./capture_store.ts";
+import {
+  mostVisitedPaths,
+  type Selection,
+  storeSelection,
+  type VisitReads,
+} from "./visited_paths.ts";
+
+export interface SelectionServices extends VisitReads {
+  readonly sql: Sql;
+  /** Makes sessions and actors of what was stored since. */
+  readonly projection: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
+  readonly now: () => number;
+}
+
+export interface DailyServices extends SelectionServices {
+  readonly sql: Database;
+  readonly schedule: CaptureSchedule;
+  readonly newJobId: () => string;
+  /** Called when something was queued. */
+  readonly queued: () => void;
+  readonly log: Pick<Log, "info" | "error">;
+}
+
+/** The project's most visited pages, noted as those that the daily job takes. */
+export async function selectPages(
+  services: SelectionServices,
+  projectId: number,
+): Promise<Selection> {
+  const { sql, projection, now } = services;
+  await projection.catchUpWithin(projectId, PROJECTION_JOB_WAIT_MS_MAX);
+  const selection = await mostVisitedPaths(services, projectId, now());
+  await storeSelection(sql, projectId, selection, now());
+  return selection;
+}
+
+/** Queues the most visited pages of every project that has a site, once however many servers do. */
+async function queueEveryProject(services: DailyServices, dueMs: number): Promise<void> {
+  const { sql, newJobId, now, queued, log } = services;
+  const projects = await sql.query<{ project_id: number }>(
+    `SELECT project_id FROM projects p WHERE site_url IS NOT NULL AND NOT EXISTS (
+      SELECT FROM capture_jobs j
+      WHERE j.project_id = p.project_id AND j.due_at = $1::text::timestamptz)
+    ORDER BY project_id`,
+    [new Date(dueMs).toISOString()],
+  );
+  for (const { project_id: projectId } of projects) {
+    try {
+      const { paths } = await selectPages(services, projectId);
+      const job = { projectId, jobId: newJobId(), paths, devices: CAPTURE_DEVICES };
+      const isNew = await queueJob(sql, { ...job, nowMs: now(), dueMs });
+      if (isNew && paths.length > 0) {
+        log.info("captures queued", { job: job.jobId, paths: paths.length });
+        queued();
+      }
+    } catch (error) {
+      // One project's fault is no reason to leave out the others.
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error("captures not queued", { projectId, reason });
+    }
+  }
+}
+
+/** Queues what the schedule asks for since it was asked last; to be called every minute. */
+export function createDaily(services: DailyServices): () => Promise<void> {
+  let askedMs = services.now();
+  return async () => {
+    const nowMs = services.now();
+    const dueMs = services.schedule.dueMs(askedMs, nowMs);
+    askedMs = nowMs;
+    if (dueMs !== null) await queueEveryProject(services, dueMs);
+  };
+}
+
+/** Forgets jobs of long ago, and the pictures of pages that nobody attempts any more. */
+export async function forgetOldCaptures(
+  database: Database,
+  log: Pick<Log, "info">,
+  nowMs: number,
+): Promise<void> {
+  await forgetOldJobs(database, nowMs);
+  const pages = await forgetStalePages(database, nowMs);
+  if (pages > 0) log.info("forgot pictures of pages that are not attempted any more", { pages });
+  // That engine clears nothing away by itself, and pictures are large.
+  if (database.engine === "embedded") {
+    for (const table of ["captures", "capture_pages", "capture_tasks", "capture_job_tasks"]) {
+      await database.query(`VACUUM ${table}`);
+    }
+  }
+}

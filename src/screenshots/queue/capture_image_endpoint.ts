@@ -1,0 +1,48 @@
+import type { Project } from "../../auth/projects.ts";
+import type { Sql } from "../../db/sql.ts";
+import type { Exchange } from "../../http/router.ts";
+import { Problem } from "../../problem.ts";
+import { findImage } from "./capture_store.ts";
+
+const CAPTURE_ID = /^cap_[A-Za-z0-9]{20}$/;
+const ETAG_DIGITS = 32;
+
+/** True where the caller's copy, by `If-None-Match` (RFC 9110, 13.1.2), is this one. */
+function isKnown(header: string | null, etag: string): boolean {
+  const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
+  return tags.includes(etag) || tags.includes("*");
+}
+
+/** The address of a picture. */
+export function imageUrl(basePath: string, project: Pick<Project, "id">, captureId: string) {
+  return `${basePath}/v1/heatmaps/captures/${captureId}?project=${project.id}`;
+}
+
+/** `GET /v1/heatmaps/captures/:id`: a picture of the project. Throws `not_found`. */
+export async function getCaptureImage(
+  sql: Sql,
+  { projectId }: Project,
+  { request, params }: Pick<Exchange<unknown>, "request" | "params">,
+): Promise<Response> {
+  const id = params.id ?? "";
+  const image = CAPTURE_ID.test(id) ? await findImage(sql, projectId, id) : null;
+  if (image === null) {
+    throw new Problem("not_found", "There is no such picture; replaced ones are forgotten.");
+  }
+  const etag = `"${image.hash.slice(0, ETAG_DIGITS)}"`;
+  const headers = {
+    // The bytes behind an id never change.
+    "Cache-Control": "private, max-age=31536000, immutable",
+    "ETag": etag,
+    "Vary": "Authorization",
+    "Content-Type": image.contentType,
+    // It came from elsewhere: it is a picture and nothing else, wherever it is opened.
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'",
+  };
+  if (isKnown(request.headers.get("if-none-match"), etag)) {
+    return new Response(null, { status: 304, headers });
+  }
+  const length = { ...headers, "Content-Length": String(image.bytes.length) };
+  return new Response(request.method === "HEAD" ? null : image.bytes, { headers: length });
+}

@@ -1,0 +1,295 @@
+import { arrayLiteral, type Sql } from "../../db/sql.ts";
+import { CAPTURE_JOBS_KEPT_DAYS, CAPTURE_LOSSES_MAX, CAPTURE_RETRY_MS } from "../capture_limits.ts";
+import { DAY_MS } from "../../limits.ts";
+import { holdsLease } from "./capture_lease.ts";
+import type { CaptureDevice, CaptureStatus, Verdict } from "../capture_status.ts";
+import { pathDigest } from "./capture_store.ts";
+
+/** What is to be photographed: each page of the list in windows of each device. */
+export interface NewJob {
+  readonly projectId: number;
+  readonly jobId: string;
+  /** In the order in which they are told. */
+  readonly paths: readonly string[];
+  readonly devices: readonly CaptureDevice[];
+  readonly nowMs: number;
+  /** The time of the schedule that asks for it; null: an operator does. */
+  readonly dueMs: number | null;
+}
+
+/** A job as it stands. */
+export interface CaptureJob {
+  readonly id: string;
+  readonly status: "queued" | "running" | "done";
+  readonly captures: readonly {
+    readonly path: string;
+    readonly device: CaptureDevice;
+    /** Of the last try since the job was queued; `pending` until there was one. */
+    readonly status: CaptureStatus;
+    readonly message: string;
+    /** When a try that failed in passing is made again, ISO 8601; null: no further try is planned. */
+    readonly nextAttemptAt: string | null;
+  }[];
+}
+
+/** A task in the hands of whoever took it. */
+export interface Task {
+  readonly projectId: number;
+  readonly taskId: number;
+  /** Which taking this is: only the last one may say what came of it. */
+  readonly claim: number;
+  readonly path: string;
+  readonly device: CaptureDevice;
+  readonly siteUrl: string | null;
+  readonly siteUrlByOperator: boolean;
+  /** Earlier tries in this job that failed in passing. */
+  readonly failures: number;
+}
+
+const instant = (ms: number): string => new Date(ms).toISOString();
+
+/** Somebody waits for what an operator asks; the schedule's work can wait. */
+const OPERATOR_PRIORITY = 0;
+const SCHEDULE_PRIORITY = 1;
+
+// What is queued already is wanted twice, and so perhaps earlier. The order keeps two jobs that are
+// queued at once from waiting for each other.
+const QUEUE_TASKS = `
+WITH wanted AS (
+  SELECT path, device, ${pathDigest("path")} AS digest, position
+  FROM unnest($3::text::text[], $4::text::text[]) WITH ORDINALITY AS w (path, device, position)
+), tasks AS (
+  INSERT INTO capture_tasks AS t (not_before, project_id, path_digest, priority, state, device, path)
+  SELECT $5::text::timestamptz, $1::int, digest, $6::int, 'queued', device, path
+  FROM wanted ORDER BY digest, device
+  ON CONFLICT (project_id, path_digest, device) WHERE state <> 'done'
+  DO UPDATE SET priority = least(t.priority, excluded.priority),
+    not_before = least(t.not_before, excluded.not_before)
+  RETURNING t.task_id, t.path_digest, t.device, t.failures
+)
+INSERT INTO capture_job_tasks (project_id, job_id, task_id, position, failures_before)
+SELECT $1::int, $2::text, t.task_id, w.position, t.failures
+FROM wanted w JOIN tasks t ON t.path_digest = w.digest AND t.device = w.device`;
+
+/**
+ * Queues a job. A page that waits already, for another job, is shared with it.
+ * @returns false where another server has queued what the schedule asks for
+ */
+export async function queueJob(sql: Sql, job: NewJob): Promise<boolean> {
+  const { projectId, jobId, paths, devices, nowMs, dueMs } = job;
+  const pages = [...new Set(paths)].flatMap((path) =>
+    [...new Set(devices)].map((device) => ({ path, device }))
+  );
+  return await sql.transaction(async (tx) => {
+    const added = await tx.query(
+      `INSERT INTO capture_jobs (created_at, due_at, project_id, job_id)
+      VALUES ($1::text::timestamptz, $2::text::timestamptz, $3::int, $4::text)
+      ON CONFLICT (project_id, due_at) DO NOTHING RETURNING job_id`,
+      [instant(nowMs), dueMs === null ? null : instant(dueMs), projectId, jobId],
+    );
+    if (added.length === 0) return false;
+    await tx.query(QUEUE_TASKS, [
+      projectId,
+      jobId,
+      arrayLiteral(pages.map(({ path }) => path)),
+      arrayLiteral(pages.map(({ device }) => device)),
+      instant(nowMs),
+      dueMs === null ? OPERATOR_PRIORITY : SCHEDULE_PRIORITY,
+    ]);
+    return true;
+  });
+}
+
+interface JobRow extends Record<string, unknown> {
+  readonly path: string | null;
+  readonly device: CaptureDevice;
+  readonly state: "queued" | "running" | "done";
+  readonly status: CaptureStatus | null;
+  readonly message: string | null;
+  readonly not_before: Date;
+  /** Whether it was tried since the job was queued. */
+  readonly is_tried: boolean;
+}
+
+function captureOf(row: JobRow): CaptureJob["captures"][0] {
+  const { device, state, status, message } = row;
+  const path = row.path!;
+  if (row.is_tried) {
+    const nextAttemptAt = state === "done" ? null : row.not_before.toISOString();
+    return { path, device, status: status!, message: message ?? "", nextAttemptAt };
+  }
+  const told = state === "running"
+    ? "The picture is being taken."
+    : "The picture is waiting for its turn.";
+  return { path, device, status: "pending", message: told, nextAttemptAt: null };
+}
+
+/** A job is done when each of its pages was tried once: nobody waits for the tries after that. */
+function statusOf(rows: readonly JobRow[]): CaptureJob["status"] {
+  if (rows.every((row) => row.is_tried)) return "done";
+  return rows.some((row) => row.is_tried || row.state === "running") ? "running" : "queued";
+}
+
+/** A job of one of these projects, named by their public ids; null: they have none of this id. */
+export async function findJob(
+  sql: Sql,
+  jobId: string,
+  projects: readonly string[] | "*",
+): Promise<CaptureJob | null> {
+  const rows = await sql.query<JobRow>(
+    `SELECT t.path, t.device, t.state, t.status, t.message, t.not_before,
+      t.state = 'done' OR t.failures > l.failures_before AS is_tried
+    FROM capture_jobs j
+    JOIN projects p ON p.project_id = j.project_id
+    LEFT JOIN capture_job_tasks l ON l.project_id = j.project_id AND l.job_id = j.job_id
+    LEFT JOIN capture_tasks t ON t.project_id = l.project_id AND t.task_id = l.task_id
+    WHERE j.job_id = $1::text AND ($2::text IS NULL OR p.public_id = ANY($2::text::text[]))
+    ORDER BY l.position`,
+    [jobId, projects === "*" ? null : arrayLiteral(projects)],
+  );
+  if (rows.length === 0) return null;
+  const tasks = rows.filter(({ path }) => path !== null);
+  return { id: jobId, status: statusOf(tasks), captures: tasks.map(captureOf) };
+}
+
+/** Whether there is something to do now: tasks that are due, or whose server may have ended. */
+export async function isAnythingDue(sql: Sql, nowMs: number): Promise<boolean> {
+  const due = await sql.query(
+    `SELECT FROM capture_tasks
+    WHERE state <> 'done' AND (state = 'running' OR not_before <= $1::text::timestamptz) LIMIT 1`,
+    [instant(nowMs)],
+  );
+  return due.length > 0;
+}
+
+/** Takes the task that is due and first in line; null: there is none, or the lease is another's. */
+export async function claimTask(sql: Sql, owner: string, nowMs: number): Promise<Task | null> {
+  const [row] = await sql.query<{
+    project_id: number;
+    task_id: number;
+    claims: number;
+    path: string;
+    device: CaptureDevice;
+    site_url: string | null;
+    site_url_by_operator: boolean;
+    failures: number;
+  }>(
+    `UPDATE capture_tasks t SET state = 'running', claims = claims + 1
+    FROM projects p
+    WHERE (t.project_id, t.task_id) = (
+      SELECT project_id, task_id FROM capture_tasks
+      WHERE state <> 'done' AND state = 'queued' AND not_before <= $2::text::timestamptz
+        AND ${holdsLease("$1::text")}
+      ORDER BY priority, not_before, task_id LIMIT 1 FOR UPDATE SKIP LOCKED)
+    AND p.project_id = t.project_id
+    RETURNING t.project_id, t.task_id, t.claims, t.path, t.device, p.site_url,
+      p.site_url_by_operator, t.failures`,
+    [owner, instant(nowMs)],
+  );
+  return row === undefined ? null : {
+    projectId: row.project_id,
+    taskId: row.task_id,
+    claim: row.claims,
+    path: row.path,
+    device: row.device,
+    siteUrl: row.site_url,
+    siteUrlByOperator: row.site_url_by_operator,
+    failures: row.failures,
+  };
+}
+
+const MINE = `project_id = $1::int AND task_id = $2::int8 AND claims = $3::int
+  AND state = 'running'`;
+
+/**
+ * Notes what a task's attempt came to: it is done, or queued again where it may go better soon.
+ * @returns false where the task has been given to somebody else meanwhile: the attempt does not count
+ */
+export async function endTask(
+  tx: Sql,
+  { projectId, taskId, claim, failures }: Task,
+  verdict: Verdict,
+  nowMs: number,
+): Promise<boolean> {
+  const pauseMs = verdict.retry ? CAPTURE_RETRY_MS[failures] : undefined;
+  const ended = await tx.query(
+    `UPDATE capture_tasks SET status = $4::text, message = $5::text,
+      state = CASE WHEN $6::text IS NULL THEN 'done' ELSE 'queued' END,
+      failures = failures + CASE WHEN $6::text IS NULL THEN 0 ELSE 1 END,
+      not_before = coalesce($6::text::timestamptz, not_before),
+      finished_at = CASE WHEN $6::text IS NULL THEN $7::text::timestamptz END
+    WHERE ${MINE} RETURNING task_id`,
+    [
+      ...[projectId, taskId, claim, verdict.status, verdict.message],
+      ...[pauseMs === undefined ? null : instant(nowMs + pauseMs), instant(nowMs)],
+    ],
+  );
+  return ended.length > 0;
+}
+
+/** Puts a task back as if it had not been taken. */
+export async function giveBack(sql: Sql, { projectId, taskId, claim }: Task): Promise<void> {
+  await sql.query(
+    `UPDATE capture_tasks SET state = 'queued' WHERE ${MINE}`,
+    [projectId, taskId, claim],
+  );
+}
+
+/** A task that was given up: its server ended so often while it ran. */
+export interface LostTask {
+  readonly projectId: number;
+  readonly path: string;
+  readonly device: CaptureDevice;
+  readonly siteUrl: string | null;
+}
+
+/**
+ * To be called by whoever has just taken the lease: tasks that run are those of a server that ended
+ * meanwhile. They are queued again, but for those that this has happened to too often.
+ * @returns the latter, which are done
+ */
+export async function sweepTasks(tx: Sql, verdict: Verdict, nowMs: number): Promise<LostTask[]> {
+  const rows = await tx.query<{
+    project_id: number;
+    path: string;
+    device: CaptureDevice;
+    state: string;
+    site_url: string | null;
+  }>(
+    `UPDATE capture_tasks t SET losses = losses + 1,
+      state = CASE WHEN losses + 1 < $1::int THEN 'queued' ELSE 'done' END,
+      status = CASE WHEN losses + 1 < $1::int THEN status ELSE $2::text END,
+      message = CASE WHEN losses + 1 < $1::int THEN message ELSE $3::text END,
+      finished_at = CASE WHEN losses + 1 < $1::int THEN NULL ELSE $4::text::timestamptz END
+    FROM projects p
+    WHERE t.state <> 'done' AND t.state = 'running' AND p.project_id = t.project_id
+    RETURNING t.project_id, t.path, t.device, t.state, p.site_url`,
+    [CAPTURE_LOSSES_MAX, verdict.status, verdict.message, instant(nowMs)],
+  );
+  return rows.filter(({ state }) => state === "done").map((row) => ({
+    projectId: row.project_id,
+    path: row.path,
+    device: row.device,
+    siteUrl: row.site_url,
+  }));
+}
+
+/** Forgets jobs and tasks that were done long ago. */
+export async function forgetOldJobs(sql: Sql, nowMs: number): Promise<void> {
+  const before = instant(nowMs - CAPTURE_JOBS_KEPT_DAYS * DAY_MS);
+  await sql.query(
+    `DELETE FROM capture_jobs j
+    WHERE created_at < $1::text::timestamptz AND NOT EXISTS (
+      SELECT FROM capture_job_tasks l
+      JOIN capture_tasks t ON t.project_id = l.project_id AND t.task_id = l.task_id
+      WHERE l.project_id = j.project_id AND l.job_id = j.job_id AND t.state <> 'done')`,
+    [before],
+  );
+  await sql.query(
+    `DELETE FROM capture_tasks t
+    WHERE state = 'done' AND finished_at < $1::text::timestamptz AND NOT EXISTS (
+      SELECT FROM capture_job_tasks l
+      WHERE l.project_id = t.project_id AND l.task_id = t.task_id)`,
+    [before],
+  );
+}

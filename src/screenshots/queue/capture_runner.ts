@@ -1,0 +1,253 @@
+import type { Sql } from "../../db/sql.ts";
+import type { Log } from "../../http/log.ts";
+import {
+  CAPTURE_LEASE_MS,
+  CAPTURE_POLL_MS,
+  CAPTURE_TASK_MS_MAX,
+  CAPTURES_AT_ONCE,
+} from "../capture_limits.ts";
+import { endLease, takeLease } from "./capture_lease.ts";
+import {
+  claimTask,
+  endTask,
+  giveBack,
+  isAnythingDue,
+  sweepTasks,
+  type Task,
+} from "./capture_queue.ts";
+import { type CaptureStatus, verdict } from "../capture_status.ts";
+import { storeAttempt } from "./capture_store.ts";
+import { logReason } from "../log_reason.ts";
+import type { Photograph, Photographer } from "../browser/photograph.ts";
+import { trackedHosts, type VisitReads } from "./visited_paths.ts";
+
+export interface RunnerServices extends VisitReads {
+  readonly sql: Sql;
+  readonly photographer: Photographer;
+  readonly log: Pick<Log, "warn" | "error">;
+  readonly now: () => number;
+  /** So many characters that nobody can guess. */
+  readonly randomText: (length: number) => string;
+  /** Paths of this server's own endpoints for events. */
+  readonly ownEndpoints: readonly string[];
+  /** Called once per attempt. */
+  readonly observe: (status: CaptureStatus) => void;
+  readonly pollMs?: number;
+}
+
+const LEASE_RENEWALS = 3;
+const CAPTURE_ID_LENGTH = 20;
+
+const ENDED_TOO_OFTEN = verdict(
+  "render_failed",
+  "The page could not be drawn: each time it was tried, it ended the browser or the server.",
+);
+const TOOK_TOO_LONG = verdict(
+  "render_failed",
+  "The page could not be drawn: the browser did not come to an end with it.",
+);
+const WENT_WRONG = verdict(
+  "render_failed",
+  "The page could not be drawn: the server made a mistake; its log says more.",
+);
+
+/**
+ * Works off the queue of captures. Any number of servers may have a runner: the one with the lease
+ * works, the others look now and then whether it still does.
+ */
+export class CaptureRunner {
+  readonly #services: RunnerServices;
+  readonly #owner: string;
+  readonly #sleepers = new Set<() => void>();
+  #isWoken = false;
+  #underWay = 0;
+
+  constructor(services: RunnerServices) {
+    this.#services = services;
+    this.#owner = services.randomText(CAPTURE_ID_LENGTH);
+  }
+
+  /** Something was queued: the runner of this server need not wait for its next look. */
+  wake(): void {
+    this.#isWoken = this.#sleepers.size === 0;
+    this.#rouse();
+  }
+
+  /**
+   * Works until `signal` aborts; what is under way is then put back. A failure is logged, and the
+   * next look tries again.
+   * @param patienceMs how long to leave the work to others first
+   * @returns when the browser is closed
+   */
+  async run(signal: AbortSignal, patienceMs = 0): Promise<void> {
+    const { log, photographer, pollMs = CAPTURE_POLL_MS } = this.#services;
+    if (patienceMs > 0) await this.#pause(patienceMs, signal, false);
+    while (!signal.aborted) {
+      let ended = 0;
+      try {
+        ended = await this.runDue(signal);
+      } catch (error) {
+        if (!signal.aborted) log.warn("captures failed", { reason: logReason(error) });
+      }
+      if (ended === 0) await this.#pause(pollMs, signal, true);
+    }
+    await photographer.close();
+  }
+
+  /** Takes the pictures that are due now, if the lease is to be had. @returns how many attempts it made */
+  async runDue(signal: AbortSignal): Promise<number> {
+    const { sql, now } = this.#services;
+    if (signal.aborted || !await isAnythingDue(sql, now())) return 0;
+    if (!await takeLease(sql, this.#owner)) return 0;
+    // A renewal that fails is no fault yet; without the lease no task is to be had any more.
+    const renew = () => void takeLease(sql, this.#owner).catch(() => {});
+    const renewing = setInterval(renew, CAPTURE_LEASE_MS / LEASE_RENEWALS);
+    try {
+      await this.#sweep();
+      const workers = Array.from({ length: CAPTURES_AT_ONCE }, () => this.#work(signal));
+      const counts = await Promise.allSettled(workers);
+      const failed = counts.find((count) => count.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+      return counts.reduce(
+        (sum, count) => sum + (count.status === "fulfilled" ? count.value : 0),
+        0,
+      );
+    } finally {
+      clearInterval(renewing);
+      await endLease(sql, this.#owner);
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const { sql, now, observe } = this.#services;
+    const atMs = now();
+    const lost = await sql.transaction(async (tx) => {
+      const tasks = await sweepTasks(tx, ENDED_TOO_OFTEN, atMs);
+      for (const task of tasks) {
+        await storeAttempt(tx, {
+          ...task,
+          verdict: ENDED_TOO_OFTEN,
+          shot: null,
+          atMs,
+          newCaptureId: this.#newCaptureId(),
+        });
+      }
+      return tasks;
+    });
+    for (const _ of lost) observe(ENDED_TOO_OFTEN.status);
+  }
+
+  /**
+   * One task after the other, until none is due and nobody else has one: who waits for the others
+   * takes what comes meanwhile. @returns how many were attempted
+   */
+  async #work(signal: AbortSignal): Promise<number> {
+    const { sql, now, pollMs = CAPTURE_POLL_MS } = this.#services;
+    let ended = 0;
+    while (!signal.aborted) {
+      const task = await claimTask(sql, this.#owner, now());
+      if (task !== null) {
+        this.#underWay++;
+        try {
+          if (await this.#end(task, signal)) ended++;
+        } finally {
+          this.#underWay--;
+        }
+      } else if (this.#underWay > 0) await this.#pause(pollMs, signal, true);
+      else break;
+    }
+    this.#rouse();
+    return ended;
+  }
+
+  /** False where the attempt was given up: the task is back in the queue. */
+  async #end(task: Task, signal: AbortSignal): Promise<boolean> {
+    const photograph = await this.#attempt(task, signal);
+    if (photograph === null) await giveBack(this.#services.sql, task);
+    else await this.#store(task, photograph);
+    return photograph !== null;
+  }
+
+  /** Null where the attempt was given up, because the server stops. */
+  async #attempt(task: Task, signal: AbortSignal): Promise<Photograph | null> {
+    const { photographer, log, now, ownEndpoints } = this.#services;
+    const { siteUrl, siteUrlByOperator, path, device } = task;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), CAPTURE_TASK_MS_MAX);
+    const givenUp = AbortSignal.any([signal, late.signal]);
+    try {
+      const hosts = await trackedHosts(this.#services, task.projectId, path, now());
+      const asked = {
+        siteUrl,
+        siteUrlByOperator,
+        trackedHosts: hosts,
+        path,
+        device,
+        ownEndpoints,
+        signal: givenUp,
+      };
+      return await unlessAborted(photographer.photograph(asked), givenUp);
+    } catch (error) {
+      if (signal.aborted) return null;
+      if (late.signal.aborted) return { verdict: TOOK_TOO_LONG, shot: null };
+      log.error("capture failed", { task: task.taskId, device, reason: logReason(error) });
+      return { verdict: WENT_WRONG, shot: null };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #store(task: Task, { verdict, shot }: Photograph): Promise<void> {
+    const { sql, now, observe } = this.#services;
+    const atMs = now();
+    const counts = await sql.transaction(async (tx) => {
+      // Whoever was slower than its lease has lost the task to another.
+      if (!await endTask(tx, task, verdict, atMs)) return false;
+      const { projectId, path, device, siteUrl } = task;
+      const page = { projectId, path, device, siteUrl };
+      await storeAttempt(tx, { ...page, verdict, shot, atMs, newCaptureId: this.#newCaptureId() });
+      return true;
+    });
+    if (counts) observe(verdict.status);
+  }
+
+  #newCaptureId(): string {
+    return `cap_${this.#services.randomText(CAPTURE_ID_LENGTH)}`;
+  }
+
+  #rouse(): void {
+    for (const end of this.#sleepers) end();
+  }
+
+  #pause(ms: number, signal: AbortSignal, canWake: boolean): Promise<void> {
+    const isWoken = canWake && this.#isWoken;
+    this.#isWoken = false;
+    if (signal.aborted || isWoken) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      this.#sleepers.delete(end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+    if (canWake) this.#sleepers.add(end);
+    return promise;
+  }
+}
+
+/** What `work` comes to; rejects at once when `signal` aborts, whatever becomes of the work. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  // What goes on after that fails with nobody to hear it.
+  work.catch(() => {});
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener("abort", onAbort);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

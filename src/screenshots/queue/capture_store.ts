@@ -1,0 +1,198 @@
+import { arrayLiteral, type Sql } from "../../db/sql.ts";
+import { CAPTURE_PAGES_KEPT_DAYS, CAPTURE_VERSIONS_MAX } from "../capture_limits.ts";
+import { DAY_MS } from "../../limits.ts";
+import type { CaptureDevice, CaptureStatus, Verdict } from "../capture_status.ts";
+import type { Shot } from "../browser/photograph.ts";
+
+/** What a path is looked up by, as in `terms`. `path` is a column or a cast parameter, never a value. */
+export const pathDigest = (path: string): string =>
+  `left(encode(sha256(convert_to(${path}, 'UTF8')), 'hex'), 32)::uuid`;
+
+/** An attempt at a page in windows of one device, and what came of it. */
+export interface Attempt {
+  readonly projectId: number;
+  readonly path: string;
+  readonly device: CaptureDevice;
+  /** The project's when the attempt was made. */
+  readonly siteUrl: string | null;
+  readonly verdict: Verdict;
+  /** Null unless the verdict is `captured`. */
+  readonly shot: Shot | null;
+  readonly atMs: number;
+  /** The id of the picture, should it be a new one. */
+  readonly newCaptureId: string;
+}
+
+/** What is known of a page's picture. */
+export interface CaptureState {
+  readonly path: string;
+  readonly device: CaptureDevice;
+  readonly status: CaptureStatus;
+  readonly message: string;
+  readonly siteUrl: string | null;
+  /** The last good picture; null: there was none yet. */
+  readonly image: CaptureImageFacts | null;
+}
+
+export interface CaptureImageFacts {
+  readonly captureId: string;
+  readonly capturedAt: Date;
+  readonly widthPx: number;
+  readonly heightPx: number;
+  readonly isCut: boolean;
+}
+
+/** A stored picture. */
+export interface CaptureImage {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly contentType: string;
+  /** Of the bytes: SHA-256, in hexadecimal digits. */
+  readonly hash: string;
+}
+
+const instant = (ms: number): string => new Date(ms).toISOString();
+
+/** A page that looks as it did in one of its versions: that one is of now. */
+const SEEN_AGAIN = `
+UPDATE captures SET captured_at = $4::text::timestamptz
+WHERE project_id = $1::int AND path_digest = ${pathDigest("$2::text")} AND device = $3::text
+  AND content_hash = decode($5::text, 'hex')
+RETURNING capture_id`;
+
+const ADD_VERSION = `
+INSERT INTO captures (captured_at, project_id, width_px, height_px, is_cut, path_digest, capture_id,
+  device, content_type, content_hash, image)
+VALUES ($4::text::timestamptz, $1::int, $7::int, $8::int, $9::bool, ${pathDigest("$2::text")},
+  $6::text, $3::text, $10::text, decode($5::text, 'hex'), decode($11::text, 'base64'))
+ON CONFLICT (project_id, path_digest, device, content_hash)
+  DO UPDATE SET captured_at = excluded.captured_at
+RETURNING capture_id`;
+
+const DROP_OLD_VERSIONS = `
+DELETE FROM captures
+WHERE project_id = $1::int AND path_digest = ${pathDigest("$2::text")} AND device = $3::text
+  AND capture_id NOT IN (
+    SELECT capture_id FROM captures
+    WHERE project_id = $1::int AND path_digest = ${pathDigest("$2::text")} AND device = $3::text
+    ORDER BY captured_at DESC, capture_id LIMIT $4::int)`;
+
+/** Keeps the picture, unless one of the page's versions is the same. @returns the version's id */
+async function storeShot(tx: Sql, attempt: Attempt, shot: Shot): Promise<string> {
+  const { projectId, path, device, newCaptureId } = attempt;
+  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(shot.bytes));
+  const page = [projectId, path, device];
+  const known = [...page, instant(attempt.atMs), new Uint8Array(digest).toHex()];
+  const [same] = await tx.query<{ capture_id: string }>(SEEN_AGAIN, known);
+  if (same !== undefined) return same.capture_id;
+  const { bytes, contentType, widthPx, heightPx, isCut } = shot;
+  const picture = [newCaptureId, widthPx, heightPx, isCut, contentType, bytes.toBase64()];
+  const [added] = await tx.query<{ capture_id: string }>(ADD_VERSION, [...known, ...picture]);
+  await tx.query(DROP_OLD_VERSIONS, [...page, CAPTURE_VERSIONS_MAX]);
+  return added!.capture_id;
+}
+
+/** Keeps what an attempt came to: its picture, or its status beside the last good one. */
+export async function storeAttempt(tx: Sql, attempt: Attempt): Promise<void> {
+  const { projectId, path, device, siteUrl, verdict, shot, atMs } = attempt;
+  const captureId = shot === null ? null : await storeShot(tx, attempt, shot);
+  await tx.query(
+    `INSERT INTO capture_pages AS p (attempted_at, project_id, path_digest, device, path, status,
+      message, site_url, capture_id)
+    VALUES ($4::text::timestamptz, $1::int, ${pathDigest("$2::text")}, $3::text, $2::text, $5::text,
+      $6::text, $7::text, $8::text)
+    ON CONFLICT (project_id, path_digest, device) DO UPDATE
+    SET attempted_at = excluded.attempted_at, status = excluded.status, message = excluded.message,
+      site_url = excluded.site_url, capture_id = coalesce(excluded.capture_id, p.capture_id)`,
+    [
+      ...[projectId, path, device, instant(atMs)],
+      ...[verdict.status, verdict.message, siteUrl, captureId],
+    ],
+  );
+}
+
+interface StateRow extends Record<string, unknown> {
+  readonly path: string;
+  readonly device: CaptureDevice;
+  readonly status: CaptureStatus;
+  readonly message: string;
+  readonly site_url: string | null;
+  readonly capture_id: string | null;
+  readonly captured_at: Date;
+  readonly width_px: number;
+  readonly height_px: number;
+  readonly is_cut: boolean;
+}
+
+function imageOf(row: StateRow): CaptureImageFacts | null {
+  return row.capture_id === null ? null : {
+    captureId: row.capture_id,
+    capturedAt: row.captured_at,
+    widthPx: row.width_px,
+    heightPx: row.height_px,
+    isCut: row.is_cut,
+  };
+}
+
+/** What is known of the pictures of these paths, on every device: of what was attempted. */
+export async function captureStates(
+  sql: Sql,
+  projectId: number,
+  paths: readonly string[],
+): Promise<CaptureState[]> {
+  if (paths.length === 0) return [];
+  const rows = await sql.query<StateRow>(
+    `SELECT p.path, p.device, p.status, p.message, p.site_url, c.capture_id, c.captured_at,
+      c.width_px, c.height_px, c.is_cut
+    FROM capture_pages p
+    LEFT JOIN captures c ON c.project_id = p.project_id AND c.capture_id = p.capture_id
+    WHERE p.project_id = $1::int AND p.path_digest IN (
+      SELECT ${pathDigest("path")} FROM unnest($2::text::text[]) AS path)`,
+    [projectId, arrayLiteral(paths)],
+  );
+  return rows.map((row) => ({
+    path: row.path,
+    device: row.device,
+    status: row.status,
+    message: row.message,
+    siteUrl: row.site_url,
+    image: imageOf(row),
+  }));
+}
+
+/** A picture of the project by its id; null: it has none of this id. */
+export async function findImage(
+  sql: Sql,
+  projectId: number,
+  captureId: string,
+): Promise<CaptureImage | null> {
+  // Base64 is read much faster than hexadecimal digits are.
+  const [row] = await sql.query<{ image: string; content_type: string; hash: string }>(
+    `SELECT encode(image, 'base64') AS image, content_type, encode(content_hash, 'hex') AS hash
+    FROM captures WHERE project_id = $1::int AND capture_id = $2::text`,
+    [projectId, captureId],
+  );
+  return row === undefined ? null : {
+    bytes: Uint8Array.fromBase64(row.image),
+    contentType: row.content_type,
+    hash: row.hash,
+  };
+}
+
+/** Forgets pages that nobody has attempted for long, and their pictures. @returns how many there were */
+export async function forgetStalePages(sql: Sql, nowMs: number): Promise<number> {
+  return await sql.transaction(async (tx) => {
+    const before = instant(nowMs - CAPTURE_PAGES_KEPT_DAYS * DAY_MS);
+    const gone = await tx.query(
+      `WITH stale AS (
+        DELETE FROM capture_pages WHERE attempted_at < $1::text::timestamptz
+        RETURNING project_id, path_digest, device
+      ), pictures AS (
+        DELETE FROM captures c USING stale s
+        WHERE c.project_id = s.project_id AND c.path_digest = s.path_digest AND c.device = s.device
+      )
+      SELECT FROM stale`,
+      [before],
+    );
+    return gone.length;
+  });
+}

@@ -1,0 +1,66 @@
+import type { Database } from "../../db/sql.ts";
+import type { Log } from "../../http/log.ts";
+import { createDaily, forgetOldCaptures } from "./capture_daily.ts";
+import { CaptureJobs } from "./capture_job_endpoints.ts";
+import { CaptureRunner } from "./capture_runner.ts";
+import type { CaptureSchedule } from "./capture_schedule.ts";
+import type { CaptureStatus } from "../capture_status.ts";
+import type { Photographer } from "../browser/photograph.ts";
+import type { VisitReads } from "./visited_paths.ts";
+
+const JOB_ID_LENGTH = 20;
+
+export interface CapturesOptions extends VisitReads {
+  readonly database: Database;
+  /** Makes sessions and actors of what was stored since. */
+  readonly projection: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
+  readonly photographer: Photographer;
+  readonly schedule: CaptureSchedule;
+  readonly basePath: string;
+  readonly log: Log;
+  readonly now: () => number;
+  /** So many characters that nobody can guess. */
+  readonly randomText: (length: number) => string;
+  /** Called once per attempt. */
+  readonly observe: (status: CaptureStatus) => void;
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** The captures of one server: who asks for them, and who takes them. */
+export interface Captures {
+  readonly jobs: CaptureJobs;
+  /** Queues what the schedule asks for; to be called every minute. */
+  queueDaily(): Promise<void>;
+  /** Forgets what nobody looks for any more; to be called every day. */
+  forgetOld(): Promise<void>;
+  /**
+   * Takes pictures until the server stops, unless another server does.
+   * @param patienceMs how long to leave the work to others first
+   * @returns when the browser is closed
+   */
+  run(patienceMs: number): Promise<void>;
+}
+
+/** Builds the captures of a server. Nothing runs before `run` is called. */
+export function createCaptures(options: CapturesOptions): Captures {
+  const { database: sql, reads, segments, projection, log, now, randomText, stopping, basePath } =
+    options;
+  const runner = new CaptureRunner({
+    ...options,
+    sql,
+    ownEndpoints: [`${basePath}/v1/events`],
+  });
+  const services = {
+    ...{ sql, reads, segments, projection, now, log, basePath, stopping },
+    schedule: options.schedule,
+    newJobId: () => `job_${randomText(JOB_ID_LENGTH)}`,
+    queued: () => runner.wake(),
+  };
+  return {
+    jobs: new CaptureJobs(services),
+    queueDaily: createDaily(services),
+    forgetOld: () => forgetOldCaptures(sql, log, now()),
+    run: (patienceMs) => runner.run(stopping, patienceMs),
+  };
+}

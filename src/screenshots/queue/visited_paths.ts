@@ -1,0 +1,236 @@
+import { arrayLiteral, type Database, type Sql } from "../../db/sql.ts";
+import type { SegmentCache } from "../../timelines/segment_cache.ts";
+import { DAY_MS, FUTURE_TOLERATED_MS } from "../../limits.ts";
+import type { EventMatch, Filter } from "../../query/filters.ts";
+import type { Scope, Span } from "../../query/selection.ts";
+import { PAGE_VIEW } from "../../query/terms.ts";
+import { loadMarkedHistories } from "../../scans/marked_histories.ts";
+import { matchTests } from "../../scans/match_tests.ts";
+import { walkMatched } from "../../scans/matched_walk.ts";
+import { countPaths, type PathCounts } from "../../scans/path_walk.ts";
+import type { Read } from "../../scans/read.ts";
+import { selectHistories } from "../../scans/selected_histories.ts";
+import {
+  CAPTURE_CANDIDATES_MAX,
+  CAPTURE_DAILY_PATHS_MAX,
+  CAPTURE_DAYS,
+  CAPTURE_HOST_VIEWS_ENOUGH,
+  CAPTURE_HOSTS_MAX,
+} from "../capture_limits.ts";
+import type { CaptureDevice } from "../capture_status.ts";
+import { pathDigest } from "./capture_store.ts";
+import { capturablePath, urlOfPath } from "./path_rules.ts";
+
+/** The pages that are photographed by themselves. */
+export interface Selection {
+  /** Most visitors first. */
+  readonly paths: readonly string[];
+  /** Others were left out. */
+  readonly isFull: boolean;
+}
+
+/** A site like any other: whether a path stays on its site depends on the path alone. */
+const ANY_SITE = "https://site.example";
+
+/** A path as pictures are known by: as URLs have it. Null where it leads to no page of a site. */
+export function pagePath(path: string): string | null {
+  return urlOfPath(ANY_SITE, path)?.pathname ?? null;
+}
+
+/** The texts that events may have of the path of a URL. */
+function spellings(path: string): string[] {
+  try {
+    return [...new Set([path, decodeURI(path)])].filter((text) => !text.includes("\0"));
+  } catch {
+    return [path];
+  }
+}
+
+/** Days back of which a page's views are looked at for hosts, until there are enough. */
+const HOST_DAYS = [1, 8, CAPTURE_DAYS];
+
+/** From so many days ago to everything that is stored: clocks may be ahead of this one. */
+function lately(days: number, nowMs: number): Span {
+  return { fromMs: nowMs - days * DAY_MS, toMs: nowMs + FUTURE_TOLERATED_MS + 1 };
+}
+
+/** Where captures read what was visited: the database that answers reads, and what it read before. */
+export interface VisitReads {
+  readonly reads: Database;
+  readonly segments: SegmentCache;
+}
+
+/** One moment of a project. */
+type Visits = Pick<Read, "sql" | "scope" | "histories">;
+
+/** Works on one moment of a project, of which everything but what bots did is selected. */
+async function onVisits<T>(
+  { reads, segments }: VisitReads,
+  projectId: number,
+  work: (source: Visits) => Promise<T>,
+): Promise<T> {
+  const scope: Scope = { projectId, siteHost: null, bots: "exclude", filters: [] };
+  return await reads.transaction(async (sql) => {
+    await sql.script("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    const histories: Read["histories"] = (span, filters, columns) =>
+      loadMarkedHistories(sql, segments, scope, span, filters, columns);
+    return await work({ sql, scope, histories });
+  });
+}
+
+/** The paths with most visitors, then with most views. */
+function mostVisited({ visitors, events: views }: PathCounts, paths: number): number[] {
+  const visited = [...visitors.keys()].filter((path) => path > 0 && visitors[path]! > 0);
+  return visited.sort((a, b) => visitors[b]! - visitors[a]! || views[b]! - views[a]!)
+    .slice(0, paths);
+}
+
+/** The project's most visited pages of late, by people who came: those that may be photographed. */
+export async function mostVisitedPaths(
+  visits: VisitReads,
+  projectId: number,
+  nowMs: number,
+): Promise<Selection> {
+  const rows = await onVisits(visits, projectId, async (source) => {
+    const counts = await countPaths(source, lately(CAPTURE_DAYS, nowMs), [PAGE_VIEW], PAGE_VIEW);
+    const ids = mostVisited(counts, CAPTURE_CANDIDATES_MAX);
+    const columns = [
+      ids,
+      ids.map((id) => counts.visitors[id]!),
+      ids.map((id) => counts.events[id]!),
+    ];
+    return await source.sql.query<{ path: string }>(
+      `SELECT t.term AS path
+      FROM unnest($2::text::int[], $3::text::int[], $4::text::int[]) AS p (path_id, visitors, views)
+      JOIN terms t ON t.project_id = $1::int AND t.term_id = p.path_id
+      ORDER BY p.visitors DESC, p.views DESC, t.term COLLATE "C"`,
+      [projectId, ...columns.map(arrayLiteral)],
+    );
+  });
+  const paths = new Set(
+    rows.map(({ path }) => capturablePath(path)).filter((path) => path !== null),
+  );
+  return {
+    paths: [...paths].slice(0, CAPTURE_DAILY_PATHS_MAX),
+    isFull: paths.size > CAPTURE_DAILY_PATHS_MAX,
+  };
+}
+
+const HOSTS = `
+SELECT c.host
+FROM unnest($2::text::int[], $3::text::int[]) AS viewed (context_id, views)
+JOIN contexts c ON c.project_id = $1::int AND c.context_id = viewed.context_id
+WHERE c.host IS NOT NULL
+GROUP BY c.host ORDER BY sum(viewed.views) DESC, c.host COLLATE "C" LIMIT $4::int`;
+
+/** The views of a page in a span, by their contexts. */
+async function viewsByContext(
+  source: Visits,
+  { fromMs, toMs }: Span,
+  page: Filter,
+): Promise<Map<number, number>> {
+  const { sql, scope } = source;
+  const views: EventMatch = { name: "page_view", filters: [page] };
+  const selected = await selectHistories(source, { fromMs, toMs }, { filters: views.filters });
+  const tests = await matchTests(sql, scope, [views], selected.histories.bits);
+  const [test] = tests.tests;
+  const found = new Map<number, number>();
+  await walkMatched(sql, selected, tests, false, (actor, segment, start, end) => {
+    const { names, paths, contexts, marks, times } = segment;
+    for (let at = start; at < end; at++) {
+      const ms = segment.fromMs + times[at]!;
+      if (ms < fromMs || ms >= toMs) continue;
+      const context = contexts[at]!;
+      if (!test!.passes(names[at]!, paths[at]!, context, actor, marks[at]!)) continue;
+      found.set(context, (found.get(context) ?? 0) + 1);
+    }
+  });
+  return found;
+}
+
+/**
+ * Hosts that the page of this path was viewed on of late, the usual one first, in lower case. Told by
+ * the latest views: of a front page, which has enough of them in a day, no more is looked at.
+ */
+export async function trackedHosts(
+  visits: VisitReads,
+  projectId: number,
+  path: string,
+  nowMs: number,
+): Promise<string[]> {
+  const page: Filter = { field: "path", op: "is", values: spellings(path) };
+  const rows = await onVisits(visits, projectId, async (source) => {
+    const views = new Map<number, number>();
+    let { toMs } = lately(CAPTURE_DAYS, nowMs);
+    let count = 0;
+    for (const days of HOST_DAYS) {
+      if (count >= CAPTURE_HOST_VIEWS_ENOUGH) break;
+      const { fromMs } = lately(days, nowMs);
+      for (const [context, some] of await viewsByContext(source, { fromMs, toMs }, page)) {
+        views.set(context, (views.get(context) ?? 0) + some);
+        count += some;
+      }
+      toMs = fromMs;
+    }
+    return await source.sql.query<{ host: string }>(HOSTS, [
+      projectId,
+      arrayLiteral([...views.keys()]),
+      arrayLiteral([...views.values()]),
+      CAPTURE_HOSTS_MAX,
+    ]);
+  });
+  return [...new Set(rows.map(({ host }) => host.toLowerCase()))];
+}
+
+/** Notes which pages the daily job takes, so that a read can tell when one is photographed next. */
+export async function storeSelection(
+  sql: Sql,
+  projectId: number,
+  { paths, isFull }: Selection,
+  nowMs: number,
+): Promise<void> {
+  await sql.query(
+    `INSERT INTO capture_selections (selected_at, project_id, is_full, path_digests)
+    SELECT $2::text::timestamptz, $1::int, $3::bool,
+      ARRAY(SELECT ${pathDigest("path")} FROM unnest($4::text::text[]) AS path)
+    ON CONFLICT (project_id) DO UPDATE SET selected_at = excluded.selected_at,
+      is_full = excluded.is_full, path_digests = excluded.path_digests`,
+    [projectId, new Date(nowMs).toISOString(), isFull, arrayLiteral(paths)],
+  );
+}
+
+/** What is planned for a page. */
+export interface Plan {
+  /** An attempt that is queued or under way, and not before when; null: none is. */
+  readonly queuedFor: Date | null;
+  /** The daily job takes it, as far as can be told. */
+  readonly isDaily: boolean;
+}
+
+/**
+ * What is planned for the page of this path on a device. The daily job takes what it took last; and,
+ * unless it had to leave some out, whatever else is visited and may be photographed by itself.
+ * @param isVisited whether anybody was there
+ */
+export async function planOf(
+  sql: Sql,
+  projectId: number,
+  { path, device, isVisited }: {
+    readonly path: string;
+    readonly device: CaptureDevice;
+    readonly isVisited: boolean;
+  },
+): Promise<Plan> {
+  const isEligible = isVisited && capturablePath(path) !== null;
+  const [row] = await sql.query<{ not_before: Date | null; is_daily: boolean }>(
+    `SELECT (
+      SELECT not_before FROM capture_tasks
+      WHERE project_id = $1::int AND path_digest = ${pathDigest("$2::text")} AND device = $3::text
+        AND state <> 'done') AS not_before,
+    coalesce((
+      SELECT ${pathDigest("$2::text")} = ANY(path_digests) OR ($4::bool AND NOT is_full)
+      FROM capture_selections WHERE project_id = $1::int), $4::bool) AS is_daily`,
+    [projectId, path, device, isEligible],
+  );
+  return { queuedFor: row!.not_before, isDaily: row!.is_daily };
+}

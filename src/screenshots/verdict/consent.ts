@@ -1,0 +1,96 @@
+import { CAPTURE_CONSENT_GONE_MS_MAX, CAPTURE_CONSENT_RULES_MS_MAX } from "../capture_limits.ts";
+import { refuseByRules } from "./consent_rules.ts";
+import { asksForConsent, COOKIE_PHRASES, isRefusal } from "./consent_words.ts";
+import { type Deadline, pause } from "../deadline.ts";
+import type { PageContent } from "./page_facts.ts";
+import { hideLayers, layersOf, type PageLayer, pressButton } from "../page_layers.ts";
+import { DocumentGone, type PageSession } from "../page_session.ts";
+
+/** A banner that covers less may be taken out of sight: visitors see the page beside it. */
+const HIDDEN_SHARE_MAX = 0.5;
+/** The share of the window from which what lies over it is a wall. */
+const WALL_SHARE_MIN = 0.5;
+const WALL_TEXT_LENGTH_MAX = 2_000;
+const LOOK_MS = 60;
+/** Addresses, titles and ids of the frames that ask for consent. */
+const CONSENT_FRAME = /consent|cookie|gdpr|privacy-mgmt|cmp\b|sp_message|trustarc|quantcast/i;
+
+function isConsent({ text, buttons, frames }: PageLayer): boolean {
+  return asksForConsent(text, buttons) || frames.some((frame) => CONSENT_FRAME.test(frame));
+}
+
+/**
+ * Refuses consent where a page asks for it: by a button that says so, else by the rules for known
+ * banners. Nothing is ever agreed to. A small banner that stays is taken out of sight; a wall stays.
+ * Throws as PageSession.run.
+ */
+export async function refuseConsent(
+  session: PageSession,
+  deadline: Deadline,
+): Promise<PageContent["consent"]> {
+  const layers = await layersOf(session);
+  if (!layers.some(isConsent)) return "none";
+  if (await refuseByButton(session, layers, deadline)) return "refused";
+  const rulesMsMax = deadline.leftMs(CAPTURE_CONSENT_RULES_MS_MAX);
+  try {
+    const isRefused = await refuseByRules(session, rulesMsMax);
+    if (isRefused && await isGone(session, deadline)) return "refused";
+    // A first button may have led to a second layer with one that refuses.
+    if (await refuseByButton(session, await layersOf(session), deadline)) return "refused";
+  } catch (error) {
+    // Some makers load the page anew once they know.
+    if (error instanceof DocumentGone) return "refused";
+    throw error;
+  }
+  await hideSmall(session);
+  return "left";
+}
+
+async function refuseByButton(
+  session: PageSession,
+  layers: readonly PageLayer[],
+  deadline: Deadline,
+): Promise<boolean> {
+  for (const [i, layer] of layers.entries()) {
+    const button = isConsent(layer) ? layer.buttons.findIndex(isRefusal) : -1;
+    if (button === -1) continue;
+    try {
+      return await pressButton(session, i, button) && await isGone(session, deadline);
+    } catch (error) {
+      if (error instanceof DocumentGone) return true;
+      throw error;
+    }
+  }
+  return false;
+}
+
+/** Waits until nothing asks for consent any more; false: it still does. */
+async function isGone(session: PageSession, deadline: Deadline): Promise<boolean> {
+  const endMs = performance.now() + deadline.leftMs(CAPTURE_CONSENT_GONE_MS_MAX);
+  do {
+    await pause(LOOK_MS);
+    if (!(await layersOf(session)).some(isConsent)) return true;
+  } while (performance.now() < endMs);
+  return false;
+}
+
+async function hideSmall(session: PageSession): Promise<void> {
+  const layers = await layersOf(session);
+  if (wallOf(layers) !== null) return;
+  const small = layers.flatMap((layer, i) =>
+    isConsent(layer) && layer.coveredShare < HIDDEN_SHARE_MAX ? [i] : []
+  );
+  if (small.length > 0) await hideLayers(session, small);
+}
+
+/** What covers most of the window, and what it says: a dialog and its backdrop are one. */
+export function wallOf(layers: readonly PageLayer[]): PageContent["wall"] {
+  const coveredShare = layers.reduce((sum, layer) => sum + layer.coveredShare, 0);
+  if (coveredShare < WALL_SHARE_MIN) return null;
+  const onTop = layers.filter((layer) => layer.coveredShare > 0);
+  const text = onTop.map((layer) => layer.text).join(" ").slice(0, WALL_TEXT_LENGTH_MAX);
+  const isAsking = onTop.some(isConsent) ||
+    // Some walls are answered by a whole sentence, or not at all.
+    onTop.some((layer) => layer.coveredShare >= WALL_SHARE_MIN && COOKIE_PHRASES.isIn(layer.text));
+  return { text, coveredShare, isConsent: isAsking };
+}

@@ -1,0 +1,347 @@
+import { transient, type Verdict, verdict } from "../capture_status.ts";
+import { isBotCheck } from "./bot_check.ts";
+import type { PageFacts } from "./page_facts.ts";
+import { CONSENT_PHRASES, CONSENT_SEGMENTS, NOT_FOUND_PHRASES } from "./page_words.ts";
+import { segmentsOf } from "../phrases.ts";
+import { isNamedSignIn, isSentToSignIn, isSignInForm, placeSegments } from "./sign_in.ts";
+import { hostName, isSameSite, isWeb, siteOf } from "../site_hosts.ts";
+
+/** Hosts that one message names; the others are counted. */
+const HOSTS_NAMED_MAX = 3;
+/** Characters of a host in a message. */
+const HOST_LENGTH_MAX = 100;
+/** Redirects that browsers follow, by the protocol; scripts are given no more. */
+const REDIRECTS_MAX = 20;
+/** Times at one address, others in between, that no page needs. */
+const RETURNS_MAX = 3;
+/** The share of the window from which a layer is a wall. */
+const WALL_SHARE_MIN = 0.5;
+/** Characters of a page that says only that it wants consent. */
+const CONSENT_TEXT_MAX = 1500;
+/** Characters of a page that says it is not there: menu and footer, and more where it says so twice. */
+const NOT_FOUND_TEXT_MAX = 1500;
+const NOT_FOUND_TWICE_TEXT_MAX = 3000;
+const NOT_FOUND_NUMBER = /^\s*404\s*(?:$|[^\p{L}\p{N}\s])|[-–—|:·]\s*404\s*$/u;
+const HEADINGS_READ = 2;
+const HTML_TYPES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"]);
+const MEDIA_TYPE = /^[a-z0-9.+-]{1,40}\/[a-z0-9.+-]{1,60}$/;
+
+/** A visit with its addresses read. */
+interface Visit extends PageFacts {
+  /** What was asked for. */
+  readonly asked: URL;
+  /** Where the browser is; null on its own pages, such as those of errors. */
+  readonly place: URL | null;
+  /** Host name of the site. */
+  readonly siteHost: string;
+}
+
+/** One line of the decision table: null where it has nothing to say. */
+interface Rule {
+  readonly name: string;
+  readonly judge: (visit: Visit) => Verdict | null;
+}
+
+/**
+ * What can be said before a browser starts: no site URL, or one of another host than the path's
+ * events came from (`www.` and ports apart). Where no host is known nothing is wrong.
+ */
+export function judgeSite(siteUrl: string | null, trackedHosts: readonly string[]): Verdict | null {
+  const site = siteUrl === null ? null : siteOf(siteUrl);
+  if (site === null) {
+    return verdict(
+      "site_url_missing",
+      siteUrl === null
+        ? "The project has no site URL. Set it, then its pages can be found."
+        : "The site URL of the project cannot be read. Set one such as https://example.com.",
+    );
+  }
+  const siteHost = site.hostname.replace(/\.$/, "");
+  const hosts = [...new Set(trackedHosts.map(hostName).filter((host) => host !== null))];
+  if (hosts.length === 0 || hosts.some((host) => isSameSite(host, siteHost))) return null;
+  return verdict(
+    "site_url_mismatch",
+    `This page was visited on ${hostList(hosts)}, but the site URL of the project names ` +
+      `${shown(siteHost)}. Set the site URL to the host that visitors use.`,
+  );
+}
+
+function hostList(hosts: readonly string[]): string {
+  const named = hosts.slice(0, HOSTS_NAMED_MAX).map(shown);
+  const others = hosts.length - named.length;
+  if (others > 0) named.push(others === 1 ? "1 other host" : `${others} other hosts`);
+  const last = named.pop();
+  return named.length === 0 ? last ?? "" : `${named.join(", ")} and ${last}`;
+}
+
+function shown(host: string): string {
+  return host.length <= HOST_LENGTH_MAX ? host : `${host.slice(0, HOST_LENGTH_MAX)}…`;
+}
+
+/**
+ * What keeps a visited page from being photographed; null: it is fit. The first rule that speaks
+ * decides: what the network said goes before what stands on the page.
+ */
+export function judgePage(facts: PageFacts, site: { readonly siteUrl: string }): Verdict | null {
+  const asked = URL.parse(facts.url);
+  const siteHost = siteOf(site.siteUrl)?.hostname;
+  if (asked === null || siteHost === undefined) {
+    return verdict("not_a_page", "This page has no address that a browser could open.");
+  }
+  const place = URL.parse(facts.finalUrl);
+  const visit = { ...facts, asked, siteHost, place: place !== null && isWeb(place) ? place : null };
+  for (const { judge } of PAGE_RULES) {
+    const found = judge(visit);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** The decision table; the first that speaks decides. */
+export const PAGE_RULES: readonly Rule[] = [
+  { name: "blocked address", judge: blockedAddress },
+  { name: "redirect loop", judge: redirectLoop },
+  { name: "bot check", judge: botCheck },
+  { name: "HTTP 401, 403, 407", judge: refusal },
+  { name: "off the site", judge: offTheSite },
+  { name: "sent to a login", judge: sentToSignIn },
+  { name: "HTTP 404, 410", judge: notFound },
+  { name: "temporary failure", judge: temporaryFailure },
+  { name: "not a page", judge: notAPage },
+  { name: "login form", judge: signInForm },
+  { name: "cookie wall", judge: cookieWall },
+  { name: "soft 404", judge: softNotFound },
+  { name: "nothing to photograph", judge: nothingRendered },
+];
+
+function unreachable(reason: string): Verdict {
+  return verdict("not_publicly_reachable", `This page is not publicly reachable: ${reason}.`);
+}
+
+function blockedAddress({ egressRefusal }: Visit): Verdict | null {
+  switch (egressRefusal) {
+    case "blocked_address":
+      return verdict(
+        "blocked_address",
+        "This page leads to an address outside the public internet, which is not visited.",
+      );
+    case "blocked_host":
+      return verdict("blocked_address", "This page leads to a host that is not visited.");
+    case "blocked_port":
+      return verdict(
+        "blocked_address",
+        "This page leads to a port that is not visited: only the usual ones and the site's own are.",
+      );
+    default:
+      return null;
+  }
+}
+
+function redirectLoop(visit: Visit): Verdict | null {
+  const { chain, content, isTimedOut, netError } = visit;
+  const isOver = content !== null && !isTimedOut;
+  const addresses = chain.map((address) => address.replace(/#.*$/s, ""))
+    // Routes that a script writes anew while the page stands are no redirects.
+    .filter((address, i, all) => !isOver || address !== all[i - 1]);
+  const visits = new Map<string, number>();
+  for (const address of addresses) visits.set(address, (visits.get(address) ?? 0) + 1);
+  const returns = Math.max(0, ...visits.values());
+  if (
+    netError !== "net::ERR_TOO_MANY_REDIRECTS" && returns <= RETURNS_MAX &&
+    addresses.length <= REDIRECTS_MAX + 1
+  ) return null;
+  return verdict("redirect_loop", "This page redirects in circles and never arrives anywhere.");
+}
+
+function botCheck(visit: Visit): Verdict | null {
+  return isBotCheck(visit)
+    ? unreachable("a bot check asks visitors to prove that they are human")
+    : null;
+}
+
+function refusal({ httpStatus, netError }: Visit): Verdict | null {
+  if (httpStatus === 401 || netError === "net::ERR_INVALID_AUTH_CREDENTIALS") {
+    return unreachable("it answers with HTTP 401 and asks for a user name and a password");
+  }
+  if (httpStatus === 403) return unreachable("it answers with HTTP 403 and refuses access");
+  return httpStatus === 407
+    ? unreachable("it answers with HTTP 407 and asks to sign in to a proxy")
+    : null;
+}
+
+function offTheSite(visit: Visit): Verdict | null {
+  const { asked, place } = visit;
+  if (place === null || !isAway(visit)) return null;
+  // Later rules say better what these are.
+  if (isSentToSignIn(visit, asked, place) || isConsentPlace(place)) return null;
+  return unreachable(`it redirects away from the site, to ${publicName(place)}`);
+}
+
+function isAway({ place, siteHost }: Visit): boolean {
+  return place !== null && !isSameSite(place.hostname, siteHost);
+}
+
+/** The host where it is a name; a number tells people nothing, and may be of an inner network. */
+function publicName({ hostname }: URL): string {
+  const isName = /[a-z]/.test(hostname.split(".").at(-1) ?? "") && !hostname.startsWith("[");
+  return isName && hostname.includes(".") ? shown(hostname.replace(/\.$/, "")) : "another host";
+}
+
+function sentToSignIn(visit: Visit): Verdict | null {
+  const { asked, place } = visit;
+  if (place === null || !isSentToSignIn(visit, asked, place)) return null;
+  return unreachable(
+    `it redirects to a login page${isAway(visit) ? ` on ${publicName(place)}` : ""}`,
+  );
+}
+
+function notFound({ httpStatus }: Visit): Verdict | null {
+  if (httpStatus !== 404 && httpStatus !== 410) return null;
+  return verdict(
+    "page_not_found",
+    `There is no such page: the site answers with HTTP ${httpStatus}.`,
+  );
+}
+
+function temporaryFailure(visit: Visit): Verdict | null {
+  const { content, httpStatus, netError } = visit;
+  if (httpStatus !== null && httpStatus >= 400) return failedStatus(httpStatus);
+  if (visit.isCrashed || visit.egressRefusal !== null || otherKind(visit) !== null) return null;
+  // Until something comes the browser shows a blank window of its own.
+  const isThere = content !== null && (visit.place !== null || httpStatus !== null);
+  if (netError !== null && (netError !== "net::ERR_ABORTED" || !isThere)) {
+    return failedNavigation(netError);
+  }
+  // Half a page is none.
+  if (isThere && !visit.isTimedOut) return null;
+  return transient(
+    visit.isTimedOut ? "The page did not load in time." : "The site did not answer with a page.",
+  );
+}
+
+function failedStatus(status: number): Verdict {
+  if (status === 408 || status === 425 || status === 429 || status >= 500) {
+    return transient(`The site answers with HTTP ${status} at the moment.`);
+  }
+  return unreachable(`it answers with HTTP ${status}`);
+}
+
+/** Failures that a second try does not mend, and what to say of them. */
+const LASTING_FAILURES: readonly (readonly [prefix: string, message: string])[] = [
+  ["net::ERR_CERT_", "The site's certificate is not valid, so the page was not opened."],
+  ["net::ERR_SSL_", "No secure connection to the site can be made, so the page was not opened."],
+];
+/** Where a redirect names what a browser does not open as a page. */
+const ODD_SCHEMES: ReadonlySet<string> = new Set([
+  "net::ERR_UNKNOWN_URL_SCHEME",
+  "net::ERR_DISALLOWED_URL_SCHEME",
+  "net::ERR_UNSAFE_REDIRECT",
+  "net::ERR_INVALID_REDIRECT",
+]);
+
+function failedNavigation(netError: string): Verdict {
+  const lasting = LASTING_FAILURES.find(([prefix]) => netError.startsWith(prefix));
+  if (lasting !== undefined) return verdict("temporary_failure", lasting[1]);
+  if (netError === "net::ERR_NAME_NOT_RESOLVED") {
+    return transient("The site's host name cannot be found at the moment.");
+  }
+  return transient("The site cannot be reached at the moment.");
+}
+
+/** A reply that becomes a file, whatever its type. */
+function isFile({ isDownload, headers }: Visit): boolean {
+  return isDownload || /^\s*attachment\b/i.test(headers["content-disposition"] ?? "");
+}
+
+/** A reply that keeps the browser where it was. */
+function isEmpty({ httpStatus }: Visit): boolean {
+  return httpStatus === 204 || httpStatus === 205;
+}
+
+function notAPage(visit: Visit): Verdict | null {
+  const kind = otherKind(visit);
+  return kind === null ? null : verdict("not_a_page", `This address is not a page: ${kind}.`);
+}
+
+function otherKind(visit: Visit): string | null {
+  const { httpStatus, netError } = visit;
+  if (isEmpty(visit)) return `it answers without content (HTTP ${httpStatus})`;
+  if (netError !== null && ODD_SCHEMES.has(netError)) return "it redirects to an app or a program";
+  const type = visit.contentType?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type === "application/pdf") return "it is a PDF document";
+  if (isFile(visit)) return "it is a file to download";
+  if (type !== "" && !HTML_TYPES.has(type)) {
+    return `it answers with ${MEDIA_TYPE.test(type) ? type : "another kind of content"}`;
+  }
+  if (visit.place === null && visit.content !== null && httpStatus !== null) {
+    return "it leads to a blank window";
+  }
+  if (httpStatus !== null && (httpStatus < 200 || httpStatus > 299)) {
+    return `it answers with HTTP ${httpStatus}`;
+  }
+  return null;
+}
+
+function signInForm({ asked, content }: Visit): Verdict | null {
+  // Who asks for a login page gets one, as visitors do.
+  if (content === null || isNamedSignIn(asked) || !isSignInForm(content)) return null;
+  return unreachable("it asks visitors to sign in");
+}
+
+const COOKIE_WALL = "a cookie wall hides it from visitors who have not agreed";
+
+function cookieWall(visit: Visit): Verdict | null {
+  const { asked, content, place } = visit;
+  if (place !== null && isConsentPlace(place) && (isAway(visit) || !isConsentPlace(asked))) {
+    return unreachable(COOKIE_WALL);
+  }
+  if (content === null) return null;
+  const isWalled = content.wall !== null && content.wall.isConsent &&
+    content.wall.coveredShare >= WALL_SHARE_MIN;
+  const isWall = content.textLength <= CONSENT_TEXT_MAX && CONSENT_PHRASES.isIn(content.title) &&
+    !CONSENT_PHRASES.isIn(wordsOf(asked));
+  return isWalled || isWall ? unreachable(COOKIE_WALL) : null;
+}
+
+/** Whether an address is where sites ask for consent. */
+function isConsentPlace(url: URL): boolean {
+  return url.hostname.startsWith("consent.") ||
+    placeSegments(url).some((segment) => CONSENT_SEGMENTS.has(segment));
+}
+
+function wordsOf({ pathname }: URL): string {
+  return segmentsOf(pathname).join(" ");
+}
+
+function softNotFound({ asked, content }: Visit): Verdict | null {
+  if (content === null || content.textLength > NOT_FOUND_TWICE_TEXT_MAX) return null;
+  const words = wordsOf(asked);
+  // A page by that name is the site's own, or an article on the matter.
+  if (/\b404\b/.test(words) || NOT_FOUND_PHRASES.isIn(words)) return null;
+  const said = [content.title, content.headings.slice(0, HEADINGS_READ).join("\n")].filter(
+    saysMissing,
+  );
+  if (said.length === 0) return null;
+  if (said.length === 1 && content.textLength > NOT_FOUND_TEXT_MAX) return null;
+  return verdict(
+    "page_not_found",
+    "There is no such page: what the site shows says that it was not found.",
+  );
+}
+
+function saysMissing(text: string): boolean {
+  return NOT_FOUND_PHRASES.isIn(text) ||
+    text.split("\n").some((line) => NOT_FOUND_NUMBER.test(line));
+}
+
+function nothingRendered({ isCrashed, egressRefusal, content }: Visit): Verdict | null {
+  if (isCrashed) {
+    return verdict("render_failed", "The page made the browser stop while it was being drawn.");
+  }
+  if (egressRefusal === "too_much") {
+    return verdict("render_failed", "The page sends more data than is taken for one picture.");
+  }
+  return content === null
+    ? verdict("render_failed", "The page showed nothing to photograph.")
+    : null;
+}

@@ -1,0 +1,194 @@
+import { z } from "zod";
+import {
+  deleteKey,
+  getKeys,
+  KeyCreated,
+  KeyCreation,
+  KeyRotation,
+  type KeyServices,
+  KeyShown,
+  postKey,
+  postKeyRotation,
+} from "../auth/key_endpoints.ts";
+import {
+  getProject,
+  getProjects,
+  patchProjectById,
+  postProject,
+  type ProjectServices,
+} from "../auth/project_endpoints.ts";
+import { ProjectChange, ProjectCreation, ProjectShown } from "../auth/projects.ts";
+import {
+  deleteTokens,
+  getSession,
+  postToken,
+  type RevocationServices,
+  type SessionServices,
+  SessionShown,
+  TokenCreated,
+  TokenCreation,
+  TokensRevoked,
+} from "../auth/session_endpoints.ts";
+import type { DocumentedRoute } from "./documented_route.ts";
+import type { RouteDoc } from "./openapi.ts";
+import type { ProblemCode } from "../problem.ts";
+
+export type AccessServices = SessionServices & RevocationServices & ProjectServices & KeyServices;
+
+const BODY_PROBLEMS: readonly ProblemCode[] = [
+  "invalid_json",
+  "invalid_body",
+  "body_too_large",
+  "unsupported_media_type",
+];
+
+function shown(description: string, schema: z.ZodType): RouteDoc["success"] {
+  return { status: 200, description, schema };
+}
+
+function tokenRoutes(services: AccessServices): DocumentedRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/v1/session",
+      access: "session",
+      handler: (exchange) => getSession(services, exchange),
+      doc: {
+        summary: "Who the token is, and which projects it may read",
+        success: { status: 200, description: "The session", schema: SessionShown },
+        problems: [],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/internal/tokens",
+      access: "admin",
+      handler: (exchange) => postToken(services, exchange),
+      doc: {
+        summary: "Issue a token (where no identity provider is configured)",
+        body: TokenCreation,
+        success: { status: 201, description: "The token", schema: TokenCreated },
+        problems: [...BODY_PROBLEMS, "conflict"],
+      },
+    },
+    {
+      method: "DELETE",
+      path: "/v1/internal/tokens",
+      access: "admin",
+      handler: (exchange) => deleteTokens(services, exchange),
+      doc: {
+        summary: "Revoke every token issued so far, on every server within a second " +
+          "(token for every project)",
+        success: shown("No earlier token holds any more", TokensRevoked),
+        problems: [],
+      },
+    },
+  ];
+}
+
+function projectRoutes(services: AccessServices): DocumentedRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/v1/projects",
+      access: "admin",
+      handler: (exchange) => getProjects(services, exchange),
+      doc: {
+        summary: "The token's projects",
+        success: shown("Projects", z.object({ projects: z.array(ProjectShown) })),
+        problems: [],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/projects",
+      access: "admin",
+      handler: (exchange) => postProject(services, exchange),
+      doc: {
+        summary: "Create a project (token for every project)",
+        body: ProjectCreation,
+        success: { status: 201, description: "The new project", schema: ProjectShown },
+        problems: [...BODY_PROBLEMS, "conflict"],
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/projects/:id",
+      access: "admin",
+      handler: (exchange) => getProject(services, exchange),
+      doc: {
+        summary: "One project",
+        success: shown("The project", ProjectShown),
+        problems: ["not_found"],
+      },
+    },
+    {
+      method: "PATCH",
+      path: "/v1/projects/:id",
+      access: "admin",
+      handler: (exchange) => patchProjectById(services, exchange),
+      doc: {
+        summary: "Change a project; members left out stay as they are",
+        body: ProjectChange,
+        success: shown("The project as it is now", ProjectShown),
+        problems: [...BODY_PROBLEMS, "not_found"],
+      },
+    },
+  ];
+}
+
+function keyRoutes(services: AccessServices): DocumentedRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/v1/projects/:id/keys",
+      access: "admin",
+      handler: (exchange) => getKeys(services, exchange),
+      doc: {
+        summary: "The project's API keys, without the keys themselves",
+        success: shown("Keys", z.object({ keys: z.array(KeyShown) })),
+        problems: ["not_found"],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/projects/:id/keys",
+      access: "admin",
+      handler: (exchange) => postKey(services, exchange),
+      doc: {
+        summary: "Create an API key; it is shown once",
+        body: KeyCreation,
+        success: { status: 201, description: "The new key", schema: KeyCreated },
+        problems: [...BODY_PROBLEMS, "not_found"],
+      },
+    },
+    {
+      method: "DELETE",
+      path: "/v1/projects/:id/keys/:keyId",
+      access: "admin",
+      handler: (exchange) => deleteKey(services, exchange),
+      doc: {
+        summary: "Revoke a key, on every server within a second",
+        success: { status: 204, description: "Revoked" },
+        problems: ["not_found"],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/projects/:id/keys/:keyId/rotate",
+      access: "admin",
+      handler: (exchange) => postKeyRotation(services, exchange),
+      doc: {
+        summary: "Replace a key; the old one keeps working for `overlapSeconds`",
+        body: KeyRotation,
+        success: { status: 201, description: "The new key", schema: KeyCreated },
+        problems: [...BODY_PROBLEMS, "not_found", "conflict"],
+      },
+    },
+  ];
+}
+
+/** Who may do what: sessions, tokens, projects and their keys. */
+export function accessRoutes(services: AccessServices): DocumentedRoute[] {
+  return [...tokenRoutes(services), ...projectRoutes(services), ...keyRoutes(services)];
+}

@@ -1,0 +1,400 @@
+import { timingSafeEqual } from "node:crypto";
+import { createAuthorize, type Principal, SCOPES } from "../auth/access.ts";
+import { createFirstSignIn, type FirstSignIn } from "../auth/first_sign_in.ts";
+import { createKeyDirectory } from "../auth/keys.ts";
+import { provisionDefaultProject, type Provisioned } from "../auth/projects.ts";
+import { randomText } from "../auth/random_text.ts";
+import { watchRevocations } from "../auth/revocation_watch.ts";
+import { createTokenEpochs } from "../auth/token_epochs.ts";
+import { createTokens, type Tokens } from "../auth/tokens.ts";
+import {
+  type CaptureSchedule,
+  createCaptureSchedule,
+} from "../screenshots/queue/capture_schedule.ts";
+import { type Captures, createCaptures } from "../screenshots/queue/captures.ts";
+import { createLatePhotographer } from "../screenshots/queue/late_photographer.ts";
+import type { Photographer } from "../screenshots/browser/photograph.ts";
+import type { Config } from "../config.ts";
+import { DISK_STATUSES, diskMessage, type DiskReading, type DiskSpace } from "../db/disk_space.ts";
+import { migrate } from "../db/migrate.ts";
+import { MIGRATIONS } from "../db/migrations.ts";
+import { openReadDatabase, openWriteDatabase } from "../db/open.ts";
+import { type Database, DatabaseUnavailable, DiskFull, type Sql } from "../db/sql.ts";
+import { SegmentCache } from "../timelines/segment_cache.ts";
+import { BodyBudget } from "../http/body.ts";
+import { createClientAddress } from "../http/client_address.ts";
+import { createMetricsAccess } from "../http/metrics_access.ts";
+import { createCors } from "../http/cors.ts";
+import type { Log } from "../http/log.ts";
+import { RateLimit } from "../http/rate_limit.ts";
+import { createRouter, type Exchange } from "../http/router.ts";
+import { type Geo, openGeo } from "../ingest/geo.ts";
+import { createSalts } from "../ingest/salts.ts";
+import { createAgentReader } from "../ingest/user_agent.ts";
+import { createVisitorHasher } from "../ingest/visitor_hash.ts";
+import { Writer } from "../ingest/writer.ts";
+import { scheduleJobs } from "./jobs.ts";
+import { CAPTURE_PATIENCE_MS } from "../screenshots/capture_limits.ts";
+import {
+  BODIES_IN_FLIGHT_BYTES_MAX,
+  FIRST_TOKEN_S,
+  FLUSHES_AT_ONCE_EMBEDDED,
+  FLUSHES_AT_ONCE_POSTGRES,
+  HISTORY_CACHE_BYTES_MAX,
+  KEYS_CACHED_MAX,
+  RETRY_AFTER_S,
+  SHUTDOWN_CAPTURES_MS_MAX,
+  SHUTDOWN_GRACE_MS,
+  SHUTDOWN_PROJECTION_MS_MAX,
+} from "../limits.ts";
+import { type DiskGauges, Metrics } from "./metrics.ts";
+import { Problem } from "../problem.ts";
+import { LIVE } from "../reports/live/live.ts";
+import { LiveFeed } from "../reports/live/live_feed.ts";
+import { getReport } from "../reports/report_endpoint.ts";
+import { createRoutes, type Services } from "./routes.ts";
+import { eraseActor } from "../projection/erasure.ts";
+import { dropEmptiedTable, EarlierEvents } from "../upgrade/earlier_events.ts";
+import { createProjection } from "../projection/projection.ts";
+
+export interface App {
+  /** Answers one request. `peer` is the address of the socket's other end. */
+  fetch(request: Request, peer: string | null): Promise<Response>;
+  /** Migrates and provisions. Throws DatabaseUnavailable (try again) or SchemaTooNew, SchemaMismatch. */
+  prepare(): Promise<Provisioned>;
+  /** Does everything, in this process only, until it ends. */
+  readonly controlToken: string;
+  /** Whether anybody ever used a token. */
+  hasSignedIn(): Promise<boolean>;
+  /** The first person's token, for everything; null where an identity provider issues tokens. */
+  issueFirstToken(): Promise<string | null>;
+  /** Starts the recurring jobs; they end with `stop`. */
+  startJobs(): void;
+  /**
+   * Begins to take the pictures that are asked for; this ends with `stop`. Not for a server, whose
+   * `startJobs` does it too: where servers may run, they are given the time to come first.
+   */
+  startCaptures(): void;
+  /** Takes no more requests, answers those under way, flushes, closes the database. */
+  stop(): Promise<void>;
+  readonly engine: Database["engine"];
+}
+
+/** What stands in the place of what the app would make. */
+export interface Substitutes {
+  readonly photographer?: Photographer;
+  /** The database that is written to, where its opening has begun already. */
+  readonly opening?: Promise<Database>;
+}
+
+interface State {
+  prepared: boolean;
+  draining: boolean;
+}
+
+const pause = (ms: number) =>
+  new Promise<void>((resolve) => Deno.unrefTimer(setTimeout(resolve, ms)));
+
+/** Requests under way, so that stopping can wait for them. */
+class InFlight {
+  #count = 0;
+  #idle: (() => void)[] = [];
+
+  async track<T>(work: Promise<T>): Promise<T> {
+    this.#count++;
+    try {
+      return await work;
+    } finally {
+      if (--this.#count === 0) this.#idle.splice(0).forEach((wake) => wake());
+    }
+  }
+
+  idle(): Promise<void> {
+    return this.#count === 0
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#idle.push(resolve));
+  }
+}
+
+/** Demo data speaks for many visitors: a caller who may do everything may name the peer. */
+function createPeerOf(authorize: ReturnType<typeof createAuthorize>) {
+  return async ({ request, peer }: Exchange<Principal | null>): Promise<string | null> => {
+    const named = request.headers.get("x-footfall-peer");
+    if (named === null || !request.headers.has("authorization")) return peer;
+    const who = await authorize("admin", request);
+    return who?.projects === "*" ? named : peer;
+  };
+}
+
+/** The last instant a Date can hold. */
+const MAX_DATE_MS = 8.64e15;
+
+const ALL_POWERFUL: Principal = {
+  subject: "operator",
+  scopes: new Set(SCOPES),
+  projects: "*",
+  expiresAtMs: MAX_DATE_MS,
+};
+
+/** Takes the process's own token beside those that `tokens` verifies. */
+function createVerify(
+  tokens: Tokens,
+  controlToken: string,
+  firstSignIn: FirstSignIn,
+): Tokens["verify"] {
+  const own = new TextEncoder().encode(controlToken);
+  return async (token) => {
+    const given = new TextEncoder().encode(token);
+    if (given.length === own.length && timingSafeEqual(given, own)) return ALL_POWERFUL;
+    const principal = await tokens.verify(token);
+    firstSignIn.note();
+    return principal;
+  };
+}
+
+/** Only what needs no database is answered while there is none, or while the server stops. */
+function guarded(authorize: ReturnType<typeof createAuthorize>, state: State): typeof authorize {
+  const retry = { "Retry-After": String(RETRY_AFTER_S) };
+  return (access, request) => {
+    if (access === "open") return Promise.resolve(null);
+    if (state.draining) {
+      throw new Problem("shutting_down", "The server is stopping. Send the request again.", {
+        headers: { ...retry, "Connection": "close" },
+      });
+    }
+    if (!state.prepared) throw new DatabaseUnavailable("The schema is not ready yet");
+    return authorize(access, request);
+  };
+}
+
+/** Who is let in, by which token. */
+function createAccess(config: Config, sql: Sql, now: () => number, controlToken: string) {
+  const epochs = createTokenEpochs(sql, now);
+  const tokens = createTokens(config.jwt, sql, now, epochs);
+  const firstSignIn = createFirstSignIn(sql, now);
+  const authorize = createAuthorize(createVerify(tokens, controlToken, firstSignIn));
+  return { epochs, tokens, firstSignIn, authorize };
+}
+
+const NOT_PROVISIONED: Provisioned = {
+  created: false,
+  firstKey: null,
+  warning: "the disk is full: the default project is as it was before this start",
+};
+
+/** A server that starts on a full disk answers reads; the job rotates the salts once there is room. */
+function unlessDiskIsFull<T>(error: unknown, instead: T): T {
+  if (error instanceof DiskFull) return instead;
+  throw error;
+}
+
+/** Says in the log what becomes of the disk, and at once where it is not well; and what is measured of it. */
+function watchDisk(disk: DiskSpace | undefined, log: Log): { disk?: DiskGauges } {
+  if (disk === undefined) return {};
+  const say = (reading: DiskReading) => {
+    const { status, freeBytes, totalBytes } = reading;
+    log[status === "ok" ? "info" : "warn"](diskMessage(reading), { freeBytes, totalBytes });
+  };
+  disk.onChange(say);
+  if (disk.reading.status !== "ok") say(disk.reading);
+  const level = () => DISK_STATUSES.indexOf(disk.reading.status);
+  return { disk: { freeBytes: () => disk.reading.freeBytes, level } };
+}
+
+const randomBytes = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
+
+async function openBoth(
+  config: Config,
+  opening = openWriteDatabase(config),
+): Promise<[Geo, Database]> {
+  try {
+    return await Promise.all([openGeo(config.geoDatabase), opening]);
+  } catch (error) {
+    await opening.then((database) => database.close(), () => {});
+    throw error;
+  }
+}
+
+async function createServices(
+  config: Config,
+  log: Log,
+  state: State,
+  controlToken: string,
+  opening: Promise<Database> | undefined,
+): Promise<Omit<Services, "captureJobs" | "captureReading"> & { firstSignIn: FirstSignIn }> {
+  const [geo, database] = await openBoth(config, opening);
+  const now = Date.now;
+  const salts = createSalts(database, now, randomBytes);
+  const budget = new BodyBudget(BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
+  const writer: Writer = new Writer(database, {
+    flushesAtOnce: database.engine === "postgres"
+      ? FLUSHES_AT_ONCE_POSTGRES
+      : FLUSHES_AT_ONCE_EMBEDDED,
+    observe: (flush) => metrics.flush(flush),
+  });
+  const metrics = new Metrics({
+    queueDepth: () => writer.depth,
+    bodyBytes: () => budget.bytes,
+    ...watchDisk(database.disk, log),
+  });
+  const access = createAccess(config, database, now, controlToken);
+  const reads = await openReadDatabase(config, database);
+  const projection = createProjection(database, {
+    log,
+    observeFailure: (cause) => metrics.projectionFailure(cause),
+    isStopping: () => state.draining,
+  });
+  const { readTimeoutMs } = config;
+  const segments = new SegmentCache(HISTORY_CACHE_BYTES_MAX);
+  return {
+    config,
+    log,
+    database,
+    reads,
+    state,
+    salts,
+    budget,
+    writer,
+    metrics,
+    ...access,
+    peerOf: createPeerOf(access.authorize),
+    keys: createKeyDirectory(database, { now, log }),
+    enrichment: {
+      readAgent: createAgentReader(),
+      geo,
+      hasher: createVisitorHasher((day) => salts.saltFor(day)),
+    },
+    rateLimit: config.rateLimitEventsPerSecond === null
+      ? null
+      : new RateLimit(config.rateLimitEventsPerSecond, KEYS_CACHED_MAX, () => performance.now()),
+    projection,
+    segments,
+    erase: (projectId, actorId) => eraseActor(database, projectId, actorId),
+    live: new LiveFeed({
+      read: (asked) => getReport({ reads, projection, segments, readTimeoutMs, now }, LIVE, asked),
+      log,
+      now,
+    }),
+    clientAddress: createClientAddress(config.trustedProxies),
+    mayReadMetrics: createMetricsAccess(config.trustedProxies, config.metricsToken),
+    now,
+  };
+}
+
+/** The captures, and what reads know of them. */
+function withCaptures(
+  services: Omit<Services, "captureJobs" | "captureReading">,
+  schedule: CaptureSchedule,
+  substitute: Photographer | undefined,
+  stopping: AbortSignal,
+): { services: Services; captures: Captures } {
+  const { config, log, now, metrics } = services;
+  const photographer = substitute ?? createLatePhotographer({ config, log, now });
+  const captures = createCaptures({
+    ...services,
+    photographer,
+    schedule,
+    basePath: config.basePath,
+    randomText,
+    observe: (status) => metrics.capture(status),
+    stopping,
+  });
+  const captureReading = { basePath: config.basePath, nextRunMs: schedule.nextMs };
+  return { services: { ...services, captureJobs: captures.jobs, captureReading }, captures };
+}
+
+async function prepareDatabase({ database, config, salts, log, now }: Services) {
+  const { applied } = await migrate(database, MIGRATIONS);
+  for (const name of applied) log.info("migration applied", { name });
+  await dropEmptiedTable(database);
+  const provisioned = await provisionDefaultProject(database, config.defaultProject, now())
+    .catch((error) => unlessDiskIsFull(error, NOT_PROVISIONED));
+  if (provisioned.warning !== null) log.warn(provisioned.warning);
+  await salts.rotateLate().catch((error) => unlessDiskIsFull(error, undefined));
+  return provisioned;
+}
+
+async function issueFirstToken(tokens: Tokens): Promise<string | null> {
+  if (!tokens.canIssue) return null;
+  return await tokens.issue({
+    subject: "operator",
+    projects: "*",
+    scopes: SCOPES,
+    ttlSeconds: FIRST_TOKEN_S,
+  });
+}
+
+/**
+ * The composition root: builds everything once. PostgreSQL may be down meanwhile; the embedded
+ * database is opened here and may throw FolderInUse.
+ */
+export async function createApp(
+  config: Config,
+  log: Log,
+  substitutes: Substitutes = {},
+): Promise<App> {
+  const controlToken = `control_${randomText(40)}`;
+  const state: State = { prepared: false, draining: false };
+  const jobs = new AbortController();
+  const { firstSignIn, ...made } = await createServices(
+    config,
+    log,
+    state,
+    controlToken,
+    substitutes.opening,
+  );
+  const { services, captures } = withCaptures(
+    made,
+    createCaptureSchedule(config.captureSchedule),
+    substitutes.photographer,
+    jobs.signal,
+  );
+  const { database, reads, writer, budget, metrics, now } = services;
+  const inFlight = new InFlight();
+  let projecting: Promise<unknown> | null = null;
+  let capturing: Promise<void> | null = null;
+  const handle = createRouter(createRoutes(services), {
+    basePath: config.basePath,
+    cors: createCors(config.corsAllowedOrigins),
+    log,
+    authorize: guarded(services.authorize, state),
+    observe: (route, method, status, seconds) => metrics.request(route, method, status, seconds),
+  });
+
+  return {
+    engine: database.engine,
+    controlToken,
+    fetch: (request, peer) => inFlight.track(handle(request, peer)),
+    async prepare() {
+      const provisioned = await prepareDatabase(services);
+      state.prepared = true;
+      return provisioned;
+    },
+    hasSignedIn: () => firstSignIn.hasHappened(),
+    issueFirstToken: () => issueFirstToken(services.tokens),
+    startJobs() {
+      watchRevocations(services.epochs, services.live, jobs.signal);
+      scheduleJobs({ database, salts: services.salts, captures, log, now }, jobs.signal);
+      capturing = captures.run(0);
+      const earlier = new EarlierEvents(database, log).run(jobs.signal);
+      projecting = Promise.all([services.projection.run(jobs.signal), earlier]);
+    },
+    startCaptures() {
+      capturing ??= captures.run(database.engine === "postgres" ? CAPTURE_PATIENCE_MS : 0);
+    },
+    async stop() {
+      state.draining = true;
+      jobs.abort();
+      await services.live.close();
+      const closing = setTimeout(() => budget.close(), SHUTDOWN_GRACE_MS);
+      await inFlight.idle();
+      clearTimeout(closing);
+      await writer.drain();
+      // What a transaction under way has not committed is projected after the next start.
+      await Promise.race([projecting, pause(SHUTDOWN_PROJECTION_MS_MAX)]);
+      await Promise.race([capturing, pause(SHUTDOWN_CAPTURES_MS_MAX)]);
+      if (reads !== database) await reads.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { readStaticFile, type StaticFile, staticFile, staticReply } from "../http/static_file.ts";
+import { DASHBOARD_ASSET_CACHE_S } from "../limits.ts";
+
+/** What the build makes of `src/dashboard`; embedded in the compiled program. */
+const FOLDER = new URL("../../dist/dashboard/", import.meta.url);
+const ASSETS = {
+  "app.js": "text/javascript; charset=utf-8",
+  "app.css": "text/css; charset=utf-8",
+} as const;
+export type DashboardAsset = keyof typeof ASSETS;
+
+/**
+ * Only the server's own files: no inline script or style, no other origin. `blob:` is how pictures
+ * that need a token come into the page.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' blob: data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Text as an attribute's value: a program's file may have any name. */
+function attribute(text: string): string {
+  return text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+const page = (
+  { basePath, footfall }: PageSettings,
+  version: Readonly<Record<DashboardAsset, string>>,
+) =>
+  `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="same-origin">
+<meta name="footfall-base" content="${basePath}">
+<meta name="footfall-command" content="${attribute(footfall)}">
+<title>Footfall</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${basePath}/assets/app.css?v=${version["app.css"]}">
+<script type="module" src="${basePath}/assets/app.js?v=${version["app.js"]}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript>The dashboard needs JavaScript. The same numbers come as JSON: ${basePath}/v1/openapi.json</noscript>
+</body>
+</html>
+`;
+
+/** What the page is told of the server. */
+export interface PageSettings {
+  readonly basePath: string;
+  /** What the operator types in front of a command of ours. */
+  readonly footfall: string;
+}
+
+interface Exchange {
+  readonly request: Request;
+  readonly url: URL;
+}
+type Handler = (exchange: Exchange) => Promise<Response>;
+
+/** The handlers of the dashboard page and of its files, which are read on first use. */
+export function createDashboard(
+  settings: PageSettings,
+): { readonly page: Handler; readonly asset: (name: DashboardAsset) => Handler } {
+  const files = new Map<DashboardAsset, Promise<StaticFile>>();
+  let html: StaticFile | undefined;
+  async function fileOf(name: DashboardAsset): Promise<StaticFile> {
+    const file = files.get(name) ??
+      readStaticFile(new URL(name, FOLDER), "The dashboard is not built: run `deno task build`.");
+    files.set(name, file);
+    try {
+      return await file;
+    } catch (error) {
+      files.delete(name);
+      throw error;
+    }
+  }
+  return {
+    async page({ request }) {
+      const [script, style] = [await fileOf("app.js"), await fileOf("app.css")];
+      html ??= await staticFile(
+        page(settings, { "app.js": script.digest, "app.css": style.digest }),
+      );
+      return staticReply(html, request, {
+        "Content-Type": "text/html; charset=utf-8",
+        "Cache-Control": "no-cache",
+        "Content-Security-Policy": POLICY,
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Referrer-Policy": "same-origin",
+      });
+    },
+    asset: (name) => async ({ request, url }) => {
+      const file = await fileOf(name);
+      // The page names each file with its digest: what an address with the digest says never changes.
+      const isCurrent = url.searchParams.get("v") === file.digest;
+      return staticReply(file, request, {
+        "Content-Type": ASSETS[name],
+        "Cache-Control": isCurrent
+          ? `public, max-age=${DASHBOARD_ASSET_CACHE_S}, immutable`
+          : "no-cache",
+        "Cross-Origin-Resource-Policy": "same-origin",
+      });
+    },
+  };
+}

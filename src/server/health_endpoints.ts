@@ -1,0 +1,98 @@
+import { diskMessage, type DiskSpace, type DiskStatus } from "../db/disk_space.ts";
+import type { Database } from "../db/sql.ts";
+import { PROMETHEUS_TYPE } from "../http/prometheus.ts";
+import { json } from "../http/reply.ts";
+import { RETRY_AFTER_S } from "../limits.ts";
+import type { Metrics } from "./metrics.ts";
+import { Problem } from "../problem.ts";
+
+export interface HealthServices {
+  readonly database: Database;
+  /** Whether migrations and provisioning are done, and whether the server is stopping. */
+  readonly state: { readonly prepared: boolean; readonly draining: boolean };
+}
+
+export interface MetricsServices {
+  readonly metrics: Metrics;
+  readonly mayReadMetrics: (peer: string | null, headers: Headers) => boolean;
+}
+
+interface Asking {
+  readonly request: Request;
+  readonly peer: string | null;
+}
+
+interface Check {
+  readonly ok: boolean;
+  readonly message: string;
+}
+
+function metricsClosed(): Problem {
+  return new Problem(
+    "address_not_allowed",
+    "Metrics are open to this machine and to TRUSTED_PROXIES. From elsewhere, send the server's " +
+      "METRICS_TOKEN as `Authorization: Bearer <token>`.",
+  );
+}
+
+/** `GET /healthz`: the process lives and answers. */
+export function getHealth(): Response {
+  return json({ status: "live" });
+}
+
+async function databaseCheck(database: Database): Promise<Check> {
+  try {
+    await database.ping();
+    return { ok: true, message: `The ${database.engine} database answers.` };
+  } catch {
+    return { ok: false, message: `The ${database.engine} database does not answer.` };
+  }
+}
+
+interface DiskCheck extends Check {
+  readonly status: DiskStatus;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+async function diskCheck(disk: DiskSpace): Promise<Record<string, DiskCheck>> {
+  await disk.look();
+  const { status, freeBytes, totalBytes } = disk.reading;
+  if (!Number.isFinite(totalBytes)) return {};
+  const message = diskMessage(disk.reading);
+  return { disk: { ok: status !== "full", message, status, freeBytes, totalBytes } };
+}
+
+/**
+ * `GET /readyz`: whether to send traffic here, each dependency by name. A full disk makes the server
+ * `degraded`, with 200: reads go on, and whoever sends events is told by their own 503.
+ */
+export async function getReadiness({ database, state }: HealthServices): Promise<Response> {
+  const checks: Record<string, Check> = {
+    database: await databaseCheck(database),
+    migrations: state.prepared
+      ? { ok: true, message: "The schema is up to date." }
+      : { ok: false, message: "The schema is not ready yet." },
+    draining: state.draining
+      ? { ok: false, message: "The server is stopping." }
+      : { ok: true, message: "The server takes requests." },
+  };
+  const disk = database.disk === undefined ? {} : await diskCheck(database.disk);
+  const ready = Object.values(checks).every((check) => check.ok);
+  const status = Object.values(disk).every((check) => check.ok) ? "ready" : "degraded";
+  Object.assign(checks, disk);
+  return ready
+    ? json({ status, checks })
+    : json({ status: "not_ready", checks }, 503, { "Retry-After": String(RETRY_AFTER_S) });
+}
+
+/** `GET /metrics`: Prometheus' text format, for whoever `mayReadMetrics` lets in. */
+export function getMetrics(
+  { metrics, mayReadMetrics }: MetricsServices,
+  { request, peer }: Asking,
+): Response {
+  if (!mayReadMetrics(peer, request.headers)) throw metricsClosed();
+  return new Response(metrics.text(), {
+    headers: { "Content-Type": PROMETHEUS_TYPE, "Cache-Control": "no-store" },
+  });
+}

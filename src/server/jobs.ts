@@ -1,0 +1,77 @@
+import type { Captures } from "../screenshots/queue/captures.ts";
+import type { Database } from "../db/sql.ts";
+import type { Log } from "../http/log.ts";
+import { purgeJournal } from "../ingest/retention.ts";
+import type { Salts } from "../ingest/salts.ts";
+import { forgetExpired } from "../projection/retention.ts";
+
+export interface JobServices {
+  readonly database: Database;
+  readonly salts: Salts;
+  readonly captures: Pick<Captures, "queueDaily" | "forgetOld">;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+interface Job {
+  readonly name: string;
+  /** Cron, in UTC. */
+  readonly schedule: string;
+  readonly run: (services: JobServices) => Promise<void>;
+}
+
+/** Every recurring job. Each may run on several servers at once. */
+export const JOBS: readonly Job[] = [
+  {
+    // A few minutes past midnight: requests received just before it may still need the older salt.
+    // Every hour, because the table may be held by somebody, such as a backup.
+    name: "rotate visitor salts",
+    schedule: "5 * * * *",
+    async run({ salts, log }) {
+      if (await salts.rotate()) return;
+      log.warn("bytes of deleted salts stay in their table's file; it is tried again in an hour");
+    },
+  },
+  {
+    name: "purge expired events",
+    schedule: "30 2 * * *",
+    async run({ database, log, now }) {
+      const events = await forgetExpired(database, new Date(now()));
+      if (events > 0) log.info("purged expired events", { events });
+    },
+  },
+  {
+    name: "delete projected journal rows",
+    schedule: "20 * * * *",
+    run: async ({ database, now }) => void await purgeJournal(database, new Date(now())),
+  },
+  {
+    // CAPTURE_SCHEDULE is read by the captures themselves, which tell people of its next time too.
+    name: "queue captures",
+    schedule: "* * * * *",
+    run: ({ captures }) => captures.queueDaily(),
+  },
+  {
+    name: "forget old captures",
+    schedule: "45 2 * * *",
+    run: ({ captures }) => captures.forgetOld(),
+  },
+];
+
+/** Schedules the jobs until `signal` aborts. A failed run is logged; the next one comes by itself. */
+export function scheduleJobs(services: JobServices, signal: AbortSignal): void {
+  for (const job of JOBS) {
+    Deno.cron(job.name, job.schedule, { signal }, async () => {
+      try {
+        await job.run(services);
+      } catch (error) {
+        services.log.error("job failed", {
+          job: job.name,
+          reason: error instanceof Error ? error.message : String(error),
+        });
+      }
+    }).catch((error) => {
+      if (!signal.aborted) services.log.error("job not scheduled", { reason: String(error) });
+    });
+  }
+}

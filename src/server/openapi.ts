@@ -1,0 +1,255 @@
+import { z } from "zod";
+import version from "../../deno.json" with { type: "json" };
+import type { Access } from "../auth/access.ts";
+import { json } from "../http/reply.ts";
+import { REJECTION_CODES } from "../ingest/event_schema.ts";
+import { ClickProperties, ScrollProperties } from "../ingest/sdk_events.ts";
+import { type ProblemCode, PROBLEMS } from "../problem.ts";
+
+/** What the document says of one route. Path parameters are read off the path itself. */
+export interface RouteDoc {
+  readonly summary: string;
+  readonly query?: Readonly<Record<string, string | { description: string; schema: z.ZodType }>>;
+  readonly body?: z.ZodType;
+  /** Default: `application/json`. */
+  readonly bodyTypes?: readonly string[];
+  readonly success: {
+    readonly status: number;
+    readonly description: string;
+    readonly schema?: z.ZodType;
+    readonly contentType?: string;
+  };
+  /** Beside those that the route's access implies. */
+  readonly problems: readonly ProblemCode[];
+}
+
+interface Documented {
+  readonly method: string;
+  readonly path: string;
+  readonly access: Access;
+  readonly doc: RouteDoc;
+}
+
+type Json = Record<string, unknown>;
+
+const TOKEN_PROBLEMS: readonly ProblemCode[] = [
+  "missing_token",
+  "invalid_token",
+  "expired_token",
+  "insufficient_scope",
+  "token_keys_unavailable",
+];
+/** Of the request's head, which every route may answer. */
+const HEAD_PROBLEMS: readonly ProblemCode[] = ["invalid_host"];
+const SERVER_PROBLEMS: readonly ProblemCode[] = [
+  "internal_error",
+  "database_unavailable",
+  "shutting_down",
+];
+
+function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
+  const { $schema: _, ...plain } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json;
+  return plain;
+}
+
+/** Problems of one status share a response; its description lists their codes. */
+function problemResponses(codes: readonly ProblemCode[]): Record<string, Json> {
+  const byStatus = Map.groupBy(new Set(codes), (code) => PROBLEMS[code].status);
+  return Object.fromEntries(
+    [...byStatus].toSorted(([a], [b]) => a - b).map(([status, group]) => [String(status), {
+      description: group.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(" "),
+      content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+    }]),
+  );
+}
+
+function problemsOf({ access, doc }: Documented): ProblemCode[] {
+  const known = [...HEAD_PROBLEMS, ...doc.problems];
+  if (access === "open") return known;
+  const token = access === "key" ? [] : TOKEN_PROBLEMS;
+  return [...known, ...token, ...SERVER_PROBLEMS];
+}
+
+function securityOf(access: Access): Json[] {
+  if (access === "open") return [];
+  return access === "key" ? [{ apiKey: [] }] : [{ bearer: [] }];
+}
+
+function parametersOf({ path, doc }: Documented): Json[] {
+  const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+  const query = Object.entries(doc.query ?? {}).map(([name, about]) => ({
+    name,
+    in: "query",
+    required: false,
+    description: typeof about === "string" ? about : about.description,
+    schema: typeof about === "string" ? { type: "string" } : schemaOf(about.schema, "input"),
+  }));
+  return [...named, ...query];
+}
+
+function successOf({ success }: RouteDoc): Json {
+  const { schema, contentType = "application/json", description } = success;
+  if (success.status === 204) return { description };
+  const content = {
+    [contentType]: schema === undefined ? {} : { schema: schemaOf(schema, "output") },
+  };
+  return { description, content };
+}
+
+function bodyOf(doc: RouteDoc): Json {
+  if (doc.body === undefined) return {};
+  const schema = schemaOf(doc.body, "input");
+  const types = doc.bodyTypes ?? ["application/json"];
+  return {
+    requestBody: { content: Object.fromEntries(types.map((type) => [type, { schema }])) },
+  };
+}
+
+function operationOf(route: Documented): Json {
+  const scope = route.access === "open" || route.access === "key" || route.access === "session"
+    ? {}
+    : { description: `Needs a token with scope \`${route.access}\`.` };
+  return {
+    operationId: `${route.method.toLowerCase()}${
+      route.path.replace(/[^A-Za-z0-9]+(\w)?/g, (_, first?: string) => first?.toUpperCase() ?? "")
+    }`,
+    summary: route.doc.summary,
+    ...scope,
+    security: securityOf(route.access),
+    parameters: parametersOf(route),
+    ...bodyOf(route.doc),
+    responses: {
+      [String(route.doc.success.status)]: successOf(route.doc),
+      ...problemResponses(problemsOf(route)),
+    },
+  };
+}
+
+const PROBLEM_SCHEMA = {
+  type: "object",
+  description: "RFC 9457. `code` is stable; `detail` says what to do.",
+  required: ["type", "title", "status", "detail", "code", "requestId"],
+  properties: {
+    type: { type: "string" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string" },
+    code: { type: "string", enum: Object.keys(PROBLEMS) },
+    requestId: { type: "string" },
+    errors: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["code", "message"],
+        properties: {
+          field: { type: "string" },
+          index: { type: "integer" },
+          eventId: { type: ["string", "null"] },
+          code: { type: "string", description: `Of events: ${REJECTION_CODES.join(", ")}` },
+          message: { type: "string" },
+        },
+      },
+    },
+  },
+};
+
+const DEFINED_HERE = "#/$defs/";
+const DEFINED_ONCE = "#/components/schemas/";
+
+type Names = ReadonlyMap<string, string>;
+
+function renamed(value: unknown, names: Names): unknown {
+  if (Array.isArray(value)) return value.map((member) => renamed(member, names));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => {
+      if (key !== "$ref" || typeof member !== "string") return [key, renamed(member, names)];
+      const name = member.replace(DEFINED_HERE, "");
+      return [key, member === name ? member : `${DEFINED_ONCE}${names.get(name) ?? name}`];
+    }),
+  );
+}
+
+/**
+ * The names that schemas get in the document. One that reads differently in a reply than in a
+ * request (what has a default may be left out there alone) is named apart there.
+ */
+function namesOf(definitions: Json, schemas: Json): Names {
+  const names = new Map(Object.keys(definitions).map((name) => [name, name]));
+  for (let isSettled = false; !isSettled;) {
+    isSettled = true;
+    for (const [name, schema] of Object.entries(definitions)) {
+      const known = schemas[names.get(name)!];
+      if (known === undefined) continue;
+      if (JSON.stringify(known) === JSON.stringify(renamed(schema, names))) continue;
+      if (names.get(name) !== name) throw new Error(`three different schemas are named ${name}`);
+      names.set(name, `${name}Shown`);
+      isSettled = false;
+    }
+  }
+  return names;
+}
+
+/** Moves the `$defs` of every schema inside `value` to `schemas`: a reference is read from the root. */
+function hoisted(value: unknown, schemas: Json): unknown {
+  if (Array.isArray(value)) return value.map((member) => hoisted(member, schemas));
+  if (typeof value !== "object" || value === null) return value;
+  const { $defs, ...rest } = value as Json;
+  if ($defs === undefined) {
+    return Object.fromEntries(
+      Object.entries(rest).map(([name, member]) => [name, hoisted(member, schemas)]),
+    );
+  }
+  const names = namesOf($defs as Json, schemas);
+  for (const [name, schema] of Object.entries($defs as Json)) {
+    schemas[names.get(name)!] = renamed(schema, names);
+  }
+  return renamed(rest, names);
+}
+
+/** The OpenAPI 3.1 document of a route table. */
+export function openApiDocument(routes: readonly Documented[], basePath: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+  }
+  const schemas: Json = {
+    Problem: PROBLEM_SCHEMA,
+    ClickProperties: schemaOf(ClickProperties, "input"),
+    ScrollProperties: schemaOf(ScrollProperties, "input"),
+  };
+  const hoistedPaths = hoisted(paths, schemas);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Footfall",
+      version: version.version,
+      description: "Self-hosted product analytics.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: basePath === "" ? "/" : basePath }],
+    paths: hoistedPaths,
+    components: {
+      schemas,
+      securitySchemes: {
+        apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
+        bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+      },
+    },
+  };
+}
+
+/** The handler of `GET /v1/openapi.json`; the document is made on first use. */
+export function createOpenApi(routes: readonly Documented[], basePath: string): () => Response {
+  let document: Json | undefined;
+  return () => {
+    document ??= openApiDocument(routes, basePath);
+    return json(document, 200, { "Cache-Control": "public, max-age=300" });
+  };
+}

@@ -1,0 +1,166 @@
+import { z } from "zod";
+import { type Principal, requirePrincipal } from "../auth/access.ts";
+import { projectOfQuery } from "../auth/project_of_query.ts";
+import type { Project } from "../auth/projects.ts";
+import type { Sql } from "../db/sql.ts";
+import type { DocumentedRoute } from "./documented_route.ts";
+import type { Exchange } from "../http/router.ts";
+import type { RouteDoc } from "./openapi.ts";
+import type { ProblemCode } from "../problem.ts";
+import { ACQUISITION } from "../reports/acquisition/acquisition.ts";
+import { FUNNELS, SAVED_FUNNEL } from "../reports/funnels/funnels.ts";
+import { GoalBody, GoalShown } from "../reports/goal_definitions.ts";
+import { GOALS } from "../reports/goals/goals.ts";
+import type { CaptureReading } from "../reports/heatmaps/heatmap_capture.ts";
+import { HEATMAP_PATHS } from "../reports/heatmaps/heatmap_paths.ts";
+import { createHeatmaps } from "../reports/heatmaps/heatmaps.ts";
+import { INSIGHTS } from "../reports/insights/insights.ts";
+import { KPIS } from "../reports/kpis/kpis.ts";
+import { LIVE } from "../reports/live/live.ts";
+import type { LiveFeed } from "../reports/live/live_feed.ts";
+import { PAGES } from "../reports/pages/pages.ts";
+import type { Report } from "../reports/report.ts";
+import { getReport, READ_QUERY, type ReportServices } from "../reports/report_endpoint.ts";
+import { PendingShown } from "../reports/read_reply.ts";
+import { RETENTION } from "../reports/retention/retention.ts";
+import { FunnelBody, FunnelShown } from "../reports/funnels/funnel_definition.ts";
+import { deleteFunnel, putFunnel } from "../reports/funnels/saved_funnels.ts";
+import { deleteGoal, putGoal } from "../reports/goals/saved_goals.ts";
+import { TRENDS } from "../reports/trends/trends.ts";
+import { Warning } from "../query/warnings.ts";
+
+export interface ReadRouteServices extends ReportServices {
+  /** The database that saved reports are written to. */
+  readonly database: Sql;
+  readonly live: LiveFeed;
+  readonly captureReading: CaptureReading;
+}
+
+/** Every report that is answered in the one way of all. */
+const reportsOf = ({ captureReading }: ReadRouteServices): readonly Report[] => [
+  KPIS,
+  ACQUISITION,
+  PAGES,
+  FUNNELS,
+  SAVED_FUNNEL,
+  RETENTION,
+  GOALS,
+  TRENDS,
+  INSIGHTS,
+  createHeatmaps(captureReading),
+  HEATMAP_PATHS,
+];
+
+const PROBLEMS: readonly ProblemCode[] = [
+  "invalid_parameter",
+  "project_required",
+  "range_too_large",
+  "not_found",
+  "read_timeout",
+];
+const SAVE_PROBLEMS: readonly ProblemCode[] = [
+  "invalid_json",
+  "invalid_body",
+  "invalid_parameter",
+  "body_too_large",
+  "unsupported_media_type",
+  "project_required",
+  "not_found",
+  "conflict",
+];
+
+function docOf(report: Report): RouteDoc {
+  return {
+    summary: report.summary,
+    query: { ...READ_QUERY, ...report.parameters },
+    success: {
+      status: 200,
+      description: "The result, and the parameters as resolved",
+      schema: z.object({
+        query: z.looseObject({ warnings: z.array(Warning) }),
+        asOf: z.iso.datetime(),
+        pending: PendingShown,
+        ...report.reply,
+      }),
+    },
+    problems: PROBLEMS,
+  };
+}
+
+function routeOf(services: ReadRouteServices, report: Report): DocumentedRoute {
+  return {
+    method: "GET",
+    path: report.path,
+    access: "read",
+    handler: async (exchange) => {
+      const project = await projectOfQuery(services.reads, exchange);
+      return await getReport(services, report, { ...exchange, project });
+    },
+    doc: docOf(report),
+  };
+}
+
+function liveRoute({ reads, live }: ReadRouteServices): DocumentedRoute {
+  const doc = docOf(LIVE);
+  return {
+    method: "GET",
+    path: LIVE.path,
+    access: "read",
+    handler: async (exchange) => {
+      const project = await projectOfQuery(reads, exchange);
+      const { expiresAtMs } = requirePrincipal(exchange.who);
+      return await live.answer({ ...exchange, project }, expiresAtMs);
+    },
+    doc: { ...doc, problems: [...doc.problems, "too_many_streams", "overloaded"] },
+  };
+}
+
+type Save = (
+  services: { sql: Sql },
+  project: Project,
+  exchange: Exchange<Principal | null>,
+) => Promise<Response>;
+
+function savingRoute(
+  { database }: ReadRouteServices,
+  path: string,
+  method: "PUT" | "DELETE",
+  save: Save,
+  doc: Omit<RouteDoc, "problems" | "query">,
+): DocumentedRoute {
+  return {
+    method,
+    path,
+    access: "write",
+    handler: async (exchange) =>
+      await save({ sql: database }, await projectOfQuery(database, exchange), exchange),
+    doc: { ...doc, query: { project: READ_QUERY.project! }, problems: SAVE_PROBLEMS },
+  };
+}
+
+/** The routes of all reports, and of what people save for them. */
+export function reportRoutes(services: ReadRouteServices): DocumentedRoute[] {
+  const gone = { status: 204, description: "Deleted" };
+  return [
+    ...reportsOf(services).map((report) => routeOf(services, report)),
+    liveRoute(services),
+    savingRoute(services, "/v1/funnels/:slug", "PUT", putFunnel, {
+      summary: "Save a funnel; 201 where it is new",
+      body: FunnelBody,
+      success: { status: 200, description: "The saved funnel", schema: FunnelShown },
+    }),
+    savingRoute(services, "/v1/funnels/:slug", "DELETE", deleteFunnel, {
+      summary: "Delete a saved funnel",
+      success: gone,
+    }),
+    savingRoute(services, "/v1/goals/:slug", "PUT", putGoal, {
+      summary: "Save a goal, which applies to history too; 201 where it is new",
+      body: GoalBody,
+      success: { status: 200, description: "The goal", schema: GoalShown },
+    }),
+    savingRoute(services, "/v1/goals/:slug", "DELETE", deleteGoal, {
+      summary: "Delete a goal",
+      success: gone,
+    }),
+  ];
+}

@@ -1,0 +1,240 @@
+import { accessRoutes } from "./access_routes.ts";
+import { actorRoutes } from "./actor_routes.ts";
+import type { createAuthorize, Principal } from "../auth/access.ts";
+import type { KeyDirectory } from "../auth/keys.ts";
+import { projectOfQuery } from "../auth/project_of_query.ts";
+import type { TokenEpochs } from "../auth/token_epochs.ts";
+import type { Tokens } from "../auth/tokens.ts";
+import { captureRoutes } from "./capture_routes.ts";
+import type { CaptureJobs } from "../screenshots/queue/capture_job_endpoints.ts";
+import type { Config } from "../config.ts";
+import { createDashboard, type DashboardAsset } from "./dashboard_endpoints.ts";
+import type { Database } from "../db/sql.ts";
+import type { DocumentedRoute } from "./documented_route.ts";
+import { getHealth, getMetrics, getReadiness } from "./health_endpoints.ts";
+import type { SegmentCache } from "../timelines/segment_cache.ts";
+import type { BodyBudget } from "../http/body.ts";
+import type { Log } from "../http/log.ts";
+import type { RateLimit } from "../http/rate_limit.ts";
+import type { Exchange } from "../http/router.ts";
+import { IngestBody, ingestEvents, IngestReply } from "../ingest/ingest_endpoint.ts";
+import type { Enrichment } from "../ingest/pipeline.ts";
+import type { Salts } from "../ingest/salts.ts";
+import type { Writer } from "../ingest/writer.ts";
+import type { Metrics } from "./metrics.ts";
+import { createOpenApi, type RouteDoc } from "./openapi.ts";
+import type { ProblemCode } from "../problem.ts";
+import { reportRoutes } from "./report_routes.ts";
+import { EVENT_QUERY, EventsReply, getEvents } from "../reports/events/events_endpoint.ts";
+import type { CaptureReading } from "../reports/heatmaps/heatmap_capture.ts";
+import type { LiveFeed } from "../reports/live/live_feed.ts";
+import { createSdkFile } from "./sdk_endpoints.ts";
+import type { Projection } from "../projection/projection.ts";
+
+/** What handlers may need, built once by the composition root. */
+export interface Services {
+  readonly config: Config;
+  readonly log: Log;
+  readonly database: Database;
+  /** The database that answers reads: a replica where one is configured. */
+  readonly reads: Database;
+  readonly state: { readonly prepared: boolean; readonly draining: boolean };
+  readonly salts: Salts;
+  readonly budget: BodyBudget;
+  readonly writer: Writer;
+  readonly metrics: Metrics;
+  readonly tokens: Tokens;
+  readonly epochs: TokenEpochs;
+  readonly authorize: ReturnType<typeof createAuthorize>;
+  readonly peerOf: (exchange: Exchange<Principal | null>) => Promise<string | null>;
+  readonly keys: KeyDirectory;
+  readonly enrichment: Enrichment;
+  readonly rateLimit: RateLimit | null;
+  readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
+  /** Whether a request may read the metrics: by where it comes from, or by the token it sends. */
+  readonly mayReadMetrics: (peer: string | null, headers: Headers) => boolean;
+  readonly now: () => number;
+  /** Makes sessions and actors of a project's events that were stored since. */
+  readonly segments: SegmentCache;
+  readonly projection: Projection;
+  /** Erases one actor of a project. @returns how many events there were */
+  readonly erase: (projectId: number, actorId: number) => Promise<number>;
+  readonly live: LiveFeed;
+  readonly captureJobs: CaptureJobs;
+  readonly captureReading: CaptureReading;
+}
+
+const INGEST_PROBLEMS: readonly ProblemCode[] = [
+  "invalid_json",
+  "invalid_encoding",
+  "invalid_envelope",
+  "invalid_events",
+  "missing_api_key",
+  "invalid_api_key",
+  "revoked_api_key",
+  "expired_api_key",
+  "origin_not_allowed",
+  "key_not_allowed_here",
+  "body_timeout",
+  "body_too_large",
+  "too_many_events",
+  "unsupported_media_type",
+  "unsupported_encoding",
+  "rate_limited",
+  "overloaded",
+];
+const READ_PROBLEMS: readonly ProblemCode[] = [
+  "invalid_parameter",
+  "project_required",
+  "range_too_large",
+  "not_found",
+  "read_timeout",
+];
+
+function publicRoutes(services: Services): DocumentedRoute[] {
+  const health = services;
+  return [
+    {
+      method: "POST",
+      path: "/v1/events",
+      access: "key",
+      handler: (exchange) =>
+        ingestEvents({
+          ...services,
+          ipStorage: services.config.ipStorage,
+          observe: (outcome) => services.metrics.batch(outcome),
+        }, exchange),
+      doc: {
+        summary: "Store a batch of events, each exactly once",
+        body: IngestBody,
+        bodyTypes: ["application/json", "text/plain"],
+        query: { key: "A public API key, where the X-API-Key header cannot be sent" },
+        success: { status: 200, description: "The batch is committed", schema: IngestReply },
+        problems: INGEST_PROBLEMS,
+      },
+    },
+    {
+      method: "GET",
+      path: "/healthz",
+      access: "open",
+      handler: getHealth,
+      doc: { summary: "The process is alive", success: page("application/json"), problems: [] },
+    },
+    {
+      method: "GET",
+      path: "/readyz",
+      access: "open",
+      handler: () => getReadiness(health),
+      doc: {
+        summary: "Whether to send traffic here; 503 while not",
+        success: page("application/json"),
+        problems: [],
+      },
+    },
+    {
+      method: "GET",
+      path: "/metrics",
+      access: "open",
+      handler: (exchange) => getMetrics(services, exchange),
+      doc: {
+        summary: "Prometheus metrics, for this machine, TRUSTED_PROXIES and METRICS_TOKEN",
+        success: page("text/plain"),
+        problems: ["address_not_allowed"],
+      },
+    },
+  ];
+}
+
+const SDK_FILES = [
+  ["sdk.js", "text/javascript", "The browser SDK, for a script tag"],
+  ["sdk.mjs", "text/javascript", "The SDK as a module"],
+  ["sdk.d.ts", "application/typescript", "Types of the module"],
+] as const;
+
+function sdkRoutes(): DocumentedRoute[] {
+  return SDK_FILES.map(([name, contentType, summary]) => ({
+    method: "GET",
+    path: `/${name}`,
+    access: "open",
+    handler: createSdkFile(name),
+    doc: { summary, success: page(contentType), problems: ["not_found"] },
+  }));
+}
+
+const DASHBOARD_ASSETS: readonly (readonly [DashboardAsset, string, string])[] = [
+  ["app.js", "text/javascript", "The dashboard's program"],
+  ["app.css", "text/css", "The dashboard's style"],
+];
+
+function dashboardRoutes({ config }: Services): DocumentedRoute[] {
+  const dashboard = createDashboard(config);
+  return [
+    {
+      method: "GET",
+      path: "/",
+      access: "open",
+      handler: dashboard.page,
+      doc: { summary: "The dashboard", success: page("text/html"), problems: ["not_found"] },
+    },
+    ...DASHBOARD_ASSETS.map(([name, contentType, summary]): DocumentedRoute => ({
+      method: "GET",
+      path: `/assets/${name}`,
+      access: "open",
+      handler: dashboard.asset(name),
+      doc: { summary, success: page(contentType), problems: ["not_found"] },
+    })),
+  ];
+}
+
+function page(contentType: string): RouteDoc["success"] {
+  return { status: 200, description: "As it is now", contentType };
+}
+
+function reportServicesOf(services: Services) {
+  return { ...services, readTimeoutMs: services.config.readTimeoutMs };
+}
+
+function readRoutes(services: Services): DocumentedRoute[] {
+  const reports = reportServicesOf(services);
+  return [
+    {
+      method: "GET",
+      path: "/v1/events",
+      access: "read",
+      handler: async (exchange) =>
+        getEvents(
+          { ...reports, project: await projectOfQuery(services.reads, exchange) },
+          exchange,
+        ),
+      doc: {
+        summary: "Stored events, newest first; NDJSON with Accept: application/x-ndjson",
+        query: EVENT_QUERY,
+        success: { status: 200, description: "A page of events", schema: EventsReply },
+        problems: READ_PROBLEMS,
+      },
+    },
+    ...reportRoutes(reports),
+  ];
+}
+
+/** Every URL of the server in one table. */
+export function createRoutes(services: Services): DocumentedRoute[] {
+  const routes = [
+    ...publicRoutes(services),
+    ...sdkRoutes(),
+    ...dashboardRoutes(services),
+    ...readRoutes(services),
+    ...accessRoutes({ ...services, sql: services.database }),
+    ...actorRoutes(services),
+    ...captureRoutes(services),
+  ];
+  const document: DocumentedRoute = {
+    method: "GET",
+    path: "/v1/openapi.json",
+    access: "open",
+    handler: () => openApi(),
+    doc: { summary: "This document", success: page("application/json"), problems: [] },
+  };
+  const openApi = createOpenApi([...routes, document], services.config.basePath);
+  return [...routes, document];
+}

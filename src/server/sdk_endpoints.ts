@@ -1,0 +1,30 @@
+import { readStaticFile, type StaticFile, staticReply } from "../http/static_file.ts";
+import { SDK_CACHE_S } from "../limits.ts";
+
+/** What the build makes of `src/sdk`, by name; embedded in the compiled program. */
+const FOLDER = new URL("../../dist/sdk/", import.meta.url);
+const CONTENT_TYPES = {
+  "sdk.js": "text/javascript; charset=utf-8",
+  "sdk.mjs": "text/javascript; charset=utf-8",
+  "sdk.d.ts": "application/typescript; charset=utf-8",
+} as const;
+
+/** The handler of `GET /sdk.js`, `/sdk.mjs` or `/sdk.d.ts`; the file is read on first use. */
+export function createSdkFile(
+  name: keyof typeof CONTENT_TYPES,
+): (exchange: { readonly request: Request }) => Promise<Response> {
+  let file: StaticFile | undefined;
+  return async ({ request }) => {
+    file ??= await readStaticFile(
+      new URL(name, FOLDER),
+      "The SDK is not built: run `deno task build`.",
+    );
+    return staticReply(file, request, {
+      "Content-Type": CONTENT_TYPES[name],
+      "Cache-Control": `public, max-age=${SDK_CACHE_S}`,
+      // Pages that isolate themselves (COEP) may load it too.
+      "Cross-Origin-Resource-Policy": "cross-origin",
+      ...(name === "sdk.mjs" ? { "X-TypeScript-Types": "./sdk.d.ts" } : {}),
+    });
+  };
+}

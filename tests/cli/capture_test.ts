@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { runFootfall } from "../../src/cli/cli.ts";
+import { leaveControlFile } from "../../src/cli/control_file.ts";
+import { verdict } from "../../src/screenshots/capture_status.ts";
+import type { Photograph } from "../../src/screenshots/browser/photograph.ts";
+import { captured, failed, FakePhotographer } from "../screenshots/fake_photographer.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { TestApp } from "../support/app.ts";
+import { until } from "../support/server_process.ts";
+import { CapturedTerminal } from "./captured_terminal.ts";
+
+const SITE = "https://shop.example";
+const WAIT_MS_MAX = 30_000;
+const DENIED = failed(verdict("not_publicly_reachable", "It asks visitors to sign in."));
+
+async function run(args: readonly string[], env: Record<string, string>) {
+  const terminal = new CapturedTerminal(false, args.includes("--json") ? false : true);
+  const code = await runFootfall(["capture", ...args], { NO_COLOR: "1", ...env }, terminal);
+  return { code, out: terminal.written, errors: terminal.errors };
+}
+
+/** A server on a port of the loopback, found by commands as a running one is. */
+async function besideServer(
+  photographer: FakePhotographer,
+  work: (env: Record<string, string>) => Promise<void>,
+): Promise<void> {
+  const dataDir = await Deno.makeTempDir({ prefix: "footfall-capture-" });
+  const env = { DATA_DIR: dataDir, DEFAULT_SITE_URL: SITE };
+  const server = new TestApp(env, { photographer });
+  await server.start();
+  const listener = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    (request, { remoteAddr }) => server.app.fetch(request, remoteAddr.hostname),
+  );
+  try {
+    server.app.startCaptures();
+    const url = `http://127.0.0.1:${listener.addr.port}`;
+    await leaveControlFile(dataDir, { url, token: server.app.controlToken });
+    await work(env);
+  } finally {
+    await listener.shutdown();
+    await server.stop();
+    await Deno.remove(dataDir, { recursive: true });
+  }
+}
+
+Deno.test("footfall capture: a running server takes the pictures; 0 only if all are captured", async () => {
+  const photographer = new FakePhotographer(({ path }) =>
+    path === "/private" ? DENIED : captured(path)
+  );
+  await besideServer(photographer, async (env) => {
+    const all = await run(["--path", "/a", "--path", "/b", "--device", "mobile"], env);
+    assert.equal(all.code, 0, all.errors);
+    assert.equal(
+      all.out,
+      "PATH  DEVICE  STATUS    MESSAGE\n" +
+        "/a    mobile  captured  The page was captured.\n" +
+        "/b    mobile  captured  The page was captured.\n",
+    );
+    assert.match(all.errors, /Capturing .* 0 of 2/, "a bar for who looks");
+    assert.deepEqual(photographer.pages.toSorted(), ["/a mobile", "/b mobile"]);
+
+    const some = await run(["--path", "/a", "--path", "/private", "--json"], env);
+    assert.equal(some.code, 1);
+    assert.equal(some.errors, "");
+    const { job } = JSON.parse(some.out);
+    assert.match(job.id, /^job_/);
+    assert.equal(job.status, "done");
+    assert.equal(job.captures.length, 6);
+    assert.deepEqual(job.captures[3], {
+      path: "/private",
+      device: "desktop",
+      status: "not_publicly_reachable",
+      message: "It asks visitors to sign in.",
+      nextAttemptAt: null,
+    });
+
+    const nothing = await run([], env);
+    assert.equal(nothing.code, 0);
+    assert.match(nothing.errors, /No page was viewed lately/);
+  });
+});
+
+Deno.test("footfall capture: wrong usage is 2, and says what is wrong", async () => {
+  await besideServer(new FakePhotographer(() => captured("")), async (env) => {
+    const cases: [string[], RegExp][] = [
+      [["--path", "//evil.example/"], /paths\.0: Give a path on the project's site/],
+      [["--path", "/a", "--device", "phone"], /devices\.0: Use desktop, tablet, mobile/],
+      [["/a"], /does not take `\/a`/],
+      [["--paths", "/a"], /Did you mean `--path`\?/],
+    ];
+    for (const [args, message] of cases) {
+      const { code, out, errors } = await run(args, env);
+      assert.deepEqual([code, out], [2, ""], errors);
+      assert.match(errors, message);
+    }
+    const unknown = await run(["--path", "/a", "--project", "prj_none"], env);
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.errors, /no project with this id/);
+  });
+});
+
+onBothEngines("footfall capture: without a server it takes the pictures itself", async (_, db) => {
+  const { code, out, errors } = await run(["--path", "/a", "--device", "tablet"], db.env);
+  assert.equal(code, 1, errors);
+  assert.match(out, /^\/a +tablet +site_url_missing +The project has no site URL\./m);
+  const noBrowser = { ...db.env, DEFAULT_SITE_URL: SITE, CHROME_PATH: "/nowhere/chrome" };
+  const without = await run(["--path", "/a", "--device", "tablet"], noBrowser);
+  assert.equal(without.code, 1, without.errors);
+  assert.match(without.out, /^\/a +tablet +no_browser +.*\.$/m);
+});
+
+Deno.test("footfall capture: interrupted, it leaves the job to the server", async () => {
+  const stuck = Promise.withResolvers<Photograph>();
+  const photographer = new FakePhotographer(() => stuck.promise);
+  await besideServer(photographer, async (env) => {
+    const running = run(["--path", "/a", "--device", "mobile"], env);
+    await until(WAIT_MS_MAX, () => Promise.resolve(photographer.atOnce === 1), "it is taken");
+    Deno.kill(Deno.pid, "SIGTERM");
+    const { code, out, errors } = await running;
+    assert.deepEqual([code, out], [130, ""]);
+    assert.match(errors, /footfall: Stopped\.\n$/);
+    assert.equal(photographer.atOnce, 1, "the server goes on");
+    stuck.resolve(captured("late"));
+  });
+});

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { COMMANDS, findCommand, parseCall, runFootfall } from "../../src/cli/cli.ts";
+import { UsageMistake } from "../../src/cli/command.ts";
+import { CONFIG_VARIABLES } from "../../src/config.ts";
+import manifest from "../../deno.json" with { type: "json" };
+import { CapturedTerminal } from "./captured_terminal.ts";
+
+async function run(args: readonly string[], environment: Record<string, string> = {}) {
+  const terminal = new CapturedTerminal();
+  const code = await runFootfall(args, environment, terminal);
+  return { code, out: terminal.written, errors: terminal.errors };
+}
+
+Deno.test("footfall: without a command, and with --help, lists commands and variables", async () => {
+  const { code, out } = await run([]);
+  assert.equal(code, 0);
+  assert.equal((await run(["--help"])).out, out);
+  for (const { name } of COMMANDS) assert.ok(out.includes(`  ${name} `), name);
+  for (const { name } of CONFIG_VARIABLES) assert.ok(out.includes(`  ${name} `), name);
+});
+
+Deno.test("footfall --version: that of deno.json", async () => {
+  assert.deepEqual(await run(["--version"]), {
+    code: 0,
+    out: `footfall ${manifest.version}\n`,
+    errors: "",
+  });
+});
+
+Deno.test("footfall <command> --help: its options and an example, without a configuration", async () => {
+  for (const command of COMMANDS) {
+    const words = command.name.split(" ");
+    const { code, out, errors } = await run([...words, "--help"], { PORT: "not a port" });
+    assert.equal(code, 0, errors);
+    for (const name of Object.keys(command.options)) assert.ok(out.includes(`--${name}`), name);
+    assert.ok(out.includes(command.example));
+  }
+});
+
+Deno.test("footfall: the example and the usage of every command are ones that it takes", () => {
+  for (const { name, example, usage, wordsMax } of COMMANDS) {
+    const typed = example.replace(/^.*?footfall /, "").replace(/ > .*$/, "");
+    const args = [...typed.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!);
+    const found = findCommand(args);
+    assert.equal(found.kind === "command" && found.command.name, name);
+    if (found.kind === "command") parseCall(found.command, found.rest);
+    assert.ok(usage.startsWith(`footfall ${name}`));
+    assert.ok(wordsMax <= 1);
+  }
+});
+
+Deno.test("footfall: a word that is no command is exit 2, and the nearest one is named", async () => {
+  const cases: [string[], RegExp][] = [
+    [["sevre"], /Unknown command `sevre`\. Did you mean `serve`\?/],
+    [["projct", "list"], /Did you mean `project`\?/],
+    [["key", "rotat"], /Unknown command `key rotat`\. Did you mean `rotate`\?/],
+    [["xyzzy"], /^footfall: Unknown command `xyzzy`\. See/],
+    [["--jsn"], /must be a command, not `--jsn`/],
+    [["a\x1b[31m\nb"], /^footfall: Unknown command `a b`/],
+  ];
+  for (const [args, message] of cases) {
+    const { code, out, errors } = await run(args);
+    assert.equal(code, 2);
+    assert.equal(out, "");
+    assert.match(errors, message);
+    assert.equal(errors.trimEnd().split("\n").length, 1);
+  }
+});
+
+Deno.test("footfall: an unknown option, a missing value or a surplus word is exit 2", async () => {
+  const cases: [string[], RegExp][] = [
+    [["token", "--scoep", "read"], /Unknown option `--scoep`\. Did you mean `--scope`\?/],
+    [["token", "--ttl"], /--ttl/],
+    [["token", "--link=yes"], /--link/],
+    [["token", "read"], /does not take `read`/],
+    [["key", "rotate", "a", "b"], /does not take `b`/],
+    [["key", "rotate"], /Say which key/],
+    [["token", "--ttl", "soon"], /--ttl must be a duration/],
+    [["seed", "--weeks", "0"], /--weeks must be a whole number from 1 to/],
+    [["seed", "--until", "soon"], /--until must be a date/],
+    [["import"], /Say which FILE/],
+    [["export", "--json"], /--output/],
+    [["export", "--to", "2026-01-01"], /--from/],
+    [["project", "set", "--name", "x"], /--id/],
+    [["project", "create"], /--name/],
+    [["serve", "--json"], /LOG_FORMAT/],
+  ];
+  for (const [args, message] of cases) {
+    const { code, errors } = await run(args, { DATABASE_URL: "postgres://127.0.0.1:1/none" });
+    assert.equal(code, 2, args.join(" "));
+    assert.match(errors, message);
+  }
+});
+
+Deno.test("footfall project: the commands of the group", async () => {
+  const { code, out } = await run(["project"]);
+  assert.equal(code, 0);
+  assert.match(out, /project list .*\n.*project create .*\n.*project set/);
+});
+
+Deno.test("footfall: every mistake of the environment stands on its line, and is exit 1", async () => {
+  const { code, out, errors } = await run(["token"], { PORT: "x", LOG_LEVEL: "loud" });
+  assert.equal(code, 1);
+  assert.equal(out, "");
+  const lines = errors.trimEnd().split("\n");
+  assert.equal(lines.length, 3);
+  assert.match(lines[1]!, /^ {2}PORT: /);
+  assert.match(lines[2]!, /^ {2}LOG_LEVEL: /);
+});
+
+Deno.test("footfall --json: a failure is one JSON document too", async () => {
+  const { code, out } = await run(["token", "--json"], { PORT: "x" });
+  assert.equal(code, 1);
+  const { error } = JSON.parse(out);
+  assert.equal(error.code, "configuration");
+  assert.equal(error.errors[0].place, "PORT");
+});
+
+Deno.test("footfall: a database that does not answer is told with what to do", async () => {
+  const { code, errors } = await run(["migrate"], {
+    DATABASE_URL: "postgres://127.0.0.1:1/none",
+    LOG_LEVEL: "error",
+  });
+  assert.equal(code, 1);
+  assert.match(errors, /^footfall: The database does not answer: .*DATABASE_URL/);
+  assert.equal(errors.trimEnd().split("\n").length, 1);
+});
+
+Deno.test("parseCall: repeated options gather, flags and words are told apart", () => {
+  const found = findCommand(["token", "--project", "a", "--link", "--project=b"]);
+  assert.ok(found.kind === "command");
+  const { options } = parseCall(found.command, found.rest);
+  assert.deepEqual(options.list("project"), ["a", "b"]);
+  assert.equal(options.flag("link"), true);
+  assert.equal(options.text("ttl"), null);
+  assert.throws(() => findCommand([]), UsageMistake);
+});

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import {
+  type AttemptRules,
+  bestAttempt,
+  BETWEEN,
+  EXCLUDED,
+} from "../../../src/reports/funnels/funnel_attempts.ts";
+
+const EVENTS = 1_000_000;
+/** Ten times what it takes; comparing the actor's events with each other takes a thousand times more. */
+const MS_MAX = 10_000;
+
+/** One actor, an event a second: each enters, every second one is step 2, each thousandth step 3, none step 4. */
+function busyActor(also: number) {
+  const masks = Uint16Array.from({ length: EVENTS }, (_, i) => {
+    const step = i % 1000 === 999 ? 0b100 : i % 2 === 0 ? 0b011 : 0b001 | also;
+    return step | BETWEEN;
+  });
+  return { length: EVENTS, ms: Float64Array.from({ length: EVENTS }, (_, i) => i * 1000), masks };
+}
+
+const SPAN = { windowMs: 7 * 86_400_000, fromMs: 0, toMs: EVENTS * 1000, stepCount: 4 };
+const VARIANTS: readonly (Pick<AttemptRules, "order" | "entry"> & {
+  readonly also: number;
+  readonly reached: number;
+})[] = [
+  { order: "ordered", entry: "any", also: 0, reached: 3 },
+  { order: "ordered", entry: "first", also: 0, reached: 3 },
+  { order: "ordered", entry: "any", also: EXCLUDED, reached: 3 },
+  { order: "strict", entry: "any", also: 0, reached: 3 },
+  { order: "unordered", entry: "any", also: 0, reached: 3 },
+  { order: "unordered", entry: "any", also: EXCLUDED, reached: 3 },
+];
+
+for (const { also, reached, ...rules } of VARIANTS) {
+  const name = `${rules.order} ${rules.entry}${also === 0 ? "" : " exclude"}`;
+  Deno.test(`funnels: linear in the events of one actor, ${name}`, () => {
+    const events = busyActor(also);
+    const startedAtMs = performance.now();
+    const attempt = bestAttempt(events, { ...rules, ...SPAN });
+    const tookMs = performance.now() - startedAtMs;
+    assert.equal(attempt!.events.length, reached);
+    assert.ok(tookMs < MS_MAX, `${Math.round(tookMs)} ms`);
+  });
+}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import type { Project } from "../../../src/auth/projects.ts";
+import { Problem } from "../../../src/problem.ts";
+import type { Asked } from "../../../src/reports/report_endpoint.ts";
+import { within } from "../../support/server_process.ts";
+
+export const PROJECT: Project = {
+  projectId: 1,
+  id: "prj_one",
+  name: "One",
+  siteUrl: null,
+  timezone: "Europe/Berlin",
+  allowedOrigins: [],
+  ipStorage: null,
+  retentionDays: null,
+  createdAt: "2026-01-01T00:00:00.000Z",
+};
+/** A token that does not expire. */
+export const FOR_EVER_MS = 8.64e15;
+
+/** `GET /v1/live` by somebody who accepts a stream; `search` adds parameters. */
+export function asked(search = "", init: RequestInit = {}, project = PROJECT): Asked {
+  const url = new URL(`http://footfall.test/v1/live?project=${project.id}${search}`);
+  const headers = { Accept: "text/event-stream", ...init.headers };
+  return { project, url, params: {}, request: new Request(url, { ...init, headers }) };
+}
+
+/** The messages of a stream, one at a time. */
+export class Messages {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+  readonly #decoder = new TextDecoder();
+  #rest = "";
+
+  constructor(response: Response) {
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get("content-type"), "text/event-stream");
+    this.#reader = response.body!.getReader();
+  }
+
+  /** The next message as its fields (a comment under the empty name), or null at the end. */
+  async next(): Promise<Record<string, string> | null> {
+    while (!this.#rest.includes("\n\n")) {
+      const { done, value } = await within(5_000, this.#reader.read(), "A message");
+      if (done) return null;
+      this.#rest += this.#decoder.decode(value, { stream: true });
+    }
+    const end = this.#rest.indexOf("\n\n");
+    const lines = this.#rest.slice(0, end).split("\n");
+    this.#rest = this.#rest.slice(end + 2);
+    return Object.fromEntries(lines.map((line) => {
+      const [, name, value] = /^([^:]*):? ?(.*)$/.exec(line)!;
+      return [name, value];
+    }));
+  }
+
+  async data(): Promise<unknown> {
+    const message = await this.next();
+    assert.equal(message?.event, "live", JSON.stringify(message));
+    return JSON.parse(message!.data!);
+  }
+
+  leave(): Promise<void> {
+    return this.#reader.cancel();
+  }
+}
+
+/** Whether what was thrown is a problem of this code. */
+export const isProblem = (code: string) => (error: unknown) => {
+  assert(error instanceof Problem, String(error));
+  assert.equal(error.code, code);
+  return true;
+};

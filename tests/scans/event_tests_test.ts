@@ -1,0 +1,281 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import type { Sql } from "../../src/db/sql.ts";
+import { lookUpIds } from "../../src/timelines/event_ids.ts";
+import { BOT_BIT, nameBit } from "../../src/timelines/loaded_segment.ts";
+import { insertEvents } from "../../src/ingest/event_insert.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import {
+  EVENT_FIELDS,
+  type EventMatch,
+  type Field,
+  type Filter,
+  type FilterValue,
+  SESSION_FIELDS,
+} from "../../src/query/filters.ts";
+import { type BotChoice, matchFilters, type Scope } from "../../src/query/selection.ts";
+import { createProjection } from "../../src/projection/projection.ts";
+import { EventTest, eventTest, eventTests } from "../../src/scans/event_tests.ts";
+import { isMarked, MarkBits } from "../../src/scans/mark_bits.ts";
+import type { MarkedHistories } from "../../src/scans/marked_histories.ts";
+import { type Filter as ReferenceFilter, holds, passesBots } from "../reference/filters.ts";
+import { historyOf, type World } from "../reference/world.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { historiesOf, segmentsOf } from "../support/read_histories.ts";
+
+const HELD: readonly Field[] = EVENT_FIELDS.filter((field) => !isMarked(field));
+/** Keys as they come, and some that every object of JavaScript seems to have. */
+const KEYS = ["plan", 'a "b"', "__proto__", "constructor"] as const;
+const PROPERTIES = KEYS.map((key): Field => `properties.${key}`);
+
+/** What JSON can be, and text that looks like it. */
+const SENT: readonly unknown[] = [
+  ...["pro", "Pro", "", "5", "5.0", "1e1", "true", "null", "{}", "a%_b\\c", "ä", '"'],
+  ...[5, 0, -0, -3, 5.5, 10, 0.1 + 0.2, 1e21, 1e-7, 123456789012345680000, true, false, null],
+  ...[{}, [], [5, "5"], { plan: "pro" }, { b: 1, "10": 2, "9": { a: null } }],
+];
+
+const someone = fc.constantFrom<Partial<EventRow>>(
+  { user_id: "Ann", anonymous_id: "a1" },
+  { anonymous_id: "a1" },
+  { user_id: "bob" },
+  { anonymous_id: "a2" },
+  {},
+);
+const something = fc.record({
+  name: fc.constantFrom("page_view", "click", "scroll", "signup", "/a"),
+  path: fc.constantFrom("/", "/a", "/a_b", "signup", null),
+  host: fc.constantFrom("shop.test", "blog.test", null),
+  country: fc.constantFrom("DE", "US", null),
+  region: fc.constantFrom("BE", null),
+  city: fc.constantFrom("Berlin", null),
+  browser: fc.constantFrom("Chrome", "Firefox", null),
+  os: fc.constantFrom("Linux", null),
+  device: fc.constantFrom<EventRow["device"]>("d", "m", null),
+  bot: fc.constantFrom(false, null, true),
+  properties: fc.option(
+    fc.array(fc.tuple(fc.constantFrom(...KEYS, "other"), fc.constantFrom(...SENT)), {
+      maxLength: 4,
+    }).map((members) => JSON.stringify(Object.fromEntries(members))),
+    { freq: 6 },
+  ),
+});
+const rows = fc.array(
+  fc.tuple(fc.uuid(), someone, something)
+    .map(([event_id, who, what]) => newRow({ event_id, ...who, ...what })),
+  { minLength: 60, maxLength: 60 },
+);
+
+const VALUES = [
+  ...["page_view", "click", "signup", "nothing", "/a", "_", "a", "shop.test", "DE", "US", "BE"],
+  ...["Berlin", "Chrome", "Linux", "desktop", "mobile", "Ann", "bob", "a1"],
+];
+const filter: fc.Arbitrary<Filter> = fc.oneof(
+  fc.record({
+    field: fc.constantFrom(...HELD),
+    op: fc.constantFrom("is", "is", "is_not", "contains", "not_contains", "starts_with"),
+    values: fc.array(fc.constantFrom(...VALUES), { minLength: 1, maxLength: 6 }),
+  }),
+  fc.record({
+    field: fc.constantFrom(...HELD),
+    op: fc.constant("matches"),
+    values: fc.constantFrom(["a"], ["^.{2}$", "e"], ["(?i)ANN|^/$"]),
+  }),
+  fc.record({
+    field: fc.constantFrom(...HELD),
+    op: fc.constantFrom("exists", "not_exists"),
+    values: fc.constant([]),
+  }),
+);
+const ASKED: readonly FilterValue[] = [
+  ...["pro", "", "5", "5.0", "1e1", "null", "{}", "[5", "%", "_", "\\", "e", "1", "ä", '"b"'],
+  ...[5, 0, -3, 5.5, 10, 0.3, 0.1 + 0.2, 1e21, 1e-7, 123456789012345680000, true, false],
+];
+const property = fc.constantFrom(...PROPERTIES);
+const propertyFilter: fc.Arbitrary<Filter> = fc.oneof(
+  fc.record({
+    field: property,
+    op: fc.constantFrom("is", "is", "is_not", "contains", "not_contains", "starts_with"),
+    values: fc.array(fc.constantFrom(...ASKED), { minLength: 1, maxLength: 4 }),
+  }),
+  fc.record({
+    field: property,
+    op: fc.constant("matches"),
+    values: fc.constantFrom(["^5$"], ["^.{2}$", "null"], ["(?i)^PRO"], ["^\\{.*[0-9]"]),
+  }),
+  fc.record({
+    field: property,
+    op: fc.constantFrom("gt", "gte", "lt", "lte"),
+    values: fc.constantFrom([5], [-3, 10], ["5.5"], ["1e21"], [0.30000000000000004]),
+  }),
+  fc.record({
+    field: property,
+    op: fc.constantFrom("exists", "not_exists"),
+    values: fc.constant([]),
+  }),
+);
+const filters = fc.array(fc.oneof(filter, propertyFilter), { maxLength: 3 });
+const bots = fc.constantFrom<BotChoice>("exclude", "include", "only");
+const match: fc.Arbitrary<EventMatch> = fc.record({
+  name: fc.constantFrom("page_view", "signup", "nothing", "/a", null),
+  filters,
+});
+
+/** An event by all that histories tell of it. */
+interface Told {
+  readonly eventId: string;
+  readonly name: number;
+  readonly path: number;
+  readonly context: number;
+  readonly actor: number;
+  readonly mark: number;
+}
+
+/** All events of histories. */
+async function toldBy(
+  sql: Sql,
+  histories: MarkedHistories,
+): Promise<Told[]> {
+  const { projectId, actorOf } = histories;
+  const segments = await segmentsOf(histories);
+  const told: Told[] = [];
+  for (const { segmentId, identities, starts, names, paths, contexts, marks } of segments) {
+    const places = Array.from(names, (_, at) => at);
+    const ids = await lookUpIds(sql, projectId, places.map(() => segmentId), places);
+    for (const [i, identity] of identities.entries()) {
+      for (let at = starts[i]!; at < starts[i + 1]!; at++) {
+        told.push({
+          eventId: ids.subarray(16 * at, 16 * at + 16).toHex(),
+          name: names[at]!,
+          path: paths[at]!,
+          context: contexts[at]!,
+          actor: actorOf[identity]!,
+          mark: marks[at]!,
+        });
+      }
+    }
+  }
+  return told;
+}
+
+const idsOf = (told: readonly Told[]) => told.map(({ eventId }) => eventId).sort();
+const EVER = { fromMs: 0, toMs: Date.parse("2100-01-01T00:00:00Z") };
+
+/** The events that the reference selects. */
+function selected({ bots, filters }: Scope, world: World, only?: EventMatch): string[] {
+  const all = [...only === undefined ? [] : matchFilters(only), ...filters] as ReferenceFilter[];
+  return historyOf(world).facts
+    .filter((fact) => passesBots(fact, bots) && all.every((one) => holds(fact, one, world)))
+    .map(({ row }) => row.event_id.replaceAll("-", "")).sort();
+}
+
+Deno.test("event tests: marks tell what the columns of all reads do not", () => {
+  assert.deepEqual(HELD, [
+    ...["name", "path", "host", "country", "region", "city", "browser", "os", "device", "userId"],
+  ]);
+  assert.ok([...SESSION_FIELDS, "properties.plan" as const].every(isMarked));
+});
+
+onBothEngines("event tests: what passes is what the reference selects", async (_t, db) => {
+  const database = await openWithProjects(db);
+  const [events] = fc.sample(rows, { numRuns: 1 });
+  const other = newRow({
+    project_id: 2,
+    name: "signup",
+    country: "DE",
+    path: "/a",
+    properties: '{"plan":"pro"}',
+  });
+  const projection = createProjection(database);
+  // Of what comes later there are segments of its own.
+  await insertEvents(database, [...events!.slice(0, 40), other]);
+  await projection.catchUp(2);
+  await projection.catchUp(1);
+  await insertEvents(database, events!.slice(40));
+  await projection.catchUp(1);
+
+  const world: World = { project: { timezone: "UTC", siteUrl: null }, events: events!, asOfMs: 0 };
+  const load = historiesOf(database);
+  let passed = 0;
+  let marked = 0;
+  const asked = fc.asyncProperty(filters, bots, match, async (filters, bots, match) => {
+    const scope: Scope = { projectId: 1, siteHost: null, bots, filters };
+    const marking = [...filters, ...match.filters];
+    const histories = await load(EVER, marking);
+    assert.ok((await segmentsOf(histories)).length > 1);
+    const told = await toldBy(database, histories);
+    assert.equal(told.length, new Set(events!.map((row) => row.event_id)).size);
+    const passing = (test: EventTest) =>
+      told.filter(({ name, path, context, actor, mark }) =>
+        test.passes(name, path, context, actor, mark)
+      );
+    const test = await eventTest(database, scope, bots, filters, histories.bits);
+    const ids = idsOf(passing(test));
+    assert.deepEqual(ids, selected(scope, world));
+    passed += ids.length;
+    if (test.marks !== 0 && ids.length > 0 && ids.length < told.length) marked++;
+
+    const lists = [matchFilters(match), [...filters, ...matchFilters(match)]];
+    const [matched, both] = await eventTests(database, scope, bots, lists, histories.bits);
+    for (const { name, path, context, actor, mark } of told) {
+      const passes = [test, matched!].every((one) => one.passes(name, path, context, actor, mark));
+      assert.equal(both!.passes(name, path, context, actor, mark), passes);
+      const isNamed = matched!.names === null || matched!.names[name] === 1;
+      const beyond = matched!.passesBeyondName(path, context, actor, mark);
+      assert.equal(matched!.passes(name, path, context, actor, mark), isNamed && beyond);
+      if (matched!.isOfName && bots === "include") assert.equal(beyond, true);
+    }
+    assert.deepEqual(idsOf(passing(both!)), selected(scope, world, match));
+  });
+  await fc.assert(asked, { numRuns: 100 });
+  assert.ok(passed > 0);
+  assert.ok(marked > 0);
+});
+
+onBothEngines(
+  "event tests: of a project without events, and of fields that nothing is marked by",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const scope = { projectId: 1, siteHost: null };
+    const onPath: Filter = { field: "path", op: "is", values: ["/a"] };
+    const nothing = await eventTest(database, scope, "exclude", [onPath], new MarkBits([]));
+    assert.equal(nothing.termMax, 0);
+    assert.equal(nothing.passes(0, 0, 0, 0, 0), false);
+    for (
+      const [field, refusal] of [
+        ["title", /not marked/],
+        ["channel", /not marked/],
+        ["properties.x", /not marked/],
+        ["properties.plan", /not marked/],
+      ] as const
+    ) {
+      await assert.rejects(
+        eventTest(
+          database,
+          scope,
+          "exclude",
+          [{ field, op: "exists", values: [] }],
+          new MarkBits([]),
+        ),
+        refusal,
+      );
+    }
+  },
+);
+
+Deno.test("event tests: bots are looked for only in runs that have some, and where they matter", () => {
+  const all = { names: null, paths: null, contexts: null, actors: null };
+  const reach = { term_max: 1, context_min: -1, context_max: 1, identity_max: 1 };
+  const may = (bots: BotChoice, nameBits: number) =>
+    new EventTest(bots, all, 0, reach).mayFailByBots(nameBits);
+  const [human, bot] = [nameBit(1) | nameBit(31), nameBit(1) | BOT_BIT];
+  assert.deepEqual([human & BOT_BIT, nameBit(31), nameBit(32)], [0, 2, nameBit(1)]);
+  assert.deepEqual([may("exclude", human), may("exclude", bot), may("exclude", -1)], [
+    false,
+    true,
+    true,
+  ]);
+  assert.deepEqual([may("include", human), may("include", bot)], [false, false]);
+  assert.deepEqual([may("only", human), may("only", bot)], [true, true]);
+});

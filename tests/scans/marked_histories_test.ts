@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import type { Database, Sql } from "../../src/db/sql.ts";
+import type { HistoryPart } from "../../src/timelines/histories.ts";
+import { insertEvents } from "../../src/ingest/event_insert.ts";
+import type { Filter } from "../../src/query/filters.ts";
+import type { Span } from "../../src/query/selection.ts";
+import { createProjection } from "../../src/projection/projection.ts";
+import { eventTest } from "../../src/scans/event_tests.ts";
+import { WORD_BITS } from "../../src/scans/mark_bits.ts";
+import type { MarkedHistories } from "../../src/scans/marked_histories.ts";
+import { onBothEngines, type TestDatabase } from "../support/databases.ts";
+import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { historiesOf, segmentsOf } from "../support/read_histories.ts";
+
+const FROM_MS = Date.parse("2026-03-02T00:00:00Z");
+const SCOPE = { projectId: 1, siteHost: null };
+const EVER: Span = { fromMs: FROM_MS, toMs: FROM_MS + 86_400_000 };
+const EVENTS = 40;
+const ON_PATH: Filter = { field: "path", op: "is", values: ["/a"] };
+
+/** The `at`th event of one actor. */
+function step(at: number, properties: Record<string, unknown> | null) {
+  return newRow({
+    anonymous_id: "ann",
+    occurred_at: new Date(FROM_MS + at * 60_000).toISOString(),
+    properties: properties === null ? null : JSON.stringify(properties),
+  });
+}
+
+/** A database with one segment, whose events have n: their place, but for each fifth. */
+async function openWithPlaces(db: TestDatabase): Promise<Database> {
+  const database = await openWithProjects(db);
+  const rows = Array.from({ length: EVENTS }, (_, at) => step(at, at % 5 === 4 ? null : { n: at }));
+  await insertEvents(database, rows.sort((a, b) => a.event_id < b.event_id ? -1 : 1));
+  await createProjection(database).catchUp(1);
+  return database;
+}
+
+/** Filters of both kinds, each another, and whether an event of some place passes. */
+function filtersOf(count: number): { filter: Filter; passes: (at: number) => boolean }[] {
+  return Array.from({ length: count }, (_, k) =>
+    k % 2 === 0
+      ? {
+        filter: { field: "properties.n", op: "is_not", values: [k] },
+        passes: (at: number) => at % 5 === 4 || at !== k,
+      }
+      : {
+        filter: { field: "properties.n", op: "gt", values: [k] },
+        passes: (at: number) => at % 5 !== 4 && at > k,
+      });
+}
+
+/** The places of the only segment whose events pass all of these filters. */
+async function placesWith(
+  sql: Sql,
+  histories: MarkedHistories,
+  filters: readonly Filter[],
+): Promise<number[]> {
+  const test = await eventTest(sql, SCOPE, "include", filters, histories.bits);
+  const [segment, ...others] = await segmentsOf(histories);
+  assert.equal(others.length, 0);
+  return [...segment!.marks].flatMap((mark, at) => test.passes(1, 0, 0, 0, mark) ? [at] : []);
+}
+
+const placesThat = (passes: (at: number) => boolean) =>
+  Array.from({ length: EVENTS }, (_, at) => at).filter(passes);
+
+onBothEngines("marked histories: a bit for each filter, however many there are", async (t, db) => {
+  const database = await openWithPlaces(db);
+  const histories = historiesOf(database);
+  const load = (filters: readonly Filter[]) => histories(EVER, filters);
+
+  for (const count of [1, 8, 9, 16, 17, WORD_BITS, WORD_BITS + 1, 2 * WORD_BITS + 1, 2]) {
+    await t.step(`${count}`, async () => {
+      const asked = filtersOf(count);
+      const filters = asked.map(({ filter }) => filter);
+      // What is asked twice has one bit, and what marks do not tell has none.
+      const histories = await load([ON_PATH, ...filters, ...filters]);
+      assert.equal(histories.bits.count, count);
+      assert.equal(histories.bits.isWide, count > WORD_BITS);
+      for (const { filter, passes } of asked) {
+        const places = await placesWith(database, histories, [filter]);
+        assert.deepEqual(places, placesThat(passes), JSON.stringify(filter));
+      }
+      assert.deepEqual(
+        await placesWith(database, histories, filters),
+        placesThat((at) => asked.every(({ passes }) => passes(at))),
+      );
+    });
+  }
+
+  await t.step("what is kept of a read is not the next one's", async () => {
+    const [{ filter } = assert.fail()] = filtersOf(1);
+    const unmarked = await load([ON_PATH]);
+    assert.throws(() => unmarked.bits.wanted([filter]), /not marked/);
+    const marked = await load([filter]);
+    // The same condition on another property is another filter.
+    const other: Filter = { ...filter, field: "properties.m" };
+    assert.throws(() => marked.bits.wanted([other]), /not marked/);
+    const both = await load([filter, other]);
+    assert.equal((await placesWith(database, both, [other])).length, EVENTS);
+    assert.equal((await placesWith(database, both, [filter])).length, EVENTS - 1);
+  });
+});
+
+onBothEngines("marked histories: the lazy columns that are asked for", async (_t, db) => {
+  const database = await openWithPlaces(db);
+  const load = historiesOf(database);
+  for (const filters of [[], [filtersOf(1)[0]!.filter]]) {
+    const histories = await load(EVER, filters, [{ property: "n" }]);
+    const [segment] = await segmentsOf(histories);
+    const { places, codes, values } = segment!.property("n");
+    const told = [...places].map((place, i) => [place, values[codes[i]!]]);
+    assert.deepEqual(told, placesThat((at) => at % 5 !== 4).map((at) => [at, String(at)]));
+    assert.throws(() => segment!.property("m"), /did not ask/);
+    assert.throws(() => segment!.ids("title"), /did not ask/);
+  }
+});
+
+onBothEngines(
+  "marked histories: parts are prepared once, before they are walked",
+  async (_t, db) => {
+    const database = await openWithPlaces(db);
+    const histories = await historiesOf(database)(EVER, []);
+    const prepared: HistoryPart[] = [];
+    await segmentsOf(histories);
+    histories.prepare((part) => {
+      prepared.push(part);
+      return Promise.resolve();
+    });
+    const [part] = await Array.fromAsync(histories.parts());
+    assert.equal(prepared[0], part);
+    assert.deepEqual(await Array.fromAsync(histories.parts()), [part]);
+    assert.equal(prepared.length, 1);
+  },
+);

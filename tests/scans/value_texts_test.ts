@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import { jsonText } from "../../src/query/field_values.ts";
+import { compareBytes, propertyText } from "../../src/scans/value_texts.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { openWithProjects } from "../support/event_rows.ts";
+
+const text = fc.string({
+  unit: fc.constantFrom("a", "b", "é", "\ud7ff", "\ue000", "\uffff", "😀"),
+});
+
+Deno.test("compareBytes: the order of the bytes of UTF-8, missing values last", () => {
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      const expected = Buffer.compare(Buffer.from(a), Buffer.from(b));
+      assert.equal(Math.sign(compareBytes(a, b)), expected);
+    }),
+  );
+  assert.ok(compareBytes(null, "z") > 0 && compareBytes("z", null) < 0);
+  assert.equal(compareBytes(null, null), 0);
+});
+
+onBothEngines("propertyText: a property's text is that which filters compare", async (_t, db) => {
+  const database = await openWithProjects(db);
+  const numbers = [0, 1, -2.5, 1e21, 1e-7, 1e20, 5e-324, Number.MAX_VALUE, 2 ** 53];
+  const key = fc.string({ unit: "grapheme", maxLength: 3 }).filter((one) => !one.includes("\0"));
+  const { any } = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { maxDepth: 3 },
+      key,
+      fc.boolean(),
+      fc.constant(null),
+      fc.integer(),
+      fc.array(tie("any"), { maxLength: 3 }),
+      fc.dictionary(key, tie("any"), { maxKeys: 4, noNullPrototype: true }),
+    ),
+  }));
+  const values = [...numbers, ...fc.sample(any, 300)].map((value) => JSON.stringify(value));
+  const rows = await database.query<{ text: string | null }>(
+    `SELECT ${jsonText("v.json::jsonb")} AS text
+    FROM jsonb_array_elements_text($1::text::jsonb) WITH ORDINALITY AS v (json, number)
+    ORDER BY v.number`,
+    [JSON.stringify(values)],
+  );
+  for (const [i, { text }] of rows.entries()) assert.equal(propertyText(values[i]!), text);
+});

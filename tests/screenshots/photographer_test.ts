@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import type { CaptureStatus } from "../../src/screenshots/capture_status.ts";
+import { until } from "../support/server_process.ts";
+import { sharedCaptures } from "./capture_world.ts";
+
+const WAIT_MS_MAX = 20_000;
+
+const test = sharedCaptures();
+
+/** What each page of the fixture comes to, and what the message says of it. */
+const CASES: readonly (readonly [path: string, status: CaptureStatus, says: RegExp])[] = [
+  ["/", "captured", /photographed/],
+  ["/basic", "not_publicly_reachable", /401/],
+  ["/forbidden", "not_publicly_reachable", /403/],
+  ["/challenge", "not_publicly_reachable", /bot check/],
+  ["/private", "not_publicly_reachable", /login page/],
+  ["/script-private", "not_publicly_reachable", /login page/],
+  ["/refresh-private", "not_publicly_reachable", /login page/],
+  ["/replaced", "not_publicly_reachable", /login page/],
+  ["/own-form", "not_publicly_reachable", /sign in/],
+  ["/small-form", "captured", /photographed/],
+  ["/gone", "page_not_found", /410/],
+  ["/missing", "page_not_found", /404/],
+  ["/broken", "temporary_failure", /500/],
+  ["/loop", "redirect_loop", /circles/],
+  ["/script-loop", "redirect_loop", /circles/],
+  ["/away", "blocked_address", /address/],
+  ["/inside", "blocked_address", /address/],
+  ["/empty", "not_a_page", /without content/],
+  ["/document", "not_a_page", /PDF/],
+  ["/data", "not_a_page", /application\/json/],
+  ["/download", "not_a_page", /download/],
+  ["/attachment", "not_a_page", /download/],
+  ["/download-page", "captured", /photographed/],
+  ["/blank", "render_failed", /blank/],
+  ["/few-words", "captured", /photographed/],
+  ["/alerts", "captured", /photographed/],
+  ["/slow-part", "captured", /photographed/],
+  ["/trickle", "temporary_failure", /in time/],
+  ["/frames", "captured", /photographed/],
+  ["/worker", "captured", /photographed/],
+  ["/opener", "captured", /photographed/],
+];
+
+for (const [path, status, says] of CASES) {
+  test(`photographer: ${path} is ${status}`, async (world) => {
+    const { verdict, shot } = await world.photograph(path);
+    assert.equal(verdict.status, status, verdict.message);
+    assert.match(verdict.message, says);
+    assert.equal(verdict.retry, status === "temporary_failure");
+    assert.equal(shot !== null, status === "captured");
+    assert.doesNotMatch(verdict.message, /10\.0\.0\.1|127\.0\.0\.2/);
+  });
+}
+
+test("photographer: a site that cannot be reached may be reached later", async (world) => {
+  for (
+    const [siteUrl, says] of [["http://nowhere.invalid", /name/], [
+      "http://127.0.0.1:9",
+      /reached/,
+    ]] as const
+  ) {
+    const { verdict } = await world.photograph("/", "desktop", { siteUrl, trackedHosts: [] });
+    assert.deepEqual([verdict.status, verdict.retry], ["temporary_failure", true]);
+    assert.match(verdict.message, says);
+  }
+});
+
+test("photographer: a page that does not answer may answer later", async (world) => {
+  const { verdict } = await world.photograph("/silent");
+  assert.deepEqual([verdict.status, verdict.retry], ["temporary_failure", true]);
+});
+
+for (const path of ["/endless", "/bomb", "/buffers"]) {
+  test(`photographer: ${path} fails, and the next page does not`, async (world) => {
+    const { verdict } = await world.photograph(path);
+    assert.equal(verdict.status, "render_failed", verdict.message);
+    assert.equal((await world.photograph("/")).verdict.status, "captured");
+  });
+}
+
+test("photographer: settings are told before a browser is asked", async (world) => {
+  const missing = await world.photograph("/", "desktop", { siteUrl: null });
+  assert.equal(missing.verdict.status, "site_url_missing");
+  const mismatch = await world.photograph("/", "desktop", { trackedHosts: ["shop.example"] });
+  assert.equal(mismatch.verdict.status, "site_url_mismatch");
+  for (const host of ["127.0.0.1", "localhost", "[::1]"]) {
+    const siteUrl = `http://${host}:${new URL(world.site.url).port}`;
+    const asked = { siteUrl, siteUrlByOperator: false, trackedHosts: [] };
+    const { verdict } = await world.photograph("/", "desktop", asked);
+    assert.equal(verdict.status, "blocked_address");
+    assert.match(verdict.message, /somebody whose token is for every project/i);
+  }
+  assert.deepEqual(world.site.requests, []);
+});
+
+test("photographer: paths that lead off the site are never asked for", async (world) => {
+  for (
+    const path of ["//127.0.0.1:1/x", "/\\127.0.0.1:1/x", "http://127.0.0.1:1/", "javascript:1"]
+  ) {
+    const { verdict } = await world.photograph(path);
+    assert.equal(verdict.status, "not_a_page", path);
+  }
+  assert.deepEqual(world.site.requests, []);
+});
+
+test("photographer: queries are not sent", async (world) => {
+  await world.photograph("/?token=1#part");
+  assert.ok(world.site.requests.length > 0);
+  assert.equal(world.site.count("GET /"), 1);
+});
+
+test("photographer: captures are no visits", async (world) => {
+  const { verdict } = await world.photograph("/tracked");
+  assert.equal(verdict.status, "captured");
+  assert.equal(world.site.count("POST /v1/other"), 1);
+  assert.equal(world.site.count("POST /v1/events"), 0);
+  assert.equal(world.site.count("POST /base/v1/events"), 0);
+  assert.equal(world.site.count("POST /own/collect"), 0);
+});
+
+test("photographer: what a script still fetches is waited for", async (world) => {
+  const { verdict, shot } = await world.photograph("/spinner");
+  assert.equal(verdict.status, "captured");
+  assert.ok(shot!.bytes.length > 30_000, `${shot!.bytes.length} bytes hold the text`);
+});
+
+test("photographer: no window is opened, no permission given, no service worker kept", async (world) => {
+  await world.photograph("/opener");
+  assert.equal(world.site.count("GET /denied-1"), 1);
+  await world.photograph("/worker");
+  assert.equal(world.site.count("GET /worker.js"), 0);
+});
+
+test("photographer: a page is asked for once, without a wish to be followed", async (world) => {
+  await world.photograph("/");
+  assert.equal(world.site.count("GET /"), 1);
+  const { headers } = world.site.requests.find(({ line }) => line === "GET /")!;
+  assert.equal(headers.get("sec-gpc"), "1");
+  assert.equal(headers.get("dnt"), "1");
+  assert.doesNotMatch(headers.get("user-agent")!, /headless|mobile/i);
+  world.site.reset();
+  await world.photograph("/", "mobile");
+  assert.match(world.site.requests[0]!.headers.get("user-agent")!, /Android.*Mobile/);
+});
+
+const CONSENT: readonly (readonly [path: string, status: CaptureStatus, refused: number])[] = [
+  ["/banner", "captured", 1],
+  ["/banner-german", "captured", 1],
+  ["/banner-shadow", "captured", 1],
+  ["/banner-known", "captured", 1],
+  ["/banner-accept-only", "captured", 0],
+  ["/wall", "not_publicly_reachable", 0],
+  ["/wall-with-reject", "captured", 1],
+  ["/wall-with-price", "not_publicly_reachable", 0],
+  ["/bakery", "captured", 0],
+];
+
+for (const [path, status, refused] of CONSENT) {
+  test(`photographer: consent is refused or left on ${path}`, async (world) => {
+    const { verdict, shot } = await world.photograph(path);
+    assert.equal(verdict.status, status, verdict.message);
+    assert.equal(world.site.count("POST /accepted"), 0);
+    assert.equal(world.site.count("POST /refused"), refused);
+    if (status !== "captured") assert.match(verdict.message, /cookie wall/);
+    else {
+      const [top, bottom] = await world.colours(shot!, [[700, 30], [700, 860]]);
+      assert.notEqual(bottom, "#00ff00", "the banner is not in the picture");
+      if (path === "/bakery") assert.equal(top, "#0000ff", "a menu stays");
+    }
+  });
+}
+
+test("photographer: an attempt that is given up throws, and leaves nothing behind", async (world) => {
+  const giveUp = new AbortController();
+  const work = world.photograph("/silent", "desktop", { signal: giveUp.signal });
+  const isThere = () => Promise.resolve(world.site.requests.length > 0);
+  await Promise.all([
+    assert.rejects(work, /stopping/),
+    until(WAIT_MS_MAX, isThere, "the page is asked for").then(() =>
+      giveUp.abort(new Error("stopping"))
+    ),
+  ]);
+  assert.equal((await world.photograph("/")).verdict.status, "captured");
+});
+
+test("photographer: a browser that is killed is a passing failure", async (world) => {
+  const work = world.photograph("/silent");
+  const isThere = () => Promise.resolve(world.site.requests.length > 0);
+  await until(WAIT_MS_MAX, isThere, "the page is asked for");
+  for (const pid of world.browser.pids) Deno.kill(pid, "SIGKILL");
+  const { verdict } = await work;
+  assert.deepEqual([verdict.status, verdict.retry], ["temporary_failure", true]);
+  assert.equal((await world.photograph("/")).verdict.status, "captured");
+});

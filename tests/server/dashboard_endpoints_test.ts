@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { sharedApp, TestApp } from "../support/app.ts";
+
+const server = sharedApp();
+/** Of the page and all its files, gzipped. */
+const DASHBOARD_BYTES_MAX = 120 * 1024;
+
+/** The addresses of the files that a page names. */
+function filesOf(html: string): string[] {
+  return [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!)
+    .filter((address) => !address.startsWith("data:"));
+}
+
+Deno.test("dashboard: the page runs the server's own files only, and nothing inline", async () => {
+  const { status, headers, body } = await server.fetch("/");
+  assert.equal(status, 200);
+  assert.equal(headers.get("content-type"), "text/html; charset=utf-8");
+  const policy = headers.get("content-security-policy") ?? "";
+  assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+  assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+  assert.match(policy, /frame-ancestors 'none'/);
+  assert.doesNotMatch(body, /<style|style=|<script(?![^>]* src=)|\son\w+=/);
+  assert.equal(filesOf(body).length, 2);
+});
+
+Deno.test("dashboard: a file under the page's address never changes; under its bare name it is asked for", async () => {
+  const types = { "app.js": /^text\/javascript/, "app.css": /^text\/css/ };
+  for (const address of filesOf((await server.fetch("/")).body)) {
+    const { status, headers } = await server.fetch(address);
+    assert.equal(status, 200);
+    const name = new URL(address, "http://footfall.test").pathname.split("/").at(-1)!;
+    assert.match(headers.get("content-type")!, types[name as keyof typeof types]);
+    assert.match(headers.get("cache-control")!, /immutable/);
+    assert.equal(headers.get("x-content-type-options"), "nosniff");
+    const bare = await server.fetch(`/assets/${name}?v=older`);
+    assert.equal(bare.headers.get("cache-control"), "no-cache");
+    const again = await server.fetch(`/assets/${name}`, {
+      headers: { "If-None-Match": headers.get("etag")! },
+    });
+    assert.equal(again.status, 304);
+  }
+  assert.equal((await server.fetch("/assets/app.ts")).status, 404);
+});
+
+Deno.test("dashboard: all of it stays within 120 KB, gzipped", async () => {
+  const { body } = await server.fetch("/");
+  let bytes = gzipSync(body).length;
+  for (const address of filesOf(body)) {
+    bytes += gzipSync((await server.fetch(address)).body, { level: 6 }).length;
+  }
+  assert.ok(bytes <= DASHBOARD_BYTES_MAX, `${bytes} bytes`);
+});
+
+Deno.test("dashboard: under a base path every address keeps it", async () => {
+  const below = await new TestApp({ BASE_PATH: "/analytics" }).start();
+  try {
+    const { body } = await below.fetch("/analytics/");
+    assert.match(body, /<meta name="footfall-base" content="\/analytics">/);
+    for (const address of filesOf(body)) {
+      assert.ok(address.startsWith("/analytics/assets/"), address);
+      assert.equal((await below.fetch(address)).status, 200);
+    }
+  } finally {
+    await below.stop();
+  }
+});

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { createLog } from "../../src/http/log.ts";
+import { createSalts } from "../../src/ingest/salts.ts";
+import { JOBS } from "../../src/server/jobs.ts";
+import { createProjection } from "../../src/projection/projection.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import type { Database } from "../../src/db/sql.ts";
+import { insertEvents } from "../../src/ingest/event_insert.ts";
+import { JOURNAL_KEPT_MS, JOURNAL_PURGE_CHUNK_ROWS } from "../../src/ingest/ingest_limits.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { newRow, openWithProjects } from "../support/event_rows.ts";
+
+const NOON = Date.parse("2026-11-21T12:00:00Z");
+const DAY = 86_400_000;
+const NO_CAPTURES = { queueDaily: () => Promise.resolve(), forgetOld: () => Promise.resolve() };
+
+async function run(name: string, database: Database, nowMs: number): Promise<string[]> {
+  const lines: string[] = [];
+  const now = () => nowMs;
+  const log = createLog({
+    level: "info",
+    format: "json",
+    colour: false,
+    now,
+    write: (line) => lines.push(line),
+  });
+  const salts = createSalts(
+    database,
+    now,
+    (count) => crypto.getRandomValues(new Uint8Array(count)),
+  );
+  const job = JOBS.find((candidate) => candidate.name === name);
+  assert.ok(job, `no job is named ${name}`);
+  await job.run({ database, salts, captures: NO_CAPTURES, log, now });
+  return lines;
+}
+
+const steps = new Map<string, (database: Database) => Promise<void>>();
+
+onBothEngines("JOBS", async (t, db) => {
+  const database = await openWithProjects(db);
+  for (const [name, step] of steps) await t.step(name, () => step(database));
+});
+
+Deno.test("JOBS: names differ, and schedules have five fields", () => {
+  assert.equal(new Set(JOBS.map(({ name }) => name)).size, JOBS.length);
+  for (const { schedule } of JOBS) assert.equal(schedule.split(" ").length, 5);
+});
+
+steps.set("salts older than yesterday's are deleted and today's is made", async (database) => {
+  for (const daysAgo of [400, 3, 2, 1]) {
+    await database.query(
+      "INSERT INTO daily_salts (day, salt) VALUES ($1::text::date, '\\x00')",
+      [new Date(NOON - daysAgo * DAY).toISOString().slice(0, 10)],
+    );
+  }
+  await run("rotate visitor salts", database, NOON);
+  const days = async () => (await database.query<{ day: string; salt: Uint8Array }>(
+    "SELECT day, salt FROM daily_salts ORDER BY day",
+  ));
+  const found = await days();
+  assert.deepEqual(found.map(({ day }) => day), ["2026-11-20", "2026-11-21"]);
+  assert.equal(found[1]?.salt.length, 32);
+  await run("rotate visitor salts", database, NOON);
+  assert.deepEqual(await days(), found);
+});
+
+steps.set(
+  "events past their project's retentionDays are deleted, and no others",
+  async (database) => {
+    await database.script("UPDATE projects SET retention_days = 30 WHERE project_id = 1");
+    const at = (ms: number) => new Date(ms).toISOString();
+    const rows = [
+      newRow({ name: "old", occurred_at: at(NOON - 31 * DAY) }),
+      newRow({ name: "just past", occurred_at: at(NOON - 30 * DAY - 1) }),
+      newRow({ name: "just kept", occurred_at: at(NOON - 30 * DAY) }),
+      newRow({ name: "young", occurred_at: at(NOON) }),
+      newRow({ name: "other project", project_id: 2, occurred_at: at(NOON - 4000 * DAY) }),
+    ];
+    const byKey = (a: EventRow, b: EventRow) =>
+      a.project_id - b.project_id || (a.event_id < b.event_id ? -1 : 1);
+    await insertEvents(database, rows.toSorted(byKey));
+    for (const project of [1, 2]) await createProjection(database).catchUp(project);
+    const told = await run("purge expired events", database, NOON);
+    const left = await database.query<{ event_id: string }>("SELECT event_id FROM event_ids");
+    const kept = new Set(left.map((row) => row.event_id));
+    const names = rows.filter((row) => kept.has(row.event_id)).map(({ name }) => name);
+    assert.deepEqual(names, ["just kept", "young", "other project"]);
+    assert.equal(JSON.parse(told[0] ?? "{}").events, 2);
+    assert.deepEqual(await run("purge expired events", database, NOON), []);
+    await database.script("DELETE FROM journal");
+  },
+);
+
+steps.set("journal rows go 48 hours after their projection, and no others", async (database) => {
+  const insert = (projectId: number, projectedMs: number | null, setAside = false, count = 1) =>
+    database.query(
+      `INSERT INTO journal (project_id, event_count, block, projected_at, set_aside_until)
+      SELECT $1::int, 1, '', $2::text::timestamptz, CASE WHEN $3::bool THEN now() END
+      FROM generate_series(1, $4::int)`,
+      [
+        projectId,
+        projectedMs === null ? null : new Date(projectedMs).toISOString(),
+        setAside,
+        count,
+      ],
+    );
+  await insert(1, NOON - JOURNAL_KEPT_MS - 1, false, JOURNAL_PURGE_CHUNK_ROWS + 1);
+  await insert(2, NOON - JOURNAL_KEPT_MS - 1);
+  await insert(1, NOON - JOURNAL_KEPT_MS);
+  await insert(1, NOON - JOURNAL_KEPT_MS - 1, true);
+  await insert(1, null);
+  await run("delete projected journal rows", database, NOON);
+  const left = await database.query<{ projected_at: Date | null; aside: boolean }>(
+    `SELECT projected_at, set_aside_until IS NOT NULL AS aside FROM journal ORDER BY journal_id`,
+  );
+  assert.deepEqual(left.map((row) => [row.projected_at?.getTime() ?? null, row.aside]), [
+    [NOON - JOURNAL_KEPT_MS, false],
+    [NOON - JOURNAL_KEPT_MS - 1, true],
+    [null, false],
+  ]);
+  const lacking = "SELECT project_id, journal_from FROM projections ORDER BY project_id";
+  const journal_from = new Date(NOON - JOURNAL_KEPT_MS);
+  const noted = [{ project_id: 1, journal_from }, { project_id: 2, journal_from }];
+  assert.deepEqual(await database.query(lacking), noted);
+  await run("delete projected journal rows", database, NOON + 1);
+  noted[0]!.journal_from = new Date(NOON - JOURNAL_KEPT_MS + 1);
+  assert.deepEqual(await database.query(lacking), noted);
+});

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { PROBLEMS } from "../../src/problem.ts";
+import { assertProblem, type Json, newEvent, sharedApp } from "../support/app.ts";
+
+const server = sharedApp({ BASE_PATH: "/analytics" });
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly security: Json[];
+  readonly parameters: { name: string; in: string }[];
+  readonly responses: Record<string, { description: string; content?: Json }>;
+  readonly requestBody?: { content: Json };
+}
+
+async function document(): Promise<Json> {
+  const { status, body, headers } = await server.fetch("/v1/openapi.json");
+  assert.equal(status, 200);
+  assert.match(headers.get("content-type") ?? "", /^application\/json/);
+  return body;
+}
+
+async function operations(): Promise<[string, string, Operation][]> {
+  const { paths } = await document() as { paths: Record<string, Record<string, Operation>> };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, it]): [string, string, Operation] => [path, method, it])
+  );
+}
+
+Deno.test("OpenAPI: it is 3.1, open to everyone, and served below the base path", async () => {
+  const { openapi, servers, info } = await document();
+  assert.equal(openapi, "3.1.0");
+  assert.deepEqual(servers, [{ url: "/analytics" }]);
+  assert.equal((info as Json).title, "Footfall");
+});
+
+Deno.test("OpenAPI: every reference leads somewhere in the document", async () => {
+  const whole = await document();
+  let references = 0;
+  const walk = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      if (name === "$ref") {
+        references++;
+        assert.match(member, /^#\//);
+        let at: unknown = whole;
+        for (const part of member.slice(2).split("/")) at = (at as Json)?.[part];
+        assert.ok(at !== undefined, member);
+      } else walk(member);
+    }
+  };
+  walk(whole);
+  assert.ok(references > 0);
+});
+
+Deno.test("OpenAPI: operation ids differ, path parameters are declared, and each has a summary", async () => {
+  const all = await operations();
+  assert.equal(new Set(all.map(([, , it]) => it.operationId)).size, all.length);
+  for (const [path, method, it] of all) {
+    assert.ok(it.summary.length > 5, `${method} ${path}`);
+    const declared = it.parameters.filter((one) => one.in === "path").map((one) => one.name);
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    assert.deepEqual(declared, named);
+  }
+});
+
+Deno.test("OpenAPI: what it documents exists: no operation is 404 or 405", async () => {
+  for (const [path, method] of await operations()) {
+    const address = path.replace(/\{\w+\}/g, "x");
+    const headers = method === "get" ? {} : { "Content-Type": "application/json" };
+    const { body } = await server.fetch(address, { method: method.toUpperCase(), headers });
+    assert.ok(!["not_found", "method_not_allowed"].includes(body.code), `${method} ${path}`);
+  }
+});
+
+Deno.test("OpenAPI: the methods that it does not document are 405, naming those that it does", async () => {
+  const byPath = Map.groupBy(await operations(), ([path]) => path);
+  for (const [path, entries] of byPath) {
+    const documented = new Set(entries.map(([, method]) => method.toUpperCase()));
+    const address = path.replace(/\{\w+\}/g, "x");
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+      if (documented.has(method)) continue;
+      const reply = await server.fetch(address, { method });
+      assertProblem(reply, 405, "method_not_allowed");
+      const allow = new Set(reply.headers.get("allow")?.split(", "));
+      assert.ok(allow.has("OPTIONS"));
+      for (const one of documented) assert.ok(allow.has(one), `${path} ${one}`);
+      assert.equal(allow.has("HEAD"), documented.has("GET"));
+    }
+  }
+});
+
+Deno.test("OpenAPI: every code is listed, and the replies name theirs by status", async () => {
+  const { components } = await document() as { components: { schemas: { Problem: Json } } };
+  const { code } = components.schemas.Problem.properties as { code: { enum: string[] } };
+  assert.deepEqual(code.enum, Object.keys(PROBLEMS));
+  const post = (await operations()).find(([path, method]) =>
+    path === "/v1/events" && method === "post"
+  )?.[2];
+  assert.ok(post);
+  const named = Object.values(post.responses).map((one) => one.description).join(" ");
+  for (
+    const one of [
+      ...["invalid_json", "invalid_encoding", "invalid_envelope", "invalid_events"],
+      ...["missing_api_key", "invalid_api_key", "revoked_api_key", "expired_api_key"],
+      ...["origin_not_allowed", "key_not_allowed_here", "body_timeout", "body_too_large"],
+      ...["too_many_events", "unsupported_media_type", "unsupported_encoding", "rate_limited"],
+      ...["overloaded", "database_unavailable", "shutting_down"],
+    ]
+  ) assert.ok(named.includes(`\`${one}\``), one);
+  assert.deepEqual(post.security, [{ apiKey: [] }]);
+  assert.deepEqual(Object.keys(post.requestBody?.content ?? {}), [
+    "application/json",
+    "text/plain",
+  ]);
+});
+
+Deno.test("OpenAPI: the parameters of GET /v1/events are those that it takes", async () => {
+  const get = (await operations()).find(([path, method]) =>
+    path === "/v1/events" && method === "get"
+  )?.[2];
+  const project = await server.project();
+  await server.post(project, [newEvent()]);
+  const names = get?.parameters.map((one) => one.name) ?? [];
+  assert.ok(names.length > 5);
+  for (const name of names) {
+    const { body } = await server.read(project, name === "project" ? {} : { [name]: "" });
+    assert.equal(body.code, undefined, name);
+  }
+});

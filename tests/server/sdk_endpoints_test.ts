@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { TAGS_LENGTH_MAX } from "../../src/limits.ts";
+import { sharedApp } from "../support/app.ts";
+
+const server = sharedApp();
+const SCRIPT_BYTES_MAX = 5 * 1024;
+const TYPES = {
+  "/sdk.js": /^text\/javascript; charset=utf-8$/,
+  "/sdk.mjs": /^text\/javascript; charset=utf-8$/,
+  "/sdk.d.ts": /^application\/typescript; charset=utf-8$/,
+};
+
+Deno.test("sdk: the script is at most 5 KB, gzipped", async () => {
+  const { body } = await server.fetch("/sdk.js");
+  const bytes = gzipSync(body, { level: 9 }).length;
+  assert.ok(bytes <= SCRIPT_BYTES_MAX, `${bytes} bytes`);
+});
+
+Deno.test("sdk: who takes gzip gets that, under the same tag", async () => {
+  const plain = await server.fetch("/sdk.js");
+  for (const accepted of ["gzip, br", "deflate, gzip;q=0.5"]) {
+    const request = new Request("http://footfall.test/sdk.js", {
+      headers: { "Accept-Encoding": accepted },
+    });
+    const reply = await server.app.fetch(request, null);
+    assert.equal(reply.headers.get("content-encoding"), "gzip");
+    assert.equal(reply.headers.get("vary"), "Accept-Encoding");
+    assert.equal(reply.headers.get("etag"), plain.headers.get("etag"));
+    assert.equal(gunzipSync(await reply.bytes()).toString(), plain.body);
+  }
+  const refused = await server.fetch("/sdk.js", { headers: { "Accept-Encoding": "gzip;q=0, br" } });
+  assert.equal(refused.headers.get("content-encoding"), null);
+  assert.equal(refused.body, plain.body);
+});
+
+Deno.test("sdk: each file has its type, and every origin may load it", async () => {
+  for (const [path, type] of Object.entries(TYPES)) {
+    const headers = { Origin: "https://shop.example" };
+    const { status, headers: sent, body } = await server.fetch(path, { headers });
+    assert.equal(status, 200);
+    assert.match(sent.get("content-type") ?? "", type);
+    assert.equal(sent.get("access-control-allow-origin"), "*");
+    assert.equal(sent.get("cross-origin-resource-policy"), "cross-origin");
+    assert.match(sent.get("cache-control") ?? "", /^public, max-age=\d+$/);
+    assert.ok(body.length > 1_000);
+  }
+});
+
+Deno.test("sdk: a copy that is still current is not sent again", async () => {
+  for (const path of Object.keys(TYPES)) {
+    const etag = (await server.fetch(path)).headers.get("etag");
+    assert.ok(etag);
+    for (const known of [etag, etag.slice("W/".length), `"other", ${etag}`, "*"]) {
+      const again = await server.fetch(path, { headers: { "If-None-Match": known } });
+      assert.equal(again.status, 304, known);
+      assert.equal(again.body, "");
+      assert.equal(again.headers.get("etag"), etag);
+    }
+    const within = etag.padStart(TAGS_LENGTH_MAX, ",");
+    for (const [header, status] of [[within, 304], [`,${within}`, 200]] as const) {
+      const long = await server.fetch(path, { headers: { "If-None-Match": header } });
+      assert.equal(long.status, status);
+    }
+    const changed = await server.fetch(path, { headers: { "If-None-Match": '"other"' } });
+    assert.equal(changed.status, 200);
+  }
+});
+
+Deno.test("sdk: HEAD works, POST does not", async () => {
+  assert.equal((await server.fetch("/sdk.js", { method: "HEAD" })).status, 200);
+  assert.equal((await server.fetch("/sdk.js", { method: "POST" })).status, 405);
+});

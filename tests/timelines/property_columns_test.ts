@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { migrate } from "../../src/db/migrate.ts";
+import { MIGRATIONS } from "../../src/db/migrations.ts";
+import type { Database, Sql } from "../../src/db/sql.ts";
+import { createLazyCache } from "../../src/timelines/lazy_loader.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import { createProjection, type Projection } from "../../src/projection/projection.ts";
+import { eraseActor } from "../../src/projection/erasure.ts";
+import { forgetBefore } from "../../src/projection/retention.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { newRow } from "../support/event_rows.ts";
+import {
+  ABSENT_KEYS,
+  assertColumn,
+  assertTexts,
+  KEYS,
+  loadProperty,
+  LONG_AGO_MS,
+  MINUTE_MS,
+  newProject,
+  someRows,
+  START_MS,
+  storedSegments,
+  storeRows,
+} from "./property_world.ts";
+
+async function actorOf(sql: Sql, projectId: number, anonymousId: string): Promise<number | null> {
+  const [actor] = await sql.query<{ actor_id: number }>(
+    "SELECT actor_id FROM identities WHERE project_id = $1::int AND value = $2::text",
+    [projectId, anonymousId],
+  );
+  return actor?.actor_id ?? null;
+}
+
+/** @returns how many values there are, of all keys */
+async function assertColumns(sql: Sql, projectId: number, fromMs?: number): Promise<number> {
+  let found = 0;
+  for (const key of KEYS) found += await assertColumn(sql, projectId, key, fromMs);
+  for (const key of ABSENT_KEYS) assert.equal(await assertColumn(sql, projectId, key, fromMs), 0);
+  await assertTexts(sql, projectId, fromMs);
+  return found;
+}
+
+onBothEngines("property columns: tell what the events tell, of whoever is left", async (_t, db) => {
+  const database = await db.open();
+  await migrate(database, MIGRATIONS);
+  const fold = createProjection(database);
+  const [runs, count] = [database.engine === "embedded" ? 2 : 10, 36];
+  const seen = { values: 0, merged: 0, erased: 0, expired: 0 };
+  await fc.assert(
+    fc.asyncProperty(
+      someRows(count),
+      fc.integer({ min: 1, max: 4 }),
+      fc.nat({ max: 100 }),
+      async (rows, together, minute) => {
+        const project = await newProject(database);
+        for (let i = 0; i < count; i += together) {
+          await storeRows(database, project, rows.slice(i, i + together));
+          await fold.catchUp(project);
+        }
+        const segments = await storedSegments(database, project);
+        if (segments.some(({ events }) => events > together)) seen.merged++;
+        const found = await assertColumns(database, project);
+        seen.values += found;
+        const erased = await actorOf(database, project, "a1");
+        if (erased !== null) await eraseActor(database, project, erased);
+        const left = await assertColumns(database, project);
+        if (left < found) seen.erased++;
+        const keptMs = START_MS + minute * MINUTE_MS;
+        await forgetBefore(database, project, keptMs);
+        if (await assertColumns(database, project, keptMs) < left) seen.expired++;
+      },
+    ),
+    { numRuns: runs, endOnFailure: true },
+  );
+  assert.ok(Object.values(seen).every((times) => times > 0), JSON.stringify(seen));
+});
+
+interface FoldedProject {
+  readonly database: Database;
+  readonly fold: Projection;
+  readonly project: number;
+}
+
+/** Stores events of one minute and folds them. */
+async function folded(
+  { database, fold, project }: FoldedProject,
+  ...rows: readonly Partial<EventRow>[]
+): Promise<void> {
+  const occurred_at = new Date(START_MS).toISOString();
+  await storeRows(database, project, rows.map((row) => newRow({ occurred_at, ...row })));
+  await fold.catchUp(project);
+}
+
+async function foldedProject(database: Database): Promise<FoldedProject> {
+  return { database, fold: createProjection(database), project: await newProject(database) };
+}
+
+onBothEngines(
+  "property columns: of whatever length, and of a segment that is there",
+  async (_t, db) => {
+    const database = await db.open();
+    await migrate(database, MIGRATIONS);
+    const world = await foldedProject(database);
+    const { project } = world;
+    const long = "ж".repeat(20_000);
+    await folded(world, { properties: JSON.stringify({ k: long }) }, { properties: '{"k":1}' });
+    assert.equal(await assertColumn(database, project, "k"), 2);
+    await assertTexts(database, project);
+    const [first] = await storedSegments(database, project);
+    await assert.rejects(
+      loadProperty(database, createLazyCache(1_000), project + 1, [first!], "k"),
+      /is gone/,
+    );
+  },
+);
+
+onBothEngines("property columns: what is forgotten leaves no text", async (t, db) => {
+  const database = await db.open();
+  await migrate(database, MIGRATIONS);
+  const world = await foldedProject(database);
+  const { project } = world;
+  const old = { occurred_at: new Date(START_MS - MINUTE_MS).toISOString(), anonymous_id: "a1" };
+  const longAgo = { ...old, occurred_at: new Date(START_MS - LONG_AGO_MS).toISOString() };
+  await folded(
+    world,
+    { anonymous_id: "a1", properties: '{"k":"kept"}' },
+    { anonymous_id: "a2", properties: '{"k":"erased"}' },
+    { ...old, properties: '{"k":"old"}' },
+    { ...longAgo, properties: '{"k":"long ago"}' },
+    { anonymous_id: "a3" },
+  );
+  /** Which of the words stand in some text. */
+  const told = async () =>
+    (await storedSegments(database, project))
+      .flatMap(({ texts }) => texts.join().match(/kept|erased|old|long ago/g) ?? []).sort();
+  assert.deepEqual(await told(), ["erased", "kept", "long ago", "old"]);
+
+  await t.step("of an actor", async () => {
+    await eraseActor(database, project, (await actorOf(database, project, "a2"))!);
+    assert.deepEqual(await told(), ["kept", "long ago", "old"]);
+    assert.equal(await assertColumn(database, project, "k"), 3);
+  });
+
+  await t.step("before an instant", async () => {
+    await forgetBefore(database, project, START_MS);
+    assert.deepEqual(await told(), ["kept"]);
+    assert.equal(await assertColumn(database, project, "k", START_MS), 1);
+  });
+});

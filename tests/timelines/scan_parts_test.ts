@@ -1,0 +1,145 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import { migrate } from "../../src/db/migrate.ts";
+import { MIGRATIONS } from "../../src/db/migrations.ts";
+import type { Database } from "../../src/db/sql.ts";
+import { walkActors } from "../../src/timelines/actor_walk.ts";
+import { type Histories, loadHistories } from "../../src/timelines/histories.ts";
+import { walkRuns } from "../../src/timelines/run_walk.ts";
+import { blocksWith, rangeStarts, spreadActors } from "../../src/timelines/scan_parts.ts";
+import { SegmentCache } from "../../src/timelines/segment_cache.ts";
+import type { SegmentHead } from "../../src/store/segment_head.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { segmentsOf, storeSegment, told } from "./walk_world.ts";
+
+const headOf = (firstIdentities: number[], lastIdentity: number, events: number) =>
+  ({
+    firstIdentities: Int32Array.from(firstIdentities),
+    lastIdentity,
+    events,
+    blockEvents: Math.ceil(events / firstIdentities.length),
+  }) as SegmentHead;
+
+Deno.test("rangeStarts: ranges of about so many events, and no identity in two of them", () => {
+  assert.deepEqual(rangeStarts([], 10), [0]);
+  assert.deepEqual(rangeStarts([headOf([1, 5, 9], 12, 30)], 100), [0]);
+  assert.deepEqual(rangeStarts([headOf([1, 5, 9], 12, 30)], 10), [0, 5, 9]);
+  // Blocks of several segments are cut finer: together they are not to be too many.
+  const two = [headOf([1, 5, 9], 12, 30), headOf([3], 3, 10)];
+  assert.deepEqual(rangeStarts(two, 10), [0, 3, 4, 8, 12]);
+  // A block is cut where it holds more, but not an identity.
+  assert.deepEqual(rangeStarts([headOf([1], 4, 40)], 10), [0, 2, 3, 4]);
+  assert.deepEqual(rangeStarts([headOf([7], 7, 40)], 10), [0]);
+});
+
+Deno.test("spreadActors: those whose identities lie in several ranges", () => {
+  const actorOf = Int32Array.of(0, 1, 1, 3, 1, 3, 6);
+  assert.deepEqual([...spreadActors(actorOf, [0, 3])], [0, 1, 0, 0, 0, 0, 0]);
+  assert.deepEqual([...spreadActors(actorOf, [0, 4])], [0, 1, 0, 1, 0, 0, 0]);
+  assert.deepEqual([...spreadActors(actorOf, [0])], [0, 0, 0, 0, 0, 0, 0]);
+});
+
+Deno.test("blocksWith: those that may hold any of some identities, side by side together", () => {
+  const head = headOf([1, 5, 9, 20], 25, 40);
+  const blocks = (...identities: number[]) => blocksWith(head, Int32Array.from(identities));
+  assert.deepEqual(blocks(), []);
+  assert.deepEqual(blocks(6, 7, 22), [{ first: 1, end: 2 }, { first: 3, end: 4 }]);
+  // The last of a block may go on in the next one.
+  assert.deepEqual(blocks(9), [{ first: 1, end: 3 }]);
+  assert.deepEqual(blocks(26), []);
+});
+
+/** What is visited of each actor, in order, and how many parts there were. */
+async function visitsOf(database: Database, histories: Histories) {
+  const visits = new Map<number, number[]>();
+  await walkActors(database, histories, (actor, { segments, segmentOf, starts, ends, ...way }) => {
+    assert.ok(!visits.has(actor), `${actor} is visited once`);
+    const numbers: number[] = [];
+    for (let i = way.first; i < way.end; i++) {
+      numbers.push(...segments[segmentOf[i]!]!.names.subarray(starts[i]!, ends[i]!));
+    }
+    visits.set(actor, numbers);
+  });
+  const runs: string[] = [];
+  await walkRuns(histories, (actor, { names }, start, end) => {
+    for (const name of names.subarray(start, end)) runs.push(`${actor} ${name}`);
+  });
+  let [parts, largest] = [0, 0];
+  for await (const { segments } of histories.parts()) {
+    parts += Number(segments.length > 0);
+    largest = Math.max(largest, segments.reduce((sum, { times }) => sum + times.length, 0));
+  }
+  return { visits: [...visits].sort(([a], [b]) => a - b), runs: runs.sort(), parts, largest };
+}
+
+onBothEngines("histories: in parts the same is walked as in memory", async (_t, db) => {
+  const database = await db.open();
+  await migrate(database, MIGRATIONS);
+  const place = fc.record({
+    identity: fc.integer({ min: 1, max: 40 }),
+    ms: fc.integer({ min: 0, max: 30 }),
+    group: fc.nat({ max: 4 }),
+  });
+  const worlds = fc.array(place, { minLength: 1, maxLength: 120, size: "max" });
+  const links = fc.array(
+    fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 40 })),
+  );
+  let project = 0;
+  const seen = { parts: 0, gathered: 0 };
+  const property = fc.asyncProperty(worlds, links, async (places, links) => {
+    const projectId = ++project;
+    const events = places.map(({ identity, ms }, i) => told(identity, ms, i + 1));
+    const groups = [0, 1, 2, 3, 4].map((group) =>
+      events.filter((_, i) => places[i]!.group === group)
+    );
+    for (const segment of segmentsOf(groups)) await storeSegment(database, projectId, segment);
+    await database.query(
+      "INSERT INTO projections (project_id) VALUES ($1::int)",
+      [projectId],
+    );
+    const linked = new Map(links.filter(([from, to]) => from !== to));
+    for (const [from, to] of linked) {
+      if (linked.has(to)) continue;
+      seen.gathered++;
+      await database.query(
+        `INSERT INTO identities (project_id, identity_id, actor_id, kind, value)
+        VALUES ($1::int, $2::int, $3::int, 'a', $2::text)`,
+        [projectId, from, to],
+      );
+    }
+    const span = { fromMs: 0, toMs: 31 };
+    const load = (cacheBytes: number, partBytes: number) =>
+      loadHistories(database, new SegmentCache(cacheBytes, partBytes), projectId, span);
+    const whole = await visitsOf(database, await load(1_000_000, 0));
+    assert.equal(whole.parts, 1);
+    for (const partBytes of [1, 400, 1_000_000]) {
+      const { visits, runs, parts } = await visitsOf(database, await load(0, partBytes));
+      assert.deepEqual({ visits, runs }, { visits: whole.visits, runs: whole.runs });
+      seen.parts = Math.max(seen.parts, parts);
+    }
+  });
+  await fc.assert(property, { numRuns: 25 });
+  assert.ok(seen.parts > 10 && seen.gathered > 10, JSON.stringify(seen));
+});
+
+onBothEngines("histories: a part holds about as many events as it may", async (_t, db) => {
+  const database = await db.open();
+  await migrate(database, MIGRATIONS);
+  // Two blocks each, of a thousand people, every tenth of whom is somebody of the other half.
+  const groups = [0, 1].map((group) =>
+    Array.from({ length: 20_000 }, (_, i) => told(1 + i * 7 % 1_000, i % 900, 20_000 * group + i))
+  );
+  for (const segment of segmentsOf(groups)) await storeSegment(database, 1, segment);
+  await database.query("INSERT INTO projections (project_id) VALUES (1)");
+  await database.query(
+    `INSERT INTO identities (project_id, identity_id, actor_id, kind, value)
+    SELECT 1, i, 1001 - i, 'a', i::text FROM generate_series(10, 500, 10) i`,
+  );
+  const load = (cacheBytes: number) =>
+    loadHistories(database, new SegmentCache(cacheBytes, 100_000), 1, { fromMs: 0, toMs: 900 });
+  const whole = await visitsOf(database, await load(10_000_000));
+  const { visits, runs, parts, largest } = await visitsOf(database, await load(0));
+  assert.deepEqual({ visits, runs }, { visits: whole.visits, runs: whole.runs });
+  // 100,000 bytes are 5,000 events of 20 bytes each.
+  assert.ok(parts >= 8 && largest <= 7_500, `${parts} parts of up to ${largest} events`);
+});

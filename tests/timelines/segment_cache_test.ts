@@ -1,0 +1,255 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import type { Param, Row } from "../../src/db/sql.ts";
+import { loadHistories } from "../../src/timelines/histories.ts";
+import { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
+import { findRuns } from "../../src/timelines/run_table.ts";
+import { SegmentCache } from "../../src/timelines/segment_cache.ts";
+import { SegmentTable } from "../store/segment_table.ts";
+import { segmentsOf } from "../support/read_histories.ts";
+import { encodedSegment, loadedSegment, type Segment, segmentOfTold, told } from "./walk_world.ts";
+import { HISTORY_FETCH_BYTES_MAX } from "../../src/limits.ts";
+
+/** What a segment of one event weighs without its times: 4 + 8 + 1 + 1 + 1, and the bits of its run: 4. */
+const BARE_BYTES = 19;
+
+/** One that weighs so many bytes. */
+function weighing(segmentId: number, bytes: number): LoadedSegment {
+  const names = Uint8Array.of(1);
+  return new LoadedSegment({
+    segmentId,
+    fromMs: 0,
+    toMs: 0,
+    identities: Int32Array.of(segmentId),
+    starts: Uint32Array.of(0, 1),
+    times: new Uint32Array((bytes - BARE_BYTES - 1) / 4),
+    names,
+    paths: Uint8Array.of(0),
+    contexts: Uint8Array.of(1),
+    traffics: Uint8Array.of(1),
+    depths: new Float64Array(0),
+    scrolls: new Uint32Array(0),
+    nameBits: Int32Array.of(4),
+  });
+}
+
+const BYTES = 100;
+const fetchNothing = () => Promise.reject(new Error("nothing was to be fetched"));
+
+/** Fetches segments of 100 bytes, and notes which. */
+function fetches(fetched: number[] = []) {
+  return (ids: readonly number[]) => {
+    fetched.push(...ids);
+    return Promise.resolve(ids.map((id) => weighing(id, BYTES)).reverse());
+  };
+}
+
+Deno.test("SegmentCache: what is kept is not fetched, and all come in the order asked for", async () => {
+  const cache = new SegmentCache(10 * BYTES);
+  const fetched: number[] = [];
+  const first = await cache.load([3, 1], fetches(fetched));
+  const second = await cache.load([1, 2, 3], fetches(fetched));
+  assert.deepEqual(second.map(({ segmentId }) => segmentId), [1, 2, 3]);
+  assert.deepEqual(fetched, [3, 1, 2]);
+  assert.equal(second[2], first[0]);
+  assert.equal(cache.get(1), first[1]);
+  assert.equal(cache.get(4), undefined);
+  assert.equal(cache.bytes, 3 * BYTES);
+});
+
+Deno.test("SegmentCache: what was used least recently goes first, and what is too large is not kept", async () => {
+  const cache = new SegmentCache(3 * BYTES);
+  await cache.load([1, 2, 3], fetches());
+  cache.get(1);
+  await cache.load([2], fetchNothing);
+  await cache.load([4], fetches());
+  assert.deepEqual([1, 2, 3, 4].map((id) => cache.get(id) !== undefined), [
+    true,
+    true,
+    false,
+    true,
+  ]);
+  const large = weighing(5, 4 * BYTES);
+  assert.deepEqual(await cache.load([5], () => Promise.resolve([large])), [large]);
+  assert.equal(cache.get(5), undefined);
+  assert.equal(cache.bytes, 3 * BYTES);
+  const [two] = await cache.load([6], () => Promise.resolve([weighing(6, 2 * BYTES)]));
+  assert.equal(cache.get(6), two);
+  assert.equal(cache.bytes, 3 * BYTES);
+});
+
+Deno.test("SegmentCache: agrees with a list in the order of use, whatever is asked for", async () => {
+  const asked = fc.array(
+    fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 4 }),
+    { maxLength: 30, size: "max" },
+  );
+  await fc.assert(fc.asyncProperty(asked, fc.integer({ min: 0, max: 12 }), async (loads, room) => {
+    const sizeOf = (id: number) => BARE_BYTES + 1 + 40 * id;
+    const cache = new SegmentCache(room * 50);
+    let model: number[] = [];
+    for (const ids of loads) {
+      const missing: number[] = [];
+      const segments = await cache.load(ids, (wanted) => {
+        missing.push(...wanted);
+        return Promise.resolve(wanted.map((id) => weighing(id, sizeOf(id))));
+      });
+      assert.deepEqual(segments.map(({ segmentId }) => segmentId), ids);
+      assert.deepEqual(missing, ids.filter((id) => !model.includes(id)));
+      const hits = ids.filter((id) => model.includes(id));
+      model = [...model.filter((id) => !hits.includes(id)), ...hits];
+      for (const id of missing.filter((id) => sizeOf(id) <= room * 50)) {
+        model.push(id);
+        while (model.reduce((sum, one) => sum + sizeOf(one), 0) > room * 50) model.shift();
+      }
+      assert.equal(cache.bytes, model.reduce((sum, one) => sum + sizeOf(one), 0));
+    }
+  }));
+});
+
+Deno.test("SegmentCache: what somebody is fetching is waited for, even where it will not be kept", async () => {
+  const cache = new SegmentCache(0);
+  const begun = Promise.withResolvers<LoadedSegment[]>();
+  const fetched: number[] = [];
+  const first = cache.load([1, 2], () => begun.promise);
+  const second = cache.load([2, 3, 1], fetches(fetched));
+  begun.resolve([weighing(1, BYTES), weighing(2, BYTES)]);
+  const [ones, others] = await Promise.all([first, second]);
+  assert.deepEqual(others.map(({ segmentId }) => segmentId), [2, 3, 1]);
+  assert.deepEqual([others[0], others[2]], [ones[1], ones[0]]);
+  assert.deepEqual(fetched, [3]);
+});
+
+Deno.test("SegmentCache: a fetch that failed is not remembered, and who waited fetches for himself", async () => {
+  const cache = new SegmentCache(10 * BYTES);
+  const begun = Promise.withResolvers<LoadedSegment[]>();
+  const fetched: number[] = [];
+  const first = cache.load([1], () => begun.promise);
+  const second = cache.load([1, 2], fetches(fetched));
+  const third = cache.load([1], fetches(fetched));
+  begun.reject(new Error("the connection is lost"));
+  await assert.rejects(first, /the connection is lost/);
+  assert.deepEqual((await second).map(({ segmentId }) => segmentId), [1, 2]);
+  assert.deepEqual((await third).map(({ segmentId }) => segmentId), [1]);
+  assert.deepEqual(fetched.toSorted(), [1, 2]);
+  await assert.rejects(cache.load([7], () => Promise.reject(new Error("away"))), /away/);
+  assert.equal((await cache.load([7], fetches()))[0]!.segmentId, 7);
+});
+
+Deno.test("SegmentCache: a segment that its fetch did not bring is a failure", async () => {
+  const cache = new SegmentCache(10 * BYTES);
+  await assert.rejects(
+    cache.load([1, 2], () => Promise.resolve([weighing(1, BYTES)])),
+    /Segment 2 of a history is gone/,
+  );
+});
+
+/** A segment of one event of the identity of this number. */
+const oneOf = (identity: number): Segment => segmentOfTold([told(identity, 0, 1)])!;
+
+/** What it weighs. */
+const ONE_BYTES = BARE_BYTES + 1 + 4;
+
+/** A database of segments, which tells each a size, and notes what is fetched together. */
+class FakeSql extends SegmentTable {
+  linksFetched = 0;
+  linksVersion = 0;
+  links = new Map<number, number>();
+
+  constructor(readonly sizes: ReadonlyMap<number, number>) {
+    super(new Map([...sizes.keys()].map((id) => [id, encodedSegment(oneOf(id))])));
+  }
+
+  get fetched(): number[][] {
+    return this.asked;
+  }
+
+  override query<R extends Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
+    const rows = this.#rows(text);
+    return rows === null ? super.query(text, params) : Promise.resolve(rows as R[]);
+  }
+
+  #rows(text: string): Row[] | null {
+    if (text.includes("FROM projections")) {
+      return [...this.sizes].map(([segment_id, bytes]) => ({
+        segment_id,
+        bytes,
+        links_version: this.linksVersion,
+      }));
+    }
+    if (text.includes("FROM identities")) {
+      this.linksFetched++;
+      const pairs = new DataView(new ArrayBuffer(8 * this.links.size));
+      [...this.links].flat().forEach((id, i) => pairs.setInt32(4 * i, id));
+      return [{ links: new Uint8Array(pairs.buffer).toBase64() }];
+    }
+    return null;
+  }
+}
+
+const SPAN = { fromMs: 0, toMs: 1 };
+
+Deno.test("loadHistories: a few segments at a time, those that are missing alone", async () => {
+  const most = HISTORY_FETCH_BYTES_MAX;
+  const sql = new FakeSql(
+    new Map([[9, 10], [1, most / 2], [5, most / 2], [2, 1], [3, 2 * most], [4, 1], [8, most - 1]]),
+  );
+  const cache = new SegmentCache(10 * most);
+  await cache.load([9], fetches());
+  const histories = await loadHistories(sql, cache, 1, SPAN);
+  assert.deepEqual(sql.fetched, [[1, 5], [2], [3], [4, 8]]);
+  const segments = await segmentsOf(histories);
+  assert.deepEqual(segments.map(({ segmentId }) => segmentId), [9, 1, 5, 2, 3, 4, 8]);
+  assert.deepEqual(segments[1], loadedSegment(oneOf(1), 1));
+  assert.deepEqual([...histories.actorOf], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+Deno.test("loadHistories: what is kept is used even where it does not fit beside the rest", async () => {
+  const sql = new FakeSql(new Map([1, 2, 3, 4].map((id) => [id, 1])));
+  const cache = new SegmentCache(2 * ONE_BYTES);
+  await loadHistories(sql, cache, 1, SPAN);
+  await loadHistories(sql, cache, 1, SPAN);
+  assert.deepEqual(sql.fetched, [[1, 2, 3, 4], [1, 2]]);
+});
+
+Deno.test("loadHistories: who is who is asked for again once that has changed", async () => {
+  const cache = new SegmentCache(10 * BYTES);
+  const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
+  sql.links.set(2, 3);
+  const actorsOf = async () => [...(await loadHistories(sql, cache, 1, SPAN)).actorOf];
+  assert.deepEqual(await actorsOf(), [0, 1, 3, 3]);
+  sql.links.set(1, 3);
+  const later = new FakeSql(new Map([[1, 10], [6, 10]]));
+  const longer = (await loadHistories(later, cache, 1, SPAN)).actorOf;
+  assert.deepEqual([[...longer], later.linksFetched], [[0, 1, 3, 3, 4, 5, 6], 0]);
+  sql.linksVersion++;
+  assert.deepEqual(await actorsOf(), [0, 3, 3, 3]);
+  assert.equal(sql.linksFetched, 2);
+  await loadHistories(later, cache, 2, SPAN);
+  assert.equal(later.linksFetched, 1);
+});
+
+Deno.test("loadHistories: which runs are whose is found once, until segments or links change", async () => {
+  const cache = new SegmentCache(10 * BYTES);
+  const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
+  let finds = 0;
+  const runsOf = async (sql: FakeSql, projectId = 1) => {
+    const { actorOf, parts } = await loadHistories(sql, cache, projectId, SPAN);
+    const [part] = await Array.fromAsync(parts());
+    return await part!.runs(() => {
+      finds++;
+      return findRuns(part!.segments, actorOf);
+    });
+  };
+  const first = await runsOf(sql);
+  assert.deepEqual([...first.offsets], [0, 0, 1, 2]);
+  assert.equal(await runsOf(sql), first);
+  assert.equal(finds, 1);
+  const others = new FakeSql(new Map([[2, 10]]));
+  assert.deepEqual([...(await runsOf(others)).offsets], [0, 0, 0, 1]);
+  assert.equal(await runsOf(sql), first);
+  await runsOf(sql, 2);
+  sql.links.set(2, 1);
+  sql.linksVersion++;
+  assert.deepEqual([...(await runsOf(sql)).offsets], [0, 0, 2, 2]);
+  assert.equal(finds, 4);
+});

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { WeighedCache } from "../../src/timelines/weighed_cache.ts";
+
+interface Weighed {
+  readonly bytes: number;
+}
+
+function cacheOf(bytesMax: number): WeighedCache<string, Weighed> {
+  return new WeighedCache(bytesMax, ({ bytes }) => bytes);
+}
+
+/** A list of pairs in the order of use. */
+class NaiveCache {
+  #pairs: (readonly [key: string, value: Weighed])[] = [];
+
+  constructor(readonly bytesMax: number) {}
+
+  get bytes(): number {
+    return this.#pairs.reduce((sum, [, { bytes }]) => sum + bytes, 0);
+  }
+
+  get(key: string): Weighed | undefined {
+    const pair = this.#pairs.find(([one]) => one === key);
+    if (pair !== undefined) this.#pairs = [...this.#pairs.filter((one) => one !== pair), pair];
+    return pair?.[1];
+  }
+
+  set(key: string, value: Weighed): void {
+    if (value.bytes > this.bytesMax) return;
+    this.#pairs = [...this.#pairs.filter(([one]) => one !== key), [key, value]];
+    while (this.bytes > this.bytesMax) this.#pairs.shift();
+  }
+}
+
+Deno.test("WeighedCache: agrees with a list in the order of use, whatever is set and asked for", () => {
+  const key = fc.constantFrom("a", "b", "c", "d", "e");
+  const step = fc.record({ key, bytes: fc.option(fc.nat({ max: 12 })) });
+  fc.assert(
+    fc.property(
+      fc.array(step, { maxLength: 60, size: "max" }),
+      fc.nat({ max: 20 }),
+      (steps, bytesMax) => {
+        const cache = cacheOf(bytesMax);
+        const naive = new NaiveCache(bytesMax);
+        for (const { key, bytes } of steps) {
+          if (bytes === null) assert.equal(cache.get(key), naive.get(key));
+          else {
+            const value = { bytes };
+            cache.set(key, value);
+            naive.set(key, value);
+          }
+          assert.equal(cache.bytes, naive.bytes);
+          assert.ok(cache.bytes <= bytesMax);
+        }
+        for (const key of "abcde") assert.equal(cache.get(key), naive.get(key));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("WeighedCache: what fits to the byte is kept, with one more the least recently used goes", () => {
+  const cache = cacheOf(10);
+  for (const [key, bytes] of [["a", 5], ["b", 5]] as const) cache.set(key, { bytes });
+  assert.deepEqual([cache.get("b"), cache.get("a"), cache.bytes], [{ bytes: 5 }, { bytes: 5 }, 10]);
+  cache.set("c", { bytes: 1 });
+  assert.deepEqual([cache.get("a"), cache.get("b"), cache.bytes], [{ bytes: 5 }, undefined, 6]);
+  cache.set("d", { bytes: 11 });
+  assert.deepEqual([cache.get("d"), cache.bytes], [undefined, 6]);
+  cache.set("e", { bytes: 10 });
+  assert.deepEqual([cache.get("a"), cache.get("c"), cache.bytes], [undefined, undefined, 10]);
+});
+
+Deno.test("WeighedCache: another value in place of one that is kept is weighed anew", () => {
+  const cache = cacheOf(10);
+  cache.set("a", { bytes: 8 });
+  cache.set("b", { bytes: 2 });
+  cache.set("a", { bytes: 3 });
+  assert.deepEqual([cache.get("a"), cache.get("b"), cache.bytes], [{ bytes: 3 }, { bytes: 2 }, 5]);
+});
