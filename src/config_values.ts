@@ -1,0 +1,135 @@
+/**
+ * What the values of variables must look like. Each function returns what it makes of a set value,
+ * and throws an Error whose message says what the value must be.
+ */
+import { Cron } from "croner";
+import { createPublicKey } from "node:crypto";
+import { parseTrustedProxies, type TrustedProxies } from "./http/client_address.ts";
+import { originPatternMistake } from "./http/cors.ts";
+import {
+  API_KEY_LENGTH_MAX,
+  JWT_SECRET_BYTES_MIN,
+  LOCATION_LENGTH_MAX,
+  NAME_LENGTH_MAX,
+} from "./limits.ts";
+
+export function trustedProxies(value: string): TrustedProxies {
+  const parsed = parseTrustedProxies(value);
+  if (typeof parsed === "string") throw new Error(parsed);
+  return parsed;
+}
+
+/** A PEM or JWK that the platform can read; which algorithm it gives is the verifier's matter. */
+export function publicKey(value: string): string {
+  try {
+    if (value.startsWith("{")) createPublicKey({ key: JSON.parse(value), format: "jwk" });
+    else createPublicKey(value);
+  } catch {
+    throw new Error("must be a public key as PEM (BEGIN PUBLIC KEY) or as a JWK");
+  }
+  return value;
+}
+
+export function geoDatabase(value: string): string {
+  try {
+    if (Deno.statSync(value).isFile) return value;
+  } catch { /* told below */ }
+  throw new Error(`must be a file that can be read; ${value} is none`);
+}
+
+export function host(value: string): string {
+  if (!/^[A-Za-z0-9.:_-]{1,253}$/.test(value)) {
+    throw new Error("must be an address such as 127.0.0.1 or ::, or a host name");
+  }
+  return value;
+}
+
+export function basePath(value: string): string {
+  const path = `/${value.replace(/^\/+|\/+$/g, "")}`;
+  if (path === "/") return "";
+  if (!/^(\/[A-Za-z0-9._~-]+)+$/.test(path)) {
+    throw new Error("must be a path such as /analytics");
+  }
+  return path;
+}
+
+export function jwtSecret(value: string): string {
+  if (new TextEncoder().encode(value).length < JWT_SECRET_BYTES_MIN) {
+    throw new Error(
+      `must have ${JWT_SECRET_BYTES_MIN} bytes or more; \`openssl rand -base64 32\` makes one`,
+    );
+  }
+  return value;
+}
+
+export function origins(value: string): readonly string[] {
+  const list = value.split(/[\s,]+/).filter((part) => part !== "");
+  for (const origin of list) {
+    const mistake = origin === "*" ? null : originPatternMistake(origin);
+    if (mistake !== null) throw new Error(`${origin}: ${mistake}`);
+  }
+  return list;
+}
+
+export function projectId(value: string): string {
+  if (!/^prj_[A-Za-z0-9_-]{1,60}$/.test(value)) {
+    throw new Error("must be prj_ and up to 60 letters, digits, _ or -");
+  }
+  return value;
+}
+
+export function projectName(value: string): string {
+  // deno-lint-ignore no-control-regex
+  if (value.length > NAME_LENGTH_MAX || /[\u0000-\u001f\u007f-\u009f]/.test(value)) {
+    throw new Error(`must have at most ${NAME_LENGTH_MAX} characters, none a control character`);
+  }
+  return value;
+}
+
+export function siteUrl(value: string): string {
+  const url = URL.parse(value);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== "") {
+    throw new Error("must be an http or https URL without a user name");
+  }
+  if (value.length > LOCATION_LENGTH_MAX) {
+    throw new Error(`must have at most ${LOCATION_LENGTH_MAX} characters`);
+  }
+  return value;
+}
+
+export function timezone(value: string): string {
+  try {
+    // Offsets such as +02:00 are zones to Intl, yet PostgreSQL reads their sign the other way.
+    if (!/^[A-Za-z]/.test(value)) throw new RangeError(value);
+    new Intl.DateTimeFormat("en", { timeZone: value });
+  } catch {
+    throw new Error("must be an IANA time zone such as Europe/Berlin");
+  }
+  return value;
+}
+
+export function publicApiKey(value: string): string {
+  if (value.startsWith("sk_") || !/^[\x21-\x7e]{8,200}$/.test(value)) {
+    throw new Error("must be a public key: 8 to 200 printable characters, not starting with sk_");
+  }
+  return value;
+}
+
+export function metricsToken(value: string): string {
+  if (value.length > API_KEY_LENGTH_MAX || !/^[A-Za-z0-9._~+/-]+=*$/.test(value)) {
+    throw new Error(
+      `must be at most ${API_KEY_LENGTH_MAX} letters, digits or ._~+/-; ` +
+        "`openssl rand -hex 32` makes one",
+    );
+  }
+  return value;
+}
+
+export function cronSchedule(value: string): string {
+  try {
+    new Cron(value, { timezone: "UTC", mode: "5-part", paused: true });
+  } catch (cause) {
+    throw new Error("must be a cron schedule of five fields, such as 0 3 * * *", { cause });
+  }
+  return value;
+}
