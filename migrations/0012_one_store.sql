@@ -17,6 +17,9 @@ CREATE TABLE journal (
   received_at timestamptz NOT NULL DEFAULT now(),
   -- Events that were new: those of the block less `known_ids`.
   event_count int NOT NULL,
+  -- Within which its events happened, in epoch milliseconds: no block is read in vain.
+  from_ms bigint NOT NULL,
+  to_ms bigint NOT NULL,
   -- See src/store/journal_block.ts.
   block bytea NOT NULL,
   -- Events of the block that had been stored before, and count for nothing here.

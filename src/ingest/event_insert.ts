@@ -1,14 +1,15 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
-import { encodeBlock } from "../store/journal_block.ts";
+import { blockSpan, encodeBlock } from "../store/journal_block.ts";
 
 // Ids first: whoever else is storing one of them is waited for, so that each is new to one statement
 // alone. EXCEPT is hashed whatever the planner guesses of the arrays' lengths (an anti-join could
 // become a nested loop), and left out where every id was new.
 const insertText = (isNew: string): string => `
 WITH sent AS MATERIALIZED (
-  SELECT project_id, ids::uuid[] AS ids, decode(block, 'base64') AS block
-  FROM unnest($1::text::int[], $2::text::text[], $3::text::text[]) AS sent (project_id, ids, block)
+  SELECT project_id, ids::uuid[] AS ids, decode(block, 'base64') AS block, from_ms, to_ms
+  FROM unnest($1::text::int[], $2::text::text[], $3::text::text[], $5::text::int8[], $6::text::int8[])
+    AS sent (project_id, ids, block, from_ms, to_ms)
 ), stored AS (
   INSERT INTO event_ids (project_id, event_id)
   SELECT project_id, sent_id FROM sent, unnest(ids) AS sent_id WHERE ${isNew}
@@ -20,8 +21,8 @@ WITH sent AS MATERIALIZED (
   EXCEPT
   SELECT project_id, event_id FROM stored WHERE (SELECT count(*) FROM stored) < $4::int
 ), journaled AS (
-  INSERT INTO journal (project_id, event_count, block, known_ids)
-  SELECT s.project_id, cardinality(s.ids) - coalesce(k.count, 0), s.block, k.ids
+  INSERT INTO journal (project_id, event_count, from_ms, to_ms, block, known_ids)
+  SELECT s.project_id, cardinality(s.ids) - coalesce(k.count, 0), s.from_ms, s.to_ms, s.block, k.ids
   FROM sent s LEFT JOIN (
     SELECT project_id, count(*)::int, array_agg(event_id) AS ids FROM known GROUP BY project_id
   ) k USING (project_id)
@@ -62,11 +63,14 @@ export async function insertEvents(
 ): Promise<Set<string>> {
   const statement = besideEarlier ? INSERT_BESIDE_EARLIER : INSERT;
   const ofProjects = [...Map.groupBy(rows, (row) => row.project_id)];
+  const spans = ofProjects.map(([, own]) => blockSpan(own));
   const known = await sql.query<{ project_id: number; event_id: string }>(statement, [
     arrayLiteral(ofProjects.map(([projectId]) => projectId)),
     arrayLiteral(ofProjects.map(([, own]) => `{${own.map((row) => row.event_id).join(",")}}`)),
     arrayLiteral(ofProjects.map(([, own]) => encodeBlock(own).toBase64())),
     rows.length,
+    arrayLiteral(spans.map(({ fromMs }) => fromMs)),
+    arrayLiteral(spans.map(({ toMs }) => toMs)),
   ]);
   return new Set(known.map(keyOf));
 }

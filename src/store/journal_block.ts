@@ -48,6 +48,18 @@ export function encodeBlock(rows: readonly EventRow[]): Uint8Array<ArrayBuffer> 
   return block;
 }
 
+/** The first and the last moment at which events happened, in epoch milliseconds; there is one at least. */
+export function blockSpan(rows: readonly EventRow[]): { fromMs: number; toMs: number } {
+  let fromMs = Infinity;
+  let toMs = -Infinity;
+  for (const { occurred_at } of rows) {
+    const ms = Date.parse(occurred_at);
+    if (ms < fromMs) fromMs = ms;
+    if (ms > toMs) toMs = ms;
+  }
+  return { fromMs, toMs };
+}
+
 function addColumn(columns: Columns, column: Column, rows: readonly EventRow[]): void {
   const first = rows[0]?.[column] ?? null;
   if (rows.every((row) => row[column] === first)) {

@@ -95,8 +95,8 @@ steps.set(
 steps.set("journal rows go 48 hours after their projection, and no others", async (database) => {
   const insert = (projectId: number, projectedMs: number | null, setAside = false, count = 1) =>
     database.query(
-      `INSERT INTO journal (project_id, event_count, block, projected_at, set_aside_until)
-      SELECT $1::int, 1, '', $2::text::timestamptz, CASE WHEN $3::bool THEN now() END
+      `INSERT INTO journal (project_id, event_count, from_ms, to_ms, block, projected_at, set_aside_until)
+      SELECT $1::int, 1, 0, 0, '', $2::text::timestamptz, CASE WHEN $3::bool THEN now() END
       FROM generate_series(1, $4::int)`,
       [
         projectId,
