@@ -1,7 +1,8 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
-import { decodeBlock, encodeBlock } from "../store/journal_block.ts";
+import { blockSpan, encodeBlock } from "../store/journal_block.ts";
 import { nameOf } from "./identities.ts";
+import { readable } from "./pending_events.ts";
 import { JOURNAL_ROWS_READ_AT_ONCE } from "./projection_limits.ts";
 
 interface JournalRow extends Record<string, unknown> {
@@ -15,27 +16,37 @@ interface JournalRow extends Record<string, unknown> {
 
 const READ = `
 SELECT journal_id, block, event_count, known_ids, projected_count, set_aside_ids FROM journal
-WHERE project_id = $1::int AND journal_id > $2::int8
+WHERE project_id = $1::int AND journal_id > $2::int8 AND from_ms < $3::int8 AND projected_count > 0
 ORDER BY journal_id LIMIT ${JOURNAL_ROWS_READ_AT_ONCE}`;
 
 const REWRITE = `
 UPDATE journal SET block = decode($3::text, 'base64'), event_count = $4::int,
   known_ids = nullif($5::text::uuid[], '{}'), projected_count = $6::int,
   set_aside_ids = nullif($7::text::uuid[], '{}'),
-  set_aside_until = CASE WHEN $7::text <> '{}' THEN set_aside_until END
+  set_aside_until = CASE WHEN $7::text <> '{}' THEN set_aside_until END,
+  from_ms = $8::int8, to_ms = $9::int8
 WHERE project_id = $1::int AND journal_id = $2::int8`;
 
+const DELETE = "DELETE FROM journal WHERE project_id = $1::int AND journal_id = $2::int8";
+
+/** Which events leave the journal. */
+interface Leaving {
+  /** All of them happened before. */
+  readonly beforeMs: number;
+  readonly leaves: (event: EventRow) => boolean;
+}
+
 /** Puts what is kept of a row in its place. @returns which of its events were set aside, and go */
-async function eraseFromRow(
+async function takeOut(
   tx: Sql,
   projectId: number,
   row: JournalRow,
-  isErased: (event: EventRow) => boolean,
+  events: readonly EventRow[],
+  { leaves }: Leaving,
 ): Promise<string[]> {
-  const events = decodeBlock(row.block, projectId);
   // What is pending was sent since, and stays.
   const gone = new Set(
-    events.slice(0, row.projected_count).filter(isErased).map(({ event_id }) => event_id),
+    events.slice(0, row.projected_count).filter(leaves).map(({ event_id }) => event_id),
   );
   if (gone.size === 0) return [];
   const kept = events.filter(({ event_id }) => !gone.has(event_id));
@@ -43,11 +54,9 @@ async function eraseFromRow(
   const known = of(row.known_ids);
   const aside = of(row.set_aside_ids);
   if (kept.length === 0) {
-    await tx.query("DELETE FROM journal WHERE project_id = $1::int AND journal_id = $2::int8", [
-      projectId,
-      row.journal_id,
-    ]);
+    await tx.query(DELETE, [projectId, row.journal_id]);
   } else {
+    const { fromMs, toMs } = blockSpan(kept);
     await tx.query(REWRITE, [
       projectId,
       row.journal_id,
@@ -56,27 +65,55 @@ async function eraseFromRow(
       arrayLiteral(known),
       row.projected_count - gone.size,
       arrayLiteral(aside),
+      fromMs,
+      toMs,
     ]);
   }
   return (row.set_aside_ids ?? []).filter((id) => gone.has(id));
+}
+
+async function takeOutAll(tx: Sql, projectId: number, leaving: Leaving): Promise<string[]> {
+  const aside: string[] = [];
+  for (let after = 0;;) {
+    const rows = await tx.query<JournalRow>(READ, [projectId, after, leaving.beforeMs]);
+    for (const row of rows) {
+      // What nobody can read is deleted with its row, 48 hours after its projection.
+      const events = readable(row, projectId) ?? [];
+      aside.push(...await takeOut(tx, projectId, row, events, leaving));
+    }
+    if (rows.length < JOURNAL_ROWS_READ_AT_ONCE) return aside;
+    after = rows.at(-1)!.journal_id;
+  }
 }
 
 /**
  * Takes the events of some people out of the journal: of those that are projected or set aside, which
  * is nobody's in the segments. @returns the ids of those that were set aside
  */
-export async function eraseFromJournal(
+export function eraseFromJournal(
   tx: Sql,
   projectId: number,
   names: ReadonlySet<string>,
 ): Promise<string[]> {
-  const aside: string[] = [];
-  for (let after = 0;;) {
-    const rows = await tx.query<JournalRow>(READ, [projectId, after]);
-    for (const row of rows) {
-      aside.push(...await eraseFromRow(tx, projectId, row, (event) => names.has(nameOf(event))));
-    }
-    if (rows.length < JOURNAL_ROWS_READ_AT_ONCE) return aside;
-    after = rows.at(-1)!.journal_id;
-  }
+  const leaves = (event: EventRow) => names.has(nameOf(event));
+  return takeOutAll(tx, projectId, { beforeMs: Number.MAX_SAFE_INTEGER, leaves });
+}
+
+/**
+ * Takes what happened before an instant out of the journal, as far as it is projected or set aside:
+ * no tail shows it any more. @returns the ids of those that were set aside
+ */
+export async function forgetFromJournal(
+  tx: Sql,
+  projectId: number,
+  beforeMs: number,
+): Promise<string[]> {
+  // Whole rows need not be read, and are most where a retention ends within the 48 hours.
+  await tx.query(
+    `DELETE FROM journal WHERE project_id = $1::int AND to_ms < $2::int8
+      AND projected_at IS NOT NULL AND set_aside_until IS NULL`,
+    [projectId, beforeMs],
+  );
+  const leaves = ({ occurred_at }: EventRow) => Date.parse(occurred_at) < beforeMs;
+  return await takeOutAll(tx, projectId, { beforeMs, leaves });
 }

@@ -89,8 +89,11 @@ function charactersOf({ properties, extra, url, url_rest }: EventRow): number {
     (url_rest?.length ?? 0);
 }
 
-/** The events of a block; null where it cannot be read. */
-function readable({ block }: JournalRow, projectId: number): EventRow[] | null {
+/** The events of a journal row's block; null where it cannot be read. */
+export function readable(
+  { block }: { readonly block: Uint8Array },
+  projectId: number,
+): EventRow[] | null {
   try {
     return decodeBlock(block, projectId);
   } catch (error) {

@@ -5,6 +5,7 @@ import { readActors } from "./actor_days.ts";
 import { Arrivals } from "./arrivals.ts";
 import { forgetIds } from "./event_ids.ts";
 import { actorsOf, identitiesOf, raiseLinksVersion } from "./identities.ts";
+import { forgetFromJournal } from "./journal_erasure.ts";
 import { newlyKnown } from "./known_projects.ts";
 import { beginProjection, type ProjectedProject } from "./projected_project.ts";
 import { FORGOTTEN_EVENTS_AIM } from "./projection_limits.ts";
@@ -67,7 +68,11 @@ async function forgetStep(
   projectId: number,
   project: ProjectedProject,
   beforeMs: number,
+  endMs: number,
 ): Promise<number> {
+  // All of it in the first step: the next ones find what was projected since.
+  const aside = await forgetFromJournal(tx, projectId, endMs);
+  await forgetIds(tx, projectId, aside);
   const arrivals = new Arrivals(await newlyKnown(tx, projectId, project), new Set());
   const identities = new Set<number>();
   const eventIds: string[] = [];
@@ -76,7 +81,7 @@ async function forgetStep(
     eventIds.push(event.eventId);
     arrivals.totals.add(event, -1);
   });
-  if (eventIds.length === 0) return 0;
+  if (eventIds.length === 0) return aside.length;
   await cutSegmentsBefore(tx, projectId, beforeMs);
   const actors = await actorsOf(tx, projectId, identities);
   const alive = await addRemains(tx, projectId, actors, arrivals, beforeMs);
@@ -89,7 +94,7 @@ async function forgetStep(
   );
   await forgetIds(tx, projectId, eventIds);
   await raiseLinksVersion(tx, projectId);
-  return eventIds.length;
+  return eventIds.length + aside.length;
 }
 
 /**
@@ -109,7 +114,7 @@ export async function forgetBefore(
   for (const step of await stepsBefore(database, projectId, beforeMs, eventsAim)) {
     events += await database.transaction(async (tx) => {
       const project = await beginProjection(tx, projectId);
-      return project === null ? 0 : await forgetStep(tx, projectId, project, step);
+      return project === null ? 0 : await forgetStep(tx, projectId, project, step, beforeMs);
     });
   }
   return events;

@@ -37,6 +37,8 @@ const history = fc.array(
   { minLength: 1, maxLength: 80 },
 );
 
+const ids = (rows: readonly EventRow[]): string[] => rows.map(({ event_id }) => event_id).sort();
+
 /** Of how many events a transaction is: of each span's by themselves, or as many as it usually is. */
 const aims = fc.constantFrom<[] | [number]>([1], []);
 
@@ -67,10 +69,79 @@ onBothEngines("forget: what is left is as if the rest had never been stored", as
       const kept = rows.filter((row) => Date.parse(row.occurred_at) >= beforeMs);
       const expected = await projectedState(database, await folded(database, kept));
       assert.deepEqual(await projectedState(database, project), expected);
+      const journaled = (await storedRows(database)).filter((row) => row.project_id === project);
+      assert.deepEqual(ids(journaled), ids(kept));
     }),
     { numRuns: runs },
   );
 });
+
+const BEFORE_MS = START_MS + 100 * STEP_MS;
+const rowAt = (step: number, members: Partial<EventRow> = {}): EventRow =>
+  newRow({ occurred_at: new Date(START_MS + step * STEP_MS).toISOString(), ...members });
+const stored = (database: Database, rows: readonly EventRow[]) =>
+  insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+
+onBothEngines(
+  "forget: what is past an instant leaves journal rows at once, but for what is pending",
+  async (t, db) => {
+    const database = await openWithProjects(db);
+    const all = [rowAt(1), rowAt(2)];
+    const some = [rowAt(3), rowAt(100), rowAt(101)];
+    const none = [rowAt(100), rowAt(150)];
+    for (const rows of [all, some, none]) await stored(database, rows);
+    await createProjection(database).catchUp(1);
+    await t.step("of a row that also holds known ones, too", async () => {
+      const again = [some[0]!, all[0]!, rowAt(120)];
+      await stored(database, again);
+      await createProjection(database).catchUp(1);
+      some.push(again[2]!);
+    });
+    const pending = [rowAt(4), rowAt(130)];
+    await stored(database, pending);
+    assert.equal(await forgetBefore(database, 1, BEFORE_MS), 3);
+    const kept = [...some.slice(1), ...none, ...pending];
+    assert.deepEqual(ids(await storedRows(database)), ids(kept));
+    const spans = await database.query(
+      `SELECT from_ms, to_ms, event_count, known_ids FROM journal
+      WHERE projected_at IS NOT NULL ORDER BY from_ms, to_ms`,
+    );
+    const at = (step: number) => START_MS + step * STEP_MS;
+    assert.deepEqual(
+      spans,
+      [[100, 101, 2], [100, 150, 2], [120, 120, 1]].map(([from, to, n]) => ({
+        from_ms: at(from!),
+        to_ms: at(to!),
+        event_count: n,
+        known_ids: null,
+      })),
+    );
+    await t.step("and what was pending, once it is projected", async () => {
+      await createProjection(database).catchUp(1);
+      assert.equal(await forgetBefore(database, 1, BEFORE_MS), 1);
+      const left = kept.filter((row) => row !== pending[0]);
+      assert.deepEqual(ids(await storedRows(database)), ids(left));
+    });
+    await t.step("and what was set aside, with its id", async () => {
+      const aside = rowAt(5);
+      await stored(database, [aside, rowAt(140)]);
+      await createProjection(database).catchUp(1);
+      await database.query(
+        `UPDATE journal SET set_aside_until = now(), set_aside_ids = ARRAY[$1::text::uuid]
+        WHERE project_id = 1 AND from_ms = $2::int8`,
+        [aside.event_id, START_MS + 5 * STEP_MS],
+      );
+      await forgetBefore(database, 1, BEFORE_MS);
+      assert.ok(!ids(await storedRows(database)).includes(aside.event_id));
+      const [row] = await database.query(
+        "SELECT set_aside_until, set_aside_ids FROM journal WHERE from_ms = $1::int8",
+        [START_MS + 140 * STEP_MS],
+      );
+      assert.deepEqual(row, { set_aside_until: null, set_aside_ids: null });
+      assert.equal((await stored(database, [aside])).size, 0);
+    });
+  },
+);
 
 onBothEngines("forget: an erased actor leaves nothing, and the others whole", async (t, db) => {
   const database = await db.open();

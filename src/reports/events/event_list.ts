@@ -1,5 +1,6 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import { BLOCKS_AT_ONCE, LISTED_ROWS_AT_ONCE } from "../../limits.ts";
+import { arrayLiteral } from "../../db/sql.ts";
 import type { Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { type PendingRow, waitingEvents } from "../../store/journal_block.ts";
@@ -148,18 +149,30 @@ async function inOrder(
   return listed;
 }
 
-// By the key, a few at a time: blocks may be many while a history is imported.
+// Those that can hold something of a span, from the one that goes on the longest. Blocks are left
+// alone here: there are thousands of them while a history is imported.
 const WAITING = `
-SELECT project_id, journal_id, block, known_ids::text[] AS known_ids, projected_count,
-  set_aside_ids::text[] AS set_aside_ids
-FROM journal
-WHERE project_id = $1::int AND journal_id > $2::int8
+SELECT journal_id, to_ms FROM journal
+WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8
   AND (projected_at IS NULL OR set_aside_until IS NOT NULL)
-ORDER BY journal_id LIMIT ${BLOCKS_AT_ONCE}`;
+ORDER BY to_ms DESC, journal_id`;
 
-type WaitingRow = PendingRow & { readonly journal_id: number } & Record<string, unknown>;
+const BLOCKS = `
+SELECT project_id, journal_id, to_ms, block, known_ids::text[] AS known_ids, projected_count,
+  set_aside_ids::text[] AS set_aside_ids
+FROM journal WHERE project_id = $1::int AND journal_id = ANY ($2::text::int8[])
+ORDER BY to_ms DESC, journal_id`;
 
-/** The first of the events that are not projected yet, behind a place: those that no filter is asked of. */
+interface WaitingBlock extends Record<string, unknown> {
+  readonly journal_id: number;
+  readonly to_ms: number;
+}
+
+/**
+ * The first of the events that are not projected yet, behind a place: those that no filter is asked
+ * of. Blocks are decoded one by one, the latest first, until none can hold an event of the page: one
+ * where they lie in the order of time, all of the span where each goes on to its end.
+ */
 async function waitingRows(
   { sql, scope }: Source,
   span: Span,
@@ -172,14 +185,25 @@ async function waitingRows(
         row.event_id < place.id;
     return isBehind && ms >= span.fromMs && ms < span.toMs && isOfBots(scope.bots, row);
   };
+  const toMs = Math.min(span.toMs, place.id === null ? place.ms : place.ms + 1);
+  const waiting = await sql.query<WaitingBlock>(WAITING, [scope.projectId, toMs, span.fromMs]);
   let listed: EventRow[] = [];
-  for (let after = 0;;) {
-    const waiting = await sql.query<WaitingRow>(WAITING, [scope.projectId, after]);
-    const found = waiting.flatMap((row) => waitingEvents(row).filter(isMeant));
-    listed = [...listed, ...found].sort(byPlace).slice(0, rows);
-    if (waiting.length < BLOCKS_AT_ONCE) return listed;
-    after = waiting.at(-1)!.journal_id;
+  let lastMs = -Infinity;
+  for (let from = 0; from < waiting.length; from += BLOCKS_AT_ONCE) {
+    if (waiting[from]!.to_ms < lastMs) return listed;
+    const ids = waiting.slice(from, from + BLOCKS_AT_ONCE).map(({ journal_id }) => journal_id);
+    const found = await sql.query<WaitingBlock & PendingRow>(BLOCKS, [
+      scope.projectId,
+      arrayLiteral(ids),
+    ]);
+    for (const block of found) {
+      // One that ends in the last one's millisecond may hold a greater id.
+      if (block.to_ms < lastMs) return listed;
+      listed = [...listed, ...waitingEvents(block).filter(isMeant)].sort(byPlace).slice(0, rows);
+      if (listed.length === rows) lastMs = Date.parse(listed.at(-1)!.occurred_at);
+    }
   }
+  return listed;
 }
 
 /** The next `rows` selected events of segments behind a place, fewer where no more follow. */
@@ -218,6 +242,9 @@ export async function listEvents(
 ): Promise<EventRow[]> {
   const projected = await projectedRows(source, span, from, rows);
   if (source.scope.filters.length > 0) return projected;
-  const waiting = await waitingRows(source, span, from, rows);
+  // What is older than a full page of those is not looked for.
+  const last = projected.length === rows ? Date.parse(projected.at(-1)!.occurred_at) : span.fromMs;
+  const recent = { fromMs: Math.max(span.fromMs, last), toMs: span.toMs };
+  const waiting = await waitingRows(source, recent, from, rows);
   return [...projected, ...waiting].sort(byPlace).slice(0, rows);
 }

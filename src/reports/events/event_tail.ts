@@ -27,6 +27,9 @@ export interface TailEvent {
   readonly row: EventRow;
 }
 
+/** Before and after every event. */
+const EVERY_MS = { from: TIMESTAMP_MS_MIN, to: Number.MAX_SAFE_INTEGER };
+
 interface Block extends Record<string, unknown> {
   readonly project_id: number;
   readonly journal_id: number;
@@ -41,6 +44,7 @@ SELECT project_id, journal_id, block, known_ids::text[] AS known_ids
 FROM journal
 WHERE project_id = $1::int AND journal_id <= $2::int8
   AND received_at > $3::text::timestamptz
+  AND to_ms >= $6::int8 AND from_ms < $7::int8
   AND pg_visible_in_snapshot(stored_by, $4::text::pg_snapshot)
   AND ($5::text IS NULL OR NOT pg_visible_in_snapshot(stored_by, $5::text::pg_snapshot))
 ORDER BY journal_id DESC LIMIT ${BLOCKS_AT_ONCE}`;
@@ -129,7 +133,7 @@ export async function tailEvents(
   rows: number,
 ): Promise<TailEvent[]> {
   const { sql, scope } = source;
-  const { after, until } = selection;
+  const { after, until, range } = selection;
   const found: TailEvent[] = [];
   let upTo = page?.journalId ?? Number.MAX_SAFE_INTEGER;
   for (;;) {
@@ -139,6 +143,8 @@ export async function tailEvents(
       unseenSince(after),
       until,
       after.snapshot,
+      range?.from.getTime() ?? EVERY_MS.from,
+      range?.to.getTime() ?? EVERY_MS.to,
     ]);
     for (const block of blocks) {
       const own = await selectedOf(source, block, selection);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { Database } from "../../../src/db/sql.ts";
+import type { Database, Row, Sql } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import { LISTED_ROWS_AT_ONCE } from "../../../src/limits.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
@@ -152,3 +152,102 @@ onBothEngines(
     assert.deepEqual(next.map(({ event_id }) => event_id), expected.slice(5, 10));
   },
 );
+
+/** Counts the blocks of the journal whose bytes are looked at. */
+function countingBlocks(sql: Sql): { readonly sql: Sql; decoded: number } {
+  const counted = {
+    decoded: 0,
+    sql: {
+      ...sql,
+      async query<R extends Row>(text: string, params?: Parameters<Sql["query"]>[1]) {
+        const rows = await sql.query<R>(text, params);
+        for (const row of rows) {
+          if (!("block" in row)) continue;
+          const { block } = row;
+          const get = () => {
+            counted.decoded++;
+            return block;
+          };
+          Object.defineProperty(row, "block", { get });
+        }
+        return rows;
+      },
+    } as Sql,
+  };
+  return counted;
+}
+
+onBothEngines(
+  "stored events: of a journal full of blocks only those that may hold the page are decoded",
+  async (t, db) => {
+    const database = await openWithProjects(db);
+    const startMs = Date.parse("2026-03-01T00:00:00Z");
+    const blocks = 60;
+    const perBlock = 10;
+    // A block an hour, in no order, one every six minutes.
+    const rows = Array.from(
+      { length: blocks * perBlock },
+      (_, i) => newRow({ occurred_at: new Date(startMs + i * HOUR_MS / perBlock).toISOString() }),
+    );
+    const hourOf = (turn: number) => turn * 23 % blocks;
+    for (let turn = 0; turn < blocks; turn++) {
+      const part = rows.slice(hourOf(turn) * perBlock, (hourOf(turn) + 1) * perBlock);
+      await insertEvents(database, part.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+    }
+    const ordered = newestFirst(rows);
+    const span = { fromMs: startMs, toMs: startMs + blocks * HOUR_MS };
+    const listed = async (place: ListPlace, length: number, within: Span = span) => {
+      const counted = countingBlocks(database);
+      const source = { ...sourceOf(database), sql: counted.sql };
+      const page = await listEvents(source, within, place, length);
+      return [page.map(({ event_id }) => event_id), counted.decoded] as const;
+    };
+    await t.step("the first page", async () => {
+      const page = await listed({ ms: span.toMs, id: null }, 2 * perBlock + 1);
+      assert.deepEqual(page, [ordered.slice(0, 2 * perBlock + 1), 3]);
+    });
+    await t.step("a later one", async () => {
+      const at = 30 * perBlock + 2;
+      const place = { ms: Date.parse(rows.at(-1 - at)!.occurred_at), id: ordered[at]! };
+      assert.deepEqual(await listed(place, 5), [ordered.slice(at + 1, at + 6), 1]);
+    });
+    await t.step("a short span, to its end", async () => {
+      const fromMs = startMs + 10 * HOUR_MS;
+      const within = { fromMs, toMs: fromMs + 2 * HOUR_MS };
+      const [ids, decoded] = await listed({ ms: within.toMs, id: null }, 1_000, within);
+      assert.deepEqual(ids, newestFirst(rows.slice(10 * perBlock, 12 * perBlock)));
+      assert.equal(decoded, 2);
+    });
+    await t.step("none where the projected ones fill the page", async () => {
+      await createProjection(database).catchUp(1);
+      const old = newRow({ occurred_at: new Date(startMs + 5).toISOString() });
+      await insertEvents(database, [old]);
+      assert.deepEqual(await listed({ ms: span.toMs, id: null }, 5), [ordered.slice(0, 5), 0]);
+    });
+  },
+);
+
+onBothEngines("stored events: blocks that overlap in time make one list", async (_, db) => {
+  const database = await openWithProjects(db);
+  const startMs = Date.parse("2026-03-01T00:00:00Z");
+  let seed = 7;
+  const below = (n: number): number => (seed = seed * 48_271 % 2_147_483_647) % n;
+  const rows: EventRow[] = [];
+  for (let block = 0; block < 70; block++) {
+    // From a moment to most of the span, with many of one millisecond.
+    const from = below(40);
+    const width = 1 + below(block % 3 === 0 ? 40 : 3);
+    const part = Array.from(
+      { length: 1 + below(12) },
+      () => newRow({ occurred_at: new Date(startMs + from + below(width)).toISOString() }),
+    );
+    await insertEvents(database, part.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+    rows.push(...part);
+    // Some are projected, and stand among the others.
+    if (block === 20) await createProjection(database).catchUp(1);
+  }
+  const span = { fromMs: startMs, toMs: startMs + 100 };
+  for (const length of [5, 60, 1_000]) {
+    assert.deepEqual(await allIds(sourceOf(database), span, length), newestFirst(rows));
+  }
+});
