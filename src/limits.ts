@@ -216,9 +216,13 @@ export const SHUTDOWN_PROJECTION_MS_MAX = 1 * SECOND_MS;
 export const SHUTDOWN_CONNECTIONS_MS_MAX = 1 * SECOND_MS;
 /** Between two tries to reach a database that was away at start. */
 export const PREPARE_PAUSE_MS = 1 * SECOND_MS;
-/** Database connections of one server: for ingestion and administration, and for reads. */
-export const WRITE_CONNECTIONS_MAX = 6;
+/**
+ * Database connections of one server: for ingestion and administration, for reads, and for the
+ * projection, which takes two for its transactions and one to look for more.
+ */
+export const WRITE_CONNECTIONS_MAX = 5;
 export const READ_CONNECTIONS_MAX = 4;
+export const PROJECTION_CONNECTIONS_MAX = 3;
 
 /** Sessions: a longer pause between two events of one actor cuts. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS;

@@ -24,6 +24,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     // The run-time base that `deno compile` downloads stands aside; what is embedded is the same.
     const { code, err } = await run(
       ["compile", "--frozen", "-P=serve", "--include", "src/db/embedded_worker.ts"]
+        .concat(["--include", "src/projection/projection_worker.ts"])
         .concat(["--include", "dist/sdk", "--include", "dist/dashboard"])
         .concat(["--include", "dist/database"])
         .concat(["--output", output, "main.ts"]),
@@ -39,6 +40,9 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     const embedded = {
       schema: "CREATE TABLE events",
       worker: Buffer.from(await Deno.readFile(join(ROOT, "src/db/embedded_worker.ts"))),
+      projection: Buffer.from(
+        await Deno.readFile(join(ROOT, "src/projection/projection_worker.ts")),
+      ),
       sdk: Buffer.from(await Deno.readFile(join(ROOT, "dist/sdk/sdk.js"))),
       dashboard: Buffer.from(await Deno.readFile(join(ROOT, "dist/dashboard/app.js"))),
       template: Buffer.from(await Deno.readFile(templateUrl(MIGRATIONS))),

@@ -1,6 +1,7 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { decodeBlock, UnreadableBlock } from "../store/journal_block.ts";
+import { STALE_PROJECTS } from "./projected_project.ts";
 import {
   PROJECTION_BLOCK_BYTES_AIM,
   PROJECTION_ROWS_MAX,
@@ -214,6 +215,17 @@ export async function isWaiting(sql: Sql, projectId: number, upTo: number): Prom
     `SELECT 1 FROM journal
     WHERE project_id = $1::int AND journal_id <= $2::int8 AND projected_at IS NULL LIMIT 1`,
     [projectId, upTo],
+  );
+  return rows.length > 0;
+}
+
+/** Whether a project has something to project, or to be told by other settings. */
+export async function isBehind(sql: Sql, projectId: number): Promise<boolean> {
+  const rows = await sql.query(
+    `SELECT WHERE EXISTS (
+        SELECT FROM journal WHERE project_id = $1::int AND projected_at IS NULL)
+      OR EXISTS (${STALE_PROJECTS} AND project_id = $1::int)`,
+    [projectId],
   );
   return rows.length > 0;
 }

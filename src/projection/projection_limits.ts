@@ -33,6 +33,8 @@ export const PROJECTION_FAILURE_PAUSE_MS = 1 * SECOND_MS;
 export const PROJECTION_ELSEWHERE_PAUSE_MS = 50;
 /** On the embedded engine the projection rests this much longer than it worked, but for what a read waits for. */
 export const PROJECTION_REST_SHARE_EMBEDDED = 3;
+/** How long a worker of which nothing is asked may take to close its connections. */
+export const PROJECTION_CLOSE_MS_MAX = 1 * SECOND_MS;
 /** Actors whose rollups are counted again in one slice. */
 export const RECOUNT_SLICE_ACTORS = 5_000;
 /** Events that one transaction forgets at about, and ids that one statement does. */

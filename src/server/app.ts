@@ -33,6 +33,7 @@ import { createSalts } from "../ingest/salts.ts";
 import { createAgentReader } from "../ingest/user_agent.ts";
 import { createVisitorHasher } from "../ingest/visitor_hash.ts";
 import { Writer } from "../ingest/writer.ts";
+import { InFlight } from "./in_flight.ts";
 import { scheduleJobs } from "./jobs.ts";
 import { CAPTURE_PATIENCE_MS } from "../screenshots/capture_limits.ts";
 import {
@@ -55,7 +56,7 @@ import { getReport } from "../reports/report_endpoint.ts";
 import { createRoutes, type Services } from "./routes.ts";
 import { eraseActor } from "../projection/erasure.ts";
 import { dropEmptiedTable, EarlierEvents } from "../upgrade/earlier_events.ts";
-import { createProjection } from "../projection/projection.ts";
+import { createProjectionThread, type ProjectionThread } from "../projection/projection_thread.ts";
 
 export interface App {
   /** Answers one request. `peer` is the address of the socket's other end. */
@@ -94,27 +95,6 @@ interface State {
 
 const pause = (ms: number) =>
   new Promise<void>((resolve) => Deno.unrefTimer(setTimeout(resolve, ms)));
-
-/** Requests under way, so that stopping can wait for them. */
-class InFlight {
-  #count = 0;
-  #idle: (() => void)[] = [];
-
-  async track<T>(work: Promise<T>): Promise<T> {
-    this.#count++;
-    try {
-      return await work;
-    } finally {
-      if (--this.#count === 0) this.#idle.splice(0).forEach((wake) => wake());
-    }
-  }
-
-  idle(): Promise<void> {
-    return this.#count === 0
-      ? Promise.resolve()
-      : new Promise((resolve) => this.#idle.push(resolve));
-  }
-}
 
 /** Demo data speaks for many visitors: a caller who may do everything may name the peer. */
 function createPeerOf(authorize: ReturnType<typeof createAuthorize>) {
@@ -215,13 +195,18 @@ async function openBoth(
   }
 }
 
+type Made = Omit<Services, "captureJobs" | "captureReading"> & {
+  readonly firstSignIn: FirstSignIn;
+  readonly projection: ProjectionThread;
+};
+
 async function createServices(
   config: Config,
   log: Log,
   state: State,
   controlToken: string,
   opening: Promise<Database> | undefined,
-): Promise<Omit<Services, "captureJobs" | "captureReading"> & { firstSignIn: FirstSignIn }> {
+): Promise<Made> {
   const [geo, database] = await openBoth(config, opening);
   const now = Date.now;
   const salts = createSalts(database, now, randomBytes);
@@ -239,7 +224,7 @@ async function createServices(
   });
   const access = createAccess(config, database, now, controlToken);
   const reads = await openReadDatabase(config, database);
-  const projection = createProjection(database, {
+  const projection = createProjectionThread(database, config.databaseUrl, {
     log,
     observeFailure: (cause) => metrics.projectionFailure(cause),
     isStopping: () => state.draining,
@@ -336,13 +321,8 @@ export async function createApp(
   const controlToken = `control_${randomText(40)}`;
   const state: State = { prepared: false, draining: false };
   const jobs = new AbortController();
-  const { firstSignIn, ...made } = await createServices(
-    config,
-    log,
-    state,
-    controlToken,
-    substitutes.opening,
-  );
+  const { opening } = substitutes;
+  const { firstSignIn, ...made } = await createServices(config, log, state, controlToken, opening);
   const { services, captures } = withCaptures(
     made,
     createCaptureSchedule(config.captureSchedule),
@@ -350,6 +330,7 @@ export async function createApp(
     jobs.signal,
   );
   const { database, reads, writer, budget, metrics, now } = services;
+  const { projection } = made;
   const inFlight = new InFlight();
   let projecting: Promise<unknown> | null = null;
   let capturing: Promise<void> | null = null;
@@ -377,7 +358,7 @@ export async function createApp(
       scheduleJobs({ database, salts: services.salts, captures, log, now }, jobs.signal);
       capturing = captures.run(0);
       const earlier = new EarlierEvents(database, log).run(jobs.signal);
-      projecting = Promise.all([services.projection.run(jobs.signal), earlier]);
+      projecting = Promise.all([projection.run(jobs.signal), earlier]);
     },
     startCaptures() {
       capturing ??= captures.run(database.engine === "postgres" ? CAPTURE_PATIENCE_MS : 0);
@@ -392,6 +373,7 @@ export async function createApp(
       await writer.drain();
       // What a transaction under way has not committed is projected after the next start.
       await Promise.race([projecting, pause(SHUTDOWN_PROJECTION_MS_MAX)]);
+      await projection.close();
       await Promise.race([capturing, pause(SHUTDOWN_CAPTURES_MS_MAX)]);
       if (reads !== database) await reads.close();
       await database.close();

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { arrayLiteral, type Param, type Sql, StatementRefused } from "../../src/db/sql.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { borrowDatabase } from "../../src/db/borrowed_database.ts";
+import { LentDatabase } from "../../src/db/lent_database.ts";
+import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 
 const VALUES: readonly [expression: string, params: Param[], expected: unknown][] = [
   ["$1::int2", [-32768], -32768],
@@ -50,6 +52,26 @@ const VALUES: readonly [expression: string, params: Param[], expected: unknown][
 
 const TYPES = "int8 float8 numeric bool text uuid inet date timestamptz bytea jsonb".split(" ");
 
+/** Registers a test of both engines, and of each as another thread borrows it. */
+function onEveryWay(
+  name: string,
+  fn: (t: Deno.TestContext, db: Pick<TestDatabase, "open">) => Promise<void>,
+): void {
+  onBothEngines(name, fn);
+  onBothEngines(`${name}, borrowed`, async (t, db) => {
+    const { port1, port2 } = new MessageChannel();
+    const database = await db.open();
+    const lent = new LentDatabase(database, port1);
+    const borrowed = borrowDatabase(port2, database.engine);
+    try {
+      await fn(t, { open: () => Promise.resolve(borrowed) });
+    } finally {
+      await borrowed.close();
+      await lent.close();
+    }
+  });
+}
+
 async function value(sql: Sql, expression: string, params: Param[]): Promise<unknown> {
   const rows = await sql.query(
     `SELECT ${expression.replace(/^(.*?)( FROM |$)/, "$1 AS v$2")}`,
@@ -59,7 +81,7 @@ async function value(sql: Sql, expression: string, params: Param[]): Promise<unk
   return rows[0]!.v;
 }
 
-onBothEngines("query: every type comes back as documented", async (_t, db) => {
+onEveryWay("query: every type comes back as documented", async (_t, db) => {
   const sql = await db.open();
   for (const [expression, params, expected] of VALUES) {
     assert.deepEqual(await value(sql, expression, params), expected, `${expression} ${params}`);
@@ -71,7 +93,7 @@ onBothEngines("query: every type comes back as documented", async (_t, db) => {
   assert.deepEqual(await sql.query("SELECT 1 AS a WHERE false"), []);
 });
 
-onBothEngines("arrayLiteral: any text comes back as it was", async (_t, db) => {
+onEveryWay("arrayLiteral: any text comes back as it was", async (_t, db) => {
   const sql = await db.open();
   const text = fc.oneof(
     fc.string({ unit: "grapheme" }).map((t) => t.replaceAll("\0", "")),
@@ -86,7 +108,7 @@ onBothEngines("arrayLiteral: any text comes back as it was", async (_t, db) => {
   );
 });
 
-onBothEngines(
+onEveryWay(
   "query: a refused statement tells its SQLSTATE and harms no other",
   async (_t, db) => {
     const sql = await db.open();
@@ -113,7 +135,7 @@ async function names(sql: Sql): Promise<unknown[]> {
   return (await sql.query("SELECT name FROM kept ORDER BY name")).map((row) => row.name);
 }
 
-onBothEngines("transaction: kept when it resolves, undone when it throws", async (_t, db) => {
+onEveryWay("transaction: kept when it resolves, undone when it throws", async (_t, db) => {
   const sql = await db.open();
   await sql.script("CREATE TABLE kept (name text)");
   const insert = "INSERT INTO kept VALUES ($1)";
@@ -153,7 +175,7 @@ onBothEngines("transaction: kept when it resolves, undone when it throws", async
   assert.deepEqual(await names(sql), ["committed", "inner", "outer"]);
 });
 
-onBothEngines("transaction: many at once stay apart", async (_t, db) => {
+onEveryWay("transaction: many at once stay apart", async (_t, db) => {
   const sql = await db.open();
   await sql.script("CREATE TABLE kept (name text)");
   const outcomes = await Promise.allSettled(

@@ -1,0 +1,92 @@
+import {
+  errorOf,
+  type LoanQuestion,
+  type LoanReply,
+  type LoanRequest,
+  NO_TRANSACTION,
+} from "./lent_database.ts";
+import type { Database, Param, Row, Sql } from "./sql.ts";
+
+/** Questions and their answers. */
+class Loan {
+  readonly #port: MessagePort;
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  #lastId = 0;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.onmessage = ({ data }: MessageEvent<LoanReply>) => {
+      const answer = this.#waiting.get(data.id);
+      this.#waiting.delete(data.id);
+      if ("failure" in data) answer?.reject(errorOf(data.failure));
+      else answer?.resolve(data.value);
+    };
+  }
+
+  ask(scope: number, question: LoanQuestion): Promise<unknown> {
+    const id = ++this.#lastId;
+    const answer = Promise.withResolvers<unknown>();
+    this.#waiting.set(id, answer);
+    this.tell(scope, question, id);
+    return answer.promise;
+  }
+
+  tell(scope: number, question: LoanQuestion, id = ++this.#lastId): void {
+    this.#port.postMessage({ ...question, id, scope } satisfies LoanRequest);
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+}
+
+/** The database, or one transaction of it. */
+class BorrowedSql implements Sql {
+  constructor(readonly loan: Loan, readonly scope: number) {}
+
+  async query<R extends Row = Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
+    return await this.loan.ask(this.scope, { kind: "query", text, params }) as R[];
+  }
+
+  async script(text: string): Promise<void> {
+    await this.loan.ask(this.scope, { kind: "script", text });
+  }
+
+  async transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const scope = await this.loan.ask(this.scope, { kind: "begin" }) as number;
+    const cancel = () => this.loan.tell(scope, { kind: "cancel" });
+    signal?.addEventListener("abort", cancel);
+    let result: T;
+    try {
+      result = await work(new BorrowedSql(this.loan, scope));
+    } catch (error) {
+      await this.loan.ask(scope, { kind: "end", commits: false });
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+    }
+    await this.loan.ask(scope, { kind: "end", commits: true });
+    return result;
+  }
+}
+
+class BorrowedDatabase extends BorrowedSql implements Database {
+  constructor(loan: Loan, readonly engine: Database["engine"]) {
+    super(loan, NO_TRANSACTION);
+  }
+
+  async ping(): Promise<void> {
+    await this.loan.ask(this.scope, { kind: "ping" });
+  }
+
+  /** Gives it back: it stays open for whoever has lent it. */
+  close(): Promise<void> {
+    this.loan.close();
+    return Promise.resolve();
+  }
+}
+
+/** The database that another thread lends at the other end of the port (`LentDatabase`). */
+export function borrowDatabase(port: MessagePort, engine: Database["engine"]): Database {
+  return new BorrowedDatabase(new Loan(port), engine);
+}

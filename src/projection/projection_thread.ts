@@ -1,0 +1,176 @@
+import { errorOf, LentDatabase } from "../db/lent_database.ts";
+import { type Database, DatabaseUnavailable } from "../db/sql.ts";
+import type { Log } from "../http/log.ts";
+import { pause } from "../pause.ts";
+import { isBehind } from "./pending_events.ts";
+import type { Projection } from "./projection.ts";
+import * as LIMITS from "./projection_limits.ts";
+import type { ProjectionReport, ProjectionRequest } from "./projection_worker.ts";
+
+/** The projection in a thread of its own, until it is closed. */
+export interface ProjectionThread extends Projection {
+  /** Ends the thread. What a transaction under way has not committed is projected after the next start. */
+  close(): Promise<void>;
+}
+
+export interface ProjectionThreadOptions {
+  readonly log?: Pick<Log, "warn">;
+  /** As of `createProjection`; "worker_ended" where the thread ended by itself. */
+  readonly observeFailure?: (cause: string) => void;
+  /** Whether the server is stopping: what this ends has not failed. */
+  readonly isStopping?: () => boolean;
+  readonly createWorker?: () => Worker;
+}
+
+const createWorker = () =>
+  new Worker(new URL("./projection_worker.ts", import.meta.url), { type: "module" });
+
+type Question =
+  | Omit<Extract<ProjectionRequest, { kind: "catch_up" }>, "id">
+  | { readonly kind: "run" | "close" };
+
+/** A worker that lives, and what it was asked and has not answered. */
+interface LivingWorker {
+  readonly worker: Worker;
+  readonly lent: LentDatabase | null;
+  readonly waiting: Map<number, PromiseWithResolvers<void>>;
+}
+
+class WorkerProjection implements ProjectionThread {
+  readonly #database: Database;
+  readonly #url: string | null;
+  readonly #options: ProjectionThreadOptions;
+  #living: LivingWorker | null = null;
+  #lastId = 0;
+  #endedAtMs = -Infinity;
+  #isClosed = false;
+
+  constructor(database: Database, url: string | null, options: ProjectionThreadOptions) {
+    this.#database = database;
+    this.#url = url;
+    this.#options = options;
+  }
+
+  async catchUp(projectId: number): Promise<void> {
+    await this.#catchUp(projectId, null);
+  }
+
+  async catchUpWithin(projectId: number, msMax: number): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, msMax);
+    // Whatever fails here fails in the background too, where it is told.
+    const work = this.#catchUp(projectId, msMax).catch(() => {});
+    await Promise.race([work, late]);
+    clearTimeout(timer);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const stop = () => this.#living?.worker.postMessage({ kind: "stop" });
+    signal.addEventListener("abort", stop);
+    // The worker answers once it was stopped: else it has ended, and another one goes on.
+    while (!signal.aborted) {
+      await this.#ask({ kind: "run" })
+        .catch(() => pause(LIMITS.PROJECTION_FAILURE_PAUSE_MS, signal));
+    }
+    signal.removeEventListener("abort", stop);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const living = this.#living;
+    if (living === null) return;
+    if (living.waiting.size === 0) {
+      const late = new AbortController();
+      const saysGoodbye = this.#tell(living, { kind: "close" }).catch(() => {});
+      await Promise.race([saysGoodbye, pause(LIMITS.PROJECTION_CLOSE_MS_MAX, late.signal)]);
+      late.abort();
+    }
+    await this.#end(living);
+  }
+
+  /** Most projects have nothing pending: then nobody is asked. */
+  async #catchUp(projectId: number, msMax: number | null): Promise<void> {
+    if (await isBehind(this.#database, projectId)) {
+      await this.#ask({ kind: "catch_up", projectId, msMax });
+    }
+  }
+
+  /** Asks the worker, which is started where there is none. Throws DatabaseUnavailable when it ends. */
+  async #ask(question: Question): Promise<void> {
+    await this.#tell(this.#living ?? this.#start(), question);
+  }
+
+  #tell({ worker, waiting }: LivingWorker, question: Question): Promise<void> {
+    const id = ++this.#lastId;
+    const answer = Promise.withResolvers<void>();
+    waiting.set(id, answer);
+    worker.postMessage({ ...question, id } satisfies ProjectionRequest);
+    return answer.promise;
+  }
+
+  #start(): LivingWorker {
+    if (this.#isClosed) throw new DatabaseUnavailable("The projection has been closed");
+    if (performance.now() - this.#endedAtMs < LIMITS.PROJECTION_FAILURE_PAUSE_MS) {
+      throw new DatabaseUnavailable("The projection has ended, and is about to start again");
+    }
+    const worker = (this.#options.createWorker ?? createWorker)();
+    const { port1, port2 } = new MessageChannel();
+    const lent = this.#url === null ? new LentDatabase(this.#database, port1) : null;
+    const open: ProjectionRequest = { kind: "open", database: this.#url ?? port2 };
+    worker.postMessage(open, this.#url === null ? [port2] : []);
+    const living: LivingWorker = { worker, lent, waiting: new Map() };
+    worker.onmessage = ({ data }: MessageEvent<ProjectionReport>) => this.#heard(living, data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      this.#failed(living);
+    };
+    return this.#living = living;
+  }
+
+  #heard(living: LivingWorker, report: ProjectionReport): void {
+    const { waiting } = living;
+    if (report.kind === "ended") this.#failed(living);
+    else if (report.kind === "failure") this.#options.observeFailure?.(report.cause);
+    else if (report.kind === "warn") this.#warn(report.message, report.facts);
+    else {
+      const answer = waiting.get(report.id);
+      waiting.delete(report.id);
+      if (report.failure === null) answer?.resolve();
+      else answer?.reject(errorOf(report.failure));
+    }
+  }
+
+  /** What it says of its end may quote events: it is not told. */
+  #failed(living: LivingWorker): void {
+    if (this.#living !== living) return;
+    this.#options.observeFailure?.("worker_ended");
+    this.#warn("the projection's worker ended; another one is started", {});
+    this.#end(living).catch(() => {});
+  }
+
+  async #end({ worker, lent, waiting }: LivingWorker): Promise<void> {
+    this.#living = null;
+    this.#endedAtMs = performance.now();
+    worker.terminate();
+    const ended = new DatabaseUnavailable("The projection has ended");
+    for (const { reject } of waiting.values()) reject(ended);
+    await lent?.close();
+  }
+
+  #warn(...told: Parameters<Log["warn"]>): void {
+    if (!this.#options.isStopping?.()) this.#options.log?.warn(...told);
+  }
+}
+
+/**
+ * The projection in a worker, so that this thread takes in and answers meanwhile. It starts when it is
+ * first needed; where it ends by itself, another one is started, and reads leave out what is pending.
+ * @param url of PostgreSQL, where it has connections of its own; null: it borrows `database`
+ */
+export function createProjectionThread(
+  database: Database,
+  url: string | null,
+  options: ProjectionThreadOptions = {},
+): ProjectionThread {
+  return new WorkerProjection(database, url, options);
+}

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { borrowDatabase } from "../../src/db/borrowed_database.ts";
+import { LentDatabase } from "../../src/db/lent_database.ts";
+import {
+  type Database,
+  DatabaseUnavailable,
+  DiskFull,
+  StatementRefused,
+} from "../../src/db/sql.ts";
+import { onBothEngines } from "../support/databases.ts";
+
+function lend(database: Database) {
+  const { port1, port2 } = new MessageChannel();
+  return {
+    lent: new LentDatabase(database, port1),
+    borrowed: borrowDatabase(port2, database.engine),
+  };
+}
+
+const ENDLESS =
+  "SELECT count(*) AS n FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
+
+onBothEngines("lent: what a borrower leaves unfinished is undone", async (_t, db) => {
+  const database = await db.open();
+  await database.script("CREATE TABLE kept (name text)");
+  const { lent, borrowed } = lend(database);
+  const insert = "INSERT INTO kept VALUES ($1)";
+  await borrowed.transaction((tx) => tx.query(insert, ["before"]));
+  const inside = Promise.withResolvers<void>();
+  // It is gone before it ends them: nobody answers it any more.
+  void borrowed.transaction(async (tx) => {
+    await tx.query(insert, ["outer"]);
+    await tx.transaction(async (inner) => {
+      await inner.query(insert, ["inner"]);
+      inside.resolve();
+      await new Promise(() => {});
+    });
+  });
+  await inside.promise;
+  await lent.close();
+  assert.deepEqual(await database.query("SELECT name FROM kept"), [{ name: "before" }]);
+  await borrowed.close();
+});
+
+onBothEngines("lent: errors are of the kind that they were", async (_t, db) => {
+  const database = await db.open();
+  const thrown = [
+    new DatabaseUnavailable("away"),
+    new DiskFull("full"),
+    new StatementRefused("refused", "23514"),
+    new Error("another"),
+  ];
+  const failing: Database = { ...database, query: () => Promise.reject(thrown[0]) };
+  const { lent, borrowed } = lend(failing);
+  while (thrown.length > 0) {
+    const [expected] = thrown;
+    await assert.rejects(borrowed.query("SELECT 1"), (error: Error) => {
+      assert.equal(error.constructor, expected!.constructor);
+      assert.deepEqual([error.name, error.message], [expected!.name, expected!.message]);
+      return (error as StatementRefused).sqlState === (expected as StatementRefused).sqlState;
+    });
+    thrown.shift();
+  }
+  await borrowed.close();
+  await lent.close();
+});
+
+onBothEngines("lent: a statement that is cancelled, or takes too long, ends", async (_t, db) => {
+  const database = await db.open();
+  const { lent, borrowed } = lend(database);
+  const isCancelled = (error: unknown) =>
+    error instanceof StatementRefused && error.sqlState === "57014";
+  await assert.rejects(
+    borrowed.transaction(async (tx) => {
+      await tx.script("SET LOCAL statement_timeout = 100");
+      await tx.query(ENDLESS);
+    }),
+    isCancelled,
+  );
+  if (database.engine === "embedded") {
+    const cancelling = new AbortController();
+    const running = borrowed.transaction((tx) => {
+      const endless = tx.query(ENDLESS);
+      cancelling.abort();
+      return endless;
+    }, cancelling.signal);
+    await assert.rejects(running, isCancelled);
+  }
+  assert.deepEqual(await borrowed.query("SELECT 1 AS a"), [{ a: 1 }]);
+  await borrowed.close();
+  await lent.close();
+});
