@@ -5,6 +5,7 @@ import { Attempt, projectBatch, ProjectionTooLong } from "./batch.ts";
 import { BatchSizes } from "./batch_sizes.ts";
 import { KnownProjects } from "./known_projects.ts";
 import { Lanes } from "./lanes.ts";
+import { Merging } from "./merging.ts";
 import {
   isWaiting,
   lastWaiting,
@@ -69,6 +70,7 @@ class ProjectsProjection implements Projection {
   readonly #statistics: TableStatistics;
   /** One turn at a time of each project: whoever needs it waits for the same. */
   readonly #turns = new Map<number, Promise<Outcome>>();
+  readonly #merging: Merging;
 
   constructor(database: Database, options: ProjectionOptions) {
     const isEmbedded = database.engine === "embedded";
@@ -85,6 +87,14 @@ class ProjectsProjection implements Projection {
       isEmbedded ? LIMITS.PROJECTIONS_AT_ONCE_EMBEDDED : LIMITS.PROJECTIONS_AT_ONCE_POSTGRES,
     );
     this.#statistics = new TableStatistics(database);
+    this.#merging = new Merging(database, {
+      exclusively: (projectId, work) => this.#exclusively(projectId, work),
+      underWay: () => this.#turns.size === 0 ? null : Promise.allSettled(this.#turns.values()),
+      failed: (projectId, error) => {
+        options.observeFailure?.("merging");
+        this.#warn("segments not merged", { projectId, cause: causeOf(error) });
+      },
+    });
   }
 
   catchUp(projectId: number): Promise<void> {
@@ -102,6 +112,7 @@ class ProjectsProjection implements Projection {
 
   async run(signal: AbortSignal): Promise<void> {
     const active = new Map<number, Promise<void>>();
+    const merging = this.#merging.run(signal);
     while (!signal.aborted) {
       try {
         // Whoever updates, or restarts, may have much that the planner was never told of.
@@ -118,7 +129,7 @@ class ProjectsProjection implements Projection {
       }
       await pause(LIMITS.PROJECTION_PAUSE_MS, signal);
     }
-    await Promise.all(active.values());
+    await Promise.all([...active.values(), merging]);
   }
 
   async #waiting(): Promise<number[]> {
@@ -165,6 +176,20 @@ class ProjectsProjection implements Projection {
     return turn;
   }
 
+  /** Changes a project beside its turns: whoever asks for one meanwhile has it after this. */
+  async #exclusively(projectId: number, work: () => Promise<void>): Promise<void> {
+    for (let other; (other = this.#turns.get(projectId)) !== undefined;) {
+      await other.catch(() => {});
+    }
+    const done = work();
+    const over = () => {
+      this.#turns.delete(projectId);
+      return "projected" as const;
+    };
+    this.#turns.set(projectId, done.then(over, over));
+    await done;
+  }
+
   async #takeTurn(projectId: number, isUrgent: boolean): Promise<Outcome> {
     await this.#lanes.enter(projectId, isUrgent);
     const eventsMax = this.#sizes.of(projectId);
@@ -185,7 +210,10 @@ class ProjectsProjection implements Projection {
       this.#options.observeFailure?.("unreadable_block");
       this.#warn("journal rows unreadable", { projectId, rows: attempt.unreadable });
     }
-    if (attempt.events > 0) await this.#note(projectId, attempt.events);
+    if (attempt.events > 0) {
+      this.#merging.note(projectId);
+      await this.#note(projectId, attempt.events);
+    }
     const { events, journalRows, isSettled } = attempt;
     return events > 0 || journalRows > 0 || !isSettled ? "projected" : "nothing";
   }

@@ -33,6 +33,9 @@ export const PROJECTION_FAILURE_PAUSE_MS = 1 * SECOND_MS;
 export const PROJECTION_ELSEWHERE_PAUSE_MS = 50;
 /** On the embedded engine the projection rests this much longer than it worked, but for what a read waits for. */
 export const PROJECTION_REST_SHARE_EMBEDDED = 3;
+/** Segments are merged while nothing is to be projected; but where a project has more, at any time. */
+export const SEGMENTS_UNMERGED_MAX = 100;
+export const MERGING_PAUSE_MS = 1 * SECOND_MS;
 /** How long a worker of which nothing is asked may take to close its connections. */
 export const PROJECTION_CLOSE_MS_MAX = 1 * SECOND_MS;
 /** Actors whose rollups are counted again in one slice. */

@@ -23,14 +23,31 @@ function hasRoom({ events, text_bytes }: SizedSegment): boolean {
   return 2 * events <= SEGMENT_EVENTS_MAX && 2 * text_bytes <= SEGMENT_TEXT_BYTES_MAX;
 }
 
-/** The oldest segments of one tier that are together small enough; null where no tier is full. */
+/** Of about what size a segment is: a tier has eight times the events of the one below. */
+const tierOf = ({ events }: SizedSegment): number =>
+  Math.floor(Math.log(events) / Math.log(SEGMENTS_MERGED));
+
+/** The greatest tier with enough segments; -1: none. */
+function fullTier(segments: readonly SizedSegment[]): number {
+  let full = -1;
+  for (const [tier, { length }] of Map.groupBy(segments, tierOf)) {
+    if (length >= SEGMENTS_MERGED) full = Math.max(full, tier);
+  }
+  return full;
+}
+
+/**
+ * The segments of one span of time that are to become one: those of the greatest full tier and all
+ * smaller ones, the oldest first, as many as are together small enough. Null where no tier is full.
+ */
 export function mergeable(stored: readonly SizedSegment[]): number[] | null {
-  const tierOf = ({ from_ms, events }: SizedSegment) =>
-    `${spanNumber(from_ms)} ${Math.floor(Math.log(events) / Math.log(SEGMENTS_MERGED))}`;
-  for (const tier of Map.groupBy(stored.filter(hasRoom), tierOf).values()) {
-    if (tier.length < SEGMENTS_MERGED) continue;
+  const bySpan = Map.groupBy(stored.filter(hasRoom), ({ from_ms }) => spanNumber(from_ms));
+  for (const span of bySpan.values()) {
+    const tier = fullTier(span);
+    if (tier < 0) continue;
     let [events, textBytes] = [0, 0];
-    const taken = tier.slice(0, SEGMENTS_MERGED).filter((segment) => {
+    const taken = span.filter((segment) => {
+      if (tierOf(segment) > tier) return false;
       events += segment.events;
       textBytes += segment.text_bytes;
       return events <= SEGMENT_EVENTS_MAX && textBytes <= SEGMENT_TEXT_BYTES_MAX;

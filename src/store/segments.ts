@@ -18,7 +18,7 @@ import {
   type WantedBlocks,
 } from "./stored_segments.ts";
 import { readEvents, readRows } from "./whole_events.ts";
-import { yielding } from "./yielding.ts";
+import { type Yield, yielding } from "./yielding.ts";
 
 const INSERT = `
 INSERT INTO segments (project_id, from_ms, to_ms, events, text_bytes, version, head, body)
@@ -39,20 +39,20 @@ async function insertSegment(
   ]);
 }
 
-const TAKE = `
-DELETE FROM segments WHERE project_id = $1::int AND segment_id = ANY ($2::text::int8[])
-RETURNING encode(head, 'base64') AS head, encode(body, 'base64') AS body`;
+const OF_IDS = "project_id = $1::int AND segment_id = ANY ($2::text::int8[])";
+const WHOLE = "encode(head, 'base64') AS head, encode(body, 'base64') AS body";
+const TAKE = `DELETE FROM segments WHERE ${OF_IDS} RETURNING ${WHOLE}`;
+const READ = `SELECT ${WHOLE} FROM segments WHERE ${OF_IDS}`;
 
-/** Takes segments out of the table. */
-async function takeSegments(
-  tx: Sql,
+/** Segments as they are read, or taken out of the table. */
+async function wholeSegments(
+  sql: Sql,
+  statement: typeof TAKE | typeof READ,
   projectId: number,
   segmentIds: readonly number[],
 ): Promise<SegmentReader[]> {
-  const rows = await tx.query<{ head: string; body: string }>(TAKE, [
-    projectId,
-    arrayLiteral(segmentIds),
-  ]);
+  const ids = arrayLiteral(segmentIds);
+  const rows = await sql.query<{ head: string; body: string }>(statement, [projectId, ids]);
   return rows.map((row) => {
     const head = decodeHead(Uint8Array.fromBase64(row.head));
     const body = Uint8Array.fromBase64(row.body);
@@ -64,34 +64,69 @@ async function takeSegments(
   });
 }
 
-/** Puts one segment of what is kept of these in their place. @returns how many events went */
+/** Puts what is kept of a segment in its place. @returns how many events went */
 async function rewrite(
   tx: Sql,
   projectId: number,
-  segmentIds: readonly number[],
-  keeps: Keeps = () => true,
+  segmentId: number,
+  keeps: Keeps,
 ): Promise<number> {
-  const taken = await takeSegments(tx, projectId, segmentIds);
+  const taken = await wholeSegments(tx, TAKE, projectId, [segmentId]);
   const segment = await buildSegment(taken, keeps, yielding());
   await insertSegment(tx, projectId, segment);
   return taken.reduce((sum, { events }) => sum + events, 0) - (segment?.events ?? 0);
 }
 
+/** Segments that are to become one. */
+export interface Merge {
+  readonly segmentIds: readonly number[];
+  /** How many the project has. */
+  readonly stored: number;
+}
+
 /**
- * Merges segments until there are fewer than eight of about one size: a project of n events has
- * some eight times log8(n) of them, and each event is written log8(n) times at most.
+ * What to merge next; null: nothing. There are to be fewer than eight segments of about one size: a
+ * project of n events has some eight times log8(n) of them, and each event is written log8(n) times
+ * at most.
  */
-async function mergeTiers(tx: Sql, projectId: number): Promise<void> {
-  for (;;) {
-    const stored = await tx.query<SizedSegment>(
-      `SELECT segment_id, from_ms, events, text_bytes FROM segments
-      WHERE project_id = $1::int ORDER BY segment_id`,
-      [projectId],
-    );
-    const ids = mergeable(stored);
-    if (ids === null) return;
-    await rewrite(tx, projectId, ids);
-  }
+export async function nextMerge(sql: Sql, projectId: number): Promise<Merge | null> {
+  const stored = await sql.query<SizedSegment>(
+    `SELECT segment_id, from_ms, events, text_bytes FROM segments
+    WHERE project_id = $1::int ORDER BY segment_id`,
+    [projectId],
+  );
+  const segmentIds = mergeable(stored);
+  return segmentIds === null ? null : { segmentIds, stored: stored.length };
+}
+
+/** What some segments hold as one; null: one of them is gone meanwhile. Throws SegmentUnreadable. */
+export async function mergedSegment(
+  sql: Sql,
+  projectId: number,
+  segmentIds: readonly number[],
+  yieldNow: Yield,
+): Promise<EncodedSegment | null> {
+  const sources = await wholeSegments(sql, READ, projectId, segmentIds);
+  if (sources.length < segmentIds.length) return null;
+  return await buildSegment(sources, () => true, yieldNow);
+}
+
+/**
+ * Puts a segment in the place of those that it was made of, in a transaction that has locked the
+ * project. @returns false: one of them is gone meanwhile, and the rest stay
+ */
+export async function replaceSegments(
+  tx: Sql,
+  projectId: number,
+  segmentIds: readonly number[],
+  merged: EncodedSegment,
+): Promise<boolean> {
+  const params = [projectId, arrayLiteral(segmentIds)];
+  const there = await tx.query(`SELECT FROM segments WHERE ${OF_IDS}`, params);
+  if (there.length < segmentIds.length) return false;
+  await tx.query(`DELETE FROM segments WHERE ${OF_IDS}`, params);
+  await insertSegment(tx, projectId, merged);
+  return true;
 }
 
 /** Adds events, in any order, to the segments of a project, which whoever calls this has locked. */
@@ -104,7 +139,6 @@ export async function addEvents(
     const segment = await buildSegment([new NewEvents(part)], () => true, yielding());
     await insertSegment(tx, projectId, segment);
   }
-  if (events.length > 0) await mergeTiers(tx, projectId);
 }
 
 /**
@@ -126,7 +160,7 @@ export async function cutSegmentsBefore(
   );
   let gone = whole.reduce((sum, { events }) => sum + events, 0);
   for (const { segment_id } of crossing) {
-    gone += await rewrite(tx, projectId, [segment_id], (_identity, ms) => ms >= beforeMs);
+    gone += await rewrite(tx, projectId, segment_id, (_identity, ms) => ms >= beforeMs);
   }
   return gone;
 }
@@ -168,7 +202,7 @@ export async function eraseFromSegments(
   );
   let gone = 0;
   for (const segmentId of touched) {
-    gone += await rewrite(tx, projectId, [segmentId], (identity) => !identities.has(identity));
+    gone += await rewrite(tx, projectId, segmentId, (identity) => !identities.has(identity));
   }
   return gone;
 }

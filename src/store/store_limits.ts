@@ -1,7 +1,7 @@
 /** Bounds of what is stored as segments: each with its unit. */
 const MEBIBYTE = 1024 * 1024;
 
-/** As many segments of about one size are merged, up to so many events. */
+/** As many segments of about one size are merged, or more, up to so many events. */
 export const SEGMENTS_MERGED = 8;
 export const SEGMENT_EVENTS_MAX = 1_000_000;
 /** Bytes of the different texts of a segment, beyond which nothing is merged with it. */

@@ -5,6 +5,7 @@ import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
+import { mergeOnce } from "../../src/projection/merging.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { ROLLED_DIMENSIONS } from "../../src/attribution/dimensions.ts";
 import { onBothEngines } from "../support/databases.ts";
@@ -87,6 +88,7 @@ onBothEngines(
           if (folded.next().value) await fold.catchUp(bitByBit);
         }
         await fold.catchUp(bitByBit);
+        while (await mergeOnce(database, bitByBit));
         assert.deepEqual(
           await projectedState(database, bitByBit),
           await projectedState(database, atOnce),

@@ -21,6 +21,7 @@ import { TRENDS } from "../../src/reports/trends/trends.ts";
 import { putFunnel } from "../../src/reports/funnels/saved_funnels.ts";
 import { putGoal } from "../../src/reports/goals/saved_goals.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
+import { mergeOnce } from "../../src/projection/merging.ts";
 import { createProjection, type Projection } from "../../src/projection/projection.ts";
 import type { ReadParams } from "../reference/filters.ts";
 import type { FunnelParams } from "../reference/funnel.ts";
@@ -107,6 +108,7 @@ export class Store {
 
   async fold({ projectId }: Project): Promise<void> {
     await this.#fold.catchUp(projectId);
+    while (await mergeOnce(this.#database, projectId));
   }
 
   async saveGoals(project: Project, goals: readonly GoalDefinition[]): Promise<void> {

@@ -20,13 +20,14 @@ function sized(...sizes: [events: number, text_bytes?: number, from_ms?: number]
 
 const times = <T>(count: number, one: T): T[] => Array<T>(count).fill(one);
 
-Deno.test("tiers: eight segments of about one size are merged, not fewer, nor of other sizes and times", () => {
+Deno.test("tiers: eight segments of about one size are merged, and all smaller ones, not fewer, nor of other times", () => {
   assert.equal(mergeable(sized(...times(SEGMENTS_MERGED - 1, [1] as [number]))), null);
   assert.deepEqual(mergeable(sized(...times(SEGMENTS_MERGED + 1, [1] as [number]))), [
-    ...[1, 2, 3, 4, 5, 6, 7, 8],
+    ...[1, 2, 3, 4, 5, 6, 7, 8, 9],
   ]);
   assert.equal(mergeable(sized([8], ...times(7, [7] as [number]))), null);
-  assert.deepEqual(mergeable(sized([9], [7], ...times(7, [63] as [number])))?.length, 8);
+  assert.deepEqual(mergeable(sized([9], [7], ...times(7, [63] as [number])))?.length, 9);
+  assert.equal(mergeable(sized([64], ...times(8, [1] as [number])))?.length, 8);
   const other: [number, number, number] = [1, 0, SEGMENT_SPAN_MS];
   assert.equal(mergeable(sized(other, ...times(7, [1] as [number]))), null);
 });

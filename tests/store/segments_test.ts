@@ -15,6 +15,7 @@ import { SEGMENT_SPAN_MS } from "../../src/store/store_limits.ts";
 import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
 import { readEvents } from "../../src/store/whole_events.ts";
 import { COLUMNS } from "../../src/store/segment_columns.ts";
+import { mergeOnce } from "../../src/projection/merging.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 
@@ -60,6 +61,7 @@ onBothEngines(
     const database = await openWithProjects(db);
     for (let from = 0; from < 300; from += 10) {
       await database.transaction((tx) => addEvents(tx, PROJECT, numbered(from, from + 10)));
+      while (await mergeOnce(database, PROJECT));
     }
     const all = numbered(0, 300);
     assert.deepEqual(await storedEvents(database), inTime(all));
