@@ -46,7 +46,6 @@ export const PROBLEMS = {
   internal_error: { status: 500, title: "The server made a mistake" },
   overloaded: { status: 503, title: "The server has more to do than it can hold" },
   database_unavailable: { status: 503, title: "The database does not answer" },
-  upgrade_under_way: { status: 503, title: "Stored events are still being moved by an upgrade" },
   token_keys_unavailable: {
     status: 503,
     title: "The identity provider's keys cannot be fetched",

@@ -34,7 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store",
   ],
   projection: ["attribution", "db", "http", "limits", "pause", "recent_cache", "store"],
-  upgrade: ["db", "http", "ingest", "pause", "store"],
+  upgrade: ["db", "http", "ingest", "json_text", "pause", "projection", "store"],
   timelines: ["db", "json_text", "limits", "recent_cache", "store"],
   query: ["db", "json_text", "limits", "problem"],
   scans: ["auth", "db", "json_text", "limits", "query", "store", "timelines"],

@@ -1,4 +1,4 @@
-import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
+import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { eraseFromSegments } from "../store/segments.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
 import { type UsedWords, usedWords } from "../store/used_words.ts";
@@ -55,43 +55,44 @@ async function namesOf(
 /**
  * Erases one actor: events, wherever they are stored, sessions and identities, and the names, paths,
  * titles and referrers that only this actor's events had (they may say who somebody is), in one
- * transaction. Project first, so that nothing of theirs is pending.
+ * transaction, which is the caller's. Project first, so that nothing of theirs is pending.
  *
  * An anonymous id that others have used too is forgotten with the one whose it was: it is theirs
  * from their next event with it on.
- * @returns how many events there were
+ * @param isUpgrading whether what an upgrade has moved into the journal goes with it, projected or not
+ * @returns the ids of the events that were there, and the names of the identities: their kind, then their value
  */
 export async function eraseActor(
-  database: Database,
+  tx: Sql,
   projectId: number,
   actorId: number,
-): Promise<number> {
-  return await database.transaction(async (tx) => {
-    const project = await beginProjection(tx, projectId);
-    if (project === null) return 0;
-    const identities = new Set((await identitiesOf(tx, projectId, [actorId])).keys());
-    const arrivals = new Arrivals(await newlyKnown(tx, projectId, project), new Set());
-    const eventIds: string[] = [];
-    await visitTimedEvents(tx, projectId, { identities }, (event) => {
-      arrivals.totals.add(event, -1);
-      eventIds.push(event.eventId);
-    });
-    arrivals.gone.push(...await sessionsOfActors(tx, projectId, [actorId]));
-    for (const [actor, stored] of await readActors(tx, projectId, [actorId])) {
-      arrivals.left.set(actor, stored);
-    }
-    await arrivals.store(tx, projectId, rollUpsHold(project));
-    if (!rollUpsHold(project)) await startRecountAnew(tx, projectId);
-    const said = await usedWords(tx, projectId, identities);
-    await eraseFromSegments(tx, projectId, identities);
-    const aside = await eraseFromJournal(tx, projectId, await namesOf(tx, projectId, identities));
-    await forgetIds(tx, projectId, [...eventIds, ...aside]);
-    await tx.query(
-      "DELETE FROM identities WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])",
-      [projectId, arrayLiteral([...identities])],
-    );
-    await raiseLinksVersion(tx, projectId);
-    await deleteUnused(tx, projectId, said);
-    return eventIds.length + aside.length;
+  isUpgrading = false,
+): Promise<{ eventIds: readonly string[]; names: ReadonlySet<string> }> {
+  const project = await beginProjection(tx, projectId);
+  if (project === null) return { eventIds: [], names: new Set() };
+  const identities = new Set((await identitiesOf(tx, projectId, [actorId])).keys());
+  const names = await namesOf(tx, projectId, identities);
+  const arrivals = new Arrivals(await newlyKnown(tx, projectId, project), new Set());
+  const eventIds: string[] = [];
+  await visitTimedEvents(tx, projectId, { identities }, (event) => {
+    arrivals.totals.add(event, -1);
+    eventIds.push(event.eventId);
   });
+  arrivals.gone.push(...await sessionsOfActors(tx, projectId, [actorId]));
+  for (const [actor, stored] of await readActors(tx, projectId, [actorId])) {
+    arrivals.left.set(actor, stored);
+  }
+  await arrivals.store(tx, projectId, rollUpsHold(project));
+  if (!rollUpsHold(project)) await startRecountAnew(tx, projectId);
+  const said = await usedWords(tx, projectId, identities);
+  await eraseFromSegments(tx, projectId, identities);
+  const aside = await eraseFromJournal(tx, projectId, names, isUpgrading);
+  await forgetIds(tx, projectId, [...eventIds, ...aside]);
+  await tx.query(
+    "DELETE FROM identities WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])",
+    [projectId, arrayLiteral([...identities])],
+  );
+  await raiseLinksVersion(tx, projectId);
+  await deleteUnused(tx, projectId, said);
+  return { eventIds: [...eventIds, ...aside], names };
 }

@@ -12,11 +12,21 @@ interface JournalRow extends Record<string, unknown> {
   readonly known_ids: string[] | null;
   readonly projected_count: number;
   readonly set_aside_ids: string[] | null;
+  readonly is_moved: boolean;
 }
 
+/**
+ * The transaction that journal rows of earlier events, which an upgrade moves, say they are of: one of
+ * before every snapshot, so that no tail takes them for new.
+ */
+export const MOVED_XID = "3";
+
 const READ = `
-SELECT journal_id, block, event_count, known_ids, projected_count, set_aside_ids FROM journal
-WHERE project_id = $1::int AND journal_id > $2::int8 AND from_ms < $3::int8 AND projected_count > 0
+SELECT journal_id, block, event_count, known_ids, projected_count, set_aside_ids,
+  stored_by = '${MOVED_XID}' AS is_moved
+FROM journal
+WHERE project_id = $1::int AND journal_id > $2::int8 AND from_ms < $3::int8
+  AND (projected_count > 0 OR stored_by = '${MOVED_XID}')
 ORDER BY journal_id LIMIT ${JOURNAL_ROWS_READ_AT_ONCE}`;
 
 const REWRITE = `
@@ -34,6 +44,8 @@ interface Leaving {
   /** All of them happened before. */
   readonly beforeMs: number;
   readonly leaves: (event: EventRow) => boolean;
+  /** Whether pending ones leave too that an upgrade has moved here. */
+  readonly takesMoved: boolean;
 }
 
 /** Puts what is kept of a row in its place. @returns which of its events were set aside, and go */
@@ -42,14 +54,15 @@ async function takeOut(
   projectId: number,
   row: JournalRow,
   events: readonly EventRow[],
-  { leaves }: Leaving,
+  { leaves, takesMoved }: Leaving,
 ): Promise<string[]> {
-  // What is pending was sent since, and stays.
-  const gone = new Set(
-    events.slice(0, row.projected_count).filter(leaves).map(({ event_id }) => event_id),
-  );
+  // What is pending was sent since, and stays, unless an upgrade has moved it here.
+  const projected = events.slice(0, row.projected_count);
+  const meant = row.is_moved && takesMoved ? events : projected;
+  const gone = new Set(meant.filter(leaves).map(({ event_id }) => event_id));
   if (gone.size === 0) return [];
-  const kept = events.filter(({ event_id }) => !gone.has(event_id));
+  const isKept = ({ event_id }: EventRow) => !gone.has(event_id);
+  const kept = events.filter(isKept);
   const of = (ids: string[] | null) => (ids ?? []).filter((id) => !gone.has(id));
   const known = of(row.known_ids);
   const aside = of(row.set_aside_ids);
@@ -63,7 +76,7 @@ async function takeOut(
       encodeBlock(kept).toBase64(),
       kept.length - known.length,
       arrayLiteral(known),
-      row.projected_count - gone.size,
+      projected.filter(isKept).length,
       arrayLiteral(aside),
       fromMs,
       toMs,
@@ -88,15 +101,17 @@ async function takeOutAll(tx: Sql, projectId: number, leaving: Leaving): Promise
 
 /**
  * Takes the events of some people out of the journal: of those that are projected or set aside, which
- * is nobody's in the segments. @returns the ids of those that were set aside
+ * is nobody's in the segments. Where an upgrade moves events (`takesMoved`) also of those that are
+ * pending. @returns the ids of those that were set aside
  */
 export function eraseFromJournal(
   tx: Sql,
   projectId: number,
   names: ReadonlySet<string>,
+  takesMoved = false,
 ): Promise<string[]> {
   const leaves = (event: EventRow) => names.has(nameOf(event));
-  return takeOutAll(tx, projectId, { beforeMs: Number.MAX_SAFE_INTEGER, leaves });
+  return takeOutAll(tx, projectId, { beforeMs: Number.MAX_SAFE_INTEGER, leaves, takesMoved });
 }
 
 /**
@@ -115,5 +130,5 @@ export async function forgetFromJournal(
     [projectId, beforeMs],
   );
   const leaves = ({ occurred_at }: EventRow) => Date.parse(occurred_at) < beforeMs;
-  return await takeOutAll(tx, projectId, { beforeMs, leaves });
+  return await takeOutAll(tx, projectId, { beforeMs, leaves, takesMoved: false });
 }

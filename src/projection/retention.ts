@@ -121,14 +121,12 @@ export async function forgetBefore(
 }
 
 /**
- * Forgets the events that are older than their project's `retentionDays`; those of a project that an
- * upgrade still compares stay until it has. @returns how many those were
+ * Forgets the events that are older than their project's `retentionDays`. @returns how many those were
  */
 export async function forgetExpired(database: Database, now: Date): Promise<number> {
   const projects = await database.query<{ project_id: number; before: Date }>(
     `SELECT project_id, $1::text::timestamptz - make_interval(days => retention_days) AS before
-    FROM projects p WHERE retention_days IS NOT NULL
-      AND NOT EXISTS (SELECT FROM earlier_projects e WHERE e.project_id = p.project_id)`,
+    FROM projects WHERE retention_days IS NOT NULL`,
     [now.toISOString()],
   );
   let events = 0;

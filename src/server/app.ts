@@ -54,8 +54,9 @@ import { LIVE } from "../reports/live/live.ts";
 import { LiveFeed } from "../reports/live/live_feed.ts";
 import { getReport } from "../reports/report_endpoint.ts";
 import { createRoutes, type Services } from "./routes.ts";
-import { eraseActor } from "../projection/erasure.ts";
-import { dropEmptiedTable, EarlierEvents } from "../upgrade/earlier_events.ts";
+import { EarlierEvents } from "../upgrade/earlier_events.ts";
+import { erasePerson, movePerson } from "../upgrade/earlier_people.ts";
+import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
 import { createProjectionThread, type ProjectionThread } from "../projection/projection_thread.ts";
 
 export interface App {
@@ -254,7 +255,8 @@ async function createServices(
       : new RateLimit(config.rateLimitEventsPerSecond, KEYS_CACHED_MAX, () => performance.now()),
     projection,
     segments,
-    erase: (projectId, actorId) => eraseActor(database, projectId, actorId),
+    movePerson: (projectId, id) => movePerson(database, projectId, id),
+    erase: (projectId, actorId) => erasePerson(database, projectId, actorId),
     live: new LiveFeed({
       read: (asked) => getReport({ reads, projection, segments, readTimeoutMs, now }, LIVE, asked),
       log,

@@ -4,6 +4,7 @@ import type { Log } from "../http/log.ts";
 import { purgeJournal } from "../ingest/retention.ts";
 import type { Salts } from "../ingest/salts.ts";
 import { forgetExpired } from "../projection/retention.ts";
+import { forgetExpiredEarlier } from "../upgrade/earlier_retention.ts";
 
 export interface JobServices {
   readonly database: Database;
@@ -36,7 +37,10 @@ export const JOBS: readonly Job[] = [
     name: "purge expired events",
     schedule: "30 2 * * *",
     async run({ database, log, now }) {
-      const events = await forgetExpired(database, new Date(now()));
+      const today = new Date(now());
+      // Of an upgrade under way: first, so that none of them is moved any more.
+      const earlier = await forgetExpiredEarlier(database, today);
+      const events = earlier + await forgetExpired(database, today);
       if (events > 0) log.info("purged expired events", { events });
     },
   },

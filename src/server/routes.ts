@@ -58,6 +58,7 @@ export interface Services {
   readonly segments: SegmentCache;
   readonly projection: Projection;
   /** Erases one actor of a project. @returns how many events there were */
+  readonly movePerson: (projectId: number, id: string) => Promise<void>;
   readonly erase: (projectId: number, actorId: number) => Promise<number>;
   readonly live: LiveFeed;
   readonly captureJobs: CaptureJobs;

@@ -1,86 +1,39 @@
 import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
-import { hasEarlierEvents, insertEvents } from "../ingest/event_insert.ts";
+import { hasEarlierEvents } from "../ingest/event_insert.ts";
 import { pause } from "../pause.ts";
+import { MOVED_XID } from "../projection/journal_erasure.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
 import { COLUMNS } from "../store/segment_columns.ts";
 import { fetchBlocks, fetchHeads, fetchHeadsById } from "../store/stored_segments.ts";
 import { readRows } from "../store/whole_events.ts";
+import { dropEmptiedTable, lockEarlierUnlessElsewhere } from "./earlier_projects.ts";
 import { earlierRows, earlierRowsOf } from "./earlier_rows.ts";
+import { storeMoved } from "./moved_events.ts";
 import {
   MOVED_EVENTS,
   MOVED_ROWS_WAITING_MAX,
   UPGRADE_FAILURE_PAUSE_MS,
-  UPGRADE_LOCK_MS_MAX,
   UPGRADE_PAUSE_MS,
 } from "./upgrade_limits.ts";
-
-/**
- * The transaction that journal rows of earlier events say they are of: one of before every snapshot,
- * so that no tail takes them for new.
- */
-const EARLIER_XID = "3";
-/** Any constant will do; the project's number is the second key. */
-const UPGRADE_LOCK = 1_606_218_442;
-
-interface EarlierProject extends Record<string, unknown> {
-  readonly project_id: number;
-  readonly remaining: number;
-  readonly moved_at: string;
-  readonly moved_id: string;
-}
-
-/** Drops the table where nothing is left in it, as on a database that is new. */
-export async function dropEmptiedTable(database: Database): Promise<boolean> {
-  if (!await hasEarlierEvents(database)) return true;
-  const [left] = await database.query<{ present: boolean }>(
-    "SELECT EXISTS (SELECT FROM earlier_events) AS present",
-  );
-  if (left!.present) return false;
-  await database.transaction(async (tx) => {
-    await tx.script(`SET LOCAL lock_timeout = ${UPGRADE_LOCK_MS_MAX}`);
-    await tx.query("DROP TABLE IF EXISTS earlier_events");
-  });
-  return true;
-}
-
-/** Of a project, under a lock that lasts as long as the transaction; null: another server has it, or it is done. */
-async function lockProject(tx: Sql, projectId: number): Promise<EarlierProject | null> {
-  const [lock] = await tx.query<{ locked: boolean }>(
-    "SELECT pg_try_advisory_xact_lock($1::int, $2::int) AS locked",
-    [UPGRADE_LOCK, projectId],
-  );
-  if (!lock!.locked) return null;
-  const [project] = await tx.query<EarlierProject>(
-    `SELECT project_id, remaining, moved_at::text AS moved_at, moved_id FROM earlier_projects
-    WHERE project_id = $1::int`,
-    [projectId],
-  );
-  return project ?? null;
-}
 
 /** How many journal rows of earlier events the projection has not taken. */
 async function rowsWaiting(sql: Sql, projectId: number): Promise<number> {
   const [row] = await sql.query<{ rows: number }>(
     `SELECT count(*)::int AS rows FROM journal
-    WHERE project_id = $1::int AND projected_at IS NULL AND stored_by = '${EARLIER_XID}'`,
+    WHERE project_id = $1::int AND projected_at IS NULL AND stored_by = '${MOVED_XID}'`,
     [projectId],
   );
   return row!.rows;
 }
 
-const MARK_EARLIER = `
-UPDATE journal SET stored_by = '${EARLIER_XID}', received_at = $2::text::timestamptz
-WHERE project_id = $1::int AND stored_by = pg_current_xact_id()`;
-
-const NOTE_MOVED = `
-UPDATE earlier_projects SET remaining = remaining - $2::int,
-  moved_at = $3::text::timestamptz, moved_id = $4::text::uuid
+const NOTE_PLACE = `
+UPDATE earlier_projects SET moved_at = $2::text::timestamptz, moved_id = $3::text::uuid
 WHERE project_id = $1::int`;
 
 /** Moves the next events of a project into the journal. @returns how many; null: not now */
 async function moveSlice(tx: Sql, projectId: number): Promise<number | null> {
-  const project = await lockProject(tx, projectId);
+  const project = await lockEarlierUnlessElsewhere(tx, projectId);
   if (project === null || project.remaining === 0) return null;
   if (await rowsWaiting(tx, projectId) >= MOVED_ROWS_WAITING_MAX) return null;
   const rows = await earlierRows(tx, projectId, project, MOVED_EVENTS);
@@ -91,13 +44,8 @@ async function moveSlice(tx: Sql, projectId: number): Promise<number | null> {
     return 0;
   }
   const last = rows.at(-1)!;
-  const received = rows.reduce(
-    (latest, { received_at }) => received_at > latest ? received_at : latest,
-    "",
-  );
-  await insertEvents(tx, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
-  await tx.query(MARK_EARLIER, [projectId, received]);
-  await tx.query(NOTE_MOVED, [projectId, rows.length, last.occurred_at, last.event_id]);
+  await storeMoved(tx, projectId, rows);
+  await tx.query(NOTE_PLACE, [projectId, last.occurred_at, last.event_id]);
   return rows.length;
 }
 
@@ -146,6 +94,23 @@ async function verifyBlock(
   return first + 1 < blocks;
 }
 
+async function segmentIds(sql: Sql, projectId: number): Promise<Set<number>> {
+  return new Set((await fetchHeads(sql, projectId)).map(({ segmentId }) => segmentId));
+}
+
+/**
+ * Deletes the journal rows of moved events that are projected, all of them or those of the last
+ * minute: no tail shows them, and while millions are moved they would be many.
+ */
+async function deleteMoved(sql: Sql, projectId: number, since: "ever" | "minute"): Promise<void> {
+  await sql.query(
+    `DELETE FROM journal
+    WHERE project_id = $1::int AND stored_by = '${MOVED_XID}' AND set_aside_until IS NULL
+      AND projected_at >= CASE WHEN $2::bool THEN '-infinity' ELSE now() - interval '1 minute' END`,
+    [projectId, since === "ever"],
+  );
+}
+
 async function countEarlier(sql: Sql, projectId: number): Promise<number> {
   const [row] = await sql.query<{ events: number }>(
     "SELECT count(*)::int8 AS events FROM earlier_events WHERE project_id = $1::int",
@@ -163,6 +128,8 @@ async function countEarlier(sql: Sql, projectId: number): Promise<number> {
 export class EarlierEvents {
   readonly #database: Database;
   readonly #log: Pick<Log, "info" | "warn" | "error">;
+  /** Projects with events that segments do not give back: told once. */
+  readonly #keeping = new Set<number>();
 
   constructor(database: Database, log: Pick<Log, "info" | "warn" | "error">) {
     this.#database = database;
@@ -199,8 +166,9 @@ export class EarlierEvents {
         while (!signal.aborted && await database.transaction((tx) => moveSlice(tx, project_id))) {
           // The next slice at once, while the projection keeps pace.
         }
+        await deleteMoved(database, project_id, "minute");
       } else if (await rowsWaiting(database, project_id) > 0) open++;
-      else await this.#verify(project_id, signal);
+      else if (!this.#keeping.has(project_id)) await this.#verify(project_id, signal);
     }
     return open === 0 && !signal.aborted && await this.#end();
   }
@@ -208,7 +176,8 @@ export class EarlierEvents {
   async #verify(projectId: number, signal: AbortSignal): Promise<void> {
     const database = this.#database;
     const before = await countEarlier(database, projectId);
-    for (const { segmentId } of await fetchHeads(database, projectId)) {
+    const segments = await segmentIds(database, projectId);
+    for (const segmentId of segments) {
       let isOpen = true;
       for (let block = 0; isOpen; block++) {
         if (signal.aborted) return;
@@ -216,17 +185,15 @@ export class EarlierEvents {
       }
     }
     const left = await countEarlier(database, projectId);
-    if (left > 0 && left < before) return;
     if (left > 0) {
+      // What was merged meanwhile has its turn next time.
+      const isMerged = (await segmentIds(database, projectId)).difference(segments).size > 0;
+      if (left < before || isMerged) return;
       this.#log.error("upgrade kept events that segments do not give back", { projectId, left });
+      this.#keeping.add(projectId);
       return;
     }
-    await database.query(
-      `DELETE FROM journal
-      WHERE project_id = $1::int AND stored_by = '${EARLIER_XID}' AND projected_at IS NOT NULL
-        AND set_aside_until IS NULL`,
-      [projectId],
-    );
+    await deleteMoved(database, projectId, "ever");
     await database.query(
       "UPDATE projections SET journal_from = now() WHERE project_id = $1::int",
       [projectId],

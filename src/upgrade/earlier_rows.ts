@@ -1,4 +1,5 @@
 import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+import { parseJson } from "../json_text.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
 
 /** How a column of the table comes back as ingestion had made it; others as they are. */
@@ -9,6 +10,8 @@ const TOLD: Partial<Record<keyof EventRow, string>> = {
   device: "e.device::text",
   visitor_hash: "'\\x' || encode(e.visitor_hash, 'hex')",
   ip: "host(e.ip)",
+  properties: "e.properties::text",
+  extra: "e.extra::text",
 };
 
 /** These columns of a table of wide rows (alias e), as `rowOf` takes them. */
@@ -18,8 +21,9 @@ export function toldColumns(names: readonly (keyof EventRow)[]): string {
 
 const COLUMNS = toldColumns(Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[]);
 
-/** JSON as ingestion writes it: PostgreSQL adds blanks. */
-const jsonText = (value: unknown): string | null => value === null ? null : JSON.stringify(value);
+/** JSON as ingestion writes it, keys that are spelt with an escape too: PostgreSQL adds blanks. */
+const jsonText = (text: unknown): string | null =>
+  text === null ? null : JSON.stringify(parseJson(text as string));
 
 /** A wide row as ingestion had made it. */
 export function rowOf(row: Row): EventRow {

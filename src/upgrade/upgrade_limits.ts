@@ -9,3 +9,7 @@ export const UPGRADE_PAUSE_MS = 200;
 export const UPGRADE_FAILURE_PAUSE_MS = 5_000;
 /** How long dropping the old table may hold up ingestion. */
 export const UPGRADE_LOCK_MS_MAX = 2_000;
+/** What one statement may take that looks through all earlier events for one person's. */
+export const UPGRADE_SCAN_MS_MAX = 600_000;
+/** Expired earlier events that are deleted in one transaction. */
+export const EXPIRED_AT_ONCE = 10_000;

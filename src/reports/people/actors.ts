@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import type { Database, Sql } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
-import { DAY_MS, RETRY_AFTER_S } from "../../limits.ts";
+import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { eventsOfIdentities, momentsOfIdentities } from "../../store/segments.ts";
 import { shownEvent } from "../shown_event.ts";
@@ -12,6 +12,8 @@ import { atOneMoment } from "../time_limit.ts";
 export interface ActorServices {
   readonly database: Database;
   readonly projection: { catchUp(projectId: number): Promise<void> };
+  /** Moves what an upgrade under way has not moved yet of whomever an id names. */
+  readonly movePerson: (projectId: number, id: string) => Promise<void>;
   /** Erases an actor and everything made of their events. @returns how many events there were */
   readonly erase: (projectId: number, actorId: number) => Promise<number>;
 }
@@ -112,6 +114,17 @@ async function sessionsOf(sql: Sql, projectId: number, actorId: number) {
   }));
 }
 
+/** Projects what is stored of somebody, also what an upgrade has not moved yet: then all of it is known. */
+async function gather(
+  { projection, movePerson }: Pick<ActorServices, "projection" | "movePerson">,
+  projectId: number,
+  id: string,
+): Promise<void> {
+  await projection.catchUp(projectId);
+  await movePerson(projectId, id);
+  await projection.catchUp(projectId);
+}
+
 /** How much of somebody's time is read at once. */
 const STRETCH_MS = 30 * DAY_MS;
 
@@ -143,12 +156,14 @@ async function* eventTexts(
  * is read, so that memory stays bounded.
  */
 export async function getActor(
-  { database, projection }: ActorServices,
+  services: ActorServices,
   { project, params }: { project: Project; params: Exchange<unknown>["params"] },
 ): Promise<Response> {
+  const { database } = services;
   const { projectId } = project;
-  await projection.catchUp(projectId);
-  const identities = await identitiesOf(database, projectId, params.id ?? "");
+  const id = params.id ?? "";
+  await gather(services, projectId, id);
+  const identities = await identitiesOf(database, projectId, id);
   const actor = await atOneMoment(database, (sql) => actorHead(sql, projectId, identities));
   const sessions = await sessionsOf(database, projectId, identities[0]!.actor_id);
   const texts = async function* () {
@@ -162,28 +177,15 @@ export async function getActor(
   });
 }
 
-/** Of whom an upgrade has still to move events, nobody knows yet all that is theirs. */
-async function refuseWhileUpgrading(sql: Sql, projectId: number): Promise<void> {
-  const [moving] = await sql.query(
-    "SELECT FROM earlier_projects WHERE project_id = $1::int",
-    [projectId],
-  );
-  if (moving === undefined) return;
-  throw new Problem(
-    "upgrade_under_way",
-    "Nobody can be erased until all events of before the upgrade are moved: try again later.",
-    { headers: { "Retry-After": String(RETRY_AFTER_S) } },
-  );
-}
-
-/** `DELETE /v1/actors/:id`: erases one person. Throws Problem `upgrade_under_way`. */
+/** `DELETE /v1/actors/:id`: erases one person. Throws Problem `not_found`. */
 export async function deleteActor(
-  { database, projection, erase }: ActorServices,
+  services: ActorServices,
   { project, params }: { project: Project; params: Exchange<unknown>["params"] },
 ): Promise<z.infer<typeof ActorErased>> {
-  await refuseWhileUpgrading(database, project.projectId);
-  await projection.catchUp(project.projectId);
-  const identities = await identitiesOf(database, project.projectId, params.id ?? "");
+  const { database, erase } = services;
+  const id = params.id ?? "";
+  await gather(services, project.projectId, id);
+  const identities = await identitiesOf(database, project.projectId, id);
   const events = await erase(project.projectId, identities[0]!.actor_id);
   return { erased: { events, identities: identities.map(({ value }) => value) } };
 }

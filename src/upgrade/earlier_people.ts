@@ -1,0 +1,137 @@
+import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
+import { eraseActor } from "../projection/erasure.ts";
+import { forgetIds } from "../projection/event_ids.ts";
+import { hasEarlier, lockEarlier, noteLess } from "./earlier_projects.ts";
+import { moveEvents } from "./moved_events.ts";
+import { MOVED_EVENTS, UPGRADE_SCAN_MS_MAX } from "./upgrade_limits.ts";
+
+/** Values that name people: user ids, anonymous ids, and hashes as PostgreSQL's hex. */
+interface Names {
+  readonly users: readonly string[];
+  readonly anonymous: readonly string[];
+  readonly hashes: readonly string[];
+}
+
+const HASH = /^[\w-]{22}$/;
+
+/** An id as a visitor hash, where it may be one. */
+function hashesOf(id: string): string[] {
+  if (!HASH.test(id)) return [];
+  return [`\\x${Uint8Array.fromBase64(id, { alphabet: "base64url" }).toHex()}`];
+}
+
+const params = (projectId: number, { users, anonymous, hashes }: Names) => [
+  projectId,
+  arrayLiteral(users),
+  arrayLiteral(anonymous),
+  arrayLiteral(hashes),
+];
+
+async function valuesOf(tx: Sql, text: string, projectId: number, values: readonly string[]) {
+  const rows = await tx.query<{ value: string }>(text, [projectId, arrayLiteral(values)]);
+  return rows.map(({ value }) => value);
+}
+
+// Who was ever seen with these anonymous ids, and the other way round; in what is projected, too.
+const USERS = `
+SELECT user_id AS value FROM earlier_events
+WHERE project_id = $1::int AND anonymous_id = ANY ($2::text::text[]) AND user_id IS NOT NULL
+UNION
+SELECT u.value FROM identities a
+JOIN identities u ON u.project_id = a.project_id AND u.identity_id = a.actor_id AND u.kind = 'u'
+WHERE a.project_id = $1::int AND a.kind = 'a' AND a.value = ANY ($2::text::text[])`;
+const ANONYMOUS = `
+SELECT anonymous_id AS value FROM earlier_events
+WHERE project_id = $1::int AND user_id = ANY ($2::text::text[]) AND anonymous_id IS NOT NULL
+UNION
+SELECT a.value FROM identities u
+JOIN identities a ON a.project_id = u.project_id AND a.actor_id = u.identity_id AND a.kind = 'a'
+WHERE u.project_id = $1::int AND u.kind = 'u' AND u.value = ANY ($2::text::text[])`;
+
+/** All that may name whoever an id names: more, where devices are shared. */
+async function namesAround(tx: Sql, projectId: number, id: string): Promise<Names> {
+  const users = [...new Set([id, ...await valuesOf(tx, USERS, projectId, [id])])];
+  const anonymous = await valuesOf(tx, ANONYMOUS, projectId, users);
+  return { users, anonymous: [...new Set([id, ...anonymous])], hashes: hashesOf(id) };
+}
+
+// What only an anonymous id or a hash names, and all that says whose an anonymous id is.
+const EVENTS_AROUND = `
+SELECT e.event_id FROM earlier_events e
+WHERE e.project_id = $1::int
+  AND (e.user_id = ANY ($2::text::text[]) OR e.anonymous_id = ANY ($3::text::text[])
+    OR e.user_id IS NULL AND e.anonymous_id IS NULL AND e.visitor_hash = ANY ($4::text::bytea[]))
+  AND NOT EXISTS (
+    SELECT FROM event_ids i WHERE i.project_id = e.project_id AND i.event_id = e.event_id OFFSET 0)`;
+
+async function eventsAround(tx: Sql, projectId: number, id: string): Promise<string[]> {
+  await tx.script(`SET LOCAL statement_timeout = ${UPGRADE_SCAN_MS_MAX}`);
+  const names = await namesAround(tx, projectId, id);
+  const rows = await tx.query<{ event_id: string }>(EVENTS_AROUND, params(projectId, names));
+  return rows.map(({ event_id }) => event_id);
+}
+
+/**
+ * Moves all earlier events of one person into the journal, out of turn, and those that say whose the
+ * person's anonymous ids are: once they are projected, all that is stored of the person is known. The
+ * table is read three times for it, without an index: about two seconds at ten million events.
+ */
+export async function movePerson(database: Database, projectId: number, id: string): Promise<void> {
+  // An id from a path may hold what PostgreSQL's text cannot.
+  if (id.includes("\0") || !id.isWellFormed()) return;
+  if (!await hasEarlier(database, projectId)) return;
+  const ids = await database.transaction((tx) => eventsAround(tx, projectId, id));
+  for (let from = 0; from < ids.length; from += MOVED_EVENTS) {
+    const some = ids.slice(from, from + MOVED_EVENTS);
+    await database.transaction(async (tx) => {
+      if (await lockEarlier(tx, projectId) !== null) await moveEvents(tx, projectId, some);
+    });
+  }
+}
+
+// What was linked to the person since may not be moved yet, or wait in the journal.
+const ERASE = `
+WITH gone AS (
+  DELETE FROM earlier_events
+  WHERE project_id = $1::int
+    AND (user_id = ANY ($2::text::text[])
+      OR user_id IS NULL AND anonymous_id = ANY ($3::text::text[])
+      OR user_id IS NULL AND anonymous_id IS NULL AND visitor_hash = ANY ($4::text::bytea[]))
+  RETURNING event_id)
+SELECT g.event_id, EXISTS (
+  SELECT FROM event_ids i WHERE i.project_id = $1::int AND i.event_id = g.event_id OFFSET 0) AS moved
+FROM gone g`;
+
+/** Names as `eraseActor` tells them: their kind, then their value. */
+function namesOf(erased: ReadonlySet<string>): Names {
+  const of = (kind: string) =>
+    [...erased].filter((name) => name.startsWith(kind)).map((name) => name.slice(1));
+  return { users: of("u"), anonymous: of("a"), hashes: of("h").flatMap(hashesOf) };
+}
+
+/**
+ * Erases one actor as `eraseActor` does, and in the same transaction from the earlier events, so that
+ * none of theirs comes back by being moved. Move the person and project first.
+ * @returns how many events there were
+ */
+export async function erasePerson(
+  database: Database,
+  projectId: number,
+  actorId: number,
+): Promise<number> {
+  return await database.transaction(async (tx) => {
+    const isUpgrading = await lockEarlier(tx, projectId) !== null;
+    const { eventIds, names } = await eraseActor(tx, projectId, actorId, isUpgrading);
+    if (!isUpgrading) return eventIds.length;
+    await tx.script(`SET LOCAL statement_timeout = ${UPGRADE_SCAN_MS_MAX}`);
+    const gone = await tx.query<{ event_id: string; moved: boolean }>(
+      ERASE,
+      params(projectId, namesOf(names)),
+    );
+    const erased = new Set(eventIds);
+    const others = gone.filter(({ event_id }) => !erased.has(event_id));
+    await noteLess(tx, projectId, others.filter(({ moved }) => !moved).length);
+    await forgetIds(tx, projectId, others.map(({ event_id }) => event_id));
+    return eventIds.length + others.length;
+  });
+}

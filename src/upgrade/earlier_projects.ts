@@ -1,0 +1,64 @@
+import type { Database, Sql } from "../db/sql.ts";
+import { hasEarlierEvents } from "../ingest/event_insert.ts";
+import { UPGRADE_LOCK_MS_MAX } from "./upgrade_limits.ts";
+
+/** A project with events of before there were segments, and up to which one they are moved. */
+export interface EarlierProject extends Record<string, unknown> {
+  readonly project_id: number;
+  /** About how many are not in the journal yet; 0 only once the last one is. */
+  readonly remaining: number;
+  readonly moved_at: string;
+  readonly moved_id: string;
+}
+
+const PROJECT = `
+SELECT project_id, remaining, moved_at::text AS moved_at, moved_id FROM earlier_projects
+WHERE project_id = $1::int FOR UPDATE`;
+
+/**
+ * Locks a project's earlier events until the transaction ends: none is moved, expires or is erased by
+ * others. Before the lock of its projection, where both are taken. Null: it has none (any more).
+ */
+export async function lockEarlier(tx: Sql, projectId: number): Promise<EarlierProject | null> {
+  return (await tx.query<EarlierProject>(PROJECT, [projectId]))[0] ?? null;
+}
+
+/** The same, and null too where somebody else has the lock. */
+export async function lockEarlierUnlessElsewhere(
+  tx: Sql,
+  projectId: number,
+): Promise<EarlierProject | null> {
+  return (await tx.query<EarlierProject>(`${PROJECT} SKIP LOCKED`, [projectId]))[0] ?? null;
+}
+
+/** Whether the project has events that an upgrade has still to move, or to compare. */
+export async function hasEarlier(sql: Sql, projectId: number): Promise<boolean> {
+  const rows = await sql.query("SELECT FROM earlier_projects WHERE project_id = $1::int", [
+    projectId,
+  ]);
+  return rows.length > 0;
+}
+
+/** Counts down what remains, but for the last: whether it is moved the walk through all of them tells. */
+export async function noteLess(tx: Sql, projectId: number, events: number): Promise<void> {
+  await tx.query(
+    `UPDATE earlier_projects SET remaining = greatest(remaining - $2::int, least(remaining, 1))
+    WHERE project_id = $1::int`,
+    [projectId, events],
+  );
+}
+
+/** Drops the table of earlier events where nothing is left in it, as on a database that is new. */
+export async function dropEmptiedTable(database: Database): Promise<boolean> {
+  if (!await hasEarlierEvents(database)) return true;
+  const [left] = await database.query<{ present: boolean }>(
+    "SELECT EXISTS (SELECT FROM earlier_events) AS present",
+  );
+  if (left!.present) return false;
+  await database.transaction(async (tx) => {
+    await tx.script(`SET LOCAL lock_timeout = ${UPGRADE_LOCK_MS_MAX}`);
+    await tx.query("DELETE FROM earlier_projects");
+    await tx.query("DROP TABLE IF EXISTS earlier_events");
+  });
+  return true;
+}

@@ -1,0 +1,36 @@
+import type { Sql } from "../db/sql.ts";
+import { insertEvents } from "../ingest/event_insert.ts";
+import { MOVED_XID } from "../projection/journal_erasure.ts";
+import type { EventRow } from "../store/event_row.ts";
+import { noteLess } from "./earlier_projects.ts";
+import { earlierRowsOf } from "./earlier_rows.ts";
+
+// Of this transaction: `received_at` is its beginning, which the index knows.
+const MARK_MOVED = `
+UPDATE journal SET stored_by = '${MOVED_XID}', received_at = $2::text::timestamptz
+WHERE project_id = $1::int AND received_at = now() AND stored_by = pg_current_xact_id()`;
+
+/** Puts earlier events into the journal, but for those that are in it, or in segments, already. */
+export async function storeMoved(
+  tx: Sql,
+  projectId: number,
+  rows: readonly EventRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const received = rows.reduce(
+    (latest, { received_at }) => received_at > latest ? received_at : latest,
+    "",
+  );
+  const known = await insertEvents(tx, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+  await tx.query(MARK_MOVED, [projectId, received]);
+  await noteLess(tx, projectId, rows.length - known.size);
+}
+
+/** The same of events by their ids. */
+export async function moveEvents(
+  tx: Sql,
+  projectId: number,
+  ids: readonly string[],
+): Promise<void> {
+  await storeMoved(tx, projectId, [...(await earlierRowsOf(tx, projectId, ids)).values()]);
+}
