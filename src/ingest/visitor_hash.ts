@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { VISITOR_CACHED_USER_AGENT_LENGTH_MAX, VISITOR_HASHES_CACHED_MAX } from "../limits.ts";
 import { RecentCache } from "../recent_cache.ts";
 
@@ -12,12 +13,13 @@ export interface Visitor {
 export interface VisitorHasher {
   /**
    * 16 bytes as PostgreSQL's hex text: `\x` and 32 digits. At once for a visitor seen recently
-   * (below 1 µs; an HMAC takes about 30 µs), else as a promise, which fails as `saltFor` does.
+   * (below 1 µs), else as a promise, which fails as `saltFor` does.
    */
   hash(visitor: Visitor): Promise<string> | string;
 }
 
 const HASH_BYTES = 16;
+const LENGTH_BYTES = 4;
 /** The length that stands before an absent value: no text is that long. */
 const ABSENT = 0xffff_ffff;
 const utf8 = new TextEncoder();
@@ -26,6 +28,9 @@ const utf8 = new TextEncoder();
  * Hashes visitors: the first 16 bytes of HMAC-SHA-256 over project, IP and user agent, each behind
  * its length in bytes, so that no two visitors run into the same message. The key is the salt of
  * the day; keys are held by their salts alone, and go when the owner of `saltFor` lets a salt go.
+ *
+ * Web Crypto signs on another thread. To wake that thread takes the main one about 90 µs where it
+ * sleeps and 10 where it is at work, so signs begin together: 8 at once cost 16 µs each.
  */
 export function createVisitorHasher(
   saltFor: (day: string) => Promise<Uint8Array>,
@@ -43,10 +48,20 @@ export function createVisitorHasher(
     return key;
   }
 
-  async function compute(visitor: Visitor): Promise<string> {
+  async function sign(visitor: Visitor): Promise<string> {
     const key = await keyOf(await saltFor(visitor.day));
     const digest = await crypto.subtle.sign("HMAC", key, messageOf(visitor));
     return `\\x${new Uint8Array(digest, 0, HASH_BYTES).toHex()}`;
+  }
+
+  /** Visitors of the requests that this turn of the event loop brings, signed together at its end. */
+  const waiting: (() => void)[] = [];
+
+  function compute(visitor: Visitor): Promise<string> {
+    return new Promise((resolve) => {
+      if (waiting.push(() => resolve(sign(visitor))) > 1) return;
+      setImmediate(() => waiting.splice(0).forEach((start) => start()));
+    });
   }
 
   async function computeAndKeep(cacheKey: string, visitor: Visitor): Promise<string> {
@@ -84,18 +99,19 @@ function cacheKeyOf({ day, projectPublicId, ip, userAgent }: Visitor): string {
   }`;
 }
 
-function messageOf(visitor: Visitor): Uint8Array<ArrayBuffer> {
-  const parts = [visitor.projectPublicId, visitor.ip, visitor.userAgent]
-    .map((text) => text === null ? null : utf8.encode(text));
-  const message = new Uint8Array(parts.reduce((sum, part) => sum + 4 + (part?.length ?? 0), 0));
+/** Three bytes of UTF-8 hold any UTF-16 unit. */
+const UNIT_BYTES_MAX = 3;
+
+function messageOf({ projectPublicId, ip, userAgent }: Visitor): Uint8Array<ArrayBuffer> {
+  const units = projectPublicId.length + (ip?.length ?? 0) + (userAgent?.length ?? 0);
+  const message = new Uint8Array(3 * LENGTH_BYTES + UNIT_BYTES_MAX * units);
   const view = new DataView(message.buffer);
-  let offset = 0;
-  for (const part of parts) {
-    view.setUint32(offset, part === null ? ABSENT : part.length);
-    offset += 4;
-    if (part === null) continue;
-    message.set(part, offset);
-    offset += part.length;
+  let end = 0;
+  for (const part of [projectPublicId, ip, userAgent]) {
+    const at = end + LENGTH_BYTES;
+    const bytes = part === null ? 0 : utf8.encodeInto(part, message.subarray(at)).written;
+    view.setUint32(end, part === null ? ABSENT : bytes);
+    end = at + bytes;
   }
-  return message;
+  return message.subarray(0, end);
 }

@@ -23,24 +23,24 @@ const VISITOR: Arrival = {
 
 function rowOf(event: Record<string, unknown>, arrival: Partial<Arrival> = {}) {
   const input = readEvent(newEvent(event), { size: true, text: true });
-  return enricher({ ...VISITOR, ...arrival }, TOOLS)(input);
+  return enricher({ ...VISITOR, ...arrival }, TOOLS).rowOf(input);
 }
 
-Deno.test("enrich: $session: false, a secret key and a technical name keep an event out of sessions, nothing else does", async () => {
-  assert.equal((await rowOf({ properties: { $session: false } })).in_session, false);
-  assert.equal((await rowOf({}, { fromBackend: true })).in_session, false);
+Deno.test("enrich: $session: false, a secret key and a technical name keep an event out of sessions, nothing else does", () => {
+  assert.equal(rowOf({ properties: { $session: false } }).in_session, false);
+  assert.equal(rowOf({}, { fromBackend: true }).in_session, false);
   for (const $session of [true, null, 0, "false", undefined]) {
-    assert.equal((await rowOf({ properties: { $session } })).in_session, true);
+    assert.equal(rowOf({ properties: { $session } }).in_session, true);
   }
-  assert.equal((await rowOf({ name: "$identify" })).in_session, false);
-  assert.equal((await rowOf({ name: "a $name" })).in_session, true);
-  assert.equal((await rowOf({})).in_session, true);
-  const kept = await rowOf({ properties: { $session: false, a: 1 } });
+  assert.equal(rowOf({ name: "$identify" }).in_session, false);
+  assert.equal(rowOf({ name: "a $name" }).in_session, true);
+  assert.equal(rowOf({}).in_session, true);
+  const kept = rowOf({ properties: { $session: false, a: 1 } });
   assert.deepEqual(JSON.parse(kept.properties ?? ""), { $session: false, a: 1 });
 });
 
-Deno.test("enrich: a click's documented properties become columns and leave the JSON", async () => {
-  const row = await rowOf({
+Deno.test("enrich: a click's documented properties become columns and leave the JSON", () => {
+  const row = rowOf({
     name: "click",
     properties: { x: 0.5, y: 12.5, fixed: true, rage: false, dead: true, selector: "a" },
   });
@@ -48,7 +48,7 @@ Deno.test("enrich: a click's documented properties become columns and leave the 
   assert.deepEqual([row.fixed, row.rage, row.dead, row.properties], [true, false, true, null]);
 });
 
-Deno.test("enrich: pixels are whole numbers that a screen can have", async () => {
+Deno.test("enrich: pixels are whole numbers that a screen can have", () => {
   const widths: [unknown, number | null][] = [
     [1440, 1440],
     [1440.4, 1440],
@@ -61,17 +61,17 @@ Deno.test("enrich: pixels are whole numbers that a screen can have", async () =>
   ];
   for (const [width, stored] of widths) {
     const context = { viewport: { width, height: 1 }, screen: { width, height: 1 } };
-    const row = await rowOf({ name: "page_view", context });
+    const row = rowOf({ name: "page_view", context });
     assert.deepEqual([row.viewport_width, row.screen_width], [stored, stored], String(width));
-    const scroll = await rowOf({ name: "scroll", properties: { depthPx: width } });
+    const scroll = rowOf({ name: "scroll", properties: { depthPx: width } });
     assert.equal(scroll.depth_px, stored);
   }
 });
 
-Deno.test("enrich: yesterday's event is hashed with yesterday's salt, an older one with today's", async () => {
+Deno.test("enrich: yesterday's event is hashed with yesterday's salt, an older one with today's", () => {
   days.length = 0;
   for (const hours of [0, -11, -13, -35, -37, -1000, 13]) {
-    await rowOf({ timestamp: NOON + hours * 3_600_000 });
+    rowOf({ timestamp: NOON + hours * 3_600_000 });
   }
   assert.deepEqual(
     days.map((day) => day.slice(-2)),
@@ -79,7 +79,7 @@ Deno.test("enrich: yesterday's event is hashed with yesterday's salt, an older o
   );
 });
 
-Deno.test("enrich: the address is cut only after the hash and the place saw it", async () => {
+Deno.test("enrich: the address is cut only after the hash and the place saw it", () => {
   const seen: (string | null)[] = [];
   const tools: Enrichment = {
     ...TOOLS,
@@ -87,9 +87,38 @@ Deno.test("enrich: the address is cut only after the hash and the place saw it",
   };
   const input = readEvent(newEvent(), { size: false, text: false });
   for (const [ipStorage, stored] of [["truncated", "8.8.8.0"], ["none", null]] as const) {
-    const row = await enricher({ ...VISITOR, ipStorage }, tools)(input);
+    const row = enricher({ ...VISITOR, ipStorage }, tools).rowOf(input);
     assert.equal(row.ip, stored);
     assert.match(row.visitor_hash, / 8\.8\.8\.8 /);
   }
   assert.deepEqual(seen, ["8.8.8.8", "8.8.8.8"]);
+});
+
+Deno.test("enrich: the hashes of a request are made at once, and each row gets its own", async () => {
+  const made: PromiseWithResolvers<string>[] = [];
+  const tools: Enrichment = {
+    ...TOOLS,
+    hasher: { hash: () => made[made.push(Promise.withResolvers()) - 1]!.promise },
+  };
+  const enriching = enricher({ ...VISITOR, fromBackend: true }, tools);
+  const rows = ["8.8.8.8", "8.8.8.8", "9.9.9.9"].map((ip) =>
+    enriching.rowOf(readEvent(newEvent({ context: { ip } }), { size: false, text: false }))
+  );
+  assert.equal(made.length, 2);
+  const complete = enriching.complete();
+  made[1]!.resolve("second");
+  made[0]!.resolve("first");
+  await complete;
+  assert.deepEqual(rows.map((row) => row.visitor_hash), ["first", "first", "second"]);
+  assert.equal(enriching.complete(), null);
+});
+
+Deno.test("enrich: a hash that fails fails the request, and nothing else where nobody waits", async () => {
+  const tools: Enrichment = {
+    ...TOOLS,
+    hasher: { hash: () => Promise.reject(new Error("no salt")) },
+  };
+  const [waited, left] = [enricher(VISITOR, tools), enricher(VISITOR, tools)];
+  for (const one of [waited, left]) one.rowOf(readEvent(newEvent(), { size: false, text: false }));
+  await assert.rejects(async () => await waited.complete(), /no salt/);
 });
