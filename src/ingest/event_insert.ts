@@ -50,9 +50,24 @@ export function keyOf(row: Pick<EventRow, "project_id" | "event_id">): string {
   return `${row.project_id}/${row.event_id}`;
 }
 
+/** The events of one project as the statement takes them. */
+function sentOf(projectId: number, rows: readonly EventRow[]) {
+  // Sorted, so that servers that store the same replay lock ids in the same order and cannot
+  // deadlock, and neighbours share index pages. In the block neighbours are of one request.
+  const ids = rows.map((row) => row.event_id).sort();
+  const { fromMs, toMs } = blockSpan(rows);
+  return {
+    projectId,
+    ids: `{${ids.join(",")}}`,
+    block: encodeBlock(rows).toBase64(),
+    fromMs,
+    toMs,
+  };
+}
+
 /**
  * Stores events in one statement, and so in one transaction: it has committed when this resolves.
- * `rows` must be sorted by key and hold no key twice.
+ * `rows` must hold no event twice.
  * @param besideEarlier whether `earlier_events` is there, whose ids count as stored before
  * @returns the keys that were stored before
  */
@@ -62,15 +77,17 @@ export async function insertEvents(
   besideEarlier = false,
 ): Promise<Set<string>> {
   const statement = besideEarlier ? INSERT_BESIDE_EARLIER : INSERT;
-  const ofProjects = [...Map.groupBy(rows, (row) => row.project_id)];
-  const spans = ofProjects.map(([, own]) => blockSpan(own));
+  const sent = Array.from(
+    Map.groupBy(rows, (row) => row.project_id),
+    ([projectId, own]) => sentOf(projectId, own),
+  ).sort((a, b) => a.projectId - b.projectId);
   const known = await sql.query<{ project_id: number; event_id: string }>(statement, [
-    arrayLiteral(ofProjects.map(([projectId]) => projectId)),
-    arrayLiteral(ofProjects.map(([, own]) => `{${own.map((row) => row.event_id).join(",")}}`)),
-    arrayLiteral(ofProjects.map(([, own]) => encodeBlock(own).toBase64())),
+    arrayLiteral(sent.map(({ projectId }) => projectId)),
+    arrayLiteral(sent.map(({ ids }) => ids)),
+    arrayLiteral(sent.map(({ block }) => block)),
     rows.length,
-    arrayLiteral(spans.map(({ fromMs }) => fromMs)),
-    arrayLiteral(spans.map(({ toMs }) => toMs)),
+    arrayLiteral(sent.map(({ fromMs }) => fromMs)),
+    arrayLiteral(sent.map(({ toMs }) => toMs)),
   ]);
   return new Set(known.map(keyOf));
 }

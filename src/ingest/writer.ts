@@ -169,16 +169,14 @@ export class Writer {
   async #flush(group: readonly Waiting[]): Promise<void> {
     const startedAt = performance.now();
     try {
-      const { rows, duplicates } = distinct(group);
+      const { rows, own } = distinct(group);
       const known = await this.#insert(rows);
       const seconds = (performance.now() - startedAt) / 1000;
       this.#options.observe({ rows: rows.length, requests: group.length, seconds });
       group.forEach((waiting, i) => {
-        const stored = known.size === 0 ? 0 : countKnown(duplicates[i]!.own, known);
-        waiting.resolve({
-          duplicates: duplicates[i]!.repeated + stored,
-          refused: NOTHING_REFUSED,
-        });
+        const repeated = waiting.rows.length - own[i]!.length;
+        const stored = known.size === 0 ? 0 : countKnown(own[i]!, known);
+        waiting.resolve({ duplicates: repeated + stored, refused: NOTHING_REFUSED });
       });
     } catch (error) {
       if (error instanceof StatementRefused) await this.#split(group);
@@ -265,36 +263,26 @@ async function inTime<T>(statement: Promise<T>): Promise<T> {
 }
 
 interface Distinct {
-  /** Each key once, the first to arrive; sorted by key. */
+  /** Each event once, the first to arrive, in the order in which they came. */
   readonly rows: readonly EventRow[];
-  /** Per request: rows that stand elsewhere in the flush already, and the keys that count as its own. */
-  readonly duplicates: readonly { readonly repeated: number; readonly own: readonly string[] }[];
+  /** Per request: those of its rows that stand nowhere before them in the flush. */
+  readonly own: readonly (readonly EventRow[])[];
 }
 
-/**
- * Sorted by key: servers that flush the same replay then lock rows in the same order and cannot
- * deadlock; and neighbouring keys share index pages.
- */
 function distinct(group: readonly Waiting[]): Distinct {
-  const byKey = new Map<string, EventRow>();
-  const duplicates = group.map(({ rows }) => {
-    const own: string[] = [];
-    for (const row of rows) {
-      const key = keyOf(row);
-      if (byKey.has(key)) continue;
-      byKey.set(key, row);
-      own.push(key);
-    }
-    return { repeated: rows.length - own.length, own };
-  });
-  const rows = [...byKey.values()].sort((a, b) =>
-    a.project_id - b.project_id || (a.event_id < b.event_id ? -1 : 1)
-  );
-  return { rows, duplicates };
+  const idsOf = new Map<number, Set<string>>();
+  const isNew = ({ project_id, event_id }: EventRow): boolean => {
+    let ids = idsOf.get(project_id);
+    if (ids === undefined) idsOf.set(project_id, ids = new Set());
+    const { size } = ids;
+    return ids.add(event_id).size > size;
+  };
+  const own = group.map(({ rows }) => rows.filter(isNew));
+  return { rows: own.flat(), own };
 }
 
-function countKnown(keys: readonly string[], known: ReadonlySet<string>): number {
+function countKnown(rows: readonly EventRow[], known: ReadonlySet<string>): number {
   let count = 0;
-  for (const key of keys) if (known.has(key)) count++;
+  for (const row of rows) if (known.has(keyOf(row))) count++;
   return count;
 }
