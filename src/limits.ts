@@ -31,6 +31,7 @@ export const EXCESS_PAUSE_MS = 1 * SECOND_MS;
  * What a body may hold, counted before any of it is parsed: commas and opening brackets, opening
  * brackets alone, and the former beside its events. An event of 20 KB with nothing but properties has
  * 2,000, and 500 of them are taken. 10 MiB of `[],` are 3.5 million arrays: parsed, 4 s and 800 MB.
+ * Of a body of at most SMALL_BODY_BYTES whose sender is known, only the events are counted.
  */
 export const BODY_VALUES_MAX = 1_250_000;
 export const BODY_CONTAINERS_MAX = 125_000;

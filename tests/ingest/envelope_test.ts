@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { EnvelopeScan, readEnvelope, readInParts } from "../../src/ingest/envelope.ts";
+import { BodyLook, EnvelopeScan, readEnvelope, readInParts } from "../../src/ingest/envelope.ts";
 import {
   BODY_CONTAINERS_MAX,
   BODY_VALUES_MAX,
   ENVELOPE_VALUES_MAX,
   EVENTS_PER_REQUEST_MAX,
+  SMALL_BODY_BYTES,
 } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 
@@ -131,6 +132,39 @@ Deno.test("envelope: what a body may hold is counted, on both sides of each limi
   assert.equal(excess(`{"b":${list(beside - 1, "1")},"events":[{"a":[1,2,3]}]}`), "body_too_large");
   assert.equal(excess(`{"b":${list(beside - 3, "1")},"events":[{"a":[1,2,3]}]}`), null);
   assert.equal(excess(`{"events":[${list(beside, "1")}],"events":[]}`), "body_too_large");
+});
+
+/** Why a body is refused that comes in parts of so many bytes, or how many events it has. */
+function lookedAt(text: string, isSenderKnown: boolean, partBytes: number): string | number {
+  const bytes = UTF8.encode(text);
+  const look = new BodyLook(isSenderKnown);
+  try {
+    for (let at = 0; at < bytes.length; at += partBytes) {
+      look.push(bytes.subarray(at, at + partBytes));
+    }
+    return look.read(bytes).count;
+  } catch (error) {
+    assert.ok(error instanceof Problem);
+    assert.equal(look.isRefused, error.status === 413);
+    return error.code;
+  }
+}
+
+Deno.test("envelope: of a small body whose sender is known only the events are counted", () => {
+  const beside = `{"b":${list(ENVELOPE_VALUES_MAX, "1")},"events":[1]}`;
+  const small = beside.padEnd(SMALL_BODY_BYTES);
+  const events = (count: number) => `{"events":${list(count, "1")}}`;
+  for (const partBytes of [1_000, 16_384, 1 << 20]) {
+    assert.equal(lookedAt(small, true, partBytes), 1);
+    assert.equal(lookedAt(`${small} `, true, partBytes), "body_too_large");
+    assert.equal(lookedAt(beside, false, partBytes), "body_too_large");
+    for (const known of [true, false]) {
+      assert.equal(lookedAt(events(EVENTS_PER_REQUEST_MAX), known, partBytes), 500);
+      const over = lookedAt(events(EVENTS_PER_REQUEST_MAX + 1), known, partBytes);
+      assert.equal(over, "too_many_events");
+      assert.equal(lookedAt('{"events":[', known, partBytes), "invalid_json");
+    }
+  }
 });
 
 Deno.test("envelope: values and levels of each event stand with its place", () => {
