@@ -7,18 +7,16 @@ import {
   SMALL_BODY_BYTES,
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { type ArrivalLimits, Arrivals } from "./arrivals.ts";
 import { Lane, Turns } from "./turns.ts";
 
 /** After these the rest of the body is not read, so the connection cannot be used again. */
 const CLOSE = { "Connection": "close" } as const;
 
 /** What one body may weigh and how long it may take. */
-export interface BodyLimits {
+export interface BodyLimits extends ArrivalLimits {
   readonly wireBytesMax: number;
   readonly inflatedBytesMax: number;
-  /** Longest silence between two bytes, and longest time in all. */
-  readonly idleMsMax: number;
-  readonly totalMsMax: number;
   /** What else helps, of a body that is too large. */
   readonly advice?: string;
 }
@@ -35,6 +33,7 @@ export class ClientGone extends Error {
 export class BodyBudget {
   #bytes = 0;
   readonly #closing = new AbortController();
+  readonly #arrivals = new Arrivals();
   /** Slices of what takes long. */
   readonly turns = new Turns();
   /** Bodies above LARGE_BODY_BYTES, until they are answered. */
@@ -56,6 +55,12 @@ export class BodyBudget {
   /** Answers every body that is still arriving with `shutting_down`. */
   close(): void {
     this.#closing.abort();
+    this.#arrivals.giveUpAll();
+  }
+
+  /** Those that are arriving. */
+  get arrivals(): Arrivals {
+    return this.whole?.arrivals ?? this.#arrivals;
   }
 
   get closing(): AbortSignal {
@@ -109,10 +114,7 @@ function tooLarge(what: string, bytesMax: number, advice = ""): Problem {
   );
 }
 
-/**
- * Reads the bytes as sent, within size and time. One timer serves both time limits: it wakes at the
- * earlier of them and goes back to sleep if bytes have come meanwhile.
- */
+/** Reads the bytes as sent, within size and time. */
 async function readWire(
   request: Request,
   limits: BodyLimits,
@@ -124,34 +126,18 @@ async function readWire(
   if (declared > wireBytesMax) throw tooLarge("on the wire", wireBytesMax, advice);
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
-  const startedAt = performance.now();
-  let lastByteAt = startedAt;
-  let timedOut = false;
-  const closing = held.budget.closing;
+  const { arrivals, closing } = held.budget;
   const giveUp = () => void reader.cancel().catch(() => {});
-  closing.addEventListener("abort", giveUp, { once: true });
-  const check = () => {
-    const now = performance.now();
-    const leftMs = Math.min(
-      lastByteAt + limits.idleMsMax - now,
-      startedAt + limits.totalMsMax - now,
-    );
-    if (leftMs > 0) timer = setTimeout(check, leftMs);
-    else {
-      timedOut = true;
-      giveUp();
-    }
-  };
-  let timer = setTimeout(check, Math.min(limits.idleMsMax, limits.totalMsMax));
+  const arrival = arrivals.begin(limits, giveUp);
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (timedOut) throw timeout(limits);
+      if (arrival.isOverdue) throw timeout(limits);
       if (done && closing.aborted) throw stopping(held.budget);
       if (done) break;
-      lastByteAt = performance.now();
+      arrival.hasCome();
       bytes += value.length;
       if (bytes > wireBytesMax) throw tooLarge("on the wire", wireBytesMax, advice);
       held.add(value.length);
@@ -163,12 +149,11 @@ async function readWire(
       giveUp();
       throw error;
     }
-    if (timedOut) throw timeout(limits);
+    if (arrival.isOverdue) throw timeout(limits);
     if (closing.aborted) throw stopping(held.budget);
     throw new ClientGone("The client closed the connection mid-body", { cause: error });
   } finally {
-    clearTimeout(timer);
-    closing.removeEventListener("abort", giveUp);
+    arrivals.end(arrival);
   }
   return concat(chunks);
 }
