@@ -1,4 +1,5 @@
-/** Whether the server's projection keeps up with ingestion: how much is stored and not projected yet, over time. */
+/** Whether the server's projection keeps up with ingestion: how much is stored and not projected yet, over
+ * time. Of histories of odd shapes: projection_shapes.ts. */
 import type { Sql } from "../src/db/sql.ts";
 import { type ConfiguredCluster, createSchemaDatabase } from "./configured_cluster.ts";
 import { loadLastMinute, machineLine } from "./process_figures.ts";

@@ -45,6 +45,12 @@ export const FORGOTTEN_EVENTS_AIM = 500_000;
 export const IDS_DELETED_AT_ONCE = 10_000;
 /** Journal rows that one statement reads, when somebody is erased. */
 export const JOURNAL_ROWS_READ_AT_ONCE = 100;
+/**
+ * Sessions of a known actor that are looked at first where its visits change, the newest, and then on
+ * both sides of the change, before all are: by those with the same values the rollup is told.
+ */
+export const NEWEST_VISITS = 64;
+export const NEAR_VISITS = 1_024;
 /** Projects whose dictionaries and identities are kept in memory, and what is kept of one. */
 export const PROJECTS_KNOWN_MAX = 10;
 export const KNOWN_TEXTS_MAX = 100_000;
