@@ -5,6 +5,7 @@ import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import { createLazyCache } from "../../src/timelines/lazy_loader.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
+import { mergeOnce } from "../../src/projection/merging.ts";
 import { createProjection, type Projection } from "../../src/projection/projection.ts";
 import { eraseActor } from "../../src/projection/erasure.ts";
 import { forgetBefore } from "../../src/projection/retention.ts";
@@ -59,6 +60,7 @@ onBothEngines("property columns: tell what the events tell, of whoever is left",
           await storeRows(database, project, rows.slice(i, i + together));
           await fold.catchUp(project);
         }
+        while (await mergeOnce(database, project));
         const segments = await storedSegments(database, project);
         if (segments.some(({ events }) => events > together)) seen.merged++;
         const found = await assertColumns(database, project);
