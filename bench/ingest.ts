@@ -1,6 +1,6 @@
 /**
  * `deno task bench:ingest [--quick] [--attacks] [--json] [--rounds=N] [--sustained=SECONDS]
- * [--random-ids] [--against=COMMIT|FOLDER]`
+ * [--against=COMMIT|FOLDER]`
  *
  * How close the whole service comes to what PostgreSQL can take at all, and what it takes for ever.
  *
@@ -8,7 +8,7 @@
  * events in databases of their own, in turns, and the median of their ratios counts, since machines
  * are noisy. COPY goes into the wide table of rows that the first migration makes. Sustained: the
  * service with its projection, until every event is counted (`--sustained=120`: the load lasts two
- * minutes), on both engines. `--random-ids`: turns with ids of version 4 too. `--against` names a
+ * minutes), on both engines. Random ids (version 4) take turns with those by time. `--against` names a
  * commit, or another checkout, whose server takes its turns too. Linux, with a PostgreSQL server
  * installed. At the end, and with `--attacks` alone: what legitimate clients notice of hostile ones.
  */
@@ -137,7 +137,6 @@ interface Bench {
   readonly folder: string;
   readonly cluster: ThrowawayPostgres;
   readonly rows: readonly TypicalRow[];
-  readonly randomIds: boolean;
 }
 
 async function compareCopyWays({ sizes, folder, cluster, rows }: Bench) {
@@ -223,10 +222,8 @@ async function measureRounds(
     say(`round ${i}, service`, measured.eventsPerSecond);
     const other = await against?.measure(loadOf(sizes.eventsPerRound)) ?? null;
     if (other !== null) say(`round ${i}, the other checkout`, other.eventsPerSecond);
-    const random = bench.randomIds
-      ? await service.measure({ ...loadOf(sizes.eventsPerRound), randomIds: true })
-      : null;
-    if (random !== null) say(`round ${i}, random ids`, random.eventsPerSecond);
+    const random = await service.measure({ ...loadOf(sizes.eventsPerRound), randomIds: true });
+    say(`round ${i}, random ids`, random.eventsPerSecond);
     rounds.push({
       copyRowsPerSecond,
       fastestCopyRowsPerSecond,
@@ -341,7 +338,6 @@ const { values: options } = parseArgs({
     attacks: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
-    "random-ids": { type: "boolean", default: false },
     rounds: { type: "string" },
     sustained: { type: "string" },
     against: { type: "string" },
@@ -365,7 +361,6 @@ try {
     folder,
     cluster,
     rows: await typicalRows(TYPICAL_BATCHES, PROJECT_ID),
-    randomIds: options["random-ids"],
   };
   const checkouts = [repository, ...(against === null ? [] : [against.folder])];
   const report = options.attacks ? null : await measureAll(bench, machineLine(version), checkouts);

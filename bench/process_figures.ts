@@ -3,8 +3,9 @@
 /** Linux counts processor time in these on every architecture that Deno runs on (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
-function statFields(pid: number | "self"): string[] {
-  const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+/** `of`: a process, or a thread of one as `<pid>/task/<id>`. */
+function statFields(of: number | string): string[] {
+  const stat = Deno.readTextFileSync(`/proc/${of}/stat`);
   // The program's name stands in brackets and may hold spaces; after it comes field 3.
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
@@ -18,7 +19,12 @@ export function processCpuSeconds(pid: number | "self"): number {
   return seconds(statFields(pid), 14, 15);
 }
 
-/** The same of a process and its children, those that have ended included. */
+/** The same of its main thread alone. */
+export function mainThreadCpuSeconds(pid: number): number {
+  return seconds(statFields(`${pid}/task/${pid}`), 14, 15);
+}
+
+/** Processor time of a process and its children, those that have ended included. */
 export function treeCpuSeconds(pid: number): number {
   let sum = seconds(statFields(pid), 14, 15, 16, 17);
   for (const { name } of Deno.readDirSync("/proc")) {

@@ -1,4 +1,4 @@
-import { processCpuSeconds, treeCpuSeconds } from "./process_figures.ts";
+import { mainThreadCpuSeconds, processCpuSeconds, treeCpuSeconds } from "./process_figures.ts";
 import type { LoadOrder, LoadResult } from "./load_worker.ts";
 
 /** A Footfall server in a process of its own, started as operators start it. */
@@ -87,6 +87,8 @@ async function readLog(
 export interface MeasuredLoad extends LoadResult {
   readonly eventsPerSecond: number;
   readonly serverCpuSeconds: number;
+  /** Of them, those of its main thread: what one server can take in. */
+  readonly answeringCpuSeconds: number;
   readonly databaseCpuSeconds: number;
 }
 
@@ -99,10 +101,11 @@ export async function measureLoad(
   const cpu = () =>
     [
       processCpuSeconds(server.pid),
+      mainThreadCpuSeconds(server.pid),
       databasePid === null ? 0 : treeCpuSeconds(databasePid),
     ] as const;
   const whole: LoadOrder = { ...order, port: server.port, apiKey: API_KEY };
-  const [serverBefore, databaseBefore] = cpu();
+  const [serverBefore, answeringBefore, databaseBefore] = cpu();
   const { success, stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", new URL("./load_worker.ts", import.meta.url).pathname]
       .concat(JSON.stringify(whole)),
@@ -110,13 +113,14 @@ export async function measureLoad(
     stdout: "piped",
     stderr: "inherit",
   }).output();
-  const [serverAfter, databaseAfter] = cpu();
+  const [serverAfter, answeringAfter, databaseAfter] = cpu();
   if (!success) throw new Error("the load failed");
   const result = JSON.parse(new TextDecoder().decode(stdout)) as LoadResult;
   return {
     ...result,
     eventsPerSecond: result.accepted / result.seconds,
     serverCpuSeconds: serverAfter - serverBefore,
+    answeringCpuSeconds: answeringAfter - answeringBefore,
     databaseCpuSeconds: databaseAfter - databaseBefore,
   };
 }

@@ -288,6 +288,8 @@ export class BodyLook {
 export interface Envelope {
   readonly sentAt: unknown;
   readonly count: number;
+  /** Whether the body has at most SMALL_BODY_BYTES: its events are parsed already. */
+  readonly isSmall: boolean;
   /** Throws RejectedEvent for one that holds too much, Problem for what is no JSON. */
   eventAt(index: number): { readonly event: unknown; readonly suspicion: Suspicion };
 }
@@ -302,7 +304,8 @@ function readWhole(bytes: Uint8Array): Envelope {
   const text = decodeText(bytes);
   const { events, sentAt } = membersOf(parsePart(text));
   const suspicion = suspicionOf(text);
-  return { sentAt, count: events.length, eventAt: (i) => ({ event: events[i], suspicion }) };
+  const eventAt = (index: number) => ({ event: events[index], suspicion });
+  return { sentAt, count: events.length, isSmall: true, eventAt };
 }
 
 const ZERO = new Uint8Array([0x30]);
@@ -326,6 +329,7 @@ export function readInParts(
   return {
     sentAt,
     count: events.length,
+    isSmall: false,
     eventAt(index) {
       const { start, end, values, levels } = places![index]!;
       // One level is the event itself.
