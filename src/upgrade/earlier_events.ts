@@ -13,6 +13,7 @@ import { storeMoved } from "./moved_events.ts";
 import {
   MOVED_EVENTS,
   MOVED_ROWS_WAITING_MAX,
+  UPGRADE_ASIDE_PAUSE_MS,
   UPGRADE_FAILURE_PAUSE_MS,
   UPGRADE_PAUSE_MS,
 } from "./upgrade_limits.ts";
@@ -111,6 +112,17 @@ async function deleteMoved(sql: Sql, projectId: number, since: "ever" | "minute"
   );
 }
 
+/** Whether the projection has set moved events aside, and tries them again later. */
+async function isAside(sql: Sql, projectId: number): Promise<boolean> {
+  const rows = await sql.query(
+    `SELECT FROM journal
+    WHERE project_id = $1::int AND stored_by = '${MOVED_XID}' AND set_aside_until IS NOT NULL
+    LIMIT 1`,
+    [projectId],
+  );
+  return rows.length > 0;
+}
+
 async function countEarlier(sql: Sql, projectId: number): Promise<number> {
   const [row] = await sql.query<{ events: number }>(
     "SELECT count(*)::int8 AS events FROM earlier_events WHERE project_id = $1::int",
@@ -130,6 +142,8 @@ export class EarlierEvents {
   readonly #log: Pick<Log, "info" | "warn" | "error">;
   /** Projects with events that segments do not give back: told once. */
   readonly #keeping = new Set<number>();
+  /** Projects with events that were set aside, and when they are compared again. */
+  readonly #againAtMs = new Map<number, number>();
 
   constructor(database: Database, log: Pick<Log, "info" | "warn" | "error">) {
     this.#database = database;
@@ -168,19 +182,23 @@ export class EarlierEvents {
         }
         await deleteMoved(database, project_id, "minute");
       } else if (await rowsWaiting(database, project_id) > 0) open++;
-      else if (!this.#keeping.has(project_id)) await this.#verify(project_id, signal);
+      else if (performance.now() < (this.#againAtMs.get(project_id) ?? 0)) open++;
+      else if (!this.#keeping.has(project_id) && await this.#verify(project_id, signal)) open++;
     }
     return open === 0 && !signal.aborted && await this.#end();
   }
 
-  async #verify(projectId: number, signal: AbortSignal): Promise<void> {
+  /** Compares what is left of a project. @returns whether it is to be compared again */
+  async #verify(projectId: number, signal: AbortSignal): Promise<boolean> {
     const database = this.#database;
+    // Asked first: what is projected meanwhile has its turn next time.
+    const wasAside = await isAside(database, projectId);
     const before = await countEarlier(database, projectId);
     const segments = await segmentIds(database, projectId);
     for (const segmentId of segments) {
       let isOpen = true;
       for (let block = 0; isOpen; block++) {
-        if (signal.aborted) return;
+        if (signal.aborted) return true;
         isOpen = await database.transaction((tx) => verifyBlock(tx, projectId, segmentId, block));
       }
     }
@@ -188,10 +206,14 @@ export class EarlierEvents {
     if (left > 0) {
       // What was merged meanwhile has its turn next time.
       const isMerged = (await segmentIds(database, projectId)).difference(segments).size > 0;
-      if (left < before || isMerged) return;
+      if (left < before || isMerged) return true;
+      if (wasAside) {
+        this.#againAtMs.set(projectId, performance.now() + UPGRADE_ASIDE_PAUSE_MS);
+        return true;
+      }
       this.#log.error("upgrade kept events that segments do not give back", { projectId, left });
       this.#keeping.add(projectId);
-      return;
+      return false;
     }
     await deleteMoved(database, projectId, "ever");
     await database.query(
@@ -200,6 +222,7 @@ export class EarlierEvents {
     );
     await database.query("DELETE FROM earlier_projects WHERE project_id = $1::int", [projectId]);
     this.#log.info("upgraded", { projectId, events: before });
+    return false;
   }
 
   /** @returns whether there is nothing more to do, but for what segments do not give back */

@@ -7,6 +7,8 @@ export const MOVED_ROWS_WAITING_MAX = 8;
 /** How long to wait for the projection, and after a failure. */
 export const UPGRADE_PAUSE_MS = 200;
 export const UPGRADE_FAILURE_PAUSE_MS = 5_000;
+/** How long to wait for events that the projection has set aside. */
+export const UPGRADE_ASIDE_PAUSE_MS = 5_000;
 /** How long dropping the old table may hold up ingestion. */
 export const UPGRADE_LOCK_MS_MAX = 2_000;
 /** What one statement may take that looks through all earlier events for one person's. */

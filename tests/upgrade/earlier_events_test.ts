@@ -112,3 +112,45 @@ onBothEngines("upgrade: a new database has no table of earlier events", async (_
   assert.equal(await dropEmptiedTable(database), true);
   assert.equal(await hasEarlierEvents(database), false);
 });
+
+onBothEngines(
+  "upgrade: an event that was set aside is waited for, then compared",
+  async (_t, db) => {
+    const database = await db.open();
+    await migrateEarlier(database);
+    const rows = Array.from({ length: 50 }, (_, i) => earlierRow(i));
+    await storeEarlier(database, rows);
+    await migrate(database, MIGRATIONS);
+    const stop = new AbortController();
+    const upgrading = new EarlierEvents(database, loud).run(stop.signal);
+    const waits = async () => {
+      const [row] = await database.query<{ waiting: number }>(
+        "SELECT count(*)::int AS waiting FROM journal WHERE projected_at IS NULL AND stored_by = '3'",
+      );
+      return row!.waiting > 0;
+    };
+    while (!await waits());
+    // As the projection does with one that it cannot take; the others are in segments.
+    const [aside] = rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1);
+    await database.query(
+      `UPDATE journal SET projected_count = 1, set_aside_ids = ARRAY[$1::text::uuid],
+      set_aside_until = now() + interval '1 hour' WHERE projected_at IS NULL`,
+      [aside!.event_id],
+    );
+    const projecting = createProjection(database).run(stop.signal);
+    const left = async () => {
+      const [row] = await database.query<{ events: number }>(
+        "SELECT count(*)::int AS events FROM earlier_events",
+      );
+      return row!.events;
+    };
+    while (await left() > 1);
+    assert.equal((await segmentRows(database, 1)).size, rows.length - 1);
+    await database.script("UPDATE journal SET set_aside_until = now() - interval '1 s'");
+    await upgrading;
+    stop.abort();
+    await projecting;
+    assert.equal(await hasEarlierEvents(database), false);
+    assertSame(await segmentRows(database, 1), rows);
+  },
+);
