@@ -9,12 +9,14 @@ import {
   type TextName,
 } from "../src/store/segment_columns.ts";
 import type { IntegerName } from "../src/store/segment_columns.ts";
-import { compareEvents, NewEvents } from "../src/store/event_source.ts";
+import { NewEvents } from "../src/store/event_source.ts";
 import type { EventRow } from "../src/store/event_row.ts";
 import type { SegmentEvent } from "../src/store/segment_event.ts";
 import { allBlocks, decodeHead, spanOf } from "../src/store/segment_head.ts";
 import { uuidOf } from "../src/store/whole_events.ts";
 import { SegmentReader } from "../src/store/segment_reader.ts";
+import { partsOf } from "../src/store/segment_tiers.ts";
+import { batchOf } from "../tests/support/event_batch.ts";
 import { seededRandom } from "./typical_events.ts";
 import { typicalRows } from "./stored_rows.ts";
 
@@ -100,8 +102,13 @@ async function timed<T>(label: string, events: number, work: () => T | Promise<T
   return made;
 }
 
-const build = async (events: SegmentEvent[]): Promise<EncodedSegment> =>
-  (await buildSegment([new NewEvents(events.sort(compareEvents))], () => true, async () => {}))!;
+async function build(events: SegmentEvent[]): Promise<EncodedSegment> {
+  const batch = batchOf(events);
+  const sources = partsOf(batch).map(({ order, textBytes }) =>
+    new NewEvents(batch, order, textBytes)
+  );
+  return (await buildSegment(sources, () => true, async () => {}))!;
+}
 
 function read(reader: SegmentReader, names: readonly string[]): void {
   for (const name of names) {

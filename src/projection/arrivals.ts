@@ -10,7 +10,7 @@ import {
 import type { KnownProject } from "./known_projects.ts";
 import { EventTotals } from "./changes.ts";
 import { rollUp } from "./rollups.ts";
-import { partOf, PartsOfActors, type SessionPart } from "./session_parts.ts";
+import { PartsOfActors, type SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
 import { replaceSessions, sessionKey, sessionsNear, sessionsOfActors } from "./stored_sessions.ts";
 
@@ -38,7 +38,7 @@ export class Arrivals {
   }
 
   add(event: TimedEvent, actor: number): void {
-    if (event.traffic !== 0) this.parts.add(partOf(event, actor));
+    if (event.traffic !== 0) this.parts.addEvent(event, actor);
     this.sightings.add(actor, event);
   }
 

@@ -66,13 +66,13 @@ async function projectPending(
 ): Promise<void> {
   const { projectId, eventsMax } = attempt;
   const pending = await pendingEvents(tx, projectId, eventsMax);
-  attempt.events = pending.rows.length;
+  attempt.events = pending.columns.length;
   attempt.first = pending.first;
   attempt.unreadable = pending.unreadable.length;
   attempt.journalRows = pending.taken.length + attempt.unreadable;
-  if (pending.rows.length > 0) {
+  if (pending.columns.length > 0) {
     const known = await projects.of(tx, projectId, project);
-    await projectEvents(tx, projectId, known, pending.rows);
+    await projectEvents(tx, projectId, known, pending.columns);
   }
   await markProjected(tx, projectId, pending);
 }

@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { classifyTraffic } from "../attribution/channels.ts";
 import { foreignHost, hostOfAddress } from "../attribution/host.ts";
 import { arrayLiteral, type Param, type Row, type Sql } from "../db/sql.ts";
+import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
+import type { EventBatch } from "../store/event_source.ts";
 import { KNOWN_CHARACTERS_MAX, KNOWN_TEXTS_MAX } from "./projection_limits.ts";
-import { mapInSlices } from "./slices.ts";
 
 /** Raised with every change of the channel rules or source lists: history is then classified anew. */
 export const RULES_VERSION = 2;
@@ -125,16 +126,6 @@ interface Missing {
   readonly columns: readonly Param[];
 }
 
-/** The numbers of what an event says; 0: none. */
-export interface EventNumbers {
-  name: number;
-  path: number;
-  title: number;
-  referrer: number;
-  context: number;
-  traffic: number;
-}
-
 /**
  * The dictionaries of one project: names, paths, titles, referrers, contexts and traffic by number.
  * What was looked up once is kept, so that most batches look nothing up.
@@ -161,61 +152,64 @@ export class Dictionaries {
   }
 
   /** Gives everything that the events say its number: what is new to the project is added. */
-  async resolve(tx: Sql, projectId: number, rows: readonly EventRow[]): Promise<EventNumbers[]> {
+  async resolve(tx: Sql, projectId: number, columns: EventColumns): Promise<EventBatch["numbers"]> {
+    const texts = TERM_COLUMNS.map((name) => columns.texts(name));
     const terms = new Map<string, Missing>();
-    const others = { referrers: new Map(), contexts: new Map(), traffic: new Map() };
-    const keys = await mapInSlices(rows, (row) => this.#keysOf(row, terms, others));
-    await this.#learn(tx, projectId, this.#terms, terms);
-    await this.#learn(tx, projectId, this.#referrers, others.referrers);
-    await this.#learn(tx, projectId, this.#contexts, others.contexts);
-    await this.#learn(tx, projectId, this.#traffic, others.traffic);
-    const names = new Set<string>();
-    const term = (text: string | null) => text === null ? 0 : this.#terms.numbers.get(text)!;
-    const numbers = await mapInSlices(rows, (row, i): EventNumbers => {
-      const { referrer, context, traffic } = keys[i]!;
-      if (!this.#names.has(row.name)) names.add(row.name);
-      return {
-        name: term(row.name),
-        path: term(row.path),
-        title: term(row.title),
-        referrer: referrer === null ? 0 : this.#referrers.numbers.get(referrer)!,
-        context: this.#contexts.numbers.get(context)!,
-        traffic: traffic === null ? 0 : this.#traffic.numbers.get(traffic)!,
-      };
-    });
-    if (names.size > 0) await this.#tellNames(tx, projectId, [...names]);
-    return numbers;
-  }
-
-  #keysOf(
-    row: EventRow,
-    terms: Map<string, Missing>,
-    others: Record<"referrers" | "contexts" | "traffic", Map<string, Missing>>,
-  ) {
-    for (const text of [row.name, row.path, row.title]) {
-      if (text === null || this.#terms.numbers.has(text) || terms.has(text)) continue;
+    for (const text of texts.flatMap(({ values }) => values)) {
+      if (this.#terms.numbers.has(text)) continue;
       terms.set(text, { text, isBot: false, columns: [text] });
     }
-    const referrer = row.referrer === null ? null : keyOf([row.referrer, row.host]);
-    if (
-      referrer !== null && !this.#referrers.numbers.has(referrer) && !others.referrers.has(referrer)
-    ) {
-      const columns = [row.referrer, foreignHost(row.referrer!, row.host)];
-      others.referrers.set(referrer, {
-        text: rowText([row.referrer, row.host]),
-        isBot: false,
-        columns,
-      });
-    }
-    const context = contextKey(row);
-    if (!this.#contexts.numbers.has(context) && !others.contexts.has(context)) {
-      others.contexts.set(context, contextOf(row));
-    }
-    const traffic = row.in_session ? trafficKey(row) : null;
-    if (traffic !== null && !this.#traffic.numbers.has(traffic) && !others.traffic.has(traffic)) {
-      others.traffic.set(traffic, trafficOf(row, this.siteHost));
-    }
-    return { referrer, context, traffic };
+    const referrers = this.#said(this.#referrers, columns, REFERRER_COLUMNS, referrerOf);
+    const contexts = this.#said(this.#contexts, columns, CONTEXT_COLUMNS, contextOf);
+    const traffics = this.#said(
+      this.#traffic,
+      columns,
+      TRAFFIC_COLUMNS,
+      (row) => trafficOf(row, this.siteHost),
+    );
+    await this.#learn(tx, projectId, this.#terms, terms);
+    await this.#learn(tx, projectId, this.#referrers, referrers.missing);
+    await this.#learn(tx, projectId, this.#contexts, contexts.missing);
+    await this.#learn(tx, projectId, this.#traffic, traffics.missing);
+    const newNames = texts[0]!.values.filter((name) => !this.#names.has(name));
+    if (newNames.length > 0) await this.#tellNames(tx, projectId, newNames);
+    const [names, paths, titles] = texts.map(({ codes, values }) => {
+      const numbers = [0, ...values.map((text) => this.#terms.numbers.get(text)!)];
+      return codes.map((code) => numbers[code]!);
+    });
+    return {
+      names: names!,
+      paths: paths!,
+      titles: titles!,
+      referrers: referrers.numbers(),
+      contexts: contexts.numbers(),
+      traffics: traffics.numbers(),
+    };
+  }
+
+  /** What events say in some columns, each once, as a dictionary knows it. */
+  #said<N extends SaidColumn>(
+    { numbers }: Known,
+    columns: EventColumns,
+    names: readonly N[],
+    describe: (row: Pick<EventRow, N>) => Said | null,
+  ) {
+    const { codes, firsts } = columns.tuples(names);
+    const missing = new Map<string, Missing>();
+    const keys = firsts.map((i) => {
+      const said = describe(columns.membersAt(names, i));
+      if (said === null) return null;
+      const key = keyOf(said.key);
+      if (!numbers.has(key) && !missing.has(key)) missing.set(key, said.missing());
+      return key;
+    });
+    return {
+      missing,
+      numbers: () => {
+        const own = keys.map((key) => key === null ? 0 : numbers.get(key)!);
+        return codes.map((code) => own[code]!);
+      },
+    };
   }
 
   /** Looks up what is missing, and adds what is not there. */
@@ -305,34 +299,51 @@ function keyOf(values: readonly Value[]): string {
   return values.map((value) => value === null ? "\0-" : value).join("\0,");
 }
 
-function contextKey(row: EventRow): string {
-  const { bot, device, host, country, region, city, browser, os } = row;
-  return keyOf([bot === true, device, host, country, region, city, browser, os]);
+/** What a row says of one kind, and how it is added where it is new. */
+interface Said {
+  readonly key: readonly Value[];
+  readonly missing: () => Missing;
 }
 
-function contextOf(row: EventRow): Missing {
+const TERM_COLUMNS = ["name", "path", "title"] as const;
+const REFERRER_COLUMNS = ["referrer", "host"] as const;
+const CONTEXT_COLUMNS = [
+  ...["bot", "device", "host", "country", "region", "city", "browser", "os"] as const,
+];
+const TRAFFIC_COLUMNS = [
+  ...["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"] as const,
+  ...["click_id_kind", "referrer", "host", "in_session"] as const,
+];
+type SaidColumn = (typeof CONTEXT_COLUMNS | typeof TRAFFIC_COLUMNS)[number];
+
+function referrerOf({ referrer, host }: Pick<EventRow, "referrer" | "host">): Said | null {
+  if (referrer === null) return null;
+  return {
+    key: [referrer, host],
+    missing: () => ({
+      text: rowText([referrer, host]),
+      isBot: false,
+      columns: [referrer, foreignHost(referrer, host)],
+    }),
+  };
+}
+
+function contextOf(row: Pick<EventRow, (typeof CONTEXT_COLUMNS)[number]>): Said {
   const isBot = row.bot === true;
   const columns = [row.device, row.host, row.country, row.region, row.city, row.browser, row.os];
-  return { text: rowText([isBot, ...columns]), isBot, columns };
+  const key = [isBot, ...columns];
+  return { key, missing: () => ({ text: rowText(key), isBot, columns }) };
 }
 
-function trafficKey(row: EventRow): string {
-  return keyOf([
-    row.utm_source,
-    row.utm_medium,
-    row.utm_campaign,
-    row.utm_term,
-    row.utm_content,
-    row.click_id_kind,
-    hostOfAddress(row.referrer),
-    row.host,
-  ]);
-}
-
-function trafficOf(row: EventRow, siteHost: string | null): Missing {
+function trafficOf(
+  row: Pick<EventRow, (typeof TRAFFIC_COLUMNS)[number]>,
+  siteHost: string | null,
+): Said | null {
+  if (!row.in_session) return null;
   const facts = { ...row, referrer_host: hostOfAddress(row.referrer) };
-  const said = TRAFFIC_SAID.map((name) => facts[name]);
-  return { text: rowText(said), isBot: false, columns: [...said, ...classified(facts, siteHost)] };
+  const key = TRAFFIC_SAID.map((name) => facts[name]);
+  const columns = () => [...key, ...classified(facts, siteHost)];
+  return { key, missing: () => ({ text: rowText(key), isBot: false, columns: columns() }) };
 }
 
 /** Classifies all traffic of a project again, after its site or the rules have changed. */

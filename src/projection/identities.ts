@@ -1,7 +1,7 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
+import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { KNOWN_TEXTS_MAX } from "./projection_limits.ts";
-import { mapInSlices } from "./slices.ts";
 
 /** What events say of who did them: a user id (u), an anonymous id (a), else a daily hash (h). */
 type Kind = "u" | "a" | "h";
@@ -24,7 +24,9 @@ export interface Move {
 
 /** Who did the events of a batch. */
 export interface Resolved {
+  /** The different identities, and of each event which of them it is of. */
   readonly identities: readonly Identity[];
+  readonly codes: Int32Array;
   readonly moves: readonly Move[];
   /** Whether an identity, new ones too, is another actor's now, or is so by an earlier event. */
   readonly isLinked: boolean;
@@ -69,8 +71,10 @@ export function hashText({ visitor_hash }: Pick<EventRow, "visitor_hash">): stri
     .toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
+const WHO = ["user_id", "anonymous_id", "visitor_hash"] as const;
+
 /** What names whoever did an event: its kind, then its value. */
-export function nameOf(row: EventRow): string {
+export function nameOf(row: Pick<EventRow, (typeof WHO)[number]>): string {
   if (row.user_id !== null) return `u${row.user_id}`;
   return row.anonymous_id === null ? `h${hashText(row)}` : `a${row.anonymous_id}`;
 }
@@ -82,17 +86,23 @@ interface Link {
   readonly eventId: string;
 }
 
-function linksOf(rows: readonly EventRow[], times: readonly number[]): Map<string, Link> {
+function linksOf(
+  columns: EventColumns,
+  times: Float64Array,
+  eventIds: readonly string[],
+): Map<string, Link> {
   const links = new Map<string, Link>();
-  rows.forEach(({ anonymous_id, user_id, event_id }, i) => {
-    if (anonymous_id === null || user_id === null) return;
-    const name = `a${anonymous_id}`;
+  const anonymous = columns.texts("anonymous_id");
+  const users = columns.texts("user_id");
+  for (let i = 0; i < columns.length; i++) {
+    if (anonymous.codes[i] === 0 || users.codes[i] === 0) continue;
+    const name = `a${anonymous.values[anonymous.codes[i]! - 1]!}`;
     const known = links.get(name);
-    const ms = times[i]!;
-    if (known === undefined || isEarlier(ms, event_id, known.ms, known.eventId)) {
-      links.set(name, { user: `u${user_id}`, ms, eventId: event_id });
+    const [ms, eventId] = [times[i]!, eventIds[i]!];
+    if (known === undefined || isEarlier(ms, eventId, known.ms, known.eventId)) {
+      links.set(name, { user: `u${users.values[users.codes[i]! - 1]!}`, ms, eventId });
     }
-  });
+  }
   return links;
 }
 
@@ -112,11 +122,13 @@ export class Identities {
   async resolve(
     tx: Sql,
     projectId: number,
-    rows: readonly EventRow[],
-    times: readonly number[],
+    columns: EventColumns,
+    times: Float64Array,
+    eventIds: readonly string[],
   ): Promise<Resolved> {
-    const names = await mapInSlices(rows, nameOf);
-    const links = linksOf(rows, times);
+    const { codes, firsts } = columns.tuples(WHO);
+    const names = firsts.map((i) => nameOf(columns.membersAt(WHO, i)));
+    const links = linksOf(columns, times, eventIds);
     const missing = new Set<string>();
     for (const name of [...names, ...links.keys()]) {
       if (!this.#known.has(name)) missing.add(name);
@@ -129,6 +141,7 @@ export class Identities {
     if (changed.length > 0) await tx.query(LINK, [projectId, ...linkColumns(changed)]);
     return {
       identities: names.map((name) => this.#known.get(name)!),
+      codes,
       moves,
       isLinked: linked.length > 0,
       newActors,

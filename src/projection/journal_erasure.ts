@@ -1,6 +1,6 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
-import { blockSpan, encodeBlock } from "../store/journal_block.ts";
+import { blockSpan, decodeBlock, encodeBlock } from "../store/journal_block.ts";
 import { nameOf } from "./identities.ts";
 import { readable } from "./pending_events.ts";
 import { JOURNAL_ROWS_READ_AT_ONCE } from "./projection_limits.ts";
@@ -91,7 +91,7 @@ async function takeOutAll(tx: Sql, projectId: number, leaving: Leaving): Promise
     const rows = await tx.query<JournalRow>(READ, [projectId, after, leaving.beforeMs]);
     for (const row of rows) {
       // What nobody can read is deleted with its row, 48 hours after its projection.
-      const events = readable(row, projectId) ?? [];
+      const events = readable(() => decodeBlock(row.block, projectId)) ?? [];
       aside.push(...await takeOut(tx, projectId, row, events, leaving));
     }
     if (rows.length < JOURNAL_ROWS_READ_AT_ONCE) return aside;

@@ -1,6 +1,6 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import type { EventRow } from "../store/event_row.ts";
-import { decodeBlock, UnreadableBlock } from "../store/journal_block.ts";
+import { charactersAt, EventColumns } from "../store/event_columns.ts";
+import { decodeColumns, UnreadableBlock } from "../store/journal_block.ts";
 import { STALE_PROJECTS } from "./projected_project.ts";
 import {
   PROJECTION_BLOCK_BYTES_AIM,
@@ -27,7 +27,7 @@ interface Taken {
 
 /** Events to be projected. */
 export interface PendingEvents {
-  readonly rows: readonly EventRow[];
+  readonly columns: EventColumns;
   readonly first: PlacedEvent | null;
   readonly taken: readonly Taken[];
   /** The one that was set aside, where it is that. */
@@ -64,39 +64,32 @@ SELECT ${COLUMNS} FROM journal j
 WHERE project_id = $1::int AND set_aside_until < now()
 ORDER BY set_aside_until, journal_id LIMIT 1`;
 
-const NOTHING: PendingEvents = { rows: [], first: null, taken: [], aside: null, unreadable: [] };
-
 // Whoever could not read it may have been of an earlier version.
 const WAIT_AGAIN = `
 UPDATE journal SET projected_at = NULL, set_aside_until = NULL
 WHERE project_id = $1::int AND journal_id = $2::int8`;
 
 async function asideEvent(tx: Sql, projectId: number): Promise<PendingEvents> {
+  const columns = new EventColumns(projectId);
+  const nothing = { columns, first: null, taken: [], aside: null, unreadable: [] };
   const [row] = await tx.query<JournalRow>(ASIDE, [projectId]);
-  if (row === undefined) return NOTHING;
+  if (row === undefined) return nothing;
   if (row.set_aside_ids === null) {
     await tx.query(WAIT_AGAIN, [projectId, row.journal_id]);
-    return NOTHING;
+    return nothing;
   }
   const eventId = row.set_aside_ids[0]!;
-  const rows = decodeBlock(row.block, projectId).filter(({ event_id }) => event_id === eventId);
+  const block = decodeColumns(row.block);
+  const place = block.eventIds.indexOf(eventId);
+  columns.add(block, Int32Array.from(place < 0 ? [] : [place]));
   const aside = { journalId: row.journal_id, eventId, place: -1, isLast: false };
-  return { ...NOTHING, rows, first: aside, aside };
+  return { ...nothing, first: aside, aside };
 }
 
-/** About how much text only this event has. */
-function charactersOf({ properties, extra, url, url_rest }: EventRow): number {
-  return (properties?.length ?? 0) + (extra?.length ?? 0) + (url?.length ?? 0) +
-    (url_rest?.length ?? 0);
-}
-
-/** The events of a journal row's block; null where it cannot be read. */
-export function readable(
-  { block }: { readonly block: Uint8Array },
-  projectId: number,
-): EventRow[] | null {
+/** What is read of a block; null where it cannot be read. */
+export function readable<T>(read: () => T): T | null {
   try {
-    return decodeBlock(block, projectId);
+    return read();
   } catch (error) {
     if (error instanceof UnreadableBlock) return null;
     throw error;
@@ -111,37 +104,36 @@ export async function pendingEvents(
 ): Promise<PendingEvents> {
   const oldest = await tx.query<JournalRow>(OLDEST, [projectId, eventsMax]);
   if (oldest.length === 0) return await asideEvent(tx, projectId);
-  const rows: EventRow[] = [];
+  const columns = new EventColumns(projectId);
   const taken: Taken[] = [];
   const unreadable: number[] = [];
   let first: PlacedEvent | null = null;
-  let characters = 0;
-  const isFull = () => rows.length >= eventsMax || characters >= PROJECTION_TEXT_CHARACTERS_AIM;
+  let [events, characters] = [0, 0];
+  const isFull = () => events >= eventsMax || characters >= PROJECTION_TEXT_CHARACTERS_AIM;
   for (const journalRow of oldest) {
     const { journal_id, known_ids, projected_count } = journalRow;
-    const events = readable(journalRow, projectId);
-    if (events === null) {
+    const block = readable(() => decodeColumns(journalRow.block));
+    if (block === null) {
       unreadable.push(journal_id);
       continue;
     }
     const known = new Set(known_ids);
+    const ids = block.eventIds;
+    const places: number[] = [];
     let place = projected_count;
-    for (; place < events.length && !isFull(); place++) {
-      const row = events[place]!;
-      if (known.has(row.event_id)) continue;
-      first ??= {
-        journalId: journal_id,
-        eventId: row.event_id,
-        place,
-        isLast: place + 1 === events.length,
-      };
-      rows.push(row);
-      characters += charactersOf(row);
+    for (; place < ids.length && !isFull(); place++) {
+      const eventId = ids[place]!;
+      if (known.has(eventId)) continue;
+      first ??= { journalId: journal_id, eventId, place, isLast: place + 1 === ids.length };
+      places.push(place);
+      events++;
+      characters += charactersAt(block, place);
     }
-    taken.push({ journalId: journal_id, upTo: place, isWhole: place === events.length });
+    columns.add(block, Int32Array.from(places));
+    taken.push({ journalId: journal_id, upTo: place, isWhole: place === ids.length });
     if (isFull()) break;
   }
-  return { rows, first, taken, aside: null, unreadable };
+  return { columns, first, taken, aside: null, unreadable };
 }
 
 /** Marks events as projected, in the transaction that stores what was made of them. */

@@ -1,45 +1,41 @@
 import type { Sql } from "../db/sql.ts";
-import type { EventRow } from "../store/event_row.ts";
-import type { SegmentEvent } from "../store/segment_event.ts";
+import type { EventColumns } from "../store/event_columns.ts";
+import type { EventBatch } from "../store/event_source.ts";
 import { addEvents } from "../store/segments.ts";
 import { type TimedEvent, visitTimedEvents } from "../store/timed_events.ts";
 import { Arrivals } from "./arrivals.ts";
 import { readActors } from "./actor_days.ts";
 import { identitiesOf, type Move, raiseLinksVersion } from "./identities.ts";
 import type { KnownProject } from "./known_projects.ts";
-import { inSlices, mapInSlices } from "./slices.ts";
+import { inSlices } from "./slices.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
 
-/** An event for the segments, and for the rest. */
-type ResolvedEvent = SegmentEvent & TimedEvent;
-
 /** Gives all that the events say its numbers, and finds who did them. */
-async function resolved(
-  tx: Sql,
-  projectId: number,
-  known: KnownProject,
-  rows: readonly EventRow[],
-) {
-  const times = await mapInSlices(rows, ({ occurred_at }) => Date.parse(occurred_at));
-  const numbers = await known.dictionaries.resolve(tx, projectId, rows);
-  const { identities, ...who } = await known.identities.resolve(tx, projectId, rows, times);
-  const events = await mapInSlices(rows, (row, i): ResolvedEvent => {
-    const { name, path, context, traffic, title, referrer } = numbers[i]!;
-    return {
-      identity: identities[i]!.id,
-      ms: times[i]!,
-      id: Uint8Array.fromHex(row.event_id.replaceAll("-", "")),
-      eventId: row.event_id,
-      name,
-      path,
-      context,
-      traffic,
-      title,
-      referrer,
-      row,
-    };
+async function resolved(tx: Sql, projectId: number, known: KnownProject, columns: EventColumns) {
+  const eventIds = columns.eventIds();
+  const moments = columns.moments();
+  const numbers = await known.dictionaries.resolve(tx, projectId, columns);
+  const { identities: people, codes, ...who } = await known.identities
+    .resolve(tx, projectId, columns, moments, eventIds);
+  const ids = people.map(({ id }) => id);
+  const identities = codes.map((code) => ids[code]!);
+  const batch: EventBatch = { columns, identities, moments, ids: columns.ids(), numbers };
+  const actorAt = (i: number) => people[codes[i]!]!.actor;
+  return { batch, eventIds, actorAt, ...who };
+}
+
+/** An event of a batch, as much of it as sessions and rollups are made of. */
+function timedAt({ identities, moments, numbers }: EventBatch, eventIds: readonly string[]) {
+  const { names, paths, contexts, traffics } = numbers;
+  return (i: number): TimedEvent => ({
+    identity: identities[i]!,
+    ms: moments[i]!,
+    eventId: eventIds[i]!,
+    name: names[i]!,
+    path: paths[i]!,
+    context: contexts[i]!,
+    traffic: traffics[i]!,
   });
-  return { events, actors: identities.map(({ actor }) => actor), ...who };
 }
 
 /**
@@ -80,16 +76,20 @@ export async function projectEvents(
   tx: Sql,
   projectId: number,
   known: KnownProject,
-  rows: readonly EventRow[],
+  columns: EventColumns,
 ): Promise<void> {
-  const { events, actors, moves, isLinked, newActors } = await resolved(tx, projectId, known, rows);
+  const { batch, eventIds, actorAt, moves, isLinked, newActors } = await resolved(
+    ...[tx, projectId, known, columns] as const,
+  );
   const arrivals = new Arrivals(known, newActors);
   if (moves.length > 0) await move(tx, projectId, moves, arrivals);
   if (isLinked) known.linksVersion = await raiseLinksVersion(tx, projectId);
-  await inSlices(events, (event, i) => {
+  const eventAt = timedAt(batch, eventIds);
+  await inSlices(eventIds.keys(), (i) => {
+    const event = eventAt(i);
     arrivals.totals.add(event, 1);
-    arrivals.add(event, actors[i]!);
+    arrivals.add(event, actorAt(i));
   });
   await arrivals.store(tx, projectId);
-  await addEvents(tx, projectId, events);
+  await addEvents(tx, projectId, batch);
 }

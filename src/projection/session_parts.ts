@@ -111,6 +111,20 @@ export function sessionsOf(parts: SessionPart[]): SessionPart[] {
 /** Parts by their actor. */
 export class PartsOfActors {
   readonly #parts = new Map<number, SessionPart[]>();
+  /** Of each actor the part that the last event went into: this class's own. */
+  readonly #open = new Map<number, SessionPart>();
+
+  /** Adds an event: to the last one's part, where it belongs to that, as most do. */
+  addEvent(event: TimedEvent, actor: number): void {
+    const part = partOf(event, actor);
+    const open = this.#open.get(actor);
+    if (
+      open !== undefined && event.ms - open.lastMs <= SESSION_GAP_MS &&
+      open.firstMs - event.ms <= SESSION_GAP_MS
+    ) return join(open, part);
+    this.#open.set(actor, part);
+    this.add(part);
+  }
 
   add(part: SessionPart): void {
     const parts = this.#parts.get(part.actor);

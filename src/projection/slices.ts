@@ -15,13 +15,3 @@ export async function inSlices<T>(
     if (place % SLICE_ITEMS === 0) await pause();
   }
 }
-
-/** What becomes of each item, in order, made as above. */
-export async function mapInSlices<T, R>(
-  items: readonly T[],
-  made: (item: T, place: number) => R,
-): Promise<R[]> {
-  const results: R[] = [];
-  await inSlices(items, (item, place) => results.push(made(item, place)));
-  return results;
-}

@@ -1,16 +1,16 @@
-import { compareIds, ID_BYTES } from "./id_codec.ts";
+import type { CodedTexts, EventColumns } from "./event_columns.ts";
+import { ID_BYTES } from "./id_codec.ts";
+import { instantReader } from "./instant_text.ts";
 import type { IntegerColumn } from "./integer_codec.ts";
 import { cellOf } from "./heatmap_cell.ts";
 import {
   FLAG_CODES,
   FLAG_COLUMNS,
+  type FlagName,
   type IntegerName,
-  NUMBER_COLUMNS,
   type NumberName,
-  TEXT_COLUMNS,
   type TextName,
 } from "./segment_columns.ts";
-import type { SegmentEvent } from "./segment_event.ts";
 import type { Runs } from "./segment_reader.ts";
 import type { TextColumn } from "./text_codec.ts";
 
@@ -28,154 +28,141 @@ export interface EventSource {
   texts(name: TextName): TextColumn;
 }
 
-/** The order of a segment. */
-export function compareEvents(a: SegmentEvent, b: SegmentEvent): number {
-  return a.identity - b.identity || a.ms - b.ms || compareIds(a.id, 0, b.id, 0);
+/** Columns of numbers that the project's dictionaries give. */
+export const NUMBERED = [
+  ...["names", "paths", "contexts", "traffics", "titles", "referrers"] as const,
+] satisfies IntegerName[];
+
+/** Events that are not stored in segments yet, in any order. */
+export interface EventBatch {
+  readonly columns: EventColumns;
+  /** Whose they are. */
+  readonly identities: Int32Array;
+  readonly moments: Float64Array;
+  /** 16 bytes each. */
+  readonly ids: Uint8Array;
+  readonly numbers: Readonly<Record<(typeof NUMBERED)[number], Int32Array>>;
 }
 
 const UTF8 = new TextEncoder();
 
-/** Texts of a column while they are gathered, each once. */
-class TextBuilder {
-  readonly #codes: Int32Array;
-  readonly #codeOf = new Map<string, number>();
-  #last: string | null = null;
-  #lastCode = 0;
-
-  constructor(events: number) {
-    this.#codes = new Int32Array(events);
-  }
-
-  /** Null: none. */
-  set(at: number, text: string | null): void {
-    if (text === null) return;
-    // Most are the same as of the event before.
-    if (text !== this.#last) {
-      const known = this.#codeOf.get(text);
-      this.#lastCode = known ?? this.#codeOf.size + 1;
-      if (known === undefined) this.#codeOf.set(text, this.#lastCode);
-      this.#last = text;
-    }
-    this.#codes[at] = this.#lastCode;
-  }
-
-  end(): TextColumn {
-    const values = Array.from(this.#codeOf.keys(), (text) => UTF8.encode(text));
-    const ends = new Uint32Array(values.length);
-    const bytes = new Uint8Array(values.reduce((sum, { length }) => sum + length, 0));
-    let end = 0;
-    for (const [i, value] of values.entries()) {
-      bytes.set(value, end);
-      ends[i] = end += value.length;
-    }
-    return { codes: this.#codes, ends, bytes };
-  }
+/** Texts one behind the other. */
+function encoded(values: readonly string[]): Pick<TextColumn, "ends" | "bytes"> {
+  const bytes = UTF8.encode(values.join(""));
+  const ends = new Uint32Array(values.length);
+  let end = 0;
+  for (const [i, { length }] of values.entries()) ends[i] = end += length;
+  if (end === bytes.length) return { ends, bytes };
+  // Where there is more than ASCII, a character may be more than a byte.
+  end = 0;
+  for (const [i, value] of values.entries()) ends[i] = end += UTF8.encode(value).length;
+  return { ends, bytes };
 }
 
-/** What stands for a yes, a no, or nothing. */
-const flagCode = (flag: boolean | null): number =>
-  flag === null ? FLAG_CODES.none : flag ? FLAG_CODES.yes : FLAG_CODES.no;
-
-/** Columns that are told by events one by one. */
-const INTEGER_OF: readonly (readonly [IntegerName, (event: SegmentEvent) => number])[] = [
-  ["names", (event) => event.name],
-  ["paths", (event) => event.path],
-  ["contexts", (event) => event.context],
-  ["traffics", (event) => event.traffic],
-  ["cells", (event) => cellOf(event.row)],
-  ["titles", (event) => event.title],
-  ["referrers", (event) => event.referrer],
-];
-
-/** Events whose columns are filled together: their rows stay near the processor meanwhile. */
-const EVENTS_TOGETHER = 256;
-
-function numberOf({ ms, row }: SegmentEvent, name: NumberName): number {
-  return name === "received_at" ? Date.parse(row.received_at) - ms : row[name] ?? NaN;
-}
-
-/** Whole events, which are in the order of a segment already. */
+/** Events of a batch in the order of a segment, which their places in it are in. */
 export class NewEvents implements EventSource {
   readonly events: number;
   readonly textBytes: number;
-  readonly #runs: Runs;
-  readonly #moments: Float64Array;
-  readonly #ids: Uint8Array;
-  readonly #integers = new Map<IntegerName, Int32Array>();
-  readonly #numbers = new Map<NumberName, Float64Array>();
-  readonly #texts: ReadonlyMap<TextName, TextColumn>;
+  readonly #batch: EventBatch;
+  readonly #order: Uint32Array;
 
-  constructor(events: readonly SegmentEvent[]) {
-    const { length } = events;
-    this.events = length;
-    this.#moments = new Float64Array(length);
-    this.#ids = new Uint8Array(ID_BYTES * length);
-    const identities: number[] = [];
-    const starts: number[] = [];
-    for (let at = 0; at < length; at++) {
-      const { identity, ms, id } = events[at]!;
-      this.#moments[at] = ms;
-      this.#ids.set(id, ID_BYTES * at);
-      if (identity === identities.at(-1)) continue;
-      identities.push(identity);
-      starts.push(at);
-    }
-    starts.push(length);
-    this.#runs = { identities: Int32Array.from(identities), starts: Uint32Array.from(starts) };
-    for (const [name] of INTEGER_OF) this.#integers.set(name, new Int32Array(length));
-    for (const name of FLAG_COLUMNS) this.#integers.set(name, new Int32Array(length));
-    for (const name of NUMBER_COLUMNS) this.#numbers.set(name, new Float64Array(length));
-    const texts = TEXT_COLUMNS.map((name) => [name, new TextBuilder(length)] as const);
-    for (let from = 0; from < length; from += EVENTS_TOGETHER) {
-      this.#fill(events, from, Math.min(from + EVENTS_TOGETHER, length), texts);
-    }
-    this.#texts = new Map(texts.map(([name, builder]) => [name, builder.end()]));
-    this.textBytes = this.#texts.values().reduce((sum, { bytes }) => sum + bytes.length, 0);
-  }
-
-  #fill(
-    events: readonly SegmentEvent[],
-    from: number,
-    to: number,
-    texts: readonly (readonly [TextName, TextBuilder])[],
-  ): void {
-    for (const [name, builder] of texts) {
-      for (let at = from; at < to; at++) builder.set(at, events[at]!.row[name]);
-    }
-    for (const [name, numbers] of this.#numbers) {
-      for (let at = from; at < to; at++) numbers[at] = numberOf(events[at]!, name);
-    }
-    for (const name of FLAG_COLUMNS) {
-      const codes = this.#integers.get(name)!;
-      for (let at = from; at < to; at++) codes[at] = flagCode(events[at]!.row[name]);
-    }
-    for (const [name, of] of INTEGER_OF) {
-      const integers = this.#integers.get(name)!;
-      for (let at = from; at < to; at++) integers[at] = of(events[at]!);
-    }
+  /** @param textBytes of texts that hardly two of them share, at about */
+  constructor(batch: EventBatch, order: Uint32Array, textBytes: number) {
+    this.#batch = batch;
+    this.#order = order;
+    this.events = order.length;
+    this.textBytes = textBytes;
   }
 
   runs(): Runs {
-    return this.#runs;
+    const { identities: whose } = this.#batch;
+    const identities: number[] = [];
+    const starts: number[] = [];
+    let last = NaN;
+    for (const [at, place] of this.#order.entries()) {
+      const identity = whose[place]!;
+      if (identity === last) continue;
+      identities.push(last = identity);
+      starts.push(at);
+    }
+    starts.push(this.events);
+    return { identities: Int32Array.from(identities), starts: Uint32Array.from(starts) };
   }
 
   moments(): Float64Array {
-    return this.#moments;
+    return this.#ordered(this.#batch.moments, new Float64Array(this.events));
   }
 
   ids(): Uint8Array {
-    return this.#ids;
+    const { ids: all } = this.#batch;
+    const ids = new Uint8Array(ID_BYTES * this.events);
+    for (const [at, place] of this.#order.entries()) {
+      for (let byte = 0; byte < ID_BYTES; byte++) {
+        ids[ID_BYTES * at + byte] = all[ID_BYTES * place + byte]!;
+      }
+    }
+    return ids;
   }
 
   integers(name: IntegerName): IntegerColumn {
-    return this.#integers.get(name)!;
+    const { columns, numbers } = this.#batch;
+    const all = name === "cells"
+      ? this.#cells()
+      : (FLAG_COLUMNS as readonly string[]).includes(name)
+      ? columns.flags(name as FlagName)
+      : numbers[name as keyof EventBatch["numbers"]];
+    return this.#ordered(all, new Int32Array(this.events));
   }
 
   numbers(name: NumberName): Float64Array {
-    return this.#numbers.get(name)!;
+    const { columns } = this.#batch;
+    const all = name === "received_at" ? this.#delays() : columns.numbers(name);
+    return this.#ordered(all, new Float64Array(this.events));
   }
 
   texts(name: TextName): TextColumn {
-    return this.#texts.get(name)!;
+    const { codes, values } = this.#batch.columns.texts(name);
+    return { ...encoded(values), codes: this.#ordered(codes, new Int32Array(this.events)) };
+  }
+
+  #ordered<A extends Int32Array | Float64Array>(all: A, into: A): A {
+    const order = this.#order;
+    for (let at = 0; at < order.length; at++) into[at] = all[order[at]!]!;
+    return into;
+  }
+
+  /** Milliseconds from when they happened until they came in. */
+  #delays(): Float64Array {
+    const { columns, moments } = this.#batch;
+    const { codes, values }: CodedTexts = columns.texts("received_at");
+    const read = instantReader();
+    const instants = Float64Array.from(values, read);
+    const delays = new Float64Array(codes.length);
+    for (let i = 0; i < codes.length; i++) delays[i] = instants[codes[i]! - 1]! - moments[i]!;
+    return delays;
+  }
+
+  #cells(): Int32Array {
+    const { columns } = this.#batch;
+    const { codes, values } = columns.texts("name");
+    const isPlaced = values.map((name) => name === "click" || name === "scroll");
+    const numbers = PLACE_NUMBERS.map((name) => columns.numbers(name));
+    const flags = PLACE_FLAGS.map((name) => columns.flags(name));
+    const orNull = (value: number) => Number.isNaN(value) ? null : value;
+    const cells = new Int32Array(codes.length);
+    for (let i = 0; i < codes.length; i++) {
+      if (!isPlaced[codes[i]! - 1]) continue;
+      const [x, y, depth, width] = numbers.map((column) => orNull(column[i]!));
+      const [fixed, rage, dead] = flags.map((column) => column[i] === FLAG_CODES.yes);
+      cells[i] = cellOf({
+        name: values[codes[i]! - 1]!,
+        ...{ pointer_x: x!, pointer_y: y!, depth_px: depth!, viewport_width: width! },
+        ...{ fixed: fixed!, rage: rage!, dead: dead! },
+      });
+    }
+    return cells;
   }
 }
+
+const PLACE_NUMBERS = ["pointer_x", "pointer_y", "depth_px", "viewport_width"] as const;
+const PLACE_FLAGS = ["fixed", "rage", "dead"] as const;

@@ -45,8 +45,14 @@ function placeOf(x: number, y: number): number {
   return column << PLACE_SHIFT | line << LINE_SHIFT | CELL_PLACED;
 }
 
+/** What an event tells of its place. */
+export type PlacedRow = Pick<
+  EventRow,
+  "name" | "pointer_x" | "pointer_y" | "depth_px" | "viewport_width" | "fixed" | "rage" | "dead"
+>;
+
 /** The heatmap cell of an event. */
-export function cellOf(row: EventRow): number {
+export function cellOf(row: PlacedRow): number {
   const { name, pointer_x: x, pointer_y: y, depth_px: depth } = row;
   if (name === "scroll") {
     const step = Math.min(CELL_STEPS_MAX, Math.floor((depth ?? 0) / CELL_STEP_PX));

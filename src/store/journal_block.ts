@@ -24,8 +24,10 @@ const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** Three bytes of UTF-8 hold any UTF-16 unit. */
 const UNIT_BYTES_MAX = 3;
 
-type Column = Exclude<keyof EventRow, "project_id" | "event_id">;
-type Value = EventRow[Column];
+export type BlockColumn = Exclude<keyof EventRow, "project_id" | "event_id">;
+export type BlockValue = EventRow[BlockColumn];
+type Column = BlockColumn;
+type Value = BlockValue;
 /** One value for each run, and how many events have it; of no numbers, one each. */
 type Runs = readonly [values: readonly Value[], lengths: readonly number[]];
 /** The same with each value once: runs are places in that list. */
@@ -298,6 +300,49 @@ function idTexts(ids: Uint8Array): string[] {
     const tail = `${id.slice(12, 16)}-${id.slice(16, 20)}-${id.slice(20)}`;
     return `${id.slice(0, 8)}-${id.slice(8, 12)}-${tail}`;
   });
+}
+
+/** Values of a column, and of each event which of them it has; null: each its own. */
+export interface CodedColumn {
+  readonly values: readonly BlockValue[];
+  readonly which: Int32Array | null;
+}
+
+/** What the events of a block say, by columns. */
+export interface BlockColumns {
+  /** 16 bytes an event. */
+  readonly ids: Uint8Array;
+  readonly eventIds: readonly string[];
+  /** Of columns whose value is that of every event. */
+  readonly same: Partial<Record<BlockColumn, BlockValue>>;
+  /** Of the others that are not null throughout. */
+  readonly coded: Partial<Record<BlockColumn, CodedColumn>>;
+}
+
+/** The places of runs' values, for each of so many events. */
+function spread(places: ArrayLike<number>, lengths: readonly number[], count: number): Int32Array {
+  const which = new Int32Array(count);
+  for (let run = 0, at = 0; run < places.length; run++) {
+    const end = at + (lengths[run] ?? 1);
+    which.fill(places[run]!, at, end);
+    at = end;
+  }
+  return which;
+}
+
+/** The columns of a block. Throws UnreadableBlock. */
+export function decodeColumns(block: Uint8Array): BlockColumns {
+  const { ids, columns: { same, runs, repeated } } = contentOf(block);
+  const count = ids.length / ID_BYTES;
+  const coded: Partial<Record<BlockColumn, CodedColumn>> = {};
+  for (const [column, [values, lengths]] of Object.entries(runs)) {
+    const which = lengths.length === 0 ? null : spread(Array.from(values.keys()), lengths, count);
+    coded[column as BlockColumn] = { values, which };
+  }
+  for (const [column, [values, places, lengths]] of Object.entries(repeated)) {
+    coded[column as BlockColumn] = { values, which: spread(places, lengths, count) };
+  }
+  return { ids, eventIds: idTexts(ids), same, coded };
 }
 
 /** The rows of a block, in their order. Throws UnreadableBlock. */

@@ -1,6 +1,6 @@
 import type { Row } from "../db/sql.ts";
-import { compareEvents } from "./event_source.ts";
-import type { SegmentEvent } from "./segment_event.ts";
+import type { EventBatch } from "./event_source.ts";
+import { compareIds, ID_BYTES } from "./id_codec.ts";
 import {
   SEGMENT_EVENTS_MAX,
   SEGMENT_SPAN_MS,
@@ -57,26 +57,51 @@ export function mergeable(stored: readonly SizedSegment[]): number[] | null {
   return null;
 }
 
-/** About how many bytes of text only this event has. */
-function textBytesOf({ row: { properties, extra, url_rest, url } }: SegmentEvent): number {
-  return [properties, extra, url_rest, url]
-    .reduce((sum, text) => sum + (text?.length ?? 0), 0);
+/** Places of a batch's events, ascending by identity, then by time and id. */
+function inOrder({ identities, moments, ids }: EventBatch): Uint32Array {
+  const order = new Uint32Array(identities.length);
+  const placesOf = Map.groupBy(identities.keys(), (place) => identities[place]!);
+  const byTime = (a: number, b: number): number =>
+    moments[a]! - moments[b]! || compareIds(ids, ID_BYTES * a, ids, ID_BYTES * b);
+  let at = 0;
+  for (const identity of Int32Array.from(placesOf.keys()).sort()) {
+    const places = placesOf.get(identity)!;
+    order.set(places.length > 1 ? places.sort(byTime) : places, at);
+    at += places.length;
+  }
+  return order;
 }
 
-/** Events in parts that a segment may hold: of one span of time, and not too large. */
-export function partsOf(events: readonly SegmentEvent[]): SegmentEvent[][] {
-  const parts: SegmentEvent[][] = [];
-  for (const span of Map.groupBy(events, ({ ms }) => spanNumber(ms)).values()) {
-    let textBytes = Infinity;
-    for (const event of span.sort(compareEvents)) {
-      const own = textBytesOf(event);
-      textBytes += own;
-      if (textBytes > SEGMENT_TEXT_BYTES_MAX || parts.at(-1)!.length === SEGMENT_EVENTS_MAX) {
-        parts.push([]);
-        textBytes = own;
+/** Events that a segment may hold. */
+export interface BatchPart {
+  /** Their places in the batch, in the order of a segment. */
+  readonly order: Uint32Array;
+  /** About how many bytes of text only they have. */
+  readonly textBytes: number;
+}
+
+/** A batch in parts that a segment may hold: of one span of time, and not too large. */
+export function partsOf(batch: EventBatch): BatchPart[] {
+  const parts: BatchPart[] = [];
+  const { columns, moments } = batch;
+  const order = inOrder(batch);
+  const spans = new Set(moments.map(spanNumber));
+  for (const span of spans) {
+    const own = spans.size === 1
+      ? order
+      : order.filter((place) => spanNumber(moments[place]!) === span);
+    let [start, textBytes] = [0, 0];
+    for (let at = 0; at < own.length; at++) {
+      const characters = columns.charactersAt(own[at]!);
+      const isFull = textBytes + characters > SEGMENT_TEXT_BYTES_MAX ||
+        at - start === SEGMENT_EVENTS_MAX;
+      if (isFull && at > start) {
+        parts.push({ order: own.subarray(start, at), textBytes });
+        [start, textBytes] = [at, 0];
       }
-      parts.at(-1)!.push(event);
+      textBytes += characters;
     }
+    parts.push({ order: own.subarray(start), textBytes });
   }
   return parts;
 }

@@ -1,6 +1,6 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { EventRow } from "./event_row.ts";
-import { NewEvents } from "./event_source.ts";
+import { type EventBatch, NewEvents } from "./event_source.ts";
 import { compareIds } from "./id_codec.ts";
 import { buildSegment, type EncodedSegment, type Keeps } from "./segment_builder.ts";
 import { COLUMNS } from "./segment_columns.ts";
@@ -129,14 +129,15 @@ export async function replaceSegments(
   return true;
 }
 
-/** Adds events, in any order, to the segments of a project, which whoever calls this has locked. */
+/** Adds events to the segments of a project, which whoever calls this has locked. */
 export async function addEvents(
   tx: Sql,
   projectId: number,
-  events: readonly SegmentEvent[],
+  batch: EventBatch,
 ): Promise<void> {
-  for (const part of partsOf(events)) {
-    const segment = await buildSegment([new NewEvents(part)], () => true, yielding());
+  for (const { order, textBytes } of partsOf(batch)) {
+    const source = new NewEvents(batch, order, textBytes);
+    const segment = await buildSegment([source], () => true, yielding());
     await insertSegment(tx, projectId, segment);
   }
 }

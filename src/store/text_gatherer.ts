@@ -35,7 +35,9 @@ export class TextGatherer {
     this.#to = new Uint32Array(values + 1);
     this.#numbers = new Int32Array(values + 1);
     this.#blocks = new Int32Array(values + 1);
-    const known = values <= DISTINCT_SHARE_MAX * events ? new Map<string, number>() : null;
+    // Those of one column are different already, or hardly worth another look.
+    const isCompared = columns.length > 1 && values <= DISTINCT_SHARE_MAX * events;
+    const known = isCompared ? new Map<string, number>() : null;
     let [code, event] = [0, 0];
     for (const [column, { codes, ends, bytes }] of columns.entries()) {
       // Those that hold nothing have nothing to look through.

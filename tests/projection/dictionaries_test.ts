@@ -10,6 +10,7 @@ import {
 import { foreignHost, hostOfAddress } from "../../src/attribution/host.ts";
 import { DAY_MS } from "../../src/limits.ts";
 import type { Sql } from "../../src/db/sql.ts";
+import { columnsOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 
@@ -85,7 +86,7 @@ Deno.test("dictionaries: what is kept of a project is bounded", async () => {
   await kept.open(database, 1);
   const resolve = (paths: readonly string[]) => {
     const rows = paths.map((path) => newRow({ name: "page_view", path, in_session: false }));
-    return kept.resolve(database, 1, rows);
+    return kept.resolve(database, 1, columnsOf(rows));
   };
   // Three reserved terms and a context.
   const count = KNOWN_TEXTS_MAX - 4;
@@ -96,9 +97,8 @@ Deno.test("dictionaries: what is kept of a project is bounded", async () => {
   assert.ok(kept.isFull);
   const long = new Dictionaries(null);
   await long.open(database, 1);
-  await long.resolve(database, 1, [
-    newRow({ name: "page_view", path: "a".repeat(KNOWN_CHARACTERS_MAX) }),
-  ]);
+  const row = newRow({ name: "page_view", path: "a".repeat(KNOWN_CHARACTERS_MAX) });
+  await long.resolve(database, 1, columnsOf([row]));
   assert.ok(long.isFull);
 });
 

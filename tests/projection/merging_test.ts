@@ -9,6 +9,7 @@ import { SEGMENTS_UNMERGED_MAX } from "../../src/projection/projection_limits.ts
 import { addEvents, eraseFromSegments, eventsOfIdentities } from "../../src/store/segments.ts";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
 import { SEGMENTS_MERGED } from "../../src/store/store_limits.ts";
+import { batchOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 
@@ -35,7 +36,7 @@ function eventOf(number: number): SegmentEvent {
 async function storeSegments(database: Database, count: number): Promise<SegmentEvent[]> {
   const events = Array.from({ length: count }, (_, number) => eventOf(number));
   await database.transaction(async (tx) => {
-    for (const event of events) await addEvents(tx, PROJECT, [event]);
+    for (const event of events) await addEvents(tx, PROJECT, batchOf([event]));
   });
   return events;
 }
@@ -91,7 +92,7 @@ onBothEngines("merging: waits for the projection, unless segments are too many",
     };
   };
   await t.step("too many are merged at once", async () => {
-    await database.transaction((tx) => addEvents(tx, PROJECT, [eventOf(events.length)]));
+    await database.transaction((tx) => addEvents(tx, PROJECT, batchOf([eventOf(events.length)])));
     events.push(eventOf(events.length));
     const end = run();
     await until(async () => (await segmentIds(database)).length === 1);

@@ -7,6 +7,7 @@ import {
   SEGMENT_TEXT_BYTES_MAX,
   SEGMENTS_MERGED,
 } from "../../src/store/store_limits.ts";
+import { batchOf } from "../support/event_batch.ts";
 import { newRow } from "../support/event_rows.ts";
 
 const HALF_EVENTS = SEGMENT_EVENTS_MAX / 2;
@@ -55,14 +56,17 @@ function eventOf(ms: number, properties: string | null = null): SegmentEvent {
 
 Deno.test("parts: of one span of time each, on both sides of its ends", () => {
   const events = [-1, 0, SEGMENT_SPAN_MS - 1, SEGMENT_SPAN_MS].map((ms) => eventOf(ms));
-  const parts = partsOf(events).map((part) => part.map(({ ms }) => ms));
+  const parts = partsOf(batchOf(events)).map(({ order }) =>
+    Array.from(order, (place) => events[place]!.ms)
+  );
   assert.deepEqual(parts, [[-1], [0, SEGMENT_SPAN_MS - 1], [SEGMENT_SPAN_MS]]);
-  assert.deepEqual(partsOf([]), []);
+  assert.deepEqual(partsOf(batchOf([])), []);
 });
 
 Deno.test("parts: not larger than a segment may be", () => {
   const quarter = "x".repeat(SEGMENT_TEXT_BYTES_MAX / 4);
-  const sizes = (events: SegmentEvent[]) => partsOf(events).map(({ length }) => length);
+  const sizes = (events: SegmentEvent[]) =>
+    partsOf(batchOf(events)).map(({ order }) => order.length);
   assert.deepEqual(sizes(times(4, eventOf(0, quarter))), [4]);
   assert.deepEqual(sizes(times(5, eventOf(0, quarter))), [4, 1]);
   assert.deepEqual(sizes(times(SEGMENT_EVENTS_MAX, eventOf(0))), [SEGMENT_EVENTS_MAX]);

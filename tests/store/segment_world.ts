@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
-import { compareEvents, NewEvents } from "../../src/store/event_source.ts";
+import { NewEvents } from "../../src/store/event_source.ts";
 import { buildSegment, type EncodedSegment } from "../../src/store/segment_builder.ts";
 import type { ColumnName } from "../../src/store/segment_columns.ts";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
 import { allBlocks, type Blocks, decodeHead, spanOf } from "../../src/store/segment_head.ts";
 import { SegmentReader } from "../../src/store/segment_reader.ts";
+import { partsOf } from "../../src/store/segment_tiers.ts";
+import { batchOf, compareEvents } from "../support/event_batch.ts";
 
 const SMALL = fc.integer({ min: 0, max: 3 });
 const TEXT = fc.oneof(
@@ -91,7 +93,11 @@ export function inOrder(events: readonly SegmentEvent[]): SegmentEvent[] {
 
 /** A segment of these events. */
 export async function segmentOf(events: readonly SegmentEvent[]): Promise<EncodedSegment> {
-  const segment = await buildSegment([new NewEvents(inOrder(events))], () => true, async () => {});
+  const batch = batchOf(events);
+  const parts = partsOf(batch).map(({ order, textBytes }) =>
+    new NewEvents(batch, order, textBytes)
+  );
+  const segment = await buildSegment(parts, () => true, async () => {});
   return segment!;
 }
 

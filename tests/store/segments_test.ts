@@ -16,6 +16,7 @@ import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
 import { readEvents } from "../../src/store/whole_events.ts";
 import { COLUMNS } from "../../src/store/segment_columns.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
+import { batchOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 
@@ -60,7 +61,9 @@ onBothEngines(
   async (_t, db) => {
     const database = await openWithProjects(db);
     for (let from = 0; from < 300; from += 10) {
-      await database.transaction((tx) => addEvents(tx, PROJECT, numbered(from, from + 10)));
+      await database.transaction((tx) =>
+        addEvents(tx, PROJECT, batchOf(numbered(from, from + 10)))
+      );
       while (await mergeOnce(database, PROJECT));
     }
     const all = numbered(0, 300);
@@ -97,7 +100,7 @@ onBothEngines("segments: what is before an instant goes, and what somebody did",
   const old = { ...eventOf(500), ms: START_MS - 2 * SEGMENT_SPAN_MS };
   const oldRow = { ...old.row, occurred_at: new Date(old.ms).toISOString() };
   const all = [{ ...old, row: oldRow }, ...numbered(0, 200)];
-  await database.transaction((tx) => addEvents(tx, PROJECT, all));
+  await database.transaction((tx) => addEvents(tx, PROJECT, batchOf(all)));
   assert.equal((await fetchHeads(database, PROJECT)).length, 2);
 
   const beforeMs = START_MS + 50_000;
