@@ -12,7 +12,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { provisionDefaultProject } from "../src/auth/projects.ts";
+import { provisionDefaultProject } from "../src/auth/default_project.ts";
 import type { Database } from "../src/db/sql.ts";
 import {
   type ConfiguredCluster,

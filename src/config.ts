@@ -1,21 +1,31 @@
 import {
   basePath,
   cronSchedule,
+  emailDomains,
   geoDatabase,
   host,
   jwtSecret,
   metricsToken,
+  oidcIssuer,
+  oidcScopes,
   origins,
   projectId,
   projectName,
   publicApiKey,
   publicKey,
+  publicUrl,
   siteUrl,
   timezone,
   trustedProxies,
 } from "./config_values.ts";
 import type { TrustedProxies } from "./http/client_address.ts";
 import type { LogFormat, LogLevel } from "./http/log.ts";
+import {
+  mailSender,
+  type MailSettings,
+  type SmtpServer,
+  smtpServer,
+} from "./mail/smtp_settings.ts";
 import { typedFootfall } from "./typed_command.ts";
 
 /** The validated settings of one server. Built once, frozen, passed as an argument. */
@@ -36,6 +46,18 @@ export interface Config {
     readonly issuer: string | null;
     readonly audience: string | null;
   };
+  /** The identity provider that people sign in at; null: none. */
+  readonly oidc: {
+    readonly issuer: string;
+    readonly clientId: string;
+    readonly clientSecret: string | null;
+    readonly scopes: string;
+    readonly roleClaim: string | null;
+    readonly allowedDomains: readonly string[];
+    readonly name: string;
+  } | null;
+  /** Where people find the server, the base path included, no slash at the end; null: as they ask. */
+  readonly publicUrl: string | null;
   readonly trustedProxies: TrustedProxies;
   readonly ipStorage: "full" | "truncated" | "none";
   readonly geoDatabase: string | null;
@@ -47,6 +69,8 @@ export interface Config {
   readonly readTimeoutMs: number;
   /** Opens `/metrics` to whoever sends it; null: to the addresses that are trusted alone. */
   readonly metricsToken: string | null;
+  /** How invitations are mailed; null: they are shown to be copied. */
+  readonly mail: MailSettings | null;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
   readonly defaultProject: {
@@ -105,6 +129,35 @@ export const CONFIG_VARIABLES = [
   { name: "JWT_ISSUER", default: "", meaning: "required `iss` of tokens" },
   { name: "JWT_AUDIENCE", default: "", meaning: "required `aud` of tokens" },
   {
+    name: "PUBLIC_URL",
+    default: "",
+    meaning: "where people open the dashboard, e.g. https://stats.example.com; links begin with it",
+  },
+  {
+    name: "OIDC_ISSUER",
+    default: "",
+    meaning: "identity provider that people sign in at, e.g. https://login.example.com",
+  },
+  { name: "OIDC_CLIENT_ID", default: "", meaning: "what the provider calls this server" },
+  { name: "OIDC_CLIENT_SECRET", default: "", meaning: "its secret there; empty: PKCE alone" },
+  {
+    name: "OIDC_SCOPES",
+    default: "openid email profile",
+    meaning: "what the provider is asked for",
+  },
+  {
+    name: "OIDC_ROLE_CLAIM",
+    default: "",
+    meaning: "claim whose values name roles, e.g. roles or realm_access.roles",
+  },
+  {
+    name: "OIDC_ALLOWED_DOMAINS",
+    default: "",
+    meaning:
+      "whose verified e-mail addresses become viewers at their first sign-in, comma-separated",
+  },
+  { name: "OIDC_NAME", default: "the issuer's host", meaning: "what the sign-in page calls it" },
+  {
     name: "TRUSTED_PROXIES",
     default: "",
     meaning: "CIDR list of reverse proxies, or a hop count (1 = the right-most address)",
@@ -133,6 +186,16 @@ export const CONFIG_VARIABLES = [
     name: "METRICS_TOKEN",
     default: "",
     meaning: "opens /metrics to other machines that send it as a bearer token",
+  },
+  {
+    name: "SMTP_URL",
+    default: "",
+    meaning: "mail server for invitations, e.g. smtp://user:password@mail.example.com:587",
+  },
+  {
+    name: "SMTP_FROM",
+    default: "",
+    meaning: "whom mail is from, e.g. Footfall <stats@example.com>",
   },
   { name: "LOG_LEVEL", default: "info", meaning: "debug, info, warn or error" },
   { name: "LOG_FORMAT", default: "pretty on a terminal, else json", meaning: "pretty or json" },
@@ -234,6 +297,51 @@ function readJwt(reader: Reader): Config["jwt"] {
   return jwt;
 }
 
+function readMail(reader: Reader): MailSettings | null {
+  const server = reader.parsed<SmtpServer | null>("SMTP_URL", null, smtpServer);
+  const from = reader.parsed<string | null>("SMTP_FROM", null, mailSender);
+  const isHalf = (reader.text("SMTP_URL") === null) !== (reader.text("SMTP_FROM") === null);
+  if (isHalf) {
+    const [missing, set] = reader.text("SMTP_FROM") === null
+      ? ["SMTP_FROM", "SMTP_URL"] as const
+      : ["SMTP_URL", "SMTP_FROM"] as const;
+    reader.mistakes.push({ variable: missing, message: `is needed beside ${set}` });
+  }
+  return server === null || from === null ? null : { server, from };
+}
+
+function readOidc(reader: Reader): Config["oidc"] {
+  const issuer = reader.parsed<string | null>("OIDC_ISSUER", null, oidcIssuer);
+  const clientId = reader.text("OIDC_CLIENT_ID");
+  const settings = {
+    clientSecret: reader.text("OIDC_CLIENT_SECRET"),
+    scopes: reader.parsed("OIDC_SCOPES", "openid email profile", oidcScopes),
+    roleClaim: reader.text("OIDC_ROLE_CLAIM"),
+    allowedDomains: reader.parsed("OIDC_ALLOWED_DOMAINS", [], emailDomains),
+  };
+  const name = reader.text("OIDC_NAME");
+  const isSet = (variable: Variable) => reader.text(variable) !== null;
+  const needed = (["OIDC_ISSUER", "OIDC_CLIENT_ID"] as const).filter((each) => !isSet(each));
+  const any = CONFIG_VARIABLES.some((each) => each.name.startsWith("OIDC_") && isSet(each.name));
+  if (any) {
+    for (const variable of needed) {
+      reader.mistakes.push({ variable, message: "is needed beside the other OIDC_ variables" });
+    }
+  }
+  if (issuer === null || clientId === null) return null;
+  return { issuer, clientId, ...settings, name: name ?? new URL(issuer).host };
+}
+
+function readDefaultProject(reader: Reader): Config["defaultProject"] {
+  return {
+    id: reader.parsed("DEFAULT_PROJECT_ID", "prj_default", projectId),
+    name: reader.parsed<string | null>("DEFAULT_PROJECT_NAME", null, projectName),
+    siteUrl: reader.parsed<string | null>("DEFAULT_SITE_URL", null, siteUrl),
+    timezone: reader.parsed<string | null>("DEFAULT_TIMEZONE", null, timezone),
+    apiKey: reader.parsed<string | null>("DEFAULT_API_KEY", null, publicApiKey),
+  };
+}
+
 /**
  * The environment as a validated Config.
  * @param terminal whether logs go to a terminal: it decides the default of LOG_FORMAT
@@ -242,15 +350,18 @@ function readJwt(reader: Reader): Config["jwt"] {
 export function readConfig(environment: Environment, terminal = false): Config {
   const reader = new Reader(environment);
   const databases = ["postgres:", "postgresql:"];
+  const path = reader.parsed("BASE_PATH", "", basePath);
   const config: Config = {
     footfall: typedFootfall(environment),
     port: reader.integer("PORT", 8000, 0, 65_535),
     host: reader.parsed("HOST", "0.0.0.0", host),
-    basePath: reader.parsed("BASE_PATH", "", basePath),
+    basePath: path,
     dataDir: reader.text("DATA_DIR") ?? "./data",
     databaseUrl: reader.url("DATABASE_URL", databases),
     databaseReadUrl: reader.url("DATABASE_READ_URL", databases),
     jwt: readJwt(reader),
+    oidc: readOidc(reader),
+    publicUrl: reader.parsed<string | null>("PUBLIC_URL", null, (value) => publicUrl(value, path)),
     trustedProxies: reader.parsed("TRUSTED_PROXIES", NO_PROXIES, trustedProxies),
     ipStorage: reader.oneOf("IP_STORAGE", "full", ["full", "truncated", "none"]),
     geoDatabase: reader.parsed<string | null>("GEO_DATABASE", null, geoDatabase),
@@ -264,15 +375,10 @@ export function readConfig(environment: Environment, terminal = false): Config {
     captureSchedule: reader.parsed("CAPTURE_SCHEDULE", "0 3 * * *", cronSchedule),
     readTimeoutMs: reader.integer("READ_TIMEOUT_MS", 15_000, 100, 600_000),
     metricsToken: reader.parsed<string | null>("METRICS_TOKEN", null, metricsToken),
+    mail: readMail(reader),
     logLevel: reader.oneOf("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
     logFormat: reader.oneOf("LOG_FORMAT", terminal ? "pretty" : "json", ["pretty", "json"]),
-    defaultProject: {
-      id: reader.parsed("DEFAULT_PROJECT_ID", "prj_default", projectId),
-      name: reader.parsed<string | null>("DEFAULT_PROJECT_NAME", null, projectName),
-      siteUrl: reader.parsed<string | null>("DEFAULT_SITE_URL", null, siteUrl),
-      timezone: reader.parsed<string | null>("DEFAULT_TIMEZONE", null, timezone),
-      apiKey: reader.parsed<string | null>("DEFAULT_API_KEY", null, publicApiKey),
-    },
+    defaultProject: readDefaultProject(reader),
   };
   if (config.databaseReadUrl !== null && config.databaseUrl === null) {
     reader.mistakes.push({

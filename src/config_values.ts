@@ -53,6 +53,20 @@ export function basePath(value: string): string {
   return path;
 }
 
+/** The address with the base path, which need not be repeated in it. */
+export function publicUrl(value: string, path: string): string {
+  const url = URL.parse(value);
+  const own = url?.pathname.replace(/\/+$/, "") ?? "";
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) &&
+    url.username + url.password + url.search + url.hash === "";
+  if (!isPlain || (own !== "" && own !== path)) {
+    throw new Error(
+      "must be an address such as https://stats.example.com; its path, if any, is BASE_PATH",
+    );
+  }
+  return url.origin + path;
+}
+
 export function jwtSecret(value: string): string {
   if (new TextEncoder().encode(value).length < JWT_SECRET_BYTES_MIN) {
     throw new Error(
@@ -132,4 +146,33 @@ export function cronSchedule(value: string): string {
     throw new Error("must be a cron schedule of five fields, such as 0 3 * * *", { cause });
   }
   return value;
+}
+
+/** Tokens travel from there: in the clear only within one machine. */
+export function oidcIssuer(value: string): string {
+  const url = URL.parse(value);
+  const isLocal = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url?.hostname ?? "");
+  if (url === null || !(url.protocol === "https:" || url.protocol === "http:" && isLocal)) {
+    throw new Error("must be an https URL such as https://login.example.com");
+  }
+  return value;
+}
+
+export function oidcScopes(value: string): string {
+  const scopes = value.split(/\s+/);
+  if (
+    !scopes.includes("openid") ||
+    !scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
+  ) {
+    throw new Error("must be scopes with openid among them, such as openid email profile");
+  }
+  return scopes.join(" ");
+}
+
+export function emailDomains(value: string): string[] {
+  const domains = value.toLowerCase().split(/[\s,]+/).filter((part) => part !== "")
+    .map((domain) => domain.replace(/^@/, ""));
+  const wrong = domains.find((domain) => !/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(domain));
+  if (wrong !== undefined) throw new Error(`must be domains such as example.com; ${wrong} is none`);
+  return domains;
 }

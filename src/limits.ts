@@ -87,8 +87,6 @@ export const TOKEN_EPOCH_BELIEVED_MS_MAX = 800;
 export const JWT_SECRET_BYTES_MIN = 8;
 export const JWT_SECRET_BYTES_ADVISED = 32;
 export const METRICS_TOKEN_LENGTH_ADVISED = 16;
-/** Life of the token that the first start prints: it may do everything. */
-export const FIRST_TOKEN_S = 7 * 86_400;
 /** An identity provider's key set: how long one fetch may take, is believed, and stops the next. */
 export const TOKEN_KEYS_FETCH_MS_MAX = 5 * SECOND_MS;
 export const TOKEN_KEYS_BELIEVED_MS = 10 * MINUTE_MS;
@@ -106,6 +104,11 @@ export const KEY_OVERLAP_S_MAX = 365 * 86_400;
 export const PROJECT_ORIGINS_MAX = 100;
 export const RETENTION_DAYS_MAX = 36_500;
 export const TOKEN_PROJECTS_MAX = 100;
+/** The audit: characters of one entry's `who` and `subject` each, what is longer is cut; days it is kept. */
+export const AUDIT_SUBJECT_LENGTH_MAX = 500;
+export const AUDIT_KEPT_DAYS = 400;
+/** The same export by the same hand within this time is one entry. */
+export const AUDIT_REPEAT_MS = 1 * HOUR_MS;
 
 /** Bytes of all small JSON bodies being read at once, and mistakes listed in one reply. */
 export const JSON_BODIES_IN_FLIGHT_BYTES_MAX = 8 * MEBIBYTE;

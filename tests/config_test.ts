@@ -115,6 +115,16 @@ Deno.test("readConfig: only one way to verify tokens, and a replica only beside 
   assert.deepEqual(mistakes(both), []);
 });
 
+Deno.test("readConfig: a mail server and a sender, both or neither", () => {
+  const SMTP_URL = "smtps://mail.example.com";
+  assert.equal(readConfig({}).mail, null);
+  const { mail } = readConfig({ SMTP_URL, SMTP_FROM: "stats@example.com" });
+  assert.deepEqual([mail?.server.host, mail?.from], ["mail.example.com", "stats@example.com"]);
+  assert.deepEqual(mistakes({ SMTP_URL }), ["SMTP_FROM"]);
+  assert.deepEqual(mistakes({ SMTP_FROM: "stats@example.com" }), ["SMTP_URL"]);
+  assert.deepEqual(mistakes({ SMTP_URL: "mail", SMTP_FROM: "stats" }), ["SMTP_URL", "SMTP_FROM"]);
+});
+
 Deno.test("readEnvironment: it asks for what the start task permits, and for nothing else", () => {
   const asked = Object.keys(readEnvironment());
   const documented: string[] = CONFIG_VARIABLES.map(({ name }) => name);

@@ -1,15 +1,19 @@
 import { TOKEN_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
-/** What a token may be allowed to do. They are literal: `admin` does not include `read`. */
-export const SCOPES = ["read", "write", "jobs", "admin"] as const;
+/**
+ * What a token may be allowed to do. They are literal: `admin` does not include `read`. `aggregates`
+ * is for share links alone: reads that name nobody.
+ */
+export const SCOPES = ["read", "write", "jobs", "admin", "people", "aggregates"] as const;
 export type Scope = typeof SCOPES[number];
 
 /**
- * What a route asks for: `open` nothing, `key` an API key (which its handler checks), `session` any
- * valid token, the others a token with that scope.
+ * What a route asks for: `open` nothing, `anyone` the database alone, `key` an API key (which its
+ * handler checks), `session` any valid token, `person` the cookie of somebody who is signed in, the
+ * others a token with that scope, `aggregates` that of a share or one with `read`.
  */
-export type Access = "open" | "key" | "session" | Scope;
+export type Access = "open" | "anyone" | "key" | "session" | "person" | Scope;
 
 /** Who a valid token speaks for. */
 export interface Principal {
@@ -19,6 +23,26 @@ export interface Principal {
   /** Public ids, or every project there is and will be. */
   readonly projects: readonly string[] | "*";
   readonly expiresAtMs: number;
+  /** The session of a person that the token was made for; absent: nobody's. */
+  readonly session?: SessionClaim;
+  /** Whether the person handed the token out, and does not ask themselves; absent: no. */
+  readonly isHandedOut?: boolean;
+  /** The API token (`tok_…`) that it is, or that it was made with; absent: none that is listed. */
+  readonly listed?: string;
+  /** The share that the token reads; absent: none. It is good for nothing else. */
+  readonly share?: ShareClaim;
+}
+
+/** Which session a token stands on, and as of which change of its person's rights. */
+export interface SessionClaim {
+  readonly id: string;
+  readonly rights: number;
+}
+
+/** Which share a token reads, and as of which of its passwords. */
+export interface ShareClaim {
+  readonly id: string;
+  readonly epoch: number;
 }
 
 const REALM = 'Bearer realm="footfall"';
@@ -61,24 +85,51 @@ function bearerToken(request: Request): string {
   return token;
 }
 
+/** Who may pass; `peer` is the socket's other end. Resolves to null where nobody is asked for. */
+export type Authorize = (
+  access: Access,
+  request: Request,
+  peer: string | null,
+) => Promise<Principal | null>;
+
+function nobodyIsSignedIn(): Promise<Principal> {
+  throw new Problem("no_session", "Nobody signs in here.");
+}
+
 /**
- * The access check of every route. Resolves to null where no token is asked for.
+ * What a share's token may is read the figures that name nobody, and nothing else. Whoever may read
+ * everything may read these too.
+ */
+function assertMay({ scopes, share }: Principal, access: Scope | "session"): void {
+  const isAllowed = share !== undefined
+    ? access === "aggregates" && scopes.has(access)
+    : access === "session" || scopes.has(access === "aggregates" ? "read" : access);
+  if (isAllowed) return;
+  const needed = access === "aggregates" ? "read" : access;
+  throw insufficientScope(
+    share === undefined
+      ? `This needs the scope \`${needed}\`, which the token does not have.`
+      : "A shared dashboard shows figures, and nothing else.",
+    needed === "session" ? undefined : needed,
+  );
+}
+
+/**
+ * The access check of every route. `verify` judges tokens; `signedIn` says whose cookie a request
+ * brings.
  *
  * Throws `missing_token`, `invalid_token`, `expired_token` (401), `insufficient_scope` (403), and
- * whatever `verify` throws when it cannot judge (503).
+ * whatever `verify` throws when it cannot judge (503), or `signedIn` for who is not (401, 403).
  */
 export function createAuthorize(
   verify: (token: string) => Promise<Principal>,
-): (access: Access, request: Request) => Promise<Principal | null> {
-  return async (access, request) => {
-    if (access === "open" || access === "key") return null;
+  signedIn: (request: Request, peer: string | null) => Promise<Principal> = nobodyIsSignedIn,
+): Authorize {
+  return async (access, request, peer) => {
+    if (access === "open" || access === "anyone" || access === "key") return null;
+    if (access === "person") return await signedIn(request, peer);
     const principal = await verify(bearerToken(request));
-    if (access !== "session" && !principal.scopes.has(access)) {
-      throw insufficientScope(
-        `This needs the scope \`${access}\`, which the token does not have.`,
-        access,
-      );
-    }
+    assertMay(principal, access);
     return principal;
   };
 }

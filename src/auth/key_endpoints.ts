@@ -1,15 +1,18 @@
 import { z } from "zod";
+import { recordAudit } from "../audit/audit.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
 import { KEY_OVERLAP_S_DEFAULT, KEY_OVERLAP_S_MAX, NAME_LENGTH_MAX } from "../limits.ts";
 import type { Principal } from "./access.ts";
-import { createKey, type KeyDirectory, listKeys, revokeKey, rotateKey } from "./keys.ts";
+import { askedBy, type AuditServices } from "./audited.ts";
+import type { KeyDirectory } from "./keys.ts";
 import { projectOfPath } from "./project_endpoints.ts";
 import { PlainText } from "./projects.ts";
+import { createKey, keyName, listKeys, revokeKey, rotateKey } from "./stored_keys.ts";
 
-export interface KeyServices {
+export interface KeyServices extends AuditServices {
   readonly sql: Sql;
   readonly now: () => number;
   readonly keys: Pick<KeyDirectory, "forget">;
@@ -48,33 +51,48 @@ export const KeyShown = z.object({
   kind,
   label,
   hint: z.string().meta({ description: "The key's last four characters.", example: "x7Qa" }),
+  key: z.string().nullable().meta({
+    description: "The whole of a public key, which stands in every page's source. null: a secret " +
+      "key, or a public one of before they were kept, until it is used the next time.",
+  }),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
   status: z.enum(["active", "expired", "revoked"]),
 }).meta({ id: "Key" });
 
-/** A key as its creation shows it, once. */
+/** A key as its creation shows it. */
 export const KeyCreated = KeyShown.extend({
-  key: z.string().meta({ description: "The key itself. It is shown only here." }),
+  key: z.string().meta({ description: "The key itself. A secret one is shown only here." }),
 }).meta({ id: "CreatedKey" });
 
-/** `GET /v1/projects/:id/keys`: `{ keys }`, without the keys themselves. */
+/** `GET /v1/projects/:id/keys`: `{ keys }`, public ones whole. */
 export async function getKeys({ sql, now }: KeyServices, asked: Asked): Promise<Response> {
   const { projectId } = await projectOfPath(sql, asked);
   return json({ keys: await listKeys(sql, projectId, now()) });
 }
 
-/** `POST /v1/projects/:id/keys`: 201 with the key, which is never shown again. */
-export async function postKey({ sql, now, keys }: KeyServices, asked: Asked): Promise<Response> {
+/** `POST /v1/projects/:id/keys`: 201 with the key. A secret one is never shown again. */
+export async function postKey(services: KeyServices, asked: Asked): Promise<Response> {
+  const { sql, now, keys } = services;
   const { projectId } = await projectOfPath(sql, asked);
-  const wanted = await readJson(asked.request, KeyCreation);
-  const created = await createKey(sql, {
-    projectId,
-    kind: wanted.kind,
-    label: wanted.label,
-    expiresAt: wanted.expiresAt === null ? null : new Date(wanted.expiresAt),
-    nowMs: now(),
+  const { kind, label, expiresAt } = await readJson(asked.request, KeyCreation);
+  const created = await sql.transaction(async (inside) => {
+    const made = await createKey(inside, {
+      projectId,
+      kind,
+      label,
+      expiresAt: expiresAt === null ? null : new Date(expiresAt),
+      nowMs: now(),
+    });
+    const subject = keyName(made);
+    await recordAudit(inside, {
+      ...askedBy(services, asked),
+      what: "key.create",
+      subject,
+      projectId,
+    });
+    return made;
   });
   keys.forget();
   const location = `${new URL(asked.request.url).pathname}/${created.id}`;
@@ -82,22 +100,42 @@ export async function postKey({ sql, now, keys }: KeyServices, asked: Asked): Pr
 }
 
 /** `DELETE /v1/projects/:id/keys/:keyId`: 204; the key is refused from now on. */
-export async function deleteKey({ sql, now, keys }: KeyServices, asked: Asked): Promise<Response> {
+export async function deleteKey(services: KeyServices, asked: Asked): Promise<Response> {
+  const { sql, now, keys } = services;
   const { projectId } = await projectOfPath(sql, asked);
-  await revokeKey(sql, { projectId, keyId: asked.params.keyId ?? "", nowMs: now() });
+  const keyId = asked.params.keyId ?? "";
+  await sql.transaction(async (inside) => {
+    const revoked = await revokeKey(inside, { projectId, keyId, nowMs: now() });
+    if (revoked === null) return;
+    const subject = keyName(revoked);
+    await recordAudit(inside, {
+      ...askedBy(services, asked),
+      what: "key.revoke",
+      subject,
+      projectId,
+    });
+  });
   keys.forget();
   return new Response(null, { status: 204 });
 }
 
 /** `POST /v1/projects/:id/keys/:keyId/rotate`: 201 with the new key, as for a creation. */
-export async function postKeyRotation(
-  { sql, now, keys }: KeyServices,
-  asked: Asked,
-): Promise<Response> {
+export async function postKeyRotation(services: KeyServices, asked: Asked): Promise<Response> {
+  const { sql, now, keys } = services;
   const { projectId } = await projectOfPath(sql, asked);
   const { overlapSeconds } = await readJson(asked.request, KeyRotation);
   const keyId = asked.params.keyId ?? "";
-  const created = await rotateKey(sql, { projectId, keyId, nowMs: now(), overlapSeconds });
+  const created = await sql.transaction(async (inside) => {
+    const made = await rotateKey(inside, { projectId, keyId, nowMs: now(), overlapSeconds });
+    const subject = `${keyName(made)} in place of ${keyId}`;
+    await recordAudit(inside, {
+      ...askedBy(services, asked),
+      what: "key.rotate",
+      subject,
+      projectId,
+    });
+    return made;
+  });
   keys.forget();
   const path = new URL(asked.request.url).pathname.split("/").slice(0, -2).join("/");
   return json(created, 201, { "Location": `${path}/${created.id}` });

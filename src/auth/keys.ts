@@ -1,10 +1,9 @@
 import { Buffer } from "node:buffer";
 import { hash as digestOf, timingSafeEqual } from "node:crypto";
-import { arrayLiteral, type Sql, StatementRefused } from "../db/sql.ts";
+import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import {
   API_KEY_LENGTH_MAX,
-  API_KEY_LENGTH_MIN,
   KEY_BELIEVED_MS_MAX,
   KEY_FRESH_MS,
   KEYS_CACHED_MAX,
@@ -14,7 +13,6 @@ import {
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { RecentCache } from "../recent_cache.ts";
-import { randomText } from "./random_text.ts";
 
 export type KeyKind = "public" | "secret";
 
@@ -38,29 +36,13 @@ export interface KeyDirectory {
   forget(): void;
 }
 
-/** A key as an operator sees it. Times are ISO 8601 in UTC; the key itself is not kept anywhere. */
-export interface KeyRecord {
-  readonly id: string;
-  readonly kind: KeyKind;
-  readonly label: string | null;
-  /** The key's last four characters. */
-  readonly hint: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-  readonly status: "active" | "expired" | "revoked";
-}
-
-/** The one moment at which the key itself can be seen. */
-export interface CreatedKey extends KeyRecord {
-  readonly key: string;
-}
-
 interface KnownKey {
   readonly hash: Uint8Array;
   readonly apiKey: ApiKey;
   readonly expiresAtMs: number | null;
   readonly revoked: boolean;
+  /** A public key that was made before they were kept whole. */
+  isUnkept: boolean;
   /** When the query was sent: what it found is at least as young as that. */
   readonly askedAtMs: number;
   refreshing: boolean;
@@ -72,6 +54,7 @@ interface KnownKeyRow extends Record<string, unknown> {
   kind: KeyKind;
   expires_at: Date | null;
   revoked: boolean;
+  unkept: boolean;
   project_id: number;
   public_id: string;
   ip_storage: ApiKey["projectIpStorage"];
@@ -80,6 +63,7 @@ interface KnownKeyRow extends Record<string, unknown> {
 
 const LOOK_UP = `
   SELECT k.key_hash, k.key_id, k.kind, k.expires_at, k.revoked_at IS NOT NULL AS revoked,
+    k.kind = 'public' AND k.key IS NULL AS unkept,
     p.project_id, p.public_id, p.ip_storage, p.allowed_origins
   FROM api_keys k JOIN projects p USING (project_id)
   WHERE k.key_hash = ANY($1::text::bytea[])`;
@@ -107,6 +91,7 @@ function known(row: KnownKeyRow, askedAtMs: number): KnownKey {
     },
     expiresAtMs: row.expires_at?.getTime() ?? null,
     revoked: row.revoked,
+    isUnkept: row.unkept,
     askedAtMs,
     refreshing: false,
   };
@@ -216,6 +201,18 @@ export function createKeyDirectory(
     });
   }
 
+  /** A public key that was made before they were kept whole is known again as it is used. */
+  function keep(entry: KnownKey, key: string): void {
+    entry.isUnkept = false;
+    const { keyId, projectId } = entry.apiKey;
+    const kept = sql.query(
+      `UPDATE api_keys SET key = $3::text
+      WHERE project_id = $1::int AND key_id = $2::text AND kind = 'public' AND key IS NULL`,
+      [projectId, keyId, key],
+    );
+    kept.catch((error) => log.debug("public key not kept", { keyId, reason: String(error) }));
+  }
+
   return {
     async authenticate(key) {
       if (key.length > API_KEY_LENGTH_MAX) throw unknownKey();
@@ -227,155 +224,12 @@ export function createKeyDirectory(
         entry = await lookUp(hash, entry !== null);
       } else if (ageMs > KEY_FRESH_MS && !entry.refreshing) refresh(entry, hash);
       if (entry === null || !timingSafeEqual(entry.hash, digest)) throw unknownKey();
-      return judge(entry, now());
+      const apiKey = judge(entry, now());
+      if (entry.isUnkept) keep(entry, key);
+      return apiKey;
     },
     forget() {
       remembered = new RecentCache(KEYS_CACHED_MAX);
     },
   };
-}
-
-interface KeyRow extends Record<string, unknown> {
-  key_id: string;
-  kind: KeyKind;
-  label: string | null;
-  hint: string;
-  created_at: Date;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-}
-
-const KEY_COLUMNS = "key_id, kind, label, hint, created_at, expires_at, revoked_at";
-const SECRET_PREFIX = "sk_";
-const GIVEN_KEY = new RegExp(`^[\\x21-\\x7e]{${API_KEY_LENGTH_MIN},${API_KEY_LENGTH_MAX}}$`);
-const RANDOM_CHARACTERS = 32;
-const UNIQUE_VIOLATION = "23505";
-
-function keyRecord(row: KeyRow, nowMs: number): KeyRecord {
-  const expired = row.expires_at !== null && nowMs >= row.expires_at.getTime();
-  return {
-    id: row.key_id,
-    kind: row.kind,
-    label: row.label,
-    hint: row.hint,
-    createdAt: row.created_at.toISOString(),
-    expiresAt: row.expires_at?.toISOString() ?? null,
-    revokedAt: row.revoked_at?.toISOString() ?? null,
-    status: row.revoked_at !== null ? "revoked" : expired ? "expired" : "active",
-  };
-}
-
-/** True where an operator may bring `key` along: 8 to 200 visible ASCII characters, kinds apart. */
-export function isGivenKey(key: string, kind: KeyKind): boolean {
-  return GIVEN_KEY.test(key) && key.startsWith(SECRET_PREFIX) === (kind === "secret");
-}
-
-/**
- * Makes a key of a project. `key` is the operator's own; without it one with 190 random bits is
- * made. Throws `invalid_body` for a given key that cannot be one, `conflict` if it is known already.
- */
-export async function createKey(sql: Sql, wanted: {
-  readonly projectId: number;
-  readonly kind: KeyKind;
-  readonly label: string | null;
-  readonly expiresAt: Date | null;
-  readonly nowMs: number;
-  readonly key?: string;
-}): Promise<CreatedKey> {
-  const { projectId, kind, label, expiresAt, nowMs } = wanted;
-  if (wanted.key !== undefined && !isGivenKey(wanted.key, kind)) {
-    throw new Problem(
-      "invalid_body",
-      `A ${kind} key has ${API_KEY_LENGTH_MIN} to ${API_KEY_LENGTH_MAX} visible ASCII characters ` +
-        `and ${kind === "secret" ? "starts" : "does not start"} with \`${SECRET_PREFIX}\`.`,
-    );
-  }
-  const key = wanted.key ?? `${kind === "secret" ? "sk" : "pk"}_${randomText(RANDOM_CHARACTERS)}`;
-  try {
-    const [row] = await sql.query<KeyRow>(
-      `INSERT INTO api_keys (key_id, project_id, kind, label, key_hash, hint, created_at, expires_at)
-      VALUES ($1::text, $2::int, $3::text, $4::text, $5::text::bytea, $6::text,
-        $7::text::timestamptz, $8::text::timestamptz)
-      RETURNING ${KEY_COLUMNS}`,
-      [
-        `key_${randomText(16)}`,
-        projectId,
-        kind,
-        label,
-        keyHash(key),
-        key.slice(-4),
-        new Date(nowMs).toISOString(),
-        expiresAt?.toISOString() ?? null,
-      ],
-    );
-    if (row === undefined) throw new Error("The new key was not returned");
-    return { ...keyRecord(row, nowMs), key };
-  } catch (error) {
-    if (error instanceof StatementRefused && error.sqlState === UNIQUE_VIOLATION) {
-      throw new Problem("conflict", "This key exists already.", { cause: error });
-    }
-    throw error;
-  }
-}
-
-/** A project's keys, oldest first. */
-export async function listKeys(sql: Sql, projectId: number, nowMs: number): Promise<KeyRecord[]> {
-  const rows = await sql.query<KeyRow>(
-    `SELECT ${KEY_COLUMNS} FROM api_keys WHERE project_id = $1::int ORDER BY created_at, key_id`,
-    [projectId],
-  );
-  return rows.map((row) => keyRecord(row, nowMs));
-}
-
-/** Names one key of one project, and the time at which something is done to it. */
-export interface KeyChange {
-  readonly projectId: number;
-  readonly keyId: string;
-  readonly nowMs: number;
-}
-
-function noSuchKey(): Problem {
-  return new Problem("not_found", "The project has no key with this id.");
-}
-
-const KEY_ID = /^key_[A-Za-z0-9]{1,60}$/;
-
-/** Revokes a key for good; revoking it again changes nothing. Throws `not_found`. */
-export async function revokeKey(sql: Sql, { projectId, keyId, nowMs }: KeyChange): Promise<void> {
-  if (!KEY_ID.test(keyId)) throw noSuchKey();
-  const rows = await sql.query(
-    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3::text::timestamptz)
-    WHERE project_id = $1::int AND key_id = $2::text RETURNING key_id`,
-    [projectId, keyId, new Date(nowMs).toISOString()],
-  );
-  if (rows.length === 0) throw noSuchKey();
-}
-
-/**
- * Makes a new key of the same kind and label; the old one expires `overlapSeconds` from now, if not
- * earlier. Throws `not_found`, and `conflict` for a key that is revoked or has expired.
- */
-export async function rotateKey(
-  sql: Sql,
-  { projectId, keyId, nowMs, overlapSeconds }: KeyChange & { readonly overlapSeconds: number },
-): Promise<CreatedKey> {
-  if (!KEY_ID.test(keyId)) throw noSuchKey();
-  return await sql.transaction(async (inside) => {
-    const [row] = await inside.query<KeyRow>(
-      `SELECT ${KEY_COLUMNS} FROM api_keys
-      WHERE project_id = $1::int AND key_id = $2::text FOR UPDATE`,
-      [projectId, keyId],
-    );
-    if (row === undefined) throw noSuchKey();
-    const { status, kind, label } = keyRecord(row, nowMs);
-    if (status !== "active") {
-      throw new Problem("conflict", `This key is ${status}; create a new one instead.`);
-    }
-    await inside.query(
-      `UPDATE api_keys SET expires_at = least(expires_at, $3::text::timestamptz)
-      WHERE project_id = $1::int AND key_id = $2::text`,
-      [projectId, keyId, new Date(nowMs + overlapSeconds * 1000).toISOString()],
-    );
-    return createKey(inside, { projectId, kind, label, expiresAt: null, nowMs });
-  });
 }

@@ -1,3 +1,4 @@
+import { recordAudit } from "../audit/audit.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
@@ -9,20 +10,23 @@ import {
   requirePrincipal,
   resolveProject,
 } from "./access.ts";
+import { askedBy, type AuditServices } from "./audited.ts";
 import type { KeyDirectory } from "./keys.ts";
 import {
+  changeOfProject,
   createProject,
   listProjects,
   patchProject,
   type Project,
   ProjectChange,
   ProjectCreation,
+  projectName,
   type ProjectPatch,
   requireProject,
 } from "./projects.ts";
 import { isPublicSite } from "./site_address.ts";
 
-export interface ProjectServices {
+export interface ProjectServices extends AuditServices {
   readonly sql: Sql;
   /** A changed project is what its keys say of it. */
   readonly keys: Pick<KeyDirectory, "forget">;
@@ -47,12 +51,22 @@ export async function getProjects({ sql }: ProjectServices, { who }: Asked): Pro
 }
 
 /** `POST /v1/projects`: 201 with the project. Needs a token for every project. */
-export async function postProject(
-  { sql }: ProjectServices,
-  { who, request }: Asked,
-): Promise<Response> {
+export async function postProject(services: ProjectServices, asked: Asked): Promise<Response> {
+  const { who, request } = asked;
   requireEveryProject(requirePrincipal(who));
-  const project = await createProject(sql, await readJson(request, ProjectCreation));
+  const wanted = await readJson(request, ProjectCreation);
+  const project = await services.sql.transaction(async (inside) => {
+    const made = await createProject(inside, wanted);
+    const { projectId } = made;
+    const subject = projectName(made);
+    await recordAudit(inside, {
+      ...askedBy(services, asked),
+      what: "project.create",
+      subject,
+      projectId,
+    });
+    return made;
+  });
   // The path as the caller sees it, base path included.
   const location = `${new URL(request.url).pathname}/${project.id}`;
   return json(projectReply(project), 201, { "Location": location });
@@ -77,14 +91,28 @@ function assertMaySetSite(stored: Project, { siteUrl }: ProjectPatch): void {
 
 /** `PATCH /v1/projects/:id`: the project as it is then. */
 export async function patchProjectById(
-  { sql, keys }: ProjectServices,
+  services: ProjectServices,
   asked: Asked,
 ): Promise<Response> {
+  const { sql, keys } = services;
   const stored = await projectOfPath(sql, asked);
   const patch = await readJson(asked.request, ProjectChange);
   const isOperator = requirePrincipal(asked.who).projects === "*";
   if (!isOperator) assertMaySetSite(stored, patch);
-  const project = await patchProject(sql, stored.id, patch, isOperator);
+  const project = await sql.transaction(async (inside) => {
+    const changed = await patchProject(inside, stored.id, patch, isOperator);
+    const { projectId } = changed;
+    const subject = changeOfProject(stored, changed);
+    if (subject !== null) {
+      await recordAudit(inside, {
+        ...askedBy(services, asked),
+        what: "project.change",
+        subject,
+        projectId,
+      });
+    }
+    return changed;
+  });
   keys.forget();
   return json(projectReply(project));
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { arrayLiteral, type Param, type Sql } from "../db/sql.ts";
-import { parseBody } from "../http/json_body.ts";
 import {
   LOCATION_LENGTH_MAX,
   NAME_LENGTH_MAX,
@@ -8,7 +7,6 @@ import {
   RETENTION_DAYS_MAX,
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { createKey, keyHash, listKeys } from "./keys.ts";
 import { randomText } from "./random_text.ts";
 
 // deno-lint-ignore no-control-regex
@@ -155,8 +153,8 @@ function project(row: ProjectRow): Project {
   };
 }
 
-/** Null where the chosen id is taken. */
-async function insertProject(sql: Sql, wanted: NewProject): Promise<Project | null> {
+/** Stores a project. Null where the chosen id is taken. */
+export async function insertProject(sql: Sql, wanted: NewProject): Promise<Project | null> {
   const [row] = await sql.query<ProjectRow>(
     `INSERT INTO projects
       (public_id, name, site_url, site_url_by_operator, timezone, allowed_origins, ip_storage,
@@ -243,92 +241,16 @@ export async function patchProject(
   return project(row);
 }
 
-/** The project that a start provisions. `null` leaves a member as it is. */
-export interface DefaultProject {
-  readonly id: string;
-  readonly name: string | null;
-  readonly siteUrl: string | null;
-  readonly timezone: string | null;
-  /** A public key of the operator's own. */
-  readonly apiKey: string | null;
+/** A project as people tell it from others: what the audit calls it. */
+export function projectName({ name, id }: Project): string {
+  return `${name} (${id})`;
 }
 
-export interface Provisioned {
-  readonly created: boolean;
-  /** A new public key, where the project had no key at all and none was given. */
-  readonly firstKey: string | null;
-  /** Why the given key does not work, to be logged. */
-  readonly warning: string | null;
-}
-
-/** Makes sure that `key` is one of the project's. Returns why it does not work, if so. */
-async function ensureKey(
-  sql: Sql,
-  projectId: number,
-  key: string,
-  nowMs: number,
-): Promise<string | null> {
-  const [known] = await sql.query<{ project_id: number; revoked: boolean; expired: boolean }>(
-    `SELECT project_id, revoked_at IS NOT NULL AS revoked,
-      coalesce(expires_at <= $2::text::timestamptz, false) AS expired
-    FROM api_keys WHERE key_hash = $1::text::bytea`,
-    [keyHash(key), new Date(nowMs).toISOString()],
+/** Which project was changed, and its members that differ; null: none does. */
+export function changeOfProject(before: Project, after: Project): string | null {
+  const members = Object.keys(ProjectChange.shape) as (keyof ProjectPatch)[];
+  const differing = members.filter((member) =>
+    JSON.stringify(before[member]) !== JSON.stringify(after[member])
   );
-  if (known === undefined) {
-    const label = "DEFAULT_API_KEY";
-    await createKey(sql, { projectId, kind: "public", label, expiresAt: null, nowMs, key });
-    return null;
-  }
-  if (known.project_id !== projectId) return "DEFAULT_API_KEY is a key of another project";
-  if (known.revoked) return "DEFAULT_API_KEY has been revoked and stays so";
-  return known.expired ? "DEFAULT_API_KEY has expired and stays so" : null;
-}
-
-/**
- * Makes the default project if it is missing, and brings it to the values that are given. Servers
- * that start together do it once: the project's row is locked meanwhile. Throws `invalid_body`.
- */
-export async function provisionDefaultProject(
-  sql: Sql,
-  wanted: DefaultProject,
-  nowMs: number,
-): Promise<Provisioned> {
-  const { id, apiKey } = wanted;
-  const given = Object.entries({
-    name: wanted.name,
-    siteUrl: wanted.siteUrl,
-    timezone: wanted.timezone,
-  }).filter(([, value]) => value !== null);
-  const patch = parseBody(ProjectChange, Object.fromEntries(given));
-  if (given.length === 0 && apiKey === null) {
-    const [known] = await listProjects(sql, [id]);
-    const keys = known && await listKeys(sql, known.projectId, nowMs);
-    // As a rule, for which nothing has to be written.
-    if (keys !== undefined && keys.length > 0) {
-      return { created: false, firstKey: null, warning: null };
-    }
-  }
-  const creation = parseBody(ProjectCreation, { name: "Default", ...patch, id });
-  return await sql.transaction(async (inside) => {
-    const locked = () =>
-      inside.query("SELECT project_id FROM projects WHERE public_id = $1::text FOR UPDATE", [id]);
-    const created = (await locked()).length === 0 && await insertProject(inside, creation) !== null;
-    // Where another server's insert was faster, its row is committed by now.
-    await locked();
-    const { projectId } = await patchProject(inside, id, patch, true);
-    if (apiKey !== null) {
-      const warning = await ensureKey(inside, projectId, apiKey, nowMs);
-      return { created, firstKey: null, warning };
-    }
-    const keys = await listKeys(inside, projectId, nowMs);
-    if (keys.length > 0) return { created, firstKey: null, warning: null };
-    const first = await createKey(inside, {
-      projectId,
-      kind: "public",
-      label: "First key",
-      expiresAt: null,
-      nowMs,
-    });
-    return { created, firstKey: first.key, warning: null };
-  });
+  return differing.length === 0 ? null : `${projectName(after)}: ${differing.join(", ")}`;
 }

@@ -6,9 +6,11 @@ export interface OpenStreams {
   readonly listeners: number;
   /** Ends all of them. Whose token holds opens another. */
   endAll(): void;
+  /** Ends those whose token holds no more, such as that of a session that has ended. */
+  endRefused(): Promise<void>;
 }
 
-/** Ends open streams when tokens are revoked, within a second; until `signal` aborts. */
+/** Ends open streams when their tokens are revoked, within a second; until `signal` aborts. */
 export function watchRevocations(
   epochs: Pick<TokenEpochs, "believed">,
   streams: OpenStreams,
@@ -20,6 +22,7 @@ export function watchRevocations(
     const { number } = await epochs.believed();
     if (seen !== null && number !== seen) streams.endAll();
     seen = number;
+    await streams.endRefused();
   };
   // While the database is away nothing is known; the next look tries again.
   const timer = setInterval(() => void look().catch(() => {}), TOKEN_EPOCH_FRESH_MS);

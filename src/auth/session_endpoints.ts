@@ -1,29 +1,26 @@
 import { z } from "zod";
+import { recordAudit } from "../audit/audit.ts";
+import { recordAnyway } from "../audit/recorded_anyway.ts";
+import type { Log } from "../http/log.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
-import { NAME_LENGTH_MAX, TOKEN_LIFETIME_S_MAX, TOKEN_PROJECTS_MAX } from "../limits.ts";
-import { Problem } from "../problem.ts";
-import {
-  insufficientScope,
-  type Principal,
-  requireEveryProject,
-  requirePrincipal,
-  resolveProject,
-  type Scope,
-  SCOPES,
-} from "./access.ts";
-import { listProjects, PlainText, ProjectId, ProjectShown } from "./projects.ts";
+import { NAME_LENGTH_MAX, TOKEN_LIFETIME_S_MAX } from "../limits.ts";
+import { type Principal, requireEveryProject, requirePrincipal } from "./access.ts";
+import { askedBy, type AuditServices } from "./audited.ts";
+import { assertMayGrant, GrantedProjects, GrantedScope, grantOf, grantWords } from "./grants.ts";
+import { listProjects, PlainText, ProjectShown } from "./projects.ts";
 import type { TokenEpochs } from "./token_epochs.ts";
 import { issuedElsewhere, type Tokens } from "./tokens.ts";
 
-export interface SessionServices {
+export interface SessionServices extends AuditServices {
   readonly sql: Sql;
+  readonly log: Pick<Log, "warn">;
   readonly tokens: Tokens;
 }
 
-export interface RevocationServices {
+export interface RevocationServices extends AuditServices {
   readonly epochs: Pick<TokenEpochs, "begin">;
 }
 
@@ -37,25 +34,10 @@ export const SessionShown = z.object({
   expiresAt: z.iso.datetime(),
 }).meta({ id: "Session" });
 
-function isScope(word: string): word is Scope {
-  return SCOPES.some((scope) => scope === word);
-}
-
-function scopesOf(text: string): string[] {
-  return [...new Set(text.split(" ").filter((word) => word !== ""))];
-}
-
 /** Body of `POST /v1/internal/tokens`. */
 export const TokenCreation = z.strictObject({
-  projects: z.array(z.union([z.literal("*"), ProjectId], 'Use project ids, or "*" for all.'))
-    .min(1, 'Name at least one project, or "*".')
-    .max(TOKEN_PROJECTS_MAX, `Name at most ${TOKEN_PROJECTS_MAX} projects.`)
-    .meta({ description: 'Public ids, or ["*"] for every project.', example: ["prj_default"] }),
-  scope: z.string().refine((text) => {
-    const words = scopesOf(text);
-    return words.length > 0 && words.every(isScope);
-  }, `Name one or more of ${SCOPES.join(", ")}, separated by spaces.`)
-    .meta({ description: "Scopes, separated by spaces.", example: "read write" }),
+  projects: GrantedProjects,
+  scope: GrantedScope,
   ttlSeconds: z.int("Give a whole number of seconds.")
     .min(1, "Give at least one second.")
     .max(TOKEN_LIFETIME_S_MAX, `Use at most ${TOKEN_LIFETIME_S_MAX} seconds (10 years).`)
@@ -84,54 +66,38 @@ export async function getSession({ sql }: SessionServices, { who }: Asked): Prom
   });
 }
 
-/** Nobody hands out more than they have. */
-function assertMayGrant(
-  principal: Principal,
-  projects: readonly string[] | "*",
-  scopes: readonly string[],
-): void {
-  if (projects === "*") requireEveryProject(principal);
-  else for (const id of projects) resolveProject(principal, id);
-  for (const scope of scopes) {
-    if (principal.scopes.has(scope)) continue;
-    throw insufficientScope(`The token has not the scope \`${scope}\` and cannot pass it on.`);
-  }
-}
-
-async function assertProjectsExist(sql: Sql, projects: readonly string[]): Promise<void> {
-  const found = new Set((await listProjects(sql, projects)).map(({ id }) => id));
-  const errors = projects.flatMap((id, index) =>
-    found.has(id) ? [] : [{
-      field: `projects.${index}`,
-      code: "invalid_value",
-      message: "There is no project with this id.",
-    }]
-  );
-  if (errors.length === 0) return;
-  throw new Problem("invalid_body", "Correct what `errors` lists: projects.", { errors });
+/** Who a new token is for. One that stands on a person or an API token says on whom. */
+function subjectOf(wanted: string | undefined, { subject, session, listed }: Principal): string {
+  if (wanted === undefined) return subject;
+  return session === undefined && listed === undefined ? wanted : `${wanted} (${subject})`;
 }
 
 /** `POST /v1/internal/tokens`: 201 `{ token, expiresAt }`, which is no later than the caller's. */
-export async function postToken(
-  { sql, tokens }: SessionServices,
-  { who, request }: Asked,
-): Promise<Response> {
+export async function postToken(services: SessionServices, asked: Asked): Promise<Response> {
+  const { sql, tokens } = services;
+  const { who, request } = asked;
   const principal = requirePrincipal(who);
   const wanted = await readJson(request, TokenCreation);
-  const projects = wanted.projects.includes("*") ? "*" : wanted.projects;
-  const scopes = scopesOf(wanted.scope);
+  const grant = grantOf(wanted);
   if (!tokens.canIssue) throw issuedElsewhere();
-  assertMayGrant(principal, projects, scopes);
-  if (projects !== "*") await assertProjectsExist(sql, projects);
+  await assertMayGrant(sql, principal, grant);
+  const subject = subjectOf(wanted.subject, principal);
   const token = await tokens.issue({
-    subject: wanted.subject ?? principal.subject,
-    projects,
-    scopes,
+    ...grant,
+    subject,
     ttlSeconds: wanted.ttlSeconds,
     expiresByMs: principal.expiresAtMs,
+    session: principal.session,
+    isHandedOut: principal.session !== undefined,
+    listed: principal.listed,
   });
-  const { expiresAtMs } = await tokens.verify(token);
-  return json({ token, expiresAt: new Date(expiresAtMs).toISOString() }, 201);
+  const expiresAt = new Date((await tokens.verify(token)).expiresAtMs).toISOString();
+  await recordAnyway(services, {
+    ...askedBy(services, asked),
+    what: "token.issue",
+    subject: `${subject}: ${grantWords(grant)}, until ${expiresAt}`,
+  });
+  return json({ token, expiresAt }, 201);
 }
 
 /** Reply of `DELETE /v1/internal/tokens`. */
@@ -144,9 +110,13 @@ export const TokensRevoked = z.object({ revokedAt: z.iso.datetime() }).meta({
  * second. Needs a token for every project.
  */
 export async function deleteTokens(
-  { epochs }: RevocationServices,
-  { who }: Asked,
+  services: RevocationServices,
+  asked: Asked,
 ): Promise<Response> {
-  requireEveryProject(requirePrincipal(who));
-  return json({ revokedAt: new Date((await epochs.begin()).begunAtMs).toISOString() });
+  requireEveryProject(requirePrincipal(asked.who));
+  const by = askedBy(services, asked);
+  const { begunAtMs } = await services.epochs.begin((inside) =>
+    recordAudit(inside, { ...by, what: "token.revoke_all", subject: "all tokens issued so far" })
+  );
+  return json({ revokedAt: new Date(begunAtMs).toISOString() });
 }

@@ -14,8 +14,13 @@ export interface TokenEpochs {
   believed(): Promise<TokenEpoch>;
   /** The epoch as the database has it now. Throws `DatabaseUnavailable`. */
   latest(): Promise<TokenEpoch>;
-  /** Begins an epoch: revokes every token there is. Throws `DatabaseUnavailable`. */
-  begin(): Promise<TokenEpoch & { readonly begunAtMs: number }>;
+  /**
+   * Begins an epoch: revokes every token there is. `also` is done in the same transaction. Throws
+   * `DatabaseUnavailable`.
+   */
+  begin(
+    also?: (inside: Sql) => Promise<void>,
+  ): Promise<TokenEpoch & { readonly begunAtMs: number }>;
 }
 
 interface EpochRow extends Record<string, unknown> {
@@ -75,10 +80,13 @@ export function createTokenEpochs(sql: Sql, now: () => number): TokenEpochs {
       if (ageMs > TOKEN_EPOCH_FRESH_MS) askTogether().catch(() => {});
       return known.epoch;
     },
-    async begin() {
-      const [row] = await sql.query<EpochRow>(
-        "INSERT INTO token_epochs DEFAULT VALUES RETURNING epoch, begun_at",
-      );
+    async begin(also = () => Promise.resolve()) {
+      const [row] = await sql.transaction(async (inside) => {
+        await also(inside);
+        return await inside.query<EpochRow>(
+          "INSERT INTO token_epochs DEFAULT VALUES RETURNING epoch, begun_at",
+        );
+      });
       if (row === undefined) throw new Error("The new epoch was not returned");
       const begun = { number: row.epoch, begunAtMs: row.begun_at.getTime() };
       known = { epoch: begun, askedAtMs: now() };

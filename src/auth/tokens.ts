@@ -19,7 +19,7 @@ import {
   TOKEN_LEEWAY_S,
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { type Principal, unauthorized } from "./access.ts";
+import { type Principal, type SessionClaim, type ShareClaim, unauthorized } from "./access.ts";
 import type { TokenEpoch, TokenEpochs } from "./token_epochs.ts";
 
 /** Where the key that signs the tokens comes from: at most one of the first three is set. */
@@ -42,6 +42,16 @@ export interface TokenGrant {
   readonly ttlSeconds: number;
   /** The token expires by then, whatever `ttlSeconds` says; absent: no such end. */
   readonly expiresByMs?: number;
+  /** The session that it stands on; absent: none. */
+  readonly session?: SessionClaim | undefined;
+  /** Whether the session's person hands it out, to whomever; absent: they use it themselves. */
+  readonly isHandedOut?: boolean;
+  /** The API token that it is, or that it is made with; absent: none. */
+  readonly listed?: string | undefined;
+  /** The epoch in which it is issued; absent: the one that holds now. */
+  readonly epoch?: number;
+  /** The share that it reads; absent: none. */
+  readonly share?: ShareClaim | undefined;
 }
 
 export interface Tokens {
@@ -176,6 +186,45 @@ function expired(cause?: unknown): Problem {
 /** The claim in which tokens of our own carry the epoch in which they were issued. */
 const EPOCH_CLAIM = "epoch";
 
+/** The claim in which they name the session that they stand on. Those of others may mean anything by it. */
+const SESSION_CLAIM = "session";
+const SESSION_ID = /^ses_[A-Za-z0-9]{1,60}$/;
+/** The claim in which a token says that the session's person handed it out. */
+const HANDED_OUT_CLAIM = "handedOut";
+/** What the `jti` of our own API tokens is. */
+const LISTED_ID = /^tok_[A-Za-z0-9]{1,60}$/;
+
+/** The API token that a token of our own is, or was made with. */
+function listedOf({ jti, [EPOCH_CLAIM]: epoch }: JWTPayload): string | undefined {
+  return typeof epoch === "number" && jti !== undefined && LISTED_ID.test(jti) ? jti : undefined;
+}
+
+/** The session that a token of our own stands on. Throws `invalid_token` where it names none rightly. */
+function sessionClaimOf(claims: JWTPayload): SessionClaim | undefined {
+  const claim = claims[SESSION_CLAIM];
+  if (claim === undefined || typeof claims[EPOCH_CLAIM] !== "number") return undefined;
+  const { id, rights } = Object(claim);
+  if (typeof id === "string" && SESSION_ID.test(id) && typeof rights === "number") {
+    return { id, rights };
+  }
+  throw invalid("`session` must name a session.");
+}
+
+/** The claim in which they name the share that they read. */
+const SHARE_CLAIM = "share";
+const SHARE_ID = /^shr_[A-Za-z0-9]{1,60}$/;
+
+/** The share that a token of our own reads. Throws `invalid_token` where it names none rightly. */
+function shareClaimOf(claims: JWTPayload): ShareClaim | undefined {
+  const claim = claims[SHARE_CLAIM];
+  if (claim === undefined || typeof claims[EPOCH_CLAIM] !== "number") return undefined;
+  const { id, epoch } = Object(claim);
+  if (typeof id === "string" && SHARE_ID.test(id) && typeof epoch === "number") {
+    return { id, epoch };
+  }
+  throw invalid("`share` must name a share.");
+}
+
 /**
  * Throws `invalid_token` for a token of an earlier epoch. Our own say theirs, so that clocks have no
  * part in it. Others are told by `iat`; one without it is from nobody knows when.
@@ -208,7 +257,14 @@ function principalOf(claims: JWTPayload, nowMs: number): Principal {
   if (named === null || !named.every(isId)) {
     throw invalid("`projects` must be an array of project ids.");
   }
+  const session = sessionClaimOf(claims);
+  const listed = listedOf(claims);
+  const share = shareClaimOf(claims);
   return {
+    ...(session === undefined ? {} : { session }),
+    ...(claims[HANDED_OUT_CLAIM] === true ? { isHandedOut: true } : {}),
+    ...(listed === undefined ? {} : { listed }),
+    ...(share === undefined ? {} : { share }),
     subject: sub,
     scopes: new Set(scope.split(" ").filter((word) => word !== "")),
     projects: named.includes("*") ? "*" : [...new Set(named)],
@@ -274,20 +330,25 @@ export function createTokens(
         throw refusal(error);
       }
     },
-    async issue({ subject, projects, scopes, ttlSeconds, expiresByMs = Infinity }) {
+    async issue(grant) {
+      const { subject, projects, scopes, ttlSeconds, expiresByMs = Infinity } = grant;
       const key = await judge.key();
       if (!canIssue || !(key instanceof Uint8Array)) {
         throw issuedElsewhere();
       }
-      const epoch = await epochs.latest();
+      const epoch = grant.epoch ?? (await epochs.latest()).number;
       const issuedAt = Math.floor(now() / 1000);
       const token = new SignJWT({
         scope: scopes.join(" "),
         projects: projects === "*" ? ["*"] : [...projects],
-        [EPOCH_CLAIM]: epoch.number,
+        [EPOCH_CLAIM]: epoch,
+        ...(grant.session === undefined ? {} : { [SESSION_CLAIM]: grant.session }),
+        ...(grant.isHandedOut === true ? { [HANDED_OUT_CLAIM]: true } : {}),
+        ...(grant.share === undefined ? {} : { [SHARE_CLAIM]: grant.share }),
       }).setProtectedHeader({ alg: "HS256", typ: "JWT" }).setSubject(subject)
         .setIssuedAt(issuedAt)
         .setExpirationTime(Math.min(issuedAt + ttlSeconds, Math.floor(expiresByMs / 1000)));
+      if (grant.listed !== undefined) token.setJti(grant.listed);
       if (config.issuer !== null) token.setIssuer(config.issuer);
       if (config.audience !== null) token.setAudience(config.audience);
       return token.sign(key);

@@ -1,13 +1,9 @@
-import { FIRST_TOKEN_S } from "../limits.ts";
-
 /** What a person can do about the dashboard after a start. */
 export type SignIn =
-  /** A link that signs in; shown to a person at a terminal alone. */
-  | { readonly kind: "link"; readonly link: string }
-  /** The file that holds such a link. */
-  | { readonly kind: "file"; readonly path: string }
-  /** Somebody has signed in before: they make links with a command. */
-  | { readonly kind: "command" }
+  /** A link that makes the owner: there is none yet. */
+  | { readonly kind: "setup"; readonly link: string }
+  /** People sign in. */
+  | { readonly kind: "people" }
   /** Tokens are an identity provider's. */
   | { readonly kind: "elsewhere" };
 
@@ -25,21 +21,15 @@ export interface Started {
 export const EXAMPLE_AGENT = "Mozilla/5.0 Firefox/140.0";
 
 function dashboardText({ url, signIn, footfall }: Started): string {
-  const days = FIRST_TOKEN_S / 86_400;
   switch (signIn.kind) {
-    case "link":
-      return `Open the dashboard, signed in (for ${days} days; then: ${footfall} token --link):
+    case "setup":
+      return `Make your account, the owner's (once, within 24 hours; each start prints a new link):
 
-  ${signIn.link}`;
-    case "file":
-      return `Open the dashboard: ${url}/
+  ${signIn.link}
 
-A link that opens it signed in (for ${days} days; then: ${footfall} token --link) is in
-
-  ${signIn.path}`;
-    case "command":
-      return `Open the dashboard: ${url}/
-Sign in with a link of:  ${footfall} token --link`;
+Without an account, a link that opens the dashboard:  ${footfall} token --link`;
+    case "people":
+      return `Open the dashboard: ${url}/`;
     case "elsewhere":
       return `Open the dashboard: ${url}/
 Sign in with a token of your identity provider.`;
@@ -62,7 +52,7 @@ function newcomerText({ url, footfall, project, firstKey, signIn }: Started): st
     name: "page_view",
     url: "https://example.com/hello",
   };
-  const own = isOurs ? `Your first API key (public, shown only now): ${key}\n\n` : "";
+  const own = isOurs ? `Your first API key (public): ${key}\n\n` : "";
   const read = signIn.kind === "elsewhere" ? "" : `
 Read it back:
 

@@ -1,3 +1,4 @@
+import { API_TOKEN_COMMANDS } from "./api_token.ts";
 import { parseArgs } from "node:util";
 import manifest from "../../deno.json" with { type: "json" };
 import { CAPTURE_COMMAND } from "./capture.ts";
@@ -10,6 +11,7 @@ import { commandHelp, GLOBAL_OPTIONS, groupHelp, overallHelp } from "./help.ts";
 import { IMPORT_COMMAND } from "./import.ts";
 import { KEY_COMMANDS } from "./key.ts";
 import { OPERATION_COMMANDS } from "./operation.ts";
+import { PERSON_COMMANDS } from "./person.ts";
 import { PROJECT_COMMANDS } from "./project.ts";
 import { SEED_COMMAND } from "./seed.ts";
 import { printable, type Terminal } from "./terminal.ts";
@@ -25,7 +27,9 @@ export const COMMANDS: readonly Command[] = [
   ...OPERATION_COMMANDS,
   ...PROJECT_COMMANDS,
   ...KEY_COMMANDS,
+  ...PERSON_COMMANDS,
   ...TOKEN_COMMANDS,
+  ...API_TOKEN_COMMANDS,
   CAPTURE_COMMAND,
   SEED_COMMAND,
   DEMO_COMMAND,

@@ -6,6 +6,8 @@ interface ShownKey {
   readonly kind: string;
   readonly label: string | null;
   readonly hint: string;
+  /** The whole of a public key, where it is known. */
+  readonly key: string | null;
   readonly createdAt: string;
   readonly expiresAt: string | null;
   readonly status: string;
@@ -28,7 +30,8 @@ function keyOfWords({ words }: Call): string {
 /** The key alone on standard output, so that `KEY=$(footfall key create)` works. */
 function showCreated({ print }: Call, created: CreatedKey): void {
   print.result(created, () => `${created.key}\n`);
-  print.remark(`This is ${created.kind} key ${created.id}. It is shown only now: keep it.`);
+  const once = created.kind === "secret" ? " It is shown only now: keep it." : "";
+  print.remark(`This is ${created.kind} key ${created.id}.${once}`);
 }
 
 async function list(call: Call): Promise<void> {
@@ -39,12 +42,12 @@ async function list(call: Call): Promise<void> {
   const shown = call.options.flag("all") ? keys : keys.filter((key) => key.status === "active");
   call.print.result({ keys: shown }, () =>
     call.print.table(
-      ["ID", "KIND", "LABEL", "ENDS WITH", "CREATED", "EXPIRES", "STATUS"],
+      ["ID", "KIND", "LABEL", "KEY", "CREATED", "EXPIRES", "STATUS"],
       shown.map((key) => [
         key.id,
         key.kind,
         key.label,
-        `…${key.hint}`,
+        key.key ?? `…${key.hint}`,
         key.createdAt.slice(0, 10),
         key.expiresAt?.slice(0, 16).replace("T", " ") ?? null,
         key.status,
@@ -93,7 +96,7 @@ const PROJECT = { project: PROJECT_OPTION };
 export const KEY_COMMANDS: readonly Command[] = [
   {
     name: "key list",
-    summary: "List a project's API keys",
+    summary: "List a project's API keys, public ones whole",
     usage: "footfall key list [options]",
     wordsMax: 0,
     options: {
@@ -105,7 +108,7 @@ export const KEY_COMMANDS: readonly Command[] = [
   },
   {
     name: "key create",
-    summary: "Create an API key; it is shown once",
+    summary: "Create an API key; a secret one is shown once",
     usage: "footfall key create [options]",
     wordsMax: 0,
     options: {

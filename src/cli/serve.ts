@@ -1,5 +1,5 @@
 import type { App } from "../server/app.ts";
-import type { Provisioned } from "../auth/projects.ts";
+import type { Provisioned } from "../auth/default_project.ts";
 import type { Config } from "../config.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
 import { listen, type Listener } from "../http/listener.ts";
@@ -13,7 +13,6 @@ import {
 import { startApp } from "./app_start.ts";
 import { type SignIn, startBanner } from "./banner.ts";
 import { leaveControlFile, removeControlFile } from "./control_file.ts";
-import { leaveSignInFile, removeSignInFile } from "./sign_in_file.ts";
 import type { Terminal } from "./terminal.ts";
 import { failedReply, logStrayFailures } from "./stray_failures.ts";
 
@@ -43,22 +42,12 @@ function urlOf(config: Config, port: number): string {
   return `http://${host}:${port}${config.basePath}`;
 }
 
-/** A way to sign in: as long as nobody ever has, a link, which only a terminal shows. */
-async function waysIn(app: App, config: Config, log: Log, at: Place): Promise<SignIn> {
-  if (await app.hasSignedIn()) {
-    await removeSignInFile(config.dataDir);
-    return { kind: "command" };
-  }
-  const token = await app.issueFirstToken();
-  if (token === null) return { kind: "elsewhere" };
-  const link = `${at.url}/#token=${token}`;
-  if (at.terminal.outIsTerminal) {
-    await removeSignInFile(config.dataDir);
-    return { kind: "link", link };
-  }
-  const path = await leaveSignInFile(config.dataDir, link);
-  log.info("nobody has signed in yet; a link that does is in a file", { path });
-  return { kind: "file", path };
+/** As long as there is no owner, a link that makes one: a new one each start. */
+async function waysIn(app: App, url: string): Promise<SignIn> {
+  if (!app.signsIn) return { kind: "elsewhere" };
+  const secret = await app.makeSetUpLink();
+  // The fragment stays in the browser: no server or proxy log sees the secret.
+  return secret === null ? { kind: "people" } : { kind: "setup", link: `${url}/#setup=${secret}` };
 }
 
 /** The key that a newcomer's first event needs, where this start made the project or its key. */
@@ -76,11 +65,11 @@ async function greet(
   at: Place,
   provisioned: Provisioned,
 ): Promise<void> {
-  let signIn: SignIn = { kind: "command" };
+  let signIn: SignIn = { kind: "people" };
   try {
-    signIn = await waysIn(app, config, log, at);
+    signIn = await waysIn(app, config.publicUrl ?? at.url);
   } catch (error) {
-    log.warn("there is no first link", {
+    log.warn("there is no set-up link", {
       reason: error instanceof Error ? error.message : String(error),
     });
   }

@@ -1,15 +1,16 @@
-import { SCOPES } from "../auth/access.ts";
+import { scopesOf } from "../auth/roles.ts";
 import type { Call, Command } from "./command.ts";
 import { callApi, withConnection } from "./connection.ts";
 import { durationSeconds } from "./duration.ts";
 
 const SCOPE_DEFAULT = "read";
+const EVERYTHING = scopesOf("owner");
 const TTL_DEFAULT = "30d";
 
 async function token(call: Call): Promise<void> {
   const { options, print } = call;
   const subject = options.text("subject");
-  const scopeDefault = options.flag("link") ? SCOPES.join(" ") : SCOPE_DEFAULT;
+  const scopeDefault = options.flag("link") ? EVERYTHING.join(" ") : SCOPE_DEFAULT;
   const wanted = {
     projects: options.list("project") ?? ["*"],
     scope: options.text("scope") ?? scopeDefault,
@@ -63,7 +64,7 @@ const ISSUE_COMMAND: Command = {
       type: "string",
       placeholder: '"WORD …"',
       default: `${SCOPE_DEFAULT}; with --link, all of them`,
-      meaning: `what it may do: ${SCOPES.join(", ")}`,
+      meaning: `what it may do: ${EVERYTHING.join(", ")}`,
     },
     ttl: {
       type: "string",

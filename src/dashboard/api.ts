@@ -2,14 +2,16 @@
 import { ApiProblem, problemOf, unreachable } from "./api_problem.ts";
 import { BASE_PATH } from "./base_path.ts";
 import { type Params, project } from "./location_state.ts";
-import { refuseToken, token } from "./session.ts";
+import { anotherToken, bearerToken } from "./session.ts";
 
 const URL_LENGTH_MAX = 16_000;
+/** These are asked of the whole deployment, or name their project in the path. */
+const WITHOUT_PROJECT = /^\/v1\/(?:projects|people|tokens|audit|auth)(?:\/|\?|$)/;
 
 /** A path of the API with its parameters; the current project is added unless one is named. */
 export function apiUrl(path: string, params: Params = {}): string {
   const query = new URLSearchParams();
-  const all = path.startsWith("/v1/projects") ? params : { project: project.peek(), ...params };
+  const all = WITHOUT_PROJECT.test(path) ? params : { project: project.peek(), ...params };
   for (const [name, value] of Object.entries(all)) {
     if (value !== null && value !== undefined) query.set(name, String(value));
   }
@@ -21,27 +23,29 @@ interface Call extends Omit<RequestInit, "headers"> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+function ask(url: string, call: Call, bearer: string): Promise<Response> {
+  return fetch(url, { ...call, headers: { ...call.headers, Authorization: `Bearer ${bearer}` } });
+}
+
 /**
- * One request with the token. A refused token signs out.
+ * One request with the token. One that is refused is renewed, and the request sent once more; where
+ * there is no other, the person is signed out.
  * @throws ApiProblem of a reply that is not ok, and where no reply comes; DOMException `AbortError`.
  */
 export async function request(url: string, call: Call = {}): Promise<Response> {
   if (url.length > URL_LENGTH_MAX) {
     throw new ApiProblem(400, "too_long", "These are too many filters or steps for one request.");
   }
-  const bearer = token.peek();
   try {
-    const response = await fetch(url, {
-      ...call,
-      headers: { ...call.headers, Authorization: `Bearer ${bearer}` },
-    });
+    const bearer = await bearerToken();
+    const response = await ask(url, call, bearer);
     if (response.ok) return response;
     const problem = await problemOf(response);
-    // A reply to an earlier token says nothing of the one that came after it.
-    if (problem.status === 401 && token.peek() === bearer) {
-      refuseToken(problem.code, problem.detail);
-    }
-    throw problem;
+    const next = problem.status === 401 ? await anotherToken(bearer, problem) : null;
+    if (next === null) throw problem;
+    const again = await ask(url, call, next);
+    if (again.ok) return again;
+    throw await problemOf(again);
   } catch (error) {
     throw unreachable(error);
   }

@@ -1,32 +1,57 @@
 /// <reference lib="dom" />
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { Entrance } from "./entrance.tsx";
+import { LinkPage } from "./link_page.tsx";
 import { followHistory } from "./location_state.ts";
+import { followLinks, openedLink } from "./opened_link.ts";
+import { ErrorNote } from "./panel.tsx";
+import { takeProviderOutcome } from "./provider_outcome.ts";
 import { followReturns } from "./resource.ts";
-import { isSignedIn, resumeSession } from "./session.ts";
+import { hearTab, isSignedIn, outage, resumeSession, signedOutMessage } from "./session.ts";
+import { followTabs } from "./session_tabs.ts";
 import { Shell } from "./shell.tsx";
+import { SHARE_ID } from "./share.ts";
+import { SharePage } from "./share_page.tsx";
 import { SignIn } from "./sign_in.tsx";
 import { followTheme } from "./theme.ts";
 
+signedOutMessage.value = takeProviderOutcome();
 const resuming = resumeSession();
+
+/** Whether somebody is signed in is not known. */
+function Outage() {
+  return (
+    <Entrance title="One moment, please">
+      <ErrorNote problem={outage.value} onRetry={() => void resumeSession()} />
+    </Entrance>
+  );
+}
 
 function App() {
   const [isReady, setReady] = useState(false);
   useEffect(() => {
     resuming.then(() => setReady(true));
   }, []);
+  if (openedLink.value !== null) {
+    return <LinkPage key={openedLink.value.secret} link={openedLink.value} />;
+  }
+  if (!isReady && SHARE_ID !== null) return <p class="visually-hidden" role="status">Opening</p>;
+  if (SHARE_ID !== null) return <SharePage />;
   if (!isReady) return <p class="visually-hidden" role="status">Signing in</p>;
-  return isSignedIn.value ? <Shell /> : <SignIn />;
+  if (isSignedIn.value) return <Shell />;
+  return outage.value === null ? <SignIn /> : <Outage />;
 }
 
 followTheme();
 followHistory();
 followReturns();
+followLinks();
+// Who signs in or out elsewhere has no part in what is shared.
+if (SHARE_ID === null) followTabs(hearTab);
 // A link opened in this very tab changes nothing but the fragment.
-addEventListener("hashchange", () => void resumeIfLink());
-
-async function resumeIfLink(): Promise<void> {
-  if (location.hash.startsWith("#token=")) await resumeSession();
-}
+addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#token=")) void resumeSession();
+});
 
 render(<App />, document.getElementById("app")!);

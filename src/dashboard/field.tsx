@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { Icon } from "./icons.tsx";
 
 /** What ties a control to its label, hint and error. */
 export interface ControlProps {
@@ -43,7 +44,12 @@ interface ValueField<T> extends Omit<FieldProps, "children"> {
 }
 
 interface TextFieldProps extends ValueField<string> {
-  readonly type?: "text" | "number" | "url" | "date" | "password";
+  readonly type?: "text" | "number" | "url" | "date" | "email" | "password";
+  /** What browsers and password managers may fill in, such as `username`; else they leave it alone. */
+  readonly autocomplete?: string;
+  /** Typing begins here. */
+  readonly isFirst?: boolean;
+  readonly isReadOnly?: boolean;
   readonly placeholder?: string;
   readonly isRequired?: boolean;
   readonly maxLength?: number;
@@ -54,28 +60,41 @@ interface TextFieldProps extends ValueField<string> {
   readonly onFocus?: () => void;
 }
 
+/** Puts the focus into a control as it appears. */
+function useFirst(isFirst = false) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isFirst) input.current?.focus();
+  }, []);
+  return input;
+}
+
 /** One line of text, a number or a date, with suggestions where there are any. */
 export function TextField(props: TextFieldProps) {
   const { type = "text", value, onChange, suggestions, isRequired, ...rest } = props;
-  const { placeholder, maxLength, min, max, onFocus, ...field } = rest;
+  const { placeholder, maxLength, min, max, onFocus, isReadOnly, ...others } = rest;
+  const { autocomplete = "off", isFirst, ...field } = others;
   const listId = useId();
+  const input = useFirst(isFirst);
   return (
     <Field {...field}>
       {(control) => (
         <>
           <input
             {...control}
+            ref={input}
             class="input"
             type={type as "text"}
             value={value}
             placeholder={placeholder}
             required={isRequired}
+            readOnly={isReadOnly}
             maxLength={maxLength}
             min={min}
             max={max}
             step={type === "number" ? "any" : undefined}
             list={suggestions === undefined ? undefined : listId}
-            autocomplete="off"
+            autocomplete={autocomplete as "off"}
             spellcheck={false}
             onFocus={onFocus}
             onInput={(event) => onChange(event.currentTarget.value)}
@@ -86,6 +105,47 @@ export function TextField(props: TextFieldProps) {
             </datalist>
           )}
         </>
+      )}
+    </Field>
+  );
+}
+
+interface PasswordFieldProps extends ValueField<string> {
+  readonly autocomplete: "current-password" | "new-password" | "off";
+  readonly isFirst?: boolean;
+}
+
+/** A password, which can be shown as it is typed. */
+export function PasswordField(props: PasswordFieldProps) {
+  const { value, onChange, autocomplete, isFirst, ...field } = props;
+  const [isShown, setShown] = useState(false);
+  const input = useFirst(isFirst);
+  return (
+    <Field {...field}>
+      {(control) => (
+        <span class="password">
+          <input
+            {...control}
+            ref={input}
+            class="input"
+            type={(isShown ? "text" : "password") as "password"}
+            value={value}
+            autocomplete={autocomplete}
+            autocapitalize="none"
+            spellcheck={false}
+            onInput={(event) => onChange(event.currentTarget.value)}
+          />
+          <button
+            type="button"
+            class="password-show"
+            aria-pressed={isShown}
+            aria-label={`Show: ${field.label}`}
+            title={isShown ? "Hide it" : "Show it"}
+            onClick={() => setShown(!isShown)}
+          >
+            <Icon name={isShown ? "unseen" : "eye"} size={18} />
+          </button>
+        </span>
       )}
     </Field>
   );

@@ -7,6 +7,7 @@ import { Icon } from "./icons.tsx";
 import type { Filter } from "./location_query.ts";
 import { filters, go, removeFilter } from "./location_state.ts";
 import { NeverSeen, withValueReplaced } from "./never_seen.tsx";
+import { forcedFilters } from "./share.ts";
 
 const FIRST: Filter = { field: "path", op: "is", values: [] };
 
@@ -75,9 +76,16 @@ export function FilterChips() {
   const all = filters.value;
   const replace = (index: number, filter: Filter) =>
     go({ filters: filters.peek().map((each, i) => i === index ? filter : each) });
-  if (all.length === 0) return null;
+  const forced = forcedFilters.value;
+  if (all.length + forced.length === 0) return null;
   return (
     <ul class="chips" aria-label="Filters">
+      {forced.map((filter, i) => (
+        <li key={`forced ${i}`} class="chip chip-forced">
+          <Icon name="key" size={12} /> {filterText(filter)}
+          <span class="visually-hidden">, always</span>
+        </li>
+      ))}
       {all.map((filter, i) => (
         <li key={i} class="chip-group">
           <button type="button" class="chip chip-text" onClick={() => setEdited(i)}>

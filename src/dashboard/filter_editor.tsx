@@ -1,17 +1,25 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { type Choice, Field, SelectField, TextField } from "./field.tsx";
-import { fieldLabel, FIELDS, isProperty, isValueless, opsOf, valueLabel } from "./filter_fields.ts";
+import {
+  fieldLabel,
+  isProperty,
+  isValueless,
+  offeredFields,
+  opsOf,
+  valueLabel,
+} from "./filter_fields.ts";
 import { Icon } from "./icons.tsx";
 import type { Filter } from "./location_query.ts";
 import { NeverSeen, withValueReplaced } from "./never_seen.tsx";
+import { SHARE_ID } from "./share.ts";
 import { useFieldValues, usePropertyKeys } from "./suggestions.ts";
 import { meantValue } from "./value_names.ts";
 
 const PROPERTY = "properties.";
 const FIELD_CHOICES: readonly Choice[] = [
-  ...FIELDS.map(({ field, label, group }) => ({ value: field, label, group })),
-  { value: PROPERTY, label: "Property…", group: "Event" },
+  ...offeredFields().map(({ field, label, group }) => ({ value: field, label, group })),
+  ...SHARE_ID === null ? [{ value: PROPERTY, label: "Property…", group: "Event" }] : [],
 ].toSorted((a, b) => Number(a.group !== "Event") - Number(b.group !== "Event"));
 
 /** True where the filter says all that the API needs. */

@@ -1,5 +1,6 @@
 import type { Filter } from "./location_query.ts";
 import { countryName } from "./number_format.ts";
+import { SHARE_ID } from "./share.ts";
 
 /** The fields that filters and breakdowns take, as people call them. */
 export const FIELDS: readonly { readonly field: string; readonly label: string; group: string }[] =
@@ -27,6 +28,15 @@ export const FIELDS: readonly { readonly field: string; readonly label: string; 
   ];
 
 const PROPERTY = "properties.";
+
+/** The fields that may be asked for: in a share none that names people. */
+export function offeredFields(): typeof FIELDS {
+  return SHARE_ID === null ? FIELDS : FIELDS.filter(({ field }) => field !== "userId");
+}
+
+/** What stands for all values that have no row of their own. */
+export const OTHER = "$other";
+export const OTHER_TEXT = "Values of too few visitors to be shown one by one";
 
 /** The operators, as they read between a field and its values. */
 export const OPS: readonly { readonly op: string; readonly label: string }[] = [
@@ -89,7 +99,7 @@ const MISSING: Readonly<Record<string, string>> = {
 /** A value of a field as people call it: countries by name, nothing by a word. */
 export function valueLabel(field: string, value: string | number | boolean | null): string {
   if (value === null) return MISSING[field] ?? "(none)";
-  if (value === "$other") return "All others";
+  if (value === OTHER) return "All others";
   if (field === "country" && typeof value === "string") return countryName(value);
   if (field === "device") return DEVICES[String(value)] ?? String(value);
   return String(value);

@@ -4,6 +4,7 @@ import { FilterEditor, isWhole } from "./filter_editor.tsx";
 import { filterText } from "./filter_fields.ts";
 import { Icon } from "./icons.tsx";
 import type { Filter } from "./location_query.ts";
+import { SHARE_ID } from "./share.ts";
 import { useEventNames } from "./suggestions.ts";
 
 /** Which events are meant, as funnels and goals take it. */
@@ -63,13 +64,15 @@ export function MatchEditor({ value, onChange, label = "Event", error }: MatchEd
           onRemove={() => onChange({ ...value, filters: filters.filter((_, j) => j !== i) })}
         />
       ))}
-      <button
-        type="button"
-        class="button button-quiet"
-        onClick={() => onChange({ ...value, filters: [...filters, FIRST] })}
-      >
-        <Icon name="plus" /> Condition
-      </button>
+      {SHARE_ID === null && (
+        <button
+          type="button"
+          class="button button-quiet"
+          onClick={() => onChange({ ...value, filters: [...filters, FIRST] })}
+        >
+          <Icon name="plus" /> Condition
+        </button>
+      )}
     </div>
   );
 }

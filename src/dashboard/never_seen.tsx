@@ -4,6 +4,7 @@ import { Icon } from "./icons.tsx";
 import { dateIn, type Filter } from "./location_query.ts";
 import { effectiveTimezone } from "./location_state.ts";
 import { useRead } from "./resource.ts";
+import { SHARE_ID } from "./share.ts";
 
 interface Warning {
   readonly code: string;
@@ -26,7 +27,8 @@ function isCompared({ field, op, values }: Filter): boolean {
 function useWarnings(filters: readonly Filter[]): readonly Warning[] {
   const compared = filters.filter(isCompared);
   const day = dateIn(effectiveTimezone.value, Date.now());
-  const path = compared.length === 0 ? null : "/v1/trends";
+  // A share tells nobody which values there are.
+  const path = compared.length === 0 || SHARE_ID !== null ? null : "/v1/trends";
   const { data } = useRead<Warned>(path, {
     filters: JSON.stringify(compared),
     from: day,

@@ -6,7 +6,7 @@ import { ApiProblem } from "./api_problem.ts";
 import { SHARED_NAMES } from "./location_query.ts";
 import { type Params, project } from "./location_state.ts";
 import { forgetPending, notePending, PENDING_RELOAD_MS } from "./pending.tsx";
-import { token } from "./session.ts";
+import { identity } from "./session.ts";
 
 /** A read and how far it is. While it is read anew, `data` is what was there before. */
 export interface Resource<T> {
@@ -71,10 +71,10 @@ export function readAnew(): void {
   returns.value++;
 }
 
-/** Nothing that one token has read is shown to another. */
+/** Nothing that one person or token has read is shown to another. */
 function held<T>(key: string): T | null {
-  if (heldFor !== token.peek()) replies.clear();
-  heldFor = token.peek();
+  if (heldFor !== identity.peek()) replies.clear();
+  heldFor = identity.peek();
   return (replies.get(key) as T | undefined) ?? null;
 }
 

@@ -1,95 +1,77 @@
 /// <reference lib="dom" />
 import { computed, signal } from "@preact/signals";
-import { problemOf, unreachable } from "./api_problem.ts";
+import { ApiProblem, problemOf, unreachable } from "./api_problem.ts";
 import { BASE_PATH } from "./base_path.ts";
 import { commandText } from "./command.ts";
+import { callByCookie } from "./cookie_call.ts";
+import type { Session, SessionProject } from "./session_reply.ts";
+import { type TabNews, tellTabs } from "./session_tabs.ts";
+import { claimsOf, type TokenClaims } from "./token_claims.ts";
+import { type Account, fetchToken, type IssuedToken, keepLinkToken } from "./token_source.ts";
 
-export interface SessionProject {
-  readonly id: string;
-  readonly name: string;
-  readonly timezone: string;
-  readonly siteUrl: string | null;
+export type { Session, SessionProject };
+
+interface Held extends IssuedToken {
+  readonly claims: TokenClaims;
+  /** By this page's clock; a clock that is set while the page is open is what a 401 is for. */
+  readonly renewAtMs: number;
 }
 
-/** Who the token is: the reply of `GET /v1/session`. */
-export interface Session {
-  readonly subject: string;
-  readonly scopes: readonly string[];
-  readonly projects: readonly SessionProject[];
-  readonly expiresAt: string;
-}
-
-const STORAGE_KEY = "footfall.token";
 /** `setTimeout` counts in 32 bits: a longer wait would end at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
+/** A token is renewed before its end, so that no request arrives with one that has just ended. */
+const RENEW_BEFORE_MS = 60_000;
 export const EXPIRED_MESSAGE = `Your link has expired. Make a new one: ${
   commandText("token --link")
 }`;
+const ENDED_MESSAGE =
+  "Your session has ended. Sign in again to go on here. If you cannot, ask an owner whether you still have an account.";
+const ELSEWHERE_MESSAGE = "You signed out in another tab.";
 
-/** The bearer token, in memory and in this tab's storage alone; null: signed out. */
-export const token = signal<string | null>(null);
 /** Null while signed out, and until the token has been looked at. */
 export const session = signal<Session | null>(null);
 /** Why the sign-in page is shown; null: no reason to tell. */
 export const signedOutMessage = signal<string | null>(null);
+/** Why it is not known whether somebody is signed in; null: it is. */
+export const outage = signal<ApiProblem | null>(null);
 export const isSignedIn = computed(() => session.value !== null);
+/** Whose session it is; null: it is a link's. */
+export const account = signal<Account | null>(null);
+export const hasAccount = computed(() => account.value !== null);
+/** Whom the sign-in page expects: whoever did not want to leave. */
+export const lastEmail = signal("");
+/** Changes with who is signed in and with what they may do, not with each renewal. */
+export const identity = signal("");
 
+let held: Held | null = null;
+let renewing: Promise<string | null> | null = null;
 let expiry: ReturnType<typeof setTimeout> | undefined;
 
-/** Storage is refused in some private windows; the token then lives as long as the page. */
-function store(value: string | null): void {
-  try {
-    if (value === null) sessionStorage.removeItem(STORAGE_KEY);
-    else sessionStorage.setItem(STORAGE_KEY, value);
-  } catch { /* memory has it */ }
+function messageOf({ code, detail }: ApiProblem): string {
+  if (code === "expired_token") return EXPIRED_MESSAGE;
+  if (code !== "invalid_token") return detail;
+  return detail.includes("revoked")
+    ? `Your link has been revoked. Make a new one: ${commandText("token --link")}`
+    : `This token is not valid here. Copy it whole, or make a new one: ${
+      commandText("token --link")
+    }`;
 }
 
-function stored(): string | null {
-  try {
-    return sessionStorage.getItem(STORAGE_KEY);
-  } catch {
-    return null;
-  }
+function isRefusal(error: unknown): error is ApiProblem {
+  return error instanceof ApiProblem && (error.status === 401 || error.status === 403);
 }
 
-/** The token of a link's fragment, which leaves the address bar and the history at once. */
-function takeFragment(): string | null {
-  const match = /^#token=(.+)$/.exec(location.hash);
-  if (match === null) return null;
-  history.replaceState(history.state, "", location.pathname + location.search);
-  return match[1]!;
-}
-
-/** Forgets the token. `message` says why, where the person did not ask for it. */
-export function signOut(message: string | null = null): void {
+/** Forgets who was signed in. `message` says why, where the person did not ask for it. */
+function leave(message: string | null): void {
   clearTimeout(expiry);
-  store(null);
-  token.value = null;
+  const before = account.peek();
+  if (message !== null && before !== null) lastEmail.value = before.email;
+  keepLinkToken(null);
+  held = null;
+  account.value = null;
+  identity.value = "";
   session.value = null;
   signedOutMessage.value = message;
-}
-
-function messageOf(code: string, detail: string): string {
-  if (code === "expired_token") return EXPIRED_MESSAGE;
-  if (code === "invalid_token") {
-    return detail.includes("revoked")
-      ? `Your link has been revoked. Make a new one: ${commandText("token --link")}`
-      : `This token is not valid here. Copy it whole, or make a new one: ${
-        commandText("token --link")
-      }`;
-  }
-  return detail;
-}
-
-/** The sign-out that a refused token leads to. */
-export function refuseToken(code: string, detail: string): void {
-  signOut(messageOf(code, detail));
-}
-
-function awaitExpiry({ expiresAt }: Session): void {
-  clearTimeout(expiry);
-  const leftMs = Date.parse(expiresAt) - Date.now();
-  if (leftMs < TIMER_MS_MAX) expiry = setTimeout(() => signOut(EXPIRED_MESSAGE), leftMs);
 }
 
 /** The session of a token. Throws ApiProblem where it is refused or the server is out of reach. */
@@ -105,45 +87,162 @@ async function fetchSession(bearer: string): Promise<Session> {
   }
 }
 
+/** Whose a token is. Throws ApiProblem. */
+async function sessionOf({ text, session: known }: IssuedToken): Promise<Session> {
+  return known ?? await fetchSession(text);
+}
+
+/** A link's token cannot be renewed: the page ends with it, at once. */
+function awaitExpiry({ expiresAt }: Session, { isRenewable }: IssuedToken): void {
+  clearTimeout(expiry);
+  const leftMs = Date.parse(expiresAt) - Date.now();
+  if (isRenewable || leftMs >= TIMER_MS_MAX) return;
+  expiry = setTimeout(() => {
+    if (held?.isRenewable === false) void anotherToken(held.text);
+  }, leftMs);
+}
+
+/** Takes up a token that the server has vouched for. */
+function take(issued: IssuedToken, found: Session): void {
+  const claims = claimsOf(issued.text);
+  const lifetimeMs = claims.lifetimeMs ?? Date.parse(found.expiresAt) - Date.now();
+  const renewAtMs = issued.isRenewable ? Date.now() + lifetimeMs - RENEW_BEFORE_MS : Infinity;
+  held = { ...issued, claims, renewAtMs };
+  identity.value = claims.powers || issued.text;
+  account.value = issued.account;
+  session.value = found;
+  signedOutMessage.value = null;
+  outage.value = null;
+  awaitExpiry(found, issued);
+}
+
+/** A new token of the same powers needs no second look at who it is. */
+async function takeNext(issued: IssuedToken): Promise<void> {
+  const isSame = claimsOf(issued.text).powers === held?.claims.powers && session.value !== null;
+  take(issued, isSame ? session.value! : await sessionOf(issued));
+}
+
+async function renew(refused: Held, why: ApiProblem | null): Promise<string | null> {
+  // The token of a link is behind the person now; their session may still be there.
+  if (!refused.isRenewable) keepLinkToken(null);
+  const issued = await fetchToken();
+  if (held !== refused) return held?.text ?? null;
+  if (issued !== null) await takeNext(issued);
+  else leave(refused.isRenewable ? ENDED_MESSAGE : why === null ? EXPIRED_MESSAGE : messageOf(why));
+  return issued?.text ?? null;
+}
+
+/**
+ * The token after one that has ended or was refused; null where nobody is signed in any more. Those
+ * who ask at the same time share one renewal.
+ * @throws ApiProblem where the server cannot say.
+ */
+export async function anotherToken(
+  refused: string,
+  why: ApiProblem | null = null,
+): Promise<string | null> {
+  if (held === null || held.text !== refused) return held?.text ?? null;
+  renewing ??= renew(held, why).finally(() => renewing = null);
+  return await renewing;
+}
+
+/** The token for the next request, renewed where it is about to end. Throws ApiProblem. */
+export async function bearerToken(): Promise<string> {
+  const before = held;
+  const text = before === null || Date.now() < before.renewAtMs
+    ? before?.text
+    : await anotherToken(before.text);
+  if (text != null) return text;
+  throw new ApiProblem(401, "signed_out", "You are signed out. Sign in again.");
+}
+
+/** True for a token that is good for every project, those of the future included. */
+export function isForEveryProject(): boolean {
+  return held?.claims.isForEveryProject ?? false;
+}
+
+/** Looks at who is signed in anew, as after a project or a person was renamed. Throws ApiProblem. */
+export async function refreshSession(): Promise<void> {
+  const before = held;
+  if (before === null) return;
+  const issued = before.isRenewable ? await fetchToken() : before;
+  if (held !== before) return;
+  if (issued === null) leave(ENDED_MESSAGE);
+  else take(issued, await fetchSession(issued.text));
+}
+
+/** Finds out who is signed in: by the link that was opened, by this tab, or by this browser. */
+export async function resumeSession(): Promise<void> {
+  let isLink = false;
+  try {
+    const issued = await fetchToken();
+    if (issued === null) return leave(signedOutMessage.value);
+    isLink = !issued.isRenewable;
+    take(issued, await sessionOf(issued));
+  } catch (error) {
+    // An outage is no reason to throw a token away: the next try takes it up again.
+    if (!isRefusal(error)) outage.value = unreachable(error) as ApiProblem;
+    else {
+      leave(messageOf(error));
+      if (isLink) await resumeSession();
+    }
+  }
+}
+
+/** After a session was begun: takes it up here and in the other tabs. Throws ApiProblem. */
+export async function takeUpSession(): Promise<void> {
+  keepLinkToken(null);
+  const issued = await fetchToken();
+  if (issued === null) {
+    throw new ApiProblem(
+      401,
+      "cookie_refused",
+      "You are signed in, but your browser kept no cookie. Allow cookies for this address, then sign in again.",
+    );
+  }
+  take(issued, await sessionOf(issued));
+  tellTabs("signed-in");
+}
+
 /**
  * Signs in with a token, also with a whole link that ends in `#token=…`.
  * @throws ApiProblem where the server refuses it or cannot be reached.
  */
-export async function signIn(tokenOrLink: string): Promise<void> {
+export async function signInByToken(tokenOrLink: string): Promise<void> {
   const text = tokenOrLink.trim();
   const bearer = text.slice(text.lastIndexOf("#token=") + 1).replace(/^token=/, "");
   const found = await fetchSession(bearer);
-  store(bearer);
-  token.value = bearer;
-  session.value = found;
-  signedOutMessage.value = null;
-  awaitExpiry(found);
+  keepLinkToken(bearer);
+  take({ text: bearer, isRenewable: false, account: null }, found);
 }
 
-/** Looks at the token anew, as after a project was made or renamed. Throws ApiProblem. */
-export async function refreshSession(): Promise<void> {
-  if (token.value !== null) session.value = await fetchSession(token.value);
-}
-
-/** Takes up the token of the link that was opened, or of this tab; true where there was one. */
-export async function resumeSession(): Promise<boolean> {
-  const bearer = takeFragment() ?? stored();
-  if (bearer === null) return false;
+/** Ends the session of this browser, and forgets the token. Throws ApiProblem: nothing has ended. */
+export async function signOut(): Promise<void> {
   try {
-    await signIn(bearer);
+    await callByCookie("POST", "/v1/auth/sign-out", {});
   } catch (error) {
-    const { status, code, detail } = error as { status: number; code: string; detail: string };
-    // An outage is no reason to throw the token away: the next load tries it again.
-    if (status === 401 || status === 403) refuseToken(code, detail);
-    else {
-      store(bearer);
-      signedOutMessage.value = detail;
-    }
+    // Who came by a link has no session to end.
+    if (!isRefusal(error) && hasAccount.peek()) throw error;
   }
-  return true;
+  leave(null);
+  tellTabs("signed-out");
 }
 
-/** True where the token may do this: `read`, `write`, `jobs` or `admin`. */
+/** Ends every session of the account, this one too. Throws ApiProblem: nothing has ended. */
+export async function leaveEverywhere(): Promise<void> {
+  await callByCookie("POST", "/v1/auth/sign-out", { everywhere: true });
+  leave("You are signed out everywhere.");
+  tellTabs("signed-out");
+}
+
+/** What happens in another tab happens here, but to a tab that was opened by a token. */
+export function hearTab(news: TabNews): void {
+  if (held !== null && !held.isRenewable) return;
+  if (news === "signed-in") void resumeSession();
+  else if (held !== null) leave(ELSEWHERE_MESSAGE);
+}
+
+/** True where the token may do this: `read`, `write`, `jobs`, `admin` or `people`. */
 export function hasScope(scope: string): boolean {
   return session.value?.scopes.includes(scope) ?? false;
 }

@@ -1,14 +1,18 @@
 /// <reference lib="dom" />
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { commandText } from "./command.ts";
 import { ControlBar } from "./control_bar.tsx";
 import { DiskWarning } from "./disk_warning.tsx";
 import { Icon, Mark } from "./icons.tsx";
 import { currentProject, go, hrefFor, view } from "./location_state.ts";
 import { EmptyNote } from "./panel.tsx";
+import { PasskeyHint } from "./passkey_hint.tsx";
 import { PendingNote } from "./pending.tsx";
-import { hasScope, session, signOut } from "./session.ts";
-import { type Theme, theme } from "./theme.ts";
+import { account, hasAccount, hasScope, session } from "./session.ts";
+import { SignOutButton } from "./sign_out.tsx";
+import { ThemeSwitch } from "./theme_switch.tsx";
+import { useViewFocus } from "./view_focus.ts";
+import { ViewLink } from "./view_link.tsx";
 import { type View, VIEWS } from "./views.ts";
 
 function shownViews(): readonly View[] {
@@ -22,19 +26,9 @@ function currentView(): View {
 
 function NavLink({ id, title, icon, isCurrent }: View & { isCurrent: boolean }) {
   return (
-    <a
-      class="nav-link"
-      href={hrefFor({ view: id })}
-      aria-current={isCurrent ? "page" : undefined}
-      onClick={(event) => {
-        // Another tab is the browser's business.
-        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-        event.preventDefault();
-        go({ view: id });
-      }}
-    >
+    <ViewLink class="nav-link" to={{ view: id, params: { section: null } }} isCurrent={isCurrent}>
       <Icon name={icon} size={18} /> {title}
-    </a>
+    </ViewLink>
   );
 }
 
@@ -58,29 +52,16 @@ function ProjectSwitcher() {
   );
 }
 
-const THEMES: readonly { value: Theme; label: string; icon: "screen" | "sun" | "moon" }[] = [
-  { value: "system", label: "System colours", icon: "screen" },
-  { value: "light", label: "Light", icon: "sun" },
-  { value: "dark", label: "Dark", icon: "moon" },
-];
-
-function ThemeSwitch() {
+/** Who is signed in, and the way to what they may change of that. */
+function WhoLink() {
+  const who = account.value;
+  if (who === null) return null;
   return (
-    <div class="segments" role="group" aria-label="Colours">
-      {THEMES.map(({ value, label, icon }) => (
-        <button
-          key={value}
-          type="button"
-          class="segment"
-          aria-label={label}
-          aria-pressed={theme.value === value}
-          title={label}
-          onClick={() => theme.value = value}
-        >
-          <Icon name={icon} />
-        </button>
-      ))}
-    </div>
+    <ViewLink class="who" to={{ view: "settings", params: { section: "account" } }}>
+      <Icon name="person" size={18} />
+      <span class="visually-hidden">Signed in as</span>{" "}
+      <span class="who-name" title={who.email}>{who.name}</span>
+    </ViewLink>
   );
 }
 
@@ -112,36 +93,19 @@ function SideBar({ current }: { current: View }) {
           ))}
         </nav>
         <div class="side-foot">
+          <WhoLink />
           <ThemeSwitch />
-          <button type="button" class="button button-quiet" onClick={() => signOut()}>
-            <Icon name="leave" /> Sign out
-          </button>
+          <SignOutButton class="button button-quiet" />
         </div>
       </div>
     </header>
   );
 }
 
-/** A new view is announced, and reading goes on at its title. */
-function useViewFocus(current: View) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  const isFirst = useRef(true);
-  useEffect(() => {
-    if (!isFirst.current) heading.current?.focus({ preventScroll: true });
-    if (!isFirst.current) scrollTo({ top: 0 });
-    isFirst.current = false;
-  }, [current.id]);
-  const projectName = currentProject.value?.name;
-  useEffect(() => {
-    document.title = [current.title, projectName, "Footfall"].filter(Boolean).join(" · ");
-  }, [current.id, projectName]);
-  return heading;
-}
-
 /** The frame of every view: navigation, the bar, and the view itself. */
 export function Shell() {
   const current = currentView();
-  const heading = useViewFocus(current);
+  const heading = useViewFocus(current, currentProject.value?.name);
   const Content = current.component;
   const hasProject = currentProject.value !== null;
   return (
@@ -155,11 +119,14 @@ export function Shell() {
           {hasProject && <ControlBar controls={current.controls} />}
         </div>
         <DiskWarning />
+        <PasskeyHint />
         {hasProject || current.id === "settings"
           ? <Content key={`${current.id} ${currentProject.value?.id}`} />
           : (
             <EmptyNote title="There is no project to show">
-              Your token may read no project. Make another: {commandText("token --link")}
+              {hasAccount.value
+                ? "Your account may see no project. Ask an owner to let you into one."
+                : `Your token may read no project. Make another: ${commandText("token --link")}`}
             </EmptyNote>
           )}
       </main>

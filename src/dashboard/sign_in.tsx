@@ -1,63 +1,171 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import type { ApiProblem } from "./api_problem.ts";
+import { type AuthOffer, providerUrl, useOffer } from "./auth_offer.ts";
 import { commandText } from "./command.ts";
-import { TextField } from "./field.tsx";
-import { Mark } from "./icons.tsx";
-import { EXPIRED_MESSAGE, signedOutMessage, signIn } from "./session.ts";
+import { callByCookie } from "./cookie_call.ts";
+import { Entrance, Or } from "./entrance.tsx";
+import { PasswordField, TextField } from "./field.tsx";
+import { Icon } from "./icons.tsx";
+import { ErrorNote, Skeleton } from "./panel.tsx";
+import { typedPassword } from "./passkey_hint.tsx";
+import { canUsePasskeys, signInByPasskey } from "./passkey_device.ts";
+import { Refused, useRequest } from "./request_state.tsx";
+import { lastEmail, signedOutMessage, takeUpSession } from "./session.ts";
+import { SignInByToken } from "./sign_in_token.tsx";
 
-function messageOf({ code, detail }: ApiProblem): string {
-  if (code === "expired_token") return EXPIRED_MESSAGE;
-  if (code !== "invalid_token" || detail.includes("revoked")) return detail;
-  return "This token is not valid here. Copy it whole.";
+/** What is missing, told before the server is asked. */
+interface Missing {
+  readonly email?: string;
+  readonly password?: string;
 }
 
-/** Where a person without a valid token ends up: what happened, and how to get in. */
-export function SignIn() {
-  const [text, setText] = useState("");
-  const [error, setError] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const enter = async (event: Event) => {
-    event.preventDefault();
-    if (text.trim() === "") return setError("Paste a token or a link.");
-    setBusy(true);
-    try {
-      await signIn(text);
-    } catch (problem) {
-      setError(messageOf(problem as ApiProblem));
-    }
-    setBusy(false);
+function missingOf(email: string, password: string): Missing {
+  return {
+    ...(email.trim() === "" ? { email: "Type your e-mail address." } : {}),
+    ...(password === "" ? { password: "Type your password." } : {}),
+  };
+}
+
+function PasswordForm() {
+  const [email, setEmail] = useState(lastEmail.value);
+  const [password, setPassword] = useState("");
+  const [missing, setMissing] = useState<Missing>({});
+  const { isBusy, problem, run, forget } = useRequest(async () => {
+    await callByCookie("POST", "/v1/auth/sign-in", { email: email.trim(), password });
+    await takeUpSession();
+    typedPassword.value = true;
+  });
+  const edit = (set: (text: string) => void) => (text: string) => {
+    set(text);
+    setMissing({});
+    forget();
   };
   return (
-    <main class="sign-in">
-      <form class="sign-in-card" onSubmit={enter}>
-        <p class="brand">
-          <Mark size={32} /> <span>Footfall</span>
-        </p>
-        <h1 class="view-title">Sign in</h1>
-        {signedOutMessage.value !== null && (
-          <p class="banner" role="alert">{signedOutMessage.value}</p>
-        )}
-        <p>
-          Open the link that the server printed as it started, or make a new one on the machine it
-          runs on:
-        </p>
-        <pre class="code"><code>{commandText("token --link")}</code></pre>
-        <TextField
-          label="Or paste a token"
-          type="password"
-          value={text}
-          error={error}
-          hint="It stays in this tab, and is gone when you close it."
-          onChange={(value) => {
-            setText(value);
-            setError(null);
-          }}
-        />
-        <button type="submit" class="button button-primary" disabled={isBusy}>
-          {isBusy ? "Signing in…" : "Sign in"}
-        </button>
-      </form>
-    </main>
+    <form
+      class="sign-in-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const found = missingOf(email, password);
+        setMissing(found);
+        if (Object.keys(found).length === 0) void run();
+      }}
+    >
+      <TextField
+        label="E-mail"
+        type="email"
+        autocomplete="username"
+        isFirst={email === ""}
+        value={email}
+        error={missing.email ?? problem?.messageFor("email")}
+        onChange={edit(setEmail)}
+      />
+      <PasswordField
+        label="Password"
+        autocomplete="current-password"
+        isFirst={email !== ""}
+        value={password}
+        error={missing.password ?? problem?.messageFor("password")}
+        onChange={edit(setPassword)}
+      />
+      <Refused problem={problem} />
+      <button type="submit" class="button button-primary" disabled={isBusy}>
+        {isBusy ? "Signing in…" : "Sign in"}
+      </button>
+    </form>
+  );
+}
+
+function PasskeyButton() {
+  const { isBusy, problem, run } = useRequest(async () => {
+    await signInByPasskey();
+    await takeUpSession();
+  });
+  return (
+    <div class="sign-in-form">
+      <button type="button" class="button" disabled={isBusy} onClick={run}>
+        <Icon name="key" /> {isBusy ? "Waiting for your device…" : "Sign in with a passkey"}
+      </button>
+      <Refused problem={problem} />
+    </div>
+  );
+}
+
+/** Where the identity provider's own page takes over. */
+export function ProviderButton({ name, href }: { name: string; href: string }) {
+  return (
+    <a class="button" href={href}>
+      <Icon name="person" /> Continue with {name}
+    </a>
+  );
+}
+
+function NoOwner() {
+  return (
+    <div class="settings-stack">
+      <p>Nobody has an account on this server yet.</p>
+      <p>
+        Open the link that the server printed as it started: it makes the owner's account. Without a
+        terminal it is in the file <code>first-sign-in</code> of{" "}
+        <code>DATA_DIR</code>. Each start makes a new one.
+      </p>
+    </div>
+  );
+}
+
+function Ways({ offer }: { offer: AuthOffer }) {
+  const { ownerExists, password, oidc } = offer;
+  const hasPasskeys = offer.passkeys && canUsePasskeys();
+  if (!password && oidc === null && !hasPasskeys) {
+    return <p>Your identity provider makes the tokens that this server takes. Sign in with one.</p>;
+  }
+  if (!ownerExists) return <NoOwner />;
+  return (
+    <>
+      {password && <PasswordForm />}
+      {password && (hasPasskeys || oidc !== null) && <Or />}
+      {hasPasskeys && <PasskeyButton />}
+      {oidc !== null && <ProviderButton name={oidc.name} href={providerUrl()} />}
+      {password && (
+        <details class="sign-in-more">
+          <summary>Forgot your password?</summary>
+          <div class="sign-in-form">
+            <p>
+              Ask an owner for a link to a new one: they find it in <em>Settings</em>,{" "}
+              <em>People</em>. An owner makes it on the machine that the server runs on:
+            </p>
+            <pre class="code code-wrap"><code>{commandText("person reset you@example.com")}</code></pre>
+          </div>
+        </details>
+      )}
+    </>
+  );
+}
+
+function Offered({ problem, retry, offer }: {
+  offer: AuthOffer | null;
+  problem: ApiProblem | null;
+  retry: () => void;
+}) {
+  if (problem !== null) return <ErrorNote problem={problem} onRetry={retry} />;
+  return offer === null ? <Skeleton rows={4} /> : <Ways offer={offer} />;
+}
+
+/** Where whoever is not signed in ends up: what happened, and how to get in. */
+export function SignIn() {
+  const asked = useOffer();
+  const isOwnerless = asked.offer?.ownerExists === false;
+  return (
+    <Entrance
+      title={isOwnerless ? "Welcome to Footfall" : "Sign in"}
+      message={signedOutMessage.value}
+    >
+      <Offered {...asked} />
+      <details class="sign-in-more" open={asked.offer?.password === false && !asked.offer.oidc}>
+        <summary>Sign in with a token</summary>
+        <SignInByToken />
+      </details>
+    </Entrance>
   );
 }

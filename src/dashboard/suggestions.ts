@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { currentDates, type Params, timezone } from "./location_state.ts";
 import { useRead } from "./resource.ts";
+import { SHARE_ID, showsView } from "./share.ts";
 
 interface TrendLine {
   readonly event: string | null;
@@ -27,7 +28,8 @@ function rangeParams(): Params {
  * event's, if `event` is given. Empty while they load, where there are none, and for null.
  */
 export function useFieldValues(field: string | null, event?: string | null): readonly string[] {
-  const isAskable = field !== null && field !== "" && field !== "properties.";
+  const isAskable = field !== null && field !== "" && field !== "properties." &&
+    showsView("trends");
   const params = { ...rangeParams(), by: field, event: event || null };
   const { data } = useRead<TrendReply>(isAskable ? "/v1/trends" : null, params);
   return data?.series.flatMap((line) =>
@@ -44,7 +46,7 @@ export function useEventNames(): readonly string[] {
 export function usePropertyKeys(event?: string | null): readonly string[] {
   const filters = event ? JSON.stringify([{ field: "name", op: "is", values: [event] }]) : null;
   const params = { ...currentDates(), timezone: timezone.value, filters, limit: EVENTS_SAMPLED };
-  const { data } = useRead<EventsReply>("/v1/events", params);
+  const { data } = useRead<EventsReply>(SHARE_ID === null ? "/v1/events" : null, params);
   const keys = data?.events.flatMap(({ properties }) => Object.keys(properties)) ?? [];
   return [...new Set(keys)].filter((key) => key !== "server").sort();
 }

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { computed, effect, signal } from "@preact/signals";
+import { isFramed } from "./share.ts";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -24,13 +25,17 @@ export const shownScheme = computed<"light" | "dark">(() =>
   theme.value !== "system" ? theme.value : isSystemDark.value ? "dark" : "light"
 );
 
-/** Brings back the choice and keeps the page to it. Called once. */
+/**
+ * Brings back the choice and keeps the page to it. In a frame it is as the page around it is. Called
+ * once.
+ */
 export function followTheme(): void {
-  theme.value = stored();
+  if (!isFramed) theme.value = stored();
   dark?.addEventListener("change", ({ matches }) => isSystemDark.value = matches);
   effect(() => {
     // The style knows no media query: what is shown is decided here alone.
     document.documentElement.dataset.theme = shownScheme.value;
+    if (isFramed) return;
     try {
       localStorage.setItem(STORAGE_KEY, theme.value);
     } catch { /* it then lasts as long as the page */ }

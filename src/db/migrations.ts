@@ -10,6 +10,10 @@ import captureTries from "../../migrations/0009_capture_tries.sql" with { type: 
 import technicalNames from "../../migrations/0010_technical_names.sql" with { type: "text" };
 import foldProgress from "../../migrations/0011_fold_progress.sql" with { type: "text" };
 import oneStore from "../../migrations/0012_one_store.sql" with { type: "text" };
+import people from "../../migrations/0013_people.sql" with { type: "text" };
+import tokensAudit from "../../migrations/0014_tokens_audit.sql" with { type: "text" };
+import shares from "../../migrations/0015_shares.sql" with { type: "text" };
+import usedChallenges from "../../migrations/0016_used_challenges.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -26,4 +30,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 10, name: "0010_technical_names", sql: technicalNames },
   { version: 11, name: "0011_fold_progress", sql: foldProgress },
   { version: 12, name: "0012_one_store", sql: oneStore },
+  { version: 13, name: "0013_people", sql: people },
+  { version: 14, name: "0014_tokens_audit", sql: tokensAudit },
+  { version: 15, name: "0015_shares", sql: shares },
+  { version: 16, name: "0016_used_challenges", sql: usedChallenges },
 ];

@@ -79,6 +79,13 @@ export function createClientAddress(
   };
 }
 
+/** Whether what the socket's other end says of the client is taken. */
+export function isTrustedPeer(trusted: TrustedProxies, peer: string | null): boolean {
+  if (trusted.kind !== "ranges") return trusted.kind === "hops";
+  const address = peer === null ? null : parseAddress(peer);
+  return address !== null && trusted.ranges.some((cidr) => cidrContains(cidr, address));
+}
+
 /**
  * The addresses that a request says it came by, right-most first; null where an entry is none, or
  * where there are more than are looked at.

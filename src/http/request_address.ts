@@ -1,7 +1,7 @@
 /** Longer names are no host: DNS allows 253 characters, a port adds six, brackets two. */
 const HOST_LENGTH_MAX = 300;
 /** RFC 3986, 3.2: a name or IPv4 address, or an IPv6 address in brackets; then a port. Or nothing. */
-const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d{0,5})?$/;
+export const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d{0,5})?$/;
 /** Stands where the host would: nothing here depends on the name that a client used. */
 const SOME_ORIGIN = "http://footfall";
 

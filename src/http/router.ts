@@ -34,7 +34,7 @@ export interface RouterOptions<Access, Who> {
   readonly basePath: string;
   readonly cors: Cors;
   readonly log: Log;
-  readonly authorize: (access: Access, request: Request) => Promise<Who>;
+  readonly authorize: (access: Access, request: Request, peer: string | null) => Promise<Who>;
   /** Called once per reply; `route` is the pattern, so that metrics stay few. */
   readonly observe: (route: string, method: string, status: number, seconds: number) => void;
 }
@@ -167,10 +167,10 @@ export function createRouter<Access, Who>(
     found: Match<Access, Who> | null,
     exchange: Omit<Exchange<Who>, "who" | "params">,
   ): Promise<Response> {
-    const { request, url, requestId } = exchange;
+    const { request, url, requestId, peer } = exchange;
     try {
       const route = routeFor(found, { method: request.method, path: url.pathname });
-      const who = await options.authorize(route.access, request);
+      const who = await options.authorize(route.access, request, peer);
       return await route.handler({ ...exchange, params: found?.params ?? {}, who });
     } catch (error) {
       // 499: nobody reads it; it only tells the metrics apart from real failures.

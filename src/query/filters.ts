@@ -164,6 +164,11 @@ export const FilterSchema: z.ZodType<Filter> = z.strictObject({
 export const FiltersSchema: z.ZodType<Filter[]> = z.array(FilterSchema, "Use a list of filters.")
   .max(FILTERS_MAX, `Use at most ${FILTERS_MAX} filters.`);
 
+/** Whether a condition says which person is meant. */
+export function namesPerson({ field, op }: Filter): boolean {
+  return field === "userId" && !VALUELESS.includes(op);
+}
+
 /** Which events are meant: those of one name (null: of any), less what the filters leave out. */
 export interface EventMatch {
   readonly name: string | null;

@@ -33,13 +33,19 @@ export class ActorCounts<Key> {
 
   /**
    * The first `rows` keys: most events first, then most actors, then as `compare` has them. Cut down
-   * as they are gone through, so that of a million keys a thousand are sorted at a time.
+   * as they are gone through, so that of a million keys a thousand are sorted at a time. Those of fewer
+   * than `visitorsMin` actors are left out.
    */
-  first(rows: number, compare: (a: Key, b: Key) => number): ActorCount<Key>[] {
+  first(
+    rows: number,
+    compare: (a: Key, b: Key) => number,
+    visitorsMin: number,
+  ): ActorCount<Key>[] {
     const inOrder = (a: ActorCount<Key>, b: ActorCount<Key>) =>
       b.count - a.count || b.visitors - a.visitors || compare(a.key, b.key);
     let found: ActorCount<Key>[] = [];
     for (const one of this.#counts.values()) {
+      if (one.visitors < visitorsMin) continue;
       found.push(one);
       if (found.length > 2 * rows) found = found.sort(inOrder).slice(0, rows);
     }

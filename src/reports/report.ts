@@ -3,6 +3,7 @@ import type { EventMatch } from "../query/filters.ts";
 import { matchFilters } from "../query/selection.ts";
 import type { Asking } from "../query/warnings.ts";
 import type { Read, SharedRead } from "../scans/read.ts";
+import type { OwnTerms } from "./narrowing.ts";
 
 /** What a report found. */
 export interface Answer {
@@ -30,6 +31,8 @@ export interface Question {
   /** Throws Problem where they do not go with the shared ones, such as in too many buckets. */
   readonly refuse?: (shared: SharedRead) => void;
   readonly answer: (read: Read) => Promise<Answer>;
+  /** What its parameters name; absent: nothing but what is fixed or saved. */
+  readonly terms?: OwnTerms;
 }
 
 /** One question, and so one endpoint: `GET <path>`. */

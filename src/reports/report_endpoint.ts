@@ -2,7 +2,7 @@ import type { Project } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../limits.ts";
-import { readFilters } from "../query/filters.ts";
+import { type Filter, readFilters } from "../query/filters.ts";
 import { planJoins } from "../query/join_plans.ts";
 import { invalidParameter, oneOf, pageRows, readAll, refuseUnknown } from "../query/parameters.ts";
 import type { Range } from "../query/range.ts";
@@ -12,6 +12,7 @@ import { valueWarnings, type Warning } from "../query/warnings.ts";
 import { loadMarkedHistories } from "../scans/marked_histories.ts";
 import type { Read, SharedRead } from "../scans/read.ts";
 import { asRolled, projectedState } from "./projected_state.ts";
+import { keptShare, refuseNaming, type ShareLimits } from "./narrowing.ts";
 import { readReply } from "./read_reply.ts";
 import type { Answer, Question, Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
@@ -36,6 +37,8 @@ export interface Asked {
   readonly request: Request;
   readonly url: URL;
   readonly params: Readonly<Record<string, string>>;
+  /** The share that is read; absent or null: who asks may read everything. */
+  readonly share?: ShareLimits | null;
 }
 
 /** The parameters that all reports take. */
@@ -65,15 +68,22 @@ function refuseStrayCursor(query: URLSearchParams, { reply }: Report): void {
   throw invalidParameter("cursor", "This read has no pages.");
 }
 
+interface ReadParameters {
+  readonly shared: SharedRead;
+  readonly question: Question;
+  /** The filters that were asked for, without a share's. */
+  readonly own: readonly Filter[];
+}
+
 /**
  * All parameters of a read, the report's own too: every one that is wrong is told at once, and before
  * any statement is sent.
  */
 function readParameters(
-  { project, url: { searchParams: query }, params }: Asked,
+  { project, url: { searchParams: query }, params, share }: Asked,
   report: Report,
   asOfMs: number,
-): { readonly shared: SharedRead; readonly question: Question } {
+): ReadParameters {
   const known = [...Object.keys(READ_QUERY), ...Object.keys(report.parameters)];
   const { time, filters, bots, limit, question } = readAll({
     unknown: () => refuseUnknown(query, known),
@@ -88,16 +98,19 @@ function readParameters(
     projectId: project.projectId,
     siteHost: siteHostOf(project),
     bots,
-    filters,
+    filters: [...share?.filters ?? [], ...filters],
   };
-  const shared: SharedRead = { project, scope, ...time, limit, asOfMs };
+  const visitorsMin = share?.visitorsMin ?? 1;
+  const shared: SharedRead = { project, scope, ...time, limit, asOfMs, visitorsMin };
   question.refuse?.(shared);
-  return { shared, question };
+  if (share) refuseNaming(filters, question.terms ?? {});
+  return { shared, question, own: filters };
 }
 
 interface Warned extends Answer {
   readonly warnings: readonly Warning[];
   readonly pending: number;
+  readonly comparison: Range | null;
 }
 
 /** `compare` by its name, or as the instants that were named. */
@@ -120,26 +133,32 @@ export async function getReport(
 ): Promise<Response> {
   const query = asked.url.searchParams;
   const asOfMs = now();
-  const { shared, question } = readParameters(asked, report, asOfMs);
-  const { project, scope, range, comparison } = shared;
+  const { shared, question, own } = readParameters(asked, report, asOfMs);
+  const { project, scope, range } = shared;
   await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
-  const { warnings, pending, ...answer }: Warned = await withinTime(
+  const { warnings, pending, comparison, ...answer }: Warned = await withinTime(
     reads,
     readTimeoutMs,
     async (sql) => {
       await planJoins(sql, project.projectId);
       const projected = await projectedState(sql, project.projectId);
-      const histories: Read["histories"] = (span, filters, columns) =>
-        loadMarkedHistories(sql, segments, scope, span, filters, columns);
+      const historiesOf = (of: Scope): Read["histories"] => (span, filters, columns) =>
+        loadMarkedHistories(sql, segments, of, span, filters, columns);
+      const { share } = asked;
+      const told = share
+        ? await keptShare({ sql, scope, historiesOf }, shared, share, own, question.terms ?? {})
+        : shared;
       const answer = await question.answer({
-        ...shared,
+        ...told,
         project: asRolled(project, projected),
         sql,
-        histories,
+        histories: historiesOf(scope),
       });
       const asking = [{ parameter: "filters", filters: scope.filters }, ...answer.asking ?? []];
       const { pending } = projected;
-      return { ...answer, pending, warnings: await valueWarnings(sql, project.projectId, asking) };
+      // What is near to a value that never was may be the value of one person.
+      const warnings = share ? [] : await valueWarnings(sql, project.projectId, asking);
+      return { ...answer, pending, warnings, comparison: told.comparison };
     },
     asked.request.signal,
   );

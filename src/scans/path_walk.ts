@@ -50,6 +50,36 @@ class PathWalk implements PathCounts {
   };
 }
 
+/** Distinct actors of selected events of one name in a span, on paths whose id is marked by 1. */
+export async function countActorsOn(
+  source: Pick<Read, "sql" | "scope" | "histories">,
+  span: Span,
+  name: number,
+  isOn: Uint8Array,
+): Promise<number> {
+  const { sql, scope } = source;
+  const selected = await selectHistories(source, span);
+  const { histories: { bits }, eventFilters } = selected;
+  const test = await eventTest(sql, scope, scope.bots, eventFilters, bits);
+  let actors = 0;
+  let lastActor = -1;
+  await walkSelectedStretches(sql, selected, (actor, segment, start, end) => {
+    if (actor === lastActor) return;
+    const { fromMs, times, names, paths, contexts, marks } = segment;
+    for (let at = start; at < end; at++) {
+      const ms = fromMs + times[at]!;
+      if (names[at] !== name || isOn[paths[at]!] !== 1 || ms < span.fromMs || ms >= span.toMs) {
+        continue;
+      }
+      if (!test.passes(name, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
+      actors++;
+      lastActor = actor;
+      return;
+    }
+  });
+  return actors;
+}
+
 /**
  * Who was on which path in a span: distinct actors of selected events of these names, and how many of
  * the events are of the name that is `counted`.

@@ -17,6 +17,8 @@ export interface SharedRead {
   readonly comparison: Range | null;
   readonly limit: number;
   readonly asOfMs: number;
+  /** How many visitors a group must have to be told by itself; 1: every group is. */
+  readonly visitorsMin: number;
 }
 
 /** What a report works with: the shared parameters, and one snapshot to look at. */

@@ -1,4 +1,15 @@
 import { z } from "zod";
+import { AUDIT_QUERY } from "../audit/audit_list.ts";
+import { AuditShown, getAudit } from "../auth/audit_endpoint.ts";
+import {
+  ApiTokenCreated,
+  ApiTokenCreation,
+  type ApiTokenServices,
+  ApiTokenShown,
+  deleteApiToken,
+  getApiTokens,
+  postApiToken,
+} from "../auth/api_tokens/api_token_endpoints.ts";
 import {
   deleteKey,
   getKeys,
@@ -33,7 +44,12 @@ import type { DocumentedRoute } from "./documented_route.ts";
 import type { RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "../problem.ts";
 
-export type AccessServices = SessionServices & RevocationServices & ProjectServices & KeyServices;
+export type AccessServices =
+  & SessionServices
+  & RevocationServices
+  & ProjectServices
+  & KeyServices
+  & ApiTokenServices;
 
 const BODY_PROBLEMS: readonly ProblemCode[] = [
   "invalid_json",
@@ -81,6 +97,45 @@ function tokenRoutes(services: AccessServices): DocumentedRoute[] {
           "(token for every project)",
         success: shown("No earlier token holds any more", TokensRevoked),
         problems: [],
+      },
+    },
+  ];
+}
+
+function apiTokenRoutes(services: ApiTokenServices): DocumentedRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/v1/tokens",
+      access: "read",
+      handler: (exchange) => getApiTokens(services, exchange),
+      doc: {
+        summary: "Your API tokens; with the scope `people`, everybody's",
+        success: shown("API tokens", z.object({ tokens: z.array(ApiTokenShown) })),
+        problems: [],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/tokens",
+      access: "read",
+      handler: (exchange) => postApiToken(services, exchange),
+      doc: {
+        summary: "Create an API token, which may do no more than you; it is shown once",
+        body: ApiTokenCreation,
+        success: { status: 201, description: "The new token", schema: ApiTokenCreated },
+        problems: [...BODY_PROBLEMS, "conflict"],
+      },
+    },
+    {
+      method: "DELETE",
+      path: "/v1/tokens/:id",
+      access: "read",
+      handler: (exchange) => deleteApiToken(services, exchange),
+      doc: {
+        summary: "Revoke an API token and what was made with it, on every server within a second",
+        success: { status: 204, description: "Revoked" },
+        problems: ["not_found"],
       },
     },
   ];
@@ -145,7 +200,7 @@ function keyRoutes(services: AccessServices): DocumentedRoute[] {
       access: "admin",
       handler: (exchange) => getKeys(services, exchange),
       doc: {
-        summary: "The project's API keys, without the keys themselves",
+        summary: "The project's API keys, public ones whole",
         success: shown("Keys", z.object({ keys: z.array(KeyShown) })),
         problems: ["not_found"],
       },
@@ -156,7 +211,7 @@ function keyRoutes(services: AccessServices): DocumentedRoute[] {
       access: "admin",
       handler: (exchange) => postKey(services, exchange),
       doc: {
-        summary: "Create an API key; it is shown once",
+        summary: "Create an API key; a secret one is shown once",
         body: KeyCreation,
         success: { status: 201, description: "The new key", schema: KeyCreated },
         problems: [...BODY_PROBLEMS, "not_found"],
@@ -188,7 +243,29 @@ function keyRoutes(services: AccessServices): DocumentedRoute[] {
   ];
 }
 
-/** Who may do what: sessions, tokens, projects and their keys. */
+function auditRoute(services: AccessServices): DocumentedRoute {
+  return {
+    method: "GET",
+    path: "/v1/audit",
+    access: "people",
+    handler: (exchange) => getAudit(services, exchange),
+    doc: {
+      summary: "Who did what to people, projects, keys, tokens, shares, erasures and exports, " +
+        "newest first; kept 400 days",
+      query: AUDIT_QUERY,
+      success: shown("A page of entries", AuditShown),
+      problems: ["invalid_parameter"],
+    },
+  };
+}
+
+/** Who may do what: sessions, tokens, projects and their keys, and what was done. */
 export function accessRoutes(services: AccessServices): DocumentedRoute[] {
-  return [...tokenRoutes(services), ...projectRoutes(services), ...keyRoutes(services)];
+  return [
+    ...tokenRoutes(services),
+    ...apiTokenRoutes(services),
+    ...projectRoutes(services),
+    ...keyRoutes(services),
+    auditRoute(services),
+  ];
 }

@@ -1,5 +1,10 @@
+import { recordAudit, visitorMark } from "../audit/audit.ts";
+import { recordAnyway } from "../audit/recorded_anyway.ts";
+import { askedBy, type AuditServices } from "../auth/audited.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
+import type { Sql } from "../db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
+import type { Log } from "../http/log.ts";
 import { json } from "../http/reply.ts";
 import type { ProblemCode } from "../problem.ts";
 import {
@@ -14,7 +19,9 @@ const PROBLEMS: readonly ProblemCode[] = ["project_required", "not_found"];
 const QUERY = { project: "Project id. Default: the token's only project" };
 
 /** One person's data: shown whole, and erased. */
-export function actorRoutes(services: ActorServices): DocumentedRoute[] {
+export function actorRoutes(
+  services: ActorServices & AuditServices & { readonly log: Log },
+): DocumentedRoute[] {
   const { database } = services;
   return [
     {
@@ -23,7 +30,14 @@ export function actorRoutes(services: ActorServices): DocumentedRoute[] {
       access: "admin",
       handler: async (exchange) => {
         const project = await projectOfQuery(database, exchange);
-        return await getActor(services, { project, params: exchange.params });
+        const reply = await getActor(services, { project, params: exchange.params });
+        await recordAnyway({ sql: database, log: services.log }, {
+          ...askedBy(services, exchange),
+          what: "actor.export",
+          subject: visitorMark(project.id, exchange.params.id ?? ""),
+          projectId: project.projectId,
+        });
+        return reply;
       },
       doc: {
         summary: "All that is stored of one person, by user id, anonymous id or visitor hash",
@@ -38,7 +52,15 @@ export function actorRoutes(services: ActorServices): DocumentedRoute[] {
       access: "admin",
       handler: async (exchange) => {
         const project = await projectOfQuery(database, exchange);
-        return json(await deleteActor(services, { project, params: exchange.params }));
+        const { params } = exchange;
+        const also = (inside: Sql) =>
+          recordAudit(inside, {
+            ...askedBy(services, exchange),
+            what: "actor.erase",
+            subject: visitorMark(project.id, params.id ?? ""),
+            projectId: project.projectId,
+          });
+        return json(await deleteActor(services, { project, params, also }));
       },
       doc: {
         summary: "Erase one person: events, sessions and rollups",

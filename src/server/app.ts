@@ -1,12 +1,11 @@
-import { timingSafeEqual } from "node:crypto";
-import { createAuthorize, type Principal, SCOPES } from "../auth/access.ts";
-import { createFirstSignIn, type FirstSignIn } from "../auth/first_sign_in.ts";
+import { type Authorize, type Principal } from "../auth/access.ts";
+import { createMail } from "../mail/mail.ts";
 import { createKeyDirectory } from "../auth/keys.ts";
-import { provisionDefaultProject, type Provisioned } from "../auth/projects.ts";
+import { makeLink } from "../auth/people/links.ts";
+import { ownerExists } from "../auth/people/people.ts";
+import { provisionDefaultProject, type Provisioned } from "../auth/default_project.ts";
 import { randomText } from "../auth/random_text.ts";
 import { watchRevocations } from "../auth/revocation_watch.ts";
-import { createTokenEpochs } from "../auth/token_epochs.ts";
-import { createTokens, type Tokens } from "../auth/tokens.ts";
 import {
   type CaptureSchedule,
   createCaptureSchedule,
@@ -19,7 +18,7 @@ import { DISK_STATUSES, diskMessage, type DiskReading, type DiskSpace } from "..
 import { migrate } from "../db/migrate.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
 import { openReadDatabase, openWriteDatabase } from "../db/open.ts";
-import { type Database, DatabaseUnavailable, DiskFull, type Sql } from "../db/sql.ts";
+import { type Database, DatabaseUnavailable, DiskFull } from "../db/sql.ts";
 import { SegmentCache } from "../timelines/segment_cache.ts";
 import { BodyBudget } from "../http/body.ts";
 import { createClientAddress } from "../http/client_address.ts";
@@ -33,12 +32,13 @@ import { createSalts } from "../ingest/salts.ts";
 import { createAgentReader } from "../ingest/user_agent.ts";
 import { createVisitorHasher } from "../ingest/visitor_hash.ts";
 import { Writer } from "../ingest/writer.ts";
+import { createAccess } from "./access_services.ts";
+import type { DocumentedRoute } from "./documented_route.ts";
 import { InFlight } from "./in_flight.ts";
 import { scheduleJobs } from "./jobs.ts";
 import { CAPTURE_PATIENCE_MS } from "../screenshots/capture_limits.ts";
 import {
   BODIES_IN_FLIGHT_BYTES_MAX,
-  FIRST_TOKEN_S,
   FLUSHES_AT_ONCE_EMBEDDED,
   FLUSHES_AT_ONCE_POSTGRES,
   HISTORY_CACHE_BYTES_MAX,
@@ -66,10 +66,12 @@ export interface App {
   prepare(): Promise<Provisioned>;
   /** Does everything, in this process only, until it ends. */
   readonly controlToken: string;
-  /** Whether anybody ever used a token. */
-  hasSignedIn(): Promise<boolean>;
-  /** The first person's token, for everything; null where an identity provider issues tokens. */
-  issueFirstToken(): Promise<string | null>;
+  /** Every URL there is, and what it asks for. */
+  readonly routes: readonly Pick<DocumentedRoute, "method" | "path" | "access">[];
+  /** Whether people sign in here; false where an identity provider issues the tokens. */
+  readonly signsIn: boolean;
+  /** Makes a set-up link. @returns what it holds after `#setup=`; null where there is an owner */
+  makeSetUpLink(): Promise<string | null>;
   /** Starts the recurring jobs; they end with `stop`. */
   startJobs(): void;
   /**
@@ -98,45 +100,19 @@ const pause = (ms: number) =>
   new Promise<void>((resolve) => Deno.unrefTimer(setTimeout(resolve, ms)));
 
 /** Demo data speaks for many visitors: a caller who may do everything may name the peer. */
-function createPeerOf(authorize: ReturnType<typeof createAuthorize>) {
+function createPeerOf(authorize: Authorize) {
   return async ({ request, peer }: Exchange<Principal | null>): Promise<string | null> => {
     const named = request.headers.get("x-footfall-peer");
     if (named === null || !request.headers.has("authorization")) return peer;
-    const who = await authorize("admin", request);
+    const who = await authorize("admin", request, peer);
     return who?.projects === "*" ? named : peer;
   };
 }
 
-/** The last instant a Date can hold. */
-const MAX_DATE_MS = 8.64e15;
-
-const ALL_POWERFUL: Principal = {
-  subject: "operator",
-  scopes: new Set(SCOPES),
-  projects: "*",
-  expiresAtMs: MAX_DATE_MS,
-};
-
-/** Takes the process's own token beside those that `tokens` verifies. */
-function createVerify(
-  tokens: Tokens,
-  controlToken: string,
-  firstSignIn: FirstSignIn,
-): Tokens["verify"] {
-  const own = new TextEncoder().encode(controlToken);
-  return async (token) => {
-    const given = new TextEncoder().encode(token);
-    if (given.length === own.length && timingSafeEqual(given, own)) return ALL_POWERFUL;
-    const principal = await tokens.verify(token);
-    firstSignIn.note();
-    return principal;
-  };
-}
-
 /** Only what needs no database is answered while there is none, or while the server stops. */
-function guarded(authorize: ReturnType<typeof createAuthorize>, state: State): typeof authorize {
+function guarded(authorize: Authorize, state: State): Authorize {
   const retry = { "Retry-After": String(RETRY_AFTER_S) };
-  return (access, request) => {
+  return (access, request, peer) => {
     if (access === "open") return Promise.resolve(null);
     if (state.draining) {
       throw new Problem("shutting_down", "The server is stopping. Send the request again.", {
@@ -144,17 +120,8 @@ function guarded(authorize: ReturnType<typeof createAuthorize>, state: State): t
       });
     }
     if (!state.prepared) throw new DatabaseUnavailable("The schema is not ready yet");
-    return authorize(access, request);
+    return authorize(access, request, peer);
   };
-}
-
-/** Who is let in, by which token. */
-function createAccess(config: Config, sql: Sql, now: () => number, controlToken: string) {
-  const epochs = createTokenEpochs(sql, now);
-  const tokens = createTokens(config.jwt, sql, now, epochs);
-  const firstSignIn = createFirstSignIn(sql, now);
-  const authorize = createAuthorize(createVerify(tokens, controlToken, firstSignIn));
-  return { epochs, tokens, firstSignIn, authorize };
 }
 
 const NOT_PROVISIONED: Provisioned = {
@@ -197,7 +164,6 @@ async function openBoth(
 }
 
 type Made = Omit<Services, "captureJobs" | "captureReading"> & {
-  readonly firstSignIn: FirstSignIn;
   readonly projection: ProjectionThread;
 };
 
@@ -223,7 +189,10 @@ async function createServices(
     bodyBytes: () => budget.bytes,
     ...watchDisk(database.disk, log),
   });
-  const access = createAccess(config, database, now, controlToken);
+  const clientAddress = createClientAddress(config.trustedProxies);
+  const readAgent = createAgentReader();
+  const parts = { config, sql: database, now, controlToken, clientAddress, geo, readAgent };
+  const access = createAccess(parts);
   const reads = await openReadDatabase(config, database);
   const projection = createProjectionThread(database, config.databaseUrl, {
     log,
@@ -245,8 +214,9 @@ async function createServices(
     ...access,
     peerOf: createPeerOf(access.authorize),
     keys: createKeyDirectory(database, { now, log }),
+    mail: config.mail === null ? null : createMail(config.mail, log),
     enrichment: {
-      readAgent: createAgentReader(),
+      readAgent,
       geo,
       hasher: createVisitorHasher((day) => salts.saltFor(day)),
     },
@@ -256,13 +226,13 @@ async function createServices(
     projection,
     segments,
     movePerson: (projectId, id) => movePerson(database, projectId, id),
-    erase: (projectId, actorId) => erasePerson(database, projectId, actorId),
+    erase: (projectId, actorId, also) => erasePerson(database, projectId, actorId, also),
     live: new LiveFeed({
       read: (asked) => getReport({ reads, projection, segments, readTimeoutMs, now }, LIVE, asked),
       log,
       now,
     }),
-    clientAddress: createClientAddress(config.trustedProxies),
+    clientAddress,
     mayReadMetrics: createMetricsAccess(config.trustedProxies, config.metricsToken),
     now,
   };
@@ -301,14 +271,9 @@ async function prepareDatabase({ database, config, salts, log, now }: Services) 
   return provisioned;
 }
 
-async function issueFirstToken(tokens: Tokens): Promise<string | null> {
-  if (!tokens.canIssue) return null;
-  return await tokens.issue({
-    subject: "operator",
-    projects: "*",
-    scopes: SCOPES,
-    ttlSeconds: FIRST_TOKEN_S,
-  });
+async function makeSetUpLink({ database, now }: Services): Promise<string | null> {
+  if (await ownerExists(database)) return null;
+  return (await makeLink(database, { kind: "owner", personId: null, nowMs: now() })).secret;
 }
 
 /**
@@ -324,7 +289,7 @@ export async function createApp(
   const state: State = { prepared: false, draining: false };
   const jobs = new AbortController();
   const { opening } = substitutes;
-  const { firstSignIn, ...made } = await createServices(config, log, state, controlToken, opening);
+  const made = await createServices(config, log, state, controlToken, opening);
   const { services, captures } = withCaptures(
     made,
     createCaptureSchedule(config.captureSchedule),
@@ -336,7 +301,8 @@ export async function createApp(
   const inFlight = new InFlight();
   let projecting: Promise<unknown> | null = null;
   let capturing: Promise<void> | null = null;
-  const handle = createRouter(createRoutes(services), {
+  const routes = createRoutes(services);
+  const handle = createRouter(routes, {
     basePath: config.basePath,
     cors: createCors(config.corsAllowedOrigins),
     log,
@@ -347,14 +313,15 @@ export async function createApp(
   return {
     engine: database.engine,
     controlToken,
+    routes,
     fetch: (request, peer) => inFlight.track(handle(request, peer)),
     async prepare() {
       const provisioned = await prepareDatabase(services);
       state.prepared = true;
       return provisioned;
     },
-    hasSignedIn: () => firstSignIn.hasHappened(),
-    issueFirstToken: () => issueFirstToken(services.tokens),
+    signsIn: services.tokens.canIssue,
+    makeSetUpLink: () => makeSetUpLink(services),
     startJobs() {
       watchRevocations(services.epochs, services.live, jobs.signal);
       scheduleJobs({ database, salts: services.salts, captures, log, now }, jobs.signal);

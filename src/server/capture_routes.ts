@@ -11,13 +11,18 @@ import {
 import type { Sql } from "../db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import { readJson } from "../http/json_body.ts";
+import type { LiveShares } from "../shares/live_shares.ts";
+import { shareOfRead } from "../shares/share_reading.ts";
 
 export interface CaptureRouteServices {
   readonly database: Sql;
   /** The database that answers reads: a replica where one is configured. */
   readonly reads: Sql;
   readonly captureJobs: CaptureJobs;
+  readonly shares: Pick<LiveShares, "find">;
 }
+
+const IMAGE_PATH = "/v1/heatmaps/captures/:id";
 
 /** Pictures of pages: the jobs that take them, and the pictures themselves. */
 export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[] {
@@ -60,14 +65,13 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
     },
     {
       method: "GET",
-      path: "/v1/heatmaps/captures/:id",
-      access: "read",
-      handler: async (exchange) =>
-        await getCaptureImage(
-          services.reads,
-          await projectOfQuery(services.reads, exchange),
-          exchange,
-        ),
+      path: IMAGE_PATH,
+      access: "aggregates",
+      handler: async (exchange) => {
+        const project = await projectOfQuery(services.reads, exchange);
+        await shareOfRead(services.shares, exchange, IMAGE_PATH);
+        return await getCaptureImage(services.reads, project, exchange);
+      },
       doc: {
         summary: "The picture of a page, as JPEG or WebP; it never changes",
         query: { project: "Project id. Default: the token's only project" },

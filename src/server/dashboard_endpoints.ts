@@ -13,16 +13,17 @@ export type DashboardAsset = keyof typeof ASSETS;
  * Only the server's own files: no inline script or style, no other origin. `blob:` is how pictures
  * that need a token come into the page.
  */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' blob: data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const policy = (ancestors: readonly string[]) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob: data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${ancestors.length === 0 ? "'none'" : ancestors.join(" ")}`,
+  ].join("; ");
 
 /** Text as an attribute's value: a program's file may have any name. */
 function attribute(text: string): string {
@@ -67,10 +68,18 @@ interface Exchange {
 }
 type Handler = (exchange: Exchange) => Promise<Response>;
 
+export interface DashboardPage {
+  readonly page: Handler;
+  /**
+   * The page of a share, which pages of these origins may hold in a frame; null: of one that has ended,
+   * where the same page says so. Its address opens it, so that it is told to nobody.
+   */
+  readonly shared: (exchange: Exchange, ancestors: readonly string[] | null) => Promise<Response>;
+  readonly asset: (name: DashboardAsset) => Handler;
+}
+
 /** The handlers of the dashboard page and of its files, which are read on first use. */
-export function createDashboard(
-  settings: PageSettings,
-): { readonly page: Handler; readonly asset: (name: DashboardAsset) => Handler } {
+export function createDashboard(settings: PageSettings): DashboardPage {
   const files = new Map<DashboardAsset, Promise<StaticFile>>();
   let html: StaticFile | undefined;
   async function fileOf(name: DashboardAsset): Promise<StaticFile> {
@@ -84,18 +93,34 @@ export function createDashboard(
       throw error;
     }
   }
+  async function pageOf(): Promise<StaticFile> {
+    const [script, style] = [await fileOf("app.js"), await fileOf("app.css")];
+    html ??= await staticFile(page(settings, { "app.js": script.digest, "app.css": style.digest }));
+    return html;
+  }
   return {
     async page({ request }) {
-      const [script, style] = [await fileOf("app.js"), await fileOf("app.css")];
-      html ??= await staticFile(
-        page(settings, { "app.js": script.digest, "app.css": style.digest }),
-      );
-      return staticReply(html, request, {
+      return staticReply(await pageOf(), request, {
         "Content-Type": "text/html; charset=utf-8",
         "Cache-Control": "no-cache",
-        "Content-Security-Policy": POLICY,
+        "Content-Security-Policy": policy([]),
         "Cross-Origin-Opener-Policy": "same-origin",
         "Referrer-Policy": "same-origin",
+      });
+    },
+    async shared({ request }, ancestors) {
+      const { text } = await pageOf();
+      return new Response(request.method === "HEAD" ? null : text, {
+        status: ancestors === null ? 404 : 200,
+        headers: {
+          "Content-Type": "text/html; charset=utf-8",
+          // Who may hold it in a frame changes with the share, not with the page.
+          "Cache-Control": "no-store",
+          "Content-Security-Policy": policy(ancestors ?? []),
+          "Referrer-Policy": "no-referrer",
+          "X-Content-Type-Options": "nosniff",
+          "X-Robots-Tag": "noindex",
+        },
       });
     },
     asset: (name) => async ({ request, url }) => {

@@ -1,3 +1,8 @@
+import { forgetExpiredApiTokens } from "../auth/api_tokens/api_tokens.ts";
+import { purgeAudit } from "../audit/audit_list.ts";
+import { forgetOldAttempts } from "../auth/people/attempts.ts";
+import { forgetOldLinks } from "../auth/people/links.ts";
+import { forgetEndedSessions } from "../auth/people/sessions.ts";
 import type { Captures } from "../screenshots/queue/captures.ts";
 import type { Database } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
@@ -45,6 +50,19 @@ export const JOBS: readonly Job[] = [
     },
   },
   {
+    name: "purge the audit",
+    schedule: "35 2 * * *",
+    async run({ database, log, now }) {
+      const entries = await purgeAudit(database, now());
+      if (entries > 0) log.info("purged audit entries", { entries });
+    },
+  },
+  {
+    name: "forget expired API tokens",
+    schedule: "37 2 * * *",
+    run: async ({ database, now }) => void await forgetExpiredApiTokens(database, now()),
+  },
+  {
     name: "delete projected journal rows",
     schedule: "20 * * * *",
     run: async ({ database, now }) => void await purgeJournal(database, new Date(now())),
@@ -54,6 +72,15 @@ export const JOBS: readonly Job[] = [
     name: "queue captures",
     schedule: "* * * * *",
     run: ({ captures }) => captures.queueDaily(),
+  },
+  {
+    name: "forget ended sessions and links",
+    schedule: "25 * * * *",
+    async run({ database, now }) {
+      await forgetEndedSessions(database, now());
+      await forgetOldLinks(database, now());
+      await forgetOldAttempts(database, now());
+    },
   },
   {
     name: "forget old captures",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import version from "../../deno.json" with { type: "json" };
-import type { Access } from "../auth/access.ts";
+import { type Access, SCOPES } from "../auth/access.ts";
 import { json } from "../http/reply.ts";
 import { REJECTION_CODES } from "../ingest/event_schema.ts";
 import { ClickProperties, ScrollProperties } from "../ingest/sdk_events.ts";
@@ -39,6 +39,12 @@ const TOKEN_PROBLEMS: readonly ProblemCode[] = [
   "insufficient_scope",
   "token_keys_unavailable",
 ];
+/** Where they are others. */
+const ACCESS_PROBLEMS: Partial<Record<Access, readonly ProblemCode[]>> = {
+  key: [],
+  anyone: [],
+  person: ["no_session", "foreign_origin"],
+};
 /** Of the request's head, which every route may answer. */
 const HEAD_PROBLEMS: readonly ProblemCode[] = ["invalid_host"];
 const SERVER_PROBLEMS: readonly ProblemCode[] = [
@@ -66,12 +72,12 @@ function problemResponses(codes: readonly ProblemCode[]): Record<string, Json> {
 function problemsOf({ access, doc }: Documented): ProblemCode[] {
   const known = [...HEAD_PROBLEMS, ...doc.problems];
   if (access === "open") return known;
-  const token = access === "key" ? [] : TOKEN_PROBLEMS;
-  return [...known, ...token, ...SERVER_PROBLEMS];
+  return [...known, ...ACCESS_PROBLEMS[access] ?? TOKEN_PROBLEMS, ...SERVER_PROBLEMS];
 }
 
 function securityOf(access: Access): Json[] {
-  if (access === "open") return [];
+  if (access === "open" || access === "anyone") return [];
+  if (access === "person") return [{ cookie: [] }];
   return access === "key" ? [{ apiKey: [] }] : [{ bearer: [] }];
 }
 
@@ -111,9 +117,9 @@ function bodyOf(doc: RouteDoc): Json {
 }
 
 function operationOf(route: Documented): Json {
-  const scope = route.access === "open" || route.access === "key" || route.access === "session"
-    ? {}
-    : { description: `Needs a token with scope \`${route.access}\`.` };
+  const scope = SCOPES.some((scope) => scope === route.access)
+    ? { description: `Needs a token with scope \`${route.access}\`.` }
+    : {};
   return {
     operationId: `${route.method.toLowerCase()}${
       route.path.replace(/[^A-Za-z0-9]+(\w)?/g, (_, first?: string) => first?.toUpperCase() ?? "")
@@ -240,6 +246,14 @@ export function openApiDocument(routes: readonly Documented[], basePath: string)
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
         bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+        cookie: {
+          type: "apiKey",
+          in: "cookie",
+          name: "__Host-footfall",
+          description:
+            "The session of a person who is signed in. `__Secure-footfall` with BASE_PATH, " +
+            "`footfall` without https.",
+        },
       },
     },
   };

@@ -28,11 +28,16 @@ import { deleteFunnel, putFunnel } from "../reports/funnels/saved_funnels.ts";
 import { deleteGoal, putGoal } from "../reports/goals/saved_goals.ts";
 import { TRENDS } from "../reports/trends/trends.ts";
 import { Warning } from "../query/warnings.ts";
+import type { LiveShares } from "../shares/live_shares.ts";
+import { shareOfRead } from "../shares/share_reading.ts";
+import { SHARE_READS } from "../shares/share_views.ts";
 
 export interface ReadRouteServices extends ReportServices {
   /** The database that saved reports are written to. */
   readonly database: Sql;
   readonly live: LiveFeed;
+  readonly assertHolds: (principal: Principal) => Promise<void>;
+  readonly shares: Pick<LiveShares, "find">;
   readonly captureReading: CaptureReading;
 }
 
@@ -55,6 +60,7 @@ const PROBLEMS: readonly ProblemCode[] = [
   "invalid_parameter",
   "project_required",
   "range_too_large",
+  "too_few_visitors",
   "not_found",
   "read_timeout",
 ];
@@ -91,16 +97,18 @@ function routeOf(services: ReadRouteServices, report: Report): DocumentedRoute {
   return {
     method: "GET",
     path: report.path,
-    access: "read",
+    access: report.path in SHARE_READS ? "aggregates" : "read",
     handler: async (exchange) => {
       const project = await projectOfQuery(services.reads, exchange);
-      return await getReport(services, report, { ...exchange, project });
+      const share = await shareOfRead(services.shares, exchange, report.path);
+      const limits = share && { filters: share.filters, visitorsMin: share.minimumVisitors };
+      return await getReport(services, report, { ...exchange, project, share: limits });
     },
     doc: docOf(report),
   };
 }
 
-function liveRoute({ reads, live }: ReadRouteServices): DocumentedRoute {
+function liveRoute({ reads, live, assertHolds }: ReadRouteServices): DocumentedRoute {
   const doc = docOf(LIVE);
   return {
     method: "GET",
@@ -108,8 +116,10 @@ function liveRoute({ reads, live }: ReadRouteServices): DocumentedRoute {
     access: "read",
     handler: async (exchange) => {
       const project = await projectOfQuery(reads, exchange);
-      const { expiresAtMs } = requirePrincipal(exchange.who);
-      return await live.answer({ ...exchange, project }, expiresAtMs);
+      const principal = requirePrincipal(exchange.who);
+      const { expiresAtMs } = principal;
+      const terms = { expiresAtMs, assertHolds: () => assertHolds(principal) };
+      return await live.answer({ ...exchange, project }, terms);
     },
     doc: { ...doc, problems: [...doc.problems, "too_many_streams", "overloaded"] },
   };

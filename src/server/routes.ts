@@ -1,8 +1,15 @@
+import { recordAnyway } from "../audit/recorded_anyway.ts";
 import { accessRoutes } from "./access_routes.ts";
 import { actorRoutes } from "./actor_routes.ts";
-import type { createAuthorize, Principal } from "../auth/access.ts";
+import type { Authorize, Principal } from "../auth/access.ts";
 import type { KeyDirectory } from "../auth/keys.ts";
+import type { ListedTokens } from "../auth/api_tokens/listed_tokens.ts";
+import type { LiveSessions } from "../auth/people/live_sessions.ts";
+import type { PeopleServices } from "../auth/people/sign_in_endpoints.ts";
+import type { RequestFacts } from "../auth/people/signed_in.ts";
+import { askedBy } from "../auth/audited.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
+import { projectName } from "../auth/projects.ts";
 import type { TokenEpochs } from "../auth/token_epochs.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import { captureRoutes } from "./capture_routes.ts";
@@ -21,14 +28,20 @@ import { IngestBody, ingestEvents, IngestReply } from "../ingest/ingest_endpoint
 import type { Enrichment } from "../ingest/pipeline.ts";
 import type { Salts } from "../ingest/salts.ts";
 import type { Writer } from "../ingest/writer.ts";
+import type { Mail } from "../mail/mail.ts";
 import type { Metrics } from "./metrics.ts";
 import { createOpenApi, type RouteDoc } from "./openapi.ts";
+import { peopleRoutes } from "./people_routes.ts";
 import type { ProblemCode } from "../problem.ts";
 import { reportRoutes } from "./report_routes.ts";
 import { EVENT_QUERY, EventsReply, getEvents } from "../reports/events/events_endpoint.ts";
 import type { CaptureReading } from "../reports/heatmaps/heatmap_capture.ts";
 import type { LiveFeed } from "../reports/live/live_feed.ts";
+import type { ActorServices } from "../reports/people/actors.ts";
+import { signInRoutes, type SignInServices } from "./sign_in_routes.ts";
 import { createSdkFile } from "./sdk_endpoints.ts";
+import type { LiveShares } from "../shares/live_shares.ts";
+import { shareRoutes } from "./share_routes.ts";
 import type { Projection } from "../projection/projection.ts";
 
 /** What handlers may need, built once by the composition root. */
@@ -45,7 +58,17 @@ export interface Services {
   readonly metrics: Metrics;
   readonly tokens: Tokens;
   readonly epochs: TokenEpochs;
-  readonly authorize: ReturnType<typeof createAuthorize>;
+  readonly liveSessions: LiveSessions;
+  /** Null: no mail server is configured. */
+  readonly mail: Mail | null;
+  readonly listedTokens: ListedTokens;
+  readonly facts: RequestFacts;
+  readonly signInWays: PeopleServices["signInWays"];
+  /** Whether what stands behind a token still holds. Throws what refuses it. */
+  readonly assertHolds: (principal: Principal) => Promise<void>;
+  readonly oidc: SignInServices["oidc"];
+  readonly sealer: SignInServices["sealer"];
+  readonly authorize: Authorize;
   readonly peerOf: (exchange: Exchange<Principal | null>) => Promise<string | null>;
   readonly keys: KeyDirectory;
   readonly enrichment: Enrichment;
@@ -57,10 +80,12 @@ export interface Services {
   /** Makes sessions and actors of a project's events that were stored since. */
   readonly segments: SegmentCache;
   readonly projection: Projection;
-  /** Erases one actor of a project. @returns how many events there were */
-  readonly movePerson: (projectId: number, id: string) => Promise<void>;
-  readonly erase: (projectId: number, actorId: number) => Promise<number>;
+  /** Moves what an upgrade under way has not moved yet of whomever an id names. */
+  readonly movePerson: ActorServices["movePerson"];
+  /** Erases one actor of a project, and does `also` with it. @returns how many events there were */
+  readonly erase: ActorServices["erase"];
   readonly live: LiveFeed;
+  readonly shares: LiveShares;
   readonly captureJobs: CaptureJobs;
   readonly captureReading: CaptureReading;
 }
@@ -167,8 +192,8 @@ const DASHBOARD_ASSETS: readonly (readonly [DashboardAsset, string, string])[] =
   ["app.css", "text/css", "The dashboard's style"],
 ];
 
-function dashboardRoutes({ config }: Services): DocumentedRoute[] {
-  const dashboard = createDashboard(config);
+function dashboardRoutes(services: Services): DocumentedRoute[] {
+  const dashboard = createDashboard(services.config);
   return [
     {
       method: "GET",
@@ -184,6 +209,10 @@ function dashboardRoutes({ config }: Services): DocumentedRoute[] {
       handler: dashboard.asset(name),
       doc: { summary, success: page(contentType), problems: ["not_found"] },
     })),
+    ...shareRoutes(
+      { ...services, sql: services.database, ownAddress: services.facts.ownAddress },
+      dashboard.shared,
+    ),
   ];
 }
 
@@ -202,11 +231,18 @@ function readRoutes(services: Services): DocumentedRoute[] {
       method: "GET",
       path: "/v1/events",
       access: "read",
-      handler: async (exchange) =>
-        getEvents(
-          { ...reports, project: await projectOfQuery(services.reads, exchange) },
-          exchange,
-        ),
+      handler: async (exchange) => {
+        const project = await projectOfQuery(services.reads, exchange);
+        const reply = await getEvents({ ...reports, project }, exchange);
+        if (!reply.headers.get("content-type")?.includes("ndjson")) return reply;
+        await recordAnyway({ sql: services.database, log: services.log }, {
+          ...askedBy(services, exchange),
+          what: "events.export",
+          subject: projectName(project),
+          projectId: project.projectId,
+        });
+        return reply;
+      },
       doc: {
         summary: "Stored events, newest first; NDJSON with Accept: application/x-ndjson",
         query: EVENT_QUERY,
@@ -226,6 +262,8 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     ...dashboardRoutes(services),
     ...readRoutes(services),
     ...accessRoutes({ ...services, sql: services.database }),
+    ...peopleRoutes({ ...services, sql: services.database }),
+    ...signInRoutes({ ...services, sql: services.database }),
     ...actorRoutes(services),
     ...captureRoutes(services),
   ];

@@ -111,15 +111,18 @@ function namesOf(erased: ReadonlySet<string>): Names {
 
 /**
  * Erases one actor as `eraseActor` does, and in the same transaction from the earlier events, so that
- * none of theirs comes back by being moved. Move the person and project first.
+ * none of theirs comes back by being moved. Move the person and project first. `also` is done in the
+ * same transaction.
  * @returns how many events there were
  */
 export async function erasePerson(
   database: Database,
   projectId: number,
   actorId: number,
+  also: (tx: Sql) => Promise<void> = () => Promise.resolve(),
 ): Promise<number> {
   return await database.transaction(async (tx) => {
+    await also(tx);
     const isUpgrading = await lockEarlier(tx, projectId) !== null;
     const { eventIds, names } = await eraseActor(tx, projectId, actorId, isUpgrading);
     if (!isUpgrading) return eventIds.length;

@@ -1,6 +1,14 @@
 import { type Access, createAuthorize, type Principal } from "../../src/auth/access.ts";
+import {
+  deleteApiToken,
+  getApiTokens,
+  postApiToken,
+} from "../../src/auth/api_tokens/api_token_endpoints.ts";
+import { createListedTokens } from "../../src/auth/api_tokens/listed_tokens.ts";
+import { getAudit } from "../../src/auth/audit_endpoint.ts";
 import { deleteKey, getKeys, postKey, postKeyRotation } from "../../src/auth/key_endpoints.ts";
 import { createKeyDirectory, type KeyDirectory } from "../../src/auth/keys.ts";
+import { createLiveSessions } from "../../src/auth/people/live_sessions.ts";
 import {
   getProject,
   getProjects,
@@ -17,6 +25,7 @@ import {
 import { createTokenEpochs, type TokenEpochs } from "../../src/auth/token_epochs.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
+import { createClientAddress } from "../../src/http/client_address.ts";
 import { createCors } from "../../src/http/cors.ts";
 import { createLog } from "../../src/http/log.ts";
 import { createRouter, type Route } from "../../src/http/router.ts";
@@ -100,7 +109,16 @@ export function authServer(sql: Sql, options: {
     epochs,
   );
   const keys = createKeyDirectory(sql, { now, log: SILENT });
-  const services = { sql, now, tokens, keys, epochs };
+  const clientAddress = createClientAddress({ kind: "none" });
+  const listedTokens = createListedTokens(sql, now);
+  const liveSessions = createLiveSessions(sql, now);
+  const services = { sql, now, tokens, keys, epochs, clientAddress, listedTokens, log: SILENT };
+  const verify = async (token: string) => {
+    const principal = await tokens.verify(token);
+    await liveSessions.assertHolds(principal);
+    await listedTokens.assertHolds(principal);
+    return principal;
+  };
   type Row = Route<Access, Principal | null>;
   type Endpoint = (s: typeof services, e: Parameters<Row["handler"]>[0]) => Promise<Response>;
   const row = (method: Row["method"], path: string, access: Access, endpoint: Endpoint): Row => ({
@@ -117,6 +135,10 @@ export function authServer(sql: Sql, options: {
     row("POST", "/v1/projects", "admin", postProject),
     row("GET", "/v1/projects/:id", "admin", getProject),
     row("PATCH", "/v1/projects/:id", "admin", patchProjectById),
+    row("GET", "/v1/tokens", "read", getApiTokens),
+    row("POST", "/v1/tokens", "read", postApiToken),
+    row("DELETE", "/v1/tokens/:id", "read", deleteApiToken),
+    row("GET", "/v1/audit", "people", getAudit),
     row("GET", "/v1/projects/:id/keys", "admin", getKeys),
     row("POST", "/v1/projects/:id/keys", "admin", postKey),
     row("DELETE", "/v1/projects/:id/keys/:keyId", "admin", deleteKey),
@@ -125,7 +147,7 @@ export function authServer(sql: Sql, options: {
     basePath: options.basePath ?? "",
     cors: createCors(["*"]),
     log: createLog({ level: "error", format: "json", colour: false, now, write: console.error }),
-    authorize: createAuthorize(tokens.verify),
+    authorize: createAuthorize(verify),
     observe: () => {},
   });
   return {

@@ -40,7 +40,7 @@ onBothEngines("keys: created, listed without itself, rotated, revoked", async (_
 
   const list = await server.call("GET", KEYS, admin);
   assert.deepEqual(list.body.keys.map((k: { id: string }) => k.id), [shown.id, rotated.body.id]);
-  assert.deepEqual(list.body.keys[0], shown, "an earlier expiry stays");
+  assert.deepEqual(list.body.keys[0], { ...shown, key: null }, "an earlier expiry stays");
   const text = JSON.stringify(list.body);
   for (const secret of [key, rotated.body.key]) assert.ok(!text.includes(secret.slice(3, -4)));
 

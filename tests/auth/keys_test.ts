@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
-import {
-  createKey,
-  createKeyDirectory,
-  type KeyDirectory,
-  listKeys,
-  revokeKey,
-  rotateKey,
-} from "../../src/auth/keys.ts";
+import { createKeyDirectory, type KeyDirectory } from "../../src/auth/keys.ts";
 import { createProject, patchProject, type Project } from "../../src/auth/projects.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "../../src/auth/stored_keys.ts";
 import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
 import { createLog } from "../../src/http/log.ts";
 import {
@@ -42,15 +36,13 @@ function project(sql: Sql, id: string): Promise<Project> {
   });
 }
 
-function newKey(sql: Sql, { projectId }: Project, change: { expiresAt?: Date; key?: string } = {}) {
-  const wanted = {
-    projectId,
-    kind: "public",
-    label: null,
-    expiresAt: null,
-    nowMs: NOW_MS,
-  } as const;
-  return createKey(sql, { ...wanted, ...change });
+function newKey(
+  sql: Sql,
+  { projectId }: Project,
+  change: { kind?: "secret"; expiresAt?: Date; key?: string } = {},
+) {
+  const wanted = { projectId, label: null, expiresAt: null, nowMs: NOW_MS };
+  return createKey(sql, { ...wanted, kind: "public", ...change });
 }
 
 function clock() {
@@ -236,31 +228,63 @@ onBothEngines("authenticate: a lost database never refuses a key", async (_, db)
   await assert.rejects(keys.authenticate(made.key), DatabaseUnavailable);
 });
 
-onBothEngines("createKey: random keys of their kind, stored as hashes alone", async (_, db) => {
-  const sql = await openMigrated(db);
-  const { projectId } = await project(sql, "prj_shop");
-  const wanted = { projectId, label: "web", expiresAt: null, nowMs: NOW_MS };
-  const secret = await createKey(sql, { ...wanted, kind: "secret" });
-  const open = await createKey(sql, { ...wanted, kind: "public" });
-  assert.match(secret.key, /^sk_[A-Za-z0-9]{32}$/);
-  assert.match(open.key, /^pk_[A-Za-z0-9]{32}$/);
-  assert.match(open.id, /^key_[A-Za-z0-9]{16}$/);
-  assert.equal(open.hint, open.key.slice(-4));
-  const stored = JSON.stringify(await sql.query("SELECT api_keys::text AS row FROM api_keys"));
-  for (const { key } of [secret, open]) assert.ok(!stored.includes(key.slice(3)));
-  const { key: _key, ...shown } = open;
-  assert.deepEqual((await listKeys(sql, projectId, NOW_MS)).find((k) => k.id === open.id), shown);
+onBothEngines(
+  "createKey: random keys of their kind, only public ones stored whole",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    const { projectId } = await project(sql, "prj_shop");
+    const wanted = { projectId, label: "web", expiresAt: null, nowMs: NOW_MS };
+    const secret = await createKey(sql, { ...wanted, kind: "secret" });
+    const open = await createKey(sql, { ...wanted, kind: "public" });
+    assert.match(secret.key, /^sk_[A-Za-z0-9]{32}$/);
+    assert.match(open.key, /^pk_[A-Za-z0-9]{32}$/);
+    assert.match(open.id, /^key_[A-Za-z0-9]{16}$/);
+    assert.equal(open.hint, open.key.slice(-4));
+    const stored = JSON.stringify(await sql.query("SELECT api_keys::text AS row FROM api_keys"));
+    assert.ok(!stored.includes(secret.key.slice(3)));
+    const listed = await listKeys(sql, projectId, NOW_MS);
+    assert.deepEqual(listed.find((k) => k.id === open.id), open);
+    assert.deepEqual(listed.find((k) => k.id === secret.id), { ...secret, key: null });
 
-  await createKey(sql, { ...wanted, kind: "public", key: "my own key".replaceAll(" ", "_") });
-  const again = createKey(sql, { ...wanted, kind: "public", key: "my_own_key" });
-  await assert.rejects(again, refused("conflict"));
-  for (const key of ["sk_looks_secret", "short", "with a space", "ü".repeat(9), "x".repeat(201)]) {
-    const bad = createKey(sql, { ...wanted, kind: "public", key });
-    await assert.rejects(bad, refused("invalid_body"));
-  }
-  const mistaken = createKey(sql, { ...wanted, kind: "secret", key: "pk_looks_public" });
-  await assert.rejects(mistaken, refused("invalid_body"));
-});
+    await createKey(sql, { ...wanted, kind: "public", key: "my own key".replaceAll(" ", "_") });
+    const again = createKey(sql, { ...wanted, kind: "public", key: "my_own_key" });
+    await assert.rejects(again, refused("conflict"));
+    for (
+      const key of ["sk_looks_secret", "short", "with a space", "ü".repeat(9), "x".repeat(201)]
+    ) {
+      const bad = createKey(sql, { ...wanted, kind: "public", key });
+      await assert.rejects(bad, refused("invalid_body"));
+    }
+    const mistaken = createKey(sql, { ...wanted, kind: "secret", key: "pk_looks_public" });
+    await assert.rejects(mistaken, refused("invalid_body"));
+  },
+);
+
+onBothEngines(
+  "authenticate: a public key of before they were kept is whole once it is used",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    const shop = await project(sql, "prj_shop");
+    const open = await newKey(sql, shop);
+    const secret = await newKey(sql, shop, { kind: "secret" });
+    const idle = await newKey(sql, shop);
+    await sql.query("UPDATE api_keys SET key = NULL");
+    const asking = counted(sql);
+    const keys = createKeyDirectory(asking, { now: () => NOW_MS, log: SILENT });
+    for (let i = 0; i < 3; i++) await keys.authenticate(open.key);
+    await keys.authenticate(secret.key);
+    assert.equal(asking.queries, 3, "two look-ups, and written once");
+    const shown = async () => {
+      const listed = await listKeys(sql, shop.projectId, NOW_MS);
+      return [open, secret, idle].map(({ id }) => listed.find((key) => key.id === id)?.key);
+    };
+    // It is written down behind the request.
+    for (let i = 0; i < 1_000 && (await shown())[0] === null; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.deepEqual(await shown(), [open.key, null, null]);
+  },
+);
 
 onBothEngines("rotateKey: the old key ends at the earlier of its times", async (_, db) => {
   const sql = await openMigrated(db);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { createKeyDirectory, listKeys, revokeKey } from "../../src/auth/keys.ts";
-import { provisionDefaultProject, requireProject } from "../../src/auth/projects.ts";
+import { provisionDefaultProject } from "../../src/auth/default_project.ts";
+import { createKeyDirectory } from "../../src/auth/keys.ts";
+import { requireProject } from "../../src/auth/projects.ts";
+import { listKeys, revokeKey } from "../../src/auth/stored_keys.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openMigrated, SILENT } from "./auth_server.ts";

@@ -128,7 +128,13 @@ onBothEngines("a clock turned back by an hour: our own tokens hold, others wait"
 Deno.test("revoked tokens: open streams end with the epoch, and only then", async () => {
   let number = 3;
   let asked = 0;
-  const streams = { listeners: 0, ended: 0, endAll: () => void streams.ended++ };
+  const streams = {
+    listeners: 0,
+    ended: 0,
+    looked: 0,
+    endAll: () => void streams.ended++,
+    endRefused: () => Promise.resolve(void streams.looked++),
+  };
   const epochs = {
     believed() {
       asked++;
@@ -149,6 +155,7 @@ Deno.test("revoked tokens: open streams end with the epoch, and only then", asyn
     streams.listeners = 1;
     await looks(2);
     assert.equal(streams.ended, 0);
+    assert.ok(streams.looked > 0, "each is asked whether its token holds");
     number = -1;
     await looks(1);
     assert.equal(streams.ended, 0, "an outage revokes nothing");

@@ -4,33 +4,29 @@ import { asTyped, typedDeno, typedFootfall } from "../../src/typed_command.ts";
 
 const STARTED: Started = {
   url: "http://localhost:8000",
-  signIn: { kind: "link", link: "http://localhost:8000/#token=a.b.c" },
+  signIn: { kind: "setup", link: "http://localhost:8000/#setup=abc" },
   footfall: "npx --yes deno task footfall",
   project: "prj_default",
   firstKey: { key: "pk_first", isOurs: true },
 };
 
-Deno.test("banner: a terminal shows the link, and every command as it is typed", () => {
+Deno.test("banner: it shows the set-up link, and every command as it is typed", () => {
   const text = startBanner(STARTED);
   assert.match(text, /^\nFootfall is running at http:\/\/localhost:8000\n/);
-  assert.match(text, /\n {2}http:\/\/localhost:8000\/#token=a\.b\.c\n/);
-  assert.match(text, /public, shown only now\): pk_first\n/);
+  assert.match(text, /\n {2}http:\/\/localhost:8000\/#setup=abc\n/);
+  assert.match(text, /public\): pk_first\n/);
   for (const [command] of text.matchAll(/\S+ (?:--quiet )?footfall [a-z]/g)) {
     assert.match(command, /^task /);
   }
   assert.equal(text.match(/npx --yes deno task/g)?.length, 3);
-  // The token stands in the link and nowhere else.
-  assert.equal(text.match(/a\.b\.c/g)?.length, 1);
+  // The secret stands in the link and nowhere else.
+  assert.equal(text.match(/abc/g)?.length, 1);
 });
 
 Deno.test("banner: every start says how the dashboard is opened", () => {
   const later = { ...STARTED, firstKey: null };
   const cases: [Started["signIn"], RegExp][] = [
-    [
-      { kind: "command" },
-      /8000\/\nSign in with a link of: {2}npx --yes deno task footfall token --link\n$/,
-    ],
-    [{ kind: "file", path: "/data/first-sign-in" }, /8000\/\n[^]*\/data\/first-sign-in\n$/],
+    [{ kind: "people" }, /\nOpen the dashboard: http:\/\/localhost:8000\/\n$/],
     [{ kind: "elsewhere" }, /8000\/\nSign in with a token of your identity provider\.\n$/],
   ];
   for (const [signIn, expected] of cases) {

@@ -53,8 +53,8 @@ function claims(token: string): Record<string, unknown> {
 /** The administration, command by command. */
 async function tour(dataDir: string): Promise<void> {
   assert.deepEqual(await result(dataDir, ["migrate"]), { migrated: true });
-  const created = await result(dataDir, ["project", "create", "--name", "Shop", "--id", "prj_s"]);
-  assert.equal(created.name, "Shop");
+  const project = await result(dataDir, ["project", "create", "--name", "Shop", "--id", "prj_s"]);
+  assert.equal(project.name, "Shop");
   const changed = await result(dataDir, ["project", "set", "prj_s", "--retention-days", "90"]);
   assert.equal(changed.retentionDays, 90);
   const listed = await run(dataDir, ["project", "list"]);
@@ -66,7 +66,7 @@ async function tour(dataDir: string): Promise<void> {
   const key = (await run(dataDir, ["key", "create", "--project", "prj_s"])).out;
   assert.match(key, /^pk_\S+\n$/);
   const { keys } = await result(dataDir, ["key", "list", "--project", "prj_s"]);
-  assert.equal(keys.length, 1);
+  assert.deepEqual(keys.map((shown: { key: string }) => `${shown.key}\n`), [key], "shown whole");
   const rotating = ["key", "rotate", keys[0].id, "--project", "prj_s", "--overlap-seconds", "0"];
   const rotated = await result(dataDir, rotating);
   await result(dataDir, ["key", "revoke", rotated.id, "--project", "prj_s"]);
@@ -76,11 +76,28 @@ async function tour(dataDir: string): Promise<void> {
   assert.match(token.out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
   const link = await run(dataDir, ["token", "--link"]);
   assert.match(link.out, /^http:\/\/\S+\/stats\/#token=\S+\n$/);
-  assert.equal(claims(link.out.split("#token=")[1]!).scope, "read write jobs admin");
+  assert.equal(claims(link.out.split("#token=")[1]!).scope, "read write jobs admin people");
   assert.equal(
     claims((await run(dataDir, ["token", "--link", "--scope", "read"])).out).scope,
     "read",
   );
+  const api = ["token", "create", "--name", "Weekly report", "--project", "prj_s", "--ttl", "1h"];
+  const created = await run(dataDir, api);
+  assert.match(created.out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  assert.match(
+    created.errors,
+    /^This is API token (tok_\S+), valid until \S+\. It is shown only now/,
+  );
+  const { tokens: [shown] } = await result(dataDir, ["token", "list"]);
+  assert.equal(claims(created.out).jti, shown.id);
+  assert.match(
+    (await run(dataDir, ["token", "list"])).out,
+    /\ntok_\S+ +Weekly report +read +prj_s +operator +– +\S+ \S+ +active\n$/,
+  );
+  const revoking = ["token", "revoke", shown.id];
+  assert.equal((await result(dataDir, revoking)).status, "revoked");
+  assert.match((await run(dataDir, revoking)).errors, /There is no API token with this id/);
+  assert.deepEqual((await result(dataDir, ["token", "list", "--all"])).tokens, []);
   const { revokedAt } = await result(dataDir, ["token", "revoke-all"]);
   assert.ok(Math.abs(Date.parse(revokedAt) - Date.now()) < 60_000);
   assert.equal((await result(dataDir, ["openapi"])).openapi.slice(0, 3), "3.1");

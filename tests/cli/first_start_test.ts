@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import puppeteer from "puppeteer-core";
 import { makeDataDir } from "../support/embedded_template.ts";
@@ -10,7 +9,7 @@ const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
 const START_MS_MAX = 60_000;
 const SEEN_MS_MAX = 30_000;
 /** Of a first start's banner, and of a later one's. */
-const LAST_LINES = /footfall seed\n|first-sign-in\n$|token --link\n$/;
+const LAST_LINES = /footfall seed\n|token --link\n$|Open the dashboard: \S+\n$/;
 
 /** A server whose output nobody looks at, as under a service manager. */
 class Started {
@@ -101,11 +100,23 @@ async function seesOnePageView(link: string): Promise<void> {
   }
 }
 
-async function linkIn(dataDir: string): Promise<string> {
-  const path = join(dataDir, "first-sign-in");
-  const { mode } = await Deno.stat(path);
-  if (Deno.build.os !== "windows") assert.equal((mode ?? 0) & 0o777, 0o600);
-  return (await Deno.readTextFile(path)).trim();
+const SETUP_LINK = /^ {2}(http:\/\/127\.0\.0\.1:\d+\/)#setup=([\w-]{43})$/m;
+
+/** Makes the owner with the printed link, as its page does. @returns status, and the code of a problem */
+async function makeOwner(banner: string): Promise<[number, string | undefined]> {
+  const [, page, setupToken] = SETUP_LINK.exec(banner) ?? [];
+  assert.ok(page, banner);
+  const reply = await fetch(`${page}v1/auth/owner`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({
+      setupToken,
+      email: "ada@example.com",
+      name: "Ada",
+      password: "three small green boats",
+    }),
+  });
+  return [reply.status, (await reply.json()).code];
 }
 
 Deno.test("first start: the printed lines make an event that the page shows", async () => {
@@ -114,70 +125,60 @@ Deno.test("first start: the printed lines make an event that the page shows", as
     const first = await start(dataDir, { DEFAULT_PROJECT_ID: "prj_mine" });
     let log = "";
     try {
-      assert.ok(first.banner.includes(join(dataDir, "first-sign-in")), first.banner);
-      const link = await linkIn(dataDir);
-      assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/#token=\S+$/);
+      assert.match(first.banner, SETUP_LINK);
       const curl = taken(first.banner, /(curl \S+\/v1\/events -H[^$]*?-d '.*')/);
       const sent = JSON.parse(await pasted(`${curl} -sS`, dataDir));
       assert.deepEqual(sent, { accepted: 1, duplicates: 0, rejected: [] });
-      await seesOnePageView(link);
+      const command = taken(first.banner, /dashboard: {2}(deno task footfall token --link)\n/);
+      const quiet = command.replace("task ", "task --quiet ");
+      await seesOnePageView((await pasted(quiet, dataDir)).trim());
 
       const read = taken(first.banner, /Read it back:\n\n((?: .*\n)+)/);
       const { events } = JSON.parse(await pasted(read.replace("curl", "curl -sS"), dataDir));
       assert.deepEqual(events.map(({ name, bot }: Record<string, unknown>) => [name, bot]), [
         ["page_view", false],
       ]);
+      assert.deepEqual(await makeOwner(first.banner), [201, undefined]);
+      assert.deepEqual(await makeOwner(first.banner), [409, "owner_exists"]);
     } finally {
       log = await first.stop();
     }
-    assert.match(log, /first-sign-in/);
-    assert.doesNotMatch(log + first.banner, /eyJ|#token=/);
+    assert.doesNotMatch(log, /eyJ|#setup=/);
 
     const later = await start(dataDir, { DEFAULT_PROJECT_ID: "prj_mine" });
     await later.stop();
-    assert.match(
-      later.banner,
-      /Open the dashboard: http:\S+\/\nSign in with a link of: {2}deno task /,
-    );
-    assert.doesNotMatch(later.banner, /curl|pk_/);
-    await assert.rejects(Deno.stat(join(dataDir, "first-sign-in")), Deno.errors.NotFound);
+    assert.match(later.banner, /\nOpen the dashboard: http:\S+\/\n$/);
+    assert.doesNotMatch(later.banner, /curl|pk_|#setup=/);
   } finally {
     await Deno.remove(dataDir, { recursive: true });
   }
 });
 
-Deno.test("first start: with a key of one's own there is a link too, until somebody signs in", async () => {
+Deno.test("first start: with a key of one's own there is a link too, until there is an owner", async () => {
   const dataDir = await makeDataDir("footfall-first-");
   const env = { DEFAULT_API_KEY: "pk_one_of_my_own", npm_lifecycle_event: "npx" };
   try {
     const first = await start(dataDir, env);
-    const link = await linkIn(dataDir);
+    const [, , secret] = SETUP_LINK.exec(first.banner) ?? [];
     await first.stop();
     assert.match(first.banner, /X-API-Key: pk_one_of_my_own'/);
     assert.doesNotMatch(first.banner, /Your first API key/);
     assert.match(first.banner, /npx --yes deno task footfall token --link/);
     assert.match(first.banner, /npx --yes deno task --quiet footfall token/);
 
-    // Killed or stopped, nobody has signed in: there is another link.
+    // Killed or stopped, there is no owner: there is another link.
     const second = await start(dataDir, env);
-    const again = await linkIn(dataDir);
-    assert.notEqual(again, link);
+    const [, page, again] = SETUP_LINK.exec(second.banner) ?? [];
+    assert.notEqual(again, secret);
     assert.doesNotMatch(second.banner, /curl|pk_/);
-    const page = again.replace(/#.*/, "");
-    const html = await (await fetch(page)).text();
+    const html = await (await fetch(page!)).text();
     assert.match(html, /<meta name="footfall-command" content="npx --yes deno task footfall">/);
-    const session = await fetch(`${page}v1/session`, {
-      headers: { "Authorization": `Bearer ${taken(again, /#token=(\S+)/)}` },
-    });
-    assert.deepEqual((await session.json()).scopes, ["read", "write", "jobs", "admin"]);
+    assert.deepEqual(await makeOwner(second.banner), [201, undefined]);
     await second.stop();
 
-    const third = await start(dataDir, env);
+    const third = await start(dataDir, { ...env, PUBLIC_URL: "https://stats.example.com" });
     await third.stop();
-    assert.match(
-      third.banner,
-      /Sign in with a link of: {2}npx --yes deno task footfall token --link/,
-    );
+    assert.match(third.banner, /\nOpen the dashboard: http:\S+\/\n$/);
   } finally {
     await Deno.remove(dataDir, { recursive: true });
   }

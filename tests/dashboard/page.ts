@@ -22,6 +22,9 @@ export const DEMO = "prj_demo";
 /** A project without any event. */
 export const EMPTY = "prj_empty";
 export const ALL_SCOPES = "read write jobs admin";
+/** The first of the people; tests make the others. */
+export const OWNER = { email: "owner@example.com", name: "Olive Owner" };
+export const PASSWORD = "green teapots on the moon";
 
 export const GOAL = {
   slug: "purchase",
@@ -40,6 +43,8 @@ export interface PageOptions {
   /** Null: nobody is signed in. Default: a token with every scope. */
   readonly token?: string | null;
   readonly project?: string;
+  /** What stands behind the `#`, such as a link's secret; nobody is signed in then. */
+  readonly fragment?: string;
   readonly widthPx?: number;
   readonly heightPx?: number;
   readonly scheme?: "light" | "dark";
@@ -50,11 +55,23 @@ export type Interception = (request: HTTPRequest) =>
   | { readonly status: number; readonly contentType?: string; readonly body?: string | Uint8Array }
   | undefined;
 
+export interface WorldOptions {
+  readonly env?: Record<string, string>;
+  /** False: without the demo shop. */
+  readonly isFilled?: boolean;
+}
+
 /** A server with the demo shop and a browser: one of each for all tests of a file. */
 class World {
-  readonly server = new TestApp({});
+  readonly server: TestApp;
   #http: Deno.HttpServer<Deno.NetAddr> | undefined;
   #browser: Browser | undefined;
+  readonly #isFilled: boolean;
+
+  constructor({ env = {}, isFilled = true }: WorldOptions) {
+    this.server = new TestApp(env);
+    this.#isFilled = isFilled;
+  }
 
   get url(): string {
     return `http://127.0.0.1:${this.#http!.addr.port}`;
@@ -62,7 +79,7 @@ class World {
 
   async start(): Promise<void> {
     await this.server.start();
-    await this.#fill();
+    if (this.#isFilled) await this.#fill();
     this.#http = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen: () => {} },
       (request) => this.server.app.fetch(request, PUBLIC_PEER),
@@ -91,6 +108,9 @@ class World {
     const { slug: funnel, ...funnelBody } = FUNNEL;
     await this.server.admin("PUT", `/v1/goals/${goal}?project=${DEMO}`, goalBody);
     await this.server.admin("PUT", `/v1/funnels/${funnel}?project=${DEMO}`, funnelBody);
+    const owner = { ...OWNER, role: "owner", password: PASSWORD };
+    const { status } = await this.server.admin("POST", "/v1/people", owner);
+    assert.equal(status, 201);
     // Sent until every event is counted.
     await this.server.admin("GET", `/v1/kpis?project=${DEMO}`);
   }
@@ -132,6 +152,15 @@ export class Visit {
 
   /** Opens a view, such as `?view=funnels`, signed in by the link's fragment. */
   async open(query = "", options: PageOptions = {}): Promise<Page> {
+    const search = new URLSearchParams(query);
+    if (!search.has("project")) search.set("project", options.project ?? DEMO);
+    const fragment = options.fragment ?? await this.#tokenFragment(options.token);
+    const hash = fragment === "" ? "" : `#${fragment}`;
+    return await this.openAt(`${this.world.url}/?${search}${hash}`, options);
+  }
+
+  /** Opens any address, by whoever is signed in. */
+  async openAt(address: string, options: PageOptions = {}): Promise<Page> {
     const page = await this.context.newPage();
     page.setDefaultTimeout(WAIT_MS_MAX);
     await page.setViewport({ width: options.widthPx ?? 1440, height: options.heightPx ?? 900 });
@@ -140,12 +169,13 @@ export class Visit {
       { name: "prefers-reduced-motion", value: "reduce" },
     ]);
     await this.#watch(page);
-    const search = new URLSearchParams(query);
-    if (!search.has("project")) search.set("project", options.project ?? DEMO);
-    const token = options.token === undefined ? await this.token() : options.token;
-    const fragment = token === null ? "" : `#token=${token}`;
-    await page.goto(`${this.world.url}/?${search}${fragment}`, { waitUntil: "load" });
+    await page.goto(address, { waitUntil: "load" });
     return page;
+  }
+
+  async #tokenFragment(wanted: string | null | undefined): Promise<string> {
+    if (wanted === null) return "";
+    return `token=${wanted ?? await this.token()}`;
   }
 
   async #watch(page: Page): Promise<void> {
@@ -183,9 +213,10 @@ export class Visit {
     return body;
   }
 
-  /** Waits until `check`, run inside the page, is true. */
+  /** Waits until `check`, run inside the page, is true: what it looks at may not be there yet. */
   async until(page: Page, check: string, what = check): Promise<void> {
-    await until(WAIT_MS_MAX, async () => Boolean(await page.evaluate(check)), what);
+    const holds = () => page.evaluate(check).then(Boolean, () => false);
+    await until(WAIT_MS_MAX, holds, what);
   }
 
   /** The text that a person sees, white space folded. */
@@ -230,11 +261,11 @@ export class Visit {
 }
 
 /** Declares the tests of a file, on one world. */
-export function dashboardWorld(): (
+export function dashboardWorld(options: WorldOptions = {}): (
   name: string,
   work: (visit: Visit) => Promise<void>,
 ) => void {
-  const world = new World();
+  const world = new World(options);
   Deno.test.beforeAll(() => world.start());
   Deno.test.afterAll(() => world.stop());
   return (name, work) =>

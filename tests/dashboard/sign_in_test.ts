@@ -1,8 +1,20 @@
 import assert from "node:assert/strict";
-import { dashboardWorld, DEMO } from "./page.ts";
+import type { Page } from "puppeteer-core";
+import { enter, fill } from "./acts.ts";
+import { dashboardWorld, DEMO, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
 const EXPIRED = "Your link has expired. Make a new one: deno task footfall token --link";
+
+/** The sign-in page, with the way in by a token unfolded. */
+async function tokenForm(visit: Visit): Promise<Page> {
+  // That nobody is signed in is a 401, which browsers tell of.
+  visit.expectedFaults.push("401");
+  const page = await visit.open("", { token: null });
+  await page.waitForSelector("input[type=email]");
+  await enter(page, "Sign in with a token");
+  return page;
+}
 
 test("sign-in: a link signs in, and its token leaves the address at once", async (visit) => {
   const page = await visit.open();
@@ -13,6 +25,7 @@ test("sign-in: a link signs in, and its token leaves the address at once", async
   // The tab remembers it; another one does not.
   await page.reload();
   await visit.sees(page, "Overview", "h1");
+  visit.expectedFaults.push("401");
   const other = await visit.open("", { token: null });
   await visit.sees(other, "Sign in", "h1");
 });
@@ -32,9 +45,8 @@ test("sign-in: no request carries the token but in its header", async (visit) =>
 
 test("sign-in: a pasted token, or a whole link, opens the dashboard", async (visit) => {
   for (const wrap of [(token: string) => token, (token: string) => `http://x/#token=${token}`]) {
-    const page = await visit.open("", { token: null });
-    await visit.sees(page, "Sign in", "h1");
-    await page.type("input[type=password]", wrap(await visit.token()));
+    const page = await tokenForm(visit);
+    await fill(page, "Token or link", wrap(await visit.token()));
     await page.keyboard.press("Enter");
     await visit.sees(page, "Overview", "h1");
     await page.evaluate("sessionStorage.clear()");
@@ -43,10 +55,8 @@ test("sign-in: a pasted token, or a whole link, opens the dashboard", async (vis
 });
 
 test("sign-in: a token that is none is refused in words", async (visit) => {
-  visit.expectedFaults.push("401");
-  const page = await visit.open("", { token: null });
-  await page.waitForSelector("input[type=password]");
-  await page.type("input[type=password]", "not-a-token");
+  const page = await tokenForm(visit);
+  await fill(page, "Token or link", "not-a-token");
   await page.keyboard.press("Enter");
   await visit.sees(page, "This token is not valid here");
   await visit.sees(page, "Sign in", "h1");
@@ -83,6 +93,7 @@ test("sign-in: a token that ends while the page is open leads back, in words", a
 });
 
 test("sign-in: signing out forgets the token", async (visit) => {
+  visit.expectedFaults.push("401");
   const page = await visit.open();
   await visit.sees(page, "Overview", "h1");
   await page.locator("::-p-text(Sign out)").click();

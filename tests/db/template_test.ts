@@ -63,7 +63,7 @@ Deno.test("template: a new database made of it is the one that the migrations ma
     assert.ok((catalog[CATALOG[0]!] as unknown[]).length > 50, "there are columns");
     assert.deepEqual(catalog, await catalogOf(migrated));
 
-    const version = MIGRATIONS.length + 1;
+    const version = MIGRATIONS.at(-1)!.version + 1;
     const sql = "CREATE TABLE later (id int PRIMARY KEY); INSERT INTO later VALUES (7)";
     const later = [...MIGRATIONS, { version, name: "later", sql }];
     assert.deepEqual(

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { createKey, createKeyDirectory } from "../../src/auth/keys.ts";
+import { createKeyDirectory } from "../../src/auth/keys.ts";
+import { createKey } from "../../src/auth/stored_keys.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import { BodyBudget } from "../../src/http/body.ts";
 import { createCors } from "../../src/http/cors.ts";

@@ -186,7 +186,9 @@ function holds(event: Known, { field, op, values }: Filter): boolean {
   const value = event.values.get(field) ?? null;
   if (op === "exists") return value !== null;
   return values.some((wanted) => {
-    const one = field === "referrer" && String(wanted).includes("/") ? event.referrer : value;
+    const one = field === "referrer" && op !== "matches" && String(wanted).includes("/")
+      ? event.referrer
+      : value;
     if (one === null) return false;
     if (typeof one === "number" && op !== "contains") {
       if (op === "is") return isNumeric(wanted) && Number(wanted) === one;

@@ -42,8 +42,9 @@ onBothEngines("JOBS", async (t, db) => {
   for (const [name, step] of steps) await t.step(name, () => step(database));
 });
 
-Deno.test("JOBS: names differ, and schedules have five fields", () => {
+Deno.test("JOBS: names differ, are ones that Deno.cron takes, and schedules have five fields", () => {
   assert.equal(new Set(JOBS.map(({ name }) => name)).size, JOBS.length);
+  for (const { name } of JOBS) assert.match(name, /^[\w -]{1,64}$/);
   for (const { schedule } of JOBS) assert.equal(schedule.split(" ").length, 5);
 });
 

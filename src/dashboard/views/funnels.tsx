@@ -5,6 +5,7 @@ import { sharedParams, viewParam } from "../location_state.ts";
 import { percent } from "../number_format.ts";
 import { EmptyNote, ErrorNote, Panel } from "../panel.tsx";
 import { type Resource, useRead } from "../resource.ts";
+import { SHARE_ID } from "../share.ts";
 import { FunnelBuilder } from "./funnels_builder.tsx";
 import {
   definitionParams,
@@ -17,6 +18,7 @@ import { FunnelResult } from "./funnels_result.tsx";
 import { type FunnelSource, useFunnelSource } from "./funnels_source.ts";
 import { GroupPanel } from "./funnels_tables.tsx";
 import type { FunnelReply } from "./funnels_words.ts";
+import { SharedFunnels } from "./funnels_shared.tsx";
 
 interface SavedListProps {
   readonly source: FunnelSource;
@@ -152,6 +154,10 @@ function Waiting({ resource }: { resource: Resource<unknown> }) {
 
 /** Ways of people through the project, saved or just being built. */
 export function FunnelsView() {
+  return SHARE_ID === null ? <OwnFunnels /> : <SharedFunnels />;
+}
+
+function OwnFunnels() {
   const source = useFunnelSource();
   const { definition, names, list } = source;
   if (definition !== null) return <Workbench source={source} shown={definition} />;

@@ -46,7 +46,8 @@ function StateLine({ draft, run }: { draft: Draft; run: Resource<FunnelReply> })
   );
 }
 
-function Tiles({ data }: { data: FunnelReply }) {
+/** What a funnel comes to, in numbers. */
+export function Tiles({ data }: { data: FunnelReply }) {
   const { entered, converted, open, excluded, query } = data;
   const rate = entered === 0 ? null : converted / entered;
   const enteredMeaning = query.order === "unordered"
@@ -67,7 +68,8 @@ function Tiles({ data }: { data: FunnelReply }) {
   );
 }
 
-function Actions({ data, name, isTable, onTable }: {
+/** What the result can be shown as, and its file. */
+export function Actions({ data, name, isTable, onTable }: {
   readonly data: FunnelReply | null;
   readonly name: string;
   readonly isTable: boolean;
@@ -101,6 +103,18 @@ interface FunnelResultProps {
   readonly run: Resource<FunnelReply>;
 }
 
+/** The steps: as bars, or as a table. */
+export function Steps({ data, isTable }: { data: FunnelReply; isTable: boolean }) {
+  if (data.entered === 0) {
+    return (
+      <EmptyNote title="Nobody did the first step in this range" icon="funnels">
+        Choose a longer range, take filters away, or begin with another event.
+      </EmptyNote>
+    );
+  }
+  return isTable ? <StepTable data={data} /> : <FunnelBars data={data} />;
+}
+
 /** What became of the people, step by step. */
 export function FunnelResult({ title, draft, run }: FunnelResultProps) {
   const [isTable, setTable] = useState(false);
@@ -119,15 +133,7 @@ export function FunnelResult({ title, draft, run }: FunnelResultProps) {
       {data && (
         <>
           <Tiles data={data} />
-          {data.entered === 0
-            ? (
-              <EmptyNote title="Nobody did the first step in this range" icon="funnels">
-                Choose a longer range, take filters away, or begin with another event.
-              </EmptyNote>
-            )
-            : isTable
-            ? <StepTable data={data} />
-            : <FunnelBars data={data} />}
+          <Steps data={data} isTable={isTable} />
         </>
       )}
     </Panel>

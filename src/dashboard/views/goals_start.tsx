@@ -4,6 +4,7 @@ import { EmptyNote, Skeleton } from "../panel.tsx";
 import { currentDates, timezone } from "../location_state.ts";
 import { useRead } from "../resource.ts";
 import { hasScope } from "../session.ts";
+import { SHARE_ID } from "../share.ts";
 import { type GoalForm, newForm } from "./goals_form.ts";
 
 /** What comes by itself is nobody's goal. */
@@ -62,6 +63,12 @@ function useExample(): { isLoading: boolean; form: GoalForm | null; text: string
 
 /** What a goal is, with an example of the project's own events. */
 export function GoalsStart({ onCreate }: { onCreate: (form: GoalForm) => void }) {
+  return SHARE_ID === null
+    ? <FirstGoal onCreate={onCreate} />
+    : <EmptyNote title="No goals yet" icon="goals" />;
+}
+
+function FirstGoal({ onCreate }: { onCreate: (form: GoalForm) => void }) {
   const { isLoading, form, text } = useExample();
   if (isLoading) return <Skeleton />;
   const canWrite = hasScope("write");
@@ -95,6 +102,8 @@ export function GoalsStart({ onCreate }: { onCreate: (form: GoalForm) => void })
 
 /** Why the buttons are missing. */
 export function NoWriting() {
+  // Nobody looks for them in what is shared.
+  if (SHARE_ID !== null) return null;
   return (
     <p class="muted">
       Your link may only read, so goals cannot be changed. Ask for a link with the scope{" "}

@@ -6,6 +6,7 @@ import { go, type Params, sharedParams, viewParam } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { type Resource, usePages, useRead } from "../resource.ts";
+import { SHARE_ID } from "../share.ts";
 import { MissingPicture, PictureLine, Recapture, usePicture } from "./heatmaps_capture.tsx";
 import { FixedClicks } from "./heatmaps_fixed.tsx";
 import { type JobRun, useCaptureJob } from "./heatmaps_job.ts";
@@ -50,6 +51,9 @@ function countOf(kind: Kind, count: number): string {
   return counted(count, ...KIND_NOUNS[kind]);
 }
 
+/** Why clicks are not drawn. */
+const REST = SHARE_ID === null ? "without a position" : "of too few visitors to be shown";
+
 /** What is drawn, and what could not be, in numbers. */
 function Sample({ reply, kind }: { reply: HeatmapReply; kind: Kind }) {
   const { points, scroll, sample } = reply;
@@ -60,6 +64,9 @@ function Sample({ reply, kind }: { reply: HeatmapReply; kind: Kind }) {
       </p>
     );
   }
+  if (sample === null) {
+    return <p class="heatmaps-sample">Too few visitors clicked here to be shown</p>;
+  }
   const drawn = points.reduce((sum, { count }) => sum + count, 0);
   const rest = kind === "click" ? sample.clicks - drawn : 0;
   const people = counted(sample.visitors, "visitor");
@@ -68,7 +75,7 @@ function Sample({ reply, kind }: { reply: HeatmapReply; kind: Kind }) {
       <strong>{countOf(kind, drawn)}</strong>
       <span class="muted">
         {kind === "click"
-          ? ` of ${people}${rest === 0 ? "" : `, and ${integer(rest)} without a position`}`
+          ? ` of ${people}${rest === 0 ? "" : `, and ${integer(rest)} ${REST}`}`
           : ` of ${counted(sample.clicks, "click")} by ${people}`}
       </span>
     </p>

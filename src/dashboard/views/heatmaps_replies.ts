@@ -48,7 +48,8 @@ export interface HeatmapReply {
   readonly scroll: readonly Reach[];
   /** Only where they were asked for. */
   readonly elements?: readonly Element[];
-  readonly sample: { readonly visitors: number; readonly clicks: number };
+  /** Null: a share tells of no so few visitors. */
+  readonly sample: { readonly visitors: number; readonly clicks: number } | null;
 }
 
 export interface PathRow {

@@ -1,9 +1,10 @@
 /// <reference lib="dom" />
 import { DEFINITIONS } from "../definitions.ts";
-import { useLive } from "../live_stream.ts";
+import { type Live, useLive } from "../live_stream.ts";
 import { comparedParams } from "../location_state.ts";
 import type { KpisReply } from "../replies.ts";
 import { useRead } from "../resource.ts";
+import { SHARE_ID, showsView } from "../share.ts";
 import { SplitPanel } from "./overview_acquisition.tsx";
 import { ChosenGoal, GoalsPanel } from "./overview_goals.tsx";
 import { KeyFigures } from "./overview_kpis.tsx";
@@ -31,17 +32,10 @@ const DEVICES = [
   { id: "os", label: "System" },
 ];
 
-/** All that matters at a glance: figures, sources, pages, places, devices, goals, and who is there. */
-export function OverviewView() {
-  const kpis = useRead<KpisReply>("/v1/kpis", comparedParams(), { isFirst: true });
-  const live = useLive();
-  const { welcome, hint } = useStart(kpis);
-  if (welcome !== null) return welcome;
+/** What visits came from, saw, and were made by; and what came of them. */
+function Panels({ live }: { live: Live | null }) {
   return (
     <>
-      <LiveLine live={live} />
-      {hint}
-      <KeyFigures kpis={kpis} />
       <ChosenGoal />
       <div class="view-grid">
         <SplitPanel
@@ -63,9 +57,40 @@ export function OverviewView() {
           param="devices"
           tabs={DEVICES}
         />
-        <GoalsPanel />
-        <LivePanel live={live} />
+        {showsView("goals") && <GoalsPanel />}
+        {live !== null && <LivePanel live={live} />}
       </div>
     </>
   );
+}
+
+/** What a share shows: all but who is there now. */
+function SharedOverview() {
+  const kpis = useRead<KpisReply>("/v1/kpis", comparedParams(), { isFirst: true });
+  return (
+    <>
+      <KeyFigures kpis={kpis} />
+      <Panels live={null} />
+    </>
+  );
+}
+
+function OwnOverview() {
+  const kpis = useRead<KpisReply>("/v1/kpis", comparedParams(), { isFirst: true });
+  const live = useLive();
+  const { welcome, hint } = useStart(kpis);
+  if (welcome !== null) return welcome;
+  return (
+    <>
+      <LiveLine live={live} />
+      {hint}
+      <KeyFigures kpis={kpis} />
+      <Panels live={live} />
+    </>
+  );
+}
+
+/** All that matters at a glance: figures, sources, pages, places, devices, goals, and who is there. */
+export function OverviewView() {
+  return SHARE_ID === null ? <OwnOverview /> : <SharedOverview />;
 }

@@ -3,12 +3,13 @@ import type { ComponentChildren } from "preact";
 import { Breakdown, type Tab, Tabs } from "../breakdown.tsx";
 import type { Column } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
-import { fieldLabel, valueLabel } from "../filter_fields.ts";
+import { fieldLabel, OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";
 import { addFilter, currentDates, sharedParams, viewParam } from "../location_state.ts";
 import { integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { AcquisitionReply, AcquisitionRow } from "../replies.ts";
 import { usePages } from "../resource.ts";
+import { showsView } from "../share.ts";
 
 type By = string;
 
@@ -144,8 +145,9 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
       share={({ visitors }) => visitors / most}
       csvName={`visitors by ${fieldLabel(by).toLowerCase()} ${from} to ${to}`}
       allRows={all}
-      onRow={({ value }) => addFilter(by, value)}
-      rowAction={({ value }) => `Show only: ${fieldLabel(by)} is ${valueLabel(by, value)}`}
+      onRow={({ value }) => value !== OTHER && addFilter(by, value)}
+      rowAction={({ value }) =>
+        value === OTHER ? OTHER_TEXT : `Show only: ${fieldLabel(by)} is ${valueLabel(by, value)}`}
       onMore={hasMore ? more : undefined}
       isLoadingMore={isLoadingMore}
       moreProblem={moreProblem}
@@ -159,7 +161,7 @@ export function useAcquisition(by: By | null) {
   return usePages<AcquisitionRow, AcquisitionReply>(path, {
     ...sharedParams(),
     by,
-    goal: viewParam("goal"),
+    goal: showsView("goals") ? viewParam("goal") : null,
   });
 }
 

@@ -7,10 +7,11 @@ import { integer, money, NOTHING, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { GoalResult } from "../../reports/goals/goals.ts";
 import { useRead } from "../resource.ts";
+import { showsView } from "../share.ts";
 
 /** Which goal's conversions the other tables show, and the way back. */
 export function ChosenGoal() {
-  const slug = viewParam("goal");
+  const slug = showsView("goals") ? viewParam("goal") : null;
   const goals = useGoals(slug !== null);
   if (slug === null) return null;
   const title = goals.data?.goals.find((goal) => goal.slug === slug)?.title ?? slug;

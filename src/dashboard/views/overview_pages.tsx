@@ -2,6 +2,7 @@
 import { Breakdown, Tabs } from "../breakdown.tsx";
 import type { Column } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
+import { OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";
 import { addFilter, currentDates, sharedParams, viewParam } from "../location_state.ts";
 import { duration, integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -32,7 +33,7 @@ function countColumn(title: string, of: Count, definition: string): Column<PageR
 const PATH: Column<PageRow> = {
   title: "Page",
   value: ({ path }) => path,
-  show: ({ path }) => <span title={path}>{path}</span>,
+  show: ({ path }) => <span title={path}>{path === OTHER ? valueLabel("path", path) : path}</span>,
 };
 const VISITORS = countColumn("Visitors", "visitors", DEFINITIONS.visitors);
 const VIEWS = countColumn("Views", "pageviews", DEFINITIONS.pageviews);
@@ -87,8 +88,9 @@ function PagesTable({ of, isExit }: { of: ReturnType<typeof usePageRows>; isExit
       share={(row) => row[count] / most}
       csvName={`pages ${from} to ${to}`}
       allRows={all}
-      onRow={({ path }) => addFilter(isExit ? "exitPath" : "path", path)}
-      rowAction={({ path }) => `Show only: ${isExit ? "Exit page" : "Page"} is ${path}`}
+      onRow={({ path }) => path !== OTHER && addFilter(isExit ? "exitPath" : "path", path)}
+      rowAction={({ path }) =>
+        path === OTHER ? OTHER_TEXT : `Show only: ${isExit ? "Exit page" : "Page"} is ${path}`}
       onMore={hasMore ? more : undefined}
       isLoadingMore={isLoadingMore}
       moreProblem={moreProblem}

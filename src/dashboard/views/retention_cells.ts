@@ -1,5 +1,6 @@
 import { bucketLabel, counted, integer, NOTHING, percent } from "../number_format.ts";
-import type { Cohort } from "../../reports/retention/retention.ts";
+import { OTHER } from "../filter_fields.ts";
+import type { Cohort } from "../../reports/retention/cohort.ts";
 import type { Rate } from "../../reports/report.ts";
 import type { CsvContent } from "../csv_button.tsx";
 import type { Every } from "./retention_question.ts";
@@ -80,12 +81,17 @@ function averageRow({ average }: RetentionReply, every: Every): TriangleRow {
   return { name: "Average", shortName: "Average", size: null, cells };
 }
 
+/** What the cohort is called that stands for all that are too small to be shown. */
+const OTHER_COHORTS = "All others";
+
 /** The lines of the triangle: the average, then every cohort. */
 export function triangleRows(reply: RetentionReply): readonly TriangleRow[] {
   const every = reply.query.interval;
   const cohorts = reply.cohorts.map(({ label, size, cells }) => ({
-    name: bucketLabel(label, every, "full"),
-    shortName: bucketLabel(label, every, every === "month" ? "full" : "axis"),
+    name: label === OTHER ? OTHER_COHORTS : bucketLabel(label, every, "full"),
+    shortName: label === OTHER
+      ? OTHER_COHORTS
+      : bucketLabel(label, every, every === "month" ? "full" : "axis"),
     size,
     cells: cells.map((cell) => cellOf(cell, every, cells[0]?.complete === true)),
   }));

@@ -1,60 +1,83 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
-import { currentProject } from "../location_state.ts";
-import { useRead } from "../resource.ts";
-import { hasScope, type SessionProject } from "../session.ts";
-import { InstallPanel } from "./settings_install.tsx";
-import { KeyDialogs, KeysPanel, type KeyTask } from "./settings_keys.tsx";
-import { NewProjectPanel } from "./settings_new_project.tsx";
-import { PersonPanel } from "./settings_person.tsx";
-import { ProjectPanel } from "./settings_project.tsx";
-import type { CreatedKey, KeysReply } from "./settings_replies.ts";
-import { mayCreateProjects, SessionPanel } from "./settings_session.tsx";
+import type { ComponentType } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { viewParam } from "../location_state.ts";
+import { hasAccount, hasScope } from "../session.ts";
+import { ViewLink } from "../view_link.tsx";
+import { AccountSection } from "./settings_account.tsx";
+import { AuditSection } from "./settings_audit.tsx";
+import { PeopleSection } from "./settings_people.tsx";
+import { ProjectSection } from "./settings_project_section.tsx";
+import { BrowserSection } from "./settings_session.tsx";
+import { SharesSection } from "./settings_shares.tsx";
+import { TokensSection } from "./settings_tokens.tsx";
 
-/** What is made and changed of one project. */
-function useKeys(current: SessionProject, isAdmin: boolean) {
-  const [task, setTask] = useState<KeyTask | null>(null);
-  const [known, setKnown] = useState<ReadonlyMap<string, string>>(new Map());
-  const keys = useRead<KeysReply>(isAdmin ? `/v1/projects/${current.id}/keys` : null);
-  const usable = keys.data?.keys
-    .filter(({ kind, status }) => kind === "public" && status === "active") ?? null;
-  const changed = (created: CreatedKey | null) => {
-    if (created?.kind === "public") setKnown(new Map([...known, [created.id, created.key]]));
-    keys.reload();
-  };
-  return { task, setTask, known, keys, usable, changed };
+interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly component: ComponentType;
+  /** Whether whoever is signed in has any use of it. */
+  readonly isOffered: () => boolean;
 }
 
-function ProjectSettings({ current, isAdmin }: { current: SessionProject; isAdmin: boolean }) {
-  const { task, setTask, known, keys, usable, changed } = useKeys(current, isAdmin);
-  return (
-    <>
-      <InstallPanel keys={usable} known={known} onTask={setTask} />
-      {isAdmin && <KeysPanel keys={keys} onTask={setTask} />}
-      <div class="settings-grid">
-        <div class="settings-column">
-          <ProjectPanel current={current} isAdmin={isAdmin} />
-        </div>
-        <div class="settings-column">
-          {isAdmin && <PersonPanel />}
-          {isAdmin && mayCreateProjects() && <NewProjectPanel />}
-          <SessionPanel />
-        </div>
-      </div>
-      <KeyDialogs projectId={current.id} task={task} onTask={setTask} onChanged={changed} />
-    </>
-  );
-}
+/** The parts of the settings, in their order; the first one is the start. */
+const SECTIONS: readonly Section[] = [
+  { id: "project", title: "Project", component: ProjectSection, isOffered: () => true },
+  {
+    id: "sharing",
+    title: "Sharing",
+    component: SharesSection,
+    isOffered: () => hasScope("admin"),
+  },
+  {
+    id: "people",
+    title: "People",
+    component: PeopleSection,
+    isOffered: () => hasScope("people"),
+  },
+  { id: "tokens", title: "API tokens", component: TokensSection, isOffered: () => true },
+  { id: "audit", title: "Audit", component: AuditSection, isOffered: () => hasScope("people") },
+  {
+    id: "account",
+    title: "This account",
+    component: AccountSection,
+    isOffered: () => hasAccount.value,
+  },
+  {
+    id: "browser",
+    title: "This browser",
+    component: BrowserSection,
+    isOffered: () => !hasAccount.value,
+  },
+];
 
-/** The project, its keys, how to send events to it, and this browser. */
+/** The settings: of the project, of the people, and of whoever looks. */
 export function SettingsView() {
-  const current = currentProject.value;
-  const isAdmin = hasScope("admin");
-  if (current !== null) return <ProjectSettings current={current} isAdmin={isAdmin} />;
+  const sections = SECTIONS.filter(({ isOffered }) => isOffered());
+  const current = sections.find(({ id }) => id === viewParam("section")) ?? sections[0]!;
+  const Content = current.component;
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    nav.current?.querySelector("[aria-current]")?.scrollIntoView({
+      inline: "nearest",
+      block: "nearest",
+    });
+  }, [current.id]);
   return (
     <>
-      {isAdmin && mayCreateProjects() && <NewProjectPanel />}
-      <SessionPanel />
+      <nav ref={nav} class="settings-nav" aria-label="Settings">
+        {sections.map(({ id, title }) => (
+          <ViewLink
+            key={id}
+            class="settings-tab"
+            to={{ view: "settings", params: { section: id === "project" ? null : id } }}
+            isCurrent={id === current.id}
+          >
+            {title}
+          </ViewLink>
+        ))}
+      </nav>
+      <Content key={current.id} />
     </>
   );
 }

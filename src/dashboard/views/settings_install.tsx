@@ -9,7 +9,7 @@ import { Panel } from "../panel.tsx";
 import { CopyButton } from "./settings_copy.tsx";
 import { useFirstEvent, type Waiting } from "./settings_first_event.ts";
 import type { KeyTask } from "./settings_keys.tsx";
-import { type Key, keyName } from "./settings_replies.ts";
+import { type CreatedKey, type Key, keyName } from "./settings_replies.ts";
 import { type SnippetKind, snippetOf } from "./settings_snippet.ts";
 
 const DEFINITION =
@@ -102,9 +102,10 @@ function TestIt({ test }: { test: ReturnType<typeof useFirstEvent> }) {
 }
 
 interface KeyChoiceProps {
-  /** Public keys that work; null: the token may not list them. */
+  /** Public keys that work; null: whoever looks may not list them. */
   readonly keys: readonly Key[] | null;
   readonly chosen: Key | null;
+  /** False for a key of which only the last characters are kept, as it once was with all. */
   readonly isKnown: boolean;
   readonly pasted: string;
   readonly onChoose: (id: string) => void;
@@ -156,7 +157,9 @@ function KeyChoice(props: KeyChoiceProps) {
           onChange={(text) => onPaste(text.trim())}
           placeholder="pk_…"
           error={pastedError(pasted, keys)}
-          hint="It was shown once, when it was made. Paste it here to complete the snippet."
+          hint={keys === null
+            ? "Ask whoever looks after the project for its public key. Paste it here to complete the snippet."
+            : "It was made when keys were shown once. Paste it here to complete the snippet, or create another."}
         />
       )}
       {keys !== null && !isKnown && create}
@@ -166,31 +169,34 @@ function KeyChoice(props: KeyChoiceProps) {
 
 interface InstallPanelProps {
   readonly keys: readonly Key[] | null;
-  /** The keys that were made since the page was opened, by their id. */
-  readonly known: ReadonlyMap<string, string>;
+  /** The public key that was made last since the page was opened; null: none was. */
+  readonly latest: CreatedKey | null;
   readonly onTask: (task: KeyTask) => void;
 }
 
 /** How to send events here, and a test that they arrive. */
-export function InstallPanel({ keys, known, onTask }: InstallPanelProps) {
+export function InstallPanel({ keys, latest, onTask }: InstallPanelProps) {
   const [kind, setKind] = useState<SnippetKind>("script");
   const [chosenId, setChosenId] = useState<string | null>(null);
   const [pasted, setPasted] = useState("");
   const test = useFirstEvent();
-  const latest = [...known.keys()].at(-1) ?? null;
-  // A key that was just made is the one that is wanted.
-  useEffect(() => setChosenId(latest), [latest]);
+  // A key that was just made, also by a rotation, is the one that is wanted.
+  useEffect(() => setChosenId(latest?.id ?? null), [latest?.id]);
   const chosen = keys?.find(({ id }) => id === chosenId) ?? keys?.[0] ?? null;
   // The list may not have the key yet that was just made.
-  const own = known.get(chosenId ?? chosen?.id ?? "");
-  const key = own ?? (pasted || `pk_…${chosen?.hint ?? ""}`);
+  const own = chosenId !== null && chosenId === latest?.id ? latest.key : chosen?.key ?? null;
+  const key = own ?? (pasted || null);
   const turn = test.waiting.state === "received" ? test.waiting.event.timestamp : "";
-  const snippet = snippetOf(kind, { server: location.origin + BASE_PATH, key, turn });
+  const snippet = snippetOf(kind, {
+    server: location.origin + BASE_PATH,
+    key: key ?? "pk_…",
+    turn,
+  });
   return (
     <Panel title="Install" definition={DEFINITION} class="settings-install">
       <KeyChoice
         {...{ keys, chosen, pasted, onTask }}
-        isKnown={own !== undefined}
+        isKnown={own !== null}
         onChoose={(id) => {
           setChosenId(id);
           setPasted("");
@@ -208,7 +214,8 @@ export function InstallPanel({ keys, known, onTask }: InstallPanelProps) {
       </div>
       <div class="settings-code">
         <pre class="code" tabIndex={0} aria-label="Snippet">{snippet}</pre>
-        <CopyButton text={snippet} />
+        {/* What would not work is not there to be copied. */}
+        {key !== null && <CopyButton text={snippet} />}
       </div>
       <TestIt test={test} />
     </Panel>

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
-import { ApiProblem } from "../api_problem.ts";
 import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
 import { Segments, SelectField, TextField } from "../field.tsx";
+import { Refused, useRequest } from "../request_state.tsx";
 import { CopyButton } from "./settings_copy.tsx";
 import { type CreatedKey, type Key, keyName } from "./settings_replies.ts";
 
@@ -30,28 +30,6 @@ const OVERLAP_CHOICES = [
   { value: String(7 * DAY_S), label: "Works for another 7 days" },
   { value: String(30 * DAY_S), label: "Works for another 30 days" },
 ];
-
-/** One request of a dialog: while it runs, and what came of it. */
-function useRequest(ask: () => Promise<void>) {
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<ApiProblem | null>(null);
-  const run = async () => {
-    if (isBusy) return;
-    setBusy(true);
-    setProblem(null);
-    try {
-      await ask();
-    } catch (error) {
-      if (error instanceof ApiProblem) setProblem(error);
-      setBusy(false);
-    }
-  };
-  return { isBusy, problem, run };
-}
-
-function Refused({ problem }: { problem: ApiProblem | null }) {
-  return problem === null ? null : <p role="alert" class="field-error">{problem.detail}</p>;
-}
 
 interface CreateProps {
   readonly projectId: string;
@@ -178,22 +156,25 @@ export function RevokeKey(props: ChangeProps & { readonly onDone: () => void }) 
   );
 }
 
-/** The one moment at which a key can be seen. */
+/** A key that was just made: of a secret one this is the one moment at which it can be seen. */
 export function NewKey({ created, onClose }: { created: CreatedKey; onClose: () => void }) {
+  const isPublic = created.kind === "public";
   return (
     <Dialog
       title="Your new key"
       onClose={onClose}
       footer={
         <button type="button" class="button button-primary" onClick={onClose}>
-          I have copied it
+          {isPublic ? "Done" : "I have copied it"}
         </button>
       }
     >
-      <p>
-        Copy it now. It is stored in a form that cannot be read back, so it is{" "}
-        <strong>never shown again</strong>.
-      </p>
+      {isPublic ? <p>It stands in the snippet under “Install” from now on.</p> : (
+        <p>
+          Copy it now. It is stored in a form that cannot be read back, so it is{" "}
+          <strong>never shown again</strong>.
+        </p>
+      )}
       <div class="settings-code">
         <pre class="code settings-new-key" tabIndex={0} aria-label="The new key">{created.key}</pre>
         <CopyButton text={created.key} />

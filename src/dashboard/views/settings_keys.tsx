@@ -9,6 +9,7 @@ import { EmptyNote, Panel } from "../panel.tsx";
 import type { Resource } from "../resource.ts";
 import { CreateKey, NewKey, RevokeKey, RotateKey } from "./settings_key_dialogs.tsx";
 import { type CreatedKey, type Key, keyName, type KeysReply } from "./settings_replies.ts";
+import { RowButton } from "./settings_row_button.tsx";
 
 const DEFINITION =
   "Whoever sends events shows a key. Public keys stand in pages and can do nothing else; secret keys are for servers.";
@@ -32,10 +33,10 @@ const COLUMNS: readonly Column<Key>[] = [
   {
     title: "Key",
     value: keyName,
-    show: ({ label, hint }) => (
+    show: ({ label, hint, key }) => (
       <>
         {label ?? "Unnamed"}
-        <span class="settings-hint">…{hint}</span>
+        <span class="settings-hint">{key ?? `…${hint}`}</span>
       </>
     ),
   },
@@ -68,22 +69,18 @@ function actions(onTask: (task: KeyTask) => void): Column<Key> {
     show: (of) =>
       of.status !== "active" ? "" : (
         <span class="settings-row-actions">
-          <button
-            type="button"
-            class="button button-quiet"
-            aria-label={`Rotate ${keyName(of)}`}
+          <RowButton
+            icon="refresh"
+            text="Rotate"
+            of={keyName(of)}
             onClick={() => onTask({ task: "rotate", of })}
-          >
-            <Icon name="refresh" /> <span class="settings-action">Rotate</span>
-          </button>
-          <button
-            type="button"
-            class="button button-quiet"
-            aria-label={`Revoke ${keyName(of)}`}
+          />
+          <RowButton
+            icon="trash"
+            text="Revoke"
+            of={keyName(of)}
             onClick={() => onTask({ task: "revoke", of })}
-          >
-            <Icon name="trash" /> <span class="settings-action">Revoke</span>
-          </button>
+          />
         </span>
       ),
   };

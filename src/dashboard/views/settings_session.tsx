@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import { Segments } from "../field.tsx";
-import { Icon } from "../icons.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
-import { session, signOut, token } from "../session.ts";
+import { session } from "../session.ts";
+import { SignOutButton } from "../sign_out.tsx";
 import { type Theme, theme } from "../theme.ts";
 
 const THEMES = [
@@ -16,44 +16,43 @@ const SCOPE_WORDS: Readonly<Record<string, string>> = {
   write: "save funnels and goals",
   jobs: "have pictures taken",
   admin: "change projects, keys and people's data",
+  people: "invite and remove people",
 };
 
-/** True for a token that is good for every project, those of the future included. */
-export function mayCreateProjects(): boolean {
-  try {
-    const claims = (token.value ?? "").split(".")[1]!.replace(/-/g, "+").replace(/_/g, "/");
-    return JSON.parse(atob(claims)).projects.includes("*");
-  } catch {
-    // Not readable here: the server will say.
-    return true;
-  }
+/** How the page looks in this browser. */
+export function ColoursChoice() {
+  return (
+    <Segments
+      label="Colours"
+      value={theme.value}
+      choices={THEMES}
+      onChange={(value) => theme.value = value as Theme}
+    />
+  );
 }
 
-/** Who is signed in, for how long, and how the page looks. */
-export function SessionPanel() {
+/** What a scope is good for, in words. */
+export function scopeWords(scopes: readonly string[]): string {
+  return scopes.map((scope) => SCOPE_WORDS[scope] ?? scope).join("; ");
+}
+
+/** Whoever came by a token: who it says they are, for how long, and how the page looks. */
+export function BrowserSection() {
   const current = session.value;
   if (current === null) return null;
-  const scopes = current.scopes.map((scope) => SCOPE_WORDS[scope] ?? scope);
   return (
     <Panel title="This browser">
       <dl class="settings-facts">
-        <dt>Signed in as</dt>
+        <dt>Opened with a token for</dt>
         <dd>{current.subject}</dd>
         <dt>Until</dt>
         <dd>{dateTime(current.expiresAt)}</dd>
         <dt>May</dt>
-        <dd>{scopes.join("; ")}</dd>
+        <dd>{scopeWords(current.scopes)}</dd>
       </dl>
       <div class="settings-actions">
-        <Segments
-          label="Colours"
-          value={theme.value}
-          choices={THEMES}
-          onChange={(value) => theme.value = value as Theme}
-        />
-        <button type="button" class="button" onClick={() => signOut()}>
-          <Icon name="leave" /> Sign out
-        </button>
+        <ColoursChoice />
+        <SignOutButton class="button" />
       </div>
     </Panel>
   );

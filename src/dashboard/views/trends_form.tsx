@@ -1,26 +1,29 @@
 /// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
 import { type Choice, SelectField, TextField } from "../field.tsx";
-import { fieldLabel, FIELDS, isProperty } from "../filter_fields.ts";
+import { fieldLabel, isProperty, offeredFields } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { go } from "../location_state.ts";
 import type { EventMatch } from "../match_editor.tsx";
 import { Panel } from "../panel.tsx";
+import { SHARE_ID } from "../share.ts";
 import { usePropertyKeys } from "../suggestions.ts";
 import { textOfMatches } from "./trends_match.ts";
 import { MatchField } from "./trends_match_field.tsx";
 import { EVENTS_MAX, MEASURES, type Question, textOfMeasure } from "./trends_question.ts";
 
 const PROPERTY = "properties.";
-const MEASURE_CHOICES: readonly Choice[] = MEASURES.map(({ kind, label, ofProperty }) => ({
+const MEASURE_CHOICES: readonly Choice[] = MEASURES.filter(({ ofProperty }) =>
+  SHARE_ID === null || !ofProperty
+).map(({ kind, label, ofProperty }) => ({
   value: kind,
   label,
   group: ofProperty ? "Of a property" : "Of the event",
 }));
 const BY_CHOICES: readonly Choice[] = [
   { value: "", label: "No breakdown" },
-  ...FIELDS.map(({ field, label, group }) => ({ value: field, label, group })),
-  { value: PROPERTY, label: "Property…", group: "Event" },
+  ...offeredFields().map(({ field, label, group }) => ({ value: field, label, group })),
+  ...SHARE_ID === null ? [{ value: PROPERTY, label: "Property…", group: "Event" }] : [],
 ].toSorted((a, b) => orderOf(a) - orderOf(b));
 
 /** Choices of one group have to follow each other. */

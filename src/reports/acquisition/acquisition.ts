@@ -2,22 +2,23 @@ import { z } from "zod";
 import { ACQUISITION_DIMENSIONS, type AcquisitionDimension } from "../../attribution/dimensions.ts";
 import { NAME_LENGTH_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
+import { namesPerson } from "../../query/filters.ts";
 import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
 import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Figures, pageOf, sortedBy } from "./acquisition_rows.ts";
-import { type Asked, scanAcquisition } from "./acquisition_scan.ts";
-import type { AcquisitionTally } from "./acquisition_tally.ts";
 import { loadGoal } from "../goal_definitions.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
-import { readRolledAcquisition } from "./rolled_acquisition.ts";
-import { rolledSpan } from "../rolled_span.ts";
+import { toldAcquisition } from "./told_acquisition.ts";
 
 const count = (description: string) => z.int().meta({ description });
 
 export const AcquisitionRow = z.object({
-  value: z.string().nullable().meta({ description: "Null where the sessions have none" }),
+  value: z.string().nullable().meta({
+    description:
+      "Null where the sessions have none; $other: values of too few visitors for a share",
+  }),
   visitors: count("Distinct actors of the sessions"),
   newVisitors: count("Those whose first event ever lies in the range"),
   sessions: count("Sessions that start in the range"),
@@ -77,15 +78,6 @@ function readOwn(query: URLSearchParams): Own {
   });
 }
 
-/** From the rollups, where whole days of all visitors are asked for and no conversions; else by a scan. */
-async function tallyOf(read: Read, asked: Asked): Promise<AcquisitionTally> {
-  const { project: { timezone }, range } = read;
-  const rolled = asked.goal === null ? rolledSpan(asked.scope, { timezone }, range) : null;
-  return rolled !== null && rolled.tail === null
-    ? await readRolledAcquisition(read.sql, rolled, asked.by)
-    : await scanAcquisition(read, asked);
-}
-
 function shown(figures: Figures, withGoal: boolean): z.output<typeof AcquisitionRow> {
   const { value, visitors, newVisitors, sessions, bounces, pageviews, conversions, rule } = figures;
   return {
@@ -104,17 +96,28 @@ async function answer(read: Read, { by, slug, cursor }: Own): Promise<Answer> {
   const { sql, scope, limit } = read;
   const { projectId } = scope;
   const goal = slug === null ? null : (await loadGoal(sql, projectId, slug))?.match;
-  if (goal === undefined) throw new Problem("not_found", "There is no goal of this name.");
+  const isHidden = read.visitorsMin > 1 && goal?.filters.some(namesPerson) === true;
+  if (goal === undefined || isHidden) {
+    throw new Problem("not_found", "There is no goal of this name.");
+  }
   const span: Span = { fromMs: read.range.from.getTime(), toMs: read.range.to.getTime() };
-  const tally = await tallyOf(read, { scope, span, by, goal });
+  const { tally, other } = await toldAcquisition(read, { scope, span, by, goal });
   const withGoal = goal !== null;
-  const page = await pageOf(sql, tally, { projectId, by, withGoal, cursor, rows: limit + 1 });
-  const rows = page.rows.slice(0, limit);
-  const last = page.rows.length > limit ? rows.at(-1)! : null;
+  const page = await pageOf(sql, tally, {
+    projectId,
+    by,
+    withGoal,
+    cursor,
+    rows: limit + 1,
+    other,
+  });
+  const listed = page.rows.slice(0, limit);
+  const last = page.rows.length > limit ? listed.at(-1)! : null;
   const nextCursor = last === null ? null : encodeRowCursor({
     counts: sortedBy(withGoal).map((count) => last[count]),
     value: last.value,
   });
+  const rows = nextCursor === null && page.other !== null ? [...listed, page.other] : listed;
   return {
     query: { by, goal: slug },
     asking: askingOf({ goal: [goal] }),

@@ -6,6 +6,7 @@ import { SqlParams } from "../../query/sql_params.ts";
 import { type AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
 import { rowCandidates } from "../row_candidates.ts";
 import { idOfSession } from "../session_values.ts";
+import { OTHER } from "../small_groups.ts";
 
 /** What one value, or the whole, comes to. */
 export interface Figures {
@@ -40,15 +41,17 @@ interface Page {
   readonly withGoal: boolean;
   readonly cursor: RowCursor | null;
   readonly rows: number;
+  /** The place of all values that are not told one by one; null: there are none. */
+  readonly other: number | null;
 }
 
 /** The values that follow the cursor, as many as the page has rows at most. Of rules alike the first by name. */
 async function valuesAfter(
   sql: Sql,
   tally: AcquisitionTally,
-  { projectId, by, withGoal, cursor, rows }: Page,
+  { projectId, by, withGoal, cursor, rows, other }: Page,
 ): Promise<NamedPlace[]> {
-  const isListed = (place: number) => tally.sessions[place]! > 0;
+  const isListed = (place: number) => tally.sessions[place]! > 0 && place !== other;
   const places = rowCandidates([tally.visitors, tally.newVisitors], isListed, cursor, rows);
   if (places.length === 0) return [];
   const params = new SqlParams();
@@ -101,11 +104,12 @@ function figuresAt(
   };
 }
 
-/** The rows of a page, each named, and the whole. */
+/** The rows of a page, each named, that of all values that are not told, and the whole. */
 export async function pageOf(sql: Sql, tally: AcquisitionTally, page: Page) {
   const named = await valuesAfter(sql, tally, page);
   return {
     rows: named.map(({ place, value, rule }) => figuresAt(tally, place, value, rule)),
+    other: page.other === null ? null : figuresAt(tally, page.other, OTHER, null),
     total: figuresAt(tally, WHOLE, null, null),
   };
 }

@@ -201,7 +201,21 @@ const filtersOf = ({ scope, goal }: Asked) => [
 const ofEvents = (filters: readonly Filter[]) =>
   filters.filter(({ field }) => !isSessionField(field));
 
-async function countedOf(sql: Sql, asked: Asked, bits: MarkBits): Promise<Counted> {
+/** The values with those of some places at the first of these. */
+function withFolded(values: NumberedValues, folded: readonly number[]): NumberedValues {
+  if (folded.length === 0) return values;
+  const isFolded = new Set(folded);
+  const first = folded[0]! - 1;
+  const numberOf = values.numberOf.map((number) => isFolded.has(number + 1) ? first : number);
+  return { ...values, numberOf };
+}
+
+async function countedOf(
+  sql: Sql,
+  asked: Asked,
+  bits: MarkBits,
+  folded: readonly number[],
+): Promise<Counted> {
   const { span, scope, by } = asked;
   const { projectId } = scope;
   const lists = filtersOf(asked);
@@ -215,16 +229,17 @@ async function countedOf(sql: Sql, asked: Asked, bits: MarkBits): Promise<Counte
   return {
     selected: selected!,
     goal,
-    values: values.get(by)!,
+    values: withFolded(values.get(by)!, folded),
     ruleOf: await readRules(sql, projectId),
     newcomers: new Newcomers(span, await readTechnicalNames(sql, projectId)),
   };
 }
 
-/** What the values come to, counted in one scan. */
+/** What the values come to, counted in one scan. `folded`: places whose values are counted as one, at the first. */
 export async function scanAcquisition(
   source: Pick<Read, "sql" | "histories">,
   asked: Asked,
+  folded: readonly number[] = [],
 ): Promise<AcquisitionTally> {
   const { sql } = source;
   const { scope: { projectId }, span } = asked;
@@ -234,7 +249,7 @@ export async function scanAcquisition(
     toMs: await sessionsEndByMs(source, projectId, span.toMs),
   };
   const histories = await source.histories(reach, ofEvents(filtersOf(asked).flat()));
-  const counted = await countedOf(sql, asked, histories.bits);
+  const counted = await countedOf(sql, asked, histories.bits, folded);
   const walk = new AcquisitionWalk(counted, span, reach);
   const visit = (actor: number, way: ActorWay) => walk.visit(actor, way);
   await counted.newcomers.follow(sql, histories, reach, visit, walk.tally.newVisitors);

@@ -2,6 +2,7 @@ import { lengthened } from "../../timelines/actor_way.ts";
 import { FUNNEL_GROUPS_MAX } from "../../limits.ts";
 import { valueAt } from "../../scans/medians.ts";
 import { compareBytes, type ValueTexts } from "../../scans/value_texts.ts";
+import { OTHER } from "../small_groups.ts";
 
 /** How many actors reached a step, and how long they took since the step before. */
 export interface StepTally {
@@ -23,8 +24,6 @@ export interface FunnelTally {
   readonly groups: readonly FunnelGroupTally[] | null;
 }
 
-/** Of a group that is all but the largest ones. */
-export const OTHER = "$other";
 const DEPTH = 0xf;
 const DIED = 1 << 4;
 const LATE = 1 << 5;

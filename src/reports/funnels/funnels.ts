@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { namesPerson } from "../../query/filters.ts";
 import type { Read } from "../../scans/read.ts";
 import {
   FUNNEL_QUERY,
@@ -11,7 +12,8 @@ import {
 import type { FunnelTally, StepTally } from "./funnel_tally.ts";
 import { scanFunnel } from "./funnel_scan.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
-import { listFunnels, requireFunnel, shownFunnel } from "./saved_funnels.ts";
+import { toldFunnel } from "./small_funnel_groups.ts";
+import { listFunnels, noSuchFunnel, requireFunnel, shownFunnel } from "./saved_funnels.ts";
 
 const Seconds = z.number().nullable();
 const StepShown = z.object({
@@ -24,7 +26,8 @@ const StepShown = z.object({
 }).meta({ id: "FunnelStep" });
 const GroupShown = z.object({
   value: z.string().nullable().meta({
-    description: "At the entry; null: missing; $other: all groups but the largest 25.",
+    description:
+      "At the entry; null: missing; $other: all groups but the largest 25, and those of too few people for a share.",
   }),
   entered: z.int(),
   converted: z.int(),
@@ -89,14 +92,23 @@ async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
   const { steps, exclude } = definition;
   return {
     query: { ...plainDefinition(definition) },
-    result: shown(definition, await scanFunnel(read, definition)),
+    result: shown(
+      definition,
+      await toldFunnel(await scanFunnel(read, definition), read.visitorsMin),
+    ),
     asking: askingOf({ steps, exclude }),
   };
 }
 
-async function list({ sql, scope }: Read): Promise<Answer> {
+/** Whether a share may show a funnel: none that is of one person. */
+function isShared({ steps, exclude }: FunnelDefinition): boolean {
+  return ![...steps, ...exclude].some(({ filters }) => filters.some(namesPerson));
+}
+
+async function list({ sql, scope, visitorsMin }: Read): Promise<Answer> {
   const funnels = await listFunnels(sql, scope.projectId);
-  return { result: { funnels: funnels.map(shownFunnel) } };
+  const shown = visitorsMin === 1 ? funnels : funnels.filter(isShared);
+  return { result: { funnels: shown.map(shownFunnel) } };
 }
 
 /** `GET /v1/funnels`: with `steps` what the funnel comes to, without them the saved ones. */
@@ -113,12 +125,18 @@ export const FUNNELS: Report = {
   },
   ask: (query) => {
     const definition = readDefinition(query);
-    return { answer: (read) => definition === null ? list(read) : run(read, definition) };
+    if (definition === null) return { answer: list };
+    const { steps, exclude, by } = definition;
+    return {
+      answer: (read) => run(read, definition),
+      terms: { matches: [...steps, ...exclude], fields: [by] },
+    };
   },
 };
 
 async function runSaved(read: Read, asked: string): Promise<Answer> {
   const funnel = await requireFunnel(read.sql, read.scope.projectId, asked);
+  if (read.visitorsMin > 1 && !isShared(funnel)) throw noSuchFunnel();
   const { slug, title, ...definition } = funnel;
   const { result, ...answer } = await run(read, definition);
   return { ...answer, result: { slug, title, ...result } };

@@ -63,6 +63,11 @@ export async function listFunnels(sql: Sql, projectId: number): Promise<SavedFun
   return rows.map(funnelOf);
 }
 
+/** There is none, for whoever asks. */
+export function noSuchFunnel(): Problem {
+  return new Problem("not_found", "There is no funnel of this name.");
+}
+
 /** A saved funnel. Throws `not_found`. */
 export async function requireFunnel(
   sql: Sql,
@@ -72,7 +77,7 @@ export async function requireFunnel(
   const rows = SLUG.test(slug)
     ? await sql.query<FunnelRow>(`${FUNNELS} AND slug = $2::text`, [projectId, slug])
     : [];
-  if (rows[0] === undefined) throw new Problem("not_found", "There is no funnel of this name.");
+  if (rows[0] === undefined) throw noSuchFunnel();
   return funnelOf(rows[0]);
 }
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { GOAL_POINTS_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { bucketsOf, shownBucket } from "../../query/buckets.ts";
+import { namesPerson } from "../../query/filters.ts";
 import type { Read } from "../../scans/read.ts";
 import {
   type Goal,
@@ -14,6 +15,7 @@ import { type GoalCounts, scanGoals, type Wanted } from "./goal_scan.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
 import { rolledSpan } from "../rolled_span.ts";
 import { readRolledVisitors } from "../rolled_up.ts";
+import { isSmall } from "../small_groups.ts";
 
 function amountOf(value: GoalValue | null, { totalConversions, amount }: GoalCounts) {
   if (value === null) return { amount: null, currency: null };
@@ -39,7 +41,11 @@ function wantedOf({ match, value }: Goal): Wanted & { readonly key: string } {
 
 async function answer(read: Read): Promise<Answer> {
   const { sql, scope, project, range, interval, asOfMs } = read;
-  const goals = await listGoals(sql, scope.projectId);
+  const all = await listGoals(sql, scope.projectId);
+  // A share shows none that is of one person.
+  const goals = read.visitorsMin === 1
+    ? all
+    : all.filter(({ match }) => !match.filters.some(namesPerson));
   if (goals.length === 0) return { result: { goals: [] } };
   const buckets = bucketsOf(range, interval);
   refuseTooManyPoints(goals.length, buckets.length);
@@ -61,7 +67,9 @@ async function answer(read: Read): Promise<Answer> {
       uniqueConversions,
       totalConversions,
       conversionRate: rate(uniqueConversions, visitors),
-      value: amountOf(value, counts),
+      value: isSmall(uniqueConversions, read.visitorsMin)
+        ? { amount: null, currency: value?.currency ?? null }
+        : amountOf(value, counts),
       series: buckets.map((bucket, i) => ({
         ...shownBucket(bucket, range, asOfMs),
         ...series[i]!,

@@ -51,9 +51,9 @@ export class ElementCounts {
     return texts[code] ??= propertyText(column.values[code]!);
   }
 
-  /** The elements with most of the clicks, most first. */
-  first(rows: number): z.output<typeof ElementShown>[] {
-    return this.#counts.first(rows, compareBytes)
+  /** The elements with most of the clicks, most first, that so many visitors clicked. */
+  first(rows: number, visitorsMin: number): z.output<typeof ElementShown>[] {
+    return this.#counts.first(rows, compareBytes, visitorsMin)
       .map(({ key, count, visitors }) => ({ selector: key, count, visitors }));
   }
 }

@@ -7,12 +7,14 @@ import type { Read } from "../../scans/read.ts";
 import { CaptureShown, captureStatuses } from "./heatmap_capture.ts";
 import { pathsAfter } from "../path_rows.ts";
 import type { Answer, Report } from "../report.ts";
+import { isSmall } from "../small_groups.ts";
 
 async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
   const { sql, project, range, limit } = read;
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   const { visitors, events: clicks } = await countPaths(read, span, [PAGE_VIEW, CLICK], CLICK);
-  const isListed = (path: number) => visitors[path]! > 0;
+  const isListed = (path: number) =>
+    visitors[path]! > 0 && !isSmall(visitors[path]!, read.visitorsMin);
   const { rows, nextCursor } = await pathsAfter(read, [visitors, clicks], isListed, cursor, limit);
   const statusOf = await captureStatuses(sql, project, rows.map(({ path }) => path));
   const shown = rows.map(({ id, path }) => ({

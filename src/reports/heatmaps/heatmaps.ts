@@ -27,6 +27,7 @@ import { ELEMENT_COLUMNS, ElementCounts, ElementShown, readElements } from "./he
 import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
 import { type VisitCell, walkCells } from "./heatmap_walk.ts";
 import type { Answer, Report } from "../report.ts";
+import { isSmall } from "../small_groups.ts";
 
 const KINDS = ["click", "rage", "dead", "scroll"] as const;
 type Kind = typeof KINDS[number];
@@ -94,11 +95,11 @@ class ClickCounts {
     this.#elements?.add(actor, segment, at);
   };
 
-  /** The centres of cells with clicks, most first. */
-  points() {
+  /** The centres of cells with clicks, most first, where so many visitors clicked. */
+  points(visitorsMin: number) {
     const inOrder = (a: number, b: number) =>
       lineOf(a) - lineOf(b) || columnOf(a) - columnOf(b) || a - b;
-    return this.#points.first(Infinity, inOrder).map(({ key, count, visitors }) => ({
+    return this.#points.first(Infinity, inOrder, visitorsMin).map(({ key, count, visitors }) => ({
       x: (columnOf(key) + 0.5) / CELL_COLUMNS,
       y: (lineOf(key) + 0.5) * CELL_LINE_PX,
       fixed: (key & CELL_FIXED) !== 0,
@@ -111,15 +112,20 @@ class ClickCounts {
 /** How many page views were seen down to each step of depth, from the top to the deepest. */
 async function scrollOf(read: Read, page: Filter, device: CaptureDevice) {
   const viewsAt = new Map<number, number>();
-  await walkCells(read, { name: "scroll", filters: [page] }, device, [], (cell) => {
+  const deepestOf = new Map<number, number>();
+  await walkCells(read, { name: "scroll", filters: [page] }, device, [], (cell, actor) => {
     if ((cell & CELL_PLACED) === 0) return;
-    viewsAt.set(stepOf(cell), (viewsAt.get(stepOf(cell)) ?? 0) + 1);
+    const step = stepOf(cell);
+    viewsAt.set(step, (viewsAt.get(step) ?? 0) + 1);
+    deepestOf.set(actor, Math.max(step, deepestOf.get(actor) ?? 0));
   });
+  // No deeper than as many visitors came as must be told together.
+  const deepest = [...deepestOf.values()].sort((a, b) => b - a)[read.visitorsMin - 1] ?? -1;
   const scroll: { depthPx: number; reached: number }[] = [];
   let reached = 0;
   for (let step = Math.max(-1, ...viewsAt.keys()); step >= 0; step--) {
     reached += viewsAt.get(step) ?? 0;
-    scroll.push({ depthPx: step * CELL_STEP_PX, reached });
+    if (step <= deepest) scroll.push({ depthPx: step * CELL_STEP_PX, reached });
   }
   return scroll.reverse();
 }
@@ -154,7 +160,7 @@ async function answer(
   read: Read,
   { pages, device, kind, elements }: Asked,
 ): Promise<Answer> {
-  const { sql, project, asOfMs } = read;
+  const { sql, project, asOfMs, visitorsMin } = read;
   const { path, pattern } = pages;
   const page: Filter = path === null
     ? { field: "path", op: "glob", values: [pattern!] }
@@ -168,10 +174,12 @@ async function answer(
     query: { ...pages, device, kind, elements },
     result: {
       capture: await captureOf(sql, captures, pictured),
-      points: counts.points(),
+      points: counts.points(visitorsMin),
       scroll: kind === "scroll" ? await scrollOf(read, page, device) : [],
-      ...ofElements === null ? {} : { elements: ofElements.first(elements) },
-      sample: { visitors: counts.visitors, clicks: counts.clicks },
+      ...ofElements === null ? {} : { elements: ofElements.first(elements, visitorsMin) },
+      sample: isSmall(counts.visitors, visitorsMin)
+        ? null
+        : { visitors: counts.visitors, clicks: counts.clicks },
     },
   };
 }
@@ -213,7 +221,9 @@ const HEATMAPS: Omit<Report, "ask"> = {
     elements: z.array(ElementShown).optional().meta({
       description: "With `elements`: most clicks first, then most visitors; none for `scroll`.",
     }),
-    sample: z.object({ visitors: z.int(), clicks: z.int() }),
+    sample: z.object({ visitors: z.int(), clicks: z.int() }).nullable().meta({
+      description: "Null: too few visitors clicked for a share to tell.",
+    }),
   },
 };
 

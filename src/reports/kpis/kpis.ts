@@ -8,6 +8,7 @@ import { type Answer, rate, RateShown, type Report } from "../report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "../rolled_sessions.ts";
 import { type RolledSpan, rolledSpan } from "../rolled_span.ts";
 import { readRolledVisits, startDays, type Visits } from "../rolled_up.ts";
+import { isSmall } from "../small_groups.ts";
 
 const count = (description: string) => z.int().meta({ description });
 
@@ -181,13 +182,23 @@ function changesOf(current: Kpis, previous: Kpis): z.output<typeof KpiChange> {
   };
 }
 
+/** Of few people a share tells how many there are and what they did, and no averages: they are somebody's own. */
+function withoutAverages(kpis: Kpis): Kpis {
+  return {
+    ...kpis,
+    bounceRate: rate(0, 0),
+    sessionDuration: { meanSeconds: null, medianSeconds: null },
+    pageviewsPerSession: null,
+  };
+}
+
 async function kpisOfRange(read: Read, range: Range) {
   const buckets = bucketsOf(range, read.interval);
   const rolled = rolledSpan(read.scope, read.project, range);
   const { totals, series } = await readKpis({ ...read, rolled }, buckets);
   const shown = buckets.map((bucket, i) => ({
     ...shownBucket(bucket, range, read.asOfMs),
-    ...series[i]!,
+    ...isSmall(series[i]!.visitors, read.visitorsMin) ? withoutAverages(series[i]!) : series[i]!,
   }));
   return { totals, series: shown };
 }

@@ -6,11 +6,11 @@ import {
   LIVE_LISTENERS_PER_PROJECT_MAX,
   LIVE_LISTENERS_PER_TOKEN_MAX,
   LIVE_LOOKS_AT_ONCE,
-  LIVE_RETRY_MS,
   RETRY_AFTER_S,
 } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import type { Asked } from "../report_endpoint.ts";
+import { Listener, type StreamTerms, type Update, updateOf } from "./live_listener.ts";
 
 export interface LiveFeedOptions {
   /** Answers one read: `GET /v1/live` as JSON, with an ETag that tells one result from another. */
@@ -24,12 +24,6 @@ export interface LiveFeedOptions {
   readonly listenersPerTokenMax?: number;
 }
 
-/** A result, and the message that tells it. */
-interface Update {
-  readonly etag: string;
-  readonly message: Uint8Array<ArrayBuffer>;
-}
-
 const HEADERS = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-store, no-transform",
@@ -37,79 +31,6 @@ const HEADERS = {
   // Proxies that gather replies before they pass them on must not gather this one.
   "X-Accel-Buffering": "no",
 };
-const encoder = new TextEncoder();
-const HEARTBEAT = encoder.encode(":\n\n");
-
-/** JSON text has no line breaks, so one `data` line holds it. */
-function updateOf(etag: string, json: string): Update {
-  const id = etag.replace(/^W\//, "").replaceAll('"', "");
-  const text = `id: ${id}\nevent: live\nretry: ${LIVE_RETRY_MS}\ndata: ${json}\n\n`;
-  return { etag, message: encoder.encode(text) };
-}
-
-/** One open stream. Who reads slowly skips updates: only the latest waits. */
-class Listener {
-  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  readonly #expiresAtMs: number;
-  readonly #now: () => number;
-  readonly #leave: (listener: Listener) => void;
-  #controller!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
-  #waiting: Update | null = null;
-  #sentEtag: string | null = null;
-  #wroteAtMs = 0;
-
-  constructor(
-    first: Update,
-    expiresAtMs: number,
-    now: () => number,
-    leave: (listener: Listener) => void,
-  ) {
-    this.#expiresAtMs = expiresAtMs;
-    this.#now = now;
-    this.#leave = leave;
-    this.stream = new ReadableStream({
-      start: (controller) => {
-        this.#controller = controller;
-        this.offer(first);
-      },
-      pull: () => {
-        if (this.#waiting !== null) this.offer(this.#waiting);
-      },
-      cancel: () => this.#leave(this),
-    });
-  }
-
-  isExpired(): boolean {
-    return this.#now() >= this.#expiresAtMs;
-  }
-
-  /** Sends the update, unless it is what was sent last. */
-  offer(update: Update): void {
-    const isNews = update.etag !== this.#sentEtag;
-    const isSent = isNews && this.#write(update.message);
-    if (isSent) this.#sentEtag = update.etag;
-    this.#waiting = isNews && !isSent ? update : null;
-  }
-
-  /** Breaks a silence of `heartbeatMs`. */
-  beat(heartbeatMs: number): void {
-    // A clock that was turned back by as much is as good a reason.
-    if (Math.abs(this.#now() - this.#wroteAtMs) >= heartbeatMs) this.#write(HEARTBEAT);
-  }
-
-  end(): void {
-    this.#controller.close();
-    this.#leave(this);
-  }
-
-  /** False where what was written before has not been taken yet. */
-  #write(message: Uint8Array<ArrayBuffer>): boolean {
-    if ((this.#controller.desiredSize ?? 0) <= 0) return false;
-    this.#controller.enqueue(message);
-    this.#wroteAtMs = this.#now();
-    return true;
-  }
-}
 
 /** Lets so many work at once; the others wait in the order in which they came. */
 class Turns {
@@ -295,13 +216,13 @@ export class LiveFeed {
 
   /**
    * `GET /v1/live`: JSON, or a stream for who accepts `text/event-stream`. A stream ends when its
-   * reader goes, when the token expires (`expiresAtMs`), and when the feed closes; a read that fails
+   * reader goes, when its terms end, and when the feed closes; a read that fails
    * later on is tried again.
    * @throws Problem `too_many_streams`, `overloaded`, `shutting_down`, and what the first read throws.
    */
-  async answer(asked: Asked, expiresAtMs: number): Promise<Response> {
+  async answer(asked: Asked, terms: StreamTerms): Promise<Response> {
     if (asked.request.headers.get("accept")?.toLowerCase().includes("text/event-stream")) {
-      return await this.#stream(asked, expiresAtMs);
+      return await this.#stream(asked, terms);
     }
     const response = await this.#options.read(asked);
     response.headers.append("Vary", "Accept");
@@ -315,6 +236,12 @@ export class LiveFeed {
     }
   }
 
+  /** Ends the streams whose token is refused by now. */
+  async endRefused(): Promise<void> {
+    const open = [...this.#channels.values()].flatMap(({ listeners }) => [...listeners]);
+    await Promise.all(open.map((listener) => listener.endIfRefused()));
+  }
+
   /** Ends every stream for good. Resolves when no read for one is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -323,7 +250,7 @@ export class LiveFeed {
     await Promise.all([...this.#leaving, ...channels.map((channel) => channel.idle())]);
   }
 
-  async #stream(asked: Asked, expiresAtMs: number): Promise<Response> {
+  async #stream(asked: Asked, terms: StreamTerms): Promise<Response> {
     const { channel, leave } = this.#enter(asked);
     let first: Update;
     try {
@@ -337,7 +264,7 @@ export class LiveFeed {
       leave();
       return new Response(null, { headers: HEADERS });
     }
-    const listener = new Listener(first, expiresAtMs, this.#options.now, (left) => {
+    const listener = new Listener(first, terms, this.#options.now, (left) => {
       channel.listeners.delete(left);
       leave();
     });

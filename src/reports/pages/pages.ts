@@ -10,6 +10,8 @@ import { selectHistories, walkSelected } from "../../scans/selected_histories.ts
 import { sessionsEndByMs } from "../../scans/session_end.ts";
 import { pathsAfter } from "../path_rows.ts";
 import { type Answer, rate, RateShown, type Report } from "../report.ts";
+import { OTHER } from "../small_groups.ts";
+import { type SmallPages, smallPages } from "./small_pages.ts";
 
 /** Everything that is counted of pages. */
 async function tallyOf(read: Read, span: Span): Promise<PageTally> {
@@ -32,7 +34,7 @@ async function tallyOf(read: Read, span: Span): Promise<PageTally> {
 const count = (description: string) => z.int().meta({ description });
 
 export const PageRow = z.object({
-  path: z.string(),
+  path: z.string().meta({ description: "$other: all pages of too few visitors for a share" }),
   visitors: count("Distinct actors of the selected page views"),
   pageviews: count("Selected page views in the range"),
   entries: count("Sessions that begin here"),
@@ -50,11 +52,29 @@ function secondsOf(ms: number | undefined): number | null {
   return ms === undefined ? null : ms / 1000;
 }
 
+/** Of many pages together nobody can say how long one was read. */
+function otherRow(
+  { visitors, pageviews, entries, exits, bounces }: SmallPages,
+): z.output<typeof PageRow> {
+  return {
+    path: OTHER,
+    visitors,
+    pageviews,
+    entries,
+    exits,
+    bounceRate: rate(bounces, entries),
+    medianSecondsOnPage: null,
+    medianScrollDepth: null,
+  };
+}
+
 async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
   const { range, limit } = read;
-  const tally = await tallyOf(read, { fromMs: range.from.getTime(), toMs: range.to.getTime() });
+  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const tally = await tallyOf(read, span);
   const { visitors, pageviews, entries, exits, bounces } = tally;
-  const isTold = (path: number) => tally.isTold(path);
+  const small = await smallPages(read, span, tally);
+  const isTold = (path: number) => tally.isTold(path) && small?.isIn[path] !== 1;
   const page = await pathsAfter(read, [visitors, pageviews], isTold, cursor, limit);
   const ids = page.rows.map(({ id }) => id);
   const onPageMs = tally.onPageMs.mediansOf(ids);
@@ -70,6 +90,7 @@ async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
     medianSecondsOnPage: secondsOf(onPageMs.get(id)),
     medianScrollDepth: depths.get(id) ?? null,
   }));
+  if (small !== null && page.nextCursor === null) rows.push(otherRow(small));
   return { result: { rows, nextCursor: page.nextCursor } };
 }
 

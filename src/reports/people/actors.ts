@@ -14,8 +14,21 @@ export interface ActorServices {
   readonly projection: { catchUp(projectId: number): Promise<void> };
   /** Moves what an upgrade under way has not moved yet of whomever an id names. */
   readonly movePerson: (projectId: number, id: string) => Promise<void>;
-  /** Erases an actor and everything made of their events. @returns how many events there were */
-  readonly erase: (projectId: number, actorId: number) => Promise<number>;
+  /**
+   * Erases an actor and everything made of their events, and does `also` in the same transaction.
+   * @returns how many events there were
+   */
+  readonly erase: (
+    projectId: number,
+    actorId: number,
+    also: (inside: Sql) => Promise<void>,
+  ) => Promise<number>;
+}
+
+/** Whose data is asked for. */
+interface AskedActor {
+  readonly project: Project;
+  readonly params: Exchange<unknown>["params"];
 }
 
 interface Identity extends Record<string, unknown> {
@@ -157,7 +170,7 @@ async function* eventTexts(
  */
 export async function getActor(
   services: ActorServices,
-  { project, params }: { project: Project; params: Exchange<unknown>["params"] },
+  { project, params }: AskedActor,
 ): Promise<Response> {
   const { database } = services;
   const { projectId } = project;
@@ -177,15 +190,20 @@ export async function getActor(
   });
 }
 
-/** `DELETE /v1/actors/:id`: erases one person. Throws Problem `not_found`. */
+/**
+ * `DELETE /v1/actors/:id`: erases one person. `also` is part of the erasure.
+ * Throws Problem `not_found`.
+ */
 export async function deleteActor(
   services: ActorServices,
-  { project, params }: { project: Project; params: Exchange<unknown>["params"] },
+  { project, params, also }: AskedActor & {
+    also: (inside: Sql) => Promise<void>;
+  },
 ): Promise<z.infer<typeof ActorErased>> {
   const { database, erase } = services;
   const id = params.id ?? "";
   await gather(services, project.projectId, id);
   const identities = await identitiesOf(database, project.projectId, id);
-  const events = await erase(project.projectId, identities[0]!.actor_id);
+  const events = await erase(project.projectId, identities[0]!.actor_id, also);
   return { erased: { events, identities: identities.map(({ value }) => value) } };
 }

@@ -5,25 +5,11 @@ import { type EventMatch, readEventMatch } from "../../query/filters.ts";
 import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
+import { Cohort } from "./cohort.ts";
 import { type CohortQuestion, type CountedCohort, scanCohorts } from "./retention_scan.ts";
 import { readRolledCohorts } from "./rolled_cohorts.ts";
 import { rolledSpan } from "../rolled_span.ts";
-
-const Cell = z.object({
-  period: z.int().meta({ description: "Periods after the cohort's own, which is 0" }),
-  actors: z.int().nullable().meta({ description: "Who returned; null: has not begun" }),
-  rate: RateShown,
-  complete: z.boolean().meta({ description: "False while the period runs, and before" }),
-}).meta({ id: "RetentionCell" });
-
-const Cohort = z.object({
-  start: z.iso.datetime().meta({ description: "When the cohort's period begins" }),
-  label: z.string().meta({ description: "The same, as local text" }),
-  size: z.int().meta({ description: "Actors of the cohort" }),
-  cells: z.array(Cell),
-}).meta({ id: "RetentionCohort" });
-
-export type Cohort = z.output<typeof Cohort>;
+import { toldCohorts } from "./small_cohorts.ts";
 
 /** `GET /v1/retention`: cohorts by the period of a start event, and who of them came back. */
 export const RETENTION: Report = {
@@ -57,6 +43,7 @@ export const RETENTION: Report = {
     return {
       refuse: (shared) => void periodsOf(own, shared),
       answer: (read) => answer(read, own),
+      terms: { matches: [own.start, own.back] },
     };
   },
 };
@@ -175,6 +162,7 @@ async function answer(read: Read, own: Own): Promise<Answer> {
   const asked = askedOf(own, read);
   const { start, back, cohort, criterion, cellCount, fromMs, toMs } = asked;
   const cohorts = shownCohorts(asked, await countCohorts(read, asked), read.asOfMs);
+  const told = toldCohorts(cohorts, read.visitorsMin);
   return {
     query: {
       from: new Date(fromMs).toISOString(),
@@ -185,7 +173,7 @@ async function answer(read: Read, own: Own): Promise<Answer> {
       criterion,
       periods: cellCount,
     },
-    result: { cohorts, average: averageOf(cohorts, cellCount) },
+    result: { cohorts: told, average: averageOf(cohorts, cellCount) },
     asking: askingOf({ start: [start], return: [back] }),
   };
 }

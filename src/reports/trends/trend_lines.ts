@@ -86,11 +86,16 @@ interface TopValue {
 }
 
 /** The values with most events, ties by value, the missing one (null) last, and the ids that mean them. */
-async function readTop({ textsOf }: ValueIds, counted: Map<number, number>): Promise<TopValue[]> {
+async function readTop(
+  { textsOf }: ValueIds,
+  counted: Map<number, number>,
+  only: ReadonlySet<string | null> | null,
+): Promise<TopValue[]> {
   const texts = await textsOf([...counted.keys()]);
   const values = new Map<string | null, TopValue>();
   for (const [id, events] of counted) {
     const value = texts.get(id) ?? null;
+    if (only !== null && !only.has(value)) continue;
     const known = values.get(value);
     if (known === undefined) values.set(value, { value, ids: [id], events });
     else {
@@ -124,7 +129,7 @@ function linesOf({ idsOf, idsFrom, idMax, users }: ValueIds, top: readonly TopVa
  */
 export async function readLines(
   { sql, scope }: Pick<Read, "sql" | "scope">,
-  by: Field,
+  { by, only }: { readonly by: Field; readonly only: ReadonlySet<string | null> | null },
   span: Span,
   selected: SelectedHistories,
   tests: MatchTests,
@@ -134,6 +139,6 @@ export async function readLines(
   await walkMatched(sql, selected, tests, false, (actor, segment, start, end) => {
     counted.follow(actor, segment, start, end);
   });
-  const top = await readTop(values, counted.candidates());
+  const top = await readTop(values, counted.candidates(), only);
   return { top: top.map(({ value }) => value), lines: linesOf(values, top) };
 }

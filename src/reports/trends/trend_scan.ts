@@ -16,6 +16,8 @@ export interface TrendQuestion {
   readonly events: readonly EventMatch[];
   readonly measure: Measure;
   readonly by: Field | null;
+  /** The values that may have a line of their own; null: any may. */
+  readonly only: ReadonlySet<string | null> | null;
 }
 
 export interface FoundTrends {
@@ -52,7 +54,7 @@ function measured(
 export async function scanTrends(
   read: Pick<Read, "sql" | "scope" | "histories">,
   buckets: readonly Span[],
-  { events, measure, by }: TrendQuestion,
+  { events, measure, by, only }: TrendQuestion,
 ): Promise<FoundTrends> {
   const { sql, scope } = read;
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
@@ -63,7 +65,7 @@ export async function scanTrends(
   });
   const { eventFilters: filters, histories: { bits } } = selected;
   const tests = await matchTests(sql, { ...scope, filters }, events, bits);
-  const found = by === null ? null : await readLines(read, by, span, selected, tests);
+  const found = by === null ? null : await readLines(read, { by, only }, span, selected, tests);
   const lines = found?.lines ?? null;
   const counts = new MatchWalk(tests, buckets, lines, false);
   const figures = measure.key === null

@@ -7,10 +7,10 @@ import { readAll } from "../../query/parameters.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { type Answer, askingOf, type Report } from "../report.ts";
 import { MEASURES, readMeasure } from "../trend_measures.ts";
+import { OTHER } from "../small_groups.ts";
+import { toldValues } from "./small_lines.ts";
 import { scanTrends, type TrendQuestion } from "./trend_scan.ts";
 
-/** What a line of values is called where a value is not among the most frequent. */
-const OTHER = "$other";
 const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
 const EventList: z.ZodType<EventMatch[]> = z.array(EventMatch, "Use a list of events.")
@@ -24,7 +24,10 @@ function readEvents(query: URLSearchParams): readonly EventMatch[] {
   return [readEventMatch(query, "event") ?? ANY_EVENT];
 }
 
-function readAsked(query: URLSearchParams): TrendQuestion {
+/** What is asked, by whomever. */
+type Asked = Omit<TrendQuestion, "only">;
+
+function readAsked(query: URLSearchParams): Asked {
   return readAll({
     events: () => readEvents(query),
     measure: () => readMeasure(query),
@@ -32,7 +35,7 @@ function readAsked(query: URLSearchParams): TrendQuestion {
   });
 }
 
-function refuseManyPoints({ events, by }: TrendQuestion, { range, interval }: SharedRead): void {
+function refuseManyPoints({ events, by }: Asked, { range, interval }: SharedRead): void {
   const lines = events.length * (by === null ? 1 : TREND_VALUES_MAX + 1);
   if (lines * bucketsOf(range, interval).length <= TREND_POINTS_MAX) return;
   throw new Problem(
@@ -41,11 +44,12 @@ function refuseManyPoints({ events, by }: TrendQuestion, { range, interval }: Sh
   );
 }
 
-async function readSeries(read: Read, asked: TrendQuestion): Promise<readonly unknown[]> {
+async function readSeries(read: Read, asked: Asked): Promise<readonly unknown[]> {
   const { events } = asked;
   const { range, asOfMs } = read;
   const buckets = bucketsOf(range, read.interval);
-  const { top, values } = await scanTrends(read, buckets, asked);
+  const only = await toldValues(read, asked);
+  const { top, values } = await scanTrends(read, buckets, { ...asked, only });
   const points = (line: readonly (number | null)[]) =>
     buckets.map((bucket, i) => ({ ...shownBucket(bucket, range, asOfMs), value: line[i]! }));
   if (events.length === 1 && top === null) return points(values[0]![0]!);
@@ -61,7 +65,7 @@ async function readSeries(read: Read, asked: TrendQuestion): Promise<readonly un
   );
 }
 
-async function answer(read: Read, asked: TrendQuestion): Promise<Answer> {
+async function answer(read: Read, asked: Asked): Promise<Answer> {
   const { events, measure: { kind, key }, by } = asked;
   const measure = key === null ? kind : `${kind}:properties.${key}`;
   return {
@@ -84,7 +88,7 @@ const TrendLine = z.object({
   event: z.string().nullable().meta({ description: "Its label, else its name; null: any event" }),
   value: z.string().nullable().meta({
     description:
-      `The value of \`by\`; ${OTHER} for all but the ${TREND_VALUES_MAX} most frequent; null where it is missing`,
+      `The value of \`by\`; ${OTHER} for all but the ${TREND_VALUES_MAX} most frequent, and those of too few visitors for a share; null where it is missing`,
   }),
   points: z.array(TrendPoint),
 }).meta({ id: "TrendLine" });
@@ -115,6 +119,7 @@ export const TRENDS: Report = {
     return {
       refuse: (shared) => refuseManyPoints(asked, shared),
       answer: (read) => answer(read, asked),
+      terms: { matches: asked.events, fields: [asked.by], property: asked.measure.key },
     };
   },
 };

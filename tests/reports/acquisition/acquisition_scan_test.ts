@@ -93,6 +93,7 @@ function readOf(
     comparison: null,
     query: new URLSearchParams({ by, ...goal === null ? {} : { goal: `goal-${goal}` } }),
     limit,
+    visitorsMin: 1,
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
   };
 }

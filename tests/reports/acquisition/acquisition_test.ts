@@ -53,6 +53,7 @@ async function acquisitionOf(database: Database, asked: Asked = {}) {
     comparison: null,
     query: new URLSearchParams(query),
     limit,
+    visitorsMin: 1,
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
   };
   const { histories, followed } = followedHistories(database);

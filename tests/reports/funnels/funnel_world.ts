@@ -70,6 +70,7 @@ export function answerOf(
       query,
       ...slug === undefined ? {} : { params: { slug } },
       limit: 100,
+      visitorsMin: 1,
       asOfMs,
       histories: historiesOf(sql, projectId),
     };

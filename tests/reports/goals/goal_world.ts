@@ -66,6 +66,7 @@ export async function ask(
     comparison: null,
     query,
     limit: 100,
+    visitorsMin: 1,
     asOfMs,
     histories: historiesOf(database),
   });

@@ -67,6 +67,7 @@ async function ask(
     comparison: null,
     query: new URLSearchParams(query),
     limit,
+    visitorsMin: 1,
     asOfMs: TO.getTime(),
   };
   const { result, query: resolved } = await database.transaction((sql) =>

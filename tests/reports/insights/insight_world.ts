@@ -57,6 +57,7 @@ export function readOf(
     comparison: readComparison(query, range, whose.timezone, asOfMs),
     query,
     limit: 100,
+    visitorsMin: 1,
     asOfMs,
     histories: historiesOf(sql, whose.projectId),
   };

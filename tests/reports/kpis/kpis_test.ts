@@ -34,6 +34,7 @@ function readOf(sql: Database, parameters: Record<string, string>, asOf = AFTER_
     comparison: readComparison(query, range, PROJECT.timezone, asOfMs),
     query,
     limit: 100,
+    visitorsMin: 1,
     asOfMs,
     histories: historiesOf(sql),
   };

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { unauthorized } from "../../../src/auth/access.ts";
+import { DatabaseUnavailable } from "../../../src/db/sql.ts";
 import {
   LIVE_HEARTBEAT_MS,
   LIVE_LISTENERS_PER_PROJECT_MAX,
@@ -9,7 +11,7 @@ import { Problem } from "../../../src/problem.ts";
 import { LiveFeed, type LiveFeedOptions } from "../../../src/reports/live/live_feed.ts";
 import type { Asked } from "../../../src/reports/report_endpoint.ts";
 import { pause, until } from "../../support/server_process.ts";
-import { asked, FOR_EVER_MS, isProblem, Messages, PROJECT } from "./live_stream.ts";
+import { asked, FOR_EVER, isProblem, Messages, PROJECT } from "./live_stream.ts";
 
 /** A read that answers `state.value`, and a feed that looks every few milliseconds. */
 function stubbed(options: Partial<LiveFeedOptions> = {}, signal?: AbortSignal) {
@@ -39,7 +41,7 @@ function feedTest(name: string, fn: () => Promise<void>): void {
 
 feedTest("tells the state at the start and every change, and nothing in between", async () => {
   const { feed, state } = stubbed();
-  const messages = new Messages(await feed.answer(asked(), FOR_EVER_MS));
+  const messages = new Messages(await feed.answer(asked(), FOR_EVER));
   assert.deepEqual(await messages.next(), {
     id: "v1",
     event: "live",
@@ -56,7 +58,7 @@ feedTest("tells the state at the start and every change, and nothing in between"
 
 feedTest("JSON for who accepts no stream", async () => {
   const { feed } = stubbed();
-  const response = await feed.answer(asked("", { headers: { Accept: "*/*" } }), FOR_EVER_MS);
+  const response = await feed.answer(asked("", { headers: { Accept: "*/*" } }), FOR_EVER);
   assert.deepEqual(await response.json(), { value: 1 });
   assert.match(response.headers.get("vary") ?? "", /Accept/);
   assert.equal(feed.listeners, 0);
@@ -65,7 +67,7 @@ feedTest("JSON for who accepts no stream", async () => {
 feedTest("who asks the same shares one look, others do not", async () => {
   const { feed, state } = stubbed({ intervalMs: 60_000 });
   const open = (search: string, project = PROJECT) =>
-    feed.answer(asked(search, { headers: { "If-None-Match": 'W/"v1"' } }, project), FOR_EVER_MS);
+    feed.answer(asked(search, { headers: { "If-None-Match": 'W/"v1"' } }, project), FOR_EVER);
   const together = await Promise.all([
     open("&bots=only&timezone=UTC"),
     open("&timezone=UTC&bots=only"),
@@ -91,8 +93,8 @@ feedTest("who asks the same shares one look, others do not", async () => {
 
 feedTest("looks while somebody listens, and no longer", async () => {
   const { feed, state } = stubbed();
-  const first = new Messages(await feed.answer(asked(), FOR_EVER_MS));
-  const second = new Messages(await feed.answer(asked(), FOR_EVER_MS));
+  const first = new Messages(await feed.answer(asked(), FOR_EVER));
+  const second = new Messages(await feed.answer(asked(), FOR_EVER));
   await first.leave();
   const before = state.reads;
   await until(5_000, () => Promise.resolve(state.reads > before + 1), "looks for the second");
@@ -102,7 +104,7 @@ feedTest("looks while somebody listens, and no longer", async () => {
   assert.equal(state.reads, after);
   // Whoever comes next sees what is there then.
   state.value = 7;
-  const third = new Messages(await feed.answer(asked(), FOR_EVER_MS));
+  const third = new Messages(await feed.answer(asked(), FOR_EVER));
   assert.deepEqual(await third.data(), { value: 7 });
   await feed.close();
 });
@@ -110,10 +112,10 @@ feedTest("looks while somebody listens, and no longer", async () => {
 feedTest("a first read that fails is the answer, a later one is tried again", async () => {
   const { feed, state, warnings } = stubbed();
   state.failure = new Problem("invalid_parameter", "bots: Use one of …");
-  await assert.rejects(feed.answer(asked(), FOR_EVER_MS), isProblem("invalid_parameter"));
+  await assert.rejects(feed.answer(asked(), FOR_EVER), isProblem("invalid_parameter"));
   assert.equal(feed.listeners, 0);
   state.failure = null;
-  const messages = new Messages(await feed.answer(asked(), FOR_EVER_MS));
+  const messages = new Messages(await feed.answer(asked(), FOR_EVER));
   assert.deepEqual(await messages.data(), { value: 1 });
   state.failure = new Error("away");
   const before = state.reads;
@@ -129,7 +131,7 @@ feedTest("a first read that fails is the answer, a later one is tried again", as
 feedTest("silence is broken by a comment", async () => {
   let nowMs = 1_000;
   const { feed, state } = stubbed({ now: () => nowMs, heartbeatMs: LIVE_HEARTBEAT_MS });
-  const messages = new Messages(await feed.answer(asked(), FOR_EVER_MS));
+  const messages = new Messages(await feed.answer(asked(), FOR_EVER));
   await messages.data();
   const looks = async () => {
     const before = state.reads;
@@ -151,8 +153,8 @@ feedTest("silence is broken by a comment", async () => {
 feedTest("a stream ends with its token, the others go on", async () => {
   let nowMs = 1_000;
   const { feed, state } = stubbed({ now: () => nowMs });
-  const short = new Messages(await feed.answer(asked(), 2_000));
-  const long = new Messages(await feed.answer(asked(), FOR_EVER_MS));
+  const short = new Messages(await feed.answer(asked(), { expiresAtMs: 2_000 }));
+  const long = new Messages(await feed.answer(asked(), FOR_EVER));
   await short.data();
   await long.data();
   nowMs = 2_000;
@@ -163,9 +165,28 @@ feedTest("a stream ends with its token, the others go on", async () => {
   await feed.close();
 });
 
+feedTest("a stream ends when its token is refused, not when nobody can say", async () => {
+  const { feed, state } = stubbed();
+  let failure: Error | null = null;
+  const assertHolds = () => failure === null ? Promise.resolve() : Promise.reject(failure);
+  const one = new Messages(await feed.answer(asked(), { ...FOR_EVER, assertHolds }));
+  const other = new Messages(await feed.answer(asked(), FOR_EVER));
+  await one.data();
+  await other.data();
+  for (failure of [null, new DatabaseUnavailable("lost")]) await feed.endRefused();
+  assert.equal(feed.listeners, 2);
+  failure = unauthorized("invalid_token", "It has been revoked.");
+  await Promise.all([feed.endRefused(), feed.endRefused()]);
+  assert.equal(await one.next(), null);
+  state.value = 2;
+  assert.deepEqual(await other.data(), { value: 2 });
+  assert.equal(feed.listeners, 1);
+  await feed.close();
+});
+
 feedTest("who reads slowly misses what was in between, not the last", async () => {
   const { feed, state } = stubbed();
-  const response = await feed.answer(asked(), FOR_EVER_MS);
+  const response = await feed.answer(asked(), FOR_EVER);
   for (state.value = 2; state.value < 50; state.value++) await pause(2);
   const before = state.reads;
   await until(5_000, () => Promise.resolve(state.reads > before + 2), "more looks");
@@ -178,19 +199,19 @@ feedTest("who reads slowly misses what was in between, not the last", async () =
 
 feedTest("streams are bounded, and a place is given back", async () => {
   const { feed } = stubbed({ listenersMax: 2 });
-  const first = new Messages(await feed.answer(asked(), FOR_EVER_MS));
-  const second = new Messages(await feed.answer(asked("&bots=only"), FOR_EVER_MS));
-  await assert.rejects(feed.answer(asked(), FOR_EVER_MS), (error) => {
+  const first = new Messages(await feed.answer(asked(), FOR_EVER));
+  const second = new Messages(await feed.answer(asked("&bots=only"), FOR_EVER));
+  await assert.rejects(feed.answer(asked(), FOR_EVER), (error) => {
     assert(isProblem("overloaded")(error) && error instanceof Problem);
     assert.match(error.options.headers?.["Retry-After"] ?? "", /^\d+$/);
     return true;
   });
   await first.leave();
-  const third = new Messages(await feed.answer(asked(), FOR_EVER_MS));
+  const third = new Messages(await feed.answer(asked(), FOR_EVER));
   await third.data();
   await second.leave();
   // A HEAD has no body that could be read or left.
-  const head = await feed.answer(asked("", { method: "HEAD" }), FOR_EVER_MS);
+  const head = await feed.answer(asked("", { method: "HEAD" }), FOR_EVER);
   assert.equal(head.headers.get("content-type"), "text/event-stream");
   assert.equal(head.body, null);
   assert.equal(feed.listeners, 1);
@@ -216,7 +237,7 @@ feedTest("however many ask for something else, few looks are under way at once",
       return Response.json({}, { headers: { ETag: 'W/"v"' } });
     },
   });
-  for (let i = 0; i < 20; i++) await feed.answer(asked(`&filters=${i}`), FOR_EVER_MS);
+  for (let i = 0; i < 20; i++) await feed.answer(asked(`&filters=${i}`), FOR_EVER);
   open = true;
   await until(5_000, () => Promise.resolve(looked.size === 20), "everybody has its turn");
   assert.equal(most, LIVE_LOOKS_AT_ONCE);
@@ -226,7 +247,7 @@ feedTest("however many ask for something else, few looks are under way at once",
 feedTest("a clock that is turned back does not silence the stream", async () => {
   let nowMs = 10 * 3_600_000;
   const { feed } = stubbed({ now: () => nowMs, heartbeatMs: LIVE_HEARTBEAT_MS });
-  const messages = new Messages(await feed.answer(asked(), FOR_EVER_MS));
+  const messages = new Messages(await feed.answer(asked(), FOR_EVER));
   await messages.data();
   nowMs -= 3_600_000;
   assert.deepEqual(await messages.next(), { "": "" });
@@ -242,9 +263,9 @@ async function assertSeats(
 ): Promise<void> {
   const open: Messages[] = [];
   for (let i = 0; i < most; i++) {
-    open.push(new Messages(await feed.answer(ask(i), FOR_EVER_MS)));
+    open.push(new Messages(await feed.answer(ask(i), FOR_EVER)));
   }
-  await assert.rejects(feed.answer(ask(most), FOR_EVER_MS), (error) => {
+  await assert.rejects(feed.answer(ask(most), FOR_EVER), (error) => {
     assert(isProblem("too_many_streams")(error) && error instanceof Problem);
     assert.equal(error.status, 429);
     assert.match(error.options.headers?.["Retry-After"] ?? "", /^[1-9]\d*$/);
@@ -253,10 +274,10 @@ async function assertSeats(
   // JSON is no stream.
   const json = ask(most);
   json.request.headers.set("Accept", "application/json");
-  assert.equal((await feed.answer(json, FOR_EVER_MS)).status, 200);
-  for (const other of others) open.push(new Messages(await feed.answer(other, FOR_EVER_MS)));
+  assert.equal((await feed.answer(json, FOR_EVER)).status, 200);
+  for (const other of others) open.push(new Messages(await feed.answer(other, FOR_EVER)));
   await open[0]!.leave();
-  open.push(new Messages(await feed.answer(ask(most), FOR_EVER_MS)));
+  open.push(new Messages(await feed.answer(ask(most), FOR_EVER)));
   assert.equal(feed.listeners, most + others.length);
   await feed.close();
   assert.equal(feed.listeners, 0);
@@ -295,7 +316,7 @@ feedTest("stopping ends every stream, awaits the look under way, and takes no mo
     },
   }, stop.signal);
   let started = false;
-  const messages = new Messages(await feed.answer(asked(), FOR_EVER_MS));
+  const messages = new Messages(await feed.answer(asked(), FOR_EVER));
   await messages.data();
   started = true;
   await until(5_000, () => Promise.resolve(finish !== null), "a look under way");
@@ -308,7 +329,7 @@ feedTest("stopping ends every stream, awaits the look under way, and takes no mo
   assert.equal(closed, false);
   finish!();
   await closing;
-  await assert.rejects(feed.answer(asked(), FOR_EVER_MS), isProblem("shutting_down"));
+  await assert.rejects(feed.answer(asked(), FOR_EVER), isProblem("shutting_down"));
 });
 
 feedTest("a client that goes away is noticed", async () => {
@@ -323,7 +344,7 @@ feedTest("a client that goes away is noticed", async () => {
   });
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-    () => feed.answer(asked(), FOR_EVER_MS),
+    () => feed.answer(asked(), FOR_EVER),
   );
   const address = `http://127.0.0.1:${server.addr.port}/`;
   const leaving = new AbortController();

@@ -16,7 +16,7 @@ export const PROJECT: Project = {
   createdAt: "2026-01-01T00:00:00.000Z",
 };
 /** A token that does not expire. */
-export const FOR_EVER_MS = 8.64e15;
+export const FOR_EVER = { expiresAtMs: 8.64e15 };
 
 /** `GET /v1/live` by somebody who accepts a stream; `search` adds parameters. */
 export function asked(search = "", init: RequestInit = {}, project = PROJECT): Asked {

@@ -9,7 +9,7 @@ import { SegmentCache } from "../../../src/timelines/segment_cache.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
-import { asked, FOR_EVER_MS, isProblem, Messages } from "./live_stream.ts";
+import { asked, FOR_EVER, isProblem, Messages } from "./live_stream.ts";
 
 const NOW = "2026-03-02T12:00:30.000Z";
 
@@ -131,7 +131,7 @@ onBothEngines("live: who was there up to now", async (t, db) => {
   await t.step("a stream tells of an event that was stored meanwhile", async () => {
     const log = { warn: (message: string) => assert.fail(message) };
     const feed = new LiveFeed({ read, log, now: Date.now, intervalMs: 20 });
-    const messages = new Messages(await feed.answer(asked(), FOR_EVER_MS));
+    const messages = new Messages(await feed.answer(asked(), FOR_EVER));
     // deno-lint-ignore no-explicit-any
     const before = await messages.data() as any;
     await store(database, [event("liz", "12:00:20")]);

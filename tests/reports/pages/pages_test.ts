@@ -63,6 +63,7 @@ async function pagesOf(database: Database, day: string, asked: Asked = {}): Prom
     comparison: null,
     query: new URLSearchParams(cursor === undefined ? {} : { cursor }),
     limit,
+    visitorsMin: 1,
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
   };
   const { result } = await answerAsked(PAGES, { ...read, histories: historiesOf(database) });

@@ -86,6 +86,7 @@ async function ask(
     comparison: null,
     query,
     limit: 100,
+    visitorsMin: 1,
     asOfMs,
     histories: historiesOf(database),
   });

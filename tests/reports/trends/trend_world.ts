@@ -40,6 +40,7 @@ function readOf(
     comparison: null,
     query,
     limit: 100,
+    visitorsMin: 1,
     asOfMs,
     histories,
   };

@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import type { Sql } from "../db/sql.ts";
+import { AUDIT_REPEAT_MS, AUDIT_SUBJECT_LENGTH_MAX } from "../limits.ts";
+
+/** Everything that is recorded, and how it is told. A name, once used, keeps its meaning: rows have it. */
+export const AUDIT_ACTIONS = {
+  "owner.create": "Made the first owner",
+  "person.invite": "Invited a person",
+  "person.join": "Joined by an invitation",
+  "person.change": "Changed a person",
+  "person.role": "Changed a person's role or projects",
+  "person.remove": "Removed a person",
+  "person.reset": "Made a link for a new password",
+  "password.change": "Changed their password",
+  "passkey.add": "Added a passkey",
+  "passkey.remove": "Removed a passkey",
+  "session.end": "Ended sessions",
+  "project.create": "Created a project",
+  "project.change": "Changed a project",
+  "key.create": "Created an API key",
+  "key.rotate": "Rotated an API key",
+  "key.revoke": "Revoked an API key",
+  "token.create": "Created an API token",
+  "token.issue": "Issued a token that is not listed",
+  "token.revoke": "Revoked an API token",
+  "token.revoke_all": "Revoked every token",
+  "share.create": "Shared a dashboard",
+  "share.change": "Changed a share",
+  "share.revoke": "Revoked a share",
+  "actor.export": "Exported a visitor's data",
+  "actor.erase": "Erased a visitor",
+  "events.export": "Exported events",
+} as const;
+
+/** The name of something that is recorded. */
+export type AuditAction = keyof typeof AUDIT_ACTIONS;
+
+/** One thing that somebody did. */
+export interface AuditEntry {
+  /** A person's e-mail, or the subject of a token. */
+  readonly who: string;
+  readonly what: AuditAction;
+  /** To what it was done, in words that people read; never a secret, never who a visitor is. */
+  readonly subject: string;
+  /** The number of the project that it concerns; absent or null: the whole deployment. */
+  readonly projectId?: number | null;
+  /** The client's address; null: a shell on the server's own machine, or the server itself. */
+  readonly from: string | null;
+}
+
+const VISITOR_MARK_LENGTH = 16;
+
+/** What PostgreSQL can store and a line can show, cut to its bound. */
+function line(text: string): string {
+  // deno-lint-ignore no-control-regex
+  const plain = text.toWellFormed().replace(/[\u0000-\u001f\u007f]+/g, " ");
+  return plain.slice(0, AUDIT_SUBJECT_LENGTH_MAX).toWellFormed();
+}
+
+/**
+ * Records what somebody did. `sql` is the transaction of what it tells of, so that neither stands
+ * without the other. Throws `DatabaseUnavailable`.
+ */
+export async function recordAudit(sql: Sql, entry: AuditEntry): Promise<void> {
+  await sql.query(
+    `INSERT INTO audit (who, what, subject, project_id, from_address)
+    VALUES ($1::text, $2::text, $3::text, $4::int, $5::text)`,
+    [line(entry.who), entry.what, line(entry.subject), entry.projectId ?? null, entry.from],
+  );
+}
+
+/**
+ * As `recordAudit`, unless the same stands there already of within AUDIT_REPEAT_MS: one export is
+ * often many requests.
+ */
+export async function recordAuditOnce(sql: Sql, entry: AuditEntry): Promise<void> {
+  const { what, projectId = null, from } = entry;
+  const [known] = await sql.query(
+    `SELECT FROM audit
+    WHERE at > clock_timestamp() - make_interval(secs => $1::float8) AND what = $2::text
+      AND who = $3::text AND subject = $4::text AND project_id IS NOT DISTINCT FROM $5::int
+      AND from_address IS NOT DISTINCT FROM $6::text LIMIT 1`,
+    [AUDIT_REPEAT_MS / 1000, what, line(entry.who), line(entry.subject), projectId, from],
+  );
+  if (known === undefined) await recordAudit(sql, entry);
+}
+
+/**
+ * A visitor as the audit names them: a mark that says nothing of who it is, and that the same id
+ * gives again, so that a known id can be looked for. `project` is the public id.
+ */
+export function visitorMark(project: string, id: string): string {
+  const digest = createHash("sha256").update(`${project}\0${id}`).digest("hex");
+  return `visitor ${digest.slice(0, VISITOR_MARK_LENGTH)}`;
+}

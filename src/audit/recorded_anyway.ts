@@ -1,0 +1,21 @@
+import { DatabaseUnavailable, type Sql } from "../db/sql.ts";
+import type { Log } from "../http/log.ts";
+import { type AuditEntry, recordAuditOnce } from "./audit.ts";
+
+/**
+ * Records what writes nothing itself, such as an export, before it is answered. Where the database
+ * takes no entry, as on a full disk, data can still be saved from it: then the log tells that it happened.
+ */
+export async function recordAnyway(
+  { sql, log }: { readonly sql: Sql; readonly log: Pick<Log, "warn"> },
+  entry: AuditEntry,
+): Promise<void> {
+  try {
+    await recordAuditOnce(sql, entry);
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) throw error;
+    // The log names no person.
+    const { what, projectId } = entry;
+    log.warn("not in the audit: the database takes no entry", { what, projectId });
+  }
+}

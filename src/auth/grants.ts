@@ -1,0 +1,87 @@
+import { z } from "zod";
+import type { Sql } from "../db/sql.ts";
+import { TOKEN_PROJECTS_MAX } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import {
+  insufficientScope,
+  type Principal,
+  requireEveryProject,
+  resolveProject,
+  type Scope,
+  SCOPES,
+} from "./access.ts";
+import { listProjects, ProjectId } from "./projects.ts";
+
+function isScope(word: string): word is Scope {
+  return SCOPES.some((scope) => scope === word);
+}
+
+/** The words of a text of scopes, each once. */
+export function scopeWords(text: string): string[] {
+  return [...new Set(text.split(" ").filter((word) => word !== ""))];
+}
+
+/** The scopes that a token is to have. */
+export const GrantedScope = z.string().refine((text) => {
+  const words = scopeWords(text);
+  return words.length > 0 && words.every(isScope);
+}, `Name one or more of ${SCOPES.join(", ")}, separated by spaces.`)
+  .meta({ description: "Scopes, separated by spaces.", example: "read write" });
+
+/** The projects that a token is to see. */
+export const GrantedProjects = z.array(
+  z.union([z.literal("*"), ProjectId], 'Use project ids, or "*" for all.'),
+).min(1, 'Name at least one project, or "*".')
+  .max(TOKEN_PROJECTS_MAX, `Name at most ${TOKEN_PROJECTS_MAX} projects.`)
+  .meta({ description: 'Public ids, or ["*"] for every project.', example: ["prj_default"] });
+
+/** What a token is to be allowed, and where. */
+export interface Grant {
+  readonly projects: readonly string[] | "*";
+  readonly scopes: readonly string[];
+}
+
+/** A grant as a body asks for it. */
+export function grantOf(wanted: { projects: readonly string[]; scope: string }): Grant {
+  return {
+    projects: wanted.projects.includes("*") ? "*" : [...new Set(wanted.projects)],
+    scopes: scopeWords(wanted.scope),
+  };
+}
+
+/**
+ * Nobody hands out more than they have, nor what does not exist. Throws `insufficient_scope`, and
+ * `invalid_body` for projects that there are not.
+ */
+export async function assertMayGrant(
+  sql: Sql,
+  principal: Principal,
+  { projects, scopes }: Grant,
+): Promise<void> {
+  if (projects === "*") requireEveryProject(principal);
+  else for (const id of projects) resolveProject(principal, id);
+  for (const scope of scopes) {
+    if (principal.scopes.has(scope)) continue;
+    throw insufficientScope(`The token has not the scope \`${scope}\` and cannot pass it on.`);
+  }
+  if (projects !== "*") await assertProjectsExist(sql, projects);
+}
+
+/** Throws `invalid_body` where a body's `projects` names one that there is not. */
+export async function assertProjectsExist(sql: Sql, projects: readonly string[]): Promise<void> {
+  const found = new Set((await listProjects(sql, projects)).map(({ id }) => id));
+  const errors = projects.flatMap((id, index) =>
+    found.has(id) ? [] : [{
+      field: `projects.${index}`,
+      code: "invalid_value",
+      message: "There is no project with this id.",
+    }]
+  );
+  if (errors.length === 0) return;
+  throw new Problem("invalid_body", "Correct what `errors` lists: projects.", { errors });
+}
+
+/** A grant in words, for the audit. */
+export function grantWords({ projects, scopes }: Grant): string {
+  return `${scopes.join(" ")} on ${projects === "*" ? "every project" : projects.join(", ")}`;
+}

@@ -1,0 +1,161 @@
+import { z } from "zod";
+import { recordAudit } from "../../audit/audit.ts";
+import type { Log } from "../../http/log.ts";
+import type { Exchange } from "../../http/router.ts";
+import { Problem } from "../../problem.ts";
+import type { Principal } from "../access.ts";
+import { assertSignsIn, enteringAs, type PeopleServices } from "../people/sign_in_endpoints.ts";
+import { briefCookie, briefCookieValue, signIn } from "../people/signed_in.ts";
+import type { Sealer } from "../sealed_value.ts";
+import { OIDC_FLOW_S_MAX } from "./oidc_limits.ts";
+import { arrivalOf, OidcLinkOver } from "./oidc_arrival.ts";
+import { personAtProvider, type RefusalReason, SignInRefused } from "./oidc_person.ts";
+import {
+  type OidcProvider,
+  OidcRefused,
+  type OidcSettings,
+  OidcUnavailable,
+} from "./oidc_provider.ts";
+
+export interface OidcServices extends PeopleServices {
+  readonly log: Log;
+  readonly sealer: Sealer;
+  /** Null: no provider is configured. */
+  readonly oidc: { readonly settings: OidcSettings; readonly provider: OidcProvider } | null;
+}
+
+/** What the dashboard says after the provider, where nobody came in. */
+export type OidcOutcome = RefusalReason | "unavailable" | "refused" | "expired" | "link_over";
+
+type Asked = Exchange<Principal | null>;
+
+const COOKIE = "oidc";
+const PURPOSE = "oidc.flow";
+const SECRET_LENGTH_MAX = 100;
+const RETURN_LENGTH_MAX = 1_500;
+const Secret = z.string().max(SECRET_LENGTH_MAX).optional();
+const Flow = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  codeVerifier: z.string(),
+  returnTo: z.string(),
+  setup: Secret,
+  invitation: Secret,
+});
+
+function requireOidc({ oidc }: OidcServices): NonNullable<OidcServices["oidc"]> {
+  if (oidc !== null) return oidc;
+  throw new Problem("conflict", "No identity provider is configured here (OIDC_ISSUER).");
+}
+
+/** A path of ours with its query, whatever the address asks for: nobody is led elsewhere. */
+function returnPath(asked: string | null, own: string): string {
+  if (asked === null || asked.length > RETURN_LENGTH_MAX || !/^\/(?![/\\])/.test(asked)) return "/";
+  const base = new URL(own);
+  const target = URL.parse(own + asked);
+  const stays = target !== null && target.origin === base.origin &&
+    target.pathname.startsWith(`${base.pathname.replace(/\/$/, "")}/`);
+  return stays
+    ? target.pathname.slice(base.pathname.replace(/\/$/, "").length) + target.search
+    : "/";
+}
+
+function redirect(to: string, cookies: readonly string[]): Response {
+  const headers = new Headers({ Location: to, "Cache-Control": "no-store" });
+  for (const cookie of cookies) headers.append("Set-Cookie", cookie);
+  return new Response(null, { status: 303, headers });
+}
+
+/** Back to the dashboard, which says in a sentence what became of it; nothing of it is logged. */
+function toldInDashboard(own: string, returnTo: string, outcome: OidcOutcome, cookies: string[]) {
+  return redirect(`${own}${returnTo}#provider=${outcome}`, cookies);
+}
+
+const callbackUrl = (own: string) => `${own}/v1/auth/oidc/callback`;
+
+/**
+ * `GET /v1/auth/oidc/start?returnTo=/path&setup=…&invitation=…`: sends the browser to the provider.
+ * `returnTo`: where in the dashboard it comes back to.
+ */
+export async function getOidcStart(services: OidcServices, asked: Asked): Promise<Response> {
+  assertSignsIn(services);
+  const { provider } = requireOidc(services);
+  const own = services.facts.ownAddress(asked.request, asked.peer).url;
+  const query = asked.url.searchParams;
+  const returnTo = returnPath(query.get("returnTo"), own);
+  const secretOf = (name: string) => query.get(name)?.slice(0, SECRET_LENGTH_MAX);
+  try {
+    const { url, checks } = await provider.begin(callbackUrl(own));
+    const flow = {
+      ...checks,
+      returnTo,
+      setup: secretOf("setup"),
+      invitation: secretOf("invitation"),
+    } satisfies z.infer<typeof Flow>;
+    const value = await services.sealer.seal(PURPOSE, flow, OIDC_FLOW_S_MAX);
+    const cookie = { name: COOKIE, value, seconds: OIDC_FLOW_S_MAX };
+    return redirect(url, [briefCookie(asked, services.facts, cookie)]);
+  } catch (error) {
+    if (!(error instanceof OidcUnavailable)) throw error;
+    tellOperator(services, error);
+    return toldInDashboard(own, returnTo, "unavailable", []);
+  }
+}
+
+/** The cause names the provider's answer, which holds no secret of ours. */
+function tellOperator({ log }: OidcServices, error: Error): void {
+  const cause = error.cause instanceof Error ? error.cause.message : "";
+  log.warn("identity provider", { reason: error.message, cause });
+}
+
+/** `GET /v1/auth/oidc/callback`: where the provider sends the browser. */
+export async function getOidcCallback(services: OidcServices, asked: Asked): Promise<Response> {
+  const { settings, provider } = requireOidc(services);
+  const own = services.facts.ownAddress(asked.request, asked.peer).url;
+  const text = briefCookieValue(asked, services.facts, COOKIE);
+  const flow = text === null ? null : await services.sealer.open(PURPOSE, text, Flow);
+  const gone = briefCookie(asked, services.facts, { name: COOKIE, value: "", seconds: 0 });
+  if (flow === null) return toldInDashboard(own, "/", "expired", [gone]);
+  try {
+    const callback = new URL(callbackUrl(own));
+    callback.search = asked.url.search;
+    const claims = await provider.finish(callback, flow);
+    const cookie = await services.sql.transaction(async (sql) => {
+      const arrival = await arrivalOf(sql, flow, services.now());
+      const { person, isNew, hasOtherRole } = await personAtProvider(
+        sql,
+        settings,
+        claims,
+        arrival,
+      );
+      if (isNew) {
+        await recordAudit(sql, {
+          ...enteringAs(services, asked, person.email),
+          what: arrival.makesOwner ? "owner.create" : "person.join",
+          subject: person.email,
+        });
+      }
+      if (hasOtherRole) {
+        await recordAudit(sql, {
+          ...enteringAs(services, asked, "the identity provider"),
+          what: "person.role",
+          subject: `${person.email}: ${person.role}`,
+        });
+      }
+      return (await signIn({ ...services, sql }, asked, person.id)).cookie;
+    });
+    return redirect(own + flow.returnTo, [gone, cookie]);
+  } catch (error) {
+    return toldInDashboard(own, flow.returnTo, outcomeOf(services, error), [gone]);
+  }
+}
+
+/** Throws what is none of the provider's or the person's doing. */
+function outcomeOf(services: OidcServices, error: unknown): OidcOutcome {
+  if (error instanceof SignInRefused) return error.reason;
+  if (error instanceof OidcLinkOver) return "link_over";
+  if (error instanceof OidcRefused) return "refused";
+  if (!(error instanceof OidcUnavailable)) throw error;
+  tellOperator(services, error);
+  return "unavailable";
+}

@@ -1,0 +1,215 @@
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
+import { z } from "zod";
+import { recordAudit } from "../../audit/audit.ts";
+import { readJson } from "../../http/json_body.ts";
+import type { OwnAddress } from "../../http/own_address.ts";
+import { json } from "../../http/reply.ts";
+import type { Exchange } from "../../http/router.ts";
+import { NAME_LENGTH_MAX } from "../../limits.ts";
+import { Problem } from "../../problem.ts";
+import type { Principal } from "../access.ts";
+import { assertSignsIn, enteringAs, type PeopleServices } from "../people/sign_in_endpoints.ts";
+import {
+  assertOwnOrigin,
+  briefCookie,
+  briefCookieValue,
+  requireSignedIn,
+  signIn,
+} from "../people/signed_in.ts";
+import { personReply } from "../people/people.ts";
+import { PlainText } from "../projects.ts";
+import type { Sealer } from "../sealed_value.ts";
+import {
+  registered,
+  registrationOptions,
+  type RelyingParty,
+  signedIn,
+  signInOptions,
+} from "./passkey_ceremony.ts";
+import { PASSKEY_CEREMONY_S_MAX } from "./passkey_limits.ts";
+import {
+  addPasskey,
+  findPasskey,
+  listPasskeys,
+  notePasskeyUse,
+  removePasskey,
+  storedPasskeys,
+} from "./passkeys.ts";
+import { takeChallenge } from "./used_challenges.ts";
+
+export interface PasskeyServices extends PeopleServices {
+  readonly sealer: Sealer;
+}
+
+type Asked = Exchange<Principal | null>;
+
+const COOKIE = "passkey";
+const REGISTRATION = "passkey.registration";
+const SIGN_IN = "passkey.sign_in";
+const Sealed = z.object({ challenge: z.string(), personId: z.string().nullable() });
+/** Base64url; the longest that the standard allows has 1,023 bytes. */
+const CredentialId = z.string().regex(/^[A-Za-z0-9_-]{1,1364}$/, "Give the credential's id.");
+const Answer = z.looseObject({ id: CredentialId })
+  .meta({ description: "What `PublicKeyCredential.toJSON()` gives." });
+
+/** Body of `POST /v1/auth/passkeys`. */
+export const PasskeyCreation = z.strictObject({
+  name: PlainText.trim().min(1, "Give it a name.")
+    .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+    .meta({ description: "What you know the device by.", example: "Ada's laptop" }),
+  response: Answer,
+}).meta({ id: "PasskeyCreation" });
+
+/** Body of `POST /v1/auth/passkeys/sign-in`. */
+export const PasskeySignIn = z.strictObject({ response: Answer }).meta({ id: "PasskeySignIn" });
+
+export const PasskeyShown = z.object({
+  id: z.string(),
+  name: z.string(),
+  createdAt: z.iso.datetime(),
+  lastUsedAt: z.iso.datetime().nullable(),
+}).meta({ id: "Passkey" });
+
+/** Reply of `GET /v1/auth/passkeys`. */
+export const PasskeysReply = z.object({ passkeys: z.array(PasskeyShown) });
+/** Reply of the requests for options: what the browser hands to the device. */
+export const PasskeyOptions = z.looseObject({ challenge: z.string() })
+  .meta({ id: "PasskeyOptions" });
+
+/** Whether browsers take passkeys at this address: https or localhost, and no bare IP address. */
+export function takesPasskeys({ url, isHttps }: OwnAddress): boolean {
+  const { hostname } = new URL(url);
+  if (/^[\d.]+$|^\[/.test(hostname)) return false;
+  return isHttps || hostname === "localhost" || hostname.endsWith(".localhost");
+}
+
+function partyOf({ facts }: PasskeyServices, { request, peer }: Asked): RelyingParty {
+  const { origin, hostname } = new URL(facts.ownAddress(request, peer).url);
+  return { origin, host: hostname };
+}
+
+/** The reply with options, and the cookie that knows their challenge. */
+async function optionsReply(
+  services: PasskeyServices,
+  asked: Asked,
+  purpose: string,
+  options: { readonly challenge: string },
+  personId: string | null,
+): Promise<Response> {
+  const seconds = PASSKEY_CEREMONY_S_MAX;
+  const value = await services.sealer.seal(
+    purpose,
+    { challenge: options.challenge, personId },
+    seconds,
+  );
+  const cookie = briefCookie(asked, services.facts, { name: COOKIE, value, seconds });
+  return json(options, 200, { "Set-Cookie": cookie });
+}
+
+/** What the cookie says was asked; throws `passkey_refused` where it says nothing, or too late. */
+async function askedBefore(services: PasskeyServices, asked: Asked, purpose: string) {
+  const text = briefCookieValue(asked, services.facts, COOKIE);
+  const found = text === null ? null : await services.sealer.open(purpose, text, Sealed);
+  if (found === null) throw refused("This took too long, or was begun elsewhere. Try again.");
+  return found;
+}
+
+function refused(detail: string): Problem {
+  return new Problem("passkey_refused", detail);
+}
+
+const NOT_HELD = "The passkey was not accepted. Try again, or sign in otherwise.";
+
+/** `GET /v1/auth/passkeys` */
+export async function getPasskeys({ sql }: PasskeyServices, { who }: Asked): Promise<Response> {
+  return json({ passkeys: await listPasskeys(sql, requireSignedIn(who).person.id) });
+}
+
+/** `POST /v1/auth/passkeys/options`: what the device is asked for to make one. */
+export async function postPasskeyOptions(
+  services: PasskeyServices,
+  asked: Asked,
+): Promise<Response> {
+  const { person } = requireSignedIn(asked.who);
+  const known = await storedPasskeys(services.sql, person.id);
+  const options = await registrationOptions(partyOf(services, asked), person, known);
+  return await optionsReply(services, asked, REGISTRATION, options, person.id);
+}
+
+/** `POST /v1/auth/passkeys`: 201 with the passkey. */
+export async function postPasskey(services: PasskeyServices, asked: Asked): Promise<Response> {
+  const { person } = requireSignedIn(asked.who);
+  const { name, response } = await readJson(asked.request, PasskeyCreation);
+  const { challenge, personId } = await askedBefore(services, asked, REGISTRATION);
+  if (personId !== person.id) throw refused("This was begun by somebody else. Try again.");
+  const passkey = await registered(
+    partyOf(services, asked),
+    challenge,
+    response as unknown as RegistrationResponseJSON,
+  );
+  if (passkey === null) throw refused(NOT_HELD);
+  const nowMs = services.now();
+  const added = await services.sql.transaction(async (sql) => {
+    if (!await takeChallenge(sql, challenge, nowMs)) throw refused(NOT_HELD);
+    const added = await addPasskey(sql, { personId: person.id, name, passkey, nowMs });
+    await recordAudit(sql, {
+      ...enteringAs(services, asked, person.email),
+      what: "passkey.add",
+      subject: name,
+    });
+    return added;
+  });
+  return json(added, 201);
+}
+
+/** `DELETE /v1/auth/passkeys/{id}`: 204. */
+export async function deletePasskey(services: PasskeyServices, asked: Asked): Promise<Response> {
+  const { person } = requireSignedIn(asked.who);
+  await services.sql.transaction(async (sql) => {
+    const { name } = await removePasskey(sql, person.id, asked.params["id"] ?? "");
+    await recordAudit(sql, {
+      ...enteringAs(services, asked, person.email),
+      what: "passkey.remove",
+      subject: name,
+    });
+  });
+  return new Response(null, { status: 204 });
+}
+
+/** `POST /v1/auth/passkeys/sign-in/options`: what any device is asked for to sign in. */
+export async function postPasskeySignInOptions(
+  services: PasskeyServices,
+  asked: Asked,
+): Promise<Response> {
+  assertOwnOrigin(asked, services.facts, false);
+  assertSignsIn(services);
+  const options = await signInOptions(partyOf(services, asked));
+  return await optionsReply(services, asked, SIGN_IN, options, null);
+}
+
+/** `POST /v1/auth/passkeys/sign-in`: 200 `{ person }` and the cookie. */
+export async function postPasskeySignIn(
+  services: PasskeyServices,
+  asked: Asked,
+): Promise<Response> {
+  assertOwnOrigin(asked, services.facts, false);
+  assertSignsIn(services);
+  const { response } = await readJson(asked.request, PasskeySignIn);
+  const { challenge } = await askedBefore(services, asked, SIGN_IN);
+  const found = await findPasskey(services.sql, response.id);
+  const counter = found === null ? null : await signedIn(
+    partyOf(services, asked),
+    challenge,
+    response as unknown as AuthenticationResponseJSON,
+    found.passkey,
+  );
+  if (found === null || counter === null) throw refused(NOT_HELD);
+  const nowMs = services.now();
+  const cookie = await services.sql.transaction(async (sql) => {
+    const isFresh = await takeChallenge(sql, challenge, nowMs) &&
+      await notePasskeyUse(sql, found.passkey.credentialId, { counter, nowMs });
+    if (!isFresh) throw refused(NOT_HELD);
+    return (await signIn({ ...services, sql }, asked, found.person.id)).cookie;
+  });
+  return json({ person: personReply(found.person) }, 200, { "Set-Cookie": cookie });
+}

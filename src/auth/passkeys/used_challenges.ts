@@ -1,0 +1,20 @@
+import { createHash } from "node:crypto";
+import type { Sql } from "../../db/sql.ts";
+import { PASSKEY_CEREMONY_S_MAX } from "./passkey_limits.ts";
+
+/** Takes a challenge that was answered. @returns false where it was taken before */
+export async function takeChallenge(sql: Sql, challenge: string, nowMs: number): Promise<boolean> {
+  const hash = `\\x${createHash("sha256").update(challenge).digest("hex")}`;
+  const rows = await sql.query(
+    `WITH expired AS (DELETE FROM used_challenges WHERE expires_at < $2::text::timestamptz)
+    INSERT INTO used_challenges (challenge_hash, expires_at)
+    VALUES ($1::text::bytea, $3::text::timestamptz)
+    ON CONFLICT DO NOTHING RETURNING 1`,
+    [
+      hash,
+      new Date(nowMs).toISOString(),
+      new Date(nowMs + PASSKEY_CEREMONY_S_MAX * 1_000).toISOString(),
+    ],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,151 @@
+import { z } from "zod";
+import { recordAudit } from "../../audit/audit.ts";
+import { readJson } from "../../http/json_body.ts";
+import { json } from "../../http/reply.ts";
+import type { Exchange } from "../../http/router.ts";
+import { Problem } from "../../problem.ts";
+import type { Principal } from "../access.ts";
+import { askedBy } from "../audited.ts";
+import { takeAttempt } from "./attempts.ts";
+import { requireCredentials } from "./credentials.ts";
+import { assertGoodPassword, hashPassword } from "./passwords.ts";
+import {
+  changePerson,
+  passwordOf,
+  PersonName,
+  personReply,
+  PersonShown,
+  setPassword,
+} from "./people.ts";
+import { PASSWORD_LENGTH_MAX } from "./people_limits.ts";
+import { endSession, endSessions, listSessions } from "./sessions.ts";
+import { Password, type PeopleServices } from "./sign_in_endpoints.ts";
+import { endedCookie, requireSignedIn } from "./signed_in.ts";
+
+type Asked = Exchange<Principal | null>;
+
+/** Reply of `GET /v1/auth/account`. */
+export const AccountShown = z.object({
+  person: PersonShown,
+  hasPassword: z.boolean().meta({ description: "False: they sign in by other means alone." }),
+}).meta({ id: "Account" });
+
+/** Body of `PATCH /v1/auth/account`. */
+export const AccountChange = z.strictObject({ name: PersonName }).meta({ id: "AccountChange" });
+
+/** Reply of `GET /v1/auth/sessions`. */
+export const SessionsShown = z.object({
+  sessions: z.array(z.object({
+    id: z.string().meta({ example: "ses_0aB1cD2eF3gH4iJ5kL6mN7" }),
+    device: z.string().nullable().meta({ example: "Firefox on Windows" }),
+    place: z.string().nullable().meta({ example: "Berlin, DE" }),
+    address: z.string().nullable().meta({ description: "As IP_STORAGE has addresses stored." }),
+    createdAt: z.iso.datetime(),
+    lastSeenAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime(),
+    current: z.boolean().meta({ description: "Whether it is the one that asks." }),
+  })),
+}).meta({ id: "Sessions" });
+
+/** Body of `POST /v1/auth/password`. */
+export const PasswordChange = z.strictObject({
+  current: z.string().max(PASSWORD_LENGTH_MAX).nullable().default(null)
+    .meta({ description: "The password until now; null: there is none." }),
+  next: Password,
+}).meta({ id: "PasswordChange" });
+
+/** `GET /v1/auth/account`: who is signed in. */
+export async function getAccount({ sql }: PeopleServices, { who }: Asked): Promise<Response> {
+  const { person } = requireSignedIn(who);
+  const hasPassword = await passwordOf(sql, person.id) !== null;
+  return json({ person: personReply(person), hasPassword });
+}
+
+/** `PATCH /v1/auth/account`: what one may change of oneself. */
+export async function patchAccount(services: PeopleServices, asked: Asked): Promise<Response> {
+  const { person } = requireSignedIn(asked.who);
+  const { name } = await readJson(asked.request, AccountChange);
+  const changed = await services.sql.transaction(async (inside) => {
+    const by = askedBy(services, asked);
+    await recordAudit(inside, {
+      ...by,
+      what: "person.change",
+      subject: `${person.email}: ${name}`,
+    });
+    return await changePerson(inside, person.id, { name });
+  });
+  return json({ person: personReply(changed) });
+}
+
+/** `GET /v1/auth/sessions`: `{ sessions }`, one's own, last used first. */
+export async function getSessions({ sql, now }: PeopleServices, { who }: Asked): Promise<Response> {
+  const { person, sessionId } = requireSignedIn(who);
+  const sessions = await listSessions(sql, person.id, now());
+  return json({
+    sessions: sessions.map((session) => ({ ...session, current: session.id === sessionId })),
+  });
+}
+
+/** `DELETE /v1/auth/sessions/:id`: 204; it has ended, on every server within a second. */
+export async function deleteSession(services: PeopleServices, asked: Asked): Promise<Response> {
+  const { sql, liveSessions, facts } = services;
+  const { person, sessionId } = requireSignedIn(asked.who);
+  const id = asked.params.id ?? "";
+  await sql.transaction(async (inside) => {
+    await endSession(inside, person.id, id);
+    await recordAudit(inside, {
+      ...askedBy(services, asked),
+      what: "session.end",
+      subject: `one of ${person.email}`,
+    });
+  });
+  liveSessions.forget();
+  const headers = id === sessionId ? { "Set-Cookie": endedCookie(asked, facts) } : {};
+  return new Response(null, { status: 204, headers });
+}
+
+/** `DELETE /v1/auth/sessions`: 204; all of one's own have ended, this one too. */
+export async function deleteSessions(services: PeopleServices, asked: Asked): Promise<Response> {
+  const { sql, liveSessions, facts } = services;
+  const { person } = requireSignedIn(asked.who);
+  await sql.transaction(async (inside) => {
+    await endSessions(inside, person.id);
+    await recordAudit(inside, {
+      ...askedBy(services, asked),
+      what: "session.end",
+      subject: `all of ${person.email}`,
+    });
+  });
+  liveSessions.forget();
+  return new Response(null, { status: 204, headers: { "Set-Cookie": endedCookie(asked, facts) } });
+}
+
+/** `POST /v1/auth/password`: 204; one's other sessions have ended. */
+export async function postPassword(services: PeopleServices, asked: Asked): Promise<Response> {
+  const { sql, now, clientAddress, liveSessions } = services;
+  const { person, sessionId } = requireSignedIn(asked.who);
+  const { current, next } = await readJson(asked.request, PasswordChange);
+  const { email, id: personId } = person;
+  const address = clientAddress(asked.peer, asked.request.headers);
+  const attempt = { email, address, nowMs: now() };
+  await assertGoodPassword(next, { field: "next", own: [email, person.name] });
+  const password = await hashPassword(next);
+  const change = async (inside: typeof sql) => {
+    await setPassword(inside, { personId, password, nowMs: now() });
+    await endSessions(inside, personId, sessionId);
+    const by = askedBy(services, asked);
+    await recordAudit(inside, { ...by, what: "password.change", subject: email });
+  };
+  if (current !== null) await requireCredentials(sql, attempt, current, change);
+  else {
+    await takeAttempt(sql, attempt);
+    await sql.transaction(async (inside) => {
+      if (await passwordOf(inside, personId) !== null) {
+        throw new Problem("invalid_credentials", "Give the password until now as `current`.");
+      }
+      await change(inside);
+    });
+  }
+  liveSessions.forget();
+  return new Response(null, { status: 204 });
+}

@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import { arrayLiteral, type Sql } from "../../db/sql.ts";
+import { parseAddress } from "../../http/ip_address.ts";
+import { Problem } from "../../problem.ts";
+import { SIGN_IN_ATTEMPTS_MAX, SIGN_IN_ATTEMPTS_MS } from "./people_limits.ts";
+
+/** Whom a sign-in is for and where it comes from. */
+export interface Attempt {
+  /** As `Email` makes it, whether or not somebody has it. */
+  readonly email: string;
+  /** The client's address; null where not even that is known. */
+  readonly address: string | null;
+  readonly nowMs: number;
+}
+
+const NETWORK_BYTES = 8;
+
+/** Who has an address of IPv6 has its whole network (/64): all its addresses count as one. */
+function networkOf(address: string | null): string {
+  const parsed = address === null ? null : parseAddress(address);
+  return parsed === null ? "unknown" : parsed.bytes.slice(0, NETWORK_BYTES).join(".");
+}
+
+function hashed(text: string): string {
+  return `\\x${createHash("sha256").update(text).digest("hex")}`;
+}
+
+/** What attempts are counted for, and how many may fail within SIGN_IN_ATTEMPTS_MS. */
+export interface Bound {
+  /** As the table has it. */
+  readonly subject: string;
+  readonly attemptsMax: number;
+}
+
+const accountOf = ({ email }: Attempt) => hashed(`account ${email}`);
+const placeOf = ({ address }: Attempt) => hashed(`address ${networkOf(address)}`);
+
+/** A bound on what is tried at one thing from one network, such as the password of a share. */
+export function boundOf(thing: string, address: string | null, attemptsMax: number): Bound {
+  return { subject: hashed(`${thing} from ${networkOf(address)}`), attemptsMax };
+}
+
+/** A bound on what is tried at one thing from anywhere. */
+export function boundOfAll(thing: string, attemptsMax: number): Bound {
+  return { subject: hashed(thing), attemptsMax };
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** A row holds the times within the window, as many as are bounded at most. */
+const TAKE = `
+  INSERT INTO sign_in_attempts AS a (subject, tried_at)
+  VALUES ($1::text::bytea, ARRAY[$2::text::timestamptz])
+  ON CONFLICT (subject) DO UPDATE SET tried_at = array_append(
+    ARRAY(SELECT at FROM unnest(a.tried_at) at WHERE at > $3::text::timestamptz),
+    $2::text::timestamptz)
+  WHERE (SELECT count(*) FROM unnest(a.tried_at) at WHERE at > $3::text::timestamptz) < $4::int
+  RETURNING 1`;
+
+/**
+ * Counts an attempt before it is judged, for the account and for the address, so that many at once
+ * are no way around the bound; on every server together. Throws `too_many_attempts` (429), and then
+ * counts nothing.
+ */
+export async function takeAttempt(sql: Sql, attempt: Attempt): Promise<void> {
+  const subjects = [accountOf(attempt), placeOf(attempt)];
+  const bounds = subjects.map((subject) => ({ subject, attemptsMax: SIGN_IN_ATTEMPTS_MAX }));
+  await takeWithin(sql, bounds, attempt.nowMs);
+}
+
+/** Counts an attempt within each of the bounds, as `takeAttempt` does. Throws `too_many_attempts`. */
+export async function takeWithin(
+  sql: Sql,
+  bounds: readonly Bound[],
+  nowMs: number,
+): Promise<void> {
+  const sinceMs = nowMs - SIGN_IN_ATTEMPTS_MS;
+  const refusedMs = await sql.transaction(async (sql) => {
+    // In one order for all, so that two attempts never wait for each other.
+    for (const { subject, attemptsMax } of bounds.toSorted(bySubject)) {
+      const taken = await sql.query(TAKE, [subject, iso(nowMs), iso(sinceMs), attemptsMax]);
+      if (taken.length > 0) continue;
+      throw new TooMany(await oldestMs(sql, subject, sinceMs));
+    }
+    return null;
+  }).catch((error) => {
+    if (error instanceof TooMany) return error.oldestMs;
+    throw error;
+  });
+  if (refusedMs === null) return;
+  const waitS = Math.max(1, Math.ceil((refusedMs + SIGN_IN_ATTEMPTS_MS - nowMs) / 1000));
+  throw new Problem(
+    "too_many_attempts",
+    `Too many attempts have failed. Try again in ${Math.ceil(waitS / 60)} minutes.`,
+    { headers: { "Retry-After": String(waitS) } },
+  );
+}
+
+const bySubject = (a: Bound, b: Bound) => a.subject < b.subject ? -1 : 1;
+
+/** Takes back an attempt that succeeded. */
+export async function forgiveWithin(
+  sql: Sql,
+  bounds: readonly Bound[],
+  nowMs: number,
+): Promise<void> {
+  await sql.query(
+    `UPDATE sign_in_attempts SET tried_at = array_remove(tried_at, $2::text::timestamptz)
+    WHERE subject = ANY($1::text::bytea[])`,
+    [arrayLiteral(bounds.map(({ subject }) => subject)), iso(nowMs)],
+  );
+}
+
+/** Rolls the transaction back: an attempt that is refused counts for neither. */
+class TooMany extends Error {
+  constructor(readonly oldestMs: number) {
+    super("Too many attempts");
+  }
+}
+
+async function oldestMs(sql: Sql, subject: string, sinceMs: number): Promise<number> {
+  const [row] = await sql.query<{ oldest: Date | null }>(
+    `SELECT min(at) AS oldest FROM sign_in_attempts a, unnest(a.tried_at) at
+    WHERE a.subject = $1::text::bytea AND at > $2::text::timestamptz`,
+    [subject, iso(sinceMs)],
+  );
+  return row?.oldest?.getTime() ?? sinceMs;
+}
+
+/**
+ * Takes back an attempt that succeeded: the account has failed no more, the address as often as
+ * before.
+ */
+export async function forgiveAttempt(sql: Sql, attempt: Attempt): Promise<void> {
+  await sql.query(
+    `UPDATE sign_in_attempts SET tried_at = CASE WHEN subject = $1::text::bytea
+      THEN '{}'::timestamptz[] ELSE array_remove(tried_at, $3::text::timestamptz) END
+    WHERE subject IN ($1::text::bytea, $2::text::bytea)`,
+    [accountOf(attempt), placeOf(attempt), iso(attempt.nowMs)],
+  );
+}
+
+/** Deletes rows that bound nobody any more. */
+export async function forgetOldAttempts(sql: Sql, nowMs: number): Promise<void> {
+  await sql.query(
+    `DELETE FROM sign_in_attempts
+    WHERE NOT EXISTS (SELECT FROM unnest(tried_at) at WHERE at > $1::text::timestamptz)`,
+    [iso(nowMs - SIGN_IN_ATTEMPTS_MS)],
+  );
+}

@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { recordAudit } from "../../audit/audit.ts";
+import { readJson } from "../../http/json_body.ts";
+import { json } from "../../http/reply.ts";
+import type { Exchange } from "../../http/router.ts";
+import type { Principal } from "../access.ts";
+import { requireLink, useLink } from "./links.ts";
+import { assertGoodPassword, hashPassword } from "./passwords.ts";
+import {
+  changePerson,
+  Email,
+  type Person,
+  PersonName,
+  personReply,
+  requirePerson,
+  RoleName,
+  setPassword,
+} from "./people.ts";
+import { endSessions } from "./sessions.ts";
+import {
+  assertSignsIn,
+  enteringAs,
+  LinkSecret,
+  Password,
+  type PeopleServices,
+} from "./sign_in_endpoints.ts";
+import { assertOwnOrigin, signIn } from "./signed_in.ts";
+
+type Asked = Exchange<Principal | null>;
+
+/** Body of `POST /v1/auth/invitation`. */
+export const InvitationUse = z.strictObject({
+  token: LinkSecret,
+  name: PersonName.optional(),
+  password: Password,
+}).meta({ id: "InvitationUse" });
+
+/** Body of `POST /v1/auth/reset`. */
+export const ResetUse = z.strictObject({ token: LinkSecret, password: Password })
+  .meta({ id: "ResetUse" });
+
+/** Body of `POST /v1/auth/invitation/look`. */
+export const LinkLook = z.strictObject({ token: LinkSecret }).meta({ id: "LinkLook" });
+
+/** Reply of `POST /v1/auth/invitation/look`. */
+export const LinkShown = z.object({
+  kind: z.enum(["invitation", "reset"]),
+  email: Email,
+  name: PersonName,
+  role: RoleName,
+  expiresAt: z.iso.datetime(),
+}).meta({ id: "Link" });
+
+/** `POST /v1/auth/invitation/look`: whom a link is for; it can be used afterwards. */
+export async function postLinkLook({ sql, now }: PeopleServices, asked: Asked): Promise<Response> {
+  const { token: secret } = await readJson(asked.request, LinkLook);
+  const { kind, personId, expiresAt } = await requireLink(sql, {
+    secret,
+    isOwner: false,
+    nowMs: now(),
+  });
+  const { email, name, role } = await requirePerson(sql, personId ?? "");
+  return json({ kind, email, name, role, expiresAt });
+}
+
+/** Uses up a person's link: their password from now on, and a session where they are. */
+async function useLinkOf(
+  services: PeopleServices,
+  asked: Asked,
+  { token: secret, name, password }: z.output<typeof InvitationUse>,
+): Promise<Response> {
+  const { sql, now, liveSessions } = services;
+  const link = { secret, isOwner: false };
+  const { personId } = await requireLink(sql, { ...link, nowMs: now() });
+  const invited = await requirePerson(sql, personId ?? "");
+  await assertGoodPassword(password, {
+    field: "password",
+    own: [invited.email, name ?? invited.name],
+  });
+  const hash = await hashPassword(password);
+  const { person, cookie } = await sql.transaction(async (inside) => {
+    const nowMs = now();
+    await requireLink(inside, { ...link, nowMs, lock: true });
+    await useLink(inside, secret, nowMs);
+    await setPassword(inside, { personId: invited.id, password: hash, nowMs });
+    await endSessions(inside, invited.id);
+    await recordAudit(inside, {
+      ...enteringAs(services, asked, invited.email),
+      what: invited.joinedAt === null ? "person.join" : "password.change",
+      subject: invited.email,
+    });
+    const person: Person = await changePerson(inside, invited.id, { name });
+    return { person, ...await signIn({ ...services, sql: inside }, asked, person.id) };
+  });
+  liveSessions.forget();
+  return json({ person: personReply(person) }, 200, { "Set-Cookie": cookie });
+}
+
+/** `POST /v1/auth/invitation`: 200 with the person, who has a password now and is signed in. */
+export async function postInvitationUse(services: PeopleServices, asked: Asked): Promise<Response> {
+  assertOwnOrigin(asked, services.facts, false);
+  assertSignsIn(services);
+  return await useLinkOf(services, asked, await readJson(asked.request, InvitationUse));
+}
+
+/** `POST /v1/auth/reset`: 200 with the person; all sessions but the new one have ended. */
+export async function postReset(services: PeopleServices, asked: Asked): Promise<Response> {
+  assertOwnOrigin(asked, services.facts, false);
+  assertSignsIn(services);
+  return await useLinkOf(services, asked, await readJson(asked.request, ResetUse));
+}

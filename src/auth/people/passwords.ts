@@ -1,0 +1,160 @@
+import { Buffer } from "node:buffer";
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { RETRY_AFTER_S } from "../../limits.ts";
+import { Problem } from "../../problem.ts";
+import {
+  PASSWORD_CHARACTERS_MIN,
+  PASSWORD_HASHES_AT_ONCE,
+  PASSWORD_HASHES_WAITING_MAX,
+  PASSWORD_LENGTH_MAX,
+} from "./people_limits.ts";
+
+/** What a hash costs: memory is 128 · N · r bytes, work that times p. */
+export interface ScryptCost {
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** 32 MiB and about 0.3 s: OWASP's least for this memory. It may grow: older hashes are then made anew. */
+export const SCRYPT_COST: ScryptCost = { N: 2 ** 15, r: 8, p: 3 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+/** What a stored hash may ask for at most: ours never come near it. */
+const MEMORY_BYTES_MAX = 1024 * 1024 * 1024;
+
+interface StoredHash {
+  readonly cost: ScryptCost;
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+const STORED = /^scrypt\$N=(\d{1,8}),r=(\d{1,3}),p=(\d{1,3})\$([\w-]{22})\$([\w-]{43})$/;
+
+function parsed(stored: string): StoredHash {
+  const [, N, r, p, salt = "", hash = ""] = STORED.exec(stored) ?? [];
+  if (N === undefined) throw new Error("A stored password hash has an unknown form");
+  return {
+    cost: { N: Number(N), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, "base64url"),
+    hash: Buffer.from(hash, "base64url"),
+  };
+}
+
+/** Hashes take memory and a core each: so many at once, so many that wait, and no more. */
+class HashQueue {
+  #free = PASSWORD_HASHES_AT_ONCE;
+  readonly #waiting: (() => void)[] = [];
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else {
+      if (this.#waiting.length >= PASSWORD_HASHES_WAITING_MAX) {
+        throw new Problem("overloaded", "Too many people sign in at this moment. Try again.", {
+          headers: { "Retry-After": String(RETRY_AFTER_S) },
+        });
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+}
+
+const queue = new HashQueue();
+
+/** Compatible forms of one text are one password: keyboards differ in what they send for ü. */
+function derive(password: string, salt: Buffer, { N, r, p }: ScryptCost): Promise<Buffer> {
+  return queue.take(() =>
+    new Promise((resolve, reject) => {
+      const options = { N, r, p, maxmem: MEMORY_BYTES_MAX };
+      scrypt(password.normalize("NFKC"), salt, HASH_BYTES, options, (error, key) => {
+        if (error) reject(error);
+        else resolve(key);
+      });
+    })
+  );
+}
+
+/** What is kept of a password: `scrypt$N=…,r=…,p=…$salt$hash`. Throws `overloaded`. */
+export async function hashPassword(
+  password: string,
+  cost: ScryptCost = SCRYPT_COST,
+): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await derive(password, salt, cost);
+  const { N, r, p } = cost;
+  return `scrypt$N=${N},r=${r},p=${p}$${salt.toString("base64url")}$${hash.toString("base64url")}`;
+}
+
+/**
+ * Whether it is the password of a stored hash. Where there is none, the answer is no, after as much
+ * work as `like`, the hash of somebody else, would take. Throws `overloaded`.
+ */
+export async function isPassword(
+  password: string,
+  stored: string | null,
+  like: string | null,
+): Promise<boolean> {
+  const known = stored ?? like;
+  if (known === null) {
+    await derive(password, randomBytes(SALT_BYTES), SCRYPT_COST);
+    return false;
+  }
+  const { cost, salt, hash } = parsed(known);
+  const isSame = timingSafeEqual(await derive(password, salt, cost), hash);
+  return stored !== null && isSame;
+}
+
+/** Whether a stored hash costs less than hashes that are made now. */
+export function isWeakHash(stored: string, cost: ScryptCost = SCRYPT_COST): boolean {
+  const { cost: { N, r, p } } = parsed(stored);
+  return N * r < cost.N * cost.r || N * r * p < cost.N * cost.r * cost.p;
+}
+
+let common: Promise<ReadonlySet<string>> | null = null;
+
+/** Some 49,000 passwords that people choose most, 1 MB: loaded when somebody chooses one. */
+async function loadCommonPasswords(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import("@zxcvbn-ts/language-common");
+  return new Set(dictionary["passwords-common"]);
+}
+
+function unfit(field: string, message: string): Problem {
+  return new Problem("invalid_body", "Choose another password.", {
+    errors: [{ field, code: "weak_password", message }],
+  });
+}
+
+/**
+ * Throws `invalid_body` for a password that is short, one that many people have, or one that is the
+ * person's own name or address. `field` is where it stands in the body.
+ */
+export async function assertGoodPassword(
+  password: string,
+  { field, own }: { readonly field: string; readonly own: readonly string[] },
+): Promise<void> {
+  const plain = password.normalize("NFKC");
+  if ([...plain].length < PASSWORD_CHARACTERS_MIN) {
+    throw unfit(field, `Use at least ${PASSWORD_CHARACTERS_MIN} characters; a few words will do.`);
+  }
+  if (password.length > PASSWORD_LENGTH_MAX) {
+    throw unfit(field, `Use at most ${PASSWORD_LENGTH_MAX} characters.`);
+  }
+  const lower = plain.toLowerCase();
+  if (own.some((text) => text.toLowerCase() === lower)) {
+    throw unfit(field, "This is your own name or address. Choose what others do not know.");
+  }
+  common ??= loadCommonPasswords().catch((error) => {
+    common = null;
+    throw error;
+  });
+  if ((await common).has(lower) || new Set(lower).size < 3) {
+    throw unfit(field, "Many people have this password. Choose another one; a few words will do.");
+  }
+}

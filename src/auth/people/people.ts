@@ -1,0 +1,268 @@
+import { z } from "zod";
+import { arrayLiteral, type Sql, StatementRefused } from "../../db/sql.ts";
+import { NAME_LENGTH_MAX, TOKEN_PROJECTS_MAX } from "../../limits.ts";
+import { Problem } from "../../problem.ts";
+import { PlainText, ProjectId } from "../projects.ts";
+import { randomText } from "../random_text.ts";
+import { type Role, ROLES } from "../roles.ts";
+import { EMAIL_LENGTH_MAX, PEOPLE_MAX } from "./people_limits.ts";
+
+/** Somebody who may sign in. Times are ISO 8601 in UTC. */
+export interface Person {
+  /** `per_…` */
+  readonly id: string;
+  /** In lower case. */
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  /** Public ids, or every project there is and will be. */
+  readonly projects: readonly string[] | "*";
+  /** Goes up with each change of role or projects. */
+  readonly rights: number;
+  readonly createdAt: string;
+  /** Since when they can sign in by themselves; null: invited only. */
+  readonly joinedAt: string | null;
+  readonly lastSeenAt: string | null;
+}
+
+/** An e-mail address as it is kept: people type theirs in many ways. */
+export const Email = PlainText.trim().toLowerCase().normalize("NFC")
+  .regex(/^[^\s@]+@[^\s@]+$/, "Give an e-mail address such as ada@example.com.")
+  .max(EMAIL_LENGTH_MAX, `Use at most ${EMAIL_LENGTH_MAX} characters.`)
+  .meta({ description: "Their e-mail address.", example: "ada@example.com" });
+export const PersonName = PlainText.trim().min(1, "Give a name.")
+  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+  .meta({ description: "What people call them.", example: "Ada Lovelace" });
+export const RoleName = z.enum(ROLES, `Use one of ${ROLES.join(", ")}.`).meta({
+  description: "owner: people and everything; admin: a project's settings, keys and erasure too; " +
+    "editor: saves what is asked; viewer: reads.",
+});
+export const PersonProjects = z.array(
+  z.union([z.literal("*"), ProjectId], 'Use project ids, or "*" for all.'),
+).min(1, 'Name at least one project, or "*".')
+  .max(TOKEN_PROJECTS_MAX, `Name at most ${TOKEN_PROJECTS_MAX} projects, or "*".`)
+  .meta({ description: 'Public ids, or ["*"] for every project.', example: ["prj_default"] });
+
+/** A person as replies show them. */
+export const PersonShown = z.object({
+  id: z.string().meta({ example: "per_0aB1cD2eF3gH4iJ5" }),
+  email: Email,
+  name: PersonName,
+  role: RoleName,
+  projects: PersonProjects,
+  createdAt: z.iso.datetime(),
+  joinedAt: z.iso.datetime().nullable()
+    .meta({ description: "Since when they can sign in; null: invited, and not here yet." }),
+  lastSeenAt: z.iso.datetime().nullable(),
+}).meta({ id: "Person" });
+
+/** What a reply shows of a person. */
+export function personReply(person: Person): z.input<typeof PersonShown> {
+  const { rights: _, projects, ...shown } = person;
+  return { ...shown, projects: projects === "*" ? ["*"] : [...projects] };
+}
+
+interface PersonRow extends Record<string, unknown> {
+  person_id: string;
+  email: string;
+  name: string;
+  role: Role;
+  projects: string[];
+  rights: number;
+  created_at: Date;
+  joined_at: Date | null;
+  last_seen_at: Date | null;
+}
+
+/** What a statement must select for `personOfRow`; `p` is the table `people`. */
+export const PERSON_COLUMNS = "p.person_id, p.email, p.name, p.role, p.projects, p.rights, " +
+  "p.created_at, p.joined_at, p.last_seen_at";
+
+export function personOfRow(row: Record<string, unknown>): Person {
+  const { projects, joined_at, last_seen_at, ...found } = row as PersonRow;
+  return {
+    id: found.person_id,
+    email: found.email,
+    name: found.name,
+    role: found.role,
+    projects: projects.includes("*") ? "*" : projects,
+    rights: found.rights,
+    createdAt: found.created_at.toISOString(),
+    joinedAt: joined_at?.toISOString() ?? null,
+    lastSeenAt: last_seen_at?.toISOString() ?? null,
+  };
+}
+
+const PERSON_ID = /^per_[A-Za-z0-9]{1,60}$/;
+const UNIQUE_VIOLATION = "23505";
+
+/** Everybody, in the order in which they came. */
+export async function listPeople(sql: Sql): Promise<Person[]> {
+  const rows = await sql.query(
+    `SELECT ${PERSON_COLUMNS} FROM people p ORDER BY p.created_at, p.person_id`,
+  );
+  return rows.map(personOfRow);
+}
+
+/** Throws `not_found`. */
+export async function requirePerson(sql: Sql, id: string): Promise<Person> {
+  const rows = PERSON_ID.test(id)
+    ? await sql.query(`SELECT ${PERSON_COLUMNS} FROM people p WHERE p.person_id = $1::text`, [id])
+    : [];
+  const [row] = rows;
+  if (row === undefined) throw noSuchPerson();
+  return personOfRow(row);
+}
+
+function noSuchPerson(): Problem {
+  return new Problem("not_found", "There is no person with this id.");
+}
+
+/** `email` as `Email` makes it. Null: nobody has it. */
+export async function findPersonByEmail(sql: Sql, email: string): Promise<Person | null> {
+  const [row] = await sql.query(
+    `SELECT ${PERSON_COLUMNS} FROM people p WHERE p.email = $1::text`,
+    [email],
+  );
+  return row === undefined ? null : personOfRow(row);
+}
+
+/** Whether somebody can sign in who may do everything: until then, set-up links are printed. */
+export async function ownerExists(sql: Sql): Promise<boolean> {
+  const rows = await sql.query(
+    "SELECT FROM people WHERE role = 'owner' AND joined_at IS NOT NULL LIMIT 1",
+  );
+  return rows.length > 0;
+}
+
+export interface NewPerson {
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly projects: readonly string[] | "*";
+  /** As `hashPassword` makes it; null: they sign in otherwise, or with an invitation first. */
+  readonly password: string | null;
+  /** Whether they can sign in from now on. */
+  readonly hasJoined: boolean;
+  readonly nowMs: number;
+}
+
+/** Throws `conflict` where somebody has the e-mail address, or there are too many people. */
+export async function createPerson(sql: Sql, wanted: NewPerson): Promise<Person> {
+  const { email, name, role, projects, password, hasJoined, nowMs } = wanted;
+  const now = new Date(nowMs).toISOString();
+  try {
+    const [row] = await sql.query(
+      `INSERT INTO people AS p
+        (person_id, email, name, role, projects, password, created_at, joined_at)
+      SELECT $1::text, $2::text, $3::text, $4::text, $5::text::text[], $6::text,
+        $7::text::timestamptz, $8::text::timestamptz
+      WHERE (SELECT count(*) FROM people) < $9::int
+      RETURNING ${PERSON_COLUMNS}`,
+      [
+        `per_${randomText(16)}`,
+        email,
+        name,
+        role,
+        projectsLiteral(role, projects),
+        password,
+        now,
+        hasJoined ? now : null,
+        PEOPLE_MAX,
+      ],
+    );
+    if (row === undefined) {
+      throw new Problem("conflict", `There are ${PEOPLE_MAX} people. Remove some first.`);
+    }
+    return personOfRow(row);
+  } catch (error) {
+    if (!(error instanceof StatementRefused) || error.sqlState !== UNIQUE_VIOLATION) throw error;
+    throw new Problem("conflict", "Somebody has this e-mail address already.", { cause: error });
+  }
+}
+
+/** An owner is for every project: whoever may do everything cannot be kept out of one. */
+function projectsLiteral(role: Role, projects: readonly string[] | "*"): string {
+  return arrayLiteral(role === "owner" || projects === "*" ? ["*"] : [...new Set(projects)].sort());
+}
+
+export interface PersonPatch {
+  readonly name?: string | undefined;
+  readonly role?: Role | undefined;
+  readonly projects?: readonly string[] | "*" | undefined;
+}
+
+/**
+ * Changes what the patch names, in a transaction of the caller's. A change of role or projects ends
+ * the tokens made before. Throws `not_found`, `last_owner`.
+ */
+export async function changePerson(sql: Sql, id: string, patch: PersonPatch): Promise<Person> {
+  const owners = await lockOwners(sql);
+  const person = await requirePerson(sql, id);
+  const role = patch.role ?? person.role;
+  if (role !== "owner") assertNotLast(owners, id);
+  const projects = projectsLiteral(role, patch.projects ?? person.projects);
+  const [row] = await sql.query(
+    `UPDATE people p SET name = $2::text, role = $3::text, projects = $4::text::text[],
+      rights = p.rights +
+        CASE WHEN (p.role, p.projects) = ($3::text, $4::text::text[]) THEN 0 ELSE 1 END
+    WHERE p.person_id = $1::text RETURNING ${PERSON_COLUMNS}`,
+    [id, patch.name ?? person.name, role, projects],
+  );
+  if (row === undefined) throw noSuchPerson();
+  return personOfRow(row);
+}
+
+/**
+ * Removes a person with their sessions, links and passkeys, in a transaction of the caller's.
+ * Throws `not_found`, `last_owner`.
+ */
+export async function removePerson(sql: Sql, id: string): Promise<Person> {
+  const owners = await lockOwners(sql);
+  const person = await requirePerson(sql, id);
+  assertNotLast(owners, id);
+  await sql.query("DELETE FROM people WHERE person_id = $1::text", [id]);
+  return person;
+}
+
+/** Ids of the owners who can sign in, none of whom changes until the transaction ends. */
+async function lockOwners(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ person_id: string; joined_at: Date | null }>(
+    "SELECT person_id, joined_at FROM people WHERE role = 'owner' ORDER BY person_id FOR UPDATE",
+  );
+  return rows.filter((row) => row.joined_at !== null).map((row) => row.person_id);
+}
+
+function assertNotLast(owners: readonly string[], id: string): void {
+  if (owners.length !== 1 || owners[0] !== id) return;
+  throw new Problem(
+    "last_owner",
+    "This is the last owner who can sign in. Make somebody else an owner first.",
+  );
+}
+
+/** What is kept of a person's password; null: they have none, or there is no such person. */
+export async function passwordOf(sql: Sql, personId: string): Promise<string | null> {
+  const [row] = await sql.query<{ password: string | null }>(
+    "SELECT password FROM people WHERE person_id = $1::text FOR UPDATE",
+    [personId],
+  );
+  return row?.password ?? null;
+}
+
+/** From now on they sign in with this password. */
+export async function setPassword(
+  sql: Sql,
+  { personId, password, nowMs }: {
+    readonly personId: string;
+    readonly password: string;
+    readonly nowMs: number;
+  },
+): Promise<void> {
+  await sql.query(
+    `UPDATE people SET password = $2::text,
+      joined_at = COALESCE(joined_at, $3::text::timestamptz)
+    WHERE person_id = $1::text`,
+    [personId, password, new Date(nowMs).toISOString()],
+  );
+}

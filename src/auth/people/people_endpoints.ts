@@ -1,0 +1,220 @@
+import { z } from "zod";
+import { recordAudit } from "../../audit/audit.ts";
+import type { Sql } from "../../db/sql.ts";
+import { readJson } from "../../http/json_body.ts";
+import { json } from "../../http/reply.ts";
+import type { Exchange } from "../../http/router.ts";
+import { Problem } from "../../problem.ts";
+import { type Principal, requireEveryProject, requirePrincipal } from "../access.ts";
+import { askedBy } from "../audited.ts";
+import { assertMayGrant, assertProjectsExist } from "../grants.ts";
+import { type Role, scopesOf } from "../roles.ts";
+import { makeLink } from "./links.ts";
+import { mailInvitation, type NewInvitation } from "./mailed_invitation.ts";
+import { assertGoodPassword, hashPassword } from "./passwords.ts";
+import {
+  changePerson,
+  createPerson,
+  Email,
+  listPeople,
+  type Person,
+  PersonName,
+  PersonProjects,
+  personReply,
+  PersonShown,
+  removePerson,
+  requirePerson,
+  RoleName,
+} from "./people.ts";
+import { Password, type PeopleServices } from "./sign_in_endpoints.ts";
+
+type Asked = Exchange<Principal | null>;
+
+/** Body of `POST /v1/people`. */
+export const PersonCreation = z.strictObject({
+  email: Email,
+  name: PersonName.optional().meta({ description: "Default: what stands before the @." }),
+  role: RoleName,
+  projects: PersonProjects.optional().meta({
+    description: "An owner's are all of them; the others' must be named.",
+  }),
+  password: Password.optional().meta({
+    description: "With one they can sign in at once, and there is no invitation.",
+  }),
+}).meta({ id: "PersonCreation" });
+
+/** Body of `PATCH /v1/people/:id`. */
+export const PersonChange = z.strictObject({
+  name: PersonName,
+  role: RoleName,
+  projects: PersonProjects,
+}).partial().meta({ id: "PersonChange" });
+
+export const InvitationShown = z.object({
+  url: z.string().meta({ example: "https://stats.example.com/#invitation=…" }),
+  expiresAt: z.iso.datetime(),
+  mailed: z.boolean().meta({ description: "Whether it was mailed to them (SMTP_URL)." }),
+  mailProblem: z.string().nullable().meta({
+    description: "Why it could not be mailed; the link holds all the same.",
+  }),
+}).meta({ id: "Invitation" });
+
+/** Reply of `POST /v1/people` and `POST /v1/people/:id/invitation`. */
+export const PersonInvited = z.object({
+  person: PersonShown,
+  invitation: InvitationShown.nullable(),
+}).meta({ id: "InvitedPerson" });
+
+function listed(projects: readonly string[] | "*"): string {
+  return projects === "*" ? "every project" : projects.join(", ");
+}
+
+const named = (projects: readonly string[]) => projects.includes("*") ? "*" as const : projects;
+
+/**
+ * Nobody makes or changes people who may do more than they may themselves: a token that has the
+ * scope `people` alone would be one for everything otherwise.
+ */
+async function assertMayRule(
+  sql: Sql,
+  who: Principal | null,
+  roles: readonly Role[],
+): Promise<void> {
+  const scopes = roles.flatMap((role) => scopesOf(role));
+  await assertMayGrant(sql, requirePrincipal(who), { projects: "*", scopes });
+}
+
+/** Projects of a body: an owner's are all; else those that are named, and exist. Throws `invalid_body`. */
+async function projectsOf(
+  sql: Sql,
+  role: Role,
+  wanted: readonly string[] | undefined,
+): Promise<readonly string[] | "*"> {
+  const projects = wanted === undefined ? undefined : named(wanted);
+  if (role === "owner" && (projects ?? "*") !== "*") {
+    throw invalidProjects('An owner is for every project: `["*"]`, or leave it out.');
+  }
+  if (role === "owner" || projects === "*") return "*";
+  if (projects === undefined) throw invalidProjects('Name the projects, or `["*"]` for all.');
+  await assertProjectsExist(sql, projects);
+  return projects;
+}
+
+function invalidProjects(message: string): Problem {
+  return new Problem("invalid_body", "Correct what `errors` lists: projects.", {
+    errors: [{ field: "projects", code: "invalid_value", message }],
+  });
+}
+
+/** `GET /v1/people`: `{ people }`, in the order in which they came. */
+export async function getPeople({ sql }: PeopleServices, { who }: Asked): Promise<Response> {
+  requireEveryProject(requirePrincipal(who));
+  return json({ people: (await listPeople(sql)).map(personReply) });
+}
+
+/** A link for a person who has not joined yet, or who wants another password. */
+async function invitationOf(
+  { now, facts }: PeopleServices,
+  sql: Sql,
+  { request, peer }: Asked,
+  { id, joinedAt }: Person,
+): Promise<NewInvitation> {
+  const kind = joinedAt === null ? "invitation" : "reset";
+  const { secret, expiresAt } = await makeLink(sql, { kind, personId: id, nowMs: now() });
+  // The fragment stays in the browser: no server or proxy log sees the secret.
+  return { kind, url: `${facts.ownAddress(request, peer).url}/#${kind}=${secret}`, expiresAt };
+}
+
+/** `POST /v1/people`: 201 `{ person, invitation }`. */
+export async function postPerson(services: PeopleServices, asked: Asked): Promise<Response> {
+  const { sql, now } = services;
+  requireEveryProject(requirePrincipal(asked.who));
+  const { email, name, role, projects, password } = await readJson(asked.request, PersonCreation);
+  await assertMayRule(sql, asked.who, [role]);
+  const granted = await projectsOf(sql, role, projects);
+  const called = name ?? email.split("@")[0] ?? email;
+  if (password !== undefined) {
+    await assertGoodPassword(password, { field: "password", own: [email, called] });
+  }
+  const hash = password === undefined ? null : await hashPassword(password);
+  const { person, made } = await sql.transaction(async (inside) => {
+    const person = await createPerson(inside, {
+      email,
+      name: called,
+      role,
+      projects: granted,
+      password: hash,
+      hasJoined: hash !== null,
+      nowMs: now(),
+    });
+    await recordAudit(inside, {
+      ...askedBy(services, asked),
+      what: "person.invite",
+      subject: `${email} as ${role} of ${listed(person.projects)}`,
+    });
+    const made = hash === null ? await invitationOf(services, inside, asked, person) : null;
+    return { person, made };
+  });
+  const { who } = askedBy(services, asked);
+  const invitation = made === null ? null : await mailInvitation(services.mail, person, made, who);
+  const location = `${new URL(asked.request.url).pathname}/${person.id}`;
+  return json({ person: personReply(person), invitation }, 201, { "Location": location });
+}
+
+/** `PATCH /v1/people/:id`: the person as they are then. What ends is told by `changePerson`. */
+export async function patchPerson(services: PeopleServices, asked: Asked): Promise<Response> {
+  const { sql, liveSessions } = services;
+  requireEveryProject(requirePrincipal(asked.who));
+  const patch = await readJson(asked.request, PersonChange);
+  const id = asked.params.id ?? "";
+  const changed = await sql.transaction(async (inside) => {
+    const before = await requirePerson(inside, id);
+    const role = patch.role ?? before.role;
+    await assertMayRule(inside, asked.who, [before.role, role]);
+    const isKept = patch.projects === undefined && role !== "owner";
+    const projects = isKept ? before.projects : await projectsOf(inside, role, patch.projects);
+    const after = await changePerson(inside, id, { name: patch.name, role, projects });
+    const isOther = after.rights !== before.rights;
+    await recordAudit(inside, {
+      ...askedBy(services, asked),
+      what: isOther ? "person.role" : "person.change",
+      subject: isOther
+        ? `${after.email}: ${after.role} of ${listed(after.projects)}`
+        : `${after.email}: ${after.name}`,
+    });
+    return after;
+  });
+  liveSessions.forget();
+  return json({ person: personReply(changed) });
+}
+
+/** `DELETE /v1/people/:id`: 204; they are signed out on every server within a second. */
+export async function deletePerson(services: PeopleServices, asked: Asked): Promise<Response> {
+  const { sql, liveSessions } = services;
+  requireEveryProject(requirePrincipal(asked.who));
+  await sql.transaction(async (inside) => {
+    const { id, role } = await requirePerson(inside, asked.params.id ?? "");
+    await assertMayRule(inside, asked.who, [role]);
+    const { email } = await removePerson(inside, id);
+    const by = askedBy(services, asked);
+    await recordAudit(inside, { ...by, what: "person.remove", subject: `${email}, ${role}` });
+  });
+  liveSessions.forget();
+  return new Response(null, { status: 204 });
+}
+
+/** `POST /v1/people/:id/invitation`: 201 `{ person, invitation }`, a link in the place of earlier ones. */
+export async function postInvitation(services: PeopleServices, asked: Asked): Promise<Response> {
+  requireEveryProject(requirePrincipal(asked.who));
+  const { person, made } = await services.sql.transaction(async (inside) => {
+    const person = await requirePerson(inside, asked.params.id ?? "");
+    await assertMayRule(inside, asked.who, [person.role]);
+    const by = askedBy(services, asked);
+    const what = person.joinedAt === null ? "person.invite" as const : "person.reset" as const;
+    await recordAudit(inside, { ...by, what, subject: person.email });
+    return { person, made: await invitationOf(services, inside, asked, person) };
+  });
+  const { who } = askedBy(services, asked);
+  const invitation = await mailInvitation(services.mail, person, made, who);
+  return json({ person: personReply(person), invitation }, 201);
+}

@@ -1,0 +1,244 @@
+import { z } from "zod";
+import { recordAudit } from "../../audit/audit.ts";
+import type { Sql } from "../../db/sql.ts";
+import { readJson } from "../../http/json_body.ts";
+import { json } from "../../http/reply.ts";
+import type { Exchange } from "../../http/router.ts";
+import type { Mail } from "../../mail/mail.ts";
+import { Problem } from "../../problem.ts";
+import type { Principal } from "../access.ts";
+import type { AuditServices } from "../audited.ts";
+import { issuedElsewhere, type Tokens } from "../tokens.ts";
+import { requireCredentials } from "./credentials.ts";
+import { requireLink, useLink } from "./links.ts";
+import type { LiveSessions } from "./live_sessions.ts";
+import { assertGoodPassword, hashPassword } from "./passwords.ts";
+import {
+  createPerson,
+  Email,
+  findPersonByEmail,
+  ownerExists,
+  PersonName,
+  personReply,
+  PersonShown,
+  removePerson,
+} from "./people.ts";
+import { EMAIL_LENGTH_MAX, PASSWORD_LENGTH_MAX, SESSION_TOKEN_S } from "./people_limits.ts";
+import { endSessionOfSecret, endSessions, sessionOf } from "./sessions.ts";
+import {
+  assertOwnOrigin,
+  cookieSecretOf,
+  endedCookie,
+  type RequestFacts,
+  requireSignedIn,
+  sessionCookie,
+  signIn,
+} from "./signed_in.ts";
+
+export interface PeopleServices extends AuditServices {
+  readonly sql: Sql;
+  readonly now: () => number;
+  readonly tokens: Tokens;
+  readonly facts: RequestFacts;
+  readonly liveSessions: Pick<LiveSessions, "forget">;
+  /** Null: no mail server is configured. */
+  readonly mail: Mail | null;
+  /** Ways to sign in besides a password. */
+  readonly signInWays: {
+    /** Whether browsers take passkeys at the address that was asked. */
+    readonly passkeys: (asked: Pick<Asked, "request" | "peer">) => boolean;
+    readonly oidc: { readonly name: string } | null;
+  };
+}
+
+type Asked = Exchange<Principal | null>;
+
+export const Password = z.string().max(
+  PASSWORD_LENGTH_MAX,
+  `Use at most ${PASSWORD_LENGTH_MAX} characters.`,
+)
+  .refine((text) => text.isWellFormed(), "Use text without lone surrogates.")
+  .meta({
+    description: "At least 10 characters; a few words will do. None that many people have.",
+  });
+export const LinkSecret = z.string().max(200).meta({
+  description: "What the link holds after its `#…=`.",
+});
+
+/** Reply of `GET /v1/auth`. */
+export const SignInOffer = z.object({
+  ownerExists: z.boolean(),
+  password: z.boolean().meta({
+    description: "False where an identity provider issues the tokens.",
+  }),
+  passkeys: z.boolean(),
+  oidc: z.object({ name: z.string() }).nullable(),
+}).meta({ id: "SignInOffer" });
+
+/** Body of `POST /v1/auth/owner`. */
+export const OwnerCreation = z.strictObject({
+  setupToken: LinkSecret,
+  email: Email,
+  name: PersonName,
+  password: Password,
+}).meta({ id: "OwnerCreation" });
+
+/** Body of `POST /v1/auth/sign-in`. What no person can have is no more than unknown. */
+export const Credentials = z.strictObject({
+  email: z.string().max(EMAIL_LENGTH_MAX * 2).meta({ example: "ada@example.com" }),
+  password: z.string().max(PASSWORD_LENGTH_MAX),
+}).meta({ id: "Credentials" });
+
+/** Reply of whatever signs in. */
+export const SignedInShown = z.object({ person: PersonShown }).meta({ id: "SignedIn" });
+
+/** Reply of `POST /v1/auth/token`. */
+export const PersonToken = z.object({
+  token: z.string(),
+  expiresAt: z.iso.datetime(),
+  person: PersonShown,
+}).meta({ id: "PersonToken" });
+
+/** `GET /v1/auth`: what the sign-in page may offer. */
+export async function getAuth(
+  { sql, tokens, signInWays }: PeopleServices,
+  asked: Asked,
+): Promise<Response> {
+  const { passkeys, oidc } = signInWays;
+  const isHere = tokens.canIssue;
+  return json({
+    ownerExists: await ownerExists(sql),
+    password: isHere,
+    passkeys: isHere && passkeys(asked),
+    oidc: isHere ? oidc : null,
+  });
+}
+
+/** Where an identity provider issues the tokens, nobody signs in here. Throws `conflict`. */
+export function assertSignsIn({ tokens }: PeopleServices): void {
+  if (!tokens.canIssue) throw issuedElsewhere();
+}
+
+/** The audit's word for somebody who is not signed in yet. */
+export function enteringAs(
+  services: AuditServices,
+  { peer, request }: Asked,
+  email: string,
+): { readonly who: string; readonly from: string | null } {
+  return { who: email, from: services.clientAddress(peer, request.headers) };
+}
+
+/** `POST /v1/auth/owner`: 201 with the first owner, signed in. Throws `owner_exists`. */
+export async function postOwner(services: PeopleServices, asked: Asked): Promise<Response> {
+  const { sql, now, facts } = services;
+  assertOwnOrigin(asked, facts, false);
+  assertSignsIn(services);
+  if (await ownerExists(sql)) throw ownerIsThere();
+  const { setupToken: secret, email, name, password } = await readJson(
+    asked.request,
+    OwnerCreation,
+  );
+  await requireLink(sql, { secret, isOwner: true, nowMs: now() });
+  await assertGoodPassword(password, { field: "password", own: [email, name] });
+  const hash = await hashPassword(password);
+  const { person, cookie } = await sql.transaction(async (inside) => {
+    // One at a time: of two links that are used at once, one makes the owner.
+    await inside.query("LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE");
+    if (await ownerExists(inside)) throw ownerIsThere();
+    const nowMs = now();
+    await requireLink(inside, { secret, isOwner: true, nowMs });
+    await useLink(inside, secret, nowMs);
+    // Somebody invited to be the owner who comes by the set-up link instead.
+    const invited = await findPersonByEmail(inside, email);
+    if (invited?.joinedAt === null) await removePerson(inside, invited.id);
+    const person = await createPerson(inside, {
+      email,
+      name,
+      role: "owner",
+      projects: "*",
+      password: hash,
+      hasJoined: true,
+      nowMs,
+    });
+    await recordAudit(inside, {
+      ...enteringAs(services, asked, email),
+      what: "owner.create",
+      subject: email,
+    });
+    return { person, ...await signIn({ ...services, sql: inside }, asked, person.id) };
+  });
+  return json({ person: personReply(person) }, 201, { "Set-Cookie": cookie });
+}
+
+function ownerIsThere(): Problem {
+  return new Problem(
+    "owner_exists",
+    "This server has an owner. Sign in, or ask them to invite you.",
+  );
+}
+
+/** `POST /v1/auth/sign-in`: 200 with the person, and the cookie of a new session. */
+export async function postSignIn(services: PeopleServices, asked: Asked): Promise<Response> {
+  const { sql, now, facts, clientAddress } = services;
+  assertOwnOrigin(asked, facts, false);
+  assertSignsIn(services);
+  const { email, password } = await readJson(asked.request, Credentials);
+  const attempt = {
+    email: Email.safeParse(email).data ?? "",
+    address: clientAddress(asked.peer, asked.request.headers),
+    nowMs: now(),
+  };
+  const { person, cookie } = await requireCredentials(
+    sql,
+    attempt,
+    password,
+    async (inside, person) => ({
+      person,
+      ...await signIn({ ...services, sql: inside }, asked, person.id),
+    }),
+  );
+  return json({ person: personReply(person) }, 200, { "Set-Cookie": cookie });
+}
+
+/** Body of `POST /v1/auth/sign-out`. */
+export const SignOut = z.strictObject({
+  everywhere: z.boolean().default(false)
+    .meta({ description: "Whether every session of the person ends, not this one alone." }),
+}).meta({ id: "SignOut" });
+
+/** `POST /v1/auth/sign-out`: 204; the session has ended, and the cookie goes. */
+export async function postSignOut(services: PeopleServices, asked: Asked): Promise<Response> {
+  const { sql, now, facts, liveSessions } = services;
+  assertOwnOrigin(asked, facts, true);
+  const { everywhere } = await readJson(asked.request, SignOut);
+  const secret = cookieSecretOf(asked, facts);
+  if (secret !== null) {
+    const found = everywhere ? await sessionOf(sql, secret, now()) : null;
+    if (found !== null) await endSessions(sql, found.person.id);
+    await endSessionOfSecret(sql, secret);
+    liveSessions.forget();
+  }
+  return new Response(null, { status: 204, headers: { "Set-Cookie": endedCookie(asked, facts) } });
+}
+
+/** `POST /v1/auth/token`: `{ token, expiresAt, person }`, for the person whose cookie it is. */
+export async function postPersonToken(services: PeopleServices, asked: Asked): Promise<Response> {
+  const { tokens, facts } = services;
+  assertSignsIn(services);
+  const { person, subject, projects, scopes, session, secret } = requireSignedIn(asked.who);
+  const token = await tokens.issue({
+    subject,
+    projects,
+    scopes: [...scopes],
+    ttlSeconds: SESSION_TOKEN_S,
+    session,
+  });
+  const { expiresAtMs } = await tokens.verify(token);
+  const reply = {
+    token,
+    expiresAt: new Date(expiresAtMs).toISOString(),
+    person: personReply(person),
+  };
+  // The cookie is renewed while it is used.
+  return json(reply, 200, { "Set-Cookie": sessionCookie(asked, facts, secret) });
+}

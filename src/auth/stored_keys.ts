@@ -1,0 +1,195 @@
+import { type Sql, StatementRefused } from "../db/sql.ts";
+import { API_KEY_LENGTH_MAX, API_KEY_LENGTH_MIN } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { keyHash, type KeyKind } from "./keys.ts";
+import { randomText } from "./random_text.ts";
+
+/** A key as an operator sees it. Times are ISO 8601 in UTC; of a secret key only the hash is kept. */
+export interface KeyRecord {
+  readonly id: string;
+  readonly kind: KeyKind;
+  readonly label: string | null;
+  /** The key's last four characters. */
+  readonly hint: string;
+  /** The whole of a public key; null: a secret one, or one that was made before they were kept. */
+  readonly key: string | null;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+  readonly status: "active" | "expired" | "revoked";
+}
+
+/** A new key: of a secret one, the one moment at which it can be seen. */
+export interface CreatedKey extends KeyRecord {
+  readonly key: string;
+}
+
+interface KeyRow extends Record<string, unknown> {
+  key_id: string;
+  kind: KeyKind;
+  label: string | null;
+  hint: string;
+  key: string | null;
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+}
+
+const KEY_COLUMNS = "key_id, kind, label, hint, key, created_at, expires_at, revoked_at";
+const SECRET_PREFIX = "sk_";
+const GIVEN_KEY = new RegExp(`^[\\x21-\\x7e]{${API_KEY_LENGTH_MIN},${API_KEY_LENGTH_MAX}}$`);
+const RANDOM_CHARACTERS = 32;
+const UNIQUE_VIOLATION = "23505";
+
+function keyRecord(row: KeyRow, nowMs: number): KeyRecord {
+  const expired = row.expires_at !== null && nowMs >= row.expires_at.getTime();
+  return {
+    id: row.key_id,
+    kind: row.kind,
+    label: row.label,
+    hint: row.hint,
+    key: row.key,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    revokedAt: row.revoked_at?.toISOString() ?? null,
+    status: row.revoked_at !== null ? "revoked" : expired ? "expired" : "active",
+  };
+}
+
+/** True where an operator may bring `key` along: 8 to 200 visible ASCII characters, kinds apart. */
+export function isGivenKey(key: string, kind: KeyKind): boolean {
+  return GIVEN_KEY.test(key) && key.startsWith(SECRET_PREFIX) === (kind === "secret");
+}
+
+/**
+ * Makes a key of a project. `key` is the operator's own; without it one with 190 random bits is
+ * made. Throws `invalid_body` for a given key that cannot be one, `conflict` if it is known already.
+ */
+export async function createKey(sql: Sql, wanted: {
+  readonly projectId: number;
+  readonly kind: KeyKind;
+  readonly label: string | null;
+  readonly expiresAt: Date | null;
+  readonly nowMs: number;
+  readonly key?: string;
+}): Promise<CreatedKey> {
+  const { projectId, kind, label, expiresAt, nowMs } = wanted;
+  if (wanted.key !== undefined && !isGivenKey(wanted.key, kind)) {
+    throw new Problem(
+      "invalid_body",
+      `A ${kind} key has ${API_KEY_LENGTH_MIN} to ${API_KEY_LENGTH_MAX} visible ASCII characters ` +
+        `and ${kind === "secret" ? "starts" : "does not start"} with \`${SECRET_PREFIX}\`.`,
+    );
+  }
+  const key = wanted.key ?? `${kind === "secret" ? "sk" : "pk"}_${randomText(RANDOM_CHARACTERS)}`;
+  try {
+    const [row] = await sql.query<KeyRow>(
+      `INSERT INTO api_keys
+        (key_id, project_id, kind, label, key_hash, hint, created_at, expires_at, key)
+      VALUES ($1::text, $2::int, $3::text, $4::text, $5::text::bytea, $6::text,
+        $7::text::timestamptz, $8::text::timestamptz, $9::text)
+      RETURNING ${KEY_COLUMNS}`,
+      [
+        `key_${randomText(16)}`,
+        projectId,
+        kind,
+        label,
+        keyHash(key),
+        key.slice(-4),
+        new Date(nowMs).toISOString(),
+        expiresAt?.toISOString() ?? null,
+        kind === "public" ? key : null,
+      ],
+    );
+    if (row === undefined) throw new Error("The new key was not returned");
+    return { ...keyRecord(row, nowMs), key };
+  } catch (error) {
+    if (error instanceof StatementRefused && error.sqlState === UNIQUE_VIOLATION) {
+      throw new Problem("conflict", "This key exists already.", { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** A key as people tell it from others: what the audit calls it. */
+export function keyName({ id, kind, label, hint }: KeyRecord): string {
+  return `${kind} key ${label ?? id} (…${hint})`;
+}
+
+/** A project's keys, oldest first. */
+export async function listKeys(sql: Sql, projectId: number, nowMs: number): Promise<KeyRecord[]> {
+  const rows = await sql.query<KeyRow>(
+    `SELECT ${KEY_COLUMNS} FROM api_keys WHERE project_id = $1::int ORDER BY created_at, key_id`,
+    [projectId],
+  );
+  return rows.map((row) => keyRecord(row, nowMs));
+}
+
+/** Names one key of one project, and the time at which something is done to it. */
+export interface KeyChange {
+  readonly projectId: number;
+  readonly keyId: string;
+  readonly nowMs: number;
+}
+
+function noSuchKey(): Problem {
+  return new Problem("not_found", "The project has no key with this id.");
+}
+
+const KEY_ID = /^key_[A-Za-z0-9]{1,60}$/;
+
+/** The key, locked until the transaction ends. Throws `not_found`. */
+async function lockedKey(
+  sql: Sql,
+  { projectId, keyId, nowMs }: KeyChange,
+): Promise<KeyRecord> {
+  if (!KEY_ID.test(keyId)) throw noSuchKey();
+  const [row] = await sql.query<KeyRow>(
+    `SELECT ${KEY_COLUMNS} FROM api_keys
+    WHERE project_id = $1::int AND key_id = $2::text FOR UPDATE`,
+    [projectId, keyId],
+  );
+  if (row === undefined) throw noSuchKey();
+  return keyRecord(row, nowMs);
+}
+
+/**
+ * Revokes a key for good. Returns the key as it was; null where it was revoked before, and nothing
+ * changes. Throws `not_found`.
+ */
+export async function revokeKey(sql: Sql, change: KeyChange): Promise<KeyRecord | null> {
+  const { projectId, keyId, nowMs } = change;
+  return await sql.transaction(async (inside) => {
+    const key = await lockedKey(inside, change);
+    if (key.status === "revoked") return null;
+    await inside.query(
+      `UPDATE api_keys SET revoked_at = $3::text::timestamptz
+      WHERE project_id = $1::int AND key_id = $2::text`,
+      [projectId, keyId, new Date(nowMs).toISOString()],
+    );
+    return key;
+  });
+}
+
+/**
+ * Makes a new key of the same kind and label; the old one expires `overlapSeconds` from now, if not
+ * earlier. Throws `not_found`, and `conflict` for a key that is revoked or has expired.
+ */
+export async function rotateKey(
+  sql: Sql,
+  change: KeyChange & { readonly overlapSeconds: number },
+): Promise<CreatedKey> {
+  const { projectId, keyId, nowMs, overlapSeconds } = change;
+  return await sql.transaction(async (inside) => {
+    const { status, kind, label } = await lockedKey(inside, change);
+    if (status !== "active") {
+      throw new Problem("conflict", `This key is ${status}; create a new one instead.`);
+    }
+    await inside.query(
+      `UPDATE api_keys SET expires_at = least(expires_at, $3::text::timestamptz)
+      WHERE project_id = $1::int AND key_id = $2::text`,
+      [projectId, keyId, new Date(nowMs + overlapSeconds * 1000).toISOString()],
+    );
+    return createKey(inside, { projectId, kind, label, expiresAt: null, nowMs });
+  });
+}

@@ -1,0 +1,237 @@
+import { ROLES } from "../auth/roles.ts";
+import { type Call, type Command, type OptionSpec, UsageMistake } from "./command.ts";
+import { callApi, type Connection, withConnection } from "./connection.ts";
+import { readSecret } from "./secret_input.ts";
+
+interface ShownPerson {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly projects: readonly string[];
+  readonly joinedAt: string | null;
+  readonly lastSeenAt: string | null;
+}
+
+interface Invited {
+  readonly person: ShownPerson;
+  readonly invitation: {
+    readonly url: string;
+    readonly expiresAt: string;
+    readonly mailed: boolean;
+    readonly mailProblem: string | null;
+  } | null;
+}
+
+const ROLE_DEFAULT = "viewer";
+
+function emailOfWords({ words }: Call): string {
+  const [email] = words;
+  if (email !== undefined) return email;
+  throw new UsageMistake("Say who is meant: their e-mail address.");
+}
+
+async function listPeople(connection: Connection): Promise<readonly ShownPerson[]> {
+  return (await callApi<{ people: ShownPerson[] }>(connection, "GET", "/v1/people")).people;
+}
+
+async function findPerson(connection: Connection, call: Call): Promise<ShownPerson | undefined> {
+  const email = emailOfWords(call).trim().toLowerCase();
+  return (await listPeople(connection)).find((person) => person.email === email);
+}
+
+async function requirePerson(connection: Connection, call: Call): Promise<ShownPerson> {
+  const found = await findPerson(connection, call);
+  if (found !== undefined) return found;
+  throw new UsageMistake(
+    `Nobody has the address ${emailOfWords(call)}. \`footfall person list\` shows everybody.`,
+  );
+}
+
+/** What `add` and `invite` say of a new person. */
+function wantedOf(call: Call) {
+  const { options } = call;
+  const role = options.text("role") ?? ROLE_DEFAULT;
+  const projects = options.list("project") ?? (role === "owner" ? null : ["*"]);
+  const name = options.text("name");
+  return {
+    email: emailOfWords(call),
+    role,
+    ...(projects === null ? {} : { projects }),
+    ...(name === null ? {} : { name }),
+  };
+}
+
+/** The link alone on standard output, so that `LINK=$(footfall person invite …)` works. */
+function showLink(call: Call, { person, invitation }: Invited): void {
+  if (invitation === null) throw new Error("The reply has no link");
+  call.print.result({ person, invitation }, () => `${invitation.url}\n`);
+  call.print.remark(
+    `For ${person.email}, once, until ${invitation.expiresAt.slice(0, 16).replace("T", " ")} UTC.`,
+  );
+  if (invitation.mailed) call.print.remark("It was mailed to them.");
+  if (invitation.mailProblem !== null) call.print.remark(invitation.mailProblem);
+}
+
+async function list(call: Call): Promise<void> {
+  const people = await withConnection(call, listPeople);
+  const day = (time: string | null) => time?.slice(0, 10) ?? null;
+  call.print.result({ people }, () =>
+    call.print.table(
+      ["E-MAIL", "NAME", "ROLE", "PROJECTS", "JOINED", "LAST SEEN"],
+      people.map((one) => [
+        one.email,
+        one.name,
+        one.role,
+        one.projects.includes("*") ? "all" : one.projects.join(" "),
+        day(one.joinedAt) ?? "invited",
+        day(one.lastSeenAt),
+      ]),
+    ));
+}
+
+async function add(call: Call): Promise<void> {
+  const wanted = wantedOf(call);
+  const password = await readSecret(call.print.terminal, "Their password: ");
+  if (password === "") {
+    throw new UsageMistake(
+      "Type the password, or send it on standard input. `footfall person invite` makes a link " +
+        "instead, by which they choose their own.",
+    );
+  }
+  const { person } = await withConnection(
+    call,
+    (connection) => callApi<Invited>(connection, "POST", "/v1/people", { ...wanted, password }),
+  );
+  call.print.result({ person }, () => `${person.email} may sign in, as ${person.role}.\n`);
+}
+
+async function invite(call: Call): Promise<void> {
+  const wanted = wantedOf(call);
+  const invited = await withConnection(call, async (connection) => {
+    const known = await findPerson(connection, call);
+    // Somebody who lost the link is sent another; what they may do stays.
+    return known?.joinedAt === null
+      ? await callApi<Invited>(connection, "POST", `/v1/people/${known.id}/invitation`)
+      : await callApi<Invited>(connection, "POST", "/v1/people", wanted);
+  });
+  showLink(call, invited);
+}
+
+async function reset(call: Call): Promise<void> {
+  const made = await withConnection(call, async (connection) => {
+    const { id } = await requirePerson(connection, call);
+    return await callApi<Invited>(connection, "POST", `/v1/people/${id}/invitation`);
+  });
+  showLink(call, made);
+}
+
+async function remove(call: Call): Promise<void> {
+  const removed = await withConnection(call, async (connection) => {
+    const person = await requirePerson(connection, call);
+    await callApi<null>(connection, "DELETE", `/v1/people/${person.id}`);
+    return person;
+  });
+  call.print.result({ person: removed }, () => `${removed.email} is removed.\n`);
+}
+
+async function changeRole(call: Call): Promise<void> {
+  const role = call.words[1];
+  if (role === undefined) {
+    throw new UsageMistake(`Say which role: ${ROLES.join(", ")}.`);
+  }
+  const projects = call.options.list("project");
+  const { person } = await withConnection(call, async (connection) => {
+    const { id } = await requirePerson(connection, call);
+    const patch = { role, ...(projects === null ? {} : { projects }) };
+    return await callApi<Invited>(connection, "PATCH", `/v1/people/${id}`, patch);
+  });
+  const where = person.projects.includes("*") ? "every project" : person.projects.join(", ");
+  call.print.result({ person }, () => `${person.email} is ${person.role} of ${where}.\n`);
+}
+
+const NEW_PERSON: Readonly<Record<string, OptionSpec>> = {
+  role: {
+    type: "string",
+    placeholder: ROLES.join("|"),
+    default: ROLE_DEFAULT,
+    meaning: "what they may do",
+  },
+  project: {
+    type: "string",
+    multiple: true,
+    placeholder: "ID",
+    default: "every project",
+    meaning: "project they may see; may be repeated",
+  },
+  name: { type: "string", placeholder: "TEXT", default: "before the @", meaning: "their name" },
+};
+
+export const PERSON_COMMANDS: readonly Command[] = [
+  {
+    name: "person list",
+    summary: "List everybody who may sign in",
+    usage: "footfall person list",
+    wordsMax: 0,
+    options: {},
+    example: "footfall person list",
+    run: list,
+  },
+  {
+    name: "person add",
+    summary: "Add a person with a password, which is asked for",
+    usage: "footfall person add EMAIL [options]",
+    notes: "The password is typed unseen, or read from standard input up to the end of its line.",
+    wordsMax: 1,
+    options: NEW_PERSON,
+    example: "footfall person add you@example.com --role owner",
+    run: add,
+  },
+  {
+    name: "person invite",
+    summary: "Invite a person by a link, which is printed",
+    usage: "footfall person invite EMAIL [options]",
+    notes: "It works once, for 7 days. Who has not used theirs gets another in its place.",
+    wordsMax: 1,
+    options: NEW_PERSON,
+    example: "footfall person invite ada@example.com --role viewer --project prj_default",
+    run: invite,
+  },
+  {
+    name: "person reset",
+    summary: "Print a link by which a person chooses another password",
+    usage: "footfall person reset EMAIL",
+    notes: "It works once, for 7 days. The old password works until it is used.",
+    wordsMax: 1,
+    options: {},
+    example: "footfall person reset ada@example.com",
+    run: reset,
+  },
+  {
+    name: "person remove",
+    summary: "Remove a person, and sign them out everywhere",
+    usage: "footfall person remove EMAIL",
+    wordsMax: 1,
+    options: {},
+    example: "footfall person remove ada@example.com",
+    run: remove,
+  },
+  {
+    name: "person role",
+    summary: "Change what a person may do",
+    usage: "footfall person role EMAIL ROLE [options]",
+    notes: `ROLE is one of ${ROLES.join(", ")}.`,
+    wordsMax: 2,
+    options: {
+      project: {
+        type: "string",
+        multiple: true,
+        placeholder: "ID",
+        default: "as before",
+        meaning: 'project they may see, "*" for all; may be repeated',
+      },
+    },
+    example: "footfall person role ada@example.com editor --project prj_default",
+    run: changeRole,
+  },
+];

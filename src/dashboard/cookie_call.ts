@@ -1,0 +1,30 @@
+/// <reference lib="dom" />
+import { problemOf, unreachable } from "./api_problem.ts";
+import { BASE_PATH } from "./base_path.ts";
+
+/**
+ * A request that goes by the session of this browser, not by a token: signing in and out, and what
+ * a session alone may do. Null where the reply is empty.
+ * @throws ApiProblem of a reply that is not ok, and where no reply comes.
+ */
+export async function callByCookie<T>(
+  method: "GET" | "POST" | "PATCH" | "DELETE",
+  path: string,
+  body?: unknown,
+): Promise<T | null> {
+  try {
+    const response = await fetch(BASE_PATH + path, {
+      method,
+      credentials: "same-origin",
+      cache: "no-store",
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+    });
+    if (!response.ok) throw await problemOf(response);
+    const text = await response.text();
+    return text === "" ? null : JSON.parse(text);
+  } catch (error) {
+    throw unreachable(error);
+  }
+}

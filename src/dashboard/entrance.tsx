@@ -1,0 +1,39 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { Mark } from "./icons.tsx";
+
+interface EntranceProps {
+  readonly title: string;
+  /** What happened, where the person did not ask for it. */
+  readonly message?: string | null;
+  readonly children: ComponentChildren;
+}
+
+/** The frame of the pages in front of the dashboard. */
+export function Entrance({ title, message = null, children }: EntranceProps) {
+  useEffect(() => {
+    document.title = `${title} · Footfall`;
+  }, [title]);
+  return (
+    <main class="sign-in">
+      <div class="sign-in-card">
+        <p class="brand">
+          <Mark size={32} /> <span>Footfall</span>
+        </p>
+        <h1 class="view-title">{title}</h1>
+        {message !== null && <p class="banner" role="alert">{message}</p>}
+        {children}
+      </div>
+    </main>
+  );
+}
+
+/** Between two ways to the same end. */
+export function Or() {
+  return (
+    <p class="or">
+      <span>or</span>
+    </p>
+  );
+}

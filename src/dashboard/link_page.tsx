@@ -1,0 +1,263 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { output } from "zod";
+import type { LinkShown } from "../auth/people/link_endpoints.ts";
+import type { Role } from "../auth/roles.ts";
+import type { ApiProblem } from "./api_problem.ts";
+import { type AuthOffer, providerUrl, useOffer } from "./auth_offer.ts";
+import { callByCookie } from "./cookie_call.ts";
+import { Entrance, Or } from "./entrance.tsx";
+import { PasswordField, TextField } from "./field.tsx";
+import { leaveLink, type OpenedLink } from "./opened_link.ts";
+import { ErrorNote, Skeleton } from "./panel.tsx";
+import { typedPassword } from "./passkey_hint.tsx";
+import { Refused, useRequest } from "./request_state.tsx";
+import { account, takeUpSession } from "./session.ts";
+import { ProviderButton } from "./sign_in.tsx";
+
+/** Whom a link is for: the reply of `POST /v1/auth/invitation/look`. */
+type LinkLook = output<typeof LinkShown>;
+
+const WITH_ARTICLE: Readonly<Record<Role, string>> = {
+  owner: "an owner: you see and change everything",
+  admin: "an admin: you see the numbers, and change settings and keys",
+  editor: "an editor: you see the numbers, and save funnels and goals",
+  viewer: "a viewer: you see the numbers",
+};
+const PASSWORD_HINT =
+  "At least 10 characters. A few words in a row are good, and easy to remember.";
+
+interface Words {
+  readonly title: string;
+  readonly text: string;
+  readonly action: string;
+  readonly busy: string;
+  readonly path: string;
+  /** What the link's secret is called in the body. */
+  readonly secretName: string;
+}
+
+const WORDS: Readonly<Record<OpenedLink["kind"], Words>> = {
+  setup: {
+    title: "Make your account",
+    text:
+      "You are the first here: this account is the owner's. It sees every project, changes everything, and invites the others.",
+    action: "Make the account",
+    busy: "Making it…",
+    path: "/v1/auth/owner",
+    secretName: "setupToken",
+  },
+  invitation: {
+    title: "You are invited",
+    text: "Choose a password, and you are in.",
+    action: "Accept the invitation",
+    busy: "One moment…",
+    path: "/v1/auth/invitation",
+    secretName: "token",
+  },
+  reset: {
+    title: "Choose a new password",
+    text: "It takes the place of the old one, and signs you out everywhere else.",
+    action: "Save and sign in",
+    busy: "Saving…",
+    path: "/v1/auth/reset",
+    secretName: "token",
+  },
+};
+
+interface Typed {
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+/** What is missing, told before the server is asked; null: nothing. */
+function missingOf(kind: OpenedLink["kind"], typed: Typed): Partial<Typed> | null {
+  const missing = {
+    ...(kind === "setup" && typed.email.trim() === ""
+      ? { email: "Type your e-mail address." }
+      : {}),
+    ...(kind !== "reset" && typed.name.trim() === "" ? { name: "Type your name." } : {}),
+    ...(typed.password === "" ? { password: "Choose a password." } : {}),
+  };
+  return Object.keys(missing).length === 0 ? null : missing;
+}
+
+function bodyOf({ kind, secret }: OpenedLink, { email, name, password }: Typed) {
+  const { secretName } = WORDS[kind];
+  return {
+    [secretName]: secret,
+    ...(kind === "setup" ? { email: email.trim() } : {}),
+    ...(kind === "reset" ? {} : { name: name.trim() }),
+    password,
+  };
+}
+
+function LinkForm({ link, whose }: { link: OpenedLink; whose: LinkLook | null }) {
+  const { kind } = link;
+  const words = WORDS[kind];
+  const [typed, setTyped] = useState<Typed>({
+    email: whose?.email ?? "",
+    name: whose?.name ?? "",
+    password: "",
+  });
+  const [missing, setMissing] = useState<Partial<Typed>>({});
+  const { isBusy, problem, run, forget } = useRequest(async () => {
+    await callByCookie("POST", words.path, bodyOf(link, typed));
+    await takeUpSession();
+    typedPassword.value = true;
+    leaveLink();
+  });
+  const field = (name: keyof Typed) => ({
+    value: typed[name],
+    error: missing[name] ?? problem?.messageFor(name),
+    onChange: (text: string) => {
+      setTyped({ ...typed, [name]: text });
+      setMissing({});
+      forget();
+    },
+  });
+  return (
+    <form
+      class="sign-in-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const found = missingOf(kind, typed);
+        setMissing(found ?? {});
+        if (found === null) void run();
+      }}
+    >
+      {/* Password managers want to know whose password it is. */}
+      <TextField
+        {...field("email")}
+        label="E-mail"
+        type="email"
+        autocomplete="username"
+        hint={kind === "reset" ? undefined : "You sign in with it."}
+        isFirst={kind === "setup"}
+        isReadOnly={kind !== "setup"}
+      />
+      {kind !== "reset" && (
+        <TextField
+          {...field("name")}
+          label="Name"
+          autocomplete="name"
+          hint="As the others see you."
+          maxLength={200}
+        />
+      )}
+      <PasswordField
+        {...field("password")}
+        label={kind === "reset" ? "New password" : "Password"}
+        autocomplete="new-password"
+        hint={PASSWORD_HINT}
+        isFirst={kind !== "setup"}
+      />
+      <Refused problem={problem} />
+      <button type="submit" class="button button-primary" disabled={isBusy}>
+        {isBusy ? words.busy : words.action}
+      </button>
+    </form>
+  );
+}
+
+/** The link opens nothing any more: why, and where to go instead. */
+function Over({ children }: { children: ComponentChildren }) {
+  return (
+    <>
+      <p>{children}</p>
+      <button type="button" class="button button-primary" onClick={leaveLink}>
+        Go to the sign-in page
+      </button>
+    </>
+  );
+}
+
+function textOf(kind: OpenedLink["kind"], whose: LinkLook | null): string {
+  if (kind !== "invitation" || whose === null) return WORDS[kind].text;
+  return `You are invited as ${WITH_ARTICLE[whose.role]}. Choose a password, and you are in.`;
+}
+
+function LinkWays({ link, offer, whose }: {
+  link: OpenedLink;
+  offer: AuthOffer;
+  whose: LinkLook | null;
+}) {
+  if (link.kind === "setup" && offer.ownerExists) {
+    return (
+      <Over>
+        This link has done its work: the server has an owner. If that is you, sign in; if not, ask
+        the owner to invite you.
+      </Over>
+    );
+  }
+  const hasProvider = offer.oidc !== null && link.kind !== "reset";
+  return (
+    <>
+      <p>{textOf(link.kind, whose)}</p>
+      {offer.password && <LinkForm link={link} whose={whose} />}
+      {offer.password && hasProvider && <Or />}
+      {hasProvider && (
+        <ProviderButton
+          name={offer.oidc!.name}
+          href={providerUrl({ [link.kind]: link.secret })}
+        />
+      )}
+    </>
+  );
+}
+
+/** Whom a link is for; of the first owner's nobody knows. */
+function useLook({ kind, secret }: OpenedLink) {
+  const [whose, setWhose] = useState<LinkLook | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    if (kind === "setup") return;
+    let isLeft = false;
+    setProblem(null);
+    callByCookie<LinkLook>("POST", "/v1/auth/invitation/look", { token: secret }).then(
+      (found) => isLeft || setWhose(found),
+      (refused) => isLeft || setProblem(refused),
+    );
+    return () => void (isLeft = true);
+  }, [kind, secret, turn]);
+  return {
+    whose,
+    problem,
+    isReady: kind === "setup" || whose !== null,
+    retry: () => setTurn(turn + 1),
+  };
+}
+
+interface LinkContentProps {
+  readonly link: OpenedLink;
+  readonly look: ReturnType<typeof useLook>;
+}
+
+function LinkContent({ link, look }: LinkContentProps) {
+  const { offer, ...asked } = useOffer();
+  if (look.problem?.status === 403) return <Over>{look.problem.detail}</Over>;
+  const failed = asked.problem === null ? look : asked;
+  if (failed.problem !== null) return <ErrorNote problem={failed.problem} onRetry={failed.retry} />;
+  if (offer === null || !look.isReady) return <Skeleton rows={5} />;
+  return <LinkWays link={link} offer={offer} whose={look.whose} />;
+}
+
+/** The page of a link that lets somebody in: the owner, who was invited, or who forgot a password. */
+export function LinkPage({ link }: { link: OpenedLink }) {
+  const before = account.value;
+  const look = useLook(link);
+  return (
+    <Entrance
+      title={look.problem?.status === 403 ? "This link is over" : WORDS[link.kind].title}
+      message={before === null
+        ? null
+        : `You are signed in as ${before.email}. Going on here signs you out of that account in this browser.`}
+    >
+      <LinkContent link={link} look={look} />
+    </Entrance>
+  );
+}

@@ -1,0 +1,26 @@
+/// <reference lib="dom" />
+
+const AGAIN = "Try again, or sign in otherwise.";
+/** What the server says of a visit to the identity provider that let nobody in. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  unavailable:
+    "Your identity provider cannot be reached, or answers nonsense. Try again in a while, or sign in otherwise.",
+  refused: `Your identity provider let nobody in, or you cancelled it. ${AGAIN}`,
+  expired: `This took too long, or was begun in another browser. ${AGAIN}`,
+  link_over:
+    "The link that you came by has expired or has been used. Sign in, or ask for a new link.",
+  no_email:
+    "Your identity provider does not say your e-mail address. Ask whoever runs it to pass that on.",
+  unverified:
+    "Your identity provider has not verified your e-mail address. Verify it there, then try again.",
+  uninvited:
+    "Your identity provider knows you, but nobody has invited you here. Ask an owner of this server.",
+};
+
+/** What became of a visit to the provider, which leaves the address at once; null: there was none. */
+export function takeProviderOutcome(): string | null {
+  const reason = /^#provider=(\w+)$/.exec(location.hash)?.[1];
+  if (reason === undefined) return null;
+  history.replaceState(history.state, "", location.pathname + location.search);
+  return SENTENCES[reason] ?? `You were not let in (${reason}). ${AGAIN}`;
+}

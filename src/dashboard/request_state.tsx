@@ -1,0 +1,41 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { ApiProblem } from "./api_problem.ts";
+
+export interface RequestState {
+  readonly isBusy: boolean;
+  /** Why the last one failed; null: it did not, or is under way. */
+  readonly problem: ApiProblem | null;
+  /** Sends it, unless it is under way. */
+  readonly run: () => Promise<void>;
+  /** What was refused is being changed. */
+  readonly forget: () => void;
+}
+
+/**
+ * One request of a form or a dialog: while it runs, and why it failed. `isOver`: after it went well
+ * nothing is left to do, and the button stays off.
+ */
+export function useRequest(ask: () => Promise<void>, { isOver = true } = {}): RequestState {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const run = async () => {
+    if (isBusy) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      await ask();
+      if (!isOver) setBusy(false);
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      setProblem(error);
+      setBusy(false);
+    }
+  };
+  return { isBusy, problem, run, forget: () => setProblem(null) };
+}
+
+/** Why a request was refused, in the server's sentence. */
+export function Refused({ problem }: { problem: ApiProblem | null }) {
+  return problem === null ? null : <p role="alert" class="field-error">{problem.detail}</p>;
+}

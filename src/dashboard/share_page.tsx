@@ -1,0 +1,63 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { Entrance } from "./entrance.tsx";
+import { PasswordField } from "./field.tsx";
+import { ErrorNote } from "./panel.tsx";
+import { isSignedIn, outage, resumeSession } from "./session.ts";
+import { passwordFault, shared, shareGate, usePassword } from "./share.ts";
+import { SharedShell } from "./shared_shell.tsx";
+
+/** Asks for the password that whoever shared the dashboard has told. */
+function PasswordGate() {
+  const [text, setText] = useState("");
+  const [error, setError] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const open = async (event: Event) => {
+    event.preventDefault();
+    if (text === "") return setError("Type the password.");
+    setBusy(true);
+    setError(null);
+    usePassword(text);
+    await resumeSession();
+    setBusy(false);
+  };
+  return (
+    <Entrance title="This dashboard has a password">
+      <form class="sign-in-form" noValidate onSubmit={open}>
+        <PasswordField
+          label="Password"
+          autocomplete="off"
+          isFirst
+          value={text}
+          error={error ?? passwordFault.value}
+          hint="Whoever sent you the link knows it."
+          onChange={setText}
+        />
+        <button type="submit" class="button button-primary" disabled={isBusy}>
+          {isBusy ? "Opening…" : "Open the dashboard"}
+        </button>
+      </form>
+    </Entrance>
+  );
+}
+
+/** A dashboard that is shown to whoever has its link, or what keeps it from being shown. */
+export function SharePage() {
+  if (isSignedIn.value && shared.value !== null) return <SharedShell share={shared.value} />;
+  if (shareGate.value === "password") return <PasswordGate />;
+  if (outage.value !== null) {
+    return (
+      <Entrance title="One moment, please">
+        <ErrorNote problem={outage.value} onRetry={() => void resumeSession()} />
+      </Entrance>
+    );
+  }
+  return (
+    <Entrance title="There is nothing to see here">
+      <p>
+        This link does not show a dashboard any more: it has expired, or was taken back. Ask whoever
+        sent it to you for another one.
+      </p>
+    </Entrance>
+  );
+}

@@ -1,0 +1,74 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { DEFINITIONS } from "../definitions.ts";
+import { go, sharedParams, viewParam } from "../location_state.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { useRead } from "../resource.ts";
+import type { SavedFunnel } from "./funnels_definition.ts";
+import { Actions, Steps, Tiles } from "./funnels_result.tsx";
+import { GroupPanel } from "./funnels_tables.tsx";
+import type { FunnelReply } from "./funnels_words.ts";
+
+/** One saved funnel, as it is. */
+function Funnel({ slug, title }: SavedFunnel) {
+  const [isTable, setTable] = useState(false);
+  const run = useRead<FunnelReply>(`/v1/funnels/${slug}`, sharedParams());
+  const { data } = run;
+  return (
+    <>
+      <Panel
+        title={title}
+        definition={DEFINITIONS.funnel}
+        state={run}
+        skeletonRows={12}
+        class="funnels-result"
+        actions={<Actions {...{ data, isTable }} name={slug} onTable={() => setTable(!isTable)} />}
+      >
+        {data && (
+          <>
+            <Tiles data={data} />
+            <Steps data={data} isTable={isTable} />
+          </>
+        )}
+      </Panel>
+      <GroupPanel run={run} />
+    </>
+  );
+}
+
+/** The saved funnels: whoever looks at a share builds none. */
+export function SharedFunnels() {
+  const list = useRead<{ readonly funnels: readonly SavedFunnel[] }>("/v1/funnels");
+  const funnels = list.data?.funnels ?? [];
+  const chosen = funnels.find(({ slug }) => slug === viewParam("funnel")) ?? funnels[0];
+  if (chosen === undefined) {
+    return (
+      <Panel
+        title="Funnel"
+        state={list}
+        empty={list.data && <EmptyNote title="No funnels are saved" icon="funnels" />}
+      />
+    );
+  }
+  return (
+    <>
+      <nav class="funnels-saved" aria-label="Saved funnels">
+        <ul>
+          {funnels.map(({ slug, title }) => (
+            <li key={slug}>
+              <button
+                type="button"
+                class="funnels-pill"
+                aria-current={slug === chosen.slug ? "true" : undefined}
+                onClick={() => go({ params: { funnel: slug } })}
+              >
+                <span class="funnels-pill-title">{title}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Funnel key={chosen.slug} {...chosen} />
+    </>
+  );
+}

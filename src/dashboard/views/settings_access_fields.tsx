@@ -1,0 +1,92 @@
+/// <reference lib="dom" />
+import { useId } from "preact/hooks";
+import type { Role } from "../../auth/roles.ts";
+import { CheckField, Segments } from "../field.tsx";
+import { session } from "../session.ts";
+import { ROLE_CHOICES } from "./settings_people_replies.ts";
+
+export const EVERY_PROJECT = "*";
+
+interface ProjectsFieldProps {
+  readonly value: readonly string[];
+  readonly onChange: (projects: readonly string[]) => void;
+  readonly error?: string | null | undefined;
+  /** False: whoever chooses has no such power to give. */
+  readonly mayAll?: boolean;
+}
+
+/** Which projects: all there are and will be, or some by name. */
+export function ProjectsField({ value, onChange, error, mayAll = true }: ProjectsFieldProps) {
+  const id = useId();
+  const isAll = value.includes(EVERY_PROJECT);
+  const projects = session.value?.projects ?? [];
+  const toggle = (project: string) => (isChecked: boolean) =>
+    onChange(isChecked ? [...value, project] : value.filter((each) => each !== project));
+  return (
+    <fieldset class="choice-list" aria-describedby={error ? `${id}-error` : undefined}>
+      <legend class="field-label">Projects</legend>
+      {mayAll && (
+        <Segments
+          label="Which projects"
+          value={isAll ? "all" : "some"}
+          choices={[{ value: "all", label: "All projects" }, { value: "some", label: "Some" }]}
+          onChange={(choice) =>
+            onChange(
+              choice === "all" ? [EVERY_PROJECT] : projects.slice(0, 1).map((each) => each.id),
+            )}
+        />
+      )}
+      {isAll
+        ? <p class="field-hint">Those there are, and those there will be.</p>
+        : (
+          <div class="choice-boxes">
+            {projects.map((each) => (
+              <CheckField
+                key={each.id}
+                label={each.name}
+                isChecked={value.includes(each.id)}
+                onChange={toggle(each.id)}
+              />
+            ))}
+          </div>
+        )}
+      {error && <p id={`${id}-error`} class="field-error" role="alert">{error}</p>}
+    </fieldset>
+  );
+}
+
+interface RoleFieldProps {
+  readonly value: Role;
+  readonly onChange: (role: Role) => void;
+}
+
+/** What somebody may do. */
+export function RoleField({ value, onChange }: RoleFieldProps) {
+  const name = useId();
+  return (
+    <fieldset class="choice-list">
+      <legend class="field-label">Role</legend>
+      {ROLE_CHOICES.map((role) => (
+        <label key={role.value} class="role">
+          <input
+            type="radio"
+            name={name}
+            checked={role.value === value}
+            onChange={() => onChange(role.value)}
+          />
+          <span>
+            <span class="role-name">{role.label}</span>
+            <span class="field-hint">{role.hint}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** Projects as they are listed; some of them may be hidden from who looks. */
+export function projectNames(ids: readonly string[]): string {
+  if (ids.includes(EVERY_PROJECT)) return "All projects";
+  const known = new Map(session.value?.projects.map(({ id, name }) => [id, name]));
+  return ids.map((id) => known.get(id) ?? id).join(", ");
+}

@@ -1,0 +1,105 @@
+/// <reference lib="dom" />
+import type { AuditAction } from "../../audit/audit.ts";
+import { type Column, DataTable } from "../data_table.tsx";
+import { effectiveTimezone } from "../location_state.ts";
+import { dateTime } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { usePages } from "../resource.ts";
+
+const DEFINITION =
+  "Who did what to people, projects, keys, tokens and shares, and who exported or erased. Kept for 400 days.";
+
+/** One thing that somebody did: a row of `GET /v1/audit`. */
+export interface AuditRow {
+  readonly at: string;
+  readonly who: string;
+  readonly what: string;
+  readonly subject: string;
+  readonly from: string | null;
+}
+
+const WORDS: Readonly<Record<AuditAction, string>> = {
+  "owner.create": "Made the first owner",
+  "person.invite": "Invited",
+  "person.join": "Joined by an invitation",
+  "person.change": "Changed the name of",
+  "person.role": "Changed the role or projects of",
+  "person.remove": "Removed",
+  "person.reset": "Made a link for a new password of",
+  "password.change": "Changed the password",
+  "passkey.add": "Added a passkey",
+  "passkey.remove": "Removed a passkey",
+  "session.end": "Ended sessions",
+  "project.create": "Created the project",
+  "project.change": "Changed the project",
+  "key.create": "Created an API key",
+  "key.rotate": "Rotated an API key",
+  "key.revoke": "Revoked an API key",
+  "token.create": "Created an API token",
+  "token.issue": "Issued a token that is not listed",
+  "token.revoke": "Revoked an API token",
+  "token.revoke_all": "Revoked every token",
+  "share.create": "Shared a dashboard",
+  "share.change": "Changed a share",
+  "share.revoke": "Revoked a share",
+  "actor.export": "Exported a visitor's data",
+  "actor.erase": "Erased a visitor",
+  "events.export": "Exported events",
+};
+
+/** A word that this page does not know yet is told as it is. */
+const wordsOf = (what: string) => WORDS[what as AuditAction] ?? what;
+
+const COLUMNS: readonly Column<AuditRow>[] = [
+  {
+    title: "What",
+    value: ({ what, subject }) => [wordsOf(what), subject].filter(Boolean).join(": "),
+    show: ({ what, subject }) => (
+      <>
+        {wordsOf(what)}
+        {subject !== "" && <span class="settings-hint">{subject}</span>}
+      </>
+    ),
+  },
+  { title: "Who", value: ({ who }) => who },
+  {
+    title: "When",
+    value: ({ at }) => at,
+    show: ({ at }) => dateTime(at, effectiveTimezone.value),
+  },
+  {
+    title: "From",
+    value: ({ from }) => from,
+    show: ({ from }) => from ?? "The server's machine",
+    isMinor: true,
+  },
+];
+/** What was done, newest first. */
+export function AuditSection() {
+  const audit = usePages<AuditRow>("/v1/audit", { limit: 50 });
+  return (
+    <Panel
+      class="settings-wrapped"
+      title="Audit"
+      definition={DEFINITION}
+      state={audit}
+      skeletonRows={8}
+    >
+      <DataTable
+        caption="What was done, newest first"
+        columns={COLUMNS}
+        rows={audit.rows}
+        csvName="audit"
+        allRows={audit.all}
+        onMore={audit.hasMore ? audit.more : undefined}
+        isLoadingMore={audit.isLoadingMore}
+        moreProblem={audit.moreProblem}
+        empty={
+          <EmptyNote title="Nothing was done yet">
+            Invitations, changes of roles, keys, tokens, exports and erasures show up here.
+          </EmptyNote>
+        }
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,152 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { send } from "../api.ts";
+import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
+import { TextField } from "../field.tsx";
+import { Icon } from "../icons.tsx";
+import { dateTime } from "../number_format.ts";
+import { Panel } from "../panel.tsx";
+import { addPasskey, canUsePasskeys } from "../passkey_device.ts";
+import { Refused, useRequest } from "../request_state.tsx";
+import { useRead } from "../resource.ts";
+
+const DEFINITION =
+  "A way in without a password: your device's fingerprint, face or PIN, or a security key.";
+
+interface Passkey {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+}
+
+interface PasskeysReply {
+  readonly passkeys: readonly Passkey[];
+}
+
+interface DialogProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function Add({ onClose, onDone }: DialogProps) {
+  const [name, setName] = useState("");
+  const { isBusy, problem, run } = useRequest(async () => {
+    await addPasskey(name.trim() || "Passkey");
+    onDone();
+  });
+  return (
+    <Dialog
+      title="Add a passkey"
+      onClose={onClose}
+      footer={
+        <DialogButtons onCancel={onClose} form="add-passkey" isDisabled={isBusy}>
+          {isBusy ? "Waiting for your device…" : "Go on"}
+        </DialogButtons>
+      }
+    >
+      <form
+        id="add-passkey"
+        class="settings-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          placeholder="Laptop"
+          hint="So that you know it again. Your device then asks you to confirm."
+          maxLength={100}
+          error={problem?.messageFor("name")}
+          onChange={setName}
+        />
+        <Refused problem={problem} />
+      </form>
+    </Dialog>
+  );
+}
+
+function Remove({ of, onClose, onDone }: DialogProps & { of: Passkey }) {
+  const { isBusy, problem, run } = useRequest(async () => {
+    await send("DELETE", `/v1/auth/passkeys/${encodeURIComponent(of.id)}`);
+    onDone();
+  });
+  return (
+    <Confirm
+      title={`Remove the passkey ${of.name}?`}
+      action="Remove it"
+      isBusy={isBusy}
+      onConfirm={run}
+      onClose={onClose}
+    >
+      <p>It opens your account no more. Remove it from the device's own list too.</p>
+      <Refused problem={problem} />
+    </Confirm>
+  );
+}
+
+/** The passkeys of the account, and the way to more. */
+export function PasskeysPanel() {
+  const passkeys = useRead<PasskeysReply>("/v1/auth/passkeys");
+  const [task, setTask] = useState<"add" | Passkey | null>(null);
+  const rows = passkeys.data?.passkeys ?? [];
+  const onClose = () => setTask(null);
+  const onDone = () => {
+    setTask(null);
+    passkeys.reload();
+  };
+  return (
+    <Panel
+      title="Passkeys"
+      definition={DEFINITION}
+      state={passkeys}
+      skeletonRows={2}
+      actions={canUsePasskeys() && (
+        <button
+          type="button"
+          class="button"
+          onClick={() => setTask("add")}
+        >
+          <Icon name="plus" /> Add a passkey
+        </button>
+      )}
+    >
+      {rows.length === 0 && (
+        <p class="muted">
+          {canUsePasskeys()
+            ? "None yet. With one you sign in by fingerprint, face or PIN, and nobody can steal a password from you."
+            : "None. This browser makes passkeys only where the page comes over https."}
+        </p>
+      )}
+      <ul class="sessions">
+        {rows.map((each) => (
+          <li key={each.id} class="session">
+            <div class="session-words">
+              <p>
+                <strong>{each.name}</strong>
+              </p>
+              <p class="muted">
+                {each.lastUsedAt === null
+                  ? `Made ${dateTime(each.createdAt)}, not used yet`
+                  : `Last used ${dateTime(each.lastUsedAt)}`}
+              </p>
+            </div>
+            <button
+              type="button"
+              class="button"
+              aria-label={`Remove the passkey ${each.name}`}
+              onClick={() => setTask(each)}
+            >
+              Remove
+            </button>
+          </li>
+        ))}
+      </ul>
+      {task === "add" && <Add onClose={onClose} onDone={onDone} />}
+      {task !== null && task !== "add" && <Remove of={task} onClose={onClose} onDone={onDone} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,109 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { type Column, DataTable } from "../data_table.tsx";
+import { Icon } from "../icons.tsx";
+import { dateTime } from "../number_format.ts";
+import { Panel } from "../panel.tsx";
+import { useRead } from "../resource.ts";
+import { account } from "../session.ts";
+import { projectNames } from "./settings_access_fields.tsx";
+import { PeopleDialogs, type PeopleTask } from "./settings_people_dialogs.tsx";
+import { type PeopleReply, type Person, roleName } from "./settings_people_replies.ts";
+import { RowButton } from "./settings_row_button.tsx";
+
+const DEFINITION =
+  "Who may sign in here, and what they may do. A role holds in the projects that stand beside it.";
+
+const isSelf = ({ id }: Person) => id === account.value?.id;
+
+function seen({ joinedAt, lastSeenAt }: Person): string {
+  if (joinedAt === null) return "Invited, not here yet";
+  return lastSeenAt === null ? "Not yet" : dateTime(lastSeenAt);
+}
+
+const COLUMNS: readonly Column<Person>[] = [
+  {
+    title: "Person",
+    value: ({ email }) => email,
+    show: (person) => (
+      <>
+        {person.name}
+        {isSelf(person) && <span class="tag">You</span>}
+        <span class="settings-hint">{person.email}</span>
+      </>
+    ),
+  },
+  { title: "Role", value: ({ role }) => roleName(role) },
+  {
+    title: "Projects",
+    value: ({ projects }) => projectNames(projects),
+    show: ({ projects }) => <span class="cell-wrap">{projectNames(projects)}</span>,
+    isMinor: true,
+  },
+  {
+    title: "Last here",
+    value: ({ lastSeenAt }) => lastSeenAt,
+    show: seen,
+    isMinor: true,
+  },
+];
+
+function actions(onTask: (task: PeopleTask) => void): Column<Person> {
+  return {
+    title: "Change",
+    value: () => null,
+    show: (of) => (
+      <span class="settings-row-actions">
+        <RowButton
+          icon="edit"
+          text="Change"
+          of={of.name}
+          onClick={() => onTask({ task: "change", of })}
+        />
+        {!isSelf(of) && (
+          <RowButton
+            icon="link"
+            text={of.joinedAt === null ? "New link" : "Reset"}
+            of={of.name}
+            onClick={() => onTask({ task: "link", of })}
+          />
+        )}
+        <RowButton
+          icon="trash"
+          text="Remove"
+          of={of.name}
+          onClick={() => onTask({ task: "remove", of })}
+        />
+      </span>
+    ),
+  };
+}
+
+/** Everybody who may sign in, and the way to let others in. */
+export function PeopleSection() {
+  const [task, setTask] = useState<PeopleTask | null>(null);
+  const people = useRead<PeopleReply>("/v1/people");
+  return (
+    <>
+      <Panel
+        title="People"
+        definition={DEFINITION}
+        state={people}
+        skeletonRows={4}
+        actions={
+          <button type="button" class="button" onClick={() => setTask({ task: "invite" })}>
+            <Icon name="plus" /> Invite somebody
+          </button>
+        }
+      >
+        <DataTable
+          caption="People who may sign in"
+          columns={[...COLUMNS, actions(setTask)]}
+          rows={people.data?.people ?? []}
+          rowKey={({ id }) => id}
+        />
+      </Panel>
+      <PeopleDialogs task={task} onTask={setTask} onChanged={people.reload} />
+    </>
+  );
+}

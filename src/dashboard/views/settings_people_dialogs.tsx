@@ -1,0 +1,270 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import type { Role } from "../../auth/roles.ts";
+import { send } from "../api.ts";
+import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
+import { TextField } from "../field.tsx";
+import { dateTime } from "../number_format.ts";
+import { Refused, type RequestState, useRequest } from "../request_state.tsx";
+import { session } from "../session.ts";
+import { EVERY_PROJECT, ProjectsField, RoleField } from "./settings_access_fields.tsx";
+import { CopyButton } from "./settings_copy.tsx";
+import type {
+  Invitation,
+  InvitationReply,
+  InvitedReply,
+  Person,
+} from "./settings_people_replies.ts";
+
+/** What a dialog is open for. */
+export type PeopleTask =
+  | { readonly task: "invite" }
+  | { readonly task: "change" | "link" | "remove"; readonly of: Person }
+  | { readonly task: "show"; readonly of: Person; readonly invitation: Invitation };
+
+interface Access {
+  readonly role: Role;
+  readonly projects: readonly string[];
+}
+
+interface AccessFieldsProps {
+  readonly access: Access;
+  readonly request: RequestState;
+  readonly onChange: (access: Access) => void;
+}
+
+/** An owner's projects are all of them. */
+function AccessFields({ access, request, onChange }: AccessFieldsProps) {
+  const isOwner = access.role === "owner";
+  return (
+    <>
+      <RoleField value={access.role} onChange={(role) => onChange({ ...access, role })} />
+      {!isOwner && (
+        <ProjectsField
+          value={access.projects}
+          error={request.problem?.messageFor("projects")}
+          onChange={(projects) => onChange({ ...access, projects })}
+        />
+      )}
+    </>
+  );
+}
+
+const bodyOf = ({ role, projects }: Access) => ({
+  role,
+  projects: role === "owner" ? [EVERY_PROJECT] : projects,
+});
+
+interface TaskProps {
+  readonly onClose: () => void;
+  readonly onChanged: () => void;
+}
+
+type ShowLink = (of: Person, invitation: Invitation) => void;
+
+function Invite({ onClose, onChanged, onLink }: TaskProps & { onLink: ShowLink }) {
+  const [email, setEmail] = useState("");
+  const [name, setName] = useState("");
+  const [access, setAccess] = useState<Access>({
+    role: "viewer",
+    projects: session.value?.projects.slice(0, 1).map(({ id }) => id) ?? [],
+  });
+  const request = useRequest(async () => {
+    const body = { email: email.trim(), name: name.trim(), ...bodyOf(access) };
+    const { person, invitation } = (await send<InvitedReply>("POST", "/v1/people", body))!;
+    onChanged();
+    onLink(person, invitation);
+  });
+  const { isBusy, problem, run } = request;
+  return (
+    <Dialog
+      title="Invite somebody"
+      onClose={onClose}
+      footer={
+        <DialogButtons onCancel={onClose} form="invite" isDisabled={isBusy}>
+          {isBusy ? "Inviting…" : "Invite"}
+        </DialogButtons>
+      }
+    >
+      <form
+        id="invite"
+        class="settings-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <div class="field-pair">
+          <TextField
+            label="E-mail"
+            type="email"
+            value={email}
+            error={problem?.messageFor("email")}
+            onChange={setEmail}
+            placeholder="ada@example.com"
+          />
+          <TextField
+            label="Name"
+            value={name}
+            error={problem?.messageFor("name")}
+            onChange={setName}
+            placeholder="Ada Lovelace"
+            maxLength={200}
+          />
+        </div>
+        <AccessFields access={access} request={request} onChange={setAccess} />
+        <Refused problem={problem} />
+      </form>
+    </Dialog>
+  );
+}
+
+function Change({ of, onClose, onChanged }: TaskProps & { of: Person }) {
+  const [name, setName] = useState(of.name);
+  const [access, setAccess] = useState<Access>({ role: of.role, projects: of.projects });
+  const request = useRequest(async () => {
+    await send("PATCH", `/v1/people/${of.id}`, { name: name.trim(), ...bodyOf(access) });
+    onChanged();
+    onClose();
+  });
+  return (
+    <Dialog
+      title={`Change ${of.name}`}
+      onClose={onClose}
+      footer={
+        <DialogButtons onCancel={onClose} form="change-person" isDisabled={request.isBusy}>
+          Save changes
+        </DialogButtons>
+      }
+    >
+      <form
+        id="change-person"
+        class="settings-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void request.run();
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          hint={of.email}
+          error={request.problem?.messageFor("name")}
+          onChange={setName}
+          maxLength={200}
+        />
+        <AccessFields access={access} request={request} onChange={setAccess} />
+        <Refused problem={request.problem} />
+      </form>
+    </Dialog>
+  );
+}
+
+function Remove({ of, onClose, onChanged }: TaskProps & { of: Person }) {
+  const { isBusy, problem, run } = useRequest(async () => {
+    await send("DELETE", `/v1/people/${of.id}`);
+    onChanged();
+    onClose();
+  });
+  return (
+    <Confirm
+      title={`Remove ${of.name}?`}
+      action="Remove"
+      isBusy={isBusy}
+      onConfirm={run}
+      onClose={onClose}
+    >
+      <p>
+        {of.email}{" "}
+        is signed out everywhere at once and cannot sign in any more. What they saved stays. They
+        can be invited again.
+      </p>
+      <Refused problem={problem} />
+    </Confirm>
+  );
+}
+
+function NewLink({ of, onClose, onLink }: TaskProps & { of: Person; onLink: ShowLink }) {
+  const isInvited = of.joinedAt === null;
+  const { isBusy, problem, run } = useRequest(async () => {
+    const path = `/v1/people/${of.id}/invitation`;
+    onLink(of, (await send<InvitationReply>("POST", path))!.invitation);
+  });
+  return (
+    <Dialog
+      title={isInvited ? `A new link for ${of.name}` : `A new password for ${of.name}`}
+      onClose={onClose}
+      footer={
+        <DialogButtons onCancel={onClose} isDisabled={isBusy} onDo={run}>
+          Make the link
+        </DialogButtons>
+      }
+    >
+      <p>
+        {isInvited
+          ? "It lets them in once. The link before it stops working."
+          : "The link lets them choose a new password, once. The old one works until they do."}
+      </p>
+      <Refused problem={problem} />
+    </Dialog>
+  );
+}
+
+function ShowLink({ of, invitation, onClose }: {
+  of: Person;
+  invitation: Invitation;
+  onClose: () => void;
+}) {
+  const { url, expiresAt, mailed, mailProblem } = invitation;
+  return (
+    <Dialog
+      title={`The link for ${of.name}`}
+      onClose={onClose}
+      footer={
+        <button type="button" class="button button-primary" onClick={onClose}>
+          {mailed ? "Done" : "I have copied it"}
+        </button>
+      }
+    >
+      {mailProblem !== null && <p class="banner" role="alert">{mailProblem}</p>}
+      <p>
+        {mailed
+          ? `It was mailed to ${of.email}. You can also send it to them yourself:`
+          : `Send it to ${of.email} yourself. Whoever opens it first is let in, so send it to nobody else:`}
+      </p>
+      <div class="settings-code">
+        <pre class="code code-wrap" tabIndex={0} aria-label="The link">{url}</pre>
+        <CopyButton text={url} />
+      </div>
+      <p class="muted">It works once, until {dateTime(expiresAt)}, and is not shown again.</p>
+    </Dialog>
+  );
+}
+
+interface PeopleDialogsProps {
+  readonly task: PeopleTask | null;
+  readonly onTask: (task: PeopleTask | null) => void;
+  readonly onChanged: () => void;
+}
+
+/** The dialogs in which people are let in, changed and removed. */
+export function PeopleDialogs({ task, onTask, onChanged }: PeopleDialogsProps) {
+  const onClose = () => onTask(null);
+  const onLink: ShowLink = (of, invitation) => onTask({ task: "show", of, invitation });
+  switch (task?.task) {
+    case "invite":
+      return <Invite {...{ onClose, onChanged, onLink }} />;
+    case "change":
+      return <Change of={task.of} {...{ onClose, onChanged }} />;
+    case "link":
+      return <NewLink of={task.of} {...{ onClose, onChanged, onLink }} />;
+    case "remove":
+      return <Remove of={task.of} {...{ onClose, onChanged }} />;
+    case "show":
+      return <ShowLink of={task.of} invitation={task.invitation} onClose={onClose} />;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,335 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { send } from "../api.ts";
+import type { ApiProblem } from "../api_problem.ts";
+import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
+import { CheckField, Field, PasswordField, Segments, TextField } from "../field.tsx";
+import { FilterEditor } from "../filter_editor.tsx";
+import { Icon } from "../icons.tsx";
+import type { Filter } from "../location_query.ts";
+import { Refused, useRequest } from "../request_state.tsx";
+import { CopyButton } from "./settings_copy.tsx";
+import {
+  bodyOf,
+  embedSnippet,
+  faultOf,
+  formOf,
+  NEW_SHARE,
+  type PasswordChoice,
+  type Share,
+  type ShareForm,
+} from "./settings_share_form.ts";
+import { SHARE_VIEW_CHOICES } from "./settings_share_views.ts";
+
+/** What a dialog is open for. */
+export type ShareTask =
+  | { readonly task: "create" }
+  | { readonly task: "change" | "show" | "revoke"; readonly of: Share };
+
+const FIRST_FILTER: Filter = { field: "path", op: "is", values: [] };
+
+interface PartProps {
+  readonly form: ShareForm;
+  readonly problem: ApiProblem | null;
+  readonly put: (change: Partial<ShareForm>) => void;
+}
+
+function ViewsField({ form: { views }, problem, put }: PartProps) {
+  const fault = faultOf(problem, "views");
+  // Shown in the order of the dashboard, whatever the order in which they were ticked.
+  const toggled = (id: string, isChecked: boolean) =>
+    SHARE_VIEW_CHOICES.map(({ value }) => value)
+      .filter((each) => each === id ? isChecked : views.includes(each));
+  return (
+    <fieldset class="choice-list">
+      <legend class="field-label">It shows</legend>
+      <div class="choice-boxes">
+        {SHARE_VIEW_CHOICES.map(({ value, label }) => (
+          <CheckField
+            key={value}
+            label={label}
+            isChecked={views.includes(value)}
+            onChange={(isChecked) => put({ views: toggled(value, isChecked) })}
+          />
+        ))}
+      </div>
+      {fault && <p class="field-error" role="alert">{fault}</p>}
+    </fieldset>
+  );
+}
+
+function FiltersField({ form: { filters }, problem, put }: PartProps) {
+  const fault = faultOf(problem, "filters");
+  const change = (index: number, filter: Filter) =>
+    put({ filters: filters.map((each, i) => i === index ? filter : each) });
+  return (
+    <fieldset class="choice-list share-filters">
+      <legend class="field-label">Only what fulfils</legend>
+      {filters.map((filter, i) => (
+        <FilterEditor
+          key={i}
+          filter={filter}
+          isLabelHidden
+          onChange={(changed) => change(i, changed)}
+          onRemove={() => put({ filters: filters.filter((_, j) => j !== i) })}
+        />
+      ))}
+      <button
+        type="button"
+        class="button button-quiet"
+        onClick={() => put({ filters: [...filters, FIRST_FILTER] })}
+      >
+        <Icon name="plus" /> Condition
+      </button>
+      {filters.length > 0 && <p class="field-hint">Nobody who looks at it can take these off.</p>}
+      {fault && <p class="field-error" role="alert">{fault}</p>}
+    </fieldset>
+  );
+}
+
+function PasswordPart({ form, problem, put, isKept }: PartProps & { readonly isKept: boolean }) {
+  const { passwordChoice, password } = form;
+  const choices = [
+    ...isKept ? [{ value: "keep", label: "As it is" }] : [],
+    { value: "none", label: "None" },
+    { value: "new", label: isKept ? "Another" : "With a password" },
+  ];
+  return (
+    <div class="choice-list">
+      <span class="field-label">Password</span>
+      <Segments
+        label="Password"
+        value={passwordChoice}
+        choices={choices}
+        onChange={(value) => put({ passwordChoice: value as PasswordChoice })}
+      />
+      {passwordChoice === "new" && (
+        <PasswordField
+          label="The password"
+          autocomplete="off"
+          value={password}
+          error={faultOf(problem, "password")}
+          hint="At least 8 characters. Tell it apart from the link."
+          onChange={(text) => put({ password: text })}
+        />
+      )}
+    </div>
+  );
+}
+
+function EmbedField({ form, problem, put }: PartProps) {
+  return (
+    <Field
+      label="Pages that may show it in a frame"
+      hint="Their origins, one a line, such as https://intranet.example.com. None: no page may."
+      error={faultOf(problem, "embedOrigins")}
+    >
+      {(control) => (
+        <textarea
+          {...control}
+          class="input"
+          rows={2}
+          spellcheck={false}
+          value={form.origins}
+          onInput={(event) => put({ origins: event.currentTarget.value })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function Parts(props: PartProps & { readonly isKept: boolean }) {
+  const { form, problem, put } = props;
+  return (
+    <>
+      <TextField
+        label="Title"
+        value={form.title}
+        placeholder="For our investors"
+        maxLength={200}
+        hint="It stands above the dashboard."
+        error={faultOf(problem, "title")}
+        onChange={(title) => put({ title })}
+      />
+      <ViewsField {...props} />
+      <FiltersField {...props} />
+      <div class="field-pair">
+        <TextField
+          label="Last day"
+          type="date"
+          value={form.lastDay}
+          hint="Empty: until it is revoked."
+          error={faultOf(problem, "expiresAt")}
+          onChange={(lastDay) => put({ lastDay })}
+        />
+        <TextField
+          label="Smallest group"
+          type="number"
+          min="2"
+          max="1000"
+          value={form.minimumVisitors}
+          hint="Rows of fewer visitors are told as one."
+          error={faultOf(problem, "minimumVisitors")}
+          onChange={(minimumVisitors) => put({ minimumVisitors })}
+        />
+      </div>
+      <PasswordPart {...props} />
+      <EmbedField {...props} />
+    </>
+  );
+}
+
+interface EditProps {
+  readonly projectId: string;
+  /** Null: a new one. */
+  readonly of: Share | null;
+  readonly onClose: () => void;
+  readonly onDone: (share: Share) => void;
+}
+
+function Edit({ projectId, of, onClose, onDone }: EditProps) {
+  const [form, setForm] = useState(of === null ? NEW_SHARE : formOf(of));
+  const path = `/v1/projects/${projectId}/shares`;
+  const { isBusy, problem, run } = useRequest(async () => {
+    const body = bodyOf(form, of);
+    onDone(
+      (of === null
+        ? await send<Share>("POST", path, body)
+        : await send<Share>("PATCH", `${path}/${of.id}`, body))!,
+    );
+  });
+  const title = of === null ? "Share a dashboard" : `Change ${of.title}`;
+  return (
+    <Dialog
+      title={title}
+      isWide
+      onClose={onClose}
+      footer={
+        <DialogButtons onCancel={onClose} form="share" isDisabled={isBusy}>
+          {of === null ? "Make the link" : "Save"}
+        </DialogButtons>
+      }
+    >
+      <form
+        id="share"
+        class="settings-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <Parts
+          form={form}
+          problem={problem}
+          isKept={of?.hasPassword ?? false}
+          put={(change) => setForm((before) => ({ ...before, ...change }))}
+        />
+        <Refused problem={problem} />
+      </form>
+    </Dialog>
+  );
+}
+
+function Code({ label, text }: { label: string; text: string }) {
+  return (
+    <div class="settings-code">
+      <pre class="code code-wrap" tabIndex={0} aria-label={label}>{text}</pre>
+      <CopyButton text={text} />
+    </div>
+  );
+}
+
+/** The link, and what shows it in other pages. */
+function Links({ of, onClose }: { of: Share; onClose: () => void }) {
+  const { url, title, embedOrigins } = of;
+  return (
+    <Dialog
+      title={title}
+      isWide
+      onClose={onClose}
+      footer={
+        <>
+          <a class="button" href={url} target="_blank" rel="noreferrer">
+            <Icon name="expand" /> Open it
+          </a>
+          <button type="button" class="button button-primary" onClick={onClose}>Done</button>
+        </>
+      }
+    >
+      <p>Whoever has this link sees the dashboard, and nothing that names a person.</p>
+      <Code label="The link" text={url} />
+      {embedOrigins.length === 0
+        ? <p class="muted">To show it in a page of yours, name the page's origin under “Change”.</p>
+        : (
+          <>
+            <p>In pages of {embedOrigins.join(", ")}:</p>
+            <Code label="What shows it in a page" text={embedSnippet(of)} />
+          </>
+        )}
+    </Dialog>
+  );
+}
+
+interface RevokeProps {
+  readonly projectId: string;
+  readonly of: Share;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function Revoke({ projectId, of, onClose, onDone }: RevokeProps) {
+  const { isBusy, problem, run } = useRequest(async () => {
+    await send("DELETE", `/v1/projects/${projectId}/shares/${of.id}`);
+    onDone();
+  });
+  return (
+    <Confirm
+      title={`Revoke ${of.title}?`}
+      action="Revoke the link"
+      isBusy={isBusy}
+      onConfirm={run}
+      onClose={onClose}
+    >
+      <p>
+        Whoever has the link sees nothing any more, within a second, also in pages that show it. It
+        cannot be brought back.
+      </p>
+      <Refused problem={problem} />
+    </Confirm>
+  );
+}
+
+interface ShareDialogsProps {
+  readonly projectId: string;
+  readonly task: ShareTask | null;
+  readonly onTask: (task: ShareTask | null) => void;
+  readonly onChanged: () => void;
+}
+
+/** The dialogs in which dashboards are shared, changed and taken back. */
+export function ShareDialogs({ projectId, task, onTask, onChanged }: ShareDialogsProps) {
+  const onClose = () => onTask(null);
+  switch (task?.task) {
+    case "create":
+    case "change": {
+      const of = task.task === "create" ? null : task.of;
+      const onDone = (share: Share) => {
+        onChanged();
+        onTask(of === null ? { task: "show", of: share } : null);
+      };
+      return <Edit {...{ projectId, of, onClose, onDone }} />;
+    }
+    case "show":
+      return <Links of={task.of} onClose={onClose} />;
+    case "revoke": {
+      const onDone = () => {
+        onChanged();
+        onClose();
+      };
+      return <Revoke of={task.of} {...{ projectId, onClose, onDone }} />;
+    }
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,125 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { type Column, DataTable } from "../data_table.tsx";
+import { Icon } from "../icons.tsx";
+import { currentProject } from "../location_state.ts";
+import { dateTime } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { useRead } from "../resource.ts";
+import { RowButton } from "./settings_row_button.tsx";
+import { ShareDialogs, type ShareTask } from "./settings_share_dialogs.tsx";
+import type { Share, SharesReply } from "./settings_share_form.ts";
+import { SHARE_VIEW_CHOICES } from "./settings_share_views.ts";
+
+const DEFINITION =
+  "A link that shows some views to whoever has it: sums alone, nothing that names a person. It can stand in a page of yours, and ends within a second when it is revoked.";
+
+function viewNames({ views }: Share): string {
+  return SHARE_VIEW_CHOICES.filter(({ value }) => views.includes(value))
+    .map(({ label }) => label).join(", ");
+}
+
+const COLUMNS: readonly Column<Share>[] = [
+  {
+    title: "Shared as",
+    value: ({ title }) => title,
+    show: ({ title, createdAt }) => (
+      <>
+        {title}
+        <span class="settings-hint">since {dateTime(createdAt)}</span>
+      </>
+    ),
+  },
+  {
+    title: "Shows",
+    value: viewNames,
+    show: (share) => <span class="cell-wrap">{viewNames(share)}</span>,
+    isMinor: true,
+  },
+  {
+    title: "Password",
+    value: ({ hasPassword }) => hasPassword ? "Yes" : "No",
+    isMinor: true,
+  },
+  {
+    title: "Ends",
+    value: ({ expiresAt }) => expiresAt,
+    show: ({ expiresAt, status }) =>
+      status === "expired" ? "Has ended" : expiresAt === null ? "Never" : dateTime(expiresAt),
+  },
+];
+
+function actions(onTask: (task: ShareTask) => void): Column<Share> {
+  return {
+    title: "Change",
+    value: () => null,
+    show: (of) => (
+      <span class="settings-row-actions">
+        <RowButton
+          icon="link"
+          text="Link"
+          of={of.title}
+          onClick={() => onTask({ task: "show", of })}
+        />
+        <RowButton
+          icon="edit"
+          text="Change"
+          of={of.title}
+          onClick={() => onTask({ task: "change", of })}
+        />
+        <RowButton
+          icon="trash"
+          text="Revoke"
+          of={of.title}
+          onClick={() => onTask({ task: "revoke", of })}
+        />
+      </span>
+    ),
+  };
+}
+
+function Shares({ projectId }: { projectId: string }) {
+  const [task, setTask] = useState<ShareTask | null>(null);
+  const shares = useRead<SharesReply>(`/v1/projects/${projectId}/shares`);
+  return (
+    <>
+      <Panel
+        title="Shared dashboards"
+        definition={DEFINITION}
+        state={shares}
+        skeletonRows={3}
+        actions={
+          <button type="button" class="button" onClick={() => setTask({ task: "create" })}>
+            <Icon name="plus" /> Share a dashboard
+          </button>
+        }
+      >
+        <DataTable
+          caption="Shared dashboards"
+          columns={[...COLUMNS, actions(setTask)]}
+          rows={shares.data?.shares ?? []}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyNote title="Nothing is shared" icon="link">
+              Show some views to people without an account, by a link or in a page of yours.
+            </EmptyNote>
+          }
+        />
+      </Panel>
+      <ShareDialogs
+        projectId={projectId}
+        task={task}
+        onTask={setTask}
+        onChanged={shares.reload}
+      />
+    </>
+  );
+}
+
+/** What of the project is shown to people without an account. */
+export function SharesSection() {
+  const current = currentProject.value;
+  return current === null
+    ? <EmptyNote title="There is no project to share" />
+    : <Shares key={current.id} projectId={current.id} />;
+}

@@ -1,0 +1,226 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import type { output } from "zod";
+import type { ApiTokenShown } from "../../auth/api_tokens/api_token_endpoints.ts";
+import { send } from "../api.ts";
+import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
+import { CheckField, SelectField, TextField } from "../field.tsx";
+import { Refused, useRequest } from "../request_state.tsx";
+import { isForEveryProject, session } from "../session.ts";
+import { EVERY_PROJECT, ProjectsField } from "./settings_access_fields.tsx";
+import { CopyButton } from "./settings_copy.tsx";
+
+const DAY_MS = 86_400_000;
+/** What the words of a scope stand for, in the order in which they are offered. */
+const SCOPES: readonly { scope: string; label: string }[] = [
+  { scope: "read", label: "Read the figures" },
+  { scope: "write", label: "Save funnels and goals" },
+  { scope: "jobs", label: "Have pictures taken" },
+  { scope: "admin", label: "Change projects, keys and people's data" },
+  { scope: "people", label: "Invite and remove people, read the audit" },
+];
+const EXPIRY_CHOICES = [
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+];
+
+/** A token as it is listed. */
+export type ListedToken = output<typeof ApiTokenShown>;
+
+export interface TokensReply {
+  readonly tokens: readonly ListedToken[];
+}
+
+/** What a dialog is open for. */
+export type TokenTask =
+  | { readonly task: "create" }
+  | { readonly task: "revoke"; readonly of: ListedToken }
+  | { readonly task: "show"; readonly name: string; readonly token: string };
+
+interface CreateProps {
+  readonly onClose: () => void;
+  readonly onDone: (name: string, token: string) => void;
+}
+
+function useCreation({ onDone }: CreateProps) {
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState<readonly string[]>(["read"]);
+  const [projects, setProjects] = useState<readonly string[]>(
+    isForEveryProject()
+      ? [EVERY_PROJECT]
+      : session.value?.projects.slice(0, 1).map(({ id }) => id) ?? [],
+  );
+  const [days, setDays] = useState("90");
+  const request = useRequest(async () => {
+    const expiresAt = new Date(Date.now() + Number(days) * DAY_MS).toISOString();
+    const body = { name: name.trim(), scope: scopes.join(" "), projects, expiresAt };
+    const { token } = (await send<{ token: string }>("POST", "/v1/tokens", body))!;
+    onDone(name.trim(), token);
+  });
+  return { name, setName, scopes, setScopes, projects, setProjects, days, setDays, request };
+}
+
+interface ScopesFieldProps {
+  readonly value: readonly string[];
+  readonly error: string | null | undefined;
+  readonly onChange: (scopes: readonly string[]) => void;
+}
+
+/** Nobody gives what they have not: the rest is not offered. */
+function ScopesField({ value, error, onChange }: ScopesFieldProps) {
+  const own = session.value?.scopes ?? [];
+  return (
+    <fieldset class="choice-list">
+      <legend class="field-label">It may</legend>
+      <div class="choice-boxes">
+        {SCOPES.filter(({ scope }) => own.includes(scope)).map(({ scope, label }) => (
+          <CheckField
+            key={scope}
+            label={label}
+            isChecked={value.includes(scope)}
+            onChange={(isChecked) =>
+              onChange(isChecked ? [...value, scope] : value.filter((each) => each !== scope))}
+          />
+        ))}
+      </div>
+      {error && <p class="field-error" role="alert">{error}</p>}
+    </fieldset>
+  );
+}
+
+function Create(props: CreateProps) {
+  const made = useCreation(props);
+  const { isBusy, problem, run } = made.request;
+  return (
+    <Dialog
+      title="Create an API token"
+      onClose={props.onClose}
+      footer={
+        <DialogButtons onCancel={props.onClose} form="create-token" isDisabled={isBusy}>
+          Create the token
+        </DialogButtons>
+      }
+    >
+      <form
+        id="create-token"
+        class="settings-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <div class="field-pair">
+          <TextField
+            label="Name"
+            value={made.name}
+            onChange={made.setName}
+            placeholder="Weekly report"
+            hint="So that you know it again."
+            maxLength={200}
+            error={problem?.messageFor("name")}
+          />
+          <SelectField
+            label="Expires"
+            value={made.days}
+            onChange={made.setDays}
+            choices={EXPIRY_CHOICES}
+            error={problem?.messageFor("expiresAt")}
+          />
+        </div>
+        <ScopesField
+          value={made.scopes}
+          error={problem?.messageFor("scope")}
+          onChange={made.setScopes}
+        />
+        <ProjectsField
+          value={made.projects}
+          error={problem?.messageFor("projects")}
+          mayAll={isForEveryProject()}
+          onChange={made.setProjects}
+        />
+        <Refused problem={problem} />
+      </form>
+    </Dialog>
+  );
+}
+
+interface RevokeProps {
+  readonly of: ListedToken;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function Revoke({ of, onClose, onDone }: RevokeProps) {
+  const { isBusy, problem, run } = useRequest(async () => {
+    await send("DELETE", `/v1/tokens/${of.id}`);
+    onDone();
+  });
+  return (
+    <Confirm
+      title={`Revoke ${of.name}?`}
+      action="Revoke the token"
+      isBusy={isBusy}
+      onConfirm={run}
+      onClose={onClose}
+    >
+      <p>Programs that use it are refused within a second. It cannot be brought back.</p>
+      <Refused problem={problem} />
+    </Confirm>
+  );
+}
+
+function NewToken({ name, token, onClose }: { name: string; token: string; onClose: () => void }) {
+  return (
+    <Dialog
+      title={`The token for ${name}`}
+      onClose={onClose}
+      footer={
+        <button type="button" class="button button-primary" onClick={onClose}>
+          I have copied it
+        </button>
+      }
+    >
+      <p>
+        Copy it now: it is <strong>never shown again</strong>. Programs send it as{" "}
+        <code>Authorization: Bearer …</code>
+      </p>
+      <div class="settings-code">
+        <pre class="code code-wrap" tabIndex={0} aria-label="The token">{token}</pre>
+        <CopyButton text={token} />
+      </div>
+    </Dialog>
+  );
+}
+
+interface TokenDialogsProps {
+  readonly task: TokenTask | null;
+  readonly onTask: (task: TokenTask | null) => void;
+  readonly onChanged: () => void;
+}
+
+/** The dialogs in which tokens are made and revoked. */
+export function TokenDialogs({ task, onTask, onChanged }: TokenDialogsProps) {
+  const onClose = () => onTask(null);
+  switch (task?.task) {
+    case "create": {
+      const onDone = (name: string, token: string) => {
+        onChanged();
+        onTask({ task: "show", name, token });
+      };
+      return <Create {...{ onClose, onDone }} />;
+    }
+    case "revoke": {
+      const onDone = () => {
+        onChanged();
+        onClose();
+      };
+      return <Revoke of={task.of} {...{ onClose, onDone }} />;
+    }
+    case "show":
+      return <NewToken name={task.name} token={task.token} onClose={onClose} />;
+    default:
+      return null;
+  }
+}

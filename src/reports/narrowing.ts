@@ -1,0 +1,126 @@
+import type { EventMatch, Field, Filter } from "../query/filters.ts";
+import { propertyOf } from "../query/filters.ts";
+import { invalidParameter } from "../query/parameters.ts";
+import type { Range } from "../query/range.ts";
+import type { Scope, Span } from "../query/selection.ts";
+import type { Read, SharedRead } from "../scans/read.ts";
+import { countVisitors } from "../scans/visitor_count.ts";
+import { tooFewVisitors } from "./small_groups.ts";
+
+/** Under what a share is read. */
+export interface ShareLimits {
+  /** They hold in every read; a visitor's own only add to them. */
+  readonly filters: readonly Filter[];
+  /** Groups of fewer visitors are not told. */
+  readonly visitorsMin: number;
+}
+
+/** What a question looks for in parameters of its own: what the owner of the data saved is none of it. */
+export interface OwnTerms {
+  /** Null: any event. */
+  readonly matches?: readonly (EventMatch | null)[];
+  readonly fields?: readonly (Field | null)[];
+  /** The key of a property whose values are looked at. */
+  readonly property?: string | null;
+}
+
+const ANY_EVENT: EventMatch = { name: null, filters: [] };
+
+/** Fields that may name a person: user ids, and properties, which hold whatever a site puts there. */
+function mayName(field: Field): boolean {
+  return field === "userId" || propertyOf(field) !== null;
+}
+
+/**
+ * Whoever reads a share asks for nothing that may name a person, and narrows by `filters` alone,
+ * where `keptShare` sees it. Throws `invalid_parameter`.
+ */
+export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
+  const { matches = [], fields = [], property = null } = terms;
+  if (own.some(({ field }) => mayName(field))) {
+    throw invalidParameter(
+      "filters",
+      "A shared dashboard takes no conditions on userId and properties.",
+    );
+  }
+  if (fields.some((field) => field !== null && mayName(field))) {
+    throw invalidParameter("by", "A shared dashboard is not split by userId and properties.");
+  }
+  if (property !== null) {
+    throw invalidParameter("measure", "Of a shared dashboard use total, visitors or perVisitor.");
+  }
+  if (matches.some((match) => match !== null && match.filters.length > 0)) {
+    throw invalidParameter(
+      "filters",
+      "Of a shared dashboard events are named without conditions of their own: put these into `filters`.",
+    );
+  }
+}
+
+/** Where visitors are counted, under whichever filters. */
+export interface Counting {
+  readonly sql: Read["sql"];
+  readonly scope: Scope;
+  readonly historiesOf: (scope: Scope) => Read["histories"];
+}
+
+async function countUnder(
+  { sql, scope, historiesOf }: Counting,
+  filters: readonly Filter[],
+  span: Span,
+  matches: readonly EventMatch[],
+): Promise<number[]> {
+  const narrowed = { ...scope, filters };
+  const source = { sql, scope: narrowed, histories: historiesOf(narrowed) };
+  return await countVisitors(source, span, matches);
+}
+
+/**
+ * Whether a visitor's own filters and events tell of no group that is too small: neither of those whom
+ * they take, nor of those whom any one filter leaves out, who would be told by the difference.
+ */
+async function isTellable(
+  counting: Counting,
+  range: Range,
+  share: ShareLimits,
+  own: readonly Filter[],
+  named: readonly EventMatch[],
+): Promise<boolean> {
+  if (own.length === 0 && named.length === 0) return true;
+  const span: Span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const all = [...share.filters, ...own];
+  const [taken, ...ofNamed] = await countUnder(counting, all, span, [ANY_EVENT, ...named]);
+  if (ofNamed.some((visitors) => visitors < share.visitorsMin)) return false;
+  if (own.length === 0) return true;
+  if (taken! < share.visitorsMin) return false;
+  for (const [i] of own.entries()) {
+    const others = [...share.filters, ...own.slice(0, i), ...own.slice(i + 1)];
+    const [before] = await countUnder(counting, others, span, [ANY_EVENT]);
+    const leftOut = before! - taken!;
+    if (leftOut > 0 && leftOut < share.visitorsMin) return false;
+  }
+  return true;
+}
+
+/**
+ * The read as far as a share may tell it: without a comparison that tells of too few people. Throws
+ * `too_few_visitors` where the range itself does.
+ */
+export async function keptShare<T extends SharedRead>(
+  counting: Counting,
+  shared: T,
+  share: ShareLimits,
+  own: readonly Filter[],
+  { matches = [] }: OwnTerms,
+): Promise<T> {
+  const named = matches.flatMap((match) =>
+    match === null || match.name === null ? [] : [{ name: match.name, filters: [] }]
+  );
+  const { range, comparison } = shared;
+  if (!await isTellable(counting, range, share, own, named)) {
+    throw tooFewVisitors(share.visitorsMin);
+  }
+  const isCompared = comparison === null ||
+    await isTellable(counting, comparison, share, own, named);
+  return isCompared ? shared : { ...shared, comparison: null };
+}

@@ -1,0 +1,47 @@
+import type { Span } from "../../query/selection.ts";
+import { PAGE_VIEW } from "../../query/terms.ts";
+import type { PageTally } from "../../scans/page_walk.ts";
+import { countActorsOn } from "../../scans/path_walk.ts";
+import type { Read } from "../../scans/read.ts";
+import { foldedPlaces } from "../small_groups.ts";
+
+/** The pages that are not told one by one, and what they come to together. */
+export interface SmallPages {
+  /** By path id: 1 for those that are in it. */
+  readonly isIn: Uint8Array;
+  readonly visitors: number;
+  readonly pageviews: number;
+  readonly entries: number;
+  readonly exits: number;
+  readonly bounces: number;
+}
+
+/** Which pages a share does not tell one by one; null: it tells all. */
+export async function smallPages(
+  read: Read,
+  span: Span,
+  tally: PageTally,
+): Promise<SmallPages | null> {
+  if (read.visitorsMin === 1) return null;
+  const visitors = new Map<number, number>();
+  for (let path = 1; path <= tally.pathMax; path++) {
+    if (tally.isTold(path)) visitors.set(path, tally.visitors[path]!);
+  }
+  const marked = (places: readonly number[]) => {
+    const isIn = new Uint8Array(tally.pathMax + 1);
+    for (const place of places) isIn[place] = 1;
+    return isIn;
+  };
+  const count = (places: readonly number[]) => countActorsOn(read, span, PAGE_VIEW, marked(places));
+  const folded = await foldedPlaces(visitors, read.visitorsMin, count);
+  if (folded.length === 0) return null;
+  const sum = (counts: Int32Array) => folded.reduce((total, path) => total + counts[path]!, 0);
+  return {
+    isIn: marked(folded),
+    visitors: await count(folded),
+    pageviews: sum(tally.pageviews),
+    entries: sum(tally.entries),
+    exits: sum(tally.exits),
+    bounces: sum(tally.bounces),
+  };
+}

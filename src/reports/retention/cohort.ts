@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { RateShown } from "../report.ts";
+
+/** Who of a cohort returned in a period. */
+const Cell = z.object({
+  period: z.int().meta({ description: "Periods after the cohort's own, which is 0" }),
+  actors: z.int().nullable().meta({ description: "Who returned; null: has not begun" }),
+  rate: RateShown,
+  complete: z.boolean().meta({ description: "False while the period runs, and before" }),
+}).meta({ id: "RetentionCell" });
+
+/** Those who began in one period. */
+export const Cohort = z.object({
+  start: z.iso.datetime().meta({ description: "When the cohort's period begins" }),
+  label: z.string().meta({
+    description: "The same, as local text; $other: all cohorts of too few people for a share",
+  }),
+  size: z.int().meta({ description: "Actors of the cohort" }),
+  cells: z.array(Cell),
+}).meta({ id: "RetentionCohort" });
+
+export type Cohort = z.output<typeof Cohort>;

@@ -1,0 +1,108 @@
+import { timingSafeEqual } from "node:crypto";
+import { createAuthorize, type Principal } from "../auth/access.ts";
+import { createListedTokens } from "../auth/api_tokens/listed_tokens.ts";
+import { createOidcProvider } from "../auth/oidc/oidc_provider.ts";
+import { createLiveSessions } from "../auth/people/live_sessions.ts";
+import { takesPasskeys } from "../auth/passkeys/passkey_endpoints.ts";
+import type { PeopleServices } from "../auth/people/sign_in_endpoints.ts";
+import type { SessionPlace } from "../auth/people/sessions.ts";
+import { createSignedIn, type RequestFacts } from "../auth/people/signed_in.ts";
+import { scopesOf } from "../auth/roles.ts";
+import { createSealer } from "../auth/sealed_value.ts";
+import { createTokenEpochs } from "../auth/token_epochs.ts";
+import { createTokens, type Tokens } from "../auth/tokens.ts";
+import type { Config } from "../config.ts";
+import type { Sql } from "../db/sql.ts";
+import { createOwnAddress } from "../http/own_address.ts";
+import { ipForStorage } from "../http/client_address.ts";
+import { createLiveShares } from "../shares/live_shares.ts";
+import type { Geo } from "../ingest/geo.ts";
+import type { Agent } from "../ingest/user_agent.ts";
+
+export interface AccessParts {
+  readonly config: Config;
+  readonly sql: Sql;
+  readonly now: () => number;
+  /** The process's own token. */
+  readonly controlToken: string;
+  readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
+  readonly geo: Pick<Geo, "locate">;
+  readonly readAgent: (userAgent: string | null) => Agent;
+}
+
+/** The last instant a Date can hold. */
+const MAX_DATE_MS = 8.64e15;
+
+const ALL_POWERFUL: Principal = {
+  subject: "operator",
+  scopes: new Set(scopesOf("owner")),
+  projects: "*",
+  expiresAtMs: MAX_DATE_MS,
+};
+
+/** Whether what stands behind a token still holds, such as a session. Throws what refuses it. */
+type AssertHolds = (principal: Principal) => Promise<void>;
+
+/** Takes the process's own token beside those that `tokens` verifies and whose grounds hold. */
+function createVerify(
+  tokens: Tokens,
+  controlToken: string,
+  assertHolds: AssertHolds,
+): Tokens["verify"] {
+  const own = new TextEncoder().encode(controlToken);
+  return async (token) => {
+    const given = new TextEncoder().encode(token);
+    if (given.length === own.length && timingSafeEqual(given, own)) return ALL_POWERFUL;
+    const principal = await tokens.verify(token);
+    await assertHolds(principal);
+    return principal;
+  };
+}
+
+/** What people know a session by: told by the address and the user agent of its requests. */
+function createPlaceOf({ config, clientAddress, geo, readAgent }: AccessParts) {
+  return (request: Request, peer: string | null): SessionPlace => {
+    const address = clientAddress(peer, request.headers);
+    const { browser, os } = readAgent(request.headers.get("user-agent"));
+    const { city = null, country = null } = geo.locate(address) ?? {};
+    const named = (parts: (string | null)[], between: string) =>
+      parts.filter((part) => part !== null).join(between) || null;
+    return {
+      device: named([browser, os], " on "),
+      place: named([city, country], ", "),
+      address: ipForStorage(address, config.ipStorage),
+    };
+  };
+}
+
+/** Who is let in, by which token or cookie. */
+export function createAccess(parts: AccessParts) {
+  const { config, sql, now, controlToken } = parts;
+  const epochs = createTokenEpochs(sql, now);
+  const tokens = createTokens(config.jwt, sql, now, epochs);
+  const liveSessions = createLiveSessions(sql, now);
+  const listedTokens = createListedTokens(sql, now);
+  const facts: RequestFacts = {
+    ownAddress: createOwnAddress(config),
+    placeOf: createPlaceOf(parts),
+    basePath: config.basePath,
+  };
+  const assertHolds: AssertHolds = async (principal) => {
+    await liveSessions.assertHolds(principal);
+    await listedTokens.assertHolds(principal);
+  };
+  const authorize = createAuthorize(
+    createVerify(tokens, controlToken, assertHolds),
+    createSignedIn(sql, facts, now),
+  );
+  const oidc = config.oidc === null
+    ? null
+    : { settings: config.oidc, provider: createOidcProvider(config.oidc, now) };
+  const signInWays: PeopleServices["signInWays"] = {
+    passkeys: ({ request, peer }) => takesPasskeys(facts.ownAddress(request, peer)),
+    oidc: oidc === null ? null : { name: oidc.settings.name },
+  };
+  const sealer = createSealer(sql, now);
+  const kept = { epochs, tokens, liveSessions, listedTokens, assertHolds, authorize };
+  return { shares: createLiveShares(sql, now), ...kept, facts, signInWays, oidc, sealer };
+}

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { boundOf, boundOfAll, forgiveWithin, takeWithin } from "../auth/people/attempts.ts";
+import { isPassword } from "../auth/people/passwords.ts";
+import { PASSWORD_LENGTH_MAX } from "../auth/people/people_limits.ts";
+import { ProjectShown, requireProject } from "../auth/projects.ts";
+import type { Tokens } from "../auth/tokens.ts";
+import type { Sql } from "../db/sql.ts";
+import { readJson } from "../http/json_body.ts";
+import { json } from "../http/reply.ts";
+import type { Exchange } from "../http/router.ts";
+import { Problem } from "../problem.ts";
+import { FiltersSchema } from "../query/filters.ts";
+import type { LiveShares } from "./live_shares.ts";
+import { SHARE_ATTEMPTS_MAX, SHARE_ATTEMPTS_OF_ALL_MAX, SHARE_TOKEN_S } from "./share_limits.ts";
+import { SHARE_VIEWS } from "./share_views.ts";
+import type { Share } from "./shares.ts";
+
+export interface ShareEntryServices {
+  readonly sql: Sql;
+  readonly tokens: Tokens;
+  readonly shares: Pick<LiveShares, "find">;
+  readonly now: () => number;
+  readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
+}
+
+/** Body of `POST /v1/shares/:shareId/token`. */
+export const ShareEntry = z.strictObject({
+  password: z.string().max(PASSWORD_LENGTH_MAX, `Use at most ${PASSWORD_LENGTH_MAX} characters.`)
+    .optional().meta({ description: "Where the share has one." }),
+}).meta({ id: "ShareEntry" });
+
+/** Reply of `POST /v1/shares/:shareId/token`. */
+export const ShareEntered = z.object({
+  token: z.string().meta({ description: "A token of the scope `aggregates`, for 15 minutes." }),
+  expiresAt: z.iso.datetime(),
+  share: z.object({
+    title: z.string(),
+    views: z.array(z.enum(SHARE_VIEWS)),
+    filters: FiltersSchema,
+    minimumVisitors: z.int(),
+    project: ProjectShown.pick({ id: true, name: true, timezone: true }),
+  }),
+}).meta({ id: "EnteredShare" });
+
+export type ShareEntered = z.output<typeof ShareEntered>;
+
+/** Throws `password_required`, `invalid_password` (401), `too_many_attempts` (429), `overloaded`. */
+async function assertOpened(
+  { sql, clientAddress, now }: ShareEntryServices,
+  { request, peer }: Pick<Exchange<unknown>, "request" | "peer">,
+  { id, passwordHash }: Share,
+  password: string | undefined,
+): Promise<void> {
+  if (passwordHash === null) return;
+  if (password === undefined) {
+    throw new Problem("password_required", "This dashboard has a password.");
+  }
+  const nowMs = now();
+  const bounds = [
+    boundOf(`share ${id}`, clientAddress(peer, request.headers), SHARE_ATTEMPTS_MAX),
+    boundOfAll(`share ${id}`, SHARE_ATTEMPTS_OF_ALL_MAX),
+  ];
+  await takeWithin(sql, bounds, nowMs);
+  if (!await isPassword(password, passwordHash, null)) {
+    throw new Problem("invalid_password", "This is not the password of this dashboard.");
+  }
+  await forgiveWithin(sql, bounds, nowMs);
+}
+
+/**
+ * `POST /v1/shares/:shareId/token`: what the page of a share reads by, and what it shows. Whoever has
+ * the link, and the password where there is one, may ask. Throws `not_found` for a share that has
+ * ended as for one that never was.
+ */
+export async function postShareToken(
+  services: ShareEntryServices,
+  { request, peer, params }: Pick<Exchange<unknown>, "request" | "peer" | "params">,
+): Promise<Response> {
+  const { sql, tokens, shares } = services;
+  const { password } = await readJson(request, ShareEntry);
+  const share = await shares.find(params.shareId ?? "");
+  if (share === null) {
+    throw new Problem("not_found", "There is no such shared dashboard, or it has ended.");
+  }
+  await assertOpened(services, { request, peer }, share, password);
+  const { id, epoch, title, views, filters, minimumVisitors, expiresAtMs } = share;
+  const token = await tokens.issue({
+    subject: `share ${title}`,
+    projects: [share.project],
+    scopes: ["aggregates"],
+    ttlSeconds: SHARE_TOKEN_S,
+    ...expiresAtMs === null ? {} : { expiresByMs: expiresAtMs },
+    share: { id, epoch },
+  });
+  const { expiresAtMs: endsAtMs } = await tokens.verify(token);
+  const { name, timezone } = await requireProject(sql, share.project);
+  return json({
+    token,
+    expiresAt: new Date(endsAtMs).toISOString(),
+    share: {
+      title,
+      views,
+      filters,
+      minimumVisitors,
+      project: { id: share.project, name, timezone },
+    },
+  });
+}

@@ -1,0 +1,37 @@
+import {
+  insufficientScope,
+  type Principal,
+  requirePrincipal,
+  unauthorized,
+} from "../auth/access.ts";
+import type { Exchange } from "../http/router.ts";
+import type { LiveShares } from "./live_shares.ts";
+import { SHARE_READS } from "./share_views.ts";
+import type { Share } from "./shares.ts";
+
+/**
+ * The share by whose token a read is asked; null: by somebody's own. `path`: that of the route. Throws
+ * `invalid_token` where the share has ended, `expired_token` where its password has changed,
+ * `insufficient_scope` where it does not show what is asked, and what looking it up throws.
+ */
+export async function shareOfRead(
+  shares: Pick<LiveShares, "find">,
+  { who, url }: Pick<Exchange<Principal | null>, "who" | "url">,
+  path: string,
+): Promise<Share | null> {
+  const claim = requirePrincipal(who).share;
+  if (claim === undefined) return null;
+  const share = await shares.find(claim.id);
+  if (share === null) {
+    throw unauthorized("invalid_token", "This shared dashboard has been revoked or has expired.");
+  }
+  if (share.epoch !== claim.epoch) {
+    throw unauthorized("expired_token", "The password has changed. Open the link again.");
+  }
+  const isShown = SHARE_READS[path]?.some((view) => share.views.includes(view)) ?? false;
+  const asksGoal = path !== "/v1/goals" && url.searchParams.has("goal");
+  if (!isShown || asksGoal && !share.views.includes("goals")) {
+    throw insufficientScope("This shared dashboard does not show that.");
+  }
+  return share;
+}

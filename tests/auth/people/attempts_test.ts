@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import {
+  type Attempt,
+  forgetOldAttempts,
+  forgiveAttempt,
+  takeAttempt,
+} from "../../../src/auth/people/attempts.ts";
+import {
+  SIGN_IN_ATTEMPTS_MAX,
+  SIGN_IN_ATTEMPTS_MS,
+} from "../../../src/auth/people/people_limits.ts";
+import { Problem } from "../../../src/problem.ts";
+import { onBothEngines } from "../../support/databases.ts";
+import { openMigrated } from "../auth_server.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 23, 12);
+
+const attempt = (wanted: Partial<Attempt> = {}): Attempt => ({
+  email: "ada@example.com",
+  address: "203.0.113.7",
+  nowMs: NOW_MS,
+  ...wanted,
+});
+
+onBothEngines(
+  "attempts: the bound holds for many at once, and its window moves on",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    /** How many of these are taken. */
+    const taken = async (attempts: Attempt[]) => {
+      const results = await Promise.allSettled(attempts.map((one) => takeAttempt(sql, one)));
+      const refused = results.filter((one) => one.status === "rejected");
+      for (const { reason } of refused) {
+        assert.ok(reason instanceof Problem && reason.code === "too_many_attempts", String(reason));
+      }
+      return results.length - refused.length;
+    };
+    const many = Array.from(
+      { length: SIGN_IN_ATTEMPTS_MAX + 5 },
+      (_, i) => attempt({ address: `198.51.100.${i}`, nowMs: NOW_MS + i }),
+    );
+    assert.equal(await taken(many), SIGN_IN_ATTEMPTS_MAX);
+    // What was refused for the account did not count against its address.
+    const spread = Array.from(
+      { length: 10 },
+      (_, i) => attempt({ email: `${i}@example.com`, address: "198.51.100.250" }),
+    );
+    assert.equal(await taken(spread), SIGN_IN_ATTEMPTS_MAX);
+    assert.equal(await taken([attempt({ email: "11@example.com", address: "198.51.100.250" })]), 0);
+
+    const last = NOW_MS + SIGN_IN_ATTEMPTS_MS;
+    await assert.rejects(takeAttempt(sql, attempt({ nowMs: last - 1000 })), (error) => {
+      const wait = Number((error as Problem).options.headers?.["Retry-After"]);
+      assert.ok(wait >= 1 && wait <= 2, `${wait}`);
+      return true;
+    });
+    assert.equal(await taken([attempt({ nowMs: last + 60_000 })]), 1);
+  },
+);
+
+onBothEngines(
+  "attempts: who gets in has failed no more; their address has as often as before",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    const times = SIGN_IN_ATTEMPTS_MAX - 1;
+    for (let i = 0; i < times; i++) await takeAttempt(sql, attempt({ nowMs: NOW_MS + i }));
+    const right = attempt({ nowMs: NOW_MS + times });
+    await takeAttempt(sql, right);
+    await forgiveAttempt(sql, right);
+    // One more fits for the address, whoever it is for.
+    await takeAttempt(sql, attempt({ email: "bo@example.com", nowMs: NOW_MS + times + 1 }));
+    await assert.rejects(
+      takeAttempt(sql, attempt({ email: "cy@example.com", nowMs: NOW_MS + 20 })),
+    );
+    const elsewhere = attempt({ address: "192.0.2.9", nowMs: NOW_MS + 30 });
+    for (let i = 0; i < SIGN_IN_ATTEMPTS_MAX; i++) await takeAttempt(sql, elsewhere);
+
+    await forgetOldAttempts(sql, NOW_MS + SIGN_IN_ATTEMPTS_MS);
+    assert.ok((await sql.query("SELECT FROM sign_in_attempts")).length > 0);
+    await forgetOldAttempts(sql, NOW_MS + 2 * SIGN_IN_ATTEMPTS_MS);
+    assert.equal((await sql.query("SELECT FROM sign_in_attempts")).length, 0);
+  },
+);

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { makeDataDir } from "../support/embedded_template.ts";
+import { run } from "./footfall_process.ts";
+
+const PASSWORD = "three small green boats\n";
+
+Deno.test("footfall person: people are added, invited, changed, let in again and removed", async () => {
+  const dataDir = await makeDataDir("footfall-people-");
+  const person = async (args: readonly string[], input?: string) => {
+    const { code, out, errors } = await run(dataDir, ["person", ...args], input);
+    return { code, out, errors };
+  };
+  try {
+    const none = await person(["add", "you@example.com", "--role", "owner"]);
+    assert.equal(none.code, 2);
+    assert.match(none.errors, /person invite` makes a link/);
+    const weak = await person(["add", "you@example.com", "--role", "owner"], "password123\n");
+    assert.match(weak.errors, /password: Many people have this password/);
+    const added = await person(["add", "You@Example.com", "--role", "owner"], PASSWORD);
+    assert.deepEqual([added.code, added.out], [0, "you@example.com may sign in, as owner.\n"]);
+
+    const invite = ["invite", "ada@example.com", "--project", "prj_default"];
+    const link = await person(invite);
+    assert.equal(link.code, 0, link.errors);
+    assert.match(link.out, /^http:\/\/\S+\/stats\/#invitation=[\w-]{43}\n$/);
+    assert.match(
+      link.errors,
+      /^For ada@example\.com, once, until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.\n$/,
+    );
+    const again = await person(invite);
+    assert.notEqual(again.out, link.out);
+
+    const raised = await person(["role", "ADA@example.com", "editor"]);
+    assert.equal(raised.out, "ada@example.com is editor of prj_default.\n", raised.errors);
+    const { people } = JSON.parse((await person(["list", "--json"])).out);
+    assert.deepEqual(
+      people.map(({ email, role, projects }: Record<string, unknown>) => [email, role, projects]),
+      [["you@example.com", "owner", ["*"]], ["ada@example.com", "editor", ["prj_default"]]],
+    );
+    assert.match(
+      (await person(["list"])).out,
+      /\nada@example\.com +ada +editor +prj_default +invited +–\n$/,
+    );
+    const reset = await person(["reset", "you@example.com"]);
+    assert.match(reset.out, /\/stats\/#reset=[\w-]{43}\n$/);
+
+    const last = await person(["remove", "you@example.com"]);
+    assert.equal(last.code, 1);
+    assert.match(last.errors, /the last owner who can sign in/);
+    assert.equal(
+      (await person(["remove", "ada@example.com"])).out,
+      "ada@example.com is removed.\n",
+    );
+    const unknown = await person(["remove", "ada@example.com"]);
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.errors, /Nobody has the address ada@example\.com/);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+});

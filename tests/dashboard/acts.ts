@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
+
+/** More than any page has of things that Tab stops at. */
+const STOPS_MAX = 120;
+
+/** Clicks the button of that name, once it is there; of several the first. */
+export async function press(page: Page, name: string, within = "body"): Promise<void> {
+  await page.waitForFunction(`(() => {
+    const found = [...document.querySelectorAll(${
+    JSON.stringify(`${within} button`)
+  })].find((each) =>
+      (each.getAttribute("aria-label") ?? each.textContent).trim().startsWith(${
+    JSON.stringify(name)
+  }));
+    found?.click();
+    return found !== undefined;
+  })()`);
+}
+
+/** Puts the focus into the field of that label, with its whole text selected. */
+export async function into(page: Page, label: string): Promise<void> {
+  await page.waitForFunction(`[...document.querySelectorAll("label")]
+    .some((each) => each.textContent === ${JSON.stringify(label)})`);
+  await page.evaluate(`(() => {
+    const of = [...document.querySelectorAll("label")]
+      .find((each) => each.textContent === ${JSON.stringify(label)});
+    of.control.focus();
+    of.control.select?.();
+  })()`);
+}
+
+/** Puts a text in the place of what a field holds. */
+export async function fill(page: Page, label: string, text: string): Promise<void> {
+  await into(page, label);
+  if (text === "") await page.keyboard.press("Backspace");
+  else await page.keyboard.type(text);
+}
+
+/** What the focus is on, by its name as it is read out. */
+export async function focused(page: Page): Promise<string> {
+  return String(
+    await page.evaluate(`(() => {
+    const on = document.activeElement;
+    const label = on.getAttribute("aria-label") ?? on.labels?.[0]?.textContent ?? on.textContent;
+    return (label ?? "").trim().replace(/\\s+/g, " ");
+  })()`),
+  );
+}
+
+/** Goes on with Tab until the focus is on what has this name, as people without a pointer do. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  const passed: string[] = [];
+  for (let i = 0; i < STOPS_MAX; i++) {
+    const on = await focused(page);
+    if (on.startsWith(name)) return;
+    passed.push(on);
+    await page.keyboard.press("Tab");
+  }
+  assert.fail(`Tab never came to "${name}", but to: ${[...new Set(passed)].join(" | ")}`);
+}
+
+/** Tabs to a field and types into it. */
+export async function typeInto(page: Page, name: string, text: string): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.type(text);
+}
+
+/** Tabs to a button or a link and presses Enter. */
+export async function enter(page: Page, name: string): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.press("Enter");
+}

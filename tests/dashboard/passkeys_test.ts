@@ -1,0 +1,44 @@
+import { fill, press } from "./acts.ts";
+import { member } from "./members.ts";
+import { dashboardWorld, PASSWORD } from "./page.ts";
+
+const test = dashboardWorld();
+
+test("passkeys: offered after a password, made, used to sign in, and removed", async (visit) => {
+  const who = await member(visit);
+  const page = await visit.context.newPage();
+  await page.setViewport({ width: 1440, height: 900 });
+  const device = await page.createCDPSession();
+  await device.send("WebAuthn.enable");
+  await device.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  // Browsers take passkeys at this name, and at no bare address.
+  await page.goto(visit.world.url.replace("127.0.0.1", "localhost"));
+  await fill(page, "E-mail", who.email);
+  await fill(page, "Password", PASSWORD);
+  await page.keyboard.press("Enter");
+  await visit.sees(page, "Next time sign in by fingerprint, face or PIN");
+  await page.locator(".hint ::-p-text(Add a passkey)").click();
+  await visit.sees(page, "None yet.");
+  await press(page, "Add a passkey", ".panel");
+  await fill(page, "Name", "Laptop");
+  await press(page, "Go on", ".dialog");
+  await visit.sees(page, "not used yet");
+  await visit.until(page, `document.querySelector(".dialog") === null`);
+  await press(page, "Sign out", ".side-foot");
+  await visit.sees(page, "Sign in", "h1");
+  await press(page, "Sign in with a passkey");
+  await page.waitForSelector(".shell");
+  await visit.sees(page, "Last used");
+  await press(page, "Remove the passkey Laptop");
+  await press(page, "Remove it", ".dialog");
+  await visit.sees(page, "None yet.");
+});
