@@ -330,9 +330,18 @@ export const RUN_CACHE_BYTES_MAX = 64 * MEBIBYTE;
 export const LAZY_CACHE_BYTES_MAX = 128 * MEBIBYTE;
 /** About what is in memory at once of a read that needs more than the cache may hold. */
 export const SCAN_PART_BYTES_MAX = 128 * MEBIBYTE;
-/** Ids of events that are looked up at once, and how long actors are followed without a pause. */
+/** Threads that count for reads. */
+export const SCAN_WORKERS_MAX = 64;
+/** Scans: what is visited in place, as sending it to a worker and back takes a millisecond or two. */
+export const SCAN_IN_PLACE_EVENTS_MAX = 131_072;
+/** Tasks of a scan for each worker, so that all end at about the same time. */
+export const SCAN_TASKS_PER_WORKER = 4;
+/** Pieces of about 16,384 events that a task has at most: 30 ms or so, after which another read may be next. */
+export const SCAN_TASK_CUTS_MAX = 16;
+/** Shared memory that is kept to be taken again. */
+export const SHARED_FREE_BYTES_MAX = 96 * MEBIBYTE;
+/** Ids of events that are looked up at once. */
 export const HISTORY_IDS_LOOKED_UP = 4_000;
-export const HISTORY_WALK_MS = 10;
 /** The list of stored events: those that are read whole at once, where many are of one millisecond. */
 export const LISTED_ROWS_AT_ONCE = 4_000;
 /** Rows of the journal that a list or a tail of events looks at together. */

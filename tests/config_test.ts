@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { CONFIG_VARIABLES, ConfigMistakes, readConfig, readEnvironment } from "../src/config.ts";
+import { ConfigMistakes, readConfig, readEnvironment } from "../src/config.ts";
+import { CONFIG_VARIABLES } from "../src/config_variables.ts";
 import denoJson from "../deno.json" with { type: "json" };
 
 function mistakes(environment: Record<string, string>): string[] {

@@ -25,6 +25,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     const { code, err } = await run(
       ["compile", "--frozen", "-P=serve", "--include", "src/db/embedded_worker.ts"]
         .concat(["--include", "src/projection/projection_worker.ts"])
+        .concat(["--include", "src/server/scan_worker.ts"])
         .concat(["--include", "dist/sdk", "--include", "dist/dashboard"])
         .concat(["--include", "dist/database"])
         .concat(["--output", output, "main.ts"]),
@@ -43,6 +44,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
       projection: Buffer.from(
         await Deno.readFile(join(ROOT, "src/projection/projection_worker.ts")),
       ),
+      scans: Buffer.from(await Deno.readFile(join(ROOT, "src/server/scan_worker.ts"))),
       sdk: Buffer.from(await Deno.readFile(join(ROOT, "dist/sdk/sdk.js"))),
       dashboard: Buffer.from(await Deno.readFile(join(ROOT, "dist/dashboard/app.js"))),
       template: Buffer.from(await Deno.readFile(templateUrl(MIGRATIONS))),

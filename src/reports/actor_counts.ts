@@ -1,28 +1,24 @@
-/** What was counted of a key. */
-export interface ActorCount<Key> {
-  readonly key: Key;
-  readonly count: number;
-  /** Distinct actors. */
-  readonly visitors: number;
+/** What was counted of keys, in rows: the events of each, and their distinct actors. */
+export interface CountRows {
+  readonly keys: Int32Array;
+  readonly counts: Int32Array;
+  readonly visitors: Int32Array;
 }
 
-interface Counting<Key> extends ActorCount<Key> {
+interface Counting {
   count: number;
   visitors: number;
   lastActor: number;
 }
 
-/**
- * Counts events and their distinct actors by key. Actors are right where all that one did is added
- * before what another did.
- */
-export class ActorCounts<Key> {
-  readonly #counts = new Map<Key, Counting<Key>>();
+/** Counts events and their distinct actors by key; all that one did is added before what another did. */
+export class ActorCounts {
+  readonly #counts = new Map<number, Counting>();
 
-  add(key: Key, actor: number): void {
+  add(key: number, actor: number): void {
     const known = this.#counts.get(key);
     if (known === undefined) {
-      this.#counts.set(key, { key, count: 1, visitors: 1, lastActor: actor });
+      this.#counts.set(key, { count: 1, visitors: 1, lastActor: actor });
       return;
     }
     known.count++;
@@ -31,24 +27,63 @@ export class ActorCounts<Key> {
     known.visitors++;
   }
 
-  /**
-   * The first `rows` keys: most events first, then most actors, then as `compare` has them. Cut down
-   * as they are gone through, so that of a million keys a thousand are sorted at a time. Those of fewer
-   * than `visitorsMin` actors are left out.
-   */
-  first(
-    rows: number,
-    compare: (a: Key, b: Key) => number,
-    visitorsMin: number,
-  ): ActorCount<Key>[] {
-    const inOrder = (a: ActorCount<Key>, b: ActorCount<Key>) =>
-      b.count - a.count || b.visitors - a.visitors || compare(a.key, b.key);
-    let found: ActorCount<Key>[] = [];
-    for (const one of this.#counts.values()) {
-      if (one.visitors < visitorsMin) continue;
-      found.push(one);
-      if (found.length > 2 * rows) found = found.sort(inOrder).slice(0, rows);
-    }
-    return found.sort(inOrder).slice(0, rows);
+  rows(): CountRows {
+    const all = [...this.#counts.values()];
+    return {
+      keys: Int32Array.from(this.#counts.keys()),
+      counts: Int32Array.from(all, ({ count }) => count),
+      visitors: Int32Array.from(all, ({ visitors }) => visitors),
+    };
   }
+}
+
+/** What was counted of different actors, together. */
+export function mergeRows(some: CountRows, more: CountRows): CountRows {
+  const counts = new Map<number, [number, number]>();
+  for (const { keys, counts: events, visitors } of [some, more]) {
+    for (let i = 0; i < keys.length; i++) {
+      const known = counts.get(keys[i]!);
+      if (known === undefined) counts.set(keys[i]!, [events[i]!, visitors[i]!]);
+      else {
+        known[0] += events[i]!;
+        known[1] += visitors[i]!;
+      }
+    }
+  }
+  const all = [...counts.values()];
+  return {
+    keys: Int32Array.from(counts.keys()),
+    counts: Int32Array.from(all, ([events]) => events),
+    visitors: Int32Array.from(all, ([, visitors]) => visitors),
+  };
+}
+
+/** What was counted of a key. */
+export interface ActorCount {
+  readonly key: number;
+  readonly count: number;
+  /** Distinct actors. */
+  readonly visitors: number;
+}
+
+/**
+ * The first `rows` keys: most events first, then most actors, then as `compare` has them. Cut down
+ * as they are gone through, so that of a million keys a thousand are sorted at a time. Those of fewer
+ * than `visitorsMin` actors are left out.
+ */
+export function firstRows(
+  { keys, counts, visitors }: CountRows,
+  rows: number,
+  compare: (a: number, b: number) => number,
+  visitorsMin: number,
+): ActorCount[] {
+  const inOrder = (a: ActorCount, b: ActorCount) =>
+    b.count - a.count || b.visitors - a.visitors || compare(a.key, b.key);
+  let found: ActorCount[] = [];
+  for (let i = 0; i < keys.length; i++) {
+    if (visitors[i]! < visitorsMin) continue;
+    found.push({ key: keys[i]!, count: counts[i]!, visitors: visitors[i]! });
+    if (found.length > 2 * rows) found = found.sort(inOrder).slice(0, rows);
+  }
+  return found.sort(inOrder).slice(0, rows);
 }

@@ -4,8 +4,8 @@ import { invalidParameter } from "../query/parameters.ts";
 import type { Range } from "../query/range.ts";
 import type { Scope, Span } from "../query/selection.ts";
 import type { Read, SharedRead } from "../scans/read.ts";
-import { countVisitors } from "../scans/visitor_count.ts";
 import { tooFewVisitors } from "./small_groups.ts";
+import { countVisitors } from "./visitor_count.ts";
 
 /** Under what a share is read. */
 export interface ShareLimits {
@@ -61,17 +61,16 @@ export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
 export interface Counting {
   readonly sql: Read["sql"];
   readonly scope: Scope;
-  readonly historiesOf: (scope: Scope) => Read["histories"];
+  readonly histories: Read["histories"];
 }
 
 async function countUnder(
-  { sql, scope, historiesOf }: Counting,
+  { sql, scope, histories }: Counting,
   filters: readonly Filter[],
   span: Span,
   matches: readonly EventMatch[],
 ): Promise<number[]> {
-  const narrowed = { ...scope, filters };
-  const source = { sql, scope: narrowed, histories: historiesOf(narrowed) };
+  const source = { sql, scope: { ...scope, filters }, histories };
   return await countVisitors(source, span, matches);
 }
 

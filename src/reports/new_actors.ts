@@ -1,65 +1,38 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row, Sql } from "../db/sql.ts";
-import { walkActors } from "../timelines/actor_walk.ts";
-import { type ActorWay, lengthened } from "../timelines/actor_way.ts";
 import type { Histories } from "../timelines/histories.ts";
 import type { Span } from "../query/selection.ts";
-import { firstCountedMs, type TechnicalNames } from "../scans/technical_names.ts";
+import type { Pairs } from "./newcomers.ts";
 
-/** Two numbers a row, in as many rows as there are. */
-class Pairs {
-  first = new Int32Array(1_024);
-  second = new Int32Array(1_024);
-  length = 0;
-
-  add(first: number, second: number): void {
-    if (this.length === this.first.length) {
-      this.first = lengthened(this.first);
-      this.second = lengthened(this.second);
-    }
-    this.first[this.length] = first;
-    this.second[this.length++] = second;
+/** How many of those who were noted are new, by place. */
+export function countNew(
+  { actors, places }: Pairs,
+  isNew: (actor: number) => boolean,
+  length: number,
+): Int32Array {
+  const counts = new Int32Array(length);
+  for (let i = 0; i < actors.length; i++) {
+    if (isNew(actors[i]!)) counts[places[i]!]!++;
   }
+  return counts;
 }
 
 /**
- * Who is new in a span: actors whose first event ever lies in it, of any name that is counted. A walk
- * gathers who may be, by what it looks at; the database tells meanwhile who is.
+ * What a scan counts, and who is new in the span of those that it notes; the database looks for them
+ * meanwhile. `reach`: what was loaded.
  */
-export class Newcomers {
-  readonly #places = new Pairs();
-
-  constructor(readonly span: Span, readonly technical: TechnicalNames) {}
-
-  /** When the first event on the way was, if it lies in the span; else the actor is not new: null. */
-  firstMs(way: ActorWay): number | null {
-    const firstMs = firstCountedMs(way, this.technical);
-    return firstMs >= this.span.fromMs && firstMs < this.span.toMs ? firstMs : null;
-  }
-
-  /** Notes that an actor, if new, counts at a place. */
-  add(actor: number, place: number): void {
-    this.#places.add(actor, place);
-  }
-
-  /** Follows every actor; then counts, by place, those noted that are new. `reach`: what was loaded. */
-  async follow(
-    sql: Sql,
-    histories: Histories,
-    reach: Span,
-    visit: (actor: number, way: ActorWay) => void,
-    counts: Int32Array,
-  ): Promise<void> {
-    const news = readNewActors(sql, histories, this.span, reach);
-    // Whoever waits for it is told; until then nobody is.
-    news.catch(() => {});
-    await walkActors(sql, histories, visit);
-    const isNew = await news;
-    const { first: actors, second: places, length } = this.#places;
-    for (let i = 0; i < length; i++) {
-      if (isNew === null || isNew[actors[i]!] === 1) counts[places[i]!]!++;
-    }
-  }
+export async function withNewcomers<Counts>(
+  sql: Sql,
+  histories: Histories,
+  { span, reach }: { readonly span: Span; readonly reach: Span },
+  scan: Promise<Counts>,
+): Promise<{ readonly counts: Counts; readonly isNew: (actor: number) => boolean }> {
+  const news = readNewActors(sql, histories, span, reach);
+  // Whoever waits for it is told; until then nobody is.
+  news.catch(() => {});
+  const counts = await scan;
+  const isNew = await news;
+  return { counts, isNew: (actor) => isNew === null || isNew[actor] === 1 };
 }
 
 // One statement, so that the database works on it while actors are followed.

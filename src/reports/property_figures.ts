@@ -1,14 +1,22 @@
-import { lengthened } from "../timelines/actor_way.ts";
+import { lengthened } from "../timelines/timeline.ts";
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
-import type { PropertyColumn } from "../timelines/property_columns.ts";
 import type { Span } from "../query/selection.ts";
-import { type Decimal, decimalOf, DecimalSum } from "../scans/decimal_sum.ts";
+import { type Decimal, DecimalSum, type PlainSum } from "../scans/decimal_sum.ts";
 import type { MatchTests } from "../scans/match_tests.ts";
-import type { Lines } from "../scans/match_walk.ts";
 import { entryFrom } from "../scans/property_entries.ts";
 import { FIGURES_MET } from "../scans/scan_limits.ts";
+import { decimalsOf, type NumberColumn, numbersName } from "../scans/number_columns.ts";
 import { SpanFinder } from "../scans/span_finder.ts";
+import { idsFrom, type IdsOf, type IdSource } from "../scans/value_ids.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
+
+/** How events are told apart: see `Breakdown`. */
+interface Lines {
+  readonly from: IdSource;
+  readonly count: number;
+  readonly lineOf: Uint8Array;
+  readonly idsFrom: number;
+}
 
 /** What numbers at one place come to, as far as they were met. */
 interface Sums {
@@ -18,28 +26,55 @@ interface Sums {
   max: number;
 }
 
+/** The same as plain data. */
+interface PlainSums extends Omit<Sums, "sum"> {
+  readonly sum: PlainSum;
+}
+
+/** What numbers come to at each place, as far as the measure asks. */
+export interface FigureCounts {
+  readonly sums: readonly (PlainSums | null)[];
+  readonly met: readonly Counted[];
+}
+
 const SHARES = { p50: 0.5, p90: 0.9 } as const;
 
 /** Different numbers in order, and how often each was met. */
-interface Counted {
+export interface Counted {
   readonly numbers: Float64Array;
   readonly counts: Float64Array;
 }
 
 const NONE: Counted = { numbers: new Float64Array(0), counts: new Float64Array(0) };
 
-/** What is counted, with numbers in order that are not. */
-function withMore({ numbers, counts }: Counted, more: Float64Array): Counted {
-  const all = new Float64Array(numbers.length + more.length);
-  const allCounts = new Float64Array(all.length);
+/** Both together. */
+function mergeCounted(some: Counted, more: Counted): Counted {
+  if (some.numbers.length === 0) return more;
+  if (more.numbers.length === 0) return some;
+  const all = new Float64Array(some.numbers.length + more.numbers.length);
+  const counts = new Float64Array(all.length);
   let length = 0;
-  for (let i = 0, j = 0; i < numbers.length || j < more.length; length++) {
-    const next = Math.min(numbers[i] ?? Infinity, more[j] ?? Infinity);
+  for (let i = 0, j = 0; i < some.numbers.length || j < more.numbers.length; length++) {
+    const next = Math.min(some.numbers[i] ?? Infinity, more.numbers[j] ?? Infinity);
     all[length] = next;
-    if (numbers[i] === next) allCounts[length] = counts[i++]!;
-    for (; more[j] === next; j++) allCounts[length]!++;
+    if (some.numbers[i] === next) counts[length] = some.counts[i++]!;
+    if (more.numbers[j] === next) counts[length]! += more.counts[j++]!;
   }
-  return { numbers: all.slice(0, length), counts: allCounts.slice(0, length) };
+  return { numbers: all.slice(0, length), counts: counts.slice(0, length) };
+}
+
+/** Numbers in order, each once, and how often it is there. */
+function countedOf(ordered: Float64Array): Counted {
+  const numbers: number[] = [];
+  const counts: number[] = [];
+  for (const number of ordered) {
+    if (number === numbers.at(-1)) counts[counts.length - 1]!++;
+    else {
+      numbers.push(number);
+      counts.push(1);
+    }
+  }
+  return { numbers: Float64Array.from(numbers), counts: Float64Array.from(counts) };
 }
 
 /** As `percentile_cont` has it: between the two numbers next to the place. */
@@ -71,10 +106,10 @@ class MetNumbers {
     this.#places[this.#length++] = place;
   }
 
-  /** Of each place the number that a share of them is below; null of none. */
-  percentiles(share: number): (number | null)[] {
+  /** What was met at each place. */
+  counted(): readonly Counted[] {
     this.#count();
-    return this.#counted.map((counted) => percentileOf(counted, share));
+    return this.#counted;
   }
 
   #makeRoom(): void {
@@ -94,7 +129,7 @@ class MetNumbers {
     for (let i = 0; i < this.#length; i++) sorted[ends[this.#places[i]!]!++] = this.#numbers[i]!;
     for (const [place, counted] of this.#counted.entries()) {
       const more = sorted.subarray(starts[place]!, ends[place]!).sort();
-      if (more.length > 0) this.#counted[place] = withMore(counted, more);
+      if (more.length > 0) this.#counted[place] = mergeCounted(counted, countedOf(more));
     }
     this.#length = 0;
   }
@@ -102,7 +137,7 @@ class MetNumbers {
 
 /** The entry of a segment's column behind the one that was looked at last. */
 interface Cursor {
-  readonly column: PropertyColumn;
+  readonly column: NumberColumn;
   /** Of each of the column's values; null: it is no number. */
   readonly decimals: readonly (Decimal | null)[];
   next: number;
@@ -110,7 +145,7 @@ interface Cursor {
 
 /**
  * What the numbers that a property is at the selected events which one match takes come to, by line
- * and bucket: sums, means, extremes and percentiles of them. Needs the property on the segments.
+ * and bucket: sums, means, extremes and percentiles of them. Needs the property's numbers on the segments: see `prepareNumbers`.
  */
 export class PropertyFigures {
   readonly #scope: MatchTests["scope"];
@@ -118,6 +153,7 @@ export class PropertyFigures {
   readonly #key: string;
   readonly #kind: FigureMeasure["kind"];
   readonly #lines: Lines | null;
+  readonly #idsOf: IdsOf | null;
   readonly #buckets: SpanFinder;
   readonly #bucketCount: number;
   readonly #places: number;
@@ -138,6 +174,7 @@ export class PropertyFigures {
     this.#key = key;
     this.#kind = kind;
     this.#lines = lines;
+    this.#idsOf = lines === null ? null : idsFrom(lines.from);
     this.#buckets = new SpanFinder(buckets);
     this.#bucketCount = buckets.length;
     this.#places = (lines?.count ?? 1) * buckets.length;
@@ -164,8 +201,8 @@ export class PropertyFigures {
   #cursorOf(segment: LoadedSegment): Cursor {
     let cursor = this.#cursors.get(segment);
     if (cursor === undefined) {
-      const column = segment.property(this.#key);
-      cursor = { column, decimals: column.values.map(decimalOf), next: 0 };
+      const column = segment.column(numbersName(this.#key)) as NumberColumn;
+      cursor = { column, decimals: decimalsOf(column), next: 0 };
       this.#cursors.set(segment, cursor);
     }
     return cursor;
@@ -196,19 +233,52 @@ export class PropertyFigures {
   #lineOf(actor: number, segment: LoadedSegment, at: number): number {
     const lines = this.#lines;
     if (lines === null) return 0;
-    const ids = lines.idsOf(segment);
+    const ids = this.#idsOf!(segment);
     return lines.lineOf[(ids === null ? actor : ids[at]!) - lines.idsFrom]!;
   }
 
-  /** The figure at each place, line by line; of no number it is null, a sum 0. */
-  figures(): readonly (number | null)[] {
-    const kind = this.#kind;
-    if (kind === "p50" || kind === "p90") return this.#met.percentiles(SHARES[kind]);
-    return this.#sums.map((sums) => {
-      if (sums === undefined) return kind === "sum" ? 0 : null;
-      if (kind === "min" || kind === "max") return sums[kind];
-      const sum = sums.sum.value;
-      return kind === "sum" ? sum : sum / sums.count;
-    });
+  counts(): FigureCounts {
+    const sums = this.#sums.map((one) =>
+      one === undefined ? null : { ...one, sum: one.sum.plain() }
+    );
+    return { sums, met: this.#met.counted() };
   }
+}
+
+function mergeSums(some: PlainSums | null, more: PlainSums | null): PlainSums | null {
+  if (some === null || more === null) return some ?? more;
+  const sum = new DecimalSum();
+  sum.addSum(some.sum);
+  sum.addSum(more.sum);
+  return {
+    sum: sum.plain(),
+    count: some.count + more.count,
+    min: Math.min(some.min, more.min),
+    max: Math.max(some.max, more.max),
+  };
+}
+
+/** What two visitors met, together. */
+export function mergeFigures({ sums, met }: FigureCounts, more: FigureCounts): FigureCounts {
+  return {
+    sums: sums.map((one, place) => mergeSums(one, more.sums[place]!)),
+    met: met.map((one, place) => mergeCounted(one, more.met[place]!)),
+  };
+}
+
+/** The figure at each place, line by line; of no number it is null, a sum 0. */
+export function figuresOf(
+  kind: FigureMeasure["kind"],
+  { sums, met }: FigureCounts,
+): readonly (number | null)[] {
+  if (kind === "p50" || kind === "p90") {
+    return met.map((counted) => percentileOf(counted, SHARES[kind]));
+  }
+  return sums.map((one) => {
+    if (one === null) return kind === "sum" ? 0 : null;
+    if (kind === "min" || kind === "max") return one[kind];
+    const sum = new DecimalSum();
+    sum.addSum(one.sum);
+    return kind === "sum" ? sum.value : sum.value / one.count;
+  });
 }

@@ -1,6 +1,5 @@
 import type { Project } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
-import type { SegmentCache } from "../timelines/segment_cache.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../limits.ts";
 import { type Filter, readFilters } from "../query/filters.ts";
 import { planJoins } from "../query/join_plans.ts";
@@ -9,15 +8,15 @@ import type { Range } from "../query/range.ts";
 import type { Scope } from "../query/selection.ts";
 import { readTimes } from "../query/times.ts";
 import { valueWarnings, type Warning } from "../query/warnings.ts";
-import { loadMarkedHistories } from "../scans/marked_histories.ts";
-import type { Read, SharedRead } from "../scans/read.ts";
+import { type ScanServices, withHistories } from "../scans/marked_histories.ts";
+import type { SharedRead } from "../scans/read.ts";
 import { asRolled, projectedState } from "./projected_state.ts";
 import { keptShare, refuseNaming, type ShareLimits } from "./narrowing.ts";
 import { readReply } from "./read_reply.ts";
 import type { Answer, Question, Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
 
-export interface ReportServices {
+export interface ReportServices extends ScanServices {
   /** The database that answers reads: a replica where one is configured. */
   readonly reads: Database;
   /** Makes sessions and actors of what was stored since: all of it, or as far as it goes in so much time. */
@@ -25,8 +24,6 @@ export interface ReportServices {
     catchUp(projectId: number): Promise<void>;
     catchUpWithin(projectId: number, msMax: number): Promise<void>;
   };
-  /** Segments of histories that were read before. */
-  readonly segments: SegmentCache;
   readonly readTimeoutMs: number;
   readonly now: () => number;
 }
@@ -127,7 +124,7 @@ function comparedWith(query: URLSearchParams, comparison: Range | null): unknown
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`, and what the report throws.
  */
 export async function getReport(
-  { reads, projection, segments, readTimeoutMs, now }: ReportServices,
+  { reads, projection, readTimeoutMs, now, ...services }: ReportServices,
   report: Report,
   asked: Asked,
 ): Promise<Response> {
@@ -139,20 +136,18 @@ export async function getReport(
   const { warnings, pending, comparison, ...answer }: Warned = await withinTime(
     reads,
     readTimeoutMs,
-    async (sql) => {
+    async (sql, signal) => {
       await planJoins(sql, project.projectId);
       const projected = await projectedState(sql, project.projectId);
-      const historiesOf = (of: Scope): Read["histories"] => (span, filters, columns) =>
-        loadMarkedHistories(sql, segments, of, span, filters, columns);
       const { share } = asked;
-      const told = share
-        ? await keptShare({ sql, scope, historiesOf }, shared, share, own, question.terms ?? {})
-        : shared;
-      const answer = await question.answer({
-        ...told,
-        project: asRolled(project, projected),
-        sql,
-        histories: historiesOf(scope),
+      const access = { sql, scope, signal };
+      const [answer, told] = await withHistories(services, access, async (histories) => {
+        const counting = { sql, scope, histories };
+        const told = share
+          ? await keptShare(counting, shared, share, own, question.terms ?? {})
+          : shared;
+        const read = { ...told, project: asRolled(project, projected), sql, histories };
+        return [await question.answer(read), told];
       });
       const asking = [{ parameter: "filters", filters: scope.filters }, ...answer.asking ?? []];
       const { pending } = projected;

@@ -1,48 +1,20 @@
 import { arrayLiteral, type Row } from "../db/sql.ts";
-import { walkRuns } from "../timelines/run_walk.ts";
 import { TAIL_ACTORS_LOOKED_UP_MAX } from "../limits.ts";
 import type { Span } from "../query/selection.ts";
-import { PAGE_VIEW } from "../query/terms.ts";
 import type { Read } from "../scans/read.ts";
 import { readTechnicalNames } from "../scans/technical_names.ts";
 import { NEVER } from "./rolled_span.ts";
-
-/** What people did in a span, bots left out. */
-interface TailCounts {
-  readonly actors: readonly number[];
-  readonly events: number;
-  readonly pageviews: number;
-}
+import { TAIL_COUNTS, type TailCounts } from "./tail_visitor.ts";
 
 /** What people did in a part of a day. */
 async function countTail(
   { sql, histories }: Pick<Read, "sql" | "histories">,
   projectId: number,
-  { fromMs, toMs }: Span,
+  span: Span,
 ): Promise<TailCounts> {
-  const loaded = await histories({ fromMs, toMs }, []);
+  const loaded = await histories(span, []);
   const technical = await readTechnicalNames(sql, projectId);
-  const isKnown = new Uint8Array(loaded.actorOf.length);
-  const actors: number[] = [];
-  let events = 0;
-  let pageviews = 0;
-  await walkRuns(loaded, (actor, segment, start, end) => {
-    const { times, names, contexts } = segment;
-    const fromTime = fromMs - segment.fromMs;
-    const toTime = toMs - segment.fromMs;
-    for (let at = start; at < end; at++) {
-      const time = times[at]!;
-      if (time < fromTime || contexts[at]! < 0) continue;
-      if (time >= toTime) return;
-      if (technical.size > 0 && technical.has(names[at]!)) continue;
-      events++;
-      if (names[at] === PAGE_VIEW) pageviews++;
-      if (isKnown[actor] === 1) continue;
-      isKnown[actor] = 1;
-      actors.push(actor);
-    }
-  });
-  return { actors, events, pageviews };
+  return await loaded.scan(TAIL_COUNTS, () => ({ span, technical }), { byRun: true });
 }
 
 // An actor of the tail was counted before if its last day before the tail lies in the span.
@@ -89,11 +61,11 @@ export async function readTail(
   const { sql } = source;
   const { actors, events, pageviews } = await countTail(source, projectId, tail);
   // Looked up one by one where they are few; the planner does not know how many there are.
-  const isMany = actors.length > TAIL_ACTORS_LOOKED_UP_MAX;
+  const isMany = actors.size > TAIL_ACTORS_LOOKED_UP_MAX;
   if (isMany) await sql.query("SELECT set_config('enable_nestloop', 'off', true)");
   const [row] = await sql.query<TailActors>(
     COUNTED_IN_TAIL,
-    [projectId, arrayLiteral(actors), toDay, fromDay, lastStart],
+    [projectId, arrayLiteral([...actors]), toDay, fromDay, lastStart],
   );
   if (isMany) await sql.query("SELECT set_config('enable_nestloop', 'on', true)");
   return { ...row!, events, pageviews };

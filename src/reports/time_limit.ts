@@ -1,6 +1,7 @@
 import { type Database, DatabaseUnavailable, type Sql, StatementRefused } from "../db/sql.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { ScanLost } from "../scans/scan_pool.ts";
 
 /** SQLSTATE of a statement that was cancelled, and of a reader in the way of a replica's recovery. */
 const CANCELLED = "57014";
@@ -17,6 +18,7 @@ function readTimeout(): Problem {
 /** When a read must have ended, on the clock that never jumps. */
 class Deadline {
   readonly #endsAtMs: number;
+  readonly #over = new AbortController();
 
   constructor(msMax: number, readonly gone?: AbortSignal) {
     this.#endsAtMs = performance.now() + msMax;
@@ -32,16 +34,27 @@ class Deadline {
     return Math.ceil(left);
   }
 
+  /** Aborted once it is over, or once nobody waits any more. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
   /** What `work` comes to, or `read_timeout` when the time is over. */
   async of<T>(work: Promise<T>): Promise<T> {
     // What goes on past the deadline, or once nobody waits, fails with nobody to hear it.
     work.catch(() => {});
     const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(readTimeout()), this.leftMs());
+    const end = () => this.#over.abort(readTimeout());
+    const timer = setTimeout(() => {
+      end();
+      reject(readTimeout());
+    }, this.leftMs());
+    this.gone?.addEventListener("abort", end);
     try {
       return await Promise.race([work, promise]);
     } finally {
       clearTimeout(timer);
+      this.gone?.removeEventListener("abort", end);
     }
   }
 }
@@ -89,6 +102,11 @@ function timed(sql: Sql, deadline: Deadline): Sql {
 }
 
 function meant(error: unknown): unknown {
+  if (error instanceof ScanLost) {
+    return new Problem("overloaded", "The read needed more than the server can hold. Try again.", {
+      headers: { "Retry-After": String(RETRY_AFTER_S) },
+    });
+  }
   if (!(error instanceof StatementRefused)) return error;
   if (error.sqlState === CANCELLED) return readTimeout();
   return error.sqlState === RECOVERY_CONFLICT ? new DatabaseUnavailable(error.message) : error;
@@ -97,13 +115,13 @@ function meant(error: unknown): unknown {
 /**
  * Runs `work` on one read-only snapshot of the database, within `msMax` milliseconds. The database is
  * told to cancel what takes longer, and what nobody waits for once `gone` is aborted: no statement
- * follows then.
+ * follows then, and scans end that are given the signal.
  * @throws Problem `read_timeout`, and what `work` throws.
  */
 export async function withinTime<T>(
   reads: Database,
   msMax: number,
-  work: (sql: Sql) => Promise<T>,
+  work: (sql: Sql, signal: AbortSignal) => Promise<T>,
   gone?: AbortSignal,
 ): Promise<T> {
   const deadline = new Deadline(msMax, gone);
@@ -111,7 +129,7 @@ export async function withinTime<T>(
     return await deadline.of(reads.transaction(async (sql) => {
       const timeout = `SET LOCAL statement_timeout = ${deadline.leftMs()}`;
       await sql.script([...SETTINGS, timeout].join("; "));
-      return await work(timed(sql, deadline));
+      return await work(timed(sql, deadline), deadline.signal);
     }, gone));
   } catch (error) {
     throw meant(error);

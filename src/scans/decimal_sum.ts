@@ -33,6 +33,9 @@ interface Wholes {
   large: bigint;
 }
 
+/** A sum as plain data: of each power of ten what is summed. */
+export type PlainSum = readonly (Readonly<Wholes> & { readonly exponent: number })[];
+
 /** An exact sum of decimal numbers: 0.1 + 0.2 is 0.3. */
 export class DecimalSum {
   readonly #wholes = new Map<number, Wholes>();
@@ -48,6 +51,20 @@ export class DecimalSum {
     // Whole numbers within this bound are exact, and so were the factors of those that are.
     if (isExact(added) && isExact(small)) wholes.small = small;
     else wholes.large += BigInt(digits) * BigInt(times);
+  }
+
+  /** Adds what another sum holds. */
+  addSum(sum: PlainSum): void {
+    for (const { exponent, small, large } of sum) {
+      const wholes = this.#wholesOf(exponent);
+      wholes.large += large;
+      if (isExact(wholes.small + small)) wholes.small += small;
+      else wholes.large += BigInt(small);
+    }
+  }
+
+  plain(): PlainSum {
+    return [...this.#wholes].map(([exponent, wholes]) => ({ exponent, ...wholes }));
   }
 
   #wholesOf(exponent: number): Wholes {

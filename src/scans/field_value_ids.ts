@@ -1,13 +1,13 @@
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
 import { type Field, isSeldomField, isSessionField, propertyOf } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
-import type { MatchTests } from "./match_tests.ts";
+import { eventValueIds, type ValueIds } from "./event_value_ids.ts";
+import type { MatchPasses } from "./match_tests.ts";
 import { propertyValueIds } from "./property_value_ids.ts";
 import type { Read } from "./read.ts";
 import { seldomValueIds } from "./seldom_value_ids.ts";
 import type { SelectedHistories } from "./selected_histories.ts";
 import { sessionValueIds } from "./session_value_ids.ts";
-import { eventValueIds, type ValueIds } from "./value_ids.ts";
 
 /** The lazy columns that tell events apart by a field, which a read must ask for then. */
 export function lazyColumnsOf(by: Field | null): readonly LazyColumn[] {
@@ -26,11 +26,11 @@ export async function fieldValueIds(
   by: Field,
   span: Span,
   selected: SelectedHistories,
-  tests: MatchTests,
+  matches: MatchPasses,
 ): Promise<ValueIds> {
-  if (isSessionField(by)) return await sessionValueIds(source, by, selected, tests, span);
+  if (isSessionField(by)) return await sessionValueIds(source, by, selected, matches, span);
   if (isSeldomField(by)) return await seldomValueIds(source, by);
   const key = propertyOf(by);
   if (key !== null) return propertyValueIds(selected.histories, key);
-  return await eventValueIds(source, by, selected.histories, tests);
+  return await eventValueIds(source, by, selected.histories, matches);
 }

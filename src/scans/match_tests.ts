@@ -1,9 +1,5 @@
-import type { Sql } from "../db/sql.ts";
-import type { EventMatch } from "../query/filters.ts";
-import { matchFilters, type Scope } from "../query/selection.ts";
-import { mayMeanTechnical, withoutTechnical, withoutUnnamed } from "../query/technical.ts";
-import { type EventTest, eventTests } from "./event_tests.ts";
-import type { MarkBits } from "./mark_bits.ts";
+import { nameBit } from "../timelines/loaded_segment.ts";
+import { type EventPasses, EventTest } from "./event_test.ts";
 
 /** The group of names whose events are not selected, and of those that no match takes. */
 export const UNSELECTED = 0;
@@ -55,7 +51,15 @@ function unionOfPaths(tests: readonly EventTest[]): Uint8Array | null {
   return union;
 }
 
-/** Which events are selected, and which of several matches take them, by what histories hold. */
+/** Which events are selected, and which of several matches take them, as plain data. */
+export interface MatchPasses {
+  readonly scope: EventPasses;
+  readonly tests: readonly EventPasses[];
+  /** By name: 1 where its events count whether or not a match takes them; null: those of all names. */
+  readonly counted: Uint8Array | null;
+}
+
+/** Tests which events are selected, and which of several matches take them. */
 export class MatchTests {
   readonly scope: EventTest;
   readonly tests: readonly EventTest[];
@@ -68,10 +72,15 @@ export class MatchTests {
   /** Whether more than the name decides, bots apart: of what is selected, and of each match. */
   readonly isScopeNarrowed: boolean;
   readonly narrowed: Uint8Array;
-  /** By name: 1 where its events count whether or not a match takes them; null: those of all names. */
+  /** See `MatchPasses`. */
   readonly counted: Uint8Array | null;
+  /** The bits of all names whose events some match may take. */
+  readonly nameBits: number;
 
-  constructor(scope: EventTest, tests: readonly EventTest[], counted: Uint8Array | null = null) {
+  constructor(passes: MatchPasses, words: readonly Int32Array[]) {
+    const scope = new EventTest(passes.scope, words);
+    const tests = passes.tests.map((one) => new EventTest(one, words));
+    const { counted } = passes;
     this.scope = scope;
     this.counted = counted;
     this.tests = tests;
@@ -81,6 +90,10 @@ export class MatchTests {
     this.pathsOf = matches.map((some) => unionOfPaths([...some].map((match) => tests[match]!)));
     this.paths = unionOfPaths(tests) ?? scope.paths;
     this.isScopeNarrowed = !scope.isOfName;
+    this.nameBits = groupOf.reduce(
+      (bits, group, name) => group > UNMATCHED ? bits | nameBit(name) : bits,
+      0,
+    );
     this.narrowed = Uint8Array.from(tests, ({ isOfName }) => Number(!isOfName));
   }
 
@@ -94,25 +107,4 @@ export class MatchTests {
     }
     return false;
   }
-}
-
-/**
- * The tests of matches under a scope. `sql` must see the moment that the histories are of, which are
- * marked by all filters on properties, with these bits.
- */
-export async function matchTests(
-  sql: Sql,
-  scope: Scope,
-  matches: readonly EventMatch[],
-  bits: MarkBits,
-): Promise<MatchTests> {
-  const { filters, bots } = scope;
-  const lists = [
-    withoutUnnamed(filters, matches),
-    withoutTechnical(filters),
-    ...matches.map((match) => withoutTechnical(matchFilters(match), filters)),
-  ];
-  const [ofScope, counted, ...ofMatches] = await eventTests(sql, scope, bots, lists, bits);
-  const mayMeanOthers = matches.some((match) => mayMeanTechnical(matchFilters(match)));
-  return new MatchTests(ofScope!, ofMatches, mayMeanOthers ? counted!.names : null);
 }

@@ -1,5 +1,10 @@
+import { lengthened } from "../timelines/timeline.ts";
+
 /** Samples side by side in memory: what one more takes when all room is used. */
 const CHUNK_SAMPLES = 65_536;
+
+/** And at first. */
+const FIRST_SAMPLES = 1_024;
 
 /** Rounds after which what is left is sorted: chosen values could make each round narrow by little. */
 const ROUNDS_MAX = 64;
@@ -74,13 +79,15 @@ function bucketOf(high: number): number {
   return bucket < 0 ? 0 : bucket < BUCKETS ? bucket : BUCKETS - 1;
 }
 
-/** Samples, of which the first `length` are there. */
-class Chunk {
-  length = 0;
-  readonly keys = new Int32Array(CHUNK_SAMPLES);
-  readonly values = new Float64Array(CHUNK_SAMPLES);
-  /** Each value's lower and upper half. */
-  readonly halves = new Int32Array(this.values.buffer);
+/** Each value's lower and upper half. */
+function halvesOf({ buffer, byteOffset, length }: Float64Array): Int32Array {
+  return new Int32Array(buffer, byteOffset, 2 * length);
+}
+
+/** Samples side by side, as they go from thread to thread. */
+export interface SampleChunk {
+  readonly keys: Int32Array;
+  readonly values: Float64Array;
 }
 
 /** Where the middle of a key's values lies. */
@@ -111,21 +118,41 @@ function middleOf(counts: Uint32Array): Middle {
 /** Many values, none of them NaN, each of a key: an id from 0 to `keyMax`. */
 export class Samples {
   readonly #keyMax: number;
-  readonly #full: Chunk[] = [];
-  #chunk = new Chunk();
+  readonly #full: SampleChunk[];
+  #keys = new Int32Array(FIRST_SAMPLES);
+  #values = new Float64Array(FIRST_SAMPLES);
+  #length = 0;
 
-  constructor(keyMax: number) {
+  /** `chunks`: of other samples, with which these begin. */
+  constructor(keyMax: number, chunks: readonly SampleChunk[] = []) {
     this.#keyMax = keyMax;
+    this.#full = [...chunks];
   }
 
   add(key: number, value: number): void {
-    let chunk = this.#chunk;
-    if (chunk.length === CHUNK_SAMPLES) {
-      this.#full.push(chunk);
-      chunk = this.#chunk = new Chunk();
+    if (this.#length === this.#keys.length) this.#makeRoom();
+    this.#keys[this.#length] = key;
+    this.#values[this.#length++] = value;
+  }
+
+  /** All of them. */
+  chunks(): SampleChunk[] {
+    if (this.#length === 0) return this.#full;
+    const keys = this.#keys.slice(0, this.#length);
+    return [...this.#full, { keys, values: this.#values.slice(0, this.#length) }];
+  }
+
+  #makeRoom(): void {
+    const length = this.#length;
+    if (length < CHUNK_SAMPLES) {
+      this.#keys = lengthened(this.#keys);
+      this.#values = lengthened(this.#values);
+      return;
     }
-    chunk.keys[chunk.length] = key;
-    chunk.values[chunk.length++] = value;
+    this.#full.push({ keys: this.#keys, values: this.#values });
+    this.#keys = new Int32Array(length);
+    this.#values = new Float64Array(length);
+    this.#length = 0;
   }
 
   /** The exact median of each of these keys, as `percentile_cont(0.5)` has it; of nothing there is none. */
@@ -169,8 +196,9 @@ export class Samples {
   /** How many values lie in each bucket, row by row. */
   #count(rows: Int32Array, rowCount: number): Uint32Array {
     const counts = new Uint32Array(rowCount * BUCKETS);
-    for (const { keys, halves, length } of [...this.#full, this.#chunk]) {
-      for (let i = 0; i < length; i++) {
+    for (const { keys, values } of this.chunks()) {
+      const halves = halvesOf(values);
+      for (let i = 0; i < keys.length; i++) {
         const row = rows[keys[i]!]!;
         if (row >= 0) counts[row * BUCKETS + bucketOf(halves[2 * i + 1]!)]!++;
       }
@@ -185,8 +213,9 @@ export class Samples {
     let total = 0;
     const places = Int32Array.from(middles, ({ count }) => (total += count) - count);
     const gathered = new Float64Array(total);
-    for (const { keys, values, halves, length } of [...this.#full, this.#chunk]) {
-      for (let i = 0; i < length; i++) {
+    for (const { keys, values } of this.chunks()) {
+      const halves = halvesOf(values);
+      for (let i = 0; i < keys.length; i++) {
         const row = rows[keys[i]!]!;
         if (row < 0) continue;
         // Unsigned, what lies before the middle lies far behind it: half of the values do, and the

@@ -1,12 +1,12 @@
 import type { Sql } from "../db/sql.ts";
 import type { IntegerColumn } from "../store/integer_codec.ts";
-import { Pace } from "../timelines/pace.ts";
+import { yielding } from "../store/yielding.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
 import { PROPERTY_BATCH_LENGTH_MAX } from "./scan_limits.ts";
 import { isNegative, propertyValueCondition } from "../query/filter_conditions.ts";
 import type { Filter } from "../query/filters.ts";
 import { SqlParams } from "../query/sql_params.ts";
-import { filterName } from "./mark_bits.ts";
+import { filterName } from "./filter_bits.ts";
 import { valueTest } from "./property_conditions.ts";
 
 /** What was found of columns' values, for the filters asked last: 1 where a value fulfils the condition. */
@@ -68,7 +68,7 @@ async function tested(
 ): Promise<Uint8Array[]> {
   const name = filterName(filter);
   const test = valueTest(filter);
-  const pace = new Pace();
+  const turn = yielding();
   /** Of each column what is left to the database. */
   const left: number[][] = [];
   const fulfils: Uint8Array[] = [];
@@ -80,7 +80,7 @@ async function tested(
       const passes = test(column, code);
       if (passes === null) codes.push(code);
       else own[code] = Number(passes);
-      if (code % VALUES_UNTIMED === 0 && pace.isOver()) await pace.pause();
+      if (code % VALUES_UNTIMED === 0) await turn();
     }
     left.push(codes);
     fulfils.push(own);
@@ -130,9 +130,9 @@ export async function markByProperty(
   filter: Filter,
 ): Promise<void> {
   const fulfils = await tested(sql, columns, filter);
-  const pace = new Pace();
+  const turn = yielding();
   for (const [i, column] of columns.entries()) {
     mark(marks[i]!, isNegative(filter), column, fulfils[i]!);
-    if (pace.isOver()) await pace.pause();
+    await turn();
   }
 }

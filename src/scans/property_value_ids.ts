@@ -1,9 +1,10 @@
 import type { IntegerColumn } from "../store/integer_codec.ts";
-import type { LoadedSegment } from "../timelines/loaded_segment.ts";
-import { Pace } from "../timelines/pace.ts";
+import { type Yield, yielding } from "../store/yielding.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
+import { sharedColumn } from "../timelines/shared_memory.ts";
+import type { ValueIds } from "./event_value_ids.ts";
 import type { MarkedHistories } from "./marked_histories.ts";
-import { emptyIds, idsIn, NO_ID, type ValueIds } from "./value_ids.ts";
+import { emptyIds, MADE_IDS, NO_ID } from "./value_ids.ts";
 import { propertyText } from "./value_texts.ts";
 
 /** Values between two looks at the clock. */
@@ -18,12 +19,12 @@ class ValueNumbers {
   async beside(
     { places, codes, values }: PropertyColumn,
     events: number,
-    pace: Pace,
+    turn: Yield,
   ): Promise<IntegerColumn> {
     const numbers = new Int32Array(values.length);
     for (let code = 0; code < values.length; code++) {
       numbers[code] = this.#number(propertyText(values[code]!));
-      if (code % VALUES_UNTIMED === 0 && pace.isOver()) await pace.pause();
+      if (code % VALUES_UNTIMED === 0) await turn();
     }
     const ids = emptyIds(this.texts.length, events);
     for (let i = 0; i < places.length; i++) ids[places[i]!] = numbers[codes[i]!]!;
@@ -43,16 +44,15 @@ class ValueNumbers {
 /** The ids of the values of a property, which the read asked for as a lazy column. */
 export function propertyValueIds({ prepare }: MarkedHistories, key: string): ValueIds {
   const numbers = new ValueNumbers();
-  const columns = new WeakMap<LoadedSegment, IntegerColumn>();
-  prepare(async ({ segments }) => {
-    const pace = new Pace();
+  prepare(async ({ segments, memory }) => {
+    const turn = yielding();
     for (const segment of segments) {
-      const { times } = segment;
-      columns.set(segment, await numbers.beside(segment.property(key), times.length, pace));
+      const ids = await numbers.beside(segment.property(key), segment.times.length, turn);
+      segment.lazies.set(MADE_IDS, sharedColumn(memory.take, ids));
     }
   });
   return {
-    idsOf: idsIn(columns),
+    from: MADE_IDS,
     idsFrom: NO_ID,
     get idMax() {
       return numbers.texts.length;

@@ -2,7 +2,8 @@ import type { Sql } from "../db/sql.ts";
 import type { SeldomField } from "../query/filters.ts";
 import type { Scope } from "../query/selection.ts";
 import { seldomIdMax } from "./seldom_fields.ts";
-import { NO_ID, type ValueIds } from "./value_ids.ts";
+import type { ValueIds } from "./event_value_ids.ts";
+import { NO_ID } from "./value_ids.ts";
 import { readTexts } from "./value_texts.ts";
 
 /** The ids of titles or referrers, which the read asked for as a lazy column. */
@@ -11,7 +12,7 @@ export async function seldomValueIds(
   by: SeldomField,
 ): Promise<ValueIds> {
   return {
-    idsOf: (segment) => segment.ids(by),
+    from: by,
     idsFrom: NO_ID,
     idMax: await seldomIdMax(sql, scope.projectId, by),
     areShared: by === "referrer",

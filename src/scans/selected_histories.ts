@@ -1,15 +1,11 @@
-import type { Sql } from "../db/sql.ts";
-import { type VisitActor, walkActors } from "../timelines/actor_walk.ts";
-import { type ActorWay, GrowingWay } from "../timelines/actor_way.ts";
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
-import { type VisitRun, walkRuns } from "../timelines/run_walk.ts";
 import { type Filter, isSessionField } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
 import type { MarkedHistories } from "./marked_histories.ts";
 import type { Read } from "./read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
-import { type SessionTest, sessionTest } from "./session_tests.ts";
-import { SessionWalk, type WalkedSession } from "./session_walk.ts";
+import { sessionPasses } from "./session_tests.ts";
+import type { VisitorKind } from "./visitor.ts";
 
 /** Histories of a read, and which sessions of them its filters let through. */
 export interface SelectedHistories {
@@ -18,8 +14,16 @@ export interface SelectedHistories {
   readonly eventFilters: readonly Filter[];
   /** Where sessions matter, all that have an event in the span lie whole in it; else it is the span. */
   readonly reach: Span;
-  /** Null: no filter is on sessions. */
-  readonly sessions: SessionTest | null;
+  /**
+   * Visits every actor with all events in sessions that pass. Events of the span's edges may lie outside
+   * of it; filters on events are the visitor's to apply.
+   * @param byRun where no filter is on sessions, each run for itself: see `ScanManner`
+   */
+  readonly scan: <Inputs, Counts>(
+    kind: VisitorKind<Inputs, Counts>,
+    inputs: () => Inputs,
+    byRun?: boolean,
+  ) => Promise<Counts>;
 }
 
 /** What a read needs of histories beside its scope. */
@@ -54,82 +58,11 @@ export async function selectHistories(
     }
     : span;
   const loaded = await histories(reach, marking, columns);
-  const sessions = isOfSessions ? await sessionTest(sql, scope, filters) : null;
-  return { histories: loaded, eventFilters, reach, sessions };
-}
-
-/** What is left of an actor's way: the sessions that pass, and what is in none if that passes. */
-class PassingWay extends GrowingWay {
-  constructor(readonly test: SessionTest) {
-    super();
-  }
-
-  /** Goes on with another actor. */
-  open({ segments }: ActorWay): void {
-    this.segments = segments;
-    this.clear();
-  }
-
-  take(session: WalkedSession): void {
-    const { test } = this;
-    const passes = session.traffic !== 0 &&
-      test.passes(session.traffic, session.entryPath, session.exitPath);
-    if (!session.hasOthers || passes === test.passesNone) {
-      if (passes) session.forEachStretch((_, start, end, place) => this.add(place, start, end));
-      return;
-    }
-    session.forEachStretch(({ traffics }, start, end, place) => {
-      for (let at = start; at < end; at++) {
-        if ((traffics[at] === 0) !== passes) this.add(place, at, at + 1);
-      }
-    });
-  }
-}
-
-/**
- * Visits every actor with all events in sessions that pass, in order: see `walkActors`. Events of
- * the span's edges may lie outside of it; filters on events are the visitor's to apply.
- */
-export async function walkSelected(
-  sql: Sql,
-  { histories, reach, sessions }: SelectedHistories,
-  visit: VisitActor,
-): Promise<void> {
-  if (sessions === null) return await walkActors(sql, histories, visit);
-  const passing = new PassingWay(sessions);
-  const walk = new SessionWalk(reach, (session) => passing.take(session));
-  await walkActors(sql, histories, (actor, way) => {
-    passing.open(way);
-    walk.visit(actor, way);
-    if (passing.end > 0) visit(actor, passing);
-  });
-}
-
-/** Visits what an actor did stretch by stretch. */
-export function byStretch(visit: VisitRun): VisitActor {
-  return (actor, { segments, segmentOf, starts, ends, first, end }) => {
-    for (let i = first; i < end; i++) visit(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
+  const sessions = isOfSessions ? { test: await sessionPasses(sql, scope, filters), reach } : null;
+  return {
+    histories: loaded,
+    eventFilters,
+    reach,
+    scan: (kind, inputs, byRun = false) => loaded.scan(kind, inputs, { sessions, byRun }),
   };
-}
-
-/** `walkSelected`, stretch by stretch. */
-export async function walkSelectedStretches(
-  sql: Sql,
-  selected: SelectedHistories,
-  visit: VisitRun,
-): Promise<void> {
-  await walkSelected(sql, selected, byStretch(visit));
-}
-
-/**
- * Visits all events in sessions that pass, stretch by stretch, those of an actor not together: where
- * that does not matter it is quicker than `walkSelectedStretches`.
- */
-export async function walkSelectedRuns(
-  sql: Sql,
-  selected: SelectedHistories,
-  visit: VisitRun,
-): Promise<void> {
-  if (selected.sessions === null) await walkRuns(selected.histories, visit);
-  else await walkSelectedStretches(sql, selected, visit);
 }

@@ -1,7 +1,7 @@
 import { arrayLiteral, type Row } from "../db/sql.ts";
-import type { Histories } from "../timelines/histories.ts";
-import { walkRuns } from "../timelines/run_walk.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
+import { CROSSING } from "./crossing_visitor.ts";
+import type { MarkedHistories } from "./marked_histories.ts";
 import type { Read } from "./read.ts";
 
 type Source = Pick<Read, "sql" | "histories">;
@@ -25,24 +25,9 @@ CROSS JOIN LATERAL (
 WHERE s.last_ms >= $2::int8`;
 
 /** Which actors have events of sessions on both sides of a moment, as near as those of one session lie. */
-async function actorsAround(histories: Histories, atMs: number): Promise<number[]> {
-  const sides = new Uint8Array(histories.actorOf.length);
-  const actors: number[] = [];
-  await walkRuns(histories, (actor, { fromMs, times, traffics }, start, end) => {
-    if (sides[actor] === 3) return;
-    const atTime = atMs - fromMs;
-    if (times[end - 1]! < atTime - SESSION_GAP_MS || times[start]! > atTime + SESSION_GAP_MS) {
-      return;
-    }
-    for (let at = start; at < end; at++) {
-      const time = times[at]!;
-      if (time < atTime - SESSION_GAP_MS || traffics[at] === 0) continue;
-      if (time > atTime + SESSION_GAP_MS) break;
-      sides[actor]! |= time < atTime ? 1 : 2;
-    }
-    if (sides[actor] === 3) actors.push(actor);
-  });
-  return actors;
+async function actorsAround(histories: MarkedHistories, atMs: number): Promise<number[]> {
+  const { before, after } = await histories.scan(CROSSING, () => ({ atMs }), { byRun: true });
+  return [...new Set(before).intersection(new Set(after))];
 }
 
 async function crossingAt(

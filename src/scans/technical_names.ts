@@ -1,5 +1,5 @@
 import type { Sql } from "../db/sql.ts";
-import type { ActorWay } from "../timelines/actor_way.ts";
+import type { Timeline } from "../timelines/timeline.ts";
 
 /** The ids of a project's technical names, whose events are not counted. */
 export type TechnicalNames = ReadonlySet<number>;
@@ -13,10 +13,10 @@ export async function readTechnicalNames(sql: Sql, projectId: number): Promise<T
   return new Set(rows.map(({ term_id }) => term_id));
 }
 
-/** When the first event of a way was that is counted; Infinity where none is. */
-export function firstCountedMs(way: ActorWay, technical: TechnicalNames): number {
-  const { segments, segmentOf, starts, ends } = way;
-  for (let i = way.first; i < way.end; i++) {
+/** When the first event of a timeline was that is counted; Infinity where none is. */
+export function firstCountedMs(timeline: Timeline, technical: TechnicalNames): number {
+  const { segments, segmentOf, starts, ends } = timeline;
+  for (let i = timeline.first; i < timeline.end; i++) {
     const { fromMs, times, names } = segments[segmentOf[i]!]!;
     for (let at = starts[i]!; at < ends[i]!; at++) {
       if (technical.size === 0 || !technical.has(names[at]!)) return fromMs + times[at]!;

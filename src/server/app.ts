@@ -53,6 +53,7 @@ import { Problem } from "../problem.ts";
 import { LIVE } from "../reports/live/live.ts";
 import { LiveFeed } from "../reports/live/live_feed.ts";
 import { getReport } from "../reports/report_endpoint.ts";
+import { createScanPool } from "./scan_workers.ts";
 import { createRoutes, type Services } from "./routes.ts";
 import { EarlierEvents } from "../upgrade/earlier_events.ts";
 import { erasePerson, movePerson } from "../upgrade/earlier_people.ts";
@@ -163,6 +164,12 @@ async function openBoth(
   }
 }
 
+function rateLimitOf({ rateLimitEventsPerSecond: perSecond }: Config): RateLimit | null {
+  return perSecond === null
+    ? null
+    : new RateLimit(perSecond, KEYS_CACHED_MAX, () => performance.now());
+}
+
 type Made = Omit<Services, "captureJobs" | "captureReading"> & {
   readonly projection: ProjectionThread;
 };
@@ -201,11 +208,12 @@ async function createServices(
   });
   const { readTimeoutMs } = config;
   const segments = new SegmentCache(HISTORY_CACHE_BYTES_MAX);
+  const pool = createScanPool(config.scanWorkers);
+  const reading = { reads, projection, segments, pool };
   return {
     config,
     log,
     database,
-    reads,
     state,
     salts,
     budget,
@@ -220,15 +228,12 @@ async function createServices(
       geo,
       hasher: createVisitorHasher((day) => salts.saltFor(day)),
     },
-    rateLimit: config.rateLimitEventsPerSecond === null
-      ? null
-      : new RateLimit(config.rateLimitEventsPerSecond, KEYS_CACHED_MAX, () => performance.now()),
-    projection,
-    segments,
+    rateLimit: rateLimitOf(config),
+    ...reading,
     movePerson: (projectId, id) => movePerson(database, projectId, id),
     erase: (projectId, actorId, also) => erasePerson(database, projectId, actorId, also),
     live: new LiveFeed({
-      read: (asked) => getReport({ reads, projection, segments, readTimeoutMs, now }, LIVE, asked),
+      read: (asked) => getReport({ ...reading, readTimeoutMs, now }, LIVE, asked),
       log,
       now,
     }),
@@ -344,6 +349,7 @@ export async function createApp(
       await Promise.race([projecting, pause(SHUTDOWN_PROJECTION_MS_MAX)]);
       await projection.close();
       await Promise.race([capturing, pause(SHUTDOWN_CAPTURES_MS_MAX)]);
+      services.pool.close();
       if (reads !== database) await reads.close();
       await database.close();
     },

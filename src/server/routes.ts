@@ -34,6 +34,7 @@ import { createOpenApi, type RouteDoc } from "./openapi.ts";
 import { peopleRoutes } from "./people_routes.ts";
 import type { ProblemCode } from "../problem.ts";
 import { reportRoutes } from "./report_routes.ts";
+import type { ScanPool } from "../scans/scan_pool.ts";
 import { EVENT_QUERY, EventsReply, getEvents } from "../reports/events/events_endpoint.ts";
 import type { CaptureReading } from "../reports/heatmaps/heatmap_capture.ts";
 import type { LiveFeed } from "../reports/live/live_feed.ts";
@@ -79,6 +80,7 @@ export interface Services {
   readonly now: () => number;
   /** Makes sessions and actors of a project's events that were stored since. */
   readonly segments: SegmentCache;
+  readonly pool: ScanPool;
   readonly projection: Projection;
   /** Moves what an upgrade under way has not moved yet of whomever an id names. */
   readonly movePerson: ActorServices["movePerson"];

@@ -3,16 +3,20 @@ import { HISTORY_FETCH_BYTES_MAX } from "../limits.ts";
 import { allBlocks } from "../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById } from "../store/stored_segments.ts";
 import { LOADED_COLUMNS } from "./hot_columns.ts";
-import { type LoadedSegment, wholeSegment } from "./loaded_segment.ts";
-import type { Runs } from "./run_table.ts";
+import { type LoadedSegment, sharedSegment, wholeSegment } from "./loaded_segment.ts";
 import { PartReader } from "./scan_parts.ts";
 import type { SegmentCache } from "./segment_cache.ts";
+import { type MemoryScope, type MemoryUse, shared } from "./shared_memory.ts";
+import { buildTimelines } from "./timeline_build.ts";
+import type { TimelineColumns } from "./timeline_table.ts";
 
 /** What some actors of a project did, all that a read needs of them, in memory. */
 export interface HistoryPart {
   readonly segments: readonly LoadedSegment[];
-  /** Which runs are whose, as they were found before, or are found now. */
-  readonly runs: (find: () => Promise<Runs>) => Promise<Runs>;
+  /** What of it is read, or made, is kept no longer than it. */
+  readonly memory: MemoryScope;
+  /** The actors' timelines, as they were built before, or are built now. */
+  readonly timelines: () => Promise<TimelineColumns>;
 }
 
 /** What the actors of a project did, as far as a read needs it. */
@@ -52,8 +56,15 @@ async function* onlyPart(part: HistoryPart): AsyncGenerator<HistoryPart> {
   yield await Promise.resolve(part);
 }
 
-async function* partsOf(reader: PartReader): AsyncGenerator<HistoryPart> {
-  for await (const segments of reader.parts()) yield { segments, runs: (find) => find() };
+async function* partsOf(
+  reader: PartReader,
+  build: (segments: readonly LoadedSegment[]) => Promise<TimelineColumns>,
+): AsyncGenerator<HistoryPart> {
+  for await (const { segments, memory } of reader.parts()) {
+    let built: TimelineColumns | null = null;
+    const timelines = async () => built ??= shared(memory.take, { ...await build(segments) });
+    yield { segments, memory, timelines };
+  }
 }
 
 /** Segments that are fetched by one statement each: as many as it may take, at least one. */
@@ -104,7 +115,9 @@ async function loadActors(
   const actors = known?.version === version ? known.actorOf : await fetchActors(sql, projectId);
   const actorOf = lengthened(actors, lastIdentity + 1);
   if (known?.version !== version || known.actorOf !== actorOf) {
-    cache.keepActors(projectId, { version, actorOf });
+    const kept = shared((bytes) => cache.memory.take(bytes), { actorOf }).actorOf;
+    cache.keepActors(projectId, { version, actorOf: kept });
+    return kept;
   }
   return actorOf;
 }
@@ -130,7 +143,8 @@ async function loadSegments(
     const readers = await fetchBlocks(sql, projectId, wanted, LOADED_COLUMNS);
     const segments: LoadedSegment[] = [];
     for (const [i, { segmentId }] of heads.entries()) {
-      segments.push(await wholeSegment(segmentId, readers[i]!));
+      const segment = await wholeSegment(segmentId, readers[i]!);
+      segments.push(sharedSegment((bytes) => cache.memory.take(bytes), segment));
     }
     return segments;
   };
@@ -145,13 +159,16 @@ async function loadSegments(
  * segments: they hold events outside of the span too. What the cache cannot hold is read part by part,
  * each time that it is walked. `sql` must see one moment of the database.
  * @param eventBytes what an event takes in memory beside what each read loads
+ * @param expect is told how many events the segments hold, before they are loaded
  */
 export async function loadHistories(
   sql: Sql,
   cache: SegmentCache,
+  use: MemoryUse,
   projectId: number,
   span: { readonly fromMs: number; readonly toMs: number },
   eventBytes = 0,
+  expect: (events: number) => void = () => {},
 ): Promise<Histories> {
   const directory = await sql.query<SizedSegment>(DIRECTORY, [projectId, span.fromMs, span.toMs]);
   const version = directory[0]?.links_version ?? 0;
@@ -161,20 +178,31 @@ export async function loadHistories(
     if (segment_id !== null) sizes.set(segment_id, bytes);
   }
   const events = sizes.values().reduce((sum, bytes) => sum + bytes, 0) / EVENT_BYTES;
+  expect(events);
+  const build = (segments: readonly LoadedSegment[], actorOf: Int32Array) =>
+    buildTimelines(sql, projectId, segments, actorOf);
   const actorsUpTo = (last: number) => loadActors(sql, cache, projectId, version, last);
   if (bytesOfEvent * events > cache.bytesMax) {
     const heads = [...(await fetchHeadsById(sql, projectId, sizes.keys())).values()];
     const last = heads.reduce((max, { head }) => Math.max(max, head.lastIdentity), 0);
     const actorOf = await actorsUpTo(last);
     const eventsMax = Math.max(1, Math.floor(cache.partBytesMax / bytesOfEvent));
-    const reader = new PartReader(sql, projectId, heads, actorOf, eventsMax);
-    return { projectId, actorOf, parts: () => partsOf(reader) };
+    const reader = new PartReader(sql, projectId, heads, actorOf, eventsMax, cache.memory);
+    return {
+      projectId,
+      actorOf,
+      parts: () => partsOf(reader, (segments) => build(segments, actorOf)),
+    };
   }
   const segments = await loadSegments(sql, cache, projectId, sizes);
   const last = segments.reduce((max, { identities }) => Math.max(max, identities.at(-1)!), 0);
   const actorOf = await actorsUpTo(last);
   // New actors appear only in new segments; the links version changes when an identity gets another.
   const key = `${projectId} ${version} ${[...sizes.keys()].join(" ")}`;
-  const part: HistoryPart = { segments, runs: (find) => cache.runsOf(key, find) };
+  const part: HistoryPart = {
+    segments,
+    memory: use,
+    timelines: () => cache.timelinesOf(key, use, () => build(segments, actorOf)),
+  };
   return { projectId, actorOf, parts: () => onlyPart(part) };
 }

@@ -1,7 +1,7 @@
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
 import type { Runs, SegmentReader } from "../store/segment_reader.ts";
-import { Pace } from "./pace.ts";
+import { yielding } from "../store/yielding.ts";
 
 /** What each read of a segment loads. */
 export interface SegmentColumns extends Runs {
@@ -26,9 +26,9 @@ export const LOADED_COLUMNS = [...HOT_COLUMNS, "depth_px", "document_height"] as
 
 /** What each read of a segment loads, from its blocks. Others have their turn between its columns. */
 export async function segmentColumns(reader: SegmentReader): Promise<SegmentColumns> {
-  const pace = new Pace();
+  const turn = yielding();
   const inTurn = async <C>(column: C): Promise<C> => {
-    if (pace.isOver()) await pace.pause();
+    await turn();
     return column;
   };
   const { fromMs, toMs } = reader.head;

@@ -5,19 +5,27 @@ import type { SegmentReader } from "../store/segment_reader.ts";
 import { fetchBlocks, fetchHeadsById, type WantedBlocks } from "../store/stored_segments.ts";
 import { type LazyColumn, lazyName } from "./lazy_columns.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
-import { Pace } from "./pace.ts";
+import { yielding } from "../store/yielding.ts";
+import { PropertyColumn } from "./property_columns.ts";
 import { columnsOfProperty, readProperty } from "./property_reader.ts";
-import { pickedIds, pickedLazy } from "./segment_slice.ts";
+import { pickedIds, pickedLazy, type SegmentSlice } from "./segment_slice.ts";
+import { type Column, type MemoryScope, shared, type SharedMemory } from "./shared_memory.ts";
 import { WeighedCache } from "./weighed_cache.ts";
 
 /** Lazy columns that were read before, by the segment's id and the column's name. */
 export type LazyCache = WeighedCache<string, object>;
 
-export function createLazyCache(bytesMax: number): LazyCache {
-  return new WeighedCache(bytesMax, (column) => {
-    const { bytes, byteLength } = column as { bytes?: number; byteLength?: number };
-    return bytes ?? byteLength ?? 0;
-  });
+export function createLazyCache(bytesMax: number, memory: SharedMemory): LazyCache {
+  return new WeighedCache(
+    bytesMax,
+    (column) => {
+      const { bytes, byteLength } = column as { bytes?: number; byteLength?: number };
+      return bytes ?? byteLength ?? 0;
+    },
+    (column) => {
+      if (!(column instanceof PropertyColumn)) memory.retire(column as Column);
+    },
+  );
 }
 
 function columnsOf(column: LazyColumn): ColumnName[] {
@@ -34,13 +42,20 @@ async function read(reader: SegmentReader, column: LazyColumn): Promise<object> 
   return reader.integers(column.field === "title" ? "titles" : "referrers");
 }
 
+/** What was read, in memory that all threads see, but for the values of properties. */
+function sharedLazy(take: (bytes: number) => SharedArrayBuffer, column: object): object {
+  if (column instanceof PropertyColumn) return column;
+  return shared(take, { column: column as Column }).column;
+}
+
 /**
  * A lazy column of each of these segments: of whole ones as it was kept, else fetched now. `sql` must
  * see the moment that they were loaded at. Throws where a segment is gone.
  */
 export async function loadLazy(
   sql: Sql,
-  cache: LazyCache,
+  { lazies: cache, memory }: { readonly lazies: LazyCache; readonly memory: SharedMemory },
+  scope: MemoryScope,
   projectId: number,
   segments: readonly Pick<LoadedSegment, "segmentId" | "slice">[],
   column: LazyColumn,
@@ -54,20 +69,30 @@ export async function loadLazy(
   const heads = unknown.length === 0
     ? new Map()
     : await fetchHeadsById(sql, projectId, unknown.map(({ segmentId }) => segmentId));
-  const pace = new Pace();
+  const turn = yielding();
   const columns = columnsOf(column);
   for (const [i, segment] of segments.entries()) {
     if (loaded[i] !== undefined) continue;
     const { slice, segmentId } = segment;
-    const stored = slice?.stored ?? heads.get(segmentId);
+    const own = slice as SegmentSlice | null;
+    const stored = own?.stored ?? heads.get(segmentId);
     if (stored === undefined) throw new Error(`Segment ${segmentId} is gone`);
-    const wanted: WantedBlocks = { ...stored, blocks: slice?.blocks ?? allBlocks(stored.head) };
+    const wanted: WantedBlocks = { ...stored, blocks: own?.blocks ?? allBlocks(stored.head) };
     const [reader] = await fetchBlocks(sql, projectId, [wanted], columns);
     const whole = await read(reader!, column);
-    if (slice === null) cache.set(keyOf(segment), loaded[i] = whole);
-    else if ("ids" in column) loaded[i] = pickedIds(whole as Uint8Array, slice.picked);
-    else loaded[i] = pickedLazy(whole, slice.picked);
-    if (pace.isOver()) await pace.pause();
+    if (own === null) {
+      const kept = sharedLazy((bytes) => memory.take(bytes), whole);
+      loaded[i] = kept;
+      if (!cache.set(keyOf(segment), kept) && !(kept instanceof PropertyColumn)) {
+        scope.own(kept as Column);
+      }
+    } else {
+      const picked = "ids" in column
+        ? pickedIds(whole as Uint8Array, own.picked)
+        : pickedLazy(whole, own.picked);
+      loaded[i] = sharedLazy(scope.take, picked);
+    }
+    await turn();
   }
   return loaded as object[];
 }

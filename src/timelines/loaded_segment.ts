@@ -3,8 +3,9 @@ import type { SegmentReader } from "../store/segment_reader.ts";
 import type { WantedBlocks } from "../store/stored_segments.ts";
 import { type SegmentColumns, segmentColumns } from "./hot_columns.ts";
 import { type LazyColumn, type LazyField, lazyName } from "./lazy_columns.ts";
-import type { PropertyColumn } from "./property_columns.ts";
+import { PropertyColumn } from "./property_columns.ts";
 import { pickedColumns, pickedOf, type SegmentSlice } from "./segment_slice.ts";
+import { type Column, shared, sharedColumn } from "./shared_memory.ts";
 
 const SCROLL = 3;
 
@@ -16,8 +17,11 @@ function scrollsOf({ names, depths }: SegmentColumns): Uint32Array {
   return scrolls;
 }
 
-/** Lazy columns that were loaded, by `lazyName`. */
-export type LoadedColumns = ReadonlyMap<string, object>;
+/** Lazy columns that were loaded, by `lazyName`, and those that the read made of them. */
+export type LoadedColumns = Map<string, object>;
+
+/** Which events of the stored segment these are, by their places behind the first. */
+export type PickedEvents = Pick<SegmentSlice, "firstPlace" | "picked">;
 
 /** What every read needs of a segment. */
 export interface HotColumns extends SegmentColumns {
@@ -30,10 +34,14 @@ export interface HotColumns extends SegmentColumns {
   /** Which events are scrolls, ascending: each has a depth. */
   readonly scrolls: Uint32Array;
   /** Which events of the stored segment these are; null: all. */
-  readonly slice?: SegmentSlice | null;
+  readonly slice?: SegmentSlice | PickedEvents | null;
 }
 
-const NO_COLUMNS: LoadedColumns = new Map();
+/** A segment as it is sent to other threads: what lies in shared memory is not copied. */
+export interface SentSegment extends HotColumns {
+  readonly marks: IntegerColumn;
+  readonly lazies: LoadedColumns;
+}
 
 /** A segment as reads follow it: the columns of all reads, and those that one asked for. */
 export class LoadedSegment implements HotColumns {
@@ -53,12 +61,12 @@ export class LoadedSegment implements HotColumns {
   /** What a read's filters on lazy columns say of each event, for `EventTest`; any column where there are none. */
   readonly marks: IntegerColumn;
   readonly lazies: LoadedColumns;
-  readonly slice: SegmentSlice | null;
+  readonly slice: SegmentSlice | PickedEvents | null;
 
   constructor(
     columns: HotColumns,
     marks: IntegerColumn = columns.names,
-    lazies: LoadedColumns = NO_COLUMNS,
+    lazies: LoadedColumns = new Map(),
   ) {
     this.slice = columns.slice ?? null;
     this.segmentId = columns.segmentId;
@@ -101,12 +109,46 @@ export class LoadedSegment implements HotColumns {
   storedPlace(at: number): number {
     return this.slice === null ? at : this.slice.firstPlace + this.slice.picked[at]!;
   }
-  #lazy(column: LazyColumn): object {
-    const name = lazyName(column);
+
+  /** A column that the read made, or a lazy one, by its name. */
+  column(name: string): object {
     const loaded = this.lazies.get(name);
     if (loaded === undefined) throw new Error(`The read did not ask for the column ${name}`);
     return loaded;
   }
+
+  /** What other threads get of it: all but the values of properties. */
+  sent(): SentSegment {
+    const { slice, lazies } = this;
+    return {
+      ...this,
+      slice: slice === null ? null : { firstPlace: slice.firstPlace, picked: slice.picked },
+      lazies: new Map(lazies.entries().filter(([, one]) => !(one instanceof PropertyColumn))),
+    };
+  }
+
+  #lazy(column: LazyColumn): object {
+    return this.column(lazyName(column));
+  }
+}
+
+/** The same in memory that all threads see. */
+export function sharedSegment(
+  take: (bytes: number) => SharedArrayBuffer,
+  segment: LoadedSegment,
+): LoadedSegment {
+  const columns = shared(take, columnsOf(segment));
+  const { slice: own } = segment;
+  const slice = own === null ? null : { ...own, picked: sharedColumn(take, own.picked) };
+  return new LoadedSegment({ ...segment, ...columns, slice });
+}
+
+/** All that a segment holds in memory. */
+export function columnsOf(segment: HotColumns) {
+  const { identities, starts, times, names, paths, contexts, traffics, depths } = segment;
+  const { nameBits, scrolls } = segment;
+  const columns = { identities, starts, times, names, paths, contexts, traffics, depths };
+  return { ...columns, nameBits, scrolls } satisfies Record<string, Column>;
 }
 
 export const BOT_BIT = 1;

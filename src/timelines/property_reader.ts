@@ -4,7 +4,7 @@ import { type ColumnName, FLAG_CODES, type FlagName } from "../store/segment_col
 import type { SegmentReader } from "../store/segment_reader.ts";
 import type { TextColumn } from "../store/text_codec.ts";
 import { textAt } from "../store/whole_events.ts";
-import { Pace } from "./pace.ts";
+import { yielding } from "../store/yielding.ts";
 import { PropertyColumn } from "./property_columns.ts";
 
 const CLICK = 2;
@@ -83,7 +83,7 @@ async function readValues({ ends, bytes }: TextColumn, key: string) {
   const search = new TextSearch(bytes, ends, key);
   const valueOf = new Uint32Array(ends.length);
   const numbers = new Map<string, number>();
-  const pace = new Pace();
+  const turn = yielding();
   for (let text = 0, at = search.next(0); at >= 0; at = search.next(ends[text]!)) {
     while (ends[text]! <= at) text++;
     const value = search.valueIn(text, at);
@@ -92,7 +92,7 @@ async function readValues({ ends, bytes }: TextColumn, key: string) {
       if (number === undefined) numbers.set(copyOf(value), number = numbers.size + 1);
       valueOf[text] = number;
     }
-    if (text % EVENTS_UNTIMED === 0 && pace.isOver()) await pace.pause();
+    if (text % EVENTS_UNTIMED === 0) await turn();
   }
   return { valueOf, values: [...numbers.keys()] };
 }

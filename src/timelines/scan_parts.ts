@@ -2,8 +2,9 @@ import type { Sql } from "../db/sql.ts";
 import { type Blocks, blocksOf, countWhile, type SegmentHead } from "../store/segment_head.ts";
 import { fetchBlocks, type StoredHead, type WantedBlocks } from "../store/stored_segments.ts";
 import { LOADED_COLUMNS } from "./hot_columns.ts";
-import { type LoadedSegment, slicedSegment } from "./loaded_segment.ts";
-import { Pace } from "./pace.ts";
+import { type LoadedSegment, sharedSegment, slicedSegment } from "./loaded_segment.ts";
+import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
+import { yielding } from "../store/yielding.ts";
 
 /** Events of blocks that are fetched and decoded at once. */
 const EVENTS_DECODED = 1_000_000;
@@ -95,6 +96,12 @@ function batchesOf(wanted: readonly WantedBlocks[]): WantedBlocks[][] {
   return batches;
 }
 
+/** Segments that are in memory together, and where they lie. */
+export interface SegmentsPart {
+  readonly segments: readonly LoadedSegment[];
+  readonly memory: MemoryScope;
+}
+
 /** Reads a project's segments part by part, where they are too large to be read as a whole. */
 export class PartReader {
   readonly #sql: Sql;
@@ -102,6 +109,7 @@ export class PartReader {
   readonly #heads: readonly StoredHead[];
   readonly #actorOf: Int32Array;
   readonly #eventsMax: number;
+  readonly #memory: SharedMemory;
 
   /** `eventsMax`: about how many events are in memory at once. */
   constructor(
@@ -110,7 +118,9 @@ export class PartReader {
     heads: readonly StoredHead[],
     actorOf: Int32Array,
     eventsMax: number,
+    memory: SharedMemory,
   ) {
+    this.#memory = memory;
     this.#sql = sql;
     this.#projectId = projectId;
     this.#heads = heads;
@@ -120,9 +130,9 @@ export class PartReader {
 
   /**
    * The actors of each range of identities, then those whose identities lie in several ranges: these
-   * are gathered, as many at a time as have so many events.
+   * are gathered, as many at a time as have so many events. A part is gone when the next is asked for.
    */
-  async *parts(): AsyncGenerator<LoadedSegment[]> {
+  async *parts(): AsyncGenerator<SegmentsPart> {
     const actorOf = this.#actorOf;
     const starts = rangeStarts(this.#heads.map(({ head }) => head), this.#eventsMax);
     const isSpread = spreadActors(actorOf, starts);
@@ -140,7 +150,7 @@ export class PartReader {
         if (isSpread[actor] === 0 || identity < from || identity >= to) return;
         eventsOfSpread.set(actor, (eventsOfSpread.get(actor) ?? 0) + events);
       };
-      yield await this.#part(wanted, keeps, count);
+      yield* this.#part(wanted, keeps, count);
     }
     for (const actors of groupsOf(eventsOfSpread, this.#eventsMax)) {
       const identities = Int32Array.from(
@@ -149,23 +159,37 @@ export class PartReader {
       const wanted = this.#heads.flatMap((stored) =>
         blocksWith(stored.head, identities).map((blocks): WantedBlocks => ({ ...stored, blocks }))
       );
-      yield await this.#part(wanted, (identity) => actors.has(actorOf[identity]!));
+      yield* this.#part(wanted, (identity) => actors.has(actorOf[identity]!));
     }
   }
 
-  async #part(
+  async *#part(
     wanted: readonly WantedBlocks[],
+    keeps: (identity: number) => boolean,
+    count?: (identity: number, events: number) => void,
+  ): AsyncGenerator<SegmentsPart> {
+    const memory = new MemoryScope(this.#memory);
+    try {
+      yield { segments: await this.#read(wanted, memory, keeps, count), memory };
+    } finally {
+      memory.release();
+    }
+  }
+
+  async #read(
+    wanted: readonly WantedBlocks[],
+    memory: MemoryScope,
     keeps: (identity: number) => boolean,
     count?: (identity: number, events: number) => void,
   ): Promise<LoadedSegment[]> {
     const segments: LoadedSegment[] = [];
-    const pace = new Pace();
+    const turn = yielding();
     for (const batch of batchesOf(wanted.filter(({ blocks }) => blocks.first < blocks.end))) {
       const readers = await fetchBlocks(this.#sql, this.#projectId, batch, LOADED_COLUMNS);
       for (const [i, reader] of readers.entries()) {
         const segment = await slicedSegment(batch[i]!, reader, keeps, count);
-        if (segment !== null) segments.push(segment);
-        if (pace.isOver()) await pace.pause();
+        if (segment !== null) segments.push(sharedSegment(memory.take, segment));
+        await turn();
       }
     }
     return segments;

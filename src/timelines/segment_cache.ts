@@ -3,11 +3,13 @@ import {
   LAZY_CACHE_BYTES_MAX,
   RUN_CACHE_BYTES_MAX,
   SCAN_PART_BYTES_MAX,
+  SHARED_FREE_BYTES_MAX,
 } from "../limits.ts";
 import { RecentCache } from "../recent_cache.ts";
 import { createLazyCache } from "./lazy_loader.ts";
-import type { LoadedSegment } from "./loaded_segment.ts";
-import { bytesOfRuns, type Runs } from "./run_table.ts";
+import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
+import { type MemoryUse, shared, SharedMemory } from "./shared_memory.ts";
+import { bytesOfTimelines, type TimelineColumns } from "./timeline_table.ts";
 import { WeighedCache } from "./weighed_cache.ts";
 
 /** Has the segments of these ids, in any order. */
@@ -23,10 +25,7 @@ type SegmentsById = ReadonlyMap<number, LoadedSegment>;
 
 /** What a segment's columns weigh. */
 function bytesOf(segment: LoadedSegment): number {
-  const { identities, starts, times, names, paths, contexts, traffics, depths } = segment;
-  const { nameBits, scrolls } = segment;
-  return [identities, starts, times, names, paths, contexts, traffics, depths, nameBits, scrolls]
-    .reduce((bytes, { byteLength }) => bytes + byteLength, 0);
+  return Object.values(columnsOf(segment)).reduce((bytes, { byteLength }) => bytes + byteLength, 0);
 }
 
 /**
@@ -34,20 +33,26 @@ function bytesOf(segment: LoadedSegment): number {
  * never change, so what is here is true for as long as anybody asks for it.
  */
 export class SegmentCache {
+  /** Where all that is kept lies. */
+  readonly memory = new SharedMemory(SHARED_FREE_BYTES_MAX);
   /** Their lazy columns, as reads asked for them. */
-  readonly lazies = createLazyCache(LAZY_CACHE_BYTES_MAX);
+  readonly lazies = createLazyCache(LAZY_CACHE_BYTES_MAX, this.memory);
   readonly bytesMax: number;
   /** Bytes of a part, where a read needs more than the cache may hold. */
   readonly partBytesMax: number;
   readonly #segments: WeighedCache<number, LoadedSegment>;
   readonly #fetches = new Map<number, Promise<SegmentsById>>();
-  readonly #runs = new WeighedCache<string, Runs>(RUN_CACHE_BYTES_MAX, bytesOfRuns);
+  readonly #timelines = new WeighedCache<string, TimelineColumns>(
+    RUN_CACHE_BYTES_MAX,
+    bytesOfTimelines,
+    ({ offsets }) => this.memory.retire(offsets),
+  );
   readonly #actors = new RecentCache<number, KnownActors>(HISTORY_PROJECTS_KNOWN_MAX);
 
   constructor(bytesMax: number, partBytesMax = SCAN_PART_BYTES_MAX) {
     this.bytesMax = bytesMax;
     this.partBytesMax = partBytesMax;
-    this.#segments = new WeighedCache(bytesMax, bytesOf);
+    this.#segments = new WeighedCache(bytesMax, bytesOf, ({ times }) => this.memory.retire(times));
   }
 
   /** Bytes of the segments that are kept. */
@@ -61,16 +66,22 @@ export class SegmentCache {
   }
 
   keepActors(projectId: number, actors: KnownActors): void {
+    const former = this.#actors.get(projectId);
+    if (former !== undefined) this.memory.retire(former.actorOf);
     this.#actors.set(projectId, actors);
   }
 
-  /** Which runs are whose among segments that the key tells: kept, or found now. Throws what `find` throws. */
-  async runsOf(key: string, find: () => Promise<Runs>): Promise<Runs> {
-    const kept = this.#runs.get(key);
+  /** The timelines of segments that the key tells: kept, or built now. Throws what `build` throws. */
+  async timelinesOf(
+    key: string,
+    use: MemoryUse,
+    build: () => Promise<TimelineColumns>,
+  ): Promise<TimelineColumns> {
+    const kept = this.#timelines.get(key);
     if (kept !== undefined) return kept;
-    const runs = await find();
-    this.#runs.set(key, runs);
-    return runs;
+    const columns = shared((bytes) => this.memory.take(bytes), { ...await build() });
+    if (!this.#timelines.set(key, columns)) use.own(columns.offsets);
+    return columns;
   }
 
   /** The segment, if it is kept; that is a use of it. */
@@ -127,7 +138,9 @@ export class SegmentCache {
     for (const id of segmentIds) {
       const segment = fetched.get(id);
       if (segment === undefined) throw new Error(`Segment ${id} of a history is gone`);
-      this.#segments.set(segment.segmentId, segment);
+      // What is too large to be kept goes once nobody reads it any more.
+      const isKept = this.#segments.set(segment.segmentId, segment);
+      if (!isKept) this.memory.retire(segment.times);
     }
     return fetched;
   }

@@ -6,9 +6,17 @@ export class WeighedCache<K, V> {
   readonly #values = new Map<K, V>();
   #bytes = 0;
 
-  constructor(bytesMax: number, bytesOf: (value: V) => number) {
+  readonly #dropped: (value: V) => void;
+
+  /** @param dropped is told of each value that is no longer kept */
+  constructor(
+    bytesMax: number,
+    bytesOf: (value: V) => number,
+    dropped: (value: V) => void = () => {},
+  ) {
     this.#bytesMax = bytesMax;
     this.#bytesOf = bytesOf;
+    this.#dropped = dropped;
   }
 
   /** Bytes of what is kept. */
@@ -25,22 +33,27 @@ export class WeighedCache<K, V> {
     return value;
   }
 
-  /** Keeps a value, in place of the one that had its key, unless it alone is too large. */
-  set(key: K, value: V): void {
+  /**
+   * Keeps a value, in place of the one that had its key.
+   * @returns false where it alone is too large, and so is not kept
+   */
+  set(key: K, value: V): boolean {
     const bytes = this.#bytesOf(value);
-    if (bytes > this.#bytesMax) return;
+    if (bytes > this.#bytesMax) return false;
     const former = this.#values.get(key);
     if (former !== undefined) this.#drop(key, former);
     this.#values.set(key, value);
     this.#bytes += bytes;
     for (const [oldestKey, oldest] of this.#values) {
-      if (this.#bytes <= this.#bytesMax) return;
+      if (this.#bytes <= this.#bytesMax) return true;
       this.#drop(oldestKey, oldest);
     }
+    return true;
   }
 
   #drop(key: K, value: V): void {
     this.#values.delete(key);
     this.#bytes -= this.#bytesOf(value);
+    this.#dropped(value);
   }
 }

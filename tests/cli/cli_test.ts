@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { COMMANDS, findCommand, parseCall, runFootfall } from "../../src/cli/cli.ts";
 import { UsageMistake } from "../../src/cli/command.ts";
-import { CONFIG_VARIABLES } from "../../src/config.ts";
+import {} from "../../src/config.ts";
+import { CONFIG_VARIABLES } from "../../src/config_variables.ts";
 import manifest from "../../deno.json" with { type: "json" };
 import { CapturedTerminal } from "./captured_terminal.ts";
 

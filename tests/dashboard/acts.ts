@@ -30,11 +30,18 @@ export async function into(page: Page, label: string): Promise<void> {
   })()`);
 }
 
-/** Puts a text in the place of what a field holds. */
+/**
+ * Puts a text in the place of what a field holds. A dialog that has just opened selects its first field
+ * a moment later: what was typed until then is gone, so it is typed once more.
+ */
 export async function fill(page: Page, label: string, text: string): Promise<void> {
-  await into(page, label);
-  if (text === "") await page.keyboard.press("Backspace");
-  else await page.keyboard.type(text);
+  for (let tries = 0; tries < 5; tries++) {
+    await into(page, label);
+    if (text === "") await page.keyboard.press("Backspace");
+    else await page.keyboard.type(text);
+    const value = String(await page.evaluate("document.activeElement?.value ?? ''"));
+    if (value === text || !text.endsWith(value)) return;
+  }
 }
 
 /** What the focus is on, by its name as it is read out. */

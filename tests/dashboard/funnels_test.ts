@@ -12,6 +12,7 @@ import {
   windowText,
 } from "../../src/dashboard/views/funnels_definition.ts";
 import type { Json } from "../support/app.ts";
+import { until } from "../support/server_process.ts";
 import { dashboardWorld, DEMO, EMPTY, FUNNEL, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -263,8 +264,11 @@ test("funnels: one is made, changed, renamed and deleted with the keyboard alone
     `!location.search.includes("steps=")`,
     "the name alone is in the address",
   );
-
-  await fill(page, "Time to finish", "3");
+  // The form is filled anew with what was saved, once that is read: what was typed before is gone.
+  await until(30_000, async () => {
+    await fill(page, "Time to finish", "3");
+    return await page.$('::-p-aria(Save changes[role="button"])') !== null;
+  }, "the change can be saved");
   await press(page, "Save changes");
   await visit.until(page, `!document.body.innerText.includes("Save changes")`);
   await press(page, "Rename");

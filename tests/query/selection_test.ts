@@ -26,14 +26,16 @@ import {
 import { withoutTechnical } from "../../src/query/technical.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { readKpis } from "../../src/reports/kpis/kpis.ts";
-import { eventTest } from "../../src/scans/event_tests.ts";
 import { loadMarkedHistories } from "../../src/scans/marked_histories.ts";
 import type { Read } from "../../src/scans/read.ts";
-import { selectHistories, walkSelectedStretches } from "../../src/scans/selected_histories.ts";
+import { type FollowRun, followRuns } from "../../src/scans/visitor.ts";
+import { selectHistories } from "../../src/scans/selected_histories.ts";
 import { sessionValue as valueOfSession } from "../reference/filters.ts";
 import { type Fact, historyOf, type Session } from "../reference/world.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow } from "../support/event_rows.ts";
+import { IN_PLACE } from "../support/in_place.ts";
+import { eventTestOf, visiting } from "../support/read_histories.ts";
 
 const START_MS = Date.parse("2026-03-01T00:00:00Z");
 const MINUTE_MS = 60_000;
@@ -235,8 +237,9 @@ const scopeOf = (projectId: number, filters: readonly Filter[], bots: BotChoice)
 const bounds = fc.constantFrom<[number, number]>([0, 801], [200, 500], [5, 10]);
 
 const historiesIn = (sql: Sql, scope: Scope): Read["histories"] => {
-  const cache = new SegmentCache(1_000_000);
-  return (span, filters) => loadMarkedHistories(sql, cache, scope, span, filters);
+  const segments = new SegmentCache(1_000_000);
+  const access = { sql, scope, segments, pool: IN_PLACE, use: segments.memory.enter() };
+  return (span, filters) => loadMarkedHistories(access, span, filters);
 };
 
 /** The ids of the events of a name (null: any) that a scan selects, in their order. */
@@ -251,10 +254,10 @@ async function selectedIn(
   const selected = await selectHistories(source, span, { filters });
   const { eventFilters, histories } = selected;
   const counting = withoutTechnical([...filters, ...eventFilters]);
-  const test = await eventTest(sql, scope, scope.bots, counting, histories.bits);
+  const test = await eventTestOf(sql, scope, scope.bots, counting, histories);
   const segmentIds: number[] = [];
   const places: number[] = [];
-  await walkSelectedStretches(sql, selected, (actor, segment, start, end) => {
+  const follow: FollowRun = (actor, segment, start, end) => {
     const { segmentId, fromMs, times, names, paths, contexts, marks } = segment;
     for (let at = start; at < end; at++) {
       const ms = fromMs + times[at]!;
@@ -263,7 +266,9 @@ async function selectedIn(
       segmentIds.push(segmentId);
       places.push(at);
     }
-  });
+  };
+  const visitor = visiting((actor, timeline) => followRuns(actor, timeline, follow));
+  await selected.scan(visitor, () => null);
   const hex = (await lookUpIds(sql, scope.projectId, segmentIds, places)).toHex();
   return (hex.match(/.{32}/g) ?? [])
     .map((id) => id.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")).sort();

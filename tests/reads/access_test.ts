@@ -16,6 +16,7 @@ import {
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { type Endpoint, ENDPOINTS, SAVED } from "./endpoints.ts";
+import { IN_PLACE } from "../support/in_place.ts";
 
 const server = sharedApp();
 /** Two projects: each has saved a funnel and a goal, and the second has one visitor more. */
@@ -238,6 +239,7 @@ onBothEngines(
       reads: database,
       projection: createProjection(database),
       segments: new SegmentCache(0),
+      pool: IN_PLACE,
       readTimeoutMs: 10_000,
       now: Date.now,
     };

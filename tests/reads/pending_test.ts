@@ -10,6 +10,7 @@ import { createProjection } from "../../src/projection/projection.ts";
 import type { Json } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { IN_PLACE } from "../support/in_place.ts";
 
 const NOW = "2026-03-02T12:00:00Z";
 const PROJECT = {
@@ -41,6 +42,7 @@ function stopped(database: Database, timezone = "UTC") {
     reads: database,
     projection: { catchUp: () => Promise.resolve(), catchUpWithin: () => Promise.resolve() },
     segments: new SegmentCache(0),
+    pool: IN_PLACE,
     readTimeoutMs: 10_000,
     now: () => Date.parse(NOW),
   };
@@ -121,6 +123,7 @@ onBothEngines("pending: a read waits for the fold, but not for long", async (_t,
       },
     },
     segments: new SegmentCache(0),
+    pool: IN_PLACE,
     readTimeoutMs: 10_000,
     now: () => Date.parse(NOW),
   };

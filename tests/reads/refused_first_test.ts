@@ -8,6 +8,7 @@ import { getEvents } from "../../src/reports/events/events_endpoint.ts";
 import { getReport, type ReportServices } from "../../src/reports/report_endpoint.ts";
 import { badValuesOf } from "./bad_parameters.ts";
 import { type Endpoint, ENDPOINTS, SAVED } from "./endpoints.ts";
+import { IN_PLACE } from "../support/in_place.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC", siteUrl: null } as Project;
 
@@ -31,6 +32,7 @@ function servicesAway(): { readonly services: ReportServices; readonly sent: () 
       reads,
       projection: { catchUp: refuse, catchUpWithin: refuse },
       segments: new SegmentCache(0),
+      pool: IN_PLACE,
       readTimeoutMs: 10_000,
       now: () => Date.parse("2026-06-01T00:00:00Z"),
     },

@@ -11,6 +11,7 @@ import { TestApp } from "../support/app.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { FILTERS, freshEvents, READS } from "../support/fresh_project.ts";
+import { IN_PLACE } from "../support/in_place.ts";
 
 const EVENTS = 500;
 /** Of each event that the project has, in one statement: nested loops visit thousands. */
@@ -128,6 +129,7 @@ onBothEngines(
       reads,
       projection: { catchUp: () => Promise.resolve(), catchUpWithin: () => Promise.resolve() },
       segments: new SegmentCache(1_000_000),
+      pool: IN_PLACE,
       readTimeoutMs: 60_000,
       now: Date.now,
     };

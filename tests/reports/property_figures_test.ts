@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
-import { PropertyColumn } from "../../src/timelines/property_columns.ts";
 import type { BotChoice } from "../../src/query/selection.ts";
-import { PropertyFigures } from "../../src/reports/property_figures.ts";
-import { EventTest } from "../../src/scans/event_tests.ts";
+import { figuresOf, PropertyFigures } from "../../src/reports/property_figures.ts";
+import { decimalOf } from "../../src/scans/decimal_sum.ts";
+import type { NumberColumn } from "../../src/scans/number_columns.ts";
+import { passesOf } from "../support/event_passes.ts";
 import { MatchTests } from "../../src/scans/match_tests.ts";
 import { differenceOf } from "../reads/answers.ts";
 import { mean, percentile, sum } from "../reference/statistics.ts";
@@ -35,10 +36,10 @@ type Told = typeof EVENT extends fc.Arbitrary<infer T> ? T : never;
 function segmentOf(
   events: readonly Told[],
   segmentId: number,
-  column: PropertyColumn = columnOf(events),
+  column: NumberColumn = columnOf(events),
 ): LoadedSegment {
   const columns: Partial<LoadedSegment> = {
-    property: () => column,
+    column: () => column,
     segmentId,
     fromMs: FROM_MS,
     toMs: FROM_MS + 20,
@@ -57,13 +58,17 @@ function segmentOf(
   return columns as LoadedSegment;
 }
 
-function columnOf(events: readonly Told[], values = VALUES): PropertyColumn {
+function columnOf(events: readonly Told[], values = VALUES): NumberColumn {
   const having = [...events.entries()].filter(([, { value }]) => value !== null);
-  return new PropertyColumn(
-    Uint32Array.from(having, ([place]) => place),
-    Uint32Array.from(having, ([, { value }]) => value!),
-    values,
-  );
+  const decimals = values.map(decimalOf);
+  return {
+    places: Uint32Array.from(having, ([place]) => place),
+    codes: Uint32Array.from(having, ([, { value }]) => value!),
+    numbers: Float64Array.from(decimals, (one) => one?.number ?? NaN),
+    wholes: Float64Array.from(decimals, (one) => one?.whole ?? 0),
+    exponents: Int32Array.from(decimals, (one) => one?.exponent ?? 0),
+    digits: new Map(),
+  };
 }
 
 /** Events of a segment from `start` to before `end`, which one actor did. */
@@ -101,12 +106,11 @@ const test = fc.record({
     actors: table(4),
   }),
   marks: fc.constantFrom(0, 0, 0, 1, 2, 3),
-}).map(({ bots, passing, marks }) => {
-  const reach = { term_max: 3, context_min: -2, context_max: 2, identity_max: 3 };
-  return new EventTest(bots, passing, marks, reach);
-});
+}).map(({ bots, passing, marks }) => passesOf(bots, passing, marks));
 const asked = fc.record({
-  tests: fc.tuple(test, test, test).map(([scope, ...tests]) => new MatchTests(scope, tests)),
+  tests: fc.tuple(test, test, test).map(([scope, ...tests]) =>
+    new MatchTests({ scope, tests, counted: null }, [])
+  ),
   match: fc.nat({ max: 1 }),
   fromMs: fc.integer({ min: -2, max: 10 }).map((ms) => FROM_MS + ms),
   toMs: fc.integer({ min: 8, max: 22 }).map((ms) => FROM_MS + ms),
@@ -150,7 +154,7 @@ Deno.test("PropertyFigures: the numbers of selected events, in whatever order st
         }
       }
       const expected = numbers.map((some) => FIGURES[kind](some));
-      assert.equal(differenceOf(figures.figures(), expected), null);
+      assert.equal(differenceOf(figuresOf(kind, figures.counts()), expected), null);
       if (numbers.flat().length === 0) nothing++;
       else figured++;
     }),
@@ -161,17 +165,16 @@ Deno.test("PropertyFigures: the numbers of selected events, in whatever order st
 
 Deno.test("PropertyFigures: decimals of several segments are summed exactly", () => {
   const everything = { names: null, paths: null, contexts: null, actors: null };
-  const reach = { term_max: 3, context_min: 0, context_max: 2, identity_max: 3 };
-  const test = new EventTest("exclude", everything, 0, reach);
+  const test = passesOf("exclude", everything);
   const event = { name: 1, path: 0, context: 0, mark: 0, ms: 0, value: 0 };
   const told = { ...event, begins: false, turn: 0, actor: 1, isFollowed: true };
   const segments = ["0.1", "0.2"].map((value, i) =>
     segmentOf([told], i, columnOf([told], [value]))
   );
-  const tests = new MatchTests(test, [test]);
+  const tests = new MatchTests({ scope: test, tests: [test], counted: null }, []);
   const measure = { kind: "sum", key: "v" } as const;
   const sum = new PropertyFigures(tests, 0, measure, [{ fromMs: 0, toMs: 2_000 }]);
-  assert.deepEqual(sum.figures(), [0]);
+  assert.deepEqual(figuresOf("sum", sum.counts()), [0]);
   for (const segment of segments) sum.follow(1, segment, 0, 1);
-  assert.deepEqual(sum.figures(), [0.3]);
+  assert.deepEqual(figuresOf("sum", sum.counts()), [0.3]);
 });

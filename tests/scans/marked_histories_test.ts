@@ -5,12 +5,11 @@ import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { Filter } from "../../src/query/filters.ts";
 import type { Span } from "../../src/query/selection.ts";
 import { createProjection } from "../../src/projection/projection.ts";
-import { eventTest } from "../../src/scans/event_tests.ts";
-import { WORD_BITS } from "../../src/scans/mark_bits.ts";
+import { WORD_BITS } from "../../src/scans/filter_bits.ts";
 import type { MarkedHistories } from "../../src/scans/marked_histories.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { historiesOf, segmentsOf } from "../support/read_histories.ts";
+import { eventTestOf, historiesOf, segmentsOf } from "../support/read_histories.ts";
 
 const FROM_MS = Date.parse("2026-03-02T00:00:00Z");
 const SCOPE = { projectId: 1, siteHost: null };
@@ -56,7 +55,7 @@ async function placesWith(
   histories: MarkedHistories,
   filters: readonly Filter[],
 ): Promise<number[]> {
-  const test = await eventTest(sql, SCOPE, "include", filters, histories.bits);
+  const test = await eventTestOf(sql, SCOPE, "include", filters, histories);
   const [segment, ...others] = await segmentsOf(histories);
   assert.equal(others.length, 0);
   return [...segment!.marks].flatMap((mark, at) => test.passes(1, 0, 0, 0, mark) ? [at] : []);

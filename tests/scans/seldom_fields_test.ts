@@ -2,22 +2,23 @@ import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import type { LazyField } from "../../src/timelines/lazy_columns.ts";
-import { createLazyCache, loadLazy } from "../../src/timelines/lazy_loader.ts";
+import { loadLazy } from "../../src/timelines/lazy_loader.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import type { Field, Filter, FilterOp } from "../../src/query/filters.ts";
 import type { Span } from "../../src/query/selection.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { loadMarkedHistories } from "../../src/scans/marked_histories.ts";
-import { eventTest } from "../../src/scans/event_tests.ts";
+import { idsFrom } from "../../src/scans/value_ids.ts";
 import { lazyColumnsOf } from "../../src/scans/field_value_ids.ts";
-import { WORD_BITS } from "../../src/scans/mark_bits.ts";
+import { WORD_BITS } from "../../src/scans/filter_bits.ts";
 import { seldomValueIds } from "../../src/scans/seldom_value_ids.ts";
 import { SegmentTable } from "../store/segment_table.ts";
 import { segmentOf } from "../store/segment_world.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { segmentsOf } from "../support/read_histories.ts";
+import { IN_PLACE } from "../support/in_place.ts";
+import { eventTestOf, segmentsOf } from "../support/read_histories.ts";
 
 const FROM_MS = Date.parse("2026-03-02T00:00:00Z");
 const EVER: Span = { fromMs: FROM_MS, toMs: FROM_MS + 86_400_000 };
@@ -77,21 +78,26 @@ const CASES: readonly Case[] = [
   { field: "referrer", op: "starts_with", values: ["org."], passes: "f" },
 ];
 
+function accessTo(sql: Database) {
+  const segments = new SegmentCache(1_000_000);
+  return { sql, segments, pool: IN_PLACE, use: segments.memory.enter() };
+}
+
 /** Filters that have the first bits. */
 const othersOf = (count: number): Filter[] =>
   Array.from({ length: count }, (_, i) => ({ field: "title", op: "is", values: [`other ${i}`] }));
 
 onBothEngines("titles and referrers: which events pass, by their marks", async (t, db) => {
   const database = await openTold(db);
-  const cache = new SegmentCache(1_000_000);
+  const access = accessTo(database);
   for (const { siteHost = null, passes, ...filter } of CASES) {
     const site = siteHost === null ? "" : `, of ${siteHost}`;
     await t.step(`${filter.field} ${filter.op} ${filter.values}${site}`, async () => {
       const scope = { projectId: 1, siteHost };
       for (const others of [0, 7, 8, 16, WORD_BITS - 1, WORD_BITS, 2 * WORD_BITS]) {
         const filters = [...othersOf(others), filter];
-        const histories = await loadMarkedHistories(database, cache, scope, EVER, filters);
-        const test = await eventTest(database, scope, "include", [filter], histories.bits);
+        const histories = await loadMarkedHistories({ ...access, scope }, EVER, filters);
+        const test = await eventTestOf(database, scope, "include", [filter], histories);
         const [segment, ...more] = await segmentsOf(histories);
         assert.equal(more.length, 0);
         const passing = TOLD.filter((_, at) => test.passes(1, 0, 0, 0, segment!.marks[at]!));
@@ -103,13 +109,13 @@ onBothEngines("titles and referrers: which events pass, by their marks", async (
 
 onBothEngines("titles and referrers: the values of the histories", async (_t, db) => {
   const database = await openTold(db);
-  const cache = new SegmentCache(1_000_000);
+  const access = accessTo(database);
   const valuesOf = async (by: "title" | "referrer", siteHost: string | null) => {
     const scope = { projectId: 1, siteHost, bots: "include", filters: [] } as const;
     const columns = lazyColumnsOf(by);
-    const histories = await loadMarkedHistories(database, cache, scope, EVER, [], columns);
-    const { idsOf, idMax, textsOf } = await seldomValueIds({ sql: database, scope }, by);
-    const ids = [...idsOf((await segmentsOf(histories))[0]!)!];
+    const histories = await loadMarkedHistories({ ...access, scope }, EVER, [], columns);
+    const { from, idMax, textsOf } = await seldomValueIds({ sql: database, scope }, by);
+    const ids = [...idsFrom(from)((await segmentsOf(histories))[0]!)!];
     assert.ok(ids.every((id) => id >= 0 && id <= idMax));
     const told = await textsOf(ids);
     return ids.map((id) => told.get(id) ?? null);
@@ -132,9 +138,9 @@ Deno.test("titles and referrers: columns are kept by segment and name", async ()
   const sql = new SegmentTable(
     new Map([[1, segmentOf([{ ...event, title: 7, referrer: 8 }])]]),
   );
-  const cache = createLazyCache(1_000);
+  const cache = new SegmentCache(1_000);
   const load = (field: LazyField, segmentId: number) =>
-    loadLazy(sql, cache, 1, [{ segmentId, slice: null }], { field });
+    loadLazy(sql, cache, cache.memory.enter(), 1, [{ segmentId, slice: null }], { field });
   assert.deepEqual(await load("title", 1), [Uint8Array.of(7)]);
   assert.deepEqual(await load("title", 1), [Uint8Array.of(7)]);
   assert.deepEqual(sql.asked, [[1]]);

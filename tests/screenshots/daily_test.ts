@@ -14,6 +14,7 @@ import type { EventRow } from "../../src/store/event_row.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { IN_PLACE } from "../support/in_place.ts";
 
 const THREE = Date.parse("2026-11-22T03:00:00Z");
 const MINUTE = 60_000;
@@ -36,7 +37,11 @@ async function store(database: Database, rows: EventRow[]): Promise<void> {
   await createProjection(database).catchUp(1);
 }
 
-const visitsOf = (reads: Database) => ({ reads, segments: new SegmentCache(1_000_000) });
+const visitsOf = (reads: Database) => ({
+  reads,
+  segments: new SegmentCache(1_000_000),
+  pool: IN_PLACE,
+});
 
 /** A server's part in the daily job, by a clock of its own. */
 class Server {

@@ -12,6 +12,7 @@ import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { until } from "../support/server_process.ts";
 import { captured, failed, FakePhotographer } from "./fake_photographer.ts";
+import { IN_PLACE } from "../support/in_place.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00Z");
 const SECOND = 1_000;
@@ -38,6 +39,7 @@ class World {
       sql: database,
       reads: database,
       segments: new SegmentCache(0),
+      pool: IN_PLACE,
       photographer: this.photographer,
       log: { warn: tell, error: tell },
       now: () => this.nowMs,

@@ -3,8 +3,8 @@ import { gzipSync } from "node:zlib";
 import { sharedApp, TestApp } from "../support/app.ts";
 
 const server = sharedApp();
-/** Of the page and all its files, gzipped. */
-const DASHBOARD_BYTES_MAX = 120 * 1024;
+/** Of the page and all its files, gzipped: 110 KB of figures, 18 KB of people and shared dashboards. */
+const DASHBOARD_BYTES_MAX = 132 * 1024;
 
 /** The addresses of the files that a page names. */
 function filesOf(html: string): string[] {
@@ -43,7 +43,7 @@ Deno.test("dashboard: a file under the page's address never changes; under its b
   assert.equal((await server.fetch("/assets/app.ts")).status, 404);
 });
 
-Deno.test("dashboard: all of it stays within 120 KB, gzipped", async () => {
+Deno.test("dashboard: all of it stays within 132 KB, gzipped", async () => {
   const { body } = await server.fetch("/");
   let bytes = gzipSync(body).length;
   for (const address of filesOf(body)) {

@@ -69,7 +69,9 @@ Deno.test("OpenAPI: what it documents exists: no operation is 404 or 405", async
     const address = path.replace(/\{\w+\}/g, "x");
     const headers = method === "get" ? {} : { "Content-Type": "application/json" };
     const { body } = await server.fetch(address, { method: method.toUpperCase(), headers });
-    assert.ok(!["not_found", "method_not_allowed"].includes(body.code), `${method} ${path}`);
+    // A share that nobody made is not found either; the router says it of the path.
+    const isMissing = body.code === "not_found" && body.detail.startsWith("No endpoint");
+    assert.ok(!isMissing && body.code !== "method_not_allowed", `${method} ${path}`);
   }
 });
 

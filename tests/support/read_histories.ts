@@ -2,8 +2,15 @@ import type { Sql } from "../../src/db/sql.ts";
 import type { Histories } from "../../src/timelines/histories.ts";
 import type { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
-import { loadMarkedHistories } from "../../src/scans/marked_histories.ts";
+import type { Filter } from "../../src/query/filters.ts";
+import type { BotChoice, Scope } from "../../src/query/selection.ts";
+import { EventTest } from "../../src/scans/event_test.ts";
+import { eventPassesOf } from "../../src/scans/event_tests.ts";
+import { loadMarkedHistories, type MarkedHistories } from "../../src/scans/marked_histories.ts";
+import type { VisitorKind } from "../../src/scans/visitor.ts";
+import type { VisitActor } from "../../src/timelines/timeline.ts";
 import type { Read } from "../../src/scans/read.ts";
+import { IN_PLACE } from "./in_place.ts";
 
 /**
  * The histories of a project, as a read is given them; segments are kept from one read to the next.
@@ -17,7 +24,27 @@ export function historiesOf(
 ): Read["histories"] {
   const scope = { projectId, siteHost: null };
   const cache = new SegmentCache(cacheBytes, partBytes);
-  return (span, filters, columns) => loadMarkedHistories(sql, cache, scope, span, filters, columns);
+  const access = { sql, scope, segments: cache, pool: IN_PLACE, use: cache.memory.enter() };
+  return (span, filters, columns) => loadMarkedHistories(access, span, filters, columns);
+}
+
+/** The test of events of all parts, or of the only one where filters are many. */
+export async function eventTestOf(
+  sql: Sql,
+  scope: Pick<Scope, "projectId" | "siteHost">,
+  bots: BotChoice,
+  filters: readonly Filter[],
+  histories: MarkedHistories,
+): Promise<EventTest> {
+  const passes = await eventPassesOf(sql, scope, bots, filters, histories.bits);
+  let words: readonly Int32Array[] = [];
+  for await (const part of histories.parts()) words = part.words;
+  return new EventTest(passes, words);
+}
+
+/** Visits where it is asked for, and counts nothing. */
+export function visiting(visit: VisitActor): VisitorKind<null, null> {
+  return { name: "visiting", create: () => ({ visit, result: () => null }), merge: () => null };
 }
 
 /** The segments of all parts. */

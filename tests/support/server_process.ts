@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { SignJWT } from "jose";
-import { CONFIG_VARIABLES } from "../../src/config.ts";
+import {} from "../../src/config.ts";
+import { CONFIG_VARIABLES } from "../../src/config_variables.ts";
 
 export const API_KEY = "pk_reliability_test";
 export const JWT_SECRET = "a secret for tests of 32 bytes or more";

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
+import { SharedMemory } from "../../src/timelines/shared_memory.ts";
 import { createLazyCache } from "../../src/timelines/lazy_loader.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
@@ -114,7 +115,13 @@ onBothEngines(
     await assertTexts(database, project);
     const [first] = await storedSegments(database, project);
     await assert.rejects(
-      loadProperty(database, createLazyCache(1_000), project + 1, [first!], "k"),
+      loadProperty(
+        database,
+        createLazyCache(1_000, new SharedMemory(0)),
+        project + 1,
+        [first!],
+        "k",
+      ),
       /is gone/,
     );
   },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { SharedMemory } from "../../src/timelines/shared_memory.ts";
 import { createLazyCache } from "../../src/timelines/lazy_loader.ts";
 import { SegmentTable } from "../store/segment_table.ts";
 import { segmentOf } from "../store/segment_world.ts";
@@ -41,7 +42,7 @@ Deno.test("loadProperty: what was read is kept, by segment and key", async () =>
       [12, ["{}"]],
     ]),
   );
-  const cache = createLazyCache(1_000);
+  const cache = createLazyCache(1_000, new SharedMemory(0));
   const load = async (key: string, ...segmentIds: number[]) => {
     const columns = await loadProperty(sql, cache, 1, segments(...segmentIds), key);
     return columns!.map(({ values }) => values[0]);
@@ -54,7 +55,7 @@ Deno.test("loadProperty: what was read is kept, by segment and key", async () =>
   assert.deepEqual(sql.asked.flat(), [2, 1, 12, 1, 2, 1, 2]);
   assert.deepEqual(await load("a", 2), [undefined]);
   assert.equal(sql.asked.flat().length, 7);
-  const forgetful = createLazyCache(0);
+  const forgetful = createLazyCache(0, new SharedMemory(0));
   for (const times of [1, 2]) {
     assert.equal((await loadProperty(sql, forgetful, 1, segments(1), "a"))!.length, 1);
     assert.equal(sql.asked.flat().length, 7 + times);
@@ -62,7 +63,7 @@ Deno.test("loadProperty: what was read is kept, by segment and key", async () =>
 });
 
 Deno.test("loadProperty: a segment that is gone is a failure", async () => {
-  const cache = createLazyCache(1_000);
+  const cache = createLazyCache(1_000, new SharedMemory(0));
   await assert.rejects(
     loadProperty(tableOf(new Map()), cache, 1, segments(7), "k"),
     /Segment 7 is gone/,
@@ -81,7 +82,13 @@ function textOf(value: unknown): string {
 /** The values of a key, by the number of the text. */
 async function found(texts: readonly string[], key: string): Promise<Map<number, unknown>> {
   const sql = tableOf(new Map([[1, texts]]));
-  const columns = await loadProperty(sql, createLazyCache(1_000_000), 1, segments(1), key);
+  const columns = await loadProperty(
+    sql,
+    createLazyCache(1_000_000, new SharedMemory(0)),
+    1,
+    segments(1),
+    key,
+  );
   const values = [...valuesOf(columns![0]!)];
   return new Map(values.map(([place, value]) => [(place - 1) / 2, JSON.parse(value)]));
 }

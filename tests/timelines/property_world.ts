@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Database, Sql } from "../../src/db/sql.ts";
+import { MemoryScope, SharedMemory } from "../../src/timelines/shared_memory.ts";
 import { createLazyCache, type LazyCache, loadLazy } from "../../src/timelines/lazy_loader.ts";
 import { PropertyColumn } from "../../src/timelines/property_columns.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
@@ -21,7 +22,11 @@ export async function loadProperty(
   property: string,
 ): Promise<PropertyColumn[]> {
   const whole = segments.map(({ segmentId }) => ({ segmentId, slice: null }));
-  const columns = await loadLazy(sql, cache, projectId, whole, { property });
+  const memory = new SharedMemory(0);
+  const kept = { lazies: cache, memory };
+  const columns = await loadLazy(sql, kept, new MemoryScope(memory), projectId, whole, {
+    property,
+  });
   return columns.map((column) => column instanceof PropertyColumn ? column : assert.fail());
 }
 
@@ -149,7 +154,7 @@ export async function assertColumn(
 ): Promise<number> {
   const left = await sentProperties(sql, projectId, fromMs);
   const segments = await storedSegments(sql, projectId);
-  const cache = createLazyCache(1_000_000);
+  const cache = createLazyCache(1_000_000, new SharedMemory(0));
   const columns = await loadProperty(sql, cache, projectId, segments, key);
   assert.equal(columns?.length, segments.length);
   let found = 0;

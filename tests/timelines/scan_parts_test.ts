@@ -2,15 +2,15 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
-import type { Database } from "../../src/db/sql.ts";
-import { walkActors } from "../../src/timelines/actor_walk.ts";
+import type { Database, Sql } from "../../src/db/sql.ts";
+import type { MsSpan } from "../../src/store/stored_segments.ts";
 import { type Histories, loadHistories } from "../../src/timelines/histories.ts";
-import { walkRuns } from "../../src/timelines/run_walk.ts";
+import { RunTimelines } from "../../src/timelines/timeline_table.ts";
 import { blocksWith, rangeStarts, spreadActors } from "../../src/timelines/scan_parts.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import type { SegmentHead } from "../../src/store/segment_head.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { segmentsOf, storeSegment, told } from "./walk_world.ts";
+import { segmentsOf, storeSegment, told, visitActors } from "./timeline_world.ts";
 
 const headOf = (firstIdentities: number[], lastIdentity: number, events: number) =>
   ({
@@ -49,21 +49,31 @@ Deno.test("blocksWith: those that may hold any of some identities, side by side 
   assert.deepEqual(blocks(26), []);
 });
 
+const loadWith = (sql: Sql, cache: SegmentCache, projectId: number, span: MsSpan) =>
+  loadHistories(sql, cache, cache.memory.enter(), projectId, span);
+
 /** What is visited of each actor, in order, and how many parts there were. */
 async function visitsOf(database: Database, histories: Histories) {
   const visits = new Map<number, number[]>();
-  await walkActors(database, histories, (actor, { segments, segmentOf, starts, ends, ...way }) => {
+  await visitActors(database, histories, (actor, timeline) => {
+    const { segments, segmentOf, starts, ends } = timeline;
     assert.ok(!visits.has(actor), `${actor} is visited once`);
     const numbers: number[] = [];
-    for (let i = way.first; i < way.end; i++) {
+    for (let i = timeline.first; i < timeline.end; i++) {
       numbers.push(...segments[segmentOf[i]!]!.names.subarray(starts[i]!, ends[i]!));
     }
     visits.set(actor, numbers);
   });
   const runs: string[] = [];
-  await walkRuns(histories, (actor, { names }, start, end) => {
-    for (const name of names.subarray(start, end)) runs.push(`${actor} ${name}`);
-  });
+  for await (const { segments } of histories.parts()) {
+    for (const segment of segments) {
+      const timelines = new RunTimelines(segment, histories.actorOf);
+      for (let run = 0; run < segment.identities.length && timelines.goTo(run); run++) {
+        const own = segment.names.subarray(timelines.starts[run]!, timelines.ends[run]!);
+        for (const name of own) runs.push(`${timelines.actorAt(run)} ${name}`);
+      }
+    }
+  }
   let [parts, largest] = [0, 0];
   for await (const { segments } of histories.parts()) {
     parts += Number(segments.length > 0);
@@ -109,7 +119,7 @@ onBothEngines("histories: in parts the same is walked as in memory", async (_t, 
     }
     const span = { fromMs: 0, toMs: 31 };
     const load = (cacheBytes: number, partBytes: number) =>
-      loadHistories(database, new SegmentCache(cacheBytes, partBytes), projectId, span);
+      loadWith(database, new SegmentCache(cacheBytes, partBytes), projectId, span);
     const whole = await visitsOf(database, await load(1_000_000, 0));
     assert.equal(whole.parts, 1);
     for (const partBytes of [1, 400, 1_000_000]) {
@@ -136,7 +146,7 @@ onBothEngines("histories: a part holds about as many events as it may", async (_
     SELECT 1, i, 1001 - i, 'a', i::text FROM generate_series(10, 500, 10) i`,
   );
   const load = (cacheBytes: number) =>
-    loadHistories(database, new SegmentCache(cacheBytes, 100_000), 1, { fromMs: 0, toMs: 900 });
+    loadWith(database, new SegmentCache(cacheBytes, 100_000), 1, { fromMs: 0, toMs: 900 });
   const whole = await visitsOf(database, await load(10_000_000));
   const { visits, runs, parts, largest } = await visitsOf(database, await load(0));
   assert.deepEqual({ visits, runs }, { visits: whole.visits, runs: whole.runs });

@@ -3,11 +3,16 @@ import assert from "node:assert/strict";
 import type { Param, Row } from "../../src/db/sql.ts";
 import { loadHistories } from "../../src/timelines/histories.ts";
 import { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
-import { findRuns } from "../../src/timelines/run_table.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { SegmentTable } from "../store/segment_table.ts";
 import { segmentsOf } from "../support/read_histories.ts";
-import { encodedSegment, loadedSegment, type Segment, segmentOfTold, told } from "./walk_world.ts";
+import {
+  encodedSegment,
+  loadedSegment,
+  type Segment,
+  segmentOfTold,
+  told,
+} from "./timeline_world.ts";
 import { HISTORY_FETCH_BYTES_MAX } from "../../src/limits.ts";
 
 /** What a segment of one event weighs without its times: 4 + 8 + 1 + 1 + 1, and the bits of its run: 4. */
@@ -195,7 +200,7 @@ Deno.test("loadHistories: a few segments at a time, those that are missing alone
   );
   const cache = new SegmentCache(10 * most);
   await cache.load([9], fetches());
-  const histories = await loadHistories(sql, cache, 1, SPAN);
+  const histories = await loadHistories(sql, cache, cache.memory.enter(), 1, SPAN);
   assert.deepEqual(sql.fetched, [[1, 5], [2], [3], [4, 8]]);
   const segments = await segmentsOf(histories);
   assert.deepEqual(segments.map(({ segmentId }) => segmentId), [9, 1, 5, 2, 3, 4, 8]);
@@ -206,8 +211,8 @@ Deno.test("loadHistories: a few segments at a time, those that are missing alone
 Deno.test("loadHistories: what is kept is used even where it does not fit beside the rest", async () => {
   const sql = new FakeSql(new Map([1, 2, 3, 4].map((id) => [id, 1])));
   const cache = new SegmentCache(2 * ONE_BYTES);
-  await loadHistories(sql, cache, 1, SPAN);
-  await loadHistories(sql, cache, 1, SPAN);
+  await loadHistories(sql, cache, cache.memory.enter(), 1, SPAN);
+  await loadHistories(sql, cache, cache.memory.enter(), 1, SPAN);
   assert.deepEqual(sql.fetched, [[1, 2, 3, 4], [1, 2]]);
 });
 
@@ -215,41 +220,37 @@ Deno.test("loadHistories: who is who is asked for again once that has changed", 
   const cache = new SegmentCache(10 * BYTES);
   const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
   sql.links.set(2, 3);
-  const actorsOf = async () => [...(await loadHistories(sql, cache, 1, SPAN)).actorOf];
+  const actorsOf =
+    async () => [...(await loadHistories(sql, cache, cache.memory.enter(), 1, SPAN)).actorOf];
   assert.deepEqual(await actorsOf(), [0, 1, 3, 3]);
   sql.links.set(1, 3);
   const later = new FakeSql(new Map([[1, 10], [6, 10]]));
-  const longer = (await loadHistories(later, cache, 1, SPAN)).actorOf;
+  const longer = (await loadHistories(later, cache, cache.memory.enter(), 1, SPAN)).actorOf;
   assert.deepEqual([[...longer], later.linksFetched], [[0, 1, 3, 3, 4, 5, 6], 0]);
   sql.linksVersion++;
   assert.deepEqual(await actorsOf(), [0, 3, 3, 3]);
   assert.equal(sql.linksFetched, 2);
-  await loadHistories(later, cache, 2, SPAN);
+  await loadHistories(later, cache, cache.memory.enter(), 2, SPAN);
   assert.equal(later.linksFetched, 1);
 });
 
-Deno.test("loadHistories: which runs are whose is found once, until segments or links change", async () => {
+Deno.test("loadHistories: timelines are built once, until segments or links change", async () => {
   const cache = new SegmentCache(10 * BYTES);
   const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
-  let finds = 0;
-  const runsOf = async (sql: FakeSql, projectId = 1) => {
-    const { actorOf, parts } = await loadHistories(sql, cache, projectId, SPAN);
+  const timelinesOf = async (sql: FakeSql, projectId = 1) => {
+    const use = cache.memory.enter();
+    const { parts } = await loadHistories(sql, cache, use, projectId, SPAN);
     const [part] = await Array.fromAsync(parts());
-    return await part!.runs(() => {
-      finds++;
-      return findRuns(part!.segments, actorOf);
-    });
+    return await part!.timelines();
   };
-  const first = await runsOf(sql);
+  const first = await timelinesOf(sql);
   assert.deepEqual([...first.offsets], [0, 0, 1, 2]);
-  assert.equal(await runsOf(sql), first);
-  assert.equal(finds, 1);
+  assert.equal(await timelinesOf(sql), first);
   const others = new FakeSql(new Map([[2, 10]]));
-  assert.deepEqual([...(await runsOf(others)).offsets], [0, 0, 0, 1]);
-  assert.equal(await runsOf(sql), first);
-  await runsOf(sql, 2);
+  assert.deepEqual([...(await timelinesOf(others)).offsets], [0, 0, 0, 1]);
+  assert.equal(await timelinesOf(sql), first);
+  assert.notEqual(await timelinesOf(sql, 2), first);
   sql.links.set(2, 1);
   sql.linksVersion++;
-  assert.deepEqual([...(await runsOf(sql)).offsets], [0, 0, 2, 2]);
-  assert.equal(finds, 4);
+  assert.deepEqual([...(await timelinesOf(sql)).offsets], [0, 0, 2, 2]);
 });

@@ -1,4 +1,5 @@
-import { lengthened } from "../../timelines/actor_way.ts";
+import { lengthened } from "../../timelines/timeline.ts";
+import { addTo } from "../../scans/visitor.ts";
 
 /** The place of everything together; those of the values follow. */
 export const WHOLE = 0;
@@ -35,6 +36,21 @@ class RuleCounts {
     return this.#firsts[place] = at;
   }
 
+  /** Place, rule and sessions of each, side by side. */
+  rows(): Int32Array {
+    const rows = new Int32Array(3 * this.#length);
+    for (const [place, first] of this.#firsts.entries()) {
+      for (let at = first; at >= 0; at = this.#nexts[at]!) {
+        rows.set([place, this.#rules[at]!, this.#sessions[at]!], 3 * at);
+      }
+    }
+    return rows;
+  }
+
+  addRows(rows: Int32Array): void {
+    for (let at = 0; at < rows.length; at += 3) this.add(rows[at]!, rows[at + 1]!, rows[at + 2]!);
+  }
+
   /** The rules of most sessions of a place. */
   prevailing(place: number): number[] {
     const entries: { readonly rule: number; readonly sessions: number }[] = [];
@@ -45,6 +61,28 @@ class RuleCounts {
     return entries.filter(({ sessions }) => sessions === most).map(({ rule }) => rule);
   }
 }
+
+/** The same as `AcquisitionTally` as plain data. */
+export interface AcquisitionCounts {
+  readonly idOf: Int32Array;
+  readonly visitors: Int32Array;
+  readonly newVisitors: Int32Array;
+  readonly sessions: Int32Array;
+  readonly bounces: Int32Array;
+  readonly pageviews: Int32Array;
+  readonly conversions: Int32Array;
+  /** Place, rule and sessions, side by side. */
+  readonly rules: Int32Array;
+}
+
+const SUMS = [
+  "visitors",
+  "newVisitors",
+  "sessions",
+  "bounces",
+  "pageviews",
+  "conversions",
+] as const;
 
 /** What the values of a dimension come to, by place: the whole, then each value. */
 export class AcquisitionTally {
@@ -57,16 +95,31 @@ export class AcquisitionTally {
   /** Rules by an id of traffic that they decided on; not of the whole. */
   readonly rules: RuleCounts;
 
-  /** `idOf`: of each value, an id that stands for it. */
-  constructor(readonly idOf: Int32Array) {
-    const counts = () => new Int32Array(idOf.length + 1);
-    this.visitors = counts();
-    this.newVisitors = counts();
-    this.sessions = counts();
-    this.bounces = counts();
-    this.pageviews = counts();
-    this.conversions = counts();
+  /**
+   * @param idOf of each value, an id that stands for it
+   * @param counts that it begins with
+   */
+  constructor(readonly idOf: Int32Array, counts?: AcquisitionCounts) {
+    const none = () => new Int32Array(idOf.length + 1);
+    this.visitors = counts?.visitors ?? none();
+    this.newVisitors = counts?.newVisitors ?? none();
+    this.sessions = counts?.sessions ?? none();
+    this.bounces = counts?.bounces ?? none();
+    this.pageviews = counts?.pageviews ?? none();
+    this.conversions = counts?.conversions ?? none();
     this.rules = new RuleCounts(idOf.length + 1);
+    if (counts !== undefined) this.rules.addRows(counts.rules);
+  }
+
+  counts(): AcquisitionCounts {
+    const { idOf, visitors, newVisitors, sessions, bounces, pageviews, conversions } = this;
+    const sums = { visitors, newVisitors, sessions, bounces, pageviews, conversions };
+    return { idOf, ...sums, rules: this.rules.rows() };
+  }
+
+  add(counts: AcquisitionCounts): void {
+    for (const name of SUMS) addTo(this[name], counts[name]);
+    this.rules.addRows(counts.rules);
   }
 
   addSessions(place: number, rule: number, sessions: number, bounces: number, views: number): void {

@@ -1,15 +1,14 @@
-import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import { BLOCKS_AT_ONCE, LISTED_ROWS_AT_ONCE } from "../../limits.ts";
 import { arrayLiteral } from "../../db/sql.ts";
 import type { Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { type PendingRow, waitingEvents } from "../../store/journal_block.ts";
 import { rowsAt } from "../../store/segments.ts";
-import { type EventTest, eventTest } from "../../scans/event_tests.ts";
-import { select } from "../../scans/medians.ts";
+import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories, walkSelectedRuns } from "../../scans/selected_histories.ts";
+import { selectHistories } from "../../scans/selected_histories.ts";
 import { isOfBots } from "../shown_event.ts";
+import { NEWEST, NewestEvents } from "./newest_visitor.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "histories">;
 
@@ -26,80 +25,6 @@ export interface ListPlace {
 const FIRST_PART = 1 / 64;
 const PART_MS_MIN = 86_400_000;
 const PART_GROWTH = 8;
-/** Events between two looks at which of them are still wanted, at least. */
-const CROWD_MIN = 100;
-
-/** The newest events of those that are met: as many as are wanted, and all of the last one's millisecond. */
-class NewestEvents {
-  readonly #rows: number;
-  readonly #edgeMs: number;
-  /** What is older is not wanted. */
-  floorMs = -Infinity;
-  ms: number[] = [];
-  segmentIds: number[] = [];
-  places: number[] = [];
-  #ofEdge = 0;
-  #crowd: number;
-
-  /** `edgeMs`: events of this millisecond, the last that may be met, are wanted beside the `rows`. */
-  constructor(rows: number, edgeMs: number) {
-    this.#rows = rows;
-    this.#edgeMs = edgeMs;
-    this.#crowd = 2 * rows + CROWD_MIN;
-  }
-
-  /** Takes the events of a stretch that pass, from before `toTime` of the segment. */
-  follow(
-    segment: LoadedSegment,
-    start: number,
-    end: number,
-    actor: number,
-    test: EventTest,
-    toTime: number,
-  ): void {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
-    if (times[start]! >= toTime) return;
-    let floor = this.floorMs - fromMs;
-    for (let at = end - 1; at >= start; at--) {
-      const time = times[at]!;
-      if (time < floor) return;
-      if (time >= toTime) continue;
-      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
-      this.#add(fromMs + time, segment.segmentId, segment.storedPlace(at));
-      floor = this.floorMs - fromMs;
-    }
-  }
-
-  #add(ms: number, segmentId: number, place: number): void {
-    this.ms.push(ms);
-    this.segmentIds.push(segmentId);
-    this.places.push(place);
-    if (ms === this.#edgeMs) this.#ofEdge++;
-    if (this.ms.length >= this.#crowd) this.thin();
-  }
-
-  /** Lets go of what is not among the newest. */
-  thin(): void {
-    const { ms, segmentIds, places } = this;
-    const first = ms.length - this.#rows - this.#ofEdge;
-    if (first <= 0) return;
-    const ordered = Float64Array.from(ms);
-    select(ordered, 0, ordered.length, first);
-    this.floorMs = ordered[first]!;
-    let kept = 0;
-    for (let i = 0; i < ms.length; i++) {
-      if (ms[i]! < this.floorMs) continue;
-      ms[kept] = ms[i]!;
-      segmentIds[kept] = segmentIds[i]!;
-      places[kept++] = places[i]!;
-    }
-    ms.length = kept;
-    segmentIds.length = kept;
-    places.length = kept;
-    this.#crowd = 2 * kept + CROWD_MIN;
-  }
-}
-
 /** Meets all selected events of a span. */
 async function newestOf(
   source: Source,
@@ -109,15 +34,10 @@ async function newestOf(
 ): Promise<NewestEvents> {
   const { sql, scope } = source;
   const selected = await selectHistories(source, span);
-  const newest = new NewestEvents(rows, edgeMs);
-  newest.floorMs = span.fromMs;
   const { eventFilters, histories } = selected;
-  const test = await eventTest(sql, scope, scope.bots, eventFilters, histories.bits);
-  const { actors } = test;
-  await walkSelectedRuns(sql, selected, (actor, segment, start, end) => {
-    if (actors !== null && actors[actor] !== 1) return;
-    newest.follow(segment, start, end, actor, test, span.toMs - segment.fromMs);
-  });
+  const test = await eventPassesOf(sql, scope, scope.bots, eventFilters, histories.bits);
+  const newest = new NewestEvents(rows, edgeMs);
+  newest.add(await selected.scan(NEWEST, () => ({ test, span, rows, edgeMs }), true));
   newest.thin();
   return newest;
 }

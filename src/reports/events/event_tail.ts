@@ -4,10 +4,11 @@ import { cursorExpired, type TailCursor, type TailPage } from "../../query/event
 import type { Range } from "../../query/range.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { journalEvents } from "../../store/journal_block.ts";
-import { eventTest } from "../../scans/event_tests.ts";
+import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories, walkSelectedRuns } from "../../scans/selected_histories.ts";
+import { selectHistories } from "../../scans/selected_histories.ts";
 import { isOfBots } from "../shown_event.ts";
+import { PASSING_IDS } from "./passing_visitor.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "histories">;
 
@@ -80,24 +81,14 @@ function byReceipt(a: EventRow, b: EventRow): number {
 
 /** The ids of those events that pass the filters of the scope: the segments tell. */
 async function passingIds(source: Source, rows: readonly EventRow[]): Promise<ReadonlySet<string>> {
-  const idsAt = Map.groupBy(rows, ({ occurred_at }) => Date.parse(occurred_at));
-  const times = [...idsAt.keys()];
+  const times = rows.map(({ occurred_at }) => Date.parse(occurred_at));
   const span = { fromMs: Math.min(...times), toMs: Math.max(...times) + 1 };
   const selected = await selectHistories(source, span, { columns: [{ ids: true }] });
   const { sql, scope } = source;
   const { eventFilters, histories } = selected;
-  const test = await eventTest(sql, scope, "include", eventFilters, histories.bits);
-  const passing = new Set<string>();
-  await walkSelectedRuns(sql, selected, (actor, segment, start, end) => {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
-    for (let at = start; at < end; at++) {
-      if (!idsAt.has(fromMs + times[at]!)) continue;
-      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
-      const hex = segment.eventIds.subarray(16 * at, 16 * at + 16).toHex();
-      passing.add(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
-    }
-  });
-  return passing;
+  const test = await eventPassesOf(sql, scope, "include", eventFilters, histories.bits);
+  const inputs = { test, atMs: new Set(times) };
+  return new Set(await selected.scan(PASSING_IDS, () => inputs, true));
 }
 
 function isInRange({ occurred_at }: EventRow, range: Range | null): boolean {

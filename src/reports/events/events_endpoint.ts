@@ -23,7 +23,7 @@ import type { Range } from "../../query/range.ts";
 import type { Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings, Warning } from "../../query/warnings.ts";
-import { loadMarkedHistories } from "../../scans/marked_histories.ts";
+import { withHistories } from "../../scans/marked_histories.ts";
 import type { Read } from "../../scans/read.ts";
 import { listEvents } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
@@ -182,9 +182,13 @@ export async function getEvents(
   const { page, warnings, pending } = await withinTime(
     context.reads,
     context.readTimeoutMs,
-    async (sql) => {
+    async (sql, signal) => {
       const { pending } = await projectedState(sql, project.projectId);
-      const page = await readPage(sourceOf(context, sql, scope), selection, cursor, rows, asOf);
+      const page = await onSnapshot(
+        context,
+        { sql, scope, signal },
+        (source) => readPage(source, selection, cursor, rows, asOf),
+      );
       const asking = [{ parameter: "filters", filters }];
       return { page, pending, warnings: await valueWarnings(sql, project.projectId, asking) };
     },
@@ -215,11 +219,18 @@ export async function getEvents(
   });
 }
 
-/** What a page is read from: one snapshot of the database. */
-function sourceOf({ segments }: EventsContext, sql: Sql, scope: Scope) {
-  const histories: Read["histories"] = (span, filters, columns) =>
-    loadMarkedHistories(sql, segments, scope, span, filters, columns);
-  return { sql, scope, histories };
+/** Works on what a page is read from: one snapshot of the database. */
+function onSnapshot<T>(
+  { segments, pool }: EventsContext,
+  access: { readonly sql: Sql; readonly scope: Scope; readonly signal?: AbortSignal },
+  work: (source: Pick<Read, "sql" | "scope" | "histories">) => Promise<T>,
+): Promise<T> {
+  const { sql, scope } = access;
+  return withHistories(
+    { segments, pool },
+    access,
+    (histories) => work({ sql, scope, histories }),
+  );
 }
 
 /** One line an event, a chunk at a time as the reader takes them: memory stays bounded. */
@@ -238,7 +249,12 @@ function exported(
       const rows = Math.min(EXPORT_CHUNK_ROWS, left);
       const page = await atOneMoment(
         context.reads,
-        (sql) => readPage(sourceOf(context, sql, selection.scope), selection, cursor, rows, asOf),
+        (sql) =>
+          onSnapshot(
+            context,
+            { sql, scope: selection.scope },
+            (source) => readPage(source, selection, cursor, rows, asOf),
+          ),
       );
       const shown = page.events.slice(0, rows);
       const lines = shown.map(({ row }) => JSON.stringify(shownEvent(row)) + "\n");

@@ -1,8 +1,8 @@
-import { lengthened } from "../../timelines/actor_way.ts";
 import { FUNNEL_GROUPS_MAX } from "../../limits.ts";
 import { valueAt } from "../../scans/medians.ts";
 import { compareBytes, type ValueTexts } from "../../scans/value_texts.ts";
 import { OTHER } from "../small_groups.ts";
+import { type CountedAttempts, DEPTH, DIED, LATE, Times } from "./counted_attempts.ts";
 
 /** How many actors reached a step, and how long they took since the step before. */
 export interface StepTally {
@@ -22,64 +22,6 @@ export interface FunnelTally {
   readonly open: number;
   /** The largest, and one for all others; null where nothing tells groups apart. */
   readonly groups: readonly FunnelGroupTally[] | null;
-}
-
-const DEPTH = 0xf;
-const DIED = 1 << 4;
-const LATE = 1 << 5;
-
-/** Times in a row, with room for more. */
-class Times {
-  #list = new Float64Array(64);
-  length = 0;
-
-  add(ms: number): void {
-    if (this.length === this.#list.length) this.#list = lengthened(this.#list);
-    this.#list[this.length++] = ms;
-  }
-
-  at(place: number): number {
-    return this.#list[place]!;
-  }
-
-  /** A copy, to be put in order. */
-  all(): Float64Array {
-    return this.#list.slice(0, this.length);
-  }
-}
-
-/** The attempts that count, in columns: as many objects would weigh ten times as much. */
-export class CountedAttempts {
-  count = 0;
-  /** How many steps each reached, at least one, and flags. */
-  outcomes = new Int32Array(1_024);
-  /** The id that the value at each one's entry is looked up by. */
-  values = new Int32Array(1_024);
-  /** How long each took from step to step, one after the other. */
-  readonly stepsMs = new Times();
-
-  /**
-   * Adds an attempt that reached `ms.length` steps, each at its moment, by `value` told apart.
-   * `died`: an excluded event ended it; `late`: the window of one of the actor's attempts is not over.
-   */
-  add(ms: readonly number[], died: boolean, late: boolean, value: number): void {
-    for (let step = 1; step < ms.length; step++) this.stepsMs.add(ms[step]! - ms[step - 1]!);
-    this.#add(ms.length | (died ? DIED : 0), late, value);
-  }
-
-  /** Adds an attempt that came no further than its entry, and did not die. */
-  addEntry(late: boolean, value: number): void {
-    this.#add(1, late, value);
-  }
-
-  #add(outcome: number, late: boolean, value: number): void {
-    if (this.count === this.outcomes.length) {
-      this.outcomes = lengthened(this.outcomes);
-      this.values = lengthened(this.values);
-    }
-    this.outcomes[this.count] = late ? outcome | LATE : outcome;
-    this.values[this.count++] = value;
-  }
 }
 
 /** `percentile_cont` of numbers, which are reordered; null of none. */
@@ -102,9 +44,9 @@ class Tally {
   }
 
   /** `stepsMs` from `at` on: the times of the attempt's later steps. */
-  add(outcome: number, stepsMs: Times, at: number): void {
+  add(outcome: number, stepsMs: Float64Array, at: number): void {
     const depth = outcome & DEPTH;
-    for (let i = 0; i < depth - 1; i++) this.#times[i]!.add(stepsMs.at(at + i));
+    for (let i = 0; i < depth - 1; i++) this.#times[i]!.add(stepsMs[at + i]!);
     this.#entered++;
     if (depth > this.#times.length) return;
     if ((outcome & DIED) !== 0) this.#excluded++;
@@ -135,11 +77,11 @@ interface Group {
 
 /** A group for each id, as if each had a value of its own. */
 function groupsById(
-  { count, outcomes, values }: CountedAttempts,
+  { outcomes, values }: CountedAttempts,
   stepCount: number,
 ): Map<number, Group> {
   const groups = new Map<number, Group>();
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < outcomes.length; i++) {
     let group = groups.get(values[i]!);
     if (group === undefined) {
       group = { value: null, entered: 0, converted: 0, tally: null };
@@ -183,9 +125,9 @@ export async function tallyAttempts(
   for (const [i, group] of groups.entries()) {
     group.tally = i < FUNNEL_GROUPS_MAX ? new Tally(stepCount) : others;
   }
-  const { count, outcomes, values, stepsMs } = attempts;
+  const { outcomes, values, stepsMs } = attempts;
   let at = 0;
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < outcomes.length; i++) {
     const outcome = outcomes[i]!;
     all.add(outcome, stepsMs, at);
     if (textsOf !== null) byId.get(values[i]!)!.tally!.add(outcome, stepsMs, at);

@@ -1,12 +1,11 @@
-import type { VisitRun } from "../../timelines/run_walk.ts";
 import type { EventMatch } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
-import { matchTests } from "../../scans/match_tests.ts";
-import { MatchWalk } from "../../scans/match_walk.ts";
-import { walkMatched } from "../../scans/matched_walk.ts";
+import { matchPasses } from "../../scans/match_passes.ts";
+import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories, walkSelectedStretches } from "../../scans/selected_histories.ts";
-import { PropertyFigures } from "../property_figures.ts";
+import { selectHistories } from "../../scans/selected_histories.ts";
+import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
+import { figuresOf } from "../property_figures.ts";
 
 /** Unique ones are distinct actors. */
 export interface Conversions {
@@ -34,7 +33,7 @@ export interface CountedGoals {
   readonly goals: readonly GoalCounts[];
 }
 
-/** Conversions of all that is wanted, counted in one walk, and the visitors where they are asked for. */
+/** Conversions of all that is wanted, counted in one scan, and the visitors where they are asked for. */
 export async function scanGoals(
   read: Pick<Read, "sql" | "scope" | "histories">,
   buckets: readonly Span[],
@@ -48,34 +47,34 @@ export async function scanGoals(
     filters: wanted.flatMap(({ match }) => match.filters),
     columns: [...properties].map((property) => ({ property })),
   });
-  const { eventFilters: filters, histories: { bits } } = selected;
-  const matches = wanted.map(({ match }) => match);
-  const tests = await matchTests(sql, { ...scope, filters }, matches, bits);
-  const walk = new MatchWalk(tests, buckets, null, countsVisitors);
-  const sums = new Map(
-    wanted.flatMap(({ property: key }, i) =>
-      key === null ? [] : [[i, new PropertyFigures(tests, i, { kind: "sum", key }, [span])]]
-    ),
-  );
-  const follow: VisitRun = (actor, segment, start, end) => {
-    walk.follow(actor, segment, start, end);
-    for (const sum of sums.values()) sum.follow(actor, segment, start, end);
+  const { eventFilters: filters, histories } = selected;
+  for (const key of properties) prepareNumbers(histories, key);
+  const asked = wanted.map(({ match }) => match);
+  const summed = wanted.flatMap(({ property: key }, match) => key === null ? [] : [{ match, key }]);
+  const inputs: MatchInputs = {
+    matches: await matchPasses(sql, { ...scope, filters }, asked, histories.bits),
+    buckets,
+    breakdown: null,
+    countsVisitors,
+    figures: summed.map(({ match, key }) => ({ match, measure: { kind: "sum", key } })),
+    figuresOfWhole: true,
   };
-  // Visitors are those who did anything that is selected.
-  if (countsVisitors) await walkSelectedStretches(sql, selected, follow);
-  else await walkMatched(sql, selected, tests, true, follow);
+  const counts = await selected.scan(MATCH_COUNTS, () => inputs);
+  const amounts = new Map(
+    summed.map(({ match }, i) => [match, figuresOf("sum", counts.figures[i]!)[0]!]),
+  );
   const goals = wanted.map((_, i): GoalCounts => {
-    const place = walk.placeOf(i, 0);
+    const place = i * buckets.length;
     const series = buckets.map((_, bucket) => ({
-      uniqueConversions: walk.actorsOf[place + bucket]!,
-      totalConversions: walk.totalsOf[place + bucket]!,
+      uniqueConversions: counts.actorsOf[place + bucket]!,
+      totalConversions: counts.totalsOf[place + bucket]!,
     }));
     return {
-      uniqueConversions: walk.actors[i]!,
+      uniqueConversions: counts.actors[i]!,
       totalConversions: series.reduce((sum, { totalConversions }) => sum + totalConversions, 0),
-      amount: sums.get(i)?.figures()[0] ?? 0,
+      amount: amounts.get(i) ?? 0,
       series,
     };
   });
-  return { visitors: walk.visitors, goals };
+  return { visitors: counts.visitors, goals };
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { CAPTURE_DEVICES } from "../../screenshots/capture_status.ts";
 import { readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import { CLICK, PAGE_VIEW } from "../../query/terms.ts";
-import { countPaths } from "../../scans/path_walk.ts";
+import { countPaths } from "../../scans/path_counts.ts";
 import type { Read } from "../../scans/read.ts";
 import { CaptureShown, captureStatuses } from "./heatmap_capture.ts";
 import { pathsAfter } from "../path_rows.ts";

@@ -22,10 +22,10 @@ import {
   stepOf,
 } from "../../store/heatmap_cell.ts";
 import type { Read } from "../../scans/read.ts";
-import { ActorCounts } from "../actor_counts.ts";
-import { ELEMENT_COLUMNS, ElementCounts, ElementShown, readElements } from "./heatmap_elements.ts";
+import { type CountRows, firstRows } from "../actor_counts.ts";
+import { ElementShown, firstElements, readElements } from "./heatmap_elements.ts";
 import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
-import { type VisitCell, walkCells } from "./heatmap_walk.ts";
+import { scanCells } from "./heatmap_scan.ts";
 import type { Answer, Report } from "../report.ts";
 import { isSmall } from "../small_groups.ts";
 
@@ -40,6 +40,8 @@ interface Pages {
 
 /** What tells one point from another: its place, and whether it is fixed. */
 const POINT = ~(CELL_DEVICE | CELL_RAGE | CELL_DEAD);
+/** The same of scrolls: how deep they went. */
+const CELL_STEP = ~(CELL_DEVICE | CELL_PLACED | CELL_FIXED | CELL_RAGE | CELL_DEAD);
 
 /** Which clicks are shown: those whose cell has this bit; 0: all. Null: none are. */
 const BIT_OF: Readonly<Record<Kind, number | null>> = {
@@ -70,57 +72,37 @@ function readPages(query: URLSearchParams): Pages {
   return { path, pattern };
 }
 
-/** Counts the clicks of a page. */
-class ClickCounts {
-  readonly #kind: Kind;
-  readonly #elements: ElementCounts | null;
-  readonly #points = new ActorCounts<number>();
-  clicks = 0;
-  visitors = 0;
-  #lastVisitor = -1;
+/** The centres of cells with clicks, most first, where so many visitors clicked. */
+function pointsOf(points: CountRows, visitorsMin: number) {
+  const inOrder = (a: number, b: number) =>
+    lineOf(a) - lineOf(b) || columnOf(a) - columnOf(b) || a - b;
+  return firstRows(points, Infinity, inOrder, visitorsMin).map(({ key, count, visitors }) => ({
+    x: (columnOf(key) + 0.5) / CELL_COLUMNS,
+    y: (lineOf(key) + 0.5) * CELL_LINE_PX,
+    fixed: (key & CELL_FIXED) !== 0,
+    count,
+    visitors,
+  }));
+}
 
-  /** `elements` null: none are asked for. */
-  constructor(kind: Kind, elements: ElementCounts | null) {
-    this.#kind = kind;
-    this.#elements = elements;
+/** The deepest step to which so many visitors came; -1: nowhere did so many. */
+function deepestOf({ keys, visitors }: CountRows, visitorsMin: number): number {
+  const steps = Array.from(keys, (key, i) => ({ step: stepOf(key), visitors: visitors[i]! }));
+  let reached = 0;
+  for (const { step, visitors } of steps.sort((a, b) => b.step - a.step)) {
+    reached += visitors;
+    if (reached >= visitorsMin) return step;
   }
-
-  readonly visit: VisitCell = (cell, actor, segment, at) => {
-    this.clicks++;
-    if (this.#lastVisitor !== actor) this.visitors++;
-    this.#lastVisitor = actor;
-    const bit = BIT_OF[this.#kind];
-    if (bit === null || (cell & bit) !== bit) return;
-    if ((cell & CELL_PLACED) !== 0) this.#points.add(cell & POINT, actor);
-    this.#elements?.add(actor, segment, at);
-  };
-
-  /** The centres of cells with clicks, most first, where so many visitors clicked. */
-  points(visitorsMin: number) {
-    const inOrder = (a: number, b: number) =>
-      lineOf(a) - lineOf(b) || columnOf(a) - columnOf(b) || a - b;
-    return this.#points.first(Infinity, inOrder, visitorsMin).map(({ key, count, visitors }) => ({
-      x: (columnOf(key) + 0.5) / CELL_COLUMNS,
-      y: (lineOf(key) + 0.5) * CELL_LINE_PX,
-      fixed: (key & CELL_FIXED) !== 0,
-      count,
-      visitors,
-    }));
-  }
+  return -1;
 }
 
 /** How many page views were seen down to each step of depth, from the top to the deepest. */
 async function scrollOf(read: Read, page: Filter, device: CaptureDevice) {
-  const viewsAt = new Map<number, number>();
-  const deepestOf = new Map<number, number>();
-  await walkCells(read, { name: "scroll", filters: [page] }, device, [], (cell, actor) => {
-    if ((cell & CELL_PLACED) === 0) return;
-    const step = stepOf(cell);
-    viewsAt.set(step, (viewsAt.get(step) ?? 0) + 1);
-    deepestOf.set(actor, Math.max(step, deepestOf.get(actor) ?? 0));
-  });
-  // No deeper than as many visitors came as must be told together.
-  const deepest = [...deepestOf.values()].sort((a, b) => b - a)[read.visitorsMin - 1] ?? -1;
+  const match = { name: "scroll", filters: [page] };
+  const asked = { match, device, wanted: 0, point: CELL_STEP, elements: false };
+  const { points: { keys, counts }, highest } = await scanCells(read, asked);
+  const deepest = deepestOf(highest, read.visitorsMin);
+  const viewsAt = new Map(Array.from(keys, (key, i) => [stepOf(key), counts[i]!]));
   const scroll: { depthPx: number; reached: number }[] = [];
   let reached = 0;
   for (let step = Math.max(-1, ...viewsAt.keys()); step >= 0; step--) {
@@ -165,21 +147,20 @@ async function answer(
   const page: Filter = path === null
     ? { field: "path", op: "glob", values: [pattern!] }
     : { field: "path", op: "is", values: [path] };
-  const ofElements = elements === 0 ? null : new ElementCounts();
-  const counts = new ClickCounts(kind, ofElements);
-  const columns = ofElements === null ? [] : ELEMENT_COLUMNS;
-  await walkCells(read, { name: "click", filters: [page] }, device, columns, counts.visit);
+  const match = { name: "click", filters: [page] };
+  const asked = { match, device, wanted: BIT_OF[kind], point: POINT, elements: elements > 0 };
+  const found = await scanCells(read, asked);
   const pictured = { project, path, device, isVisited: await isVisited(read, pages), asOfMs };
   return {
     query: { ...pages, device, kind, elements },
     result: {
       capture: await captureOf(sql, captures, pictured),
-      points: counts.points(visitorsMin),
+      points: pointsOf(found.points, visitorsMin),
       scroll: kind === "scroll" ? await scrollOf(read, page, device) : [],
-      ...ofElements === null ? {} : { elements: ofElements.first(elements, visitorsMin) },
-      sample: isSmall(counts.visitors, visitorsMin)
+      ...elements === 0 ? {} : { elements: await firstElements(found, elements, visitorsMin) },
+      sample: isSmall(found.visitors, visitorsMin)
         ? null
-        : { visitors: counts.visitors, clicks: counts.clicks },
+        : { visitors: found.visitors, clicks: found.events },
     },
   };
 }

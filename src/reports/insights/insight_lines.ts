@@ -3,7 +3,7 @@ import { INSIGHT_VALUES_MAX } from "../../limits.ts";
 import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { type Dimension, DIMENSIONS } from "./insight_candidates.ts";
-import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./insight_walk.ts";
+import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./line_tally.ts";
 import { idOfSession, type NumberedValues } from "../session_values.ts";
 
 export type ValuesOf = ReadonlyMap<Dimension, NumberedValues>;

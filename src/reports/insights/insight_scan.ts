@@ -1,13 +1,14 @@
 import type { Sql } from "../../db/sql.ts";
-import { walkActors } from "../../timelines/actor_walk.ts";
-import type { Histories } from "../../timelines/histories.ts";
 import { INSIGHT_CELLS_MAX } from "../../limits.ts";
 import { type EventMatch, type Filter, isSessionField } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
-import { MatchTests, matchTests } from "../../scans/match_tests.ts";
+import type { MarkedHistories } from "../../scans/marked_histories.ts";
+import { matchPasses } from "../../scans/match_passes.ts";
+import type { MatchPasses } from "../../scans/match_tests.ts";
 import type { Read } from "../../scans/read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "../../scans/session_end.ts";
-import { type SessionTest, sessionTest } from "../../scans/session_tests.ts";
+import type { SessionPasses } from "../../scans/session_test.ts";
+import { sessionPasses } from "../../scans/session_tests.ts";
 import type { Calendar } from "./insight_calendar.ts";
 import {
   type Asked,
@@ -26,33 +27,34 @@ import {
   type ValueLines,
   type ValuesOf,
 } from "./insight_lines.ts";
-import { InsightWalk, LineTally } from "./insight_walk.ts";
+import { INSIGHT_COUNTS } from "./insight_visitor.ts";
+import { LineTally } from "./line_tally.ts";
 import { numberValues } from "../session_values.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "histories">;
 
 const EVERYTHING: EventMatch = { name: null, filters: [] };
 
-/** What is walked over, and what is looked for there. */
-interface Walked {
+/** What is visited, and what is looked for there. */
+interface Visited {
   readonly sql: Sql;
-  readonly histories: Histories;
+  readonly histories: MarkedHistories;
   readonly calendar: Calendar;
   readonly reach: Span;
-  readonly events: MatchTests;
-  readonly sessions: SessionTest;
-  readonly ofMatches: readonly SessionTest[];
+  readonly events: MatchPasses;
+  readonly sessions: SessionPasses;
+  readonly ofMatches: readonly SessionPasses[];
 }
 
 function withoutSessions<T extends { readonly filters: readonly Filter[] }>(asked: T): T {
   return { ...asked, filters: asked.filters.filter(({ field }) => !isSessionField(field)) };
 }
 
-async function walkedOf(
+async function visitedOf(
   source: Source,
   calendar: Calendar,
   asked: readonly Asked[],
-): Promise<Walked> {
+): Promise<Visited> {
   const { sql, scope, histories } = source;
   const { projectId } = scope;
   const { segments } = calendar;
@@ -65,29 +67,33 @@ async function walkedOf(
   const matchesOfEvents = matches.map(withoutSessions);
   const marking = [ofEvents, ...matchesOfEvents].flatMap((one) => one.filters);
   const loaded = await histories(reach, marking);
-  const ofMatches: SessionTest[] = [];
-  for (const { filters } of matches) ofMatches.push(await sessionTest(sql, scope, filters));
+  const ofMatches: SessionPasses[] = [];
+  for (const { filters } of matches) ofMatches.push(await sessionPasses(sql, scope, filters));
   return {
     sql,
     histories: loaded,
     calendar,
     reach,
-    events: await matchTests(sql, ofEvents, matchesOfEvents, loaded.bits),
-    sessions: await sessionTest(sql, scope, scope.filters),
+    events: await matchPasses(sql, ofEvents, matchesOfEvents, loaded.bits),
+    sessions: await sessionPasses(sql, scope, scope.filters),
     ofMatches,
   };
 }
 
-/** Counts by lines, those of each match, in one walk. */
+/** Counts by lines, those of each match, in one scan. */
 async function count(
-  { sql, histories, calendar, reach, ...tests }: Walked,
-  places: Places,
+  { histories, calendar: { segments }, reach, events, sessions, ofMatches }: Visited,
+  { groups, ...places }: Places,
   lines: readonly ValueLines[],
 ): Promise<LineTally[]> {
-  const tallies = lines.map((some) => new LineTally(some, places.groups.length));
-  const walk = new InsightWalk({ ...tests, tallies }, calendar, places, reach);
-  await walkActors(sql, histories, (actor, way) => walk.visit(actor, way));
-  return tallies;
+  const inputs = {
+    ...{ events, sessions, ofMatches, places, reach },
+    lines: lines.map(({ tables, count }) => ({ tables, count })),
+    segments: segments.map(({ fromMs, toMs }) => ({ fromMs, toMs })),
+    placeCount: groups.length,
+  };
+  const counts = await histories.scan(INSIGHT_COUNTS, () => inputs);
+  return counts.map((own, match) => new LineTally(lines[match]!, groups.length, own));
 }
 
 /** Numbers that it takes to count all of these lines. */
@@ -146,20 +152,20 @@ function candidatesOf(
 
 /** The values of each match with most events: of as many matches at once as all values may be counted of. */
 async function chooseFirst(
-  walked: Walked,
+  visited: Visited,
   values: ValuesOf,
   lines: readonly ValueLines[],
   cellsMax: number,
 ): Promise<ChosenValues[][]> {
-  const { sql, histories, events, ofMatches, calendar } = walked;
+  const { sql, histories, events, ofMatches, calendar } = visited;
   const places = placesOfPeriods(calendar);
   const lists: NumberedEvents[][] = [];
   for (let from = 0; from < lines.length;) {
     let to = from + 1;
     while (to < lines.length && cellsOf(lines.slice(from, to + 1), places) <= cellsMax) to++;
-    const some: Walked = {
-      ...walked,
-      events: new MatchTests(events.scope, events.tests.slice(from, to), events.counted),
+    const some: Visited = {
+      ...visited,
+      events: { ...events, tests: events.tests.slice(from, to) },
       ofMatches: ofMatches.slice(from, to),
     };
     for (const [i, tally] of (await count(some, places, lines.slice(from, to))).entries()) {
@@ -174,7 +180,7 @@ async function chooseFirst(
  * Of each that is asked for: what everything together comes to, first, then each of the values with
  * most events of each of the dimensions, all by the definitions of the key figures under a filter on
  * the value: visitors, page views and events of selected events (those of the match only, where one
- * is given), sessions that hold one of them, and how many of these bounce. Counted in one walk, or in
+ * is given), sessions that hold one of them, and how many of these bounce. Counted in one scan, or in
  * two where values are so many that the most frequent ones have to be known first.
  * @param cellsMax numbers that may be counted at once
  */
@@ -185,13 +191,13 @@ export async function readCandidates(
   cellsMax = INSIGHT_CELLS_MAX,
 ): Promise<Candidate[][]> {
   const { sql, scope: { projectId } } = source;
-  const walked = await walkedOf(source, calendar, asked);
+  const visited = await visitedOf(source, calendar, asked);
   const places = placesOf(calendar);
   const dimensions = DIMENSIONS.filter((one) => asked.some((of) => of.dimensions.includes(one)));
-  const values = await numberValues(sql, projectId, dimensions, walked.events.scope.termMax);
+  const values = await numberValues(sql, projectId, dimensions, visited.events.scope.termMax);
   const all = asked.map((of) => linesOfAll(values, of.dimensions));
   if (cellsOf(all, places) <= cellsMax) {
-    const tallies = await count(walked, places, all);
+    const tallies = await count(visited, places, all);
     const lists = tallies.map((tally, i) => eventsOf(tally, all[i]!, values, places));
     const chosen = await chooseValues(sql, projectId, values, lists);
     return tallies.map((tally, i) => {
@@ -200,9 +206,9 @@ export async function readCandidates(
       return candidatesOf(tally, chosen[i]!, lineOf, calendar, places);
     });
   }
-  const chosen = await chooseFirst(walked, values, all, cellsMax);
+  const chosen = await chooseFirst(visited, values, all, cellsMax);
   const lines = chosen.map((some) => linesOfChosen(values, some));
-  const tallies = await count(walked, places, lines);
+  const tallies = await count(visited, places, lines);
   return tallies.map((tally, i) => {
     const lineOf = ({ dimension }: ChosenValues, place: number) =>
       lines[i]!.bases.get(dimension)! + place;

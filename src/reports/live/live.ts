@@ -1,73 +1,29 @@
 import { z } from "zod";
-import type { VisitRun } from "../../timelines/run_walk.ts";
 import { LIVE_PAGES_MAX } from "../../limits.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
-import { PAGE_VIEW } from "../../query/terms.ts";
-import { type EventTest, eventTest } from "../../scans/event_tests.ts";
+import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories, walkSelectedRuns } from "../../scans/selected_histories.ts";
+import { selectHistories } from "../../scans/selected_histories.ts";
 import type { Answer, Report } from "../report.ts";
+import { LIVE_COUNTS, type LiveCounts, MINUTE_MS } from "./live_visitor.ts";
 
-const MINUTE_MS = 60_000;
 const LONG_MINUTES = 30;
 const SHORT_MINUTES = 5;
 
-/** Who is there, and what they look at: few, so that each is kept by name. */
-class LiveWalk {
-  readonly lastLong = new Set<number>();
-  readonly lastShort = new Set<number>();
-  /** By path, in the last minutes. */
-  readonly actorsOn = new Map<number, Set<number>>();
-  /** Page views, by the minute of the clock since 1970. */
-  readonly viewsAt = new Map<number, number>();
-
-  constructor(readonly asOfMs: number, readonly test: EventTest) {}
-
-  /** From the last event of a stretch back to the first one that counts. */
-  readonly visit: VisitRun = (actor, segment, start, end) => {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
-    const longAgo = this.asOfMs - LONG_MINUTES * MINUTE_MS;
-    const shortAgo = this.asOfMs - SHORT_MINUTES * MINUTE_MS;
-    for (let at = end - 1; at >= start; at--) {
-      const ms = fromMs + times[at]!;
-      if (ms < longAgo) return;
-      const [name, path] = [names[at]!, paths[at]!];
-      if (ms > this.asOfMs) continue;
-      if (!this.test.passes(name, path, contexts[at]!, actor, marks[at]!)) continue;
-      this.lastLong.add(actor);
-      const minute = Math.floor(ms / MINUTE_MS);
-      if (name === PAGE_VIEW) this.viewsAt.set(minute, (this.viewsAt.get(minute) ?? 0) + 1);
-      if (ms < shortAgo) continue;
-      this.lastShort.add(actor);
-      if (path !== 0) this.#addTo(path, actor);
-    }
-  };
-
-  #addTo(path: number, actor: number): void {
-    const actors = this.actorsOn.get(path);
-    if (actors === undefined) this.actorsOn.set(path, new Set([actor]));
-    else actors.add(actor);
-  }
-}
-
 /** Everything that was selected in the last minutes; both ends are included. */
-async function walkLive(read: Read): Promise<LiveWalk> {
+async function countLive(read: Read): Promise<LiveCounts> {
   const { sql, scope, asOfMs } = read;
-  const span = { fromMs: asOfMs - LONG_MINUTES * MINUTE_MS, toMs: asOfMs + 1 };
-  const selected = await selectHistories(read, span);
-  const { histories, eventFilters } = selected;
-  const filters = withoutTechnical(eventFilters);
-  const walk = new LiveWalk(
-    asOfMs,
-    await eventTest(sql, scope, scope.bots, filters, histories.bits),
-  );
-  await walkSelectedRuns(sql, selected, walk.visit);
-  return walk;
+  const longAgoMs = asOfMs - LONG_MINUTES * MINUTE_MS;
+  const shortAgoMs = asOfMs - SHORT_MINUTES * MINUTE_MS;
+  const selected = await selectHistories(read, { fromMs: longAgoMs, toMs: asOfMs + 1 });
+  const { histories: { bits }, eventFilters } = selected;
+  const test = await eventPassesOf(sql, scope, scope.bots, withoutTechnical(eventFilters), bits);
+  return await selected.scan(LIVE_COUNTS, () => ({ test, asOfMs, longAgoMs, shortAgoMs }), true);
 }
 
 /** The paths with the most visitors, most first, then by path. */
-async function pagesOf({ sql, scope }: Read, { actorsOn }: LiveWalk) {
+async function pagesOf({ sql, scope }: Read, { actorsOn }: LiveCounts) {
   const sizes = [...actorsOn.values()].map(({ size }) => size).sort((a, b) => b - a);
   const least = sizes[LIVE_PAGES_MAX - 1] ?? 0;
   const shown = [...actorsOn].filter(([, { size }]) => size >= least);
@@ -86,7 +42,7 @@ async function pagesOf({ sql, scope }: Read, { actorsOn }: LiveWalk) {
 }
 
 /** Page views of each minute of the clock, the running one last. */
-function seriesOf({ asOfMs, range: { timezone } }: Read, { viewsAt }: LiveWalk) {
+function seriesOf({ asOfMs, range: { timezone } }: Read, { viewsAt }: LiveCounts) {
   const running = Math.floor(asOfMs / MINUTE_MS);
   return Array.from({ length: LONG_MINUTES }, (_, i) => {
     const minute = running - LONG_MINUTES + 1 + i;
@@ -102,13 +58,13 @@ function seriesOf({ asOfMs, range: { timezone } }: Read, { viewsAt }: LiveWalk) 
 }
 
 async function answer(read: Read): Promise<Answer> {
-  const walk = await walkLive(read);
+  const counts = await countLive(read);
   return {
     query: { from: null, to: null, interval: null, compare: "none", limit: null, cursor: null },
     result: {
-      visitors: { last5Minutes: walk.lastShort.size, last30Minutes: walk.lastLong.size },
-      pages: await pagesOf(read, walk),
-      series: seriesOf(read, walk),
+      visitors: { last5Minutes: counts.lastShort.size, last30Minutes: counts.lastLong.size },
+      pages: await pagesOf(read, counts),
+      series: seriesOf(read, counts),
     },
   };
 }

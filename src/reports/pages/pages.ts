@@ -1,20 +1,21 @@
 import { z } from "zod";
-import { Pace } from "../../timelines/pace.ts";
 import { SESSION_GAP_MS } from "../../limits.ts";
 import { readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import type { Span } from "../../query/selection.ts";
-import { eventTest } from "../../scans/event_tests.ts";
-import { PageTally, PageWalk } from "../../scans/page_walk.ts";
+import { eventPassesOf } from "../../scans/event_tests.ts";
+import { Samples } from "../../scans/medians.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories, walkSelected } from "../../scans/selected_histories.ts";
+import { selectHistories } from "../../scans/selected_histories.ts";
 import { sessionsEndByMs } from "../../scans/session_end.ts";
+import { yielding } from "../../store/yielding.ts";
 import { pathsAfter } from "../path_rows.ts";
+import { PAGE_COUNTS, type PageCounts } from "./page_visitor.ts";
 import { type Answer, rate, RateShown, type Report } from "../report.ts";
 import { OTHER } from "../small_groups.ts";
 import { type SmallPages, smallPages } from "./small_pages.ts";
 
 /** Everything that is counted of pages. */
-async function tallyOf(read: Read, span: Span): Promise<PageTally> {
+async function countPages(read: Read, span: Span): Promise<PageCounts> {
   const { sql, scope } = read;
   // Of a session that crosses the beginning of the span, only that it does matters: it counts for
   // none, and its page views are followed forward. Those that cross the end are followed to theirs.
@@ -24,11 +25,8 @@ async function tallyOf(read: Read, span: Span): Promise<PageTally> {
   };
   const selected = await selectHistories(read, reach);
   const { bits } = selected.histories;
-  const test = await eventTest(sql, scope, scope.bots, selected.eventFilters, bits);
-  const tally = new PageTally(test.termMax);
-  const walk = new PageWalk(tally, span, reach, test);
-  await walkSelected(sql, selected, (actor, way) => walk.visit(actor, way));
-  return tally;
+  const test = await eventPassesOf(sql, scope, scope.bots, selected.eventFilters, bits);
+  return await selected.scan(PAGE_COUNTS, () => ({ test, span, reach }));
 }
 
 const count = (description: string) => z.int().meta({ description });
@@ -71,15 +69,18 @@ function otherRow(
 async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
   const { range, limit } = read;
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
-  const tally = await tallyOf(read, span);
-  const { visitors, pageviews, entries, exits, bounces } = tally;
-  const small = await smallPages(read, span, tally);
-  const isTold = (path: number) => tally.isTold(path) && small?.isIn[path] !== 1;
+  const counts = await countPages(read, span);
+  const { visitors, pageviews, entries, exits, bounces } = counts;
+  const isSeen = (path: number) => pageviews[path]! + entries[path]! + exits[path]! > 0;
+  const small = await smallPages(read, span, counts, isSeen);
+  const isTold = (path: number) => isSeen(path) && small?.isIn[path] !== 1;
   const page = await pathsAfter(read, [visitors, pageviews], isTold, cursor, limit);
   const ids = page.rows.map(({ id }) => id);
-  const onPageMs = tally.onPageMs.mediansOf(ids);
-  await new Pace().pause();
-  const depths = tally.depths.mediansOf(ids);
+  const pathMax = visitors.length - 1;
+  const turn = yielding();
+  const onPageMs = new Samples(pathMax, counts.onPageMs).mediansOf(ids);
+  await turn();
+  const depths = new Samples(pathMax, counts.depths).mediansOf(ids);
   const rows = page.rows.map(({ id, path }): z.output<typeof PageRow> => ({
     path,
     visitors: visitors[id]!,

@@ -1,9 +1,9 @@
 import type { Span } from "../../query/selection.ts";
 import { PAGE_VIEW } from "../../query/terms.ts";
-import type { PageTally } from "../../scans/page_walk.ts";
-import { countActorsOn } from "../../scans/path_walk.ts";
+import { countActorsOn } from "../../scans/path_counts.ts";
 import type { Read } from "../../scans/read.ts";
 import { foldedPlaces } from "../small_groups.ts";
+import type { PageCounts } from "./page_visitor.ts";
 
 /** The pages that are not told one by one, and what they come to together. */
 export interface SmallPages {
@@ -20,28 +20,29 @@ export interface SmallPages {
 export async function smallPages(
   read: Read,
   span: Span,
-  tally: PageTally,
+  counts: PageCounts,
+  isSeen: (path: number) => boolean,
 ): Promise<SmallPages | null> {
   if (read.visitorsMin === 1) return null;
   const visitors = new Map<number, number>();
-  for (let path = 1; path <= tally.pathMax; path++) {
-    if (tally.isTold(path)) visitors.set(path, tally.visitors[path]!);
+  for (let path = 1; path < counts.visitors.length; path++) {
+    if (isSeen(path)) visitors.set(path, counts.visitors[path]!);
   }
   const marked = (places: readonly number[]) => {
-    const isIn = new Uint8Array(tally.pathMax + 1);
+    const isIn = new Uint8Array(counts.visitors.length);
     for (const place of places) isIn[place] = 1;
     return isIn;
   };
   const count = (places: readonly number[]) => countActorsOn(read, span, PAGE_VIEW, marked(places));
   const folded = await foldedPlaces(visitors, read.visitorsMin, count);
   if (folded.length === 0) return null;
-  const sum = (counts: Int32Array) => folded.reduce((total, path) => total + counts[path]!, 0);
+  const sum = (of: Int32Array) => folded.reduce((total, path) => total + of[path]!, 0);
   return {
     isIn: marked(folded),
     visitors: await count(folded),
-    pageviews: sum(tally.pageviews),
-    entries: sum(tally.entries),
-    exits: sum(tally.exits),
-    bounces: sum(tally.bounces),
+    pageviews: sum(counts.pageviews),
+    entries: sum(counts.entries),
+    exits: sum(counts.exits),
+    bounces: sum(counts.bounces),
   };
 }

@@ -1,14 +1,12 @@
-import type { ActorWay } from "../../timelines/actor_way.ts";
-import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import { TIMESTAMP_MS_MIN } from "../../limits.ts";
 import type { Bucket } from "../../query/buckets.ts";
 import type { EventMatch } from "../../query/filters.ts";
 import { matchFilters, type Scope } from "../../query/selection.ts";
 import { withoutTechnical } from "../../query/technical.ts";
-import { type EventTest, eventTests } from "../../scans/event_tests.ts";
+import { eventPasses } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories, walkSelected } from "../../scans/selected_histories.ts";
-import { SpanFinder } from "../../scans/span_finder.ts";
+import { selectHistories } from "../../scans/selected_histories.ts";
+import { COHORT_COUNTS, type CohortCounts, type CohortInputs } from "./cohort_visitor.ts";
 
 /** What is asked of cohorts. Times are epoch milliseconds. */
 export interface CohortQuestion {
@@ -36,184 +34,22 @@ export interface CountedCohort {
   readonly actors: readonly number[];
 }
 
-/** What an event may be. */
-const START = 1;
-const RETURN = 2;
-
-/** What events are, by what histories hold of them. */
-class EventBits {
-  /** By the id of its name: what an event may be. */
-  readonly possible: Uint8Array;
-  /** Whether more than the name decides, bots apart. */
-  readonly isNarrowed: boolean;
-
-  constructor(readonly scope: EventTest, readonly start: EventTest, readonly back: EventTest) {
-    this.possible = new Uint8Array(scope.termMax + 1);
-    for (let name = 0; name <= scope.termMax; name++) {
-      if (scope.names !== null && scope.names[name] === 0) continue;
-      if (start.names === null || start.names[name] === 1) this.possible[name]! |= START;
-      if (back.names === null || back.names[name] === 1) this.possible[name]! |= RETURN;
+/** The cohorts that anybody is in. */
+function counted(
+  { sizes, cells }: CohortCounts,
+  { criterion, cellCount }: CohortQuestion,
+): CountedCohort[] {
+  const cohorts: CountedCohort[] = [];
+  for (const [cohort, size] of sizes.entries()) {
+    if (size === 0) continue;
+    const actors = [...cells.subarray(cohort * cellCount, (cohort + 1) * cellCount)];
+    if (criterion === "on_or_after") {
+      // Each was counted in the last cell that is theirs.
+      for (let k = cellCount - 2; k >= 0; k--) actors[k]! += actors[k + 1]!;
     }
-    this.isNarrowed = !(scope.isOfName && start.isOfName && back.isOfName);
+    cohorts.push({ cohort, size, actors });
   }
-
-  /** Which of the bits that its name makes possible an event has. */
-  narrow(possible: number, path: number, context: number, actor: number, mark: number): number {
-    if (!this.scope.passesBeyondName(path, context, actor, mark)) return 0;
-    let bits = possible;
-    if ((bits & START) !== 0 && !this.start.passesBeyondName(path, context, actor, mark)) {
-      bits &= ~START;
-    }
-    if ((bits & RETURN) !== 0 && !this.back.passesBeyondName(path, context, actor, mark)) {
-      bits &= ~RETURN;
-    }
-    return bits;
-  }
-}
-
-/**
- * Follows actors one after the other, and counts. Of each only the periods with a start event, and
- * those with a return, are kept.
- */
-class CohortWalk {
-  readonly #question: CohortQuestion;
-  readonly #bits: EventBits;
-  readonly #periods: SpanFinder;
-  readonly #sizes: Int32Array;
-  /** The cells of all cohorts, one after the other. */
-  readonly #cells: Int32Array;
-
-  /** The actor's periods with a start event, and with a return, in order. */
-  readonly #starts: Int32Array;
-  readonly #returns: Int32Array;
-  #startCount = 0;
-  #returnCount = 0;
-  /** The period under way, -1 before the first, and when what is wanted changes. */
-  #period = -1;
-  #endMs = 0;
-  /** What has not been seen in this period, and matters. */
-  #wanted = 0;
-
-  constructor(question: CohortQuestion, bits: EventBits) {
-    const { periods, cohortCount, cellCount } = question;
-    this.#question = question;
-    this.#bits = bits;
-    this.#periods = new SpanFinder(
-      periods.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })),
-    );
-    this.#sizes = new Int32Array(cohortCount);
-    this.#cells = new Int32Array(cohortCount * cellCount);
-    this.#starts = new Int32Array(cohortCount);
-    this.#returns = new Int32Array(periods.length + 1);
-  }
-
-  visit(actor: number, { first, end, segments, segmentOf, starts, ends }: ActorWay): void {
-    const { cohort, fromMs, returnsToMs } = this.#question;
-    this.#startCount = 0;
-    this.#returnCount = 0;
-    this.#period = -1;
-    this.#endMs = Math.min(fromMs, returnsToMs);
-    this.#wanted = cohort === "first" ? START : 0;
-    for (let i = first; i < end; i++) {
-      this.#follow(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
-    }
-    if (this.#startCount > 0) this.#count();
-  }
-
-  #follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
-    let endTime = this.#endMs - fromMs;
-    let wanted = this.#wanted;
-    if (wanted === 0 && times[end - 1]! < endTime) return;
-    const bits = this.#bits;
-    const { possible, isNarrowed } = bits;
-    const { contextMin, contextMax } = bits.scope;
-    for (let at = start; at < end; at++) {
-      const time = times[at]!;
-      if (time >= endTime) {
-        this.#enter(fromMs + time);
-        endTime = this.#endMs - fromMs;
-        wanted = this.#wanted;
-      }
-      let found = possible[names[at]!]! & wanted;
-      if (found === 0) continue;
-      const context = contexts[at]!;
-      if (context < contextMin || context > contextMax) continue;
-      if (isNarrowed) found = bits.narrow(found, paths[at]!, context, actor, marks[at]!);
-      if (found === 0) continue;
-      this.#keep(found);
-      endTime = this.#endMs - fromMs;
-      wanted = this.#wanted;
-    }
-  }
-
-  /** Goes on to the period of a moment. */
-  #enter(ms: number): void {
-    const { cohort, cohortCount, returnsToMs } = this.#question;
-    if (ms >= returnsToMs) return this.#leave();
-    const period = this.#periods.at(ms);
-    const isOfCohorts = period < cohortCount;
-    if (!isOfCohorts && this.#startCount === 0) return this.#leave();
-    this.#period = period;
-    this.#endMs = Math.min(this.#periods.toMsOf(period), returnsToMs);
-    const startsOnce = cohort === "first" && this.#startCount > 0;
-    this.#wanted = isOfCohorts && !startsOnce ? START | RETURN : RETURN;
-  }
-
-  #keep(found: number): void {
-    if ((found & START) !== 0) {
-      // Before the range only the first time ever is looked for: this was it.
-      if (this.#period < 0) return this.#leave();
-      this.#starts[this.#startCount++] = this.#period;
-    }
-    if ((found & RETURN) !== 0) this.#returns[this.#returnCount++] = this.#period;
-    this.#wanted &= ~found;
-  }
-
-  /** Nothing that the actor does from here on matters. */
-  #leave(): void {
-    this.#endMs = Infinity;
-    this.#wanted = 0;
-  }
-
-  #count(): void {
-    const { criterion, cellCount } = this.#question;
-    const returns = this.#returns;
-    const returnCount = this.#returnCount;
-    const cells = this.#cells;
-    const last = returnCount === 0 ? -1 : returns[returnCount - 1]!;
-    let next = 0;
-    for (let i = 0; i < this.#startCount; i++) {
-      const cohort = this.#starts[i]!;
-      this.#sizes[cohort]!++;
-      if (last < cohort) continue;
-      const base = cohort * cellCount;
-      if (criterion === "on_or_after") {
-        cells[base + Math.min(last - cohort, cellCount - 1)]!++;
-        continue;
-      }
-      while (returns[next]! < cohort) next++;
-      for (let r = next; r < returnCount && returns[r]! - cohort < cellCount; r++) {
-        cells[base + returns[r]! - cohort]!++;
-      }
-    }
-  }
-
-  /** The cohorts that anybody is in. */
-  counted(): CountedCohort[] {
-    const { criterion, cellCount } = this.#question;
-    const cohorts: CountedCohort[] = [];
-    for (const [cohort, size] of this.#sizes.entries()) {
-      if (size === 0) continue;
-      const actors = [...this.#cells.subarray(cohort * cellCount, (cohort + 1) * cellCount)];
-      if (criterion === "on_or_after") {
-        // Each was counted in the last cell that is theirs.
-        for (let k = cellCount - 2; k >= 0; k--) actors[k]! += actors[k + 1]!;
-      }
-      cohorts.push({ cohort, size, actors });
-    }
-    return cohorts;
-  }
+  return cohorts;
 }
 
 /** Cohorts and who of them came back, counted in one scan. */
@@ -231,14 +67,14 @@ export async function scanCohorts(
   const ofMatches = [start, back].map((match) =>
     withoutTechnical(matchFilters(match), eventFilters)
   );
-  const [ofScope, ofStart, ofReturn] = await eventTests(
-    sql,
-    scope,
-    scope.bots,
-    [eventFilters, ...ofMatches],
-    selected.histories.bits,
-  );
-  const walk = new CohortWalk(question, new EventBits(ofScope!, ofStart!, ofReturn!));
-  await walkSelected(sql, selected, (actor, way) => walk.visit(actor, way));
-  return walk.counted();
+  const lists = [eventFilters, ...ofMatches];
+  const { bits } = selected.histories;
+  const [ofScope, ofStart, ofReturn] = await eventPasses(sql, scope, scope.bots, lists, bits);
+  const { criterion, cellCount, cohortCount } = question;
+  const inputs: CohortInputs = {
+    ...{ scope: ofScope!, start: ofStart!, back: ofReturn! },
+    ...{ cohort, criterion, cellCount, cohortCount, fromMs, returnsToMs },
+    periods: question.periods.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })),
+  };
+  return counted(await selected.scan(COHORT_COUNTS, () => inputs), question);
 }

@@ -1,8 +1,8 @@
 import type { Row, Sql } from "../../db/sql.ts";
-import { walkRuns } from "../../timelines/run_walk.ts";
 import type { Bucket } from "../../query/buckets.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
+import { HAS_EVENTS } from "./later_visitor.ts";
 import type { CountedCohort } from "./retention_scan.ts";
 import type { RolledSpan } from "../rolled_span.ts";
 
@@ -85,11 +85,6 @@ async function hasLaterEvents(
   );
   if (row!.later) return true;
   const rest = { fromMs: asOfMs + 1, toMs: endOfDayMs(asOfMs) };
-  let isLater = false;
-  await walkRuns(await histories(rest, []), (_, { fromMs, times }, start, end) => {
-    for (let at = end - 1; at >= start && fromMs + times[at]! > asOfMs; at--) {
-      if (fromMs + times[at]! < rest.toMs) isLater = true;
-    }
-  });
-  return isLater;
+  const loaded = await histories(rest, []);
+  return await loaded.scan(HAS_EVENTS, () => rest, { byRun: true });
 }

@@ -1,14 +1,14 @@
 import { type EventMatch, type Field, isSessionField } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import { lazyColumnsOf } from "../../scans/field_value_ids.ts";
-import { matchTests } from "../../scans/match_tests.ts";
-import { MatchWalk } from "../../scans/match_walk.ts";
-import { walkMatched } from "../../scans/matched_walk.ts";
+import { matchPasses } from "../../scans/match_passes.ts";
+import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectHistories } from "../../scans/selected_histories.ts";
-import { PropertyFigures } from "../property_figures.ts";
+import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
+import { type FigureCounts, figuresOf } from "../property_figures.ts";
 import { rate } from "../report.ts";
-import { readLines } from "./trend_lines.ts";
+import { readBreakdown } from "./trend_breakdown.ts";
 import type { Measure } from "../trend_measures.ts";
 
 /** What is asked of every bucket. */
@@ -31,26 +31,22 @@ export interface FoundTrends {
   readonly values: readonly (readonly (readonly (number | null)[] | null)[])[];
 }
 
-/** Whether what is counted depends on which actor did what. */
-function tellsActors({ kind }: Measure): boolean {
-  return kind === "visitors" || kind === "perVisitor";
-}
-
 /** The measure of one event at each place, line by line, then bucket by bucket. */
 function measured(
-  { kind }: Measure,
+  measure: Measure,
   totals: Int32Array,
   actors: Int32Array,
-  figures: PropertyFigures | undefined,
+  figures: FigureCounts | undefined,
 ): readonly (number | null)[] {
-  if (figures !== undefined) return figures.figures();
+  const { kind } = measure;
+  if (figures !== undefined && measure.key !== null) return figuresOf(measure.kind, figures);
   if (kind === "perVisitor") {
     return Array.from(totals, (total, place) => rate(total, actors[place]!).value);
   }
   return [...kind === "total" ? totals : actors];
 }
 
-/** What the trends of events come to in each bucket, in one walk; in one more before it by a field. */
+/** What the trends of events come to in each bucket, in one scan; in one more before it by a field. */
 export async function scanTrends(
   read: Pick<Read, "sql" | "scope" | "histories">,
   buckets: readonly Span[],
@@ -63,26 +59,34 @@ export async function scanTrends(
     columns: [...lazyColumnsOf(by), ...measure.key === null ? [] : [{ property: measure.key }]],
     sessions: by !== null && isSessionField(by),
   });
-  const { eventFilters: filters, histories: { bits } } = selected;
-  const tests = await matchTests(sql, { ...scope, filters }, events, bits);
-  const found = by === null ? null : await readLines(read, { by, only }, span, selected, tests);
-  const lines = found?.lines ?? null;
-  const counts = new MatchWalk(tests, buckets, lines, false);
-  const figures = measure.key === null
-    ? []
-    : events.map((_, event) => new PropertyFigures(tests, event, measure, buckets, lines));
-  await walkMatched(sql, selected, tests, tellsActors(measure), (actor, segment, start, end) => {
-    counts.follow(actor, segment, start, end);
-    for (const one of figures) one.follow(actor, segment, start, end);
-  });
+  const { eventFilters: filters, histories } = selected;
+  if (measure.key !== null) prepareNumbers(histories, measure.key);
+  const matches = await matchPasses(sql, { ...scope, filters }, events, histories.bits);
+  const found = by === null
+    ? null
+    : await readBreakdown(read, { by, only }, span, selected, matches);
+  const breakdown = found?.breakdown ?? null;
+  const inputs: MatchInputs = {
+    ...{ matches, buckets, breakdown },
+    countsVisitors: false,
+    figures: measure.key === null ? [] : events.map((_, match) => ({ match, measure })),
+    figuresOfWhole: false,
+  };
+  const counts = await selected.scan(MATCH_COUNTS, () => inputs);
+  const lineCount = breakdown?.count ?? 1;
   const values = events.map((_, event) => {
-    const from = counts.placeOf(event, 0);
-    const to = counts.placeOf(event + 1, 0);
+    const from = event * lineCount * buckets.length;
+    const to = from + lineCount * buckets.length;
     const totals = counts.totalsOf.subarray(from, to);
-    const all = measured(measure, totals, counts.actorsOf.subarray(from, to), figures[event]);
-    return Array.from({ length: lines?.count ?? 1 }, (_, line) => {
+    const all = measured(
+      measure,
+      totals,
+      counts.actorsOf.subarray(from, to),
+      counts.figures[event],
+    );
+    return Array.from({ length: lineCount }, (_, line) => {
       const at = line * buckets.length;
-      const has = lines === null || totals.subarray(at, at + buckets.length).some((n) => n > 0);
+      const has = breakdown === null || totals.subarray(at, at + buckets.length).some((n) => n > 0);
       return has ? all.slice(at, at + buckets.length) : null;
     });
   });

@@ -44,15 +44,25 @@ export interface Captures {
 
 /** Builds the captures of a server. Nothing runs before `run` is called. */
 export function createCaptures(options: CapturesOptions): Captures {
-  const { database: sql, reads, segments, projection, log, now, randomText, stopping, basePath } =
-    options;
+  const {
+    database: sql,
+    reads,
+    segments,
+    pool,
+    projection,
+    log,
+    now,
+    randomText,
+    stopping,
+    basePath,
+  } = options;
   const runner = new CaptureRunner({
     ...options,
     sql,
     ownEndpoints: [`${basePath}/v1/events`],
   });
   const services = {
-    ...{ sql, reads, segments, projection, now, log, basePath, stopping },
+    ...{ sql, reads, segments, pool, projection, now, log, basePath, stopping },
     schedule: options.schedule,
     newJobId: () => `job_${randomText(JOB_ID_LENGTH)}`,
     queued: () => runner.wake(),

@@ -1,13 +1,12 @@
 import { arrayLiteral, type Database, type Sql } from "../../db/sql.ts";
-import type { SegmentCache } from "../../timelines/segment_cache.ts";
 import { DAY_MS, FUTURE_TOLERATED_MS } from "../../limits.ts";
 import type { EventMatch, Filter } from "../../query/filters.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import { PAGE_VIEW } from "../../query/terms.ts";
-import { loadMarkedHistories } from "../../scans/marked_histories.ts";
-import { matchTests } from "../../scans/match_tests.ts";
-import { walkMatched } from "../../scans/matched_walk.ts";
-import { countPaths, type PathCounts } from "../../scans/path_walk.ts";
+import { type ScanServices, withHistories } from "../../scans/marked_histories.ts";
+import { matchPasses } from "../../scans/match_passes.ts";
+import { countPaths } from "../../scans/path_counts.ts";
+import type { PathCounts } from "../../scans/path_visitor.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectHistories } from "../../scans/selected_histories.ts";
 import {
@@ -20,6 +19,7 @@ import {
 import type { CaptureDevice } from "../capture_status.ts";
 import { pathDigest } from "./capture_store.ts";
 import { capturablePath, urlOfPath } from "./path_rules.ts";
+import { VIEW_COUNTS } from "./view_visitor.ts";
 
 /** The pages that are photographed by themselves. */
 export interface Selection {
@@ -55,9 +55,8 @@ function lately(days: number, nowMs: number): Span {
 }
 
 /** Where captures read what was visited: the database that answers reads, and what it read before. */
-export interface VisitReads {
+export interface VisitReads extends ScanServices {
   readonly reads: Database;
-  readonly segments: SegmentCache;
 }
 
 /** One moment of a project. */
@@ -65,16 +64,18 @@ type Visits = Pick<Read, "sql" | "scope" | "histories">;
 
 /** Works on one moment of a project, of which everything but what bots did is selected. */
 async function onVisits<T>(
-  { reads, segments }: VisitReads,
+  { reads, ...services }: VisitReads,
   projectId: number,
   work: (source: Visits) => Promise<T>,
 ): Promise<T> {
   const scope: Scope = { projectId, siteHost: null, bots: "exclude", filters: [] };
   return await reads.transaction(async (sql) => {
     await sql.script("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-    const histories: Read["histories"] = (span, filters, columns) =>
-      loadMarkedHistories(sql, segments, scope, span, filters, columns);
-    return await work({ sql, scope, histories });
+    return await withHistories(
+      services,
+      { sql, scope },
+      (histories) => work({ sql, scope, histories }),
+    );
   });
 }
 
@@ -132,20 +133,8 @@ async function viewsByContext(
   const { sql, scope } = source;
   const views: EventMatch = { name: "page_view", filters: [page] };
   const selected = await selectHistories(source, { fromMs, toMs }, { filters: views.filters });
-  const tests = await matchTests(sql, scope, [views], selected.histories.bits);
-  const [test] = tests.tests;
-  const found = new Map<number, number>();
-  await walkMatched(sql, selected, tests, false, (actor, segment, start, end) => {
-    const { names, paths, contexts, marks, times } = segment;
-    for (let at = start; at < end; at++) {
-      const ms = segment.fromMs + times[at]!;
-      if (ms < fromMs || ms >= toMs) continue;
-      const context = contexts[at]!;
-      if (!test!.passes(names[at]!, paths[at]!, context, actor, marks[at]!)) continue;
-      found.set(context, (found.get(context) ?? 0) + 1);
-    }
-  });
-  return found;
+  const matches = await matchPasses(sql, scope, [views], selected.histories.bits);
+  return await selected.scan(VIEW_COUNTS, () => ({ matches, span: { fromMs, toMs } }));
 }
 
 /**

@@ -1,18 +1,19 @@
 import assert from "node:assert/strict";
-import { CountedAttempts, tallyAttempts } from "../../../src/reports/funnels/funnel_tally.ts";
+import { Attempts } from "../../../src/reports/funnels/counted_attempts.ts";
+import { tallyAttempts } from "../../../src/reports/funnels/funnel_tally.ts";
 
 /** Dictionaries that know these values of ids. */
 const knowing = (values: readonly (readonly [id: number, value: string])[]) => () =>
   Promise.resolve(new Map(values));
 
 Deno.test("tally: steps, times between the nearest two, and how attempts ended", async () => {
-  const attempts = new CountedAttempts();
+  const attempts = new Attempts();
   attempts.add([1000, 1010, 1050], false, true, 0);
   attempts.add([0, 20], true, true, 0);
   attempts.add([0, 40], false, true, 0);
   attempts.addEntry(true, 0);
   attempts.addEntry(false, 0);
-  assert.deepEqual(await tallyAttempts(attempts, 3, null), {
+  assert.deepEqual(await tallyAttempts(attempts.all(), 3, null), {
     steps: [
       { actors: 5, medianMs: null, p90Ms: null },
       { actors: 3, medianMs: 20, p90Ms: 36 },
@@ -25,7 +26,7 @@ Deno.test("tally: steps, times between the nearest two, and how attempts ended",
 });
 
 Deno.test("tally: ids of one value are one group; equally large ones go by conversions, then value", async () => {
-  const attempts = new CountedAttempts();
+  const attempts = new Attempts();
   const reached = (id: number) => attempts.add([0, 5], false, false, id);
   const left = (id: number) => attempts.addEntry(false, id);
   // Two of each: z converts twice, b, c and what has no value once; d is alone.
@@ -35,7 +36,7 @@ Deno.test("tally: ids of one value are one group; equally large ones go by conve
   for (const id of [3, 8, 6]) reached(id);
   reached(5);
   const textsOf = knowing([[3, "b"], [4, "b"], [2, "c"], [8, "c"], [5, "d"], [1, "z"], [7, "z"]]);
-  const { groups } = await tallyAttempts(attempts, 2, textsOf);
+  const { groups } = await tallyAttempts(attempts.all(), 2, textsOf);
   assert.deepEqual(
     groups!.map(({ value, steps }) => [value, ...steps.map(({ actors }) => actors)]),
     [["z", 2, 2], ["b", 2, 1], ["c", 2, 1], [null, 2, 1], ["d", 1, 1]],
@@ -43,13 +44,13 @@ Deno.test("tally: ids of one value are one group; equally large ones go by conve
 });
 
 Deno.test("tally: all groups but the largest 25 are one, whose times are taken together", async () => {
-  const attempts = new CountedAttempts();
+  const attempts = new Attempts();
   const values: [number, string][] = [];
   for (let id = 0; id < 27; id++) {
     values.push([id, `v${String(id).padStart(2, "0")}`]);
     attempts.add([0, 100 * id], false, false, id);
   }
-  const { groups } = await tallyAttempts(attempts, 2, knowing(values));
+  const { groups } = await tallyAttempts(attempts.all(), 2, knowing(values));
   assert.deepEqual(groups!.map(({ value }) => value), [
     ...values.slice(0, 25).map(([, value]) => value),
     "$other",

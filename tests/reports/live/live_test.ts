@@ -10,6 +10,7 @@ import { createProjection } from "../../../src/projection/projection.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
 import { asked, FOR_EVER, isProblem, Messages } from "./live_stream.ts";
+import { IN_PLACE } from "../../support/in_place.ts";
 
 const NOW = "2026-03-02T12:00:30.000Z";
 
@@ -28,6 +29,7 @@ onBothEngines("live: who was there up to now", async (t, db) => {
     reads: database,
     projection: createProjection(database),
     segments: new SegmentCache(0),
+    pool: IN_PLACE,
     readTimeoutMs: 10_000,
     now: () => Date.parse(NOW),
   };

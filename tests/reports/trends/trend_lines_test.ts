@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { Database } from "../../../src/db/sql.ts";
-import type { HistoryPart } from "../../../src/timelines/histories.ts";
 import type { LoadedSegment } from "../../../src/timelines/loaded_segment.ts";
 import { PropertyColumn } from "../../../src/timelines/property_columns.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
@@ -10,7 +9,13 @@ import { TREND_VALUES_MAX } from "../../../src/limits.ts";
 import { TRENDS } from "../../../src/reports/trends/trends.ts";
 import { type Field, SESSION_FIELDS } from "../../../src/query/filters.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
-import type { MarkedHistories, PreparePart } from "../../../src/scans/marked_histories.ts";
+import type {
+  MarkedHistories,
+  MarkedPart,
+  PreparePart,
+} from "../../../src/scans/marked_histories.ts";
+import { idsFrom } from "../../../src/scans/value_ids.ts";
+import { MemoryScope, SharedMemory } from "../../../src/timelines/shared_memory.ts";
 import { propertyValueIds } from "../../../src/scans/property_value_ids.ts";
 import { propertyText } from "../../../src/scans/value_texts.ts";
 import { answerAsked } from "../../support/asked_read.ts";
@@ -253,15 +258,18 @@ Deno.test("propertyValueIds: a number for each text, as wide as it needs to be",
       values,
     );
     const times = new Uint32Array(2 * values.length + 1);
-    return { times, property: () => column } as unknown as LoadedSegment;
+    const lazies = new Map();
+    const made = (name: string) => lazies.get(name);
+    return { times, lazies, property: () => column, column: made } as unknown as LoadedSegment;
   };
   const idsOf = async (lists: readonly (readonly string[])[]) => {
     const segments = lists.map(segmentOf);
     const preparing: PreparePart[] = [];
+    const memory = new MemoryScope(new SharedMemory(0));
     const prepare = (one: PreparePart) => preparing.push(one);
-    const { idsOf } = propertyValueIds({ prepare } as unknown as MarkedHistories, "key");
-    for (const one of preparing) await one({ segments } as unknown as HistoryPart);
-    return segments.map((segment) => [...idsOf(segment)!]);
+    const { from } = propertyValueIds({ prepare } as unknown as MarkedHistories, "key");
+    for (const one of preparing) await one({ segments, memory } as unknown as MarkedPart);
+    return segments.map((segment) => [...idsFrom(from)(segment)!]);
   };
   for (const count of [1, 255, 256, 65_535, 65_536]) {
     const values = Array.from({ length: count }, (_, i) => String(i));

@@ -1,0 +1,191 @@
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
+import type { Timeline } from "../../timelines/timeline.ts";
+import { isBounce } from "../../query/metrics.ts";
+import type { Span } from "../../query/selection.ts";
+import { CLICK, PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../../query/terms.ts";
+import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
+import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
+import { type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import { joinPairs, NewcomerFinder, type NewcomerInputs, type Pairs } from "../newcomers.ts";
+import type { NumberedValues } from "../session_values.ts";
+import { type AcquisitionCounts, AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
+
+/** Which sessions and events pass. */
+export interface SessionsAndEvents {
+  readonly sessions: SessionPasses;
+  readonly events: EventPasses;
+}
+
+/** What is counted, by ids. */
+export interface AcquisitionInputs {
+  readonly selected: SessionsAndEvents;
+  /** What a conversion is; null: nothing. */
+  readonly goal: SessionsAndEvents | null;
+  readonly values: NumberedValues;
+  /** Of each traffic the least that the same channel rule decided on. */
+  readonly ruleOf: Int32Array;
+  readonly newcomers: NewcomerInputs;
+  readonly span: Span;
+  /** From the longest pause of a session before the span to the end of all that cross its end. */
+  readonly reach: Span;
+}
+
+/** What was counted, and actors who may be new, with the places that they count at then. */
+interface Counted {
+  readonly counts: AcquisitionCounts;
+  readonly newcomers: Pairs;
+}
+
+/** Tells whether sessions hold an event that passes a test. */
+class HeldEvents {
+  readonly #test: EventTest;
+  /** Whether nothing that lies in lazy columns decides. */
+  readonly #isKnown: boolean;
+  /** Whether events of these names may pass. */
+  readonly #takesViews: boolean;
+  readonly #takesCustoms: boolean;
+  readonly #takesClicksOrScrolls: boolean;
+  #actor = -1;
+  #isHeld = false;
+  readonly #visitStretch = (segment: LoadedSegment, start: number, end: number) => {
+    if (!this.#isHeld) this.#isHeld = this.#seek(segment, start, end);
+  };
+
+  constructor(test: EventTest) {
+    this.#test = test;
+    this.#isKnown = test.isKnown;
+    const { names } = test;
+    this.#takesViews = names === null || names[PAGE_VIEW] === 1;
+    this.#takesCustoms = names === null || names.indexOf(1, RESERVED_TERM_MAX + 1) >= 0;
+    this.#takesClicksOrScrolls = names === null || names[CLICK] === 1 || names[SCROLL] === 1;
+  }
+
+  areIn(session: ScannedSession): boolean {
+    const { actor, views, customs, entryPath, context } = session;
+    // The first page view is known as it is, but for its properties.
+    if (
+      views > 0 && this.#isKnown &&
+      this.#test.passes(PAGE_VIEW, entryPath, context, actor, 0)
+    ) return true;
+    const mayBeIn = this.#takesViews && views > (this.#isKnown ? 1 : 0) ||
+      this.#takesCustoms && customs > 0 ||
+      this.#takesClicksOrScrolls;
+    if (!mayBeIn) return false;
+    this.#actor = actor;
+    this.#isHeld = false;
+    session.forEachStretch(this.#visitStretch);
+    return this.#isHeld;
+  }
+
+  #seek(segment: LoadedSegment, start: number, end: number): boolean {
+    const { names, paths, contexts, traffics, marks } = segment;
+    for (let at = start; at < end; at++) {
+      if (traffics[at] === 0) continue;
+      if (this.#test.passes(names[at]!, paths[at]!, contexts[at]!, this.#actor, marks[at]!)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}
+
+/** Follows actors through their sessions, and counts those that start in the span by their values. */
+class AcquisitionVisitor implements Visitor<Counted> {
+  readonly #tally: AcquisitionTally;
+  readonly #inputs: AcquisitionInputs;
+  readonly #newcomers: NewcomerFinder;
+  readonly #sessions: SessionTest;
+  readonly #goalSessions: SessionTest | null;
+  readonly #span: Span;
+  readonly #selected: HeldEvents;
+  readonly #converting: HeldEvents | null;
+  readonly #scan: SessionScan;
+  /** The last actor who came by, and the last who converted at each place. */
+  readonly #lastVisitors: Int32Array;
+  readonly #lastConverts: Int32Array;
+  /** Whether the actor under way may be new. */
+  #mayBeNew = false;
+
+  constructor(inputs: AcquisitionInputs, words: readonly Int32Array[]) {
+    const { values, selected, goal, span, reach } = inputs;
+    this.#tally = new AcquisitionTally(values.idOf);
+    this.#inputs = inputs;
+    this.#span = span;
+    this.#newcomers = new NewcomerFinder(inputs.newcomers);
+    this.#sessions = new SessionTest(selected.sessions);
+    this.#goalSessions = goal === null ? null : new SessionTest(goal.sessions);
+    this.#selected = new HeldEvents(new EventTest(selected.events, words));
+    this.#converting = goal === null ? null : new HeldEvents(new EventTest(goal.events, words));
+    this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
+    this.#lastVisitors = new Int32Array(values.idOf.length + 1).fill(-1);
+    this.#lastConverts = this.#lastVisitors.slice();
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    const { selected: { events } } = this.#inputs;
+    if (events.actors !== null && events.actors[actor] !== 1) return;
+    this.#mayBeNew = this.#newcomers.firstMs(timeline) !== null;
+    this.#scan.visit(actor, timeline);
+  }
+
+  result(): Counted {
+    return { counts: this.#tally.counts(), newcomers: this.#newcomers.found() };
+  }
+
+  #visitSession(session: ScannedSession): void {
+    const { traffic, entryPath, exitPath, startMs, views } = session;
+    const { ruleOf } = this.#inputs;
+    if (traffic === 0 || startMs < this.#span.fromMs || startMs >= this.#span.toMs) return;
+    if (!this.#sessions.passes(traffic, entryPath, exitPath) || !this.#selected.areIn(session)) {
+      return;
+    }
+    const place = this.#placeOf(session);
+    this.#tally.addSessions(place, ruleOf[traffic]!, 1, Number(isBounce(session)), views);
+    this.#countVisitor(session.actor, place);
+    if (this.#converting !== null) this.#countConvert(session, place, this.#converting);
+  }
+
+  #placeOf({ entryPath, context, traffic }: ScannedSession): number {
+    const { of, numberOf, idsFrom } = this.#inputs.values;
+    const id = of === "traffic_id" ? traffic : of === "context_id" ? context : entryPath;
+    return numberOf[id - idsFrom]! + 1;
+  }
+
+  #countVisitor(actor: number, place: number): void {
+    const { visitors } = this.#tally;
+    const last = this.#lastVisitors;
+    if (last[place] === actor) return;
+    last[place] = actor;
+    visitors[place]!++;
+    if (this.#mayBeNew) this.#newcomers.add(actor, place);
+    if (last[WHOLE] === actor) return;
+    last[WHOLE] = actor;
+    visitors[WHOLE]!++;
+    if (this.#mayBeNew) this.#newcomers.add(actor, WHOLE);
+  }
+
+  #countConvert(session: ScannedSession, place: number, converting: HeldEvents): void {
+    const { actor, traffic, entryPath, exitPath } = session;
+    const { conversions } = this.#tally;
+    const last = this.#lastConverts;
+    if (last[place] === actor) return;
+    if (!this.#goalSessions!.passes(traffic, entryPath, exitPath)) return;
+    if (!converting.areIn(session)) return;
+    last[place] = actor;
+    conversions[place]!++;
+    if (last[WHOLE] === actor) return;
+    last[WHOLE] = actor;
+    conversions[WHOLE]!++;
+  }
+}
+
+export const ACQUISITION_COUNTS: VisitorKind<AcquisitionInputs, Counted> = {
+  name: "acquisition",
+  create: (inputs, words) => new AcquisitionVisitor(inputs, words),
+  merge: ({ counts, newcomers }, more) => {
+    const tally = new AcquisitionTally(counts.idOf, counts);
+    tally.add(more.counts);
+    return { counts: tally.counts(), newcomers: joinPairs(newcomers, more.newcomers) };
+  },
+};

@@ -1,0 +1,141 @@
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
+import type { Timeline } from "../../timelines/timeline.ts";
+import type { Span } from "../../query/selection.ts";
+import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import { select } from "../../scans/medians.ts";
+import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+
+interface Inputs {
+  readonly test: EventPasses;
+  readonly span: Span;
+  /** How many are wanted. */
+  readonly rows: number;
+  /** Events of this millisecond, the last of the span, are wanted beside the `rows`; NaN: of none. */
+  readonly edgeMs: number;
+}
+
+/** Events by when they were, and where they are stored. */
+export interface FoundEvents {
+  readonly ms: readonly number[];
+  readonly segmentIds: readonly number[];
+  readonly places: readonly number[];
+}
+
+/** Events between two looks at which of them are still wanted, at least. */
+const CROWD_MIN = 100;
+
+/** The newest events of those that are met: as many as are wanted, and all of the last one's millisecond. */
+export class NewestEvents {
+  readonly #rows: number;
+  readonly #edgeMs: number;
+  /** What is older is not wanted. */
+  floorMs = -Infinity;
+  ms: number[] = [];
+  segmentIds: number[] = [];
+  places: number[] = [];
+  #ofEdge = 0;
+  #crowd: number;
+
+  /** `edgeMs`: events of this millisecond, the last that may be met, are wanted beside the `rows`. */
+  constructor(rows: number, edgeMs: number) {
+    this.#rows = rows;
+    this.#edgeMs = edgeMs;
+    this.#crowd = 2 * rows + CROWD_MIN;
+  }
+
+  add({ ms, segmentIds, places }: FoundEvents): void {
+    for (const [i, at] of ms.entries()) {
+      if (at >= this.floorMs) this.#add(at, segmentIds[i]!, places[i]!);
+    }
+  }
+
+  /** Takes the events of a stretch that pass, from before `toTime` of the segment. */
+  follow(
+    segment: LoadedSegment,
+    start: number,
+    end: number,
+    actor: number,
+    test: EventTest,
+    toTime: number,
+  ): void {
+    const { fromMs, times, names, paths, contexts, marks } = segment;
+    if (times[start]! >= toTime) return;
+    let floor = this.floorMs - fromMs;
+    for (let at = end - 1; at >= start; at--) {
+      const time = times[at]!;
+      if (time < floor) return;
+      if (time >= toTime) continue;
+      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
+      this.#add(fromMs + time, segment.segmentId, segment.storedPlace(at));
+      floor = this.floorMs - fromMs;
+    }
+  }
+
+  #add(ms: number, segmentId: number, place: number): void {
+    this.ms.push(ms);
+    this.segmentIds.push(segmentId);
+    this.places.push(place);
+    if (ms === this.#edgeMs) this.#ofEdge++;
+    if (this.ms.length >= this.#crowd) this.thin();
+  }
+
+  /** Lets go of what is not among the newest. */
+  thin(): void {
+    const { ms, segmentIds, places } = this;
+    const first = ms.length - this.#rows - this.#ofEdge;
+    if (first <= 0) return;
+    const ordered = Float64Array.from(ms);
+    select(ordered, 0, ordered.length, first);
+    this.floorMs = ordered[first]!;
+    let kept = 0;
+    for (let i = 0; i < ms.length; i++) {
+      if (ms[i]! < this.floorMs) continue;
+      ms[kept] = ms[i]!;
+      segmentIds[kept] = segmentIds[i]!;
+      places[kept++] = places[i]!;
+    }
+    ms.length = kept;
+    segmentIds.length = kept;
+    places.length = kept;
+    this.#crowd = 2 * kept + CROWD_MIN;
+  }
+}
+
+class NewestVisitor implements Visitor<FoundEvents> {
+  readonly #newest: NewestEvents;
+  readonly #test: EventTest;
+  readonly #toMs: number;
+
+  constructor({ rows, edgeMs, span, test }: Inputs, words: readonly Int32Array[]) {
+    this.#newest = new NewestEvents(rows, edgeMs);
+    this.#newest.floorMs = span.fromMs;
+    this.#toMs = span.toMs;
+    this.#test = new EventTest(test, words);
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    const { actors } = this.#test;
+    if (actors === null || actors[actor] === 1) followRuns(actor, timeline, this.#follow);
+  }
+
+  result(): FoundEvents {
+    this.#newest.thin();
+    const { ms, segmentIds, places } = this.#newest;
+    return { ms, segmentIds, places };
+  }
+
+  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+    this.#newest.follow(segment, start, end, actor, this.#test, this.#toMs - segment.fromMs);
+  };
+}
+
+/** The newest selected events of a span, and maybe more. */
+export const NEWEST: VisitorKind<Inputs, FoundEvents> = {
+  name: "newest",
+  create: (inputs, words) => new NewestVisitor(inputs, words),
+  merge: (found, more) => ({
+    ms: [...found.ms, ...more.ms],
+    segmentIds: [...found.segmentIds, ...more.segmentIds],
+    places: [...found.places, ...more.places],
+  }),
+};

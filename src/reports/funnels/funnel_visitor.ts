@@ -1,0 +1,324 @@
+import { nameBit } from "../../timelines/loaded_segment.ts";
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
+import { nameBitsOf, type Timeline } from "../../timelines/timeline.ts";
+import type { Span } from "../../query/selection.ts";
+import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
+import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import { Attempts, type CountedAttempts, joinAttempts } from "./counted_attempts.ts";
+import {
+  type ActorEvents,
+  type AttemptRules,
+  bestAttempt,
+  BETWEEN,
+  EXCLUDED,
+} from "./funnel_attempts.ts";
+
+/** What a funnel is, by ids. */
+export interface FunnelInputs {
+  readonly scope: EventPasses;
+  /** By name: 1 where its events may come between two steps; null: all. */
+  readonly between: Uint8Array | null;
+  /** Names whose events never come between two steps; null: no event does. */
+  readonly passedOver: readonly number[] | null;
+  /** Of the steps, then of what is excluded. */
+  readonly matches: readonly EventPasses[];
+  readonly rules: AttemptRules;
+  readonly reach: Span;
+  /** Where the ids stand that tell the values at entries; null: nothing is asked of them. */
+  readonly by: IdSource | null;
+  /** From then on, the window of an entry is not over. */
+  readonly lateFromMs: number;
+}
+
+const ANY_BIT = 0xffff;
+const SECOND_STEP = 2;
+/** Times of a segment lie below, in milliseconds. */
+const TIME_END = 2 ** 31;
+
+/** One bit of an event's mask, and the events that have it. */
+interface MaskTest {
+  readonly bit: number;
+  readonly test: EventTest;
+}
+
+/** What an event may be to a funnel. */
+class EventMasks {
+  /** By the id of its name: every bit that an event may have, and those that it has for sure. */
+  readonly possible: Uint16Array;
+  readonly sure: Uint16Array;
+  /** Whether more than the name decides, bots apart. */
+  readonly isNarrowed: boolean;
+  readonly #narrowed: readonly MaskTest[];
+
+  readonly scope: EventTest;
+
+  constructor(
+    { between, passedOver: passed, matches, rules: { stepCount }, ...inputs }: FunnelInputs,
+    words: readonly Int32Array[],
+  ) {
+    const scope = new EventTest(inputs.scope, words);
+    this.scope = scope;
+    const parts = matches.map((match, i): MaskTest => ({
+      bit: i < stepCount ? 1 << i : EXCLUDED,
+      test: new EventTest(match, words),
+    }));
+    const names = scope.termMax + 1;
+    this.possible = new Uint16Array(names);
+    this.sure = new Uint16Array(names);
+    for (let name = 0; name < names; name++) {
+      if (scope.names !== null && scope.names[name] === 0) continue;
+      const isPassed = passed === null || passed.includes(name) || between?.[name] === 0;
+      let sure = isPassed ? 0 : BETWEEN;
+      let possible = sure;
+      for (const { bit, test } of parts) {
+        if (test.names !== null && test.names[name] === 0) continue;
+        possible |= bit;
+        if (test.isOfName) sure |= bit;
+      }
+      this.possible[name] = possible;
+      this.sure[name] = sure;
+    }
+    this.#narrowed = parts.filter(({ test }) => !test.isOfName);
+    this.isNarrowed = !scope.isOfName || this.#narrowed.length > 0;
+  }
+
+  /** The bits of all names that make any of these bits possible. */
+  nameBits(bits: number): number {
+    let names = 0;
+    for (let name = 0; name < this.possible.length; name++) {
+      if ((this.possible[name]! & bits) !== 0) names |= nameBit(name);
+    }
+    return names;
+  }
+
+  /** The mask of an event whose name makes bits possible. */
+  narrow(name: number, path: number, context: number, actor: number, mark: number): number {
+    if (!this.scope.passesBeyondName(path, context, actor, mark)) return 0;
+    let mask = this.sure[name]!;
+    for (const { bit, test } of this.#narrowed) {
+      if ((mask & bit) === 0 && test.passes(name, path, context, actor, mark)) mask |= bit;
+    }
+    return mask;
+  }
+}
+
+/** Follows actors one after the other, and keeps the attempt of each that counts. */
+class FunnelVisitor implements Visitor<CountedAttempts> {
+  readonly #attempts = new Attempts();
+  readonly masks: EventMasks;
+  readonly rules: AttemptRules;
+  readonly reach: Span;
+  readonly idsOf: IdsOf | null;
+  readonly lateFromMs: number;
+  readonly #entering: number;
+  readonly #steps: number;
+  /** The bits of names by which an actor may enter, and of those that an ordered attempt waits for then. */
+  readonly #enteringNames: number;
+  readonly #goingOnNames: number;
+  /** Bits that matter behind the first entry. */
+  readonly #wantedLater: number;
+  #ms = new Float64Array(1024);
+  #masks = new Uint16Array(1024);
+  #values = new Int32Array(1024);
+  #length = 0;
+  /** All bits that the actor's events have. */
+  #seen = 0;
+
+  constructor(inputs: FunnelInputs, words: readonly Int32Array[]) {
+    const { rules, reach, by, lateFromMs } = inputs;
+    const masks = new EventMasks(inputs, words);
+    this.masks = masks;
+    this.rules = rules;
+    this.reach = reach;
+    this.idsOf = by === null ? null : idsFrom(by);
+    this.lateFromMs = lateFromMs;
+    this.#steps = (1 << rules.stepCount) - 1;
+    const isInOrder = rules.order !== "unordered";
+    this.#entering = isInOrder ? 1 : this.#steps;
+    this.#wantedLater = isInOrder && rules.entry === "first" ? ANY_BIT & ~1 : ANY_BIT;
+    this.#enteringNames = masks.nameBits(this.#entering);
+    this.#goingOnNames = masks.nameBits(SECOND_STEP | EXCLUDED);
+  }
+
+  result(): CountedAttempts {
+    return this.#attempts.all();
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    const names = nameBitsOf(timeline);
+    if ((names & this.#enteringNames) === 0) return;
+    if (!this.#mayGoOn(timeline, names)) {
+      this.#takeEntry(actor, timeline);
+      return;
+    }
+    this.#length = 0;
+    this.#seen = 0;
+    const { segments, segmentOf, starts, ends, nameBits } = timeline;
+    for (let i = timeline.first; i < timeline.end; i++) {
+      const hasBots = this.masks.scope.mayFailByBots(nameBits[i]!);
+      this.#gather(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
+    }
+    if (this.#length > 0 && this.#ms[0]! < this.rules.toMs) this.#finish();
+  }
+
+  /** Whether, by their names, some of the actor's events may bring an attempt further than its entry, or end it. */
+  #mayGoOn(timeline: Timeline, names: number): boolean {
+    const { order, stepCount } = this.rules;
+    if (stepCount === 1) return false;
+    return order === "unordered"
+      ? !this.#endsAtEntry(this.#possibleOf(timeline))
+      : (names & this.#goingOnNames) !== 0;
+  }
+
+  /** All bits that the actor's events may have by their names, at whatever time. */
+  #possibleOf(timeline: Timeline): number {
+    const { possible } = this.masks;
+    const { segments, segmentOf, starts, ends } = timeline;
+    let bits = 0;
+    for (let i = timeline.first; i < timeline.end; i++) {
+      const { names } = segments[segmentOf[i]!]!;
+      const end = ends[i]!;
+      for (let at = starts[i]!; at < end; at++) bits |= possible[names[at]!]!;
+    }
+    return bits;
+  }
+
+  /** Adds the attempt of an actor whom nothing can bring further than an entry. */
+  #takeEntry(actor: number, timeline: Timeline): void {
+    const { segments, segmentOf, starts, ends } = timeline;
+    for (let i = timeline.first; i < timeline.end; i++) {
+      const segment = segments[segmentOf[i]!]!;
+      for (let at = starts[i]!; at < ends[i]!; at++) {
+        if (!this.#isEntry(actor, segment, at)) continue;
+        const isLate = segment.fromMs + segment.times[at]! > this.lateFromMs ||
+          this.rules.entry === "any" && this.#hasLateEntry(actor, timeline);
+        this.#attempts.addEntry(isLate, this.idsOf?.(segment)?.[at] ?? actor);
+        return;
+      }
+    }
+  }
+
+  #isEntry(actor: number, segment: LoadedSegment, at: number): boolean {
+    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const { masks, rules } = this;
+    const name = names[at]!;
+    if ((masks.possible[name]! & this.#entering) === 0) return false;
+    const ms = fromMs + times[at]!;
+    if (ms < rules.fromMs || ms >= rules.toMs) return false;
+    const context = contexts[at]!;
+    if (context < masks.scope.contextMin || context > masks.scope.contextMax) return false;
+    return !masks.isNarrowed ||
+      (masks.narrow(name, paths[at]!, context, actor, marks[at]!) & this.#entering) !== 0;
+  }
+
+  #hasLateEntry(actor: number, timeline: Timeline): boolean {
+    const { segments, segmentOf, starts, ends } = timeline;
+    for (let i = timeline.end - 1; i >= timeline.first; i--) {
+      const segment = segments[segmentOf[i]!]!;
+      for (let at = ends[i]! - 1; at >= starts[i]!; at--) {
+        if (segment.fromMs + segment.times[at]! <= this.lateFromMs) return false;
+        if (this.#isEntry(actor, segment, at)) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Keeps what matters of a stretch, from the actor's first entry on. */
+  #gather(
+    actor: number,
+    segment: LoadedSegment,
+    start: number,
+    end: number,
+    hasBots: boolean,
+  ): void {
+    this.#makeRoom(end - start);
+    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const fromTime = Math.max(this.reach.fromMs - fromMs, 0);
+    const toTime = Math.min(this.reach.toMs - fromMs, TIME_END);
+    const masks = this.masks;
+    const { possible, isNarrowed } = masks;
+    const { contextMin, contextMax } = masks.scope;
+    const entering = this.#entering;
+    const later = this.#wantedLater;
+    const values = this.idsOf?.(segment) ?? null;
+    const keptMs = this.#ms;
+    const keptMasks = this.#masks;
+    const keptValues = this.#values;
+    let length = this.#length;
+    let seen = this.#seen;
+    let wanted = length === 0 ? ANY_BIT : later;
+    for (let at = start; at < end; at++) {
+      const name = names[at]!;
+      let mask = possible[name]! & wanted;
+      if (mask === 0) continue;
+      const time = times[at]!;
+      if (time < fromTime) continue;
+      if (time >= toTime) break;
+      if (hasBots && (contexts[at]! < contextMin || contexts[at]! > contextMax)) continue;
+      if (isNarrowed) {
+        mask = masks.narrow(name, paths[at]!, contexts[at]!, actor, marks[at]!) & wanted;
+      }
+      if (mask === 0 || (length === 0 && (mask & entering) === 0)) continue;
+      keptMs[length] = fromMs + time;
+      keptMasks[length] = mask;
+      keptValues[length] = values === null ? actor : values[at]!;
+      seen |= mask;
+      length++;
+      wanted = later;
+    }
+    this.#length = length;
+    this.#seen = seen;
+  }
+
+  #finish(): void {
+    if (this.#endsAtEntry(this.#seen)) {
+      this.#attempts.addEntry(this.#isLate(this.#lastEntry()), this.#values[0]!);
+      return;
+    }
+    const events: ActorEvents = { length: this.#length, ms: this.#ms, masks: this.#masks };
+    const attempt = bestAttempt(events, this.rules);
+    if (attempt === null) return;
+    const { entry, died, lastEntry } = attempt;
+    const ms = attempt.events.map((place) => this.#ms[place]!);
+    this.#attempts.add(ms, died, this.#isLate(lastEntry), this.#values[entry]!);
+  }
+
+  /** Whether events of these bits bring no attempt further than its entry, and end none. */
+  #endsAtEntry(bits: number): boolean {
+    const { order, stepCount } = this.rules;
+    if (stepCount === 1) return true;
+    if ((bits & EXCLUDED) !== 0) return false;
+    const steps = bits & this.#steps;
+    return order === "unordered" ? (steps & steps - 1) === 0 : (steps & SECOND_STEP) === 0;
+  }
+
+  /** The place of the last entry that is tried. */
+  #lastEntry(): number {
+    if (this.rules.entry === "first") return 0;
+    let place = this.#length - 1;
+    while (this.#ms[place]! >= this.rules.toMs || (this.#masks[place]! & this.#entering) === 0) {
+      place--;
+    }
+    return place;
+  }
+
+  #isLate(entry: number): boolean {
+    return this.#ms[entry]! > this.lateFromMs;
+  }
+
+  #makeRoom(events: number): void {
+    const needed = this.#length + events;
+    if (needed <= this.#ms.length) return;
+    const [ms, masks, values] = [this.#ms, this.#masks, this.#values];
+    (this.#ms = new Float64Array(2 * needed)).set(ms);
+    (this.#masks = new Uint16Array(2 * needed)).set(masks);
+    (this.#values = new Int32Array(2 * needed)).set(values);
+  }
+}
+
+export const FUNNEL: VisitorKind<FunnelInputs, CountedAttempts> = {
+  name: "funnel",
+  create: (inputs, words) => new FunnelVisitor(inputs, words),
+  merge: joinAttempts,
+};

@@ -1,0 +1,50 @@
+import type { EventMatch } from "../../query/filters.ts";
+import { CELL_DEVICES } from "../../store/heatmap_cell.ts";
+import type { ValueIds } from "../../scans/event_value_ids.ts";
+import { matchPasses } from "../../scans/match_passes.ts";
+import { propertyValueIds } from "../../scans/property_value_ids.ts";
+import type { Read } from "../../scans/read.ts";
+import { selectHistories } from "../../scans/selected_histories.ts";
+import { CELL_COUNTS, type CellCounts } from "./cell_visitor.ts";
+
+/** The property of clicks that says what was clicked. */
+const SELECTOR = "selector";
+
+/** Which events are counted by their cells. */
+export interface CellQuestion {
+  /** Of a name, on a path or some. */
+  readonly match: EventMatch;
+  readonly device: typeof CELL_DEVICES[number];
+  /** The bits of a cell that a point must have; null: no event is a point. */
+  readonly wanted: number | null;
+  /** The bits by which points are told apart. */
+  readonly point: number;
+  /** Whether points are counted by their elements too. */
+  readonly elements: boolean;
+}
+
+/** What the events come to, and what the ids of their elements stand for. */
+export interface FoundCells extends CellCounts {
+  readonly textsOf: ValueIds["textsOf"];
+}
+
+/** Counts the selected events of a read that a match takes and whose windows are a device's. */
+export async function scanCells(read: Read, question: CellQuestion): Promise<FoundCells> {
+  const { sql, scope, range } = read;
+  const { match, device, wanted, point, elements } = question;
+  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const selected = await selectHistories(read, span, {
+    filters: match.filters,
+    columns: [{ cells: true }, ...elements ? [{ property: SELECTOR }] : []],
+  });
+  const { histories, eventFilters: filters } = selected;
+  const ids = elements ? propertyValueIds(histories, SELECTOR) : null;
+  const inputs = {
+    ...{ span, wanted, point },
+    matches: await matchPasses(sql, { ...scope, filters }, [match], histories.bits),
+    device: CELL_DEVICES.indexOf(device),
+    elements: ids?.from ?? null,
+  };
+  const counts = await selected.scan(CELL_COUNTS, () => inputs);
+  return { ...counts, textsOf: ids?.textsOf ?? (() => Promise.resolve(new Map())) };
+}

@@ -1,0 +1,240 @@
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
+import type { Timeline } from "../../timelines/timeline.ts";
+import { isBounce } from "../../query/metrics.ts";
+import type { Span } from "../../query/selection.ts";
+import { PAGE_VIEW } from "../../query/terms.ts";
+import { type EventPasses, isOfName } from "../../scans/event_test.ts";
+import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../../scans/match_tests.ts";
+import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
+import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
+import { SpanFinder } from "../../scans/span_finder.ts";
+import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import {
+  CONTEXT_ID,
+  ENTRY_PATH_ID,
+  type Lines,
+  LineTally,
+  Piece,
+  TRAFFIC_ID,
+} from "./line_tally.ts";
+
+/** Of each segment of time where what lies in it counts, from 1 on; 0: nowhere. */
+interface Places {
+  readonly groupOf: readonly number[];
+  readonly periodOf: readonly number[];
+  readonly dayOf: readonly number[];
+}
+
+/** What is selected, and what is counted of it: lines for each match, with the filters on its sessions. */
+export interface InsightInputs {
+  readonly events: MatchPasses;
+  readonly sessions: SessionPasses;
+  readonly ofMatches: readonly SessionPasses[];
+  readonly lines: readonly Lines[];
+  /** Stretches of time without gaps, and where what lies in them counts. */
+  readonly segments: readonly Span[];
+  readonly places: Places;
+  /** How many places there are. */
+  readonly placeCount: number;
+  /** From the start of the first session to the end of the last one that crosses an edge of the segments. */
+  readonly reach: Span;
+}
+
+/** Follows actors through their sessions, and adds up the pieces of them. */
+class InsightVisitor implements Visitor<Int32Array[]> {
+  readonly #actors: Uint8Array | null;
+  readonly #sessions: SessionTest;
+  readonly #ofMatches: readonly SessionTest[];
+  readonly #tallies: readonly LineTally[];
+  readonly #places: Places;
+  readonly #segments: SpanFinder;
+  readonly #scan: SessionScan;
+  readonly #visitStretch = (segment: LoadedSegment, start: number, end: number) =>
+    this.#follow(segment, start, end);
+  /** Matches that take whatever is selected, and the others, as which `#tests` knows them. */
+  readonly #taking: readonly number[];
+  readonly #choosing: readonly number[];
+  readonly #tests: MatchTests;
+
+  #actor = -1;
+  #session: ScannedSession | null = null;
+  #takesOwn = false;
+  #takesOthers = false;
+  /** The piece under way, which ends before `#toMs`, and what is selected of it. */
+  readonly #piece = new Piece();
+  #isOwn = false;
+  #toMs = -Infinity;
+  #selected = 0;
+  #selectedViews = 0;
+  /** By match that chooses its events and page views of the piece, and which matches have any. */
+  readonly #events: Int32Array;
+  readonly #views: Int32Array;
+  readonly #matched: Int32Array;
+  #matchedCount = 0;
+  /** Whose piece was begun last, and in which day and period. */
+  #lastActor = -1;
+  #lastDay = 0;
+  #lastPeriod = 0;
+
+  constructor(inputs: InsightInputs, words: readonly Int32Array[]) {
+    const { scope, tests, counted } = inputs.events;
+    this.#actors = scope.actors;
+    this.#sessions = new SessionTest(inputs.sessions);
+    this.#ofMatches = inputs.ofMatches.map((one) => new SessionTest(one));
+    this.#tallies = inputs.lines.map((some) => new LineTally(some, inputs.placeCount));
+    this.#places = inputs.places;
+    this.#segments = new SpanFinder(inputs.segments);
+    this.#scan = new SessionScan(inputs.reach, (session) => this.#visitSession(session));
+    const takes = (passes: EventPasses) => passes.names === null && isOfName(passes);
+    const matches = [...tests.keys()];
+    this.#taking = matches.filter((match) => takes(tests[match]!));
+    this.#choosing = matches.filter((match) => !takes(tests[match]!));
+    const choosing = this.#choosing.map((match) => tests[match]!);
+    this.#tests = new MatchTests({ scope, tests: choosing, counted }, words);
+    this.#events = new Int32Array(this.#choosing.length);
+    this.#views = new Int32Array(this.#choosing.length);
+    this.#matched = new Int32Array(this.#choosing.length);
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    if (this.#actors !== null && this.#actors[actor] !== 1) return;
+    this.#actor = actor;
+    this.#scan.visit(actor, timeline);
+  }
+
+  result(): Int32Array[] {
+    return this.#tallies.map(({ counts }) => counts);
+  }
+
+  #visitSession(session: ScannedSession): void {
+    const sessions = this.#sessions;
+    const { traffic, entryPath, exitPath, startMs, lastMs, hasOthers } = session;
+    const { fromMs, toMs } = this.#segments;
+    const reachesIn = traffic !== 0 && lastMs >= fromMs && startMs < toMs;
+    this.#takesOwn = reachesIn && sessions.passes(traffic, entryPath, exitPath);
+    this.#takesOthers = hasOthers && sessions.passesNone;
+    if (!this.#takesOwn && !this.#takesOthers) return;
+    this.#session = session;
+    this.#piece.sessionTurn++;
+    session.forEachStretch(this.#visitStretch);
+    this.#endPiece();
+    this.#toMs = -Infinity;
+  }
+
+  #follow(
+    { fromMs: baseMs, times, names, paths, contexts, traffics, marks }: LoadedSegment,
+    start: number,
+    end: number,
+  ): void {
+    const { scope, tests, groupOf, matches, narrowed, isScopeNarrowed } = this.#tests;
+    const { contextMin, contextMax } = scope;
+    const [takesOwn, takesOthers, actor] = [this.#takesOwn, this.#takesOthers, this.#actor];
+    const [events, views, matched] = [this.#events, this.#views, this.#matched];
+    const firstTime = this.#segments.fromMs - baseMs;
+    let toTime = this.#toMs - baseMs;
+    let pieceContext = this.#piece.ids[CONTEXT_ID]!;
+    let pieceIsOwn = this.#isOwn;
+    let selected = 0;
+    let selectedViews = 0;
+    for (let at = start; at < end; at++) {
+      const isOwn = traffics[at] !== 0;
+      if (isOwn ? !takesOwn : !takesOthers) continue;
+      const name = names[at]!;
+      const group = groupOf[name]!;
+      const time = times[at]!;
+      if (group === UNSELECTED || time < firstTime) continue;
+      const context = contexts[at]!;
+      if (context < contextMin || context > contextMax) continue;
+      if (isScopeNarrowed && !scope.passesBeyondName(paths[at]!, context, actor, marks[at]!)) {
+        continue;
+      }
+      if (time >= toTime || context !== pieceContext || isOwn !== pieceIsOwn) {
+        this.#selected += selected;
+        this.#selectedViews += selectedViews;
+        this.#beginPiece(baseMs + time, context, isOwn);
+        toTime = this.#toMs - baseMs;
+        pieceContext = context;
+        pieceIsOwn = isOwn;
+        selected = 0;
+        selectedViews = 0;
+      }
+      selected++;
+      if (name === PAGE_VIEW) selectedViews++;
+      if (group === UNMATCHED) continue;
+      const some = matches[group]!;
+      for (let i = 0; i < some.length; i++) {
+        const match = some[i]!;
+        const isNarrowed = narrowed[match] === 1;
+        if (isNarrowed && !tests[match]!.passesBeyondName(paths[at]!, context, actor, marks[at]!)) {
+          continue;
+        }
+        if (events[match]!++ === 0) matched[this.#matchedCount++] = match;
+        if (name === PAGE_VIEW) views[match]!++;
+      }
+    }
+    this.#selected += selected;
+    this.#selectedViews += selectedViews;
+  }
+
+  /** Goes on with what happens in another segment or context, or no longer in a session. */
+  #beginPiece(ms: number, context: number, isOwn: boolean): void {
+    this.#endPiece();
+    const { groupOf, periodOf, dayOf } = this.#places;
+    const { traffic, entryPath, startMs } = this.#session!;
+    const segments = this.#segments;
+    const piece = this.#piece;
+    const segment = segments.at(ms);
+    const fromMs = segments.fromMsOf(segment);
+    this.#toMs = segments.toMsOf(segment);
+    this.#isOwn = isOwn;
+    piece.ids[TRAFFIC_ID] = isOwn ? traffic : 0;
+    piece.ids[ENTRY_PATH_ID] = isOwn ? entryPath : 0;
+    piece.ids[CONTEXT_ID] = context;
+    piece.place = groupOf[segment] ?? 0;
+    const startSegment = startMs >= fromMs ? segment : segments.at(startMs);
+    piece.startPlace = isOwn ? groupOf[startSegment] ?? 0 : 0;
+    piece.bounces = Number(isBounce(this.#session!));
+    this.#turn(periodOf[segment] ?? 0, dayOf[segment] ?? 0);
+  }
+
+  #turn(period: number, day: number): void {
+    const piece = this.#piece;
+    const isOther = this.#actor !== this.#lastActor;
+    if (isOther || day !== this.#lastDay) piece.dayTurn++;
+    if (isOther || period !== this.#lastPeriod) piece.periodTurn++;
+    this.#lastActor = this.#actor;
+    this.#lastDay = day;
+    this.#lastPeriod = period;
+  }
+
+  #endPiece(): void {
+    if (this.#selected === 0) return;
+    for (let i = 0; i < this.#taking.length; i++) {
+      this.#add(this.#taking[i]!, this.#selected, this.#selectedViews);
+    }
+    for (let i = 0; i < this.#matchedCount; i++) {
+      const match = this.#matched[i]!;
+      this.#add(this.#choosing[match]!, this.#events[match]!, this.#views[match]!);
+      this.#events[match] = 0;
+      this.#views[match] = 0;
+    }
+    this.#matchedCount = 0;
+    this.#selected = 0;
+    this.#selectedViews = 0;
+  }
+
+  /** Adds to a match, if what it says of sessions holds for that of the piece. */
+  #add(match: number, events: number, views: number): void {
+    const { traffic, entryPath, exitPath } = this.#session!;
+    const test = this.#ofMatches[match]!;
+    const passes = this.#isOwn ? test.passes(traffic, entryPath, exitPath) : test.passesNone;
+    if (passes) this.#tallies[match]!.add(this.#piece, events, views);
+  }
+}
+
+/** What each line of each match comes to: see `LineTally`. */
+export const INSIGHT_COUNTS: VisitorKind<InsightInputs, Int32Array[]> = {
+  name: "insights",
+  create: (inputs, words) => new InsightVisitor(inputs, words),
+  merge: (counts, more) => counts.map((own, match) => addTo(own, more[match]!)),
+};

@@ -1,0 +1,166 @@
+import type { SessionId } from "../session_values.ts";
+
+/** Where a piece of visit has the ids that tell values; first one that everything has alike. */
+export const WHOLE_ID = 0;
+export const TRAFFIC_ID = 1;
+export const ENTRY_PATH_ID = 2;
+export const CONTEXT_ID = 3;
+export const ID_PLACES: Readonly<Record<SessionId, number>> = {
+  traffic_id: TRAFFIC_ID,
+  entry_path_id: ENTRY_PATH_ID,
+  context_id: CONTEXT_ID,
+};
+
+/** Which lines each id of a kind counts for. */
+export interface LineTable {
+  /** Which of the ids. */
+  readonly of: number;
+  readonly idsFrom: number;
+  /** How many lines an id has. */
+  readonly width: number;
+  /** Those of id i, from `(i - idsFrom) * width`; -1: none. */
+  readonly linesOf: Int32Array;
+}
+
+/** How events are told apart: each counts for the lines of all its ids. */
+export interface Lines {
+  readonly tables: readonly LineTable[];
+  readonly count: number;
+}
+
+/** Selected events of one actor that lie in one segment of the calendar and context, in a session or in none. */
+export class Piece {
+  /** By `WHOLE_ID` and `ID_PLACES`. */
+  readonly ids = new Int32Array(4);
+  place = 0;
+  /** Numbers that change whenever the actor or the day does, and the actor or the period, and the session. */
+  dayTurn = 0;
+  periodTurn = 0;
+  sessionTurn = 0;
+  /** Where the session started; 0: nowhere that counts, or it is none. */
+  startPlace = 0;
+  /** 1: the session bounced. */
+  bounces = 0;
+}
+
+/** What lines come to at a place: figures in this order, side by side. */
+const EVENTS = 0;
+const PAGEVIEWS = 1;
+const IN_DAY = 2;
+const IN_PERIOD = 3;
+const SESSIONS = 4;
+const BOUNCES = 5;
+const FIGURES = 6;
+
+/** Turns of which something was counted last: figures in this order, side by side. */
+const LAST_DAY = 0;
+const LAST_PERIOD = 1;
+const LAST_SESSION = 2;
+const LASTS = 3;
+
+/** What a line comes to at one place. */
+export interface PlaceCounts {
+  readonly events: number;
+  readonly pageviews: number;
+  /** Distinct actors, by the first of what each did in the day, and in the period; of no day or period nothing. */
+  readonly inDay: number;
+  readonly inPeriod: number;
+  /** That start there. */
+  readonly sessions: number;
+  readonly bounces: number;
+}
+
+/** What the lines come to, of the events of one match. */
+export class LineTally {
+  readonly #tables: readonly LineTable[];
+  readonly #places: number;
+  readonly #counts: Int32Array;
+  readonly #lasts: Int32Array;
+
+  /**
+   * @param places how many there are; they are counted from 1
+   * @param counts what it begins with
+   */
+  constructor({ tables, count }: Lines, places: number, counts?: Int32Array) {
+    this.#tables = tables;
+    this.#places = places;
+    this.#counts = counts ?? new Int32Array(count * places * FIGURES);
+    this.#lasts = new Int32Array(count * LASTS);
+  }
+
+  /** Numbers that so many lines at so many places take. */
+  static cellsOf({ count }: Lines, places: number): number {
+    return count * (places * FIGURES + LASTS);
+  }
+
+  /** All that was counted. */
+  get counts(): Int32Array {
+    return this.#counts;
+  }
+
+  at(line: number, place: number): PlaceCounts {
+    const at = (line * this.#places + place - 1) * FIGURES;
+    const counts = this.#counts;
+    return {
+      events: counts[at + EVENTS]!,
+      pageviews: counts[at + PAGEVIEWS]!,
+      inDay: counts[at + IN_DAY]!,
+      inPeriod: counts[at + IN_PERIOD]!,
+      sessions: counts[at + SESSIONS]!,
+      bounces: counts[at + BOUNCES]!,
+    };
+  }
+
+  /** Events of a line at some places. */
+  eventsAt(line: number, places: readonly number[]): number {
+    let events = 0;
+    for (const place of places) {
+      events += this.#counts[(line * this.#places + place - 1) * FIGURES + EVENTS]!;
+    }
+    return events;
+  }
+
+  /** Adds the events of a piece, some of which are page views. Pieces of an actor come in order of time. */
+  add(piece: Piece, events: number, pageviews: number): void {
+    const tables = this.#tables;
+    for (let i = 0; i < tables.length; i++) {
+      const { of, idsFrom, width, linesOf } = tables[i]!;
+      const from = (piece.ids[of]! - idsFrom) * width;
+      this.#addTo(linesOf, from, from + width, piece, events, pageviews);
+    }
+  }
+
+  #addTo(
+    lines: Int32Array,
+    from: number,
+    to: number,
+    piece: Piece,
+    events: number,
+    pageviews: number,
+  ): void {
+    const { place, startPlace, dayTurn, periodTurn, sessionTurn, bounces } = piece;
+    const [counts, lasts, places] = [this.#counts, this.#lasts, this.#places];
+    for (let i = from; i < to; i++) {
+      const line = lines[i]!;
+      if (line < 0) continue;
+      // Sums instead of branches: which actors and sessions are new cannot be foreseen.
+      const lastsAt = line * LASTS;
+      if (place > 0) {
+        const at = (line * places + place - 1) * FIGURES;
+        counts[at + EVENTS]! += events;
+        counts[at + PAGEVIEWS]! += pageviews;
+        counts[at + IN_DAY]! += Number(lasts[lastsAt + LAST_DAY] !== dayTurn);
+        counts[at + IN_PERIOD]! += Number(lasts[lastsAt + LAST_PERIOD] !== periodTurn);
+        lasts[lastsAt + LAST_DAY] = dayTurn;
+        lasts[lastsAt + LAST_PERIOD] = periodTurn;
+      }
+      if (startPlace > 0) {
+        const at = (line * places + startPlace - 1) * FIGURES;
+        const isNew = Number(lasts[lastsAt + LAST_SESSION] !== sessionTurn);
+        counts[at + SESSIONS]! += isNew;
+        counts[at + BOUNCES]! += isNew & bounces;
+        lasts[lastsAt + LAST_SESSION] = sessionTurn;
+      }
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import { type LoadedSegment, nameBit } from "../../timelines/loaded_segment.ts";
+import type { Timeline } from "../../timelines/timeline.ts";
+import { SESSION_GAP_MS } from "../../limits.ts";
+import type { Span } from "../../query/selection.ts";
+import { PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../../query/terms.ts";
+import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import { type SampleChunk, Samples } from "../../scans/medians.ts";
+import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+
+const SCROLL_BIT = nameBit(SCROLL);
+
+interface Inputs {
+  readonly test: EventPasses;
+  readonly span: Span;
+  /** From the longest pause of a session before the span to the end of all that cross its end. */
+  readonly reach: Span;
+}
+
+/** What pages come to, by path id; what has no path stands at 0. */
+export interface PageCounts {
+  readonly visitors: Int32Array;
+  readonly pageviews: Int32Array;
+  readonly entries: Int32Array;
+  readonly bounces: Int32Array;
+  readonly exits: Int32Array;
+  readonly onPageMs: readonly SampleChunk[];
+  readonly depths: readonly SampleChunk[];
+}
+
+/** The first of a segment's scrolls from the event `start` on. */
+function scrollFrom({ scrolls }: LoadedSegment, start: number): number {
+  let low = 0;
+  let high = scrolls.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (scrolls[middle]! < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Follows actors through their sessions, and counts who saw, began and ended at which page. */
+class PageVisitor implements Visitor<PageCounts> {
+  readonly #tally;
+  readonly #onPageMs: Samples;
+  readonly #depths: Samples;
+  readonly #span: Span;
+  readonly #reach: Span;
+  readonly #test: EventTest;
+  /** The last actor who saw each path. */
+  readonly #lastActors: Int32Array;
+
+  // The session under way.
+  #startMs = -Infinity;
+  #lastMs = -Infinity;
+  #isSelected = false;
+  #views = 0;
+  #customs = 0;
+  #entryPath = 0;
+  #exitPath = 0;
+  /** Of the page view that waits for the next one: its path, 0 where nobody asks how long it took. */
+  #openPath = 0;
+  #openMs = -Infinity;
+
+  constructor({ test, span, reach }: Inputs, words: readonly Int32Array[]) {
+    const { termMax } = test;
+    const counts = () => new Int32Array(termMax + 1);
+    this.#tally = {
+      visitors: counts(),
+      pageviews: counts(),
+      entries: counts(),
+      bounces: counts(),
+      exits: counts(),
+    };
+    this.#onPageMs = new Samples(termMax);
+    this.#depths = new Samples(termMax);
+    this.#span = span;
+    this.#reach = reach;
+    this.#test = new EventTest(test, words);
+    this.#lastActors = counts().fill(-1);
+  }
+
+  result(): PageCounts {
+    const [onPageMs, depths] = [this.#onPageMs.chunks(), this.#depths.chunks()];
+    return { ...this.#tally, onPageMs, depths };
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    const { segments, segmentOf, starts, ends, nameBits } = timeline;
+    for (let i = timeline.first; i < timeline.end; i++) {
+      const segment = segments[segmentOf[i]!]!;
+      this.#follow(actor, segment, starts[i]!, ends[i]!);
+      if ((nameBits[i]! & SCROLL_BIT) !== 0) {
+        this.#countScrolls(actor, segment, starts[i]!, ends[i]!);
+      }
+    }
+    this.#endSession();
+  }
+
+  #follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
+    const { fromMs: baseMs, times, names, paths, contexts, traffics, marks } = segment;
+    const fromTime = this.#span.fromMs - baseMs;
+    const toTime = this.#span.toMs - baseMs;
+    const reachFromTime = this.#reach.fromMs - baseMs;
+    const reachToTime = this.#reach.toMs - baseMs;
+    if (times[end - 1]! < reachFromTime) return;
+    for (let at = start; at < end; at++) {
+      const time = times[at]!;
+      if (time < reachFromTime) continue;
+      if (time >= reachToTime) return;
+      const name = names[at]!;
+      const path = paths[at]!;
+      const isAttached = traffics[at] !== 0;
+      if (isAttached) this.#reachSession(baseMs + time, path);
+      if (name === PAGE_VIEW) {
+        const isSelected = this.#test.passes(name, path, contexts[at]!, actor, marks[at]!);
+        const isAsked = isSelected && time >= fromTime && time < toTime;
+        if (isAsked) this.#countView(path, actor);
+        if (!isAttached) continue;
+        if (isSelected) this.#isSelected = true;
+        this.#extendByView(baseMs + time, path, isAsked);
+      } else if (isAttached) {
+        if (!this.#isSelected) {
+          this.#isSelected = this.#test.passes(name, path, contexts[at]!, actor, marks[at]!);
+        }
+        if (name > RESERVED_TERM_MAX) this.#customs++;
+        if (this.#views === 0) this.#exitPath = path;
+      }
+    }
+  }
+
+  /** Counts the selected scrolls in the span whose depth is known. */
+  #countScrolls(actor: number, segment: LoadedSegment, start: number, end: number): void {
+    const { fromMs, times, scrolls, paths, contexts, depths, marks } = segment;
+    for (let i = scrollFrom(segment, start); i < scrolls.length && scrolls[i]! < end; i++) {
+      const at = scrolls[i]!;
+      const ms = fromMs + times[at]!;
+      if (ms < this.#span.fromMs || ms >= this.#span.toMs || Number.isNaN(depths[i]!)) continue;
+      const path = paths[at]!;
+      if (this.#test.passes(SCROLL, path, contexts[at]!, actor, marks[at]!)) {
+        this.#depths.add(path, depths[i]!);
+      }
+    }
+  }
+
+  #countView(path: number, actor: number): void {
+    this.#tally.pageviews[path]!++;
+    if (this.#lastActors[path] === actor) return;
+    this.#lastActors[path] = actor;
+    this.#tally.visitors[path]!++;
+  }
+
+  /** An event of a session: of the one under way, or of the next. */
+  #reachSession(ms: number, path: number): void {
+    if (ms - this.#lastMs > SESSION_GAP_MS) {
+      this.#endSession();
+      this.#startMs = ms;
+      this.#entryPath = path;
+    }
+    this.#lastMs = ms;
+  }
+
+  #extendByView(ms: number, path: number, isAsked: boolean): void {
+    if (this.#openPath !== 0) this.#onPageMs.add(this.#openPath, ms - this.#openMs);
+    this.#openPath = isAsked ? path : 0;
+    this.#openMs = ms;
+    // Of a session without page views it is the first and the last event that tell.
+    if (this.#views++ === 0) this.#entryPath = path;
+    this.#exitPath = path;
+  }
+
+  /** Sessions that start in the span and hold a selected event count. */
+  #endSession(): void {
+    const tally = this.#tally;
+    if (this.#openPath !== 0) this.#onPageMs.add(this.#openPath, this.#lastMs - this.#openMs);
+    const startsInSpan = this.#startMs >= this.#span.fromMs && this.#startMs < this.#span.toMs;
+    if (startsInSpan && this.#isSelected) {
+      tally.entries[this.#entryPath]!++;
+      tally.exits[this.#exitPath]!++;
+      if (this.#views <= 1 && this.#customs === 0) tally.bounces[this.#entryPath]!++;
+    }
+    this.#startMs = -Infinity;
+    this.#lastMs = -Infinity;
+    this.#isSelected = false;
+    this.#views = 0;
+    this.#customs = 0;
+    this.#openPath = 0;
+  }
+}
+
+export const PAGE_COUNTS: VisitorKind<Inputs, PageCounts> = {
+  name: "pages",
+  create: (inputs, words) => new PageVisitor(inputs, words),
+  merge: (counts, more) => ({
+    visitors: addTo(counts.visitors, more.visitors),
+    pageviews: addTo(counts.pageviews, more.pageviews),
+    entries: addTo(counts.entries, more.entries),
+    bounces: addTo(counts.bounces, more.bounces),
+    exits: addTo(counts.exits, more.exits),
+    onPageMs: [...counts.onPageMs, ...more.onPageMs],
+    depths: [...counts.depths, ...more.depths],
+  }),
+};

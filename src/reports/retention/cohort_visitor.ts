@@ -1,0 +1,211 @@
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
+import type { Timeline } from "../../timelines/timeline.ts";
+import type { Span } from "../../query/selection.ts";
+import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import { SpanFinder } from "../../scans/span_finder.ts";
+import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+
+/** What cohorts are, by ids. */
+export interface CohortInputs {
+  readonly scope: EventPasses;
+  readonly start: EventPasses;
+  readonly back: EventPasses;
+  /** Whether an actor is in the cohort of the first time ever alone. */
+  readonly cohort: "first" | "recurring";
+  readonly criterion: "on" | "on_or_after";
+  /** Cells of a cohort, period 0 included. */
+  readonly cellCount: number;
+  readonly cohortCount: number;
+  /** Whole and without gaps: those of the cohorts, then those that only their cells cover. */
+  readonly periods: readonly Span[];
+  readonly fromMs: number;
+  /** From then on no event counts. */
+  readonly returnsToMs: number;
+}
+
+export interface CohortCounts {
+  /** By the cohort's period. */
+  readonly sizes: Int32Array;
+  /** The cells of all cohorts, one after the other. */
+  readonly cells: Int32Array;
+}
+
+/** What an event may be. */
+const START = 1;
+const RETURN = 2;
+
+/** What events are, by what histories hold of them. */
+class EventBits {
+  /** By the id of its name: what an event may be. */
+  readonly possible: Uint8Array;
+  /** Whether more than the name decides, bots apart. */
+  readonly isNarrowed: boolean;
+
+  readonly scope: EventTest;
+  readonly start: EventTest;
+  readonly back: EventTest;
+
+  constructor(inputs: CohortInputs, words: readonly Int32Array[]) {
+    const scope = this.scope = new EventTest(inputs.scope, words);
+    const start = this.start = new EventTest(inputs.start, words);
+    const back = this.back = new EventTest(inputs.back, words);
+    this.possible = new Uint8Array(scope.termMax + 1);
+    for (let name = 0; name <= scope.termMax; name++) {
+      if (scope.names !== null && scope.names[name] === 0) continue;
+      if (start.names === null || start.names[name] === 1) this.possible[name]! |= START;
+      if (back.names === null || back.names[name] === 1) this.possible[name]! |= RETURN;
+    }
+    this.isNarrowed = !(scope.isOfName && start.isOfName && back.isOfName);
+  }
+
+  /** Which of the bits that its name makes possible an event has. */
+  narrow(possible: number, path: number, context: number, actor: number, mark: number): number {
+    if (!this.scope.passesBeyondName(path, context, actor, mark)) return 0;
+    let bits = possible;
+    if ((bits & START) !== 0 && !this.start.passesBeyondName(path, context, actor, mark)) {
+      bits &= ~START;
+    }
+    if ((bits & RETURN) !== 0 && !this.back.passesBeyondName(path, context, actor, mark)) {
+      bits &= ~RETURN;
+    }
+    return bits;
+  }
+}
+
+/**
+ * Follows actors one after the other, and counts. Of each only the periods with a start event, and
+ * those with a return, are kept.
+ */
+class CohortVisitor implements Visitor<CohortCounts> {
+  readonly #question: CohortInputs;
+  readonly #bits: EventBits;
+  readonly #periods: SpanFinder;
+  readonly #sizes: Int32Array;
+  /** The cells of all cohorts, one after the other. */
+  readonly #cells: Int32Array;
+
+  /** The actor's periods with a start event, and with a return, in order. */
+  readonly #starts: Int32Array;
+  readonly #returns: Int32Array;
+  #startCount = 0;
+  #returnCount = 0;
+  /** The period under way, -1 before the first, and when what is wanted changes. */
+  #period = -1;
+  #endMs = 0;
+  /** What has not been seen in this period, and matters. */
+  #wanted = 0;
+
+  constructor(inputs: CohortInputs, words: readonly Int32Array[]) {
+    const { periods, cohortCount, cellCount } = inputs;
+    this.#question = inputs;
+    this.#bits = new EventBits(inputs, words);
+    this.#periods = new SpanFinder(periods);
+    this.#sizes = new Int32Array(cohortCount);
+    this.#cells = new Int32Array(cohortCount * cellCount);
+    this.#starts = new Int32Array(cohortCount);
+    this.#returns = new Int32Array(periods.length + 1);
+  }
+
+  result(): CohortCounts {
+    return { sizes: this.#sizes, cells: this.#cells };
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    const { cohort, fromMs, returnsToMs } = this.#question;
+    this.#startCount = 0;
+    this.#returnCount = 0;
+    this.#period = -1;
+    this.#endMs = Math.min(fromMs, returnsToMs);
+    this.#wanted = cohort === "first" ? START : 0;
+    followRuns(actor, timeline, this.#follow);
+    if (this.#startCount > 0) this.#count();
+  }
+
+  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+    const { fromMs, times, names, paths, contexts, marks } = segment;
+    let endTime = this.#endMs - fromMs;
+    let wanted = this.#wanted;
+    if (wanted === 0 && times[end - 1]! < endTime) return;
+    const bits = this.#bits;
+    const { possible, isNarrowed } = bits;
+    const { contextMin, contextMax } = bits.scope;
+    for (let at = start; at < end; at++) {
+      const time = times[at]!;
+      if (time >= endTime) {
+        this.#enter(fromMs + time);
+        endTime = this.#endMs - fromMs;
+        wanted = this.#wanted;
+      }
+      let found = possible[names[at]!]! & wanted;
+      if (found === 0) continue;
+      const context = contexts[at]!;
+      if (context < contextMin || context > contextMax) continue;
+      if (isNarrowed) found = bits.narrow(found, paths[at]!, context, actor, marks[at]!);
+      if (found === 0) continue;
+      this.#keep(found);
+      endTime = this.#endMs - fromMs;
+      wanted = this.#wanted;
+    }
+  };
+
+  /** Goes on to the period of a moment. */
+  #enter(ms: number): void {
+    const { cohort, cohortCount, returnsToMs } = this.#question;
+    if (ms >= returnsToMs) return this.#leave();
+    const period = this.#periods.at(ms);
+    const isOfCohorts = period < cohortCount;
+    if (!isOfCohorts && this.#startCount === 0) return this.#leave();
+    this.#period = period;
+    this.#endMs = Math.min(this.#periods.toMsOf(period), returnsToMs);
+    const startsOnce = cohort === "first" && this.#startCount > 0;
+    this.#wanted = isOfCohorts && !startsOnce ? START | RETURN : RETURN;
+  }
+
+  #keep(found: number): void {
+    if ((found & START) !== 0) {
+      // Before the range only the first time ever is looked for: this was it.
+      if (this.#period < 0) return this.#leave();
+      this.#starts[this.#startCount++] = this.#period;
+    }
+    if ((found & RETURN) !== 0) this.#returns[this.#returnCount++] = this.#period;
+    this.#wanted &= ~found;
+  }
+
+  /** Nothing that the actor does from here on matters. */
+  #leave(): void {
+    this.#endMs = Infinity;
+    this.#wanted = 0;
+  }
+
+  #count(): void {
+    const { criterion, cellCount } = this.#question;
+    const returns = this.#returns;
+    const returnCount = this.#returnCount;
+    const cells = this.#cells;
+    const last = returnCount === 0 ? -1 : returns[returnCount - 1]!;
+    let next = 0;
+    for (let i = 0; i < this.#startCount; i++) {
+      const cohort = this.#starts[i]!;
+      this.#sizes[cohort]!++;
+      if (last < cohort) continue;
+      const base = cohort * cellCount;
+      if (criterion === "on_or_after") {
+        cells[base + Math.min(last - cohort, cellCount - 1)]!++;
+        continue;
+      }
+      while (returns[next]! < cohort) next++;
+      for (let r = next; r < returnCount && returns[r]! - cohort < cellCount; r++) {
+        cells[base + returns[r]! - cohort]!++;
+      }
+    }
+  }
+}
+
+export const COHORT_COUNTS: VisitorKind<CohortInputs, CohortCounts> = {
+  name: "cohorts",
+  create: (inputs, words) => new CohortVisitor(inputs, words),
+  merge: (counts, more) => ({
+    sizes: addTo(counts.sizes, more.sizes),
+    cells: addTo(counts.cells, more.cells),
+  }),
+};

@@ -1,0 +1,47 @@
+import type { Sql } from "../db/sql.ts";
+import { fieldId } from "../query/filter_conditions.ts";
+import type { Field, Filter } from "../query/filters.ts";
+import type { Scope } from "../query/selection.ts";
+import { eventPassesOf } from "./event_tests.ts";
+import type { MarkedHistories } from "./marked_histories.ts";
+import type { MatchPasses } from "./match_tests.ts";
+import { type IdSource, NO_ID } from "./value_ids.ts";
+import { readTexts, type ValueTexts } from "./value_texts.ts";
+
+/** The ids that tell the values of a field at events. */
+export interface ValueIds {
+  readonly from: IdSource;
+  /** The smallest id, and the largest of the segments that were visited so far. */
+  readonly idsFrom: number;
+  readonly idMax: number;
+  /** Whether several ids may tell the same value. */
+  readonly areShared: boolean;
+  /** 1 at the id of each actor who has a value; null where the ids are no actors'. */
+  readonly users: Uint8Array | null;
+  readonly textsOf: (ids: readonly number[]) => Promise<ValueTexts>;
+}
+
+const OF_USERS: Filter = { field: "userId", op: "exists", values: [] };
+
+/** The ids of a field that each event has for itself, in the columns of all reads. */
+export async function eventValueIds(
+  { sql, scope }: { readonly sql: Sql; readonly scope: Scope },
+  by: Field,
+  histories: MarkedHistories,
+  { scope: { termMax, contextsFrom, contextsTo } }: MatchPasses,
+): Promise<ValueIds> {
+  const of = fieldId(by);
+  const users = of === "actor"
+    ? (await eventPassesOf(sql, scope, "include", [OF_USERS], histories.bits)).actors
+    : null;
+  const isOfContext = of === "context";
+  const otherMax = of === "actor" ? histories.actorOf.length - 1 : termMax;
+  return {
+    from: of,
+    idsFrom: isOfContext ? contextsFrom : NO_ID,
+    idMax: isOfContext ? contextsTo : otherMax,
+    areShared: isOfContext,
+    users,
+    textsOf: (ids) => readTexts(sql, scope, by, ids),
+  };
+}

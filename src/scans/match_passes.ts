@@ -1,0 +1,28 @@
+import type { Sql } from "../db/sql.ts";
+import type { EventMatch } from "../query/filters.ts";
+import { matchFilters, type Scope } from "../query/selection.ts";
+import { mayMeanTechnical, withoutTechnical, withoutUnnamed } from "../query/technical.ts";
+import { eventPasses } from "./event_tests.ts";
+import type { FilterBits } from "./filter_bits.ts";
+import type { MatchPasses } from "./match_tests.ts";
+
+/**
+ * Which events matches take under a scope. `sql` must see the moment that the histories are of, which are
+ * marked by all filters on properties, with these bits.
+ */
+export async function matchPasses(
+  sql: Sql,
+  scope: Scope,
+  matches: readonly EventMatch[],
+  bits: FilterBits,
+): Promise<MatchPasses> {
+  const { filters, bots } = scope;
+  const lists = [
+    withoutUnnamed(filters, matches),
+    withoutTechnical(filters),
+    ...matches.map((match) => withoutTechnical(matchFilters(match), filters)),
+  ];
+  const [ofScope, counted, ...ofMatches] = await eventPasses(sql, scope, bots, lists, bits);
+  const mayMeanOthers = matches.some((match) => mayMeanTechnical(matchFilters(match)));
+  return { scope: ofScope!, tests: ofMatches, counted: mayMeanOthers ? counted!.names : null };
+}

@@ -1,0 +1,47 @@
+import { GrowingTimeline, type Timeline, type VisitActor } from "../timelines/timeline.ts";
+import type { Span } from "../query/selection.ts";
+import { type SessionPasses, SessionTest } from "./session_test.ts";
+import { type ScannedSession, SessionScan } from "./session_scan.ts";
+
+/** Which sessions a scan hands over, and how far they reach. */
+export interface SessionChoice {
+  readonly test: SessionPasses;
+  readonly reach: Span;
+}
+
+/** Hands on of each actor the sessions that pass, and what is in none if that passes. */
+export class PassingSessions {
+  readonly #test: SessionTest;
+  readonly #left = new GrowingTimeline();
+  readonly #scan: SessionScan;
+  readonly #next: { readonly visit: VisitActor };
+
+  constructor({ test, reach }: SessionChoice, next: { readonly visit: VisitActor }) {
+    this.#test = new SessionTest(test);
+    this.#scan = new SessionScan(reach, (session) => this.#take(session));
+    this.#next = next;
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    this.#left.segments = timeline.segments;
+    this.#left.clear();
+    this.#scan.visit(actor, timeline);
+    if (this.#left.end > 0) this.#next.visit(actor, this.#left);
+  }
+
+  #take(session: ScannedSession): void {
+    const test = this.#test;
+    const left = this.#left;
+    const passes = session.traffic !== 0 &&
+      test.passes(session.traffic, session.entryPath, session.exitPath);
+    if (!session.hasOthers || passes === test.passesNone) {
+      if (passes) session.forEachStretch((_, start, end, place) => left.add(place, start, end));
+      return;
+    }
+    session.forEachStretch(({ traffics }, start, end, place) => {
+      for (let at = start; at < end; at++) {
+        if ((traffics[at] === 0) !== passes) left.add(place, at, at + 1);
+      }
+    });
+  }
+}

@@ -1,0 +1,57 @@
+import { type LoadedSegment, nameBit } from "../timelines/loaded_segment.ts";
+import type { Timeline } from "../timelines/timeline.ts";
+import type { Span } from "../query/selection.ts";
+import { type EventPasses, EventTest } from "./event_test.ts";
+import { followRuns, type Visitor, type VisitorKind } from "./visitor.ts";
+
+interface Inputs {
+  readonly test: EventPasses;
+  readonly span: Span;
+  readonly name: number;
+  /** By path id: 1 where actors count. */
+  readonly isOn: Uint8Array;
+}
+
+/** Counts who has a selected event of a name on any of some paths. */
+class PathActorsVisitor implements Visitor<number> {
+  readonly #test: EventTest;
+  readonly #nameBits: number;
+  #actors = 0;
+  #lastActor = -1;
+
+  constructor(readonly inputs: Inputs, words: readonly Int32Array[]) {
+    this.#test = new EventTest(inputs.test, words);
+    this.#nameBits = nameBit(inputs.name);
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    followRuns(actor, timeline, this.#follow, this.#nameBits);
+  }
+
+  result(): number {
+    return this.#actors;
+  }
+
+  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+    if (actor === this.#lastActor) return;
+    const { times, names, paths, contexts, marks } = segment;
+    const { span, name, isOn } = this.inputs;
+    const fromTime = span.fromMs - segment.fromMs;
+    const toTime = span.toMs - segment.fromMs;
+    for (let at = start; at < end; at++) {
+      const time = times[at]!;
+      const path = paths[at]!;
+      if (names[at] !== name || isOn[path] !== 1 || time < fromTime || time >= toTime) continue;
+      if (!this.#test.passes(name, path, contexts[at]!, actor, marks[at]!)) continue;
+      this.#actors++;
+      this.#lastActor = actor;
+      return;
+    }
+  };
+}
+
+export const PATH_ACTORS: VisitorKind<Inputs, number> = {
+  name: "path actors",
+  create: (inputs, words) => new PathActorsVisitor(inputs, words),
+  merge: (actors, more) => actors + more,
+};

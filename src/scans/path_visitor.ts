@@ -1,0 +1,76 @@
+import type { LoadedSegment } from "../timelines/loaded_segment.ts";
+import { nameBit } from "../timelines/loaded_segment.ts";
+import type { Timeline } from "../timelines/timeline.ts";
+import type { Span } from "../query/selection.ts";
+import { type EventPasses, EventTest } from "./event_test.ts";
+import { addTo, followRuns, type Visitor, type VisitorKind } from "./visitor.ts";
+
+interface Inputs {
+  readonly test: EventPasses;
+  readonly span: Span;
+  readonly names: readonly number[];
+  readonly counted: number;
+}
+
+/** By path id; what has no path stands at 0. */
+export interface PathCounts {
+  /** Distinct actors of selected events of some names. */
+  readonly visitors: Int32Array;
+  /** Those of the events that have one of these names. */
+  readonly events: Int32Array;
+}
+
+class PathVisitor implements Visitor<PathCounts> {
+  readonly #visitors: Int32Array;
+  readonly #events: Int32Array;
+  /** The last actor who was seen on each path. */
+  readonly #lastActors: Int32Array;
+  readonly #test: EventTest;
+  readonly #nameBits: number;
+
+  constructor(readonly inputs: Inputs, words: readonly Int32Array[]) {
+    const counts = () => new Int32Array(inputs.test.termMax + 1);
+    this.#visitors = counts();
+    this.#events = counts();
+    this.#lastActors = counts().fill(-1);
+    this.#test = new EventTest(inputs.test, words);
+    this.#nameBits = inputs.names.reduce((bits, name) => bits | nameBit(name), 0);
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    followRuns(actor, timeline, this.#follow, this.#nameBits);
+  }
+
+  result(): PathCounts {
+    return { visitors: this.#visitors, events: this.#events };
+  }
+
+  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+    const { times, names: ids, paths, contexts, marks } = segment;
+    const { span, names, counted } = this.inputs;
+    const test = this.#test;
+    const lastActors = this.#lastActors;
+    const fromTime = span.fromMs - segment.fromMs;
+    const toTime = span.toMs - segment.fromMs;
+    for (let at = start; at < end; at++) {
+      const name = ids[at]!;
+      const time = times[at]!;
+      if (time < fromTime || time >= toTime || !names.includes(name)) continue;
+      const path = paths[at]!;
+      if (!test.passes(name, path, contexts[at]!, actor, marks[at]!)) continue;
+      if (name === counted) this.#events[path]!++;
+      if (lastActors[path] === actor) continue;
+      lastActors[path] = actor;
+      this.#visitors[path]!++;
+    }
+  };
+}
+
+export const PATH_COUNTS: VisitorKind<Inputs, PathCounts> = {
+  name: "paths",
+  create: (inputs, words) => new PathVisitor(inputs, words),
+  merge: (counts, more) => ({
+    visitors: addTo(counts.visitors, more.visitors),
+    events: addTo(counts.events, more.events),
+  }),
+};

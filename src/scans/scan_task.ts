@@ -1,0 +1,67 @@
+import { LoadedSegment, type SentSegment } from "../timelines/loaded_segment.ts";
+import {
+  ActorTimelines,
+  RunTimelines,
+  type TimelineColumns,
+  type Timelines,
+} from "../timelines/timeline_table.ts";
+import { PassingSessions, type SessionChoice } from "./passing_sessions.ts";
+import type { AnyVisitorKind, Visitor } from "./visitor.ts";
+
+/** Everything that it takes to scan a part, but for which of it: the same for each of its tasks. */
+export interface ScanOrder {
+  readonly visitor: string;
+  readonly inputs: unknown;
+  readonly segments: readonly SentSegment[];
+  /** See `FilterBits`. */
+  readonly words: readonly Int32Array[];
+  /** Null: the runs of each segment are visited for themselves, as those of these actors. */
+  readonly timelines: TimelineColumns | null;
+  readonly actorOf: Int32Array;
+  /** Null: all. */
+  readonly sessions: SessionChoice | null;
+}
+
+/** From one timeline to before another: of all actors, or of the runs of a segment. */
+export interface TaskRange {
+  readonly segment: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A scan where it is done: one visitor, who visits range after range. */
+export class ScanWork {
+  readonly #visitor: Visitor<unknown>;
+  readonly #visit: Visitor<unknown>["visit"];
+  readonly #timelinesOf: (segment: number) => Timelines;
+
+  constructor(kind: AnyVisitorKind, order: ScanOrder) {
+    const { inputs, words, timelines, actorOf, sessions } = order;
+    const segments = order.segments.map((segment) =>
+      segment instanceof LoadedSegment
+        ? segment
+        : new LoadedSegment(segment, segment.marks, segment.lazies)
+    );
+    const visitor: Visitor<unknown> = kind.create(inputs, words);
+    this.#visitor = visitor;
+    const all = timelines === null ? null : new ActorTimelines(segments, timelines);
+    this.#timelinesOf = (segment) => all ?? new RunTimelines(segments[segment]!, actorOf);
+    if (sessions === null) {
+      this.#visit = (actor, timeline) => visitor.visit(actor, timeline);
+    } else {
+      const passing = new PassingSessions(sessions, visitor);
+      this.#visit = (actor, timeline) => passing.visit(actor, timeline);
+    }
+  }
+
+  run({ segment, from, to }: TaskRange): void {
+    const timelines = this.#timelinesOf(segment);
+    for (let number = from; number < to; number++) {
+      if (timelines.goTo(number)) this.#visit(timelines.actorAt(number), timelines);
+    }
+  }
+
+  result(): unknown {
+    return this.#visitor.result();
+  }
+}

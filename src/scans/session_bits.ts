@@ -1,0 +1,73 @@
+import type { Timeline } from "../timelines/timeline.ts";
+import type { Span } from "../query/selection.ts";
+import { type ScannedSession, SessionScan } from "./session_scan.ts";
+import { type SessionPasses, SessionTest } from "./session_test.ts";
+import type { Visitor, VisitorKind } from "./visitor.ts";
+
+/** A filter on a session's field, and which bit of which word says what comes of it. */
+export interface SessionBits {
+  readonly test: SessionPasses;
+  readonly word: number;
+  readonly bit: number;
+}
+
+interface Inputs {
+  /** Whether the bits are those of words, else of the events' marks. */
+  readonly isWide: boolean;
+  /** Sessions must lie whole in it. */
+  readonly reach: Span;
+  readonly asked: readonly SessionBits[];
+}
+
+/**
+ * Sets the bits of the events whose session passes a filter, as steps and goals ask for them; those of
+ * no session pass a negative one. Events of different actors are different numbers of the columns.
+ */
+class SessionMarker implements Visitor<null> {
+  readonly #inputs: Inputs;
+  readonly #words: readonly Int32Array[];
+  readonly #tests: readonly SessionTest[];
+  readonly #scan: SessionScan;
+
+  constructor(inputs: Inputs, words: readonly Int32Array[]) {
+    this.#inputs = inputs;
+    this.#words = words;
+    this.#tests = inputs.asked.map(({ test }) => new SessionTest(test));
+    this.#scan = new SessionScan(inputs.reach, (session) => this.#mark(session));
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    this.#scan.visit(actor, timeline);
+  }
+
+  result(): null {
+    return null;
+  }
+
+  #mark(session: ScannedSession): void {
+    const { traffic, entryPath, exitPath } = session;
+    for (const [i, test] of this.#tests.entries()) {
+      const passes = traffic !== 0 && test.passes(traffic, entryPath, exitPath);
+      if (passes || test.passesNone) this.#set(session, i, passes, test.passesNone);
+    }
+  }
+
+  #set(session: ScannedSession, number: number, passes: boolean, passesNone: boolean): void {
+    const { isWide, asked } = this.#inputs;
+    const { word, bit } = asked[number]!;
+    session.forEachStretch(({ traffics, marks }, start, end) => {
+      for (let at = start; at < end; at++) {
+        if (!(traffics[at] === 0 ? passesNone : passes)) continue;
+        if (isWide) this.#words[word]![marks[at]!]! |= bit;
+        else marks[at]! |= bit;
+      }
+    });
+  }
+}
+
+/** Writes into the columns of the part, and counts nothing. */
+export const SESSION_BITS: VisitorKind<Inputs, null> = {
+  name: "session bits",
+  create: (inputs, words) => new SessionMarker(inputs, words),
+  merge: () => null,
+};

@@ -1,0 +1,45 @@
+import { CROSSING } from "../scans/crossing_visitor.ts";
+import { PATH_ACTORS } from "../scans/path_actors_visitor.ts";
+import { PATH_COUNTS } from "../scans/path_visitor.ts";
+import { SESSION_BITS } from "../scans/session_bits.ts";
+import { SESSION_ID_WRITER } from "../scans/session_id_writer.ts";
+import type { AnyVisitorKind } from "../scans/visitor.ts";
+import { VIEW_COUNTS } from "../screenshots/queue/view_visitor.ts";
+import { ACQUISITION_COUNTS } from "../reports/acquisition/acquisition_visitor.ts";
+import { NEWEST } from "../reports/events/newest_visitor.ts";
+import { PASSING_IDS } from "../reports/events/passing_visitor.ts";
+import { FUNNEL } from "../reports/funnels/funnel_visitor.ts";
+import { CELL_COUNTS } from "../reports/heatmaps/cell_visitor.ts";
+import { INSIGHT_COUNTS } from "../reports/insights/insight_visitor.ts";
+import { KPI_COUNTS } from "../reports/kpis/kpi_visitor.ts";
+import { LIVE_COUNTS } from "../reports/live/live_visitor.ts";
+import { MATCH_COUNTS } from "../reports/match_visitor.ts";
+import { PAGE_COUNTS } from "../reports/pages/page_visitor.ts";
+import { COHORT_COUNTS } from "../reports/retention/cohort_visitor.ts";
+import { HAS_EVENTS } from "../reports/retention/later_visitor.ts";
+import { TAIL_COUNTS } from "../reports/tail_visitor.ts";
+import { VALUE_COUNTS } from "../reports/trends/value_visitor.ts";
+
+/** Every visitor that a worker may be asked for. */
+export const VISITORS: readonly AnyVisitorKind[] = [
+  ACQUISITION_COUNTS,
+  CELL_COUNTS,
+  COHORT_COUNTS,
+  CROSSING,
+  FUNNEL,
+  HAS_EVENTS,
+  INSIGHT_COUNTS,
+  KPI_COUNTS,
+  LIVE_COUNTS,
+  MATCH_COUNTS,
+  NEWEST,
+  PAGE_COUNTS,
+  PASSING_IDS,
+  PATH_ACTORS,
+  PATH_COUNTS,
+  SESSION_BITS,
+  SESSION_ID_WRITER,
+  TAIL_COUNTS,
+  VALUE_COUNTS,
+  VIEW_COUNTS,
+];

@@ -1,0 +1,199 @@
+import type { Sql } from "../db/sql.ts";
+import { HISTORY_IDS_LOOKED_UP } from "../limits.ts";
+import { yielding } from "../store/yielding.ts";
+import type { LoadedSegment } from "./loaded_segment.ts";
+import { lengthened } from "./timeline.ts";
+import { type ActorRuns, RunMerge } from "./timeline_merge.ts";
+import { cutsOf, type TimelineColumns } from "./timeline_table.ts";
+
+/** Actors between two looks at the clock. */
+const ACTORS_UNTIMED = 1_000;
+
+type Segments = readonly LoadedSegment[];
+type Table = Omit<TimelineColumns, "cuts">;
+
+/** How many runs are whose, summed up. */
+async function offsetsOf(segments: Segments, actorOf: Int32Array): Promise<Int32Array> {
+  const turn = yielding();
+  const offsets = new Int32Array(actorOf.length + 1);
+  for (const { identities } of segments) {
+    for (let i = 0; i < identities.length; i++) offsets[actorOf[identities[i]!]! + 1]!++;
+    await turn();
+  }
+  for (let actor = 0; actor < actorOf.length; actor++) offsets[actor + 1]! += offsets[actor]!;
+  return offsets;
+}
+
+/** The runs of everybody: those of an actor side by side, in the order of the segments. */
+async function runsOf(segments: Segments, actorOf: Int32Array): Promise<Table> {
+  const offsets = await offsetsOf(segments, actorOf);
+  const turn = yielding();
+  const column = () => new Int32Array(offsets.at(-1)!);
+  const [segmentOf, starts, ends, nameBits] = [column(), column(), column(), column()];
+  const next = offsets.slice();
+  for (const [number, segment] of segments.entries()) {
+    const { identities } = segment;
+    for (let run = 0; run < identities.length; run++) {
+      const at = next[actorOf[identities[run]!]!]!++;
+      segmentOf[at] = number;
+      starts[at] = segment.starts[run]!;
+      ends[at] = segment.starts[run + 1]!;
+      nameBits[at] = segment.nameBits[run]!;
+    }
+    await turn();
+  }
+  return { offsets, segmentOf, starts, ends, nameBits };
+}
+
+/** By segment: 1 where all of its events are later than those of all segments before it. */
+function areLater(segments: Segments): Uint8Array {
+  let lastMs = -Infinity;
+  return Uint8Array.from(segments, ({ fromMs, toMs }) => {
+    const isLater = fromMs > lastMs;
+    lastMs = Math.max(lastMs, toMs);
+    return Number(isLater);
+  });
+}
+
+/** Actors some of whose runs begin before another has ended. */
+async function interleavedOf(
+  segments: Segments,
+  { offsets, segmentOf, starts, ends }: ActorRuns,
+): Promise<number[]> {
+  const isLater = areLater(segments);
+  const follows = (run: number): boolean => {
+    const [before, here] = [segmentOf[run - 1]!, segmentOf[run]!];
+    // Segments are mostly of one time after the other: then times, which lie far, need no look.
+    if (here !== before && isLater[here] === 1) return true;
+    const [last, next] = [segments[before]!, segments[here]!];
+    const lastMs = last.fromMs + last.times[ends[run - 1]! - 1]!;
+    return next.fromMs + next.times[starts[run]!]! > lastMs;
+  };
+  const turn = yielding();
+  const found: number[] = [];
+  for (let actor = 0; actor < offsets.length - 1; actor++) {
+    let run = offsets[actor]! + 1;
+    const end = offsets[actor + 1]!;
+    while (run < end && follows(run)) run++;
+    if (run < end) found.push(actor);
+    if (actor % ACTORS_UNTIMED === 0) await turn();
+  }
+  return found;
+}
+
+/** Timelines of some actors, put together stretch by stretch. */
+class Merged {
+  /** Of each actor where his stretches begin, and the number of those after. */
+  readonly firsts = new Map<number, number>();
+  readonly counts = new Map<number, number>();
+  segmentOf = new Int32Array(1_024);
+  starts = new Int32Array(1_024);
+  ends = new Int32Array(1_024);
+  #length = 0;
+
+  add(actor: number, { timeline: { end, segmentOf, starts, ends } }: RunMerge): void {
+    while (this.#length + end > this.starts.length) {
+      this.segmentOf = lengthened(this.segmentOf);
+      this.starts = lengthened(this.starts);
+      this.ends = lengthened(this.ends);
+    }
+    this.segmentOf.set(segmentOf.subarray(0, end), this.#length);
+    this.starts.set(starts.subarray(0, end), this.#length);
+    this.ends.set(ends.subarray(0, end), this.#length);
+    this.firsts.set(actor, this.#length);
+    this.counts.set(actor, end);
+    this.#length += end;
+  }
+}
+
+/** Actors whose order ids decide. Those of some actors are looked up together. */
+async function mergeTied(
+  sql: Sql,
+  projectId: number,
+  merge: RunMerge,
+  actors: readonly number[],
+  merged: Merged,
+): Promise<void> {
+  const { ties } = merge;
+  const turn = yielding();
+  for (let from = 0, to = 0; from < actors.length;) {
+    ties.clear();
+    while (to < actors.length && ties.count < HISTORY_IDS_LOOKED_UP) {
+      merge.merge(actors[to++]!, "collect");
+    }
+    await ties.lookUp(sql, projectId);
+    for (; from < to; from++) {
+      merge.merge(actors[from]!, "order");
+      merged.add(actors[from]!, merge);
+      await turn();
+    }
+  }
+}
+
+/** The runs, but of those actors who were merged their merged timelines. */
+function withMerged(runs: Table, merged: Merged): Table {
+  const actors = runs.offsets.length - 1;
+  const offsets = new Int32Array(actors + 1);
+  for (let actor = 0; actor < actors; actor++) {
+    const own = runs.offsets[actor + 1]! - runs.offsets[actor]!;
+    offsets[actor + 1] = offsets[actor]! + (merged.counts.get(actor) ?? own);
+  }
+  const column = () => new Int32Array(offsets[actors]!);
+  const table = {
+    offsets,
+    segmentOf: column(),
+    starts: column(),
+    ends: column(),
+    nameBits: column(),
+  };
+  let copied = 0;
+  // What lies between two actors who were merged is copied at once.
+  const copy = (to: number) => {
+    const [from, end] = [runs.offsets[copied]!, runs.offsets[to]!];
+    const at = offsets[copied]!;
+    for (const name of ["segmentOf", "starts", "ends", "nameBits"] as const) {
+      table[name].set(runs[name].subarray(from, end), at);
+    }
+  };
+  for (const [actor, first] of [...merged.firsts].sort(([a], [b]) => a - b)) {
+    copy(actor);
+    const count = merged.counts.get(actor)!;
+    const at = offsets[actor]!;
+    for (const name of ["segmentOf", "starts", "ends"] as const) {
+      table[name].set(merged[name].subarray(first, first + count), at);
+    }
+    // Which names lie on a part of a run is not known.
+    table.nameBits.fill(-1, at, at + count);
+    copied = actor + 1;
+  }
+  copy(actors);
+  return table;
+}
+
+/**
+ * The timelines of all actors in the segments; `actorOf`: of each identity. Ids are looked up of
+ * events in one millisecond that lie in different runs of an actor: `sql` must see the moment of the
+ * database that the segments are of. Others have their turn about every 10 ms.
+ */
+export async function buildTimelines(
+  sql: Sql,
+  projectId: number,
+  segments: Segments,
+  actorOf: Int32Array,
+): Promise<TimelineColumns> {
+  const runs = await runsOf(segments, actorOf);
+  const interleaved = await interleavedOf(segments, runs);
+  if (interleaved.length === 0) return { ...runs, cuts: cutsOf(runs) };
+  const merge = new RunMerge(segments, runs);
+  const merged = new Merged();
+  const tied: number[] = [];
+  const turn = yielding();
+  for (const actor of interleaved) {
+    if (merge.merge(actor, "give up")) merged.add(actor, merge);
+    else tied.push(actor);
+    await turn();
+  }
+  await mergeTied(sql, projectId, merge, tied, merged);
+  const table = withMerged(runs, merged);
+  return { ...table, cuts: cutsOf(table) };
+}

@@ -1,0 +1,36 @@
+import type { Visitor, VisitorKind } from "../../src/scans/visitor.ts";
+
+/** What threads and tests tell each other: numbers in shared memory. */
+export interface ProbeInputs {
+  /** How many timelines were begun, in all; and 1 once visits may go on. */
+  readonly begun: Int32Array;
+  readonly gate: Int32Array;
+  /** The actor whose visit fails; -1: none. */
+  readonly failsAt: number;
+}
+
+/** Visits that are told of, and wait at a gate; what they count is who was visited. */
+class Probe implements Visitor<number[]> {
+  readonly #actors: number[] = [];
+
+  constructor(readonly inputs: ProbeInputs) {}
+
+  visit(actor: number): void {
+    const { begun, gate, failsAt } = this.inputs;
+    Atomics.add(begun, 0, 1);
+    Atomics.notify(begun, 0);
+    if (actor === failsAt) throw new Error("seen enough");
+    while (Atomics.load(gate, 0) === 0) Atomics.wait(gate, 0, 0);
+    this.#actors.push(actor);
+  }
+
+  result(): number[] {
+    return this.#actors;
+  }
+}
+
+export const PROBE: VisitorKind<ProbeInputs, number[]> = {
+  name: "probe",
+  create: (inputs) => new Probe(inputs),
+  merge: (actors, more) => [...actors, ...more],
+};

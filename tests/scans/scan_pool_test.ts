@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { ScanLost, ScanPool } from "../../src/scans/scan_pool.ts";
+import type { ScanOrder } from "../../src/scans/scan_task.ts";
+import type { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
+import { cutsOf } from "../../src/timelines/timeline_table.ts";
+import { loadedSegment, segmentOfTold, told } from "../timelines/timeline_world.ts";
+import { PROBE, type ProbeInputs } from "./probe_visitor.ts";
+
+const ACTORS = 12;
+const numbers = () => new Int32Array(new SharedArrayBuffer(4));
+
+/** A pool whose every task is one timeline, and its workers, in the order in which they began. */
+function poolOf(size: number) {
+  const workers: Worker[] = [];
+  const start = () => {
+    const worker = new Worker(import.meta.resolve("./probe_worker.ts"), { type: "module" });
+    workers.push(worker);
+    return worker;
+  };
+  const pool = new ScanPool(size, start, { inPlaceEventsMax: 0, taskTimelinesMax: 1 });
+  return { pool, workers };
+}
+
+/** Actors 1 to `ACTORS`, each with one event. */
+function orderOf(inputs: ProbeInputs, byRun = false): ScanOrder {
+  const events = Array.from({ length: ACTORS }, (_, i) => told(i + 1, i, 1));
+  const segment: LoadedSegment = loadedSegment(segmentOfTold(events)!, 1);
+  const table = {
+    offsets: Int32Array.from({ length: ACTORS + 2 }, (_, actor) => Math.max(0, actor - 1)),
+    segmentOf: new Int32Array(ACTORS),
+    starts: Int32Array.from({ length: ACTORS }, (_, i) => i),
+    ends: Int32Array.from({ length: ACTORS }, (_, i) => i + 1),
+    nameBits: new Int32Array(ACTORS).fill(-1),
+  };
+  return {
+    visitor: PROBE.name,
+    inputs,
+    segments: [segment],
+    words: [],
+    timelines: byRun ? null : { ...table, cuts: cutsOf(table) },
+    actorOf: Int32Array.from({ length: ACTORS + 1 }, (_, i) => i),
+    sessions: null,
+  };
+}
+
+const everybody = Array.from({ length: ACTORS }, (_, i) => i + 1);
+const inOrder = (actors: readonly number[]) => actors.toSorted((a, b) => a - b);
+
+/** Inputs whose gate is open, or opens when it is told so. */
+function probe(isOpen: boolean, failsAt = -1): ProbeInputs {
+  const gate = numbers();
+  gate[0] = Number(isOpen);
+  return { begun: numbers(), gate, failsAt };
+}
+
+function open({ gate }: ProbeInputs): void {
+  Atomics.store(gate, 0, 1);
+  Atomics.notify(gate, 0);
+}
+
+/** Waits until so many visits were begun. */
+async function untilBegun({ begun }: ProbeInputs, count: number): Promise<void> {
+  for (let now = Atomics.load(begun, 0); now < count; now = Atomics.load(begun, 0)) {
+    await Atomics.waitAsync(begun, 0, now).value;
+  }
+}
+
+Deno.test("scan pool: everybody is visited once, on however many threads, by actor and by run", async () => {
+  for (const size of [0, 1, 3]) {
+    const { pool, workers } = poolOf(size);
+    for (const byRun of [false, true]) {
+      const inputs = probe(true);
+      const actors = await pool.run(PROBE, orderOf(inputs, byRun));
+      assert.deepEqual(inOrder(actors), everybody);
+      assert.equal(inputs.begun[0], ACTORS);
+    }
+    assert.equal(workers.length, size);
+    pool.close();
+  }
+});
+
+Deno.test("scan pool: no worker is started for what is visited in place", () => {
+  const start = () => assert.fail("a worker is started");
+  const few = new ScanPool(2, start);
+  return few.run(PROBE, orderOf(probe(true)))
+    .then((actors) => assert.deepEqual(inOrder(actors), everybody));
+});
+
+Deno.test("scan pool: scans take turns", async () => {
+  const { pool } = poolOf(1);
+  const [first, second] = [probe(false), probe(true)];
+  const running = pool.run(PROBE, orderOf(first));
+  await untilBegun(first, 1);
+  const other = pool.run(PROBE, orderOf(second));
+  open(first);
+  // Both end, and neither waits for all of the other.
+  assert.deepEqual(inOrder(await other), everybody);
+  assert.deepEqual(inOrder(await running), everybody);
+  pool.close();
+});
+
+Deno.test("scan pool: a scan that is cancelled ends with the tasks that run", async () => {
+  const { pool } = poolOf(2);
+  const inputs = probe(false);
+  const cancel = new AbortController();
+  const running = pool.run(PROBE, orderOf(inputs), cancel.signal);
+  let isSettled = false;
+  const settled = running.then(() => {}, () => {}).then(() => isSettled = true);
+  await untilBegun(inputs, 2);
+  cancel.abort(new Error("nobody waits"));
+  await Promise.resolve();
+  assert.equal(isSettled, false, "its columns are in use until its tasks have ended");
+  open(inputs);
+  await assert.rejects(running, /nobody waits/);
+  await settled;
+  assert.equal(Atomics.load(inputs.begun, 0), 2);
+  const aborted = AbortSignal.abort(new Error("never begun"));
+  await assert.rejects(pool.run(PROBE, orderOf(probe(true)), aborted), /never begun/);
+  assert.deepEqual(inOrder(await pool.run(PROBE, orderOf(probe(true)))), everybody);
+  pool.close();
+});
+
+Deno.test("scan pool: in place too a scan ends once it is cancelled", async () => {
+  const { pool } = poolOf(0);
+  const cancel = new AbortController();
+  const running = pool.run(PROBE, orderOf(probe(true)), cancel.signal);
+  cancel.abort(new Error("nobody waits"));
+  await assert.rejects(running, /nobody waits/);
+});
+
+Deno.test("scan pool: what a visit throws ends its scan alone", async () => {
+  for (const size of [0, 2]) {
+    const { pool } = poolOf(size);
+    await assert.rejects(pool.run(PROBE, orderOf(probe(true, 5))), /seen enough/);
+    assert.deepEqual(inOrder(await pool.run(PROBE, orderOf(probe(true)))), everybody);
+    pool.close();
+  }
+});
+
+Deno.test("scan pool: what a lost worker visited is visited again, by another", async () => {
+  const { pool, workers } = poolOf(2);
+  const inputs = probe(false);
+  const running = pool.run(PROBE, orderOf(inputs));
+  await untilBegun(inputs, 2);
+  // No request: it throws where nobody catches, behind the task that runs.
+  workers[0]!.postMessage(null);
+  open(inputs);
+  assert.deepEqual(inOrder(await running), everybody);
+  assert.equal(workers.length, 3);
+  assert.equal(pool.workers, 2);
+  assert.deepEqual(inOrder(await pool.run(PROBE, orderOf(probe(true)))), everybody);
+  pool.close();
+});
+
+Deno.test("scan pool: a scan that loses workers twice fails, and others go on", async () => {
+  const { pool, workers } = poolOf(2);
+  const inputs = probe(false);
+  const running = pool.run(PROBE, orderOf(inputs));
+  await untilBegun(inputs, 2);
+  for (const worker of [...workers]) worker.postMessage(null);
+  open(inputs);
+  await assert.rejects(running, ScanLost);
+  assert.deepEqual(inOrder(await pool.run(PROBE, orderOf(probe(true)))), everybody);
+  pool.close();
+});
+
+Deno.test("scan pool: others have their turn while it visits in place", async () => {
+  const { pool } = poolOf(0);
+  let turns = 0;
+  const timer = setInterval(() => turns++, 0);
+  const order = orderOf(probe(true));
+  const slow = {
+    ...PROBE,
+    create: () => ({
+      visit: () => {
+        const untilMs = performance.now() + 20;
+        while (performance.now() < untilMs);
+      },
+      result: () => [],
+    }),
+  };
+  const { timelines } = order;
+  const cuts = Int32Array.from({ length: ACTORS + 2 }, (_, i) => i);
+  await pool.run(slow, { ...order, timelines: { ...timelines!, cuts } });
+  clearInterval(timer);
+  assert.ok(turns >= 3, `${turns} turns`);
+});

@@ -1,0 +1,173 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import type { Database } from "../../src/db/sql.ts";
+import { type Filter, SESSION_FIELDS } from "../../src/query/filters.ts";
+import type { Span } from "../../src/query/selection.ts";
+import { sessionsEndByMs, sessionsStartMs } from "../../src/scans/session_end.ts";
+import { type ScannedSession, SessionScan } from "../../src/scans/session_scan.ts";
+import { SessionTest } from "../../src/scans/session_test.ts";
+import { sessionPasses } from "../../src/scans/session_tests.ts";
+import {
+  openWithHistory,
+  randomFilter,
+  randomHistory,
+  WORLD_DAYS,
+  WORLD_FROM_MS,
+} from "../reports/session_world.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { historiesOf, visiting } from "../support/read_histories.ts";
+
+const DAY_MS = 86_400_000;
+const EVER: Span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + (WORLD_DAYS + 2) * DAY_MS };
+
+/** A session by all that the scan tells of it. */
+interface Told extends Record<string, unknown> {
+  readonly actor: number;
+  readonly startMs: number;
+  readonly lastMs: number;
+  readonly events: number;
+  readonly views: number;
+  readonly customs: number;
+  readonly entryPath: number;
+  readonly exitPath: number;
+  readonly traffic: number;
+  readonly context: number;
+}
+
+const STORED = `
+SELECT actor_id AS actor, first_ms AS "startMs", last_ms AS "lastMs", events, views,
+  customs, coalesce(entry_path_id, 0) AS "entryPath", coalesce(exit_path_id, 0) AS "exitPath",
+  traffic_id AS traffic, context_id AS context
+FROM sessions s WHERE project_id = 1`;
+const ORDER = "ORDER BY actor_id, first_ms";
+
+interface Walked {
+  readonly sessions: Told[];
+  readonly others: number;
+}
+
+/** What a scan through the reach tells, by actor and then by time. */
+async function walked(database: Database, reach: Span): Promise<Walked> {
+  const sessions: Told[] = [];
+  let others = 0;
+  const take = (session: ScannedSession) => {
+    let events = 0;
+    let othersHere = 0;
+    session.forEachStretch(({ traffics }, start, end) => {
+      assert.ok(start < end);
+      for (let at = start; at < end; at++) traffics[at] === 0 ? othersHere++ : events++;
+    });
+    assert.equal(session.hasOthers, othersHere > 0);
+    assert.equal(session.traffic === 0, events === 0);
+    others += othersHere;
+    if (events === 0) return;
+    const { actor, startMs, lastMs, views, customs, entryPath, exitPath, traffic, context } =
+      session;
+    sessions.push(
+      { actor, startMs, lastMs, events, views, customs, entryPath, exitPath, traffic, context },
+    );
+  };
+  const scan = new SessionScan(reach, take);
+  const histories = await historiesOf(database)(reach, []);
+  const visitor = visiting((actor, timeline) => scan.visit(actor, timeline));
+  await histories.scan(visitor, () => null);
+  sessions.sort((a, b) => a.actor - b.actor || a.startMs - b.startMs);
+  return { sessions, others };
+}
+
+onBothEngines("session scan: the sessions are those of the projection", async (_t, db) => {
+  const rows = randomHistory(250);
+  const database = await openWithHistory(db, rows);
+  const stored = await database.query<Told>(`${STORED} ${ORDER}`);
+  const all = await walked(database, EVER);
+  assert.deepEqual(all.sessions, stored);
+  assert.ok(stored.some(({ events }) => events > 4) && stored.some(({ views }) => views === 0));
+  assert.equal(all.others, rows.filter(({ in_session }) => !in_session).length);
+  assert.ok(all.others > 20);
+
+  const source = { sql: database, histories: historiesOf(database) };
+  // Around each of some days, those that touch it are told whole.
+  for (let day = 0; day < WORLD_DAYS; day += 7) {
+    const span = { fromMs: EVER.fromMs + day * DAY_MS, toMs: EVER.fromMs + (day + 1) * DAY_MS };
+    const { sessions } = await walked(database, {
+      fromMs: await sessionsStartMs(source, 1, span.fromMs),
+      toMs: await sessionsEndByMs(source, 1, span.toMs),
+    });
+    const touches = ({ startMs, lastMs }: Told) => startMs < span.toMs && lastMs >= span.fromMs;
+    assert.deepEqual(sessions.filter(touches), stored.filter(touches));
+  }
+});
+
+onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {
+  const database = await openWithHistory(db, randomHistory(250));
+  const stored = await database.query<Told>(STORED);
+  let crossed = 0;
+  const source = { sql: database, histories: historiesOf(database) };
+  for (const { startMs, lastMs } of stored.slice(0, 50)) {
+    for (const atMs of [startMs, startMs + 1, lastMs, lastMs + 1]) {
+      const crossing = stored.filter((one) => one.startMs < atMs && one.lastMs >= atMs);
+      crossed += crossing.length;
+      const starts = crossing.map((one) => one.startMs);
+      const ends = crossing.map((one) => one.lastMs + 1);
+      assert.equal(await sessionsStartMs(source, 1, atMs), Math.min(atMs, ...starts));
+      assert.equal(await sessionsEndByMs(source, 1, atMs), Math.max(atMs, ...ends));
+    }
+  }
+  assert.ok(crossed > 0);
+});
+
+const ROWS = `
+SELECT s.traffic_id AS traffic, coalesce(s.entry_path_id, 0) AS "entryPath",
+  coalesce(s.exit_path_id, 0) AS "exitPath", en.term AS entry, ex.term AS exit, r.source, r.medium,
+  r.campaign, r.term, r.content, r.channel
+FROM sessions s
+JOIN traffic r ON r.project_id = 1 AND r.traffic_id = s.traffic_id
+LEFT JOIN terms en ON en.project_id = 1 AND en.term_id = s.entry_path_id
+LEFT JOIN terms ex ON ex.project_id = 1 AND ex.term_id = s.exit_path_id
+WHERE s.project_id = 1`;
+
+type Texts = Readonly<Record<string, string | null>>;
+
+/** Whether a text fulfils a filter; a missing one fulfils what is negative. */
+function holds(text: string | null, { op, values }: Filter): boolean {
+  if (op === "exists" || op === "not_exists") return (text !== null) === (op === "exists");
+  const some = (test: (text: string, wanted: string) => boolean) =>
+    text !== null && values.some((value) => test(text, String(value)));
+  if (op === "is") return some((text, wanted) => text === wanted);
+  if (op === "is_not") return !some((text, wanted) => text === wanted);
+  if (op === "contains") return some((text, wanted) => text.includes(wanted));
+  if (op === "not_contains") return !some((text, wanted) => text.includes(wanted));
+  assert.equal(op, "starts_with");
+  return some((text, wanted) => text.startsWith(wanted));
+}
+
+onBothEngines("session tests: what passes is what its texts fulfil", async (_t, db) => {
+  const database = await openWithHistory(db, randomHistory(150));
+  type Ids = { traffic: number; entryPath: number; exitPath: number };
+  const stored = await database.query<Ids & Texts & Record<string, unknown>>(ROWS);
+  const textOf = (texts: Texts, field: string) =>
+    texts[{ entryPath: "entry", exitPath: "exit" }[field] ?? field]!;
+  const scope = { projectId: 1, siteHost: null };
+  let passed = 0;
+  const asked = fc.asyncProperty(
+    fc.array(randomFilter(SESSION_FIELDS), { minLength: 1, maxLength: 3 }),
+    async (filters) => {
+      const test = new SessionTest(
+        await sessionPasses(database, scope, [
+          ...filters,
+          { field: "name", op: "is", values: ["nothing"] },
+        ]),
+      );
+      const passing = stored.filter((one) => test.passes(one.traffic, one.entryPath, one.exitPath));
+      assert.deepEqual(
+        passing,
+        stored.filter((one) => filters.every((wanted) => holds(textOf(one, wanted.field), wanted))),
+      );
+      const positive = filters.some(({ op }) => !op.startsWith("not_") && op !== "is_not");
+      assert.equal(test.passesNone, !positive);
+      if (passing.length > 0 && passing.length < stored.length) passed++;
+    },
+  );
+  await fc.assert(asked, { numRuns: 60 });
+  assert.ok(passed > 0);
+});

@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import { shared, sharedColumn, SharedMemory } from "../../src/timelines/shared_memory.ts";
+
+const MIB = 1024 * 1024;
+const column = (bytes: number) => new Uint8Array(bytes);
+
+Deno.test("shared memory: columns lie side by side, each with its values", () => {
+  const memory = new SharedMemory(0);
+  const lists = fc.record({
+    bytes: fc.array(fc.nat({ max: 255 }), { maxLength: 9 }),
+    words: fc.array(fc.integer(), { maxLength: 9 }),
+    doubles: fc.array(fc.double({ noNaN: true }), { maxLength: 9 }),
+  });
+  fc.assert(fc.property(lists, ({ bytes, words, doubles }) => {
+    const columns = {
+      bytes: Uint8Array.from(bytes),
+      words: Int32Array.from(words),
+      doubles: Float64Array.from(doubles),
+    };
+    const copies = shared((size) => memory.take(size), columns);
+    assert.deepEqual(copies, columns);
+    assert.ok(copies.bytes.buffer instanceof SharedArrayBuffer);
+    assert.equal(copies.bytes.buffer, copies.doubles.buffer);
+  }));
+});
+
+Deno.test("shared memory: what is given back is taken again where it fits", () => {
+  const memory = new SharedMemory(10 * MIB);
+  const first = memory.take(4 * MIB);
+  assert.equal(memory.bytes, 4 * MIB);
+  memory.give(first);
+  assert.equal(memory.take(3 * MIB), first);
+  // Half as large again is too much.
+  memory.give(first);
+  assert.notEqual(memory.take(2 * MIB), first);
+  assert.equal(memory.bytes, 6 * MIB);
+});
+
+Deno.test("shared memory: no more than so much is kept for later, the largest", () => {
+  const memory = new SharedMemory(5 * MIB);
+  const buffers = [1, 2, 3].map((size) => memory.take(size * MIB));
+  for (const buffer of buffers) memory.give(buffer);
+  assert.equal(memory.bytes, 5 * MIB);
+  assert.equal(memory.take(3 * MIB), buffers[2]);
+  assert.equal(memory.take(2 * MIB), buffers[1]);
+  assert.notEqual(memory.take(1 * MIB), buffers[0]);
+});
+
+Deno.test("shared memory: what is retired is taken again once all reads have ended that may see it", async () => {
+  const memory = new SharedMemory(100 * MIB);
+  const kept = sharedColumn((bytes) => memory.take(bytes), column(MIB));
+  const [early, other] = [memory.enter(), memory.enter()];
+  memory.retire(kept);
+  const late = memory.enter();
+  await early.end();
+  assert.notEqual(memory.take(MIB), kept.buffer);
+  await other.end();
+  assert.equal(memory.take(MIB), kept.buffer);
+  await late.end();
+});
+
+Deno.test("shared memory: a read's own is given back when it ends, after what looks at it", async () => {
+  const memory = new SharedMemory(100 * MIB);
+  const use = memory.enter();
+  const own = use.take(MIB);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const working = use.during(promise);
+  const ending = use.end();
+  await Promise.resolve();
+  assert.notEqual(memory.take(MIB), own);
+  resolve();
+  await working;
+  await ending;
+  assert.equal(memory.take(MIB), own);
+});
+
+Deno.test("shared memory: reads one after the other take no more than one of them", async () => {
+  const memory = new SharedMemory(64 * MIB);
+  const sizes = fc.sample(fc.integer({ min: 3 * MIB, max: 4 * MIB }), 200);
+  for (const size of sizes) {
+    const use = memory.enter();
+    for (let i = 0; i < 4; i++) use.take(size);
+    await use.end();
+  }
+  assert.ok(memory.bytes <= 64 * MIB, `${memory.bytes}`);
+});
