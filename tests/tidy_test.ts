@@ -36,6 +36,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "recent_cache",
     "store",
   ],
+  clients: [
+    "auth",
+    "http",
+    "ingest",
+    "json_text",
+    "limits",
+    "pause",
+    "problem",
+    "recent_cache",
+  ],
   projection: ["attribution", "db", "http", "limits", "pause", "recent_cache", "store"],
   upgrade: ["db", "http", "ingest", "json_text", "pause", "projection", "store"],
   timelines: ["db", "json_text", "limits", "recent_cache", "store"],
@@ -65,6 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   server: [
     "audit",
     "auth",
+    "clients",
     "config",
     "db",
     "http",
@@ -100,6 +111,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Between domains only these are imported, and as types alone. */
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
   ingest: ["auth"],
+  clients: ["auth"],
   screenshots: ["auth"],
   reports: ["auth"],
   scans: ["auth"],
