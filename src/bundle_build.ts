@@ -11,10 +11,12 @@ const SOURCE = new URL("./", import.meta.url);
 const OUTPUT = new URL("../dist/", import.meta.url);
 
 interface Script {
-  /** Below `src`. */
+  /** Below the bundle's folder of `src`. */
   readonly entry: string;
+  /** The name of the file it becomes; `split`: what is imported on demand becomes files beside it. */
   readonly output: string;
   readonly format: "iife" | "esm";
+  readonly split?: boolean;
 }
 
 /** A folder of `src` that becomes one of `dist`. */
@@ -37,7 +39,7 @@ const BUNDLES: readonly Bundle[] = [
   },
   {
     name: "dashboard",
-    scripts: [{ entry: "app.tsx", output: "app.js", format: "esm" }],
+    scripts: [{ entry: "app.tsx", output: "app.js", format: "esm", split: true }],
     async rest(source, output) {
       const texts = filesBelow(source).filter((name) => name.endsWith(".css"))
         .map((name) => Deno.readTextFileSync(new URL(name, source)));
@@ -67,16 +69,37 @@ async function fingerprint(source: URL): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", all)).toHex();
 }
 
-async function bundle({ entry, output, format }: Script, from: URL, to: URL): Promise<void> {
-  // Two builds at once: each writes a file of its own, and the last one to end wins whole.
-  const draft = new URL(`${output}.${Deno.pid}`, to);
+/** Bundles one script. @returns the names of the files it became */
+async function bundle(script: Script, from: URL, to: URL): Promise<string[]> {
+  const { entry, output, format, split } = script;
+  // Two builds at once: each writes a folder of its own, and the last one to end wins whole.
+  const draft = new URL(`draft.${Deno.pid}/`, to);
+  await Deno.mkdir(draft, { recursive: true });
+  const target = split === true
+    ? ["--code-splitting", "--outdir", draft.pathname]
+    : ["--output", new URL(output, draft).pathname];
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["bundle", "--quiet", "--minify", "--platform", "browser", "--format", format]
-      .concat("--output", draft.pathname, new URL(entry, from).pathname),
+      .concat(target, new URL(entry, from).pathname),
     stderr: "piped",
   }).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
-  await Deno.rename(draft, new URL(output, to));
+  const names = filesBelow(draft);
+  // The entry last: what it names is there by then.
+  for (const name of names.toSorted((a, b) => Number(a === output) - Number(b === output))) {
+    await Deno.rename(new URL(name, draft), new URL(name, to));
+  }
+  await Deno.remove(draft);
+  return names;
+}
+
+/** Removes scripts of an earlier build, whose names hold the digests of what they were. */
+async function removeOthers(folder: URL, names: ReadonlySet<string>): Promise<void> {
+  for (const { name, isFile } of [...Deno.readDirSync(folder)]) {
+    if (isFile && name.endsWith(".js") && !names.has(name)) {
+      await Deno.remove(new URL(name, folder));
+    }
+  }
 }
 
 async function isCurrent(stampFile: URL, stamp: string): Promise<boolean> {
@@ -110,7 +133,11 @@ if (import.meta.main) {
     const stamp = await fingerprint(from);
     if (await isCurrent(stampFile, stamp)) continue;
     await Deno.mkdir(to, { recursive: true });
-    for (const script of scripts) await bundle(script, from, to);
+    const names = new Set<string>();
+    for (const script of scripts) {
+      for (const file of await bundle(script, from, to)) names.add(file);
+    }
+    await removeOthers(to, names);
     await rest(from, to);
     await Deno.writeTextFile(stampFile, stamp);
   }

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import type { ComponentType } from "preact";
 import type { IconName } from "./icons.tsx";
+import { lazyView } from "./lazy_view.tsx";
 import { EventsView } from "./views/events.tsx";
 import { FunnelsView } from "./views/funnels.tsx";
 import { GoalsView } from "./views/goals.tsx";
@@ -8,7 +9,6 @@ import { HeatmapsView } from "./views/heatmaps.tsx";
 import { InsightsView } from "./views/insights.tsx";
 import { OverviewView } from "./views/overview.tsx";
 import { RetentionView } from "./views/retention.tsx";
-import { SettingsView } from "./views/settings.tsx";
 import { TrendsView } from "./views/trends.tsx";
 
 /** Which of the bar's choices have an effect on a view. */
@@ -82,5 +82,12 @@ export const VIEWS: readonly View[] = [
     component: EventsView,
     controls: ["range", "filters"],
   },
-  { id: "settings", title: "Settings", icon: "settings", component: SettingsView, controls: [] },
+  {
+    id: "settings",
+    title: "Settings",
+    icon: "settings",
+    // Whoever reads figures never opens it: 20 KB, gzipped.
+    component: lazyView(async () => (await import("./views/settings.tsx")).SettingsView),
+    controls: [],
+  },
 ];

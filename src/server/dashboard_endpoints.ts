@@ -1,5 +1,6 @@
 import { readStaticFile, type StaticFile, staticFile, staticReply } from "../http/static_file.ts";
 import { DASHBOARD_ASSET_CACHE_S } from "../limits.ts";
+import { Problem } from "../problem.ts";
 
 /** What the build makes of `src/dashboard`; embedded in the compiled program. */
 const FOLDER = new URL("../../dist/dashboard/", import.meta.url);
@@ -8,6 +9,11 @@ const ASSETS = {
   "app.css": "text/css; charset=utf-8",
 } as const;
 export type DashboardAsset = keyof typeof ASSETS;
+
+/** A part of the program that the build cut off: its name holds the digest of what it says. */
+const PART = /^[a-z_]+-[A-Z0-9]{8}\.js$/;
+/** The parts without which the program does not start, as its text imports them. */
+const NEEDED_PARTS = /\bfrom\s*"\.\/([a-z_]+-[A-Z0-9]{8}\.js)"/g;
 
 /**
  * Only the server's own files: no inline script or style, no other origin. `blob:` is how pictures
@@ -33,6 +39,7 @@ function attribute(text: string): string {
 const page = (
   { basePath, footfall }: PageSettings,
   version: Readonly<Record<DashboardAsset, string>>,
+  parts: readonly string[],
 ) =>
   `<!doctype html>
 <html lang="en">
@@ -46,7 +53,9 @@ const page = (
 <title>Footfall</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${basePath}/assets/app.css?v=${version["app.css"]}">
-<script type="module" src="${basePath}/assets/app.js?v=${version["app.js"]}"></script>
+${
+    parts.map((part) => `<link rel="modulepreload" href="${basePath}/assets/${part}">\n`).join("")
+  }<script type="module" src="${basePath}/assets/app.js?v=${version["app.js"]}"></script>
 </head>
 <body>
 <div id="app"></div>
@@ -65,6 +74,7 @@ export interface PageSettings {
 interface Exchange {
   readonly request: Request;
   readonly url: URL;
+  readonly params: Readonly<Record<string, string>>;
 }
 type Handler = (exchange: Exchange) => Promise<Response>;
 
@@ -76,13 +86,15 @@ export interface DashboardPage {
    */
   readonly shared: (exchange: Exchange, ancestors: readonly string[] | null) => Promise<Response>;
   readonly asset: (name: DashboardAsset) => Handler;
+  /** A part of the program, which the path's `:part` names. */
+  readonly part: Handler;
 }
 
 /** The handlers of the dashboard page and of its files, which are read on first use. */
 export function createDashboard(settings: PageSettings): DashboardPage {
-  const files = new Map<DashboardAsset, Promise<StaticFile>>();
+  const files = new Map<string, Promise<StaticFile>>();
   let html: StaticFile | undefined;
-  async function fileOf(name: DashboardAsset): Promise<StaticFile> {
+  async function fileOf(name: string): Promise<StaticFile> {
     const file = files.get(name) ??
       readStaticFile(new URL(name, FOLDER), "The dashboard is not built: run `deno task build`.");
     files.set(name, file);
@@ -95,7 +107,9 @@ export function createDashboard(settings: PageSettings): DashboardPage {
   }
   async function pageOf(): Promise<StaticFile> {
     const [script, style] = [await fileOf("app.js"), await fileOf("app.css")];
-    html ??= await staticFile(page(settings, { "app.js": script.digest, "app.css": style.digest }));
+    const parts = Array.from(script.text.matchAll(NEEDED_PARTS), ([, part]) => part!);
+    const version = { "app.js": script.digest, "app.css": style.digest };
+    html ??= await staticFile(page(settings, version, parts));
     return html;
   }
   return {
@@ -132,6 +146,15 @@ export function createDashboard(settings: PageSettings): DashboardPage {
         "Cache-Control": isCurrent
           ? `public, max-age=${DASHBOARD_ASSET_CACHE_S}, immutable`
           : "no-cache",
+        "Cross-Origin-Resource-Policy": "same-origin",
+      });
+    },
+    async part({ request, params }) {
+      const name = params.part!;
+      if (!PART.test(name)) throw new Problem("not_found", "The dashboard has no such file.");
+      return staticReply(await fileOf(name), request, {
+        "Content-Type": ASSETS["app.js"],
+        "Cache-Control": `public, max-age=${DASHBOARD_ASSET_CACHE_S}, immutable`,
         "Cross-Origin-Resource-Policy": "same-origin",
       });
     },

@@ -211,6 +211,17 @@ function dashboardRoutes(services: Services): DocumentedRoute[] {
       handler: dashboard.asset(name),
       doc: { summary, success: page(contentType), problems: ["not_found"] },
     })),
+    {
+      method: "GET",
+      path: "/assets/:part",
+      access: "open",
+      handler: dashboard.part,
+      doc: {
+        summary: "A part of the dashboard's program, loaded on demand",
+        success: page("text/javascript"),
+        problems: ["not_found"],
+      },
+    },
     ...shareRoutes(
       { ...services, sql: services.database, ownAddress: services.facts.ownAddress },
       dashboard.shared,

@@ -25,6 +25,7 @@ const OPEN = new Set([
   "GET /",
   "GET /assets/app.js",
   "GET /assets/app.css",
+  "GET /assets/:part",
   "GET /v1/openapi.json",
   "GET /v1/auth",
   "POST /v1/auth/owner",

@@ -2,7 +2,7 @@
 import { fieldLabel, valueLabel } from "../filter_fields.ts";
 import { addFilter, effectiveTimezone } from "../location_state.ts";
 import { currentLocale } from "../number_format.ts";
-import { CopyButton } from "./settings_copy.tsx";
+import { CopyButton } from "../copy_button.tsx";
 import {
   ownProperties,
   serverProperties,

@@ -6,7 +6,7 @@ import { Icon } from "../icons.tsx";
 import { effectiveTimezone, go, hrefFor } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
-import { CopyButton } from "./settings_copy.tsx";
+import { CopyButton } from "../copy_button.tsx";
 import { useFirstEvent, type Waiting } from "./settings_first_event.ts";
 import type { KeyTask } from "./settings_keys.tsx";
 import { type CreatedKey, type Key, keyName } from "./settings_replies.ts";

@@ -4,7 +4,7 @@ import { send } from "../api.ts";
 import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
 import { Segments, SelectField, TextField } from "../field.tsx";
 import { Refused, useRequest } from "../request_state.tsx";
-import { CopyButton } from "./settings_copy.tsx";
+import { CopyButton } from "../copy_button.tsx";
 import { type CreatedKey, type Key, keyName } from "./settings_replies.ts";
 
 const DAY_S = 86_400;

@@ -8,7 +8,7 @@ import { dateTime } from "../number_format.ts";
 import { Refused, type RequestState, useRequest } from "../request_state.tsx";
 import { session } from "../session.ts";
 import { EVERY_PROJECT, ProjectsField, RoleField } from "./settings_access_fields.tsx";
-import { CopyButton } from "./settings_copy.tsx";
+import { CopyButton } from "../copy_button.tsx";
 import type {
   Invitation,
   InvitationReply,

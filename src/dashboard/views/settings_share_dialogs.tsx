@@ -8,7 +8,7 @@ import { FilterEditor } from "../filter_editor.tsx";
 import { Icon } from "../icons.tsx";
 import type { Filter } from "../location_query.ts";
 import { Refused, useRequest } from "../request_state.tsx";
-import { CopyButton } from "./settings_copy.tsx";
+import { CopyButton } from "../copy_button.tsx";
 import {
   bodyOf,
   embedSnippet,

@@ -8,7 +8,7 @@ import { CheckField, SelectField, TextField } from "../field.tsx";
 import { Refused, useRequest } from "../request_state.tsx";
 import { isForEveryProject, session } from "../session.ts";
 import { EVERY_PROJECT, ProjectsField } from "./settings_access_fields.tsx";
-import { CopyButton } from "./settings_copy.tsx";
+import { CopyButton } from "../copy_button.tsx";
 
 const DAY_MS = 86_400_000;
 /** What the words of a scope stand for, in the order in which they are offered. */

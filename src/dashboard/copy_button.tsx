@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Icon } from "../icons.tsx";
+import { Icon } from "./icons.tsx";
 
 const SHOWN_MS = 2_000;
 

@@ -1,0 +1,40 @@
+/// <reference lib="dom" />
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { ApiProblem } from "./api_problem.ts";
+import { ErrorNote, Skeleton } from "./panel.tsx";
+
+const NOT_LOADED =
+  "This part of the page could not be loaded. Try again, or reload the page: the server may have a newer one.";
+
+/** A view whose program is loaded when it is opened for the first time. */
+export function lazyView(load: () => Promise<ComponentType>): ComponentType {
+  let loaded: ComponentType | null = null;
+  return function LazyView() {
+    const [turn, setTurn] = useState(0);
+    const [hasFailed, setHasFailed] = useState(false);
+    const [, setIsLoaded] = useState(loaded !== null);
+    useEffect(() => {
+      if (loaded !== null) return;
+      setHasFailed(false);
+      load().then((component) => {
+        loaded = component;
+        setIsLoaded(true);
+      }, () => setHasFailed(true));
+    }, [turn]);
+    const View = loaded;
+    if (View !== null) return <View />;
+    return hasFailed
+      ? (
+        <ErrorNote
+          problem={new ApiProblem(0, "not_loaded", NOT_LOADED)}
+          onRetry={() => setTurn(turn + 1)}
+        />
+      )
+      : (
+        <div aria-busy="true">
+          <Skeleton />
+        </div>
+      );
+  };
+}
