@@ -38,6 +38,12 @@ export const SEGMENTS_UNMERGED_MAX = 100;
 export const MERGING_PAUSE_MS = 1 * SECOND_MS;
 /** How long a worker of which nothing is asked may take to close its connections. */
 export const PROJECTION_CLOSE_MS_MAX = 1 * SECOND_MS;
+/**
+ * How often the worker is asked for a sign of life, and how many of these it may owe in a row before it
+ * is taken for lost: a minute, since nothing in it holds its thread for longer than a few seconds.
+ */
+export const PROJECTION_SIGN_PAUSE_MS = 10 * SECOND_MS;
+export const PROJECTION_SIGNS_OWED_MAX = 6;
 /** Actors whose rollups are counted again in one slice. */
 export const RECOUNT_SLICE_ACTORS = 5_000;
 /** Events that one transaction forgets at about, and ids that one statement does. */

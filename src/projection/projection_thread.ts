@@ -15,11 +15,16 @@ export interface ProjectionThread extends Projection {
 
 export interface ProjectionThreadOptions {
   readonly log?: Pick<Log, "warn">;
-  /** As of `createProjection`; "worker_ended" where the thread ended by itself. */
+  /**
+   * As of `createProjection`; "worker_ended" where the thread ended by itself, "worker_silent" where it
+   * was ended because it gave no sign of life.
+   */
   readonly observeFailure?: (cause: string) => void;
   /** Whether the server is stopping: what this ends has not failed. */
   readonly isStopping?: () => boolean;
   readonly createWorker?: () => Worker;
+  /** PROJECTION_SIGN_PAUSE_MS, where nothing else is said. */
+  readonly signPauseMs?: number;
 }
 
 const createWorker = () =>
@@ -34,6 +39,9 @@ interface LivingWorker {
   readonly worker: Worker;
   readonly lent: LentDatabase | null;
   readonly waiting: Map<number, PromiseWithResolvers<void>>;
+  /** Signs of life that it was asked for since it last gave one. */
+  signsOwed: number;
+  watch: ReturnType<typeof setInterval> | null;
 }
 
 class WorkerProjection implements ProjectionThread {
@@ -118,18 +126,24 @@ class WorkerProjection implements ProjectionThread {
     const lent = this.#url === null ? new LentDatabase(this.#database, port1) : null;
     const open: ProjectionRequest = { kind: "open", database: this.#url ?? port2 };
     worker.postMessage(open, this.#url === null ? [port2] : []);
-    const living: LivingWorker = { worker, lent, waiting: new Map() };
+    const living: LivingWorker = { worker, lent, waiting: new Map(), signsOwed: 0, watch: null };
+    const pauseMs = this.#options.signPauseMs ?? LIMITS.PROJECTION_SIGN_PAUSE_MS;
+    living.watch = setInterval(() => this.#askForSign(living), pauseMs);
+    Deno.unrefTimer(living.watch as unknown as number);
     worker.onmessage = ({ data }: MessageEvent<ProjectionReport>) => this.#heard(living, data);
     worker.onerror = (event) => {
       event.preventDefault();
-      this.#failed(living);
+      this.#failed(living, "worker_ended");
     };
     return this.#living = living;
   }
 
   #heard(living: LivingWorker, report: ProjectionReport): void {
     const { waiting } = living;
-    if (report.kind === "ended") this.#failed(living);
+    // Whatever it says is a sign of life.
+    living.signsOwed = 0;
+    if (report.kind === "sign") return;
+    if (report.kind === "ended") this.#failed(living, "worker_ended");
     else if (report.kind === "failure") this.#options.observeFailure?.(report.cause);
     else if (report.kind === "warn") this.#warn(report.message, report.facts);
     else {
@@ -140,16 +154,29 @@ class WorkerProjection implements ProjectionThread {
     }
   }
 
+  /**
+   * A worker that turns in a circle fails nowhere. Signs owed are counted instead of time: a laptop that
+   * slept has asked for one in all.
+   */
+  #askForSign(living: LivingWorker): void {
+    if (living.signsOwed >= LIMITS.PROJECTION_SIGNS_OWED_MAX) {
+      return this.#failed(living, "worker_silent");
+    }
+    living.signsOwed++;
+    living.worker.postMessage({ kind: "sign" } satisfies ProjectionRequest);
+  }
+
   /** What it says of its end may quote events: it is not told. */
-  #failed(living: LivingWorker): void {
+  #failed(living: LivingWorker, cause: "worker_ended" | "worker_silent"): void {
     if (this.#living !== living) return;
-    this.#options.observeFailure?.("worker_ended");
-    this.#warn("the projection's worker ended; another one is started", {});
+    this.#options.observeFailure?.(cause);
+    this.#warn("the projection's worker is lost; another one is started", { cause });
     this.#end(living).catch(() => {});
   }
 
-  async #end({ worker, lent, waiting }: LivingWorker): Promise<void> {
+  async #end({ worker, lent, waiting, watch }: LivingWorker): Promise<void> {
     this.#living = null;
+    if (watch !== null) clearInterval(watch);
     this.#endedAtMs = performance.now();
     worker.terminate();
     const ended = new DatabaseUnavailable("The projection has ended");

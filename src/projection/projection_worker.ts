@@ -21,6 +21,8 @@ export type ProjectionRequest =
   /** Answered after `stop`, once the last transaction under way has ended. */
   | { readonly kind: "run"; readonly id: number }
   | { readonly kind: "stop" }
+  /** Answered at once, for whoever wants to know that this thread still turns. */
+  | { readonly kind: "sign" }
   | { readonly kind: "close"; readonly id: number };
 
 /** What it gets back. */
@@ -28,6 +30,7 @@ export type ProjectionReport =
   | { readonly kind: "done"; readonly id: number; readonly failure: LoanFailure | null }
   | { readonly kind: "warn"; readonly message: string; readonly facts: Facts }
   | { readonly kind: "failure"; readonly cause: string }
+  | { readonly kind: "sign" }
   /** Something failed that nobody caught: the last message. */
   | { readonly kind: "ended" };
 
@@ -61,7 +64,7 @@ async function open(where: string | MessagePort): Promise<Opened> {
   return { database, projection };
 }
 
-async function perform(request: Exclude<ProjectionRequest, { kind: "open" | "stop" }>) {
+async function perform(request: Exclude<ProjectionRequest, { kind: "open" | "stop" | "sign" }>) {
   const { database, projection } = await opening!;
   if (request.kind === "run") return await projection.run(stopping.signal);
   if (request.kind === "close") return await database.close();
@@ -84,6 +87,7 @@ self.onmessage = ({ data: request }: MessageEvent<ProjectionRequest>) => {
     return;
   }
   if (request.kind === "stop") return stopping.abort();
+  if (request.kind === "sign") return report({ kind: "sign" });
   const { id } = request;
   perform(request).then(
     () => report({ kind: "done", id, failure: null }),

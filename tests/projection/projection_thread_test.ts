@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type Database, DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { createProjection } from "../../src/projection/projection.ts";
+import { PROJECTION_SIGNS_OWED_MAX } from "../../src/projection/projection_limits.ts";
 import {
   createProjectionThread,
   type ProjectionThread,
@@ -213,4 +214,61 @@ onBothEngines("projection thread: closed in the middle of a transaction", async 
   assert.equal(await pendingOf(database, 1), 40);
   await createProjection(database).catchUp(1);
   await assertSame(database, 40);
+});
+
+/** A worker that never answers: it turns in a circle from its first message on. */
+const circlingWorker = () =>
+  new Worker(`data:text/javascript,${encodeURIComponent("onmessage = () => { for (;;); };")}`, {
+    type: "module",
+  });
+
+onBothEngines(
+  "projection thread: a worker that gives no sign of life is replaced",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    await insertEvents(database, someEvents(1, 0, 30));
+    const causes: string[] = [];
+    let workers = 0;
+    const thread = createProjectionThread(database, db.env.DATABASE_URL ?? null, {
+      observeFailure: (cause) => causes.push(cause),
+      signPauseMs: WAIT_MS,
+      createWorker: () =>
+        workers++ === 0
+          ? circlingWorker()
+          : new Worker(import.meta.resolve("../../src/projection/projection_worker.ts"), {
+            type: "module",
+          }),
+    });
+    await assert.rejects(thread.catchUp(1), DatabaseUnavailable);
+    assert.deepEqual(causes, ["worker_silent"]);
+    await thread.close();
+  },
+);
+
+/** A worker that says "asked" as often as it is asked for a sign of life, and does nothing else. */
+const signingWorker = () =>
+  new Worker(
+    `data:text/javascript,${
+      encodeURIComponent(`onmessage = ({ data }) => {
+        if (data.kind === "sign") postMessage({ kind: "failure", cause: "asked" });
+      };`)
+    }`,
+    { type: "module" },
+  );
+
+onBothEngines("projection thread: a worker that gives signs of life stays", async (_t, db) => {
+  const database = await openWithProjects(db);
+  await insertEvents(database, someEvents(1, 0, 3));
+  const causes: string[] = [];
+  const thread = createProjectionThread(database, db.env.DATABASE_URL ?? null, {
+    observeFailure: (cause) => causes.push(cause),
+    signPauseMs: 500,
+    createWorker: signingWorker,
+  });
+  const asked = assert.rejects(thread.catchUp(1), DatabaseUnavailable);
+  await until(() => causes.length > PROJECTION_SIGNS_OWED_MAX + 1);
+  assert.deepEqual(new Set(causes), new Set(["asked"]));
+  // It never answers what it was asked: closing does not wait for it.
+  await thread.close();
+  await asked;
 });
