@@ -65,7 +65,7 @@ class Client {
   }
 
   /** Resolves once all events are counted. */
-  async folded(project: string, events: number): Promise<void> {
+  async projected(project: string, events: number): Promise<void> {
     const query = new URLSearchParams({ project, from: "2020-01-01", bots: "include" });
     for (let waited = 0; waited < FOLD_SECONDS_MAX; waited++) {
       const reply = await this.send("GET", `kpis?${query}`);
@@ -73,7 +73,7 @@ class Client {
       if (totals?.events === events) return;
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
-    throw new Error("The events are not folded in time");
+    throw new Error("The events are not projected in time");
   }
 
   /** A new project with so many events, in batches as a busy client sends them. */
@@ -122,7 +122,7 @@ async function timeReads(
   options: Options,
 ): Promise<Timed[]> {
   const timed: Timed[] = [];
-  await client.folded(project, of.events);
+  await client.projected(project, of.events);
   const endsAtMs = performance.now() + options.secondsMax * 1_000;
   for (const [path, query] of queriesOf(options)) {
     if (performance.now() > endsAtMs) break;

@@ -1,6 +1,6 @@
 /**
  * A history to read from, made by PostgreSQL itself: visitors with their sessions and events of an
- * imagined shop, stored as the server stores them and marked for the fold, then folded.
+ * imagined shop, stored as the server stores them and marked for the projection, then projected.
  *
  * An actor comes first at any moment of the history, rather early than late, and again more often soon
  * after than late; few come a hundred times. A session has five events on average. The busiest hour
@@ -329,16 +329,16 @@ export async function projectHistory(sql: Database, projectId: number): Promise<
   };
   const events = await pending();
   const report = createReport("projection", events);
-  let folded = false;
+  let projected = false;
   const watch = async () => {
-    while (!folded) {
+    while (!projected) {
       report.update(events - await pending());
       await new Promise((resolve) => setTimeout(resolve, PROGRESS_MS));
     }
   };
-  const folding = createProjection(sql).catchUp(projectId).finally(() => folded = true);
-  await Promise.all([folding, watch()]);
+  const projecting = createProjection(sql).catchUp(projectId).finally(() => projected = true);
+  await Promise.all([projecting, watch()]);
   const left = await pending();
-  if (left > 0) throw new Error(`${left} events are not folded`);
+  if (left > 0) throw new Error(`${left} events are not projected`);
   return report.end(events);
 }

@@ -321,9 +321,9 @@ export const INSIGHT_SHOWN_LENGTH_MAX = 80;
 /** Stopping: how long what is under way may take to be given back. */
 export const SHUTDOWN_CAPTURES_MS_MAX = 1 * SECOND_MS;
 
-/** Histories, reading: bytes of segments that are kept, and of one statement. */
-export const HISTORY_CACHE_BYTES_MAX = 256 * MEBIBYTE;
-export const HISTORY_FETCH_BYTES_MAX = 16 * MEBIBYTE;
+/** Timelines, reading: bytes of segments that are kept, and of one statement. */
+export const SEGMENT_CACHE_BYTES_MAX = 256 * MEBIBYTE;
+export const SEGMENT_FETCH_BYTES_MAX = 16 * MEBIBYTE;
 /** Bytes of which runs are whose that are kept: 27 MB for ten million events. */
 export const RUN_CACHE_BYTES_MAX = 64 * MEBIBYTE;
 /** Bytes of lazy columns (titles, properties, ...) that are kept: two an event, where few values differ. */
@@ -341,7 +341,7 @@ export const SCAN_TASK_CUTS_MAX = 16;
 /** Shared memory that is kept to be taken again. */
 export const SHARED_FREE_BYTES_MAX = 96 * MEBIBYTE;
 /** Ids of events that are looked up at once. */
-export const HISTORY_IDS_LOOKED_UP = 4_000;
+export const TIMELINE_IDS_LOOKED_UP = 4_000;
 /** The list of stored events: those that are read whole at once, where many are of one millisecond. */
 export const LISTED_ROWS_AT_ONCE = 4_000;
 /** Rows of the journal that a list or a tail of events looks at together. */
@@ -349,7 +349,7 @@ export const BLOCKS_AT_ONCE = 20;
 /** Visitors of a part of a day whose days are looked up one by one. */
 export const TAIL_ACTORS_LOOKED_UP_MAX = 5_000;
 /** Projects of which it is kept who is who: four bytes for each identity. */
-export const HISTORY_PROJECTS_KNOWN_MAX = 50;
+export const SEGMENT_PROJECTS_KNOWN_MAX = 50;
 
-/** Insights, by histories: numbers of 4 bytes that values are counted by at once; at least those of one match. */
+/** Insights, by timelines: numbers of 4 bytes that values are counted by at once; at least those of one match. */
 export const INSIGHT_CELLS_MAX = 16_000_000;

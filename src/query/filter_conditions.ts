@@ -5,10 +5,10 @@ import {
   type Filter,
   type FilterOp,
   type FilterValue,
-  isSeldomField,
+  isLazyField,
   isSessionField,
+  type LazyField,
   numberOf,
-  type SeldomField,
   type SessionField,
 } from "./filters.ts";
 import { postgresPattern } from "./pattern.ts";
@@ -180,7 +180,7 @@ export function sessionFieldId(field: SessionField): SessionFieldId {
 
 /** Ids that a filter names; negated, it lets through all others. */
 export interface FilterIds {
-  readonly of: FieldId | SessionFieldId | SeldomField;
+  readonly of: FieldId | SessionFieldId | LazyField;
   /** As a subquery. */
   readonly ids: string;
   readonly negated: boolean;
@@ -204,7 +204,7 @@ export function filterIds(place: Place, filter: Filter): FilterIds {
   const { field } = wanted;
   const of = isSessionField(field)
     ? sessionFieldId(field)
-    : isSeldomField(field)
+    : isLazyField(field)
     ? field
     : fieldId(field);
   return { of, ids: IDS_OF[of](place, wanted), negated: wanted.negated };

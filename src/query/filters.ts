@@ -28,7 +28,7 @@ export const EVENT_FIELDS = [
   "userId",
 ] as const;
 /** Those of them that few reads ask for. */
-export const SELDOM_FIELDS = ["title", "referrer"] as const;
+export const LAZY_FIELDS = ["title", "referrer"] as const;
 /** Fields of an event's session; an event without a session has none of them. */
 export const SESSION_FIELDS = [
   "source",
@@ -56,7 +56,7 @@ export const FILTER_OPS = [
 ] as const;
 
 export type EventField = typeof EVENT_FIELDS[number];
-export type SeldomField = typeof SELDOM_FIELDS[number];
+export type LazyField = typeof LAZY_FIELDS[number];
 export type SessionField = typeof SESSION_FIELDS[number];
 export type PropertyField = `properties.${string}`;
 export type Field = EventField | SessionField | PropertyField;
@@ -84,8 +84,8 @@ export function isSessionField(field: Field): field is SessionField {
   return (SESSION_FIELDS as readonly string[]).includes(field);
 }
 
-export function isSeldomField(field: Field): field is SeldomField {
-  return (SELDOM_FIELDS as readonly string[]).includes(field);
+export function isLazyField(field: Field): field is LazyField {
+  return (LAZY_FIELDS as readonly string[]).includes(field);
 }
 
 /** The key of a `properties.<key>` field; null for every other field. */

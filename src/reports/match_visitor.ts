@@ -120,7 +120,7 @@ class MatchVisitor implements Visitor<MatchCounts> {
   };
 
   #count(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
     const fromTime = this.#finder.fromMs - fromMs;
     const toTime = this.#finder.toMs - fromMs;
     if (times[end - 1]! < fromTime || times[start]! >= toTime) return;
@@ -150,7 +150,9 @@ class MatchVisitor implements Visitor<MatchCounts> {
       if (time >= toTime) break;
       const context = contexts[at]!;
       if (context < contextMin || context > contextMax) continue;
-      if (isScopeNarrowed && !scope.passesBeyondName(path, context, actor, marks[at]!)) continue;
+      if (isScopeNarrowed && !scope.passesBeyondName(path, context, actor, filterBits[at]!)) {
+        continue;
+      }
       if (passedOver === UNSELECTED && (counted === null || counted[name] === 1)) {
         passedOver = UNMATCHED;
         this.#lastVisitor = actor;
@@ -170,7 +172,8 @@ class MatchVisitor implements Visitor<MatchCounts> {
       for (let i = 0; i < some.length; i++) {
         const match = some[i]!;
         if (
-          narrowed[match] === 1 && !tests[match]!.passesBeyondName(path, context, actor, marks[at]!)
+          narrowed[match] === 1 &&
+          !tests[match]!.passesBeyondName(path, context, actor, filterBits[at]!)
         ) {
           continue;
         }

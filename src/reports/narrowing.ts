@@ -61,16 +61,16 @@ export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
 export interface Counting {
   readonly sql: Read["sql"];
   readonly scope: Scope;
-  readonly histories: Read["histories"];
+  readonly timelines: Read["timelines"];
 }
 
 async function countUnder(
-  { sql, scope, histories }: Counting,
+  { sql, scope, timelines }: Counting,
   filters: readonly Filter[],
   span: Span,
   matches: readonly EventMatch[],
 ): Promise<number[]> {
-  const source = { sql, scope: { ...scope, filters }, histories };
+  const source = { sql, scope: { ...scope, filters }, timelines };
   return await countVisitors(source, span, matches);
 }
 

@@ -1,6 +1,6 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row, Sql } from "../db/sql.ts";
-import type { Histories } from "../timelines/histories.ts";
+import type { Timelines } from "../timelines/timelines.ts";
 import type { Span } from "../query/selection.ts";
 import type { Pairs } from "./newcomers.ts";
 
@@ -23,11 +23,11 @@ export function countNew(
  */
 export async function withNewcomers<Counts>(
   sql: Sql,
-  histories: Histories,
+  timelines: Timelines,
   { span, reach }: { readonly span: Span; readonly reach: Span },
   scan: Promise<Counts>,
 ): Promise<{ readonly counts: Counts; readonly isNew: (actor: number) => boolean }> {
-  const news = readNewActors(sql, histories, span, reach);
+  const news = readNewActors(sql, timelines, span, reach);
   // Whoever waits for it is told; until then nobody is.
   news.catch(() => {});
   const counts = await scan;
@@ -58,7 +58,7 @@ interface News extends Row {
  */
 async function readNewActors(
   sql: Sql,
-  { projectId, actorOf }: Histories,
+  { projectId, actorOf }: Timelines,
   span: Span,
   reach: Span,
 ): Promise<Uint8Array | null> {

@@ -209,12 +209,17 @@ export class PropertyFigures {
   }
 
   #take(decimal: Decimal, actor: number, segment: LoadedSegment, at: number): void {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
     const ms = fromMs + times[at]!;
     if (ms < this.#buckets.fromMs || ms >= this.#buckets.toMs) return;
-    const [name, path, context, mark] = [names[at]!, paths[at]!, contexts[at]!, marks[at]!];
-    if (!this.#scope.passes(name, path, context, actor, mark)) return;
-    if (!this.#test.passes(name, path, context, actor, mark)) return;
+    const [name, path, context, eventBits] = [
+      names[at]!,
+      paths[at]!,
+      contexts[at]!,
+      filterBits[at]!,
+    ];
+    if (!this.#scope.passes(name, path, context, actor, eventBits)) return;
+    if (!this.#test.passes(name, path, context, actor, eventBits)) return;
     const place = this.#lineOf(actor, segment, at) * this.#bucketCount + this.#buckets.at(ms);
     const { number } = decimal;
     if (this.#kind === "p50" || this.#kind === "p90") return this.#met.add(place, number);

@@ -8,7 +8,7 @@ import type { Range } from "../query/range.ts";
 import type { Scope } from "../query/selection.ts";
 import { readTimes } from "../query/times.ts";
 import { valueWarnings, type Warning } from "../query/warnings.ts";
-import { type ScanServices, withHistories } from "../scans/marked_histories.ts";
+import { type ScanServices, withTimelines } from "../scans/filtered_timelines.ts";
 import type { SharedRead } from "../scans/read.ts";
 import { asRolled, projectedState } from "./projected_state.ts";
 import { keptShare, refuseNaming, type ShareLimits } from "./narrowing.ts";
@@ -141,12 +141,12 @@ export async function getReport(
       const projected = await projectedState(sql, project.projectId);
       const { share } = asked;
       const access = { sql, scope, signal };
-      const [answer, told] = await withHistories(services, access, async (histories) => {
-        const counting = { sql, scope, histories };
+      const [answer, told] = await withTimelines(services, access, async (timelines) => {
+        const counting = { sql, scope, timelines };
         const told = share
           ? await keptShare(counting, shared, share, own, question.terms ?? {})
           : shared;
-        const read = { ...told, project: asRolled(project, projected), sql, histories };
+        const read = { ...told, project: asRolled(project, projected), sql, timelines };
         return [await question.answer(read), told];
       });
       const asking = [{ parameter: "filters", filters: scope.filters }, ...answer.asking ?? []];

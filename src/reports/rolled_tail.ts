@@ -8,11 +8,11 @@ import { TAIL_COUNTS, type TailCounts } from "./tail_visitor.ts";
 
 /** What people did in a part of a day. */
 async function countTail(
-  { sql, histories }: Pick<Read, "sql" | "histories">,
+  { sql, timelines }: Pick<Read, "sql" | "timelines">,
   projectId: number,
   span: Span,
 ): Promise<TailCounts> {
-  const loaded = await histories(span, []);
+  const loaded = await timelines(span, []);
   const technical = await readTechnicalNames(sql, projectId);
   return await loaded.scan(TAIL_COUNTS, () => ({ span, technical }), { byRun: true });
 }
@@ -53,7 +53,7 @@ interface DaysBefore {
  * `lastStart`: the first day of the last bucket, which the part belongs to.
  */
 export async function readTail(
-  source: Pick<Read, "sql" | "histories">,
+  source: Pick<Read, "sql" | "timelines">,
   { projectId, fromDay, toDay }: DaysBefore,
   tail: Span,
   lastStart: number,

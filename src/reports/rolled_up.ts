@@ -6,7 +6,7 @@ import type { Read } from "../scans/read.ts";
 import { dateAt, dayAt, type RolledSpan } from "./rolled_span.ts";
 import { readTail, type Tail } from "./rolled_tail.ts";
 
-type Source = Pick<Read, "sql" | "histories">;
+type Source = Pick<Read, "sql" | "timelines">;
 
 /** The first days of buckets; null where these are not made of whole days, as hours are not. */
 export function startDays(buckets: readonly Span[], timezone: string): number[] | null {

@@ -1,6 +1,6 @@
 import { BOT_BIT } from "../timelines/loaded_segment.ts";
 
-/** Which events pass, by what histories hold of them, as plain data: 1 at the place of each id. Null: all do. */
+/** Which events pass, by what timelines hold of them, as plain data: 1 at the place of each id. Null: all do. */
 export interface EventPasses {
   readonly names: Uint8Array | null;
   /** Events without a path have that of id 0. */
@@ -39,9 +39,9 @@ export class EventTest {
   readonly isOfName: boolean;
   /** Whether nothing that lies in lazy columns decides. */
   readonly isKnown: boolean;
-  /** The bits that an event's mark must have. */
-  readonly #marks: number;
-  /** Of many filters the words of all events, where marks are places; null where marks are bits. */
+  /** The filter bits that an event must have. */
+  readonly #filterBits: number;
+  /** Of many filters the words of all events, where filter bits are places of words; null where they are bits. */
   readonly #words: readonly Int32Array[] | null;
   readonly #wanted: Int32Array;
 
@@ -58,22 +58,22 @@ export class EventTest {
     this.termMax = passes.termMax;
     this.isOfName = isOfName(passes);
     this.isKnown = !bits.some((word) => word !== 0);
-    this.#marks = bits.length > 1 ? 0 : bits[0]!;
+    this.#filterBits = bits.length > 1 ? 0 : bits[0]!;
     this.#words = bits.length > 1 && !this.isKnown ? words : null;
     this.#wanted = bits;
   }
 
-  /** Whether an event of this name, path (0: none), context, actor and mark passes. */
-  passes(name: number, path: number, context: number, actor: number, mark: number): boolean {
+  /** Whether an event of this name, path (0: none), context, actor and filter bits passes. */
+  passes(name: number, path: number, context: number, actor: number, eventBits: number): boolean {
     return (this.names === null || this.names[name] === 1) &&
-      this.passesBeyondName(path, context, actor, mark);
+      this.passesBeyondName(path, context, actor, eventBits);
   }
 
   /** The same of an event whose name is known to pass. */
-  passesBeyondName(path: number, context: number, actor: number, mark: number): boolean {
+  passesBeyondName(path: number, context: number, actor: number, eventBits: number): boolean {
     return context >= this.contextMin && context <= this.contextMax &&
-      (mark & this.#marks) === this.#marks &&
-      (this.#words === null || this.#passesWords(mark)) &&
+      (eventBits & this.#filterBits) === this.#filterBits &&
+      (this.#words === null || this.#passesWords(eventBits)) &&
       (this.paths === null || this.paths[path] === 1) &&
       (this.contexts === null || this.contexts[context - this.contextsFrom] === 1) &&
       (this.actors === null || this.actors[actor] === 1);

@@ -3,7 +3,7 @@ import type { FieldId } from "../query/filter_conditions.ts";
 import type { Filter } from "../query/filters.ts";
 import type { BotChoice, Scope } from "../query/selection.ts";
 import type { EventPasses } from "./event_test.ts";
-import { type FilterBits, isMarked } from "./filter_bits.ts";
+import { type FilterBits, isByBits } from "./filter_bits.ts";
 import { namedIds, passing } from "./named_ids.ts";
 
 const INT_MIN = -(2 ** 31);
@@ -32,8 +32,8 @@ SELECT
 
 /**
  * What passes, for each list of filters, all of which must hold, and for `bots`. Evaluated in SQL over
- * the tables that the ids stand for: `sql` must see the moment that the histories are of.
- * @param bits of the histories: all of the filters that these tell must have one
+ * the tables that the ids stand for: `sql` must see the moment that the timelines are of.
+ * @param bits of the timelines: all of the filters that these tell must have one
  */
 export async function eventPasses(
   sql: Sql,
@@ -44,7 +44,7 @@ export async function eventPasses(
 ): Promise<EventPasses[]> {
   const [reach] = await sql.query<IdReach>(REACH, [place.projectId]);
   const { term_max, context_min, context_max, identity_max } = reach!;
-  const ofIds = lists.map((filters) => filters.filter(({ field }) => !isMarked(field)));
+  const ofIds = lists.map((filters) => filters.filter(({ field }) => !isByBits(field)));
   const named = await namedIds(sql, place, ofIds);
   const [contextMin, contextMax] = CONTEXTS_OF[bots];
   return named.map((filters, i) => {

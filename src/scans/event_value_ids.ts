@@ -3,7 +3,7 @@ import { fieldId } from "../query/filter_conditions.ts";
 import type { Field, Filter } from "../query/filters.ts";
 import type { Scope } from "../query/selection.ts";
 import { eventPassesOf } from "./event_tests.ts";
-import type { MarkedHistories } from "./marked_histories.ts";
+import type { FilteredTimelines } from "./filtered_timelines.ts";
 import type { MatchPasses } from "./match_tests.ts";
 import { type IdSource, NO_ID } from "./value_ids.ts";
 import { readTexts, type ValueTexts } from "./value_texts.ts";
@@ -27,15 +27,15 @@ const OF_USERS: Filter = { field: "userId", op: "exists", values: [] };
 export async function eventValueIds(
   { sql, scope }: { readonly sql: Sql; readonly scope: Scope },
   by: Field,
-  histories: MarkedHistories,
+  timelines: FilteredTimelines,
   { scope: { termMax, contextsFrom, contextsTo } }: MatchPasses,
 ): Promise<ValueIds> {
   const of = fieldId(by);
   const users = of === "actor"
-    ? (await eventPassesOf(sql, scope, "include", [OF_USERS], histories.bits)).actors
+    ? (await eventPassesOf(sql, scope, "include", [OF_USERS], timelines.bits)).actors
     : null;
   const isOfContext = of === "context";
-  const otherMax = of === "actor" ? histories.actorOf.length - 1 : termMax;
+  const otherMax = of === "actor" ? timelines.actorOf.length - 1 : termMax;
   return {
     from: of,
     idsFrom: isOfContext ? contextsFrom : NO_ID,

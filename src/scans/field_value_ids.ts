@@ -1,18 +1,18 @@
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
-import { type Field, isSeldomField, isSessionField, propertyOf } from "../query/filters.ts";
+import { type Field, isLazyField, isSessionField, propertyOf } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
 import { eventValueIds, type ValueIds } from "./event_value_ids.ts";
 import type { MatchPasses } from "./match_tests.ts";
 import { propertyValueIds } from "./property_value_ids.ts";
 import type { Read } from "./read.ts";
-import { seldomValueIds } from "./seldom_value_ids.ts";
-import type { SelectedHistories } from "./selected_histories.ts";
+import { lazyValueIds } from "./lazy_value_ids.ts";
+import type { SelectedTimelines } from "./selected_timelines.ts";
 import { sessionValueIds } from "./session_value_ids.ts";
 
 /** The lazy columns that tell events apart by a field, which a read must ask for then. */
 export function lazyColumnsOf(by: Field | null): readonly LazyColumn[] {
   if (by === null) return [];
-  if (isSeldomField(by)) return [{ field: by }];
+  if (isLazyField(by)) return [{ field: by }];
   const key = propertyOf(by);
   return key === null ? [] : [{ property: key }];
 }
@@ -25,12 +25,12 @@ export async function fieldValueIds(
   source: Pick<Read, "sql" | "scope">,
   by: Field,
   span: Span,
-  selected: SelectedHistories,
+  selected: SelectedTimelines,
   matches: MatchPasses,
 ): Promise<ValueIds> {
   if (isSessionField(by)) return await sessionValueIds(source, by, selected, matches, span);
-  if (isSeldomField(by)) return await seldomValueIds(source, by);
+  if (isLazyField(by)) return await lazyValueIds(source, by);
   const key = propertyOf(by);
-  if (key !== null) return propertyValueIds(selected.histories, key);
-  return await eventValueIds(source, by, selected.histories, matches);
+  if (key !== null) return propertyValueIds(selected.timelines, key);
+  return await eventValueIds(source, by, selected.timelines, matches);
 }

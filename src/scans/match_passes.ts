@@ -7,8 +7,8 @@ import type { FilterBits } from "./filter_bits.ts";
 import type { MatchPasses } from "./match_tests.ts";
 
 /**
- * Which events matches take under a scope. `sql` must see the moment that the histories are of, which are
- * marked by all filters on properties, with these bits.
+ * Which events matches take under a scope. `sql` must see the moment that the timelines are of, which are
+ * loaded with these bits for all filters on properties.
  */
 export async function matchPasses(
   sql: Sql,

@@ -98,12 +98,18 @@ export class MatchTests {
   }
 
   /** Whether any match takes a selected event whose name is of this group. */
-  takesAny(group: number, path: number, context: number, actor: number, mark: number): boolean {
+  takesAny(
+    group: number,
+    path: number,
+    context: number,
+    actor: number,
+    eventBits: number,
+  ): boolean {
     const matches = this.matches[group]!;
     for (let i = 0; i < matches.length; i++) {
       const match = matches[i]!;
       if (this.narrowed[match] === 0) return true;
-      if (this.tests[match]!.passesBeyondName(path, context, actor, mark)) return true;
+      if (this.tests[match]!.passesBeyondName(path, context, actor, eventBits)) return true;
     }
     return false;
   }

@@ -2,7 +2,7 @@ import { yielding } from "../store/yielding.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
 import { shared } from "../timelines/shared_memory.ts";
 import { type Decimal, decimalOf } from "./decimal_sum.ts";
-import type { MarkedHistories } from "./marked_histories.ts";
+import type { FilteredTimelines } from "./filtered_timelines.ts";
 
 /** Values between two looks at the clock. */
 const VALUES_UNTIMED = 1_000;
@@ -61,7 +61,7 @@ async function numbersOf(
 }
 
 /** Has the numbers of a property, which the read asked for, stand on the segments. */
-export function prepareNumbers({ prepare }: MarkedHistories, key: string): void {
+export function prepareNumbers({ prepare }: FilteredTimelines, key: string): void {
   prepare(async ({ segments, memory }) => {
     for (const segment of segments) {
       segment.lazies.set(numbersName(key), await numbersOf(segment.property(key), memory.take));

@@ -35,10 +35,10 @@ export class PassingSessions {
     const passes = session.traffic !== 0 &&
       test.passes(session.traffic, session.entryPath, session.exitPath);
     if (!session.hasOthers || passes === test.passesNone) {
-      if (passes) session.forEachStretch((_, start, end, place) => left.add(place, start, end));
+      if (passes) session.forEachSlice((_, start, end, place) => left.add(place, start, end));
       return;
     }
-    session.forEachStretch(({ traffics }, start, end, place) => {
+    session.forEachSlice(({ traffics }, start, end, place) => {
       for (let at = start; at < end; at++) {
         if ((traffics[at] === 0) !== passes) left.add(place, at, at + 1);
       }

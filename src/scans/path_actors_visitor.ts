@@ -34,7 +34,7 @@ class PathActorsVisitor implements Visitor<number> {
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
     if (actor === this.#lastActor) return;
-    const { times, names, paths, contexts, marks } = segment;
+    const { times, names, paths, contexts, filterBits } = segment;
     const { span, name, isOn } = this.inputs;
     const fromTime = span.fromMs - segment.fromMs;
     const toTime = span.toMs - segment.fromMs;
@@ -42,7 +42,7 @@ class PathActorsVisitor implements Visitor<number> {
       const time = times[at]!;
       const path = paths[at]!;
       if (names[at] !== name || isOn[path] !== 1 || time < fromTime || time >= toTime) continue;
-      if (!this.#test.passes(name, path, contexts[at]!, actor, marks[at]!)) continue;
+      if (!this.#test.passes(name, path, contexts[at]!, actor, filterBits[at]!)) continue;
       this.#actors++;
       this.#lastActor = actor;
       return;

@@ -46,7 +46,7 @@ class PathVisitor implements Visitor<PathCounts> {
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
-    const { times, names: ids, paths, contexts, marks } = segment;
+    const { times, names: ids, paths, contexts, filterBits } = segment;
     const { span, names, counted } = this.inputs;
     const test = this.#test;
     const lastActors = this.#lastActors;
@@ -57,7 +57,7 @@ class PathVisitor implements Visitor<PathCounts> {
       const time = times[at]!;
       if (time < fromTime || time >= toTime || !names.includes(name)) continue;
       const path = paths[at]!;
-      if (!test.passes(name, path, contexts[at]!, actor, marks[at]!)) continue;
+      if (!test.passes(name, path, contexts[at]!, actor, filterBits[at]!)) continue;
       if (name === counted) this.#events[path]!++;
       if (lastActors[path] === actor) continue;
       lastActors[path] = actor;

@@ -3,7 +3,7 @@ import { type Yield, yielding } from "../store/yielding.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
 import { sharedColumn } from "../timelines/shared_memory.ts";
 import type { ValueIds } from "./event_value_ids.ts";
-import type { MarkedHistories } from "./marked_histories.ts";
+import type { FilteredTimelines } from "./filtered_timelines.ts";
 import { emptyIds, MADE_IDS, NO_ID } from "./value_ids.ts";
 import { propertyText } from "./value_texts.ts";
 
@@ -42,7 +42,7 @@ class ValueNumbers {
 }
 
 /** The ids of the values of a property, which the read asked for as a lazy column. */
-export function propertyValueIds({ prepare }: MarkedHistories, key: string): ValueIds {
+export function propertyValueIds({ prepare }: FilteredTimelines, key: string): ValueIds {
   const numbers = new ValueNumbers();
   prepare(async ({ segments, memory }) => {
     const turn = yielding();

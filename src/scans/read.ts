@@ -5,7 +5,7 @@ import type { Interval } from "../query/buckets.ts";
 import type { Filter } from "../query/filters.ts";
 import type { Range } from "../query/range.ts";
 import type { Scope, Span } from "../query/selection.ts";
-import type { MarkedHistories } from "./marked_histories.ts";
+import type { FilteredTimelines } from "./filtered_timelines.ts";
 
 /** The shared parameters as resolved. */
 export interface SharedRead {
@@ -29,11 +29,11 @@ export interface Read extends SharedRead {
   readonly sql: Sql;
   /**
    * What actors did, in whole segments that have an event in the span; of the same moment as `sql`.
-   * Marked by those of the filters that are on lazy columns; `columns`: those that the visits need.
+   * With bits for those of the filters that are on lazy columns; `columns`: those that the visits need.
    */
-  readonly histories: (
+  readonly timelines: (
     span: Span,
     filters: readonly Filter[],
     columns?: readonly LazyColumn[],
-  ) => Promise<MarkedHistories>;
+  ) => Promise<FilteredTimelines>;
 }

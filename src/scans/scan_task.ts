@@ -40,7 +40,7 @@ export class ScanWork {
     const segments = order.segments.map((segment) =>
       segment instanceof LoadedSegment
         ? segment
-        : new LoadedSegment(segment, segment.marks, segment.lazies)
+        : new LoadedSegment(segment, segment.filterBits, segment.lazies)
     );
     const visitor: Visitor<unknown> = kind.create(inputs, words);
     this.#visitor = visitor;

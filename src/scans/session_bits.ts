@@ -12,7 +12,7 @@ export interface SessionBits {
 }
 
 interface Inputs {
-  /** Whether the bits are those of words, else of the events' marks. */
+  /** Whether the bits are those of words, else of the events. */
   readonly isWide: boolean;
   /** Sessions must lie whole in it. */
   readonly reach: Span;
@@ -23,7 +23,7 @@ interface Inputs {
  * Sets the bits of the events whose session passes a filter, as steps and goals ask for them; those of
  * no session pass a negative one. Events of different actors are different numbers of the columns.
  */
-class SessionMarker implements Visitor<null> {
+class SessionBitSetter implements Visitor<null> {
   readonly #inputs: Inputs;
   readonly #words: readonly Int32Array[];
   readonly #tests: readonly SessionTest[];
@@ -33,7 +33,7 @@ class SessionMarker implements Visitor<null> {
     this.#inputs = inputs;
     this.#words = words;
     this.#tests = inputs.asked.map(({ test }) => new SessionTest(test));
-    this.#scan = new SessionScan(inputs.reach, (session) => this.#mark(session));
+    this.#scan = new SessionScan(inputs.reach, (session) => this.#setBits(session));
   }
 
   visit(actor: number, timeline: Timeline): void {
@@ -44,7 +44,7 @@ class SessionMarker implements Visitor<null> {
     return null;
   }
 
-  #mark(session: ScannedSession): void {
+  #setBits(session: ScannedSession): void {
     const { traffic, entryPath, exitPath } = session;
     for (const [i, test] of this.#tests.entries()) {
       const passes = traffic !== 0 && test.passes(traffic, entryPath, exitPath);
@@ -55,11 +55,11 @@ class SessionMarker implements Visitor<null> {
   #set(session: ScannedSession, number: number, passes: boolean, passesNone: boolean): void {
     const { isWide, asked } = this.#inputs;
     const { word, bit } = asked[number]!;
-    session.forEachStretch(({ traffics, marks }, start, end) => {
+    session.forEachSlice(({ traffics, filterBits }, start, end) => {
       for (let at = start; at < end; at++) {
         if (!(traffics[at] === 0 ? passesNone : passes)) continue;
-        if (isWide) this.#words[word]![marks[at]!]! |= bit;
-        else marks[at]! |= bit;
+        if (isWide) this.#words[word]![filterBits[at]!]! |= bit;
+        else filterBits[at]! |= bit;
       }
     });
   }
@@ -68,6 +68,6 @@ class SessionMarker implements Visitor<null> {
 /** Writes into the columns of the part, and counts nothing. */
 export const SESSION_BITS: VisitorKind<Inputs, null> = {
   name: "session bits",
-  create: (inputs, words) => new SessionMarker(inputs, words),
+  create: (inputs, words) => new SessionBitSetter(inputs, words),
   merge: () => null,
 };

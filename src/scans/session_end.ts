@@ -1,10 +1,10 @@
 import { arrayLiteral, type Row } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import { CROSSING } from "./crossing_visitor.ts";
-import type { MarkedHistories } from "./marked_histories.ts";
+import type { FilteredTimelines } from "./filtered_timelines.ts";
 import type { Read } from "./read.ts";
 
-type Source = Pick<Read, "sql" | "histories">;
+type Source = Pick<Read, "sql" | "timelines">;
 
 /** When the sessions that cross a moment begin and end, the first and the last of them; nulls: none does. */
 interface Crossing extends Row {
@@ -25,20 +25,20 @@ CROSS JOIN LATERAL (
 WHERE s.last_ms >= $2::int8`;
 
 /** Which actors have events of sessions on both sides of a moment, as near as those of one session lie. */
-async function actorsAround(histories: MarkedHistories, atMs: number): Promise<number[]> {
-  const { before, after } = await histories.scan(CROSSING, () => ({ atMs }), { byRun: true });
+async function actorsAround(timelines: FilteredTimelines, atMs: number): Promise<number[]> {
+  const { before, after } = await timelines.scan(CROSSING, () => ({ atMs }), { byRun: true });
   return [...new Set(before).intersection(new Set(after))];
 }
 
 async function crossingAt(
-  { sql, histories }: Source,
+  { sql, timelines }: Source,
   projectId: number,
   atMs: number,
 ): Promise<Crossing> {
   // A session that crosses a moment has an event before it, and no longer pause from there to the next
   // than any session may have: so the few events around the moment name all that cross it.
   const span = { fromMs: atMs - SESSION_GAP_MS, toMs: atMs + SESSION_GAP_MS + 1 };
-  const loaded = await histories(span, []);
+  const loaded = await timelines(span, []);
   const [found] = await sql.query<Crossing>(
     CROSSING_OF_ACTORS,
     [projectId, atMs, arrayLiteral(await actorsAround(loaded, atMs))],

@@ -27,7 +27,7 @@ class SessionIdWriter implements Visitor<null> {
   readonly #tests: MatchTests;
   readonly #scan: SessionScan;
   #id = 0;
-  readonly #visitStretch = (segment: LoadedSegment, start: number, end: number) =>
+  readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
     this.#write(segment, start, end);
 
   constructor(inputs: Inputs, words: readonly Int32Array[]) {
@@ -61,7 +61,7 @@ class SessionIdWriter implements Visitor<null> {
     const { of, span: { fromMs, toMs } } = this.#inputs;
     if (session.traffic === 0 || session.lastMs < fromMs || session.startMs >= toMs) return;
     this.#id = session[of];
-    session.forEachStretch(this.#visitStretch);
+    session.forEachSlice(this.#visitSlice);
   }
 
   #write(segment: LoadedSegment, start: number, end: number): void {

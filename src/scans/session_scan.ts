@@ -5,7 +5,7 @@ import type { Span } from "../query/selection.ts";
 import { PAGE_VIEW, RESERVED_TERM_MAX } from "../query/terms.ts";
 
 /** Events of a segment that lie side by side: from `start` to before `end`. `place`: of the segment among all. */
-export type VisitStretch = (
+export type VisitSlice = (
   segment: LoadedSegment,
   start: number,
   end: number,
@@ -33,7 +33,7 @@ export interface ScannedSession {
   /** Whether events that are in no session lie among its own, before or behind them. */
   readonly hasOthers: boolean;
   /** Visits its events, and those others, in order. */
-  forEachStretch(visit: VisitStretch): void;
+  forEachSlice(visit: VisitSlice): void;
 }
 
 /** Follows actors through their sessions, each of which is visited once it is over. */
@@ -52,11 +52,11 @@ export class SessionScan implements ScannedSession {
   context = 0;
   hasOthers = false;
 
-  /** The events looked at: from one of a stretch to before one of the same or a later stretch. */
+  /** The events looked at: from one of a slice to before one of the same or a later slice. */
   #timeline: Timeline | null = null;
-  #fromStretch = 0;
+  #fromSlice = 0;
   #from = 0;
-  #toStretch = 0;
+  #toSlice = 0;
   #to = 0;
 
   /** `reach`: what lies outside is passed over. Sessions that are asked for must lie in it whole. */
@@ -85,22 +85,22 @@ export class SessionScan implements ScannedSession {
       if (!hasBegun) this.#begin(i, start);
       hasBegun = true;
       this.#follow(segment, i, start, end);
-      this.#toStretch = i;
+      this.#toSlice = i;
       this.#to = end;
     }
     if (hasBegun) this.#visitSession(this);
   }
 
-  forEachStretch(visit: VisitStretch): void {
+  forEachSlice(visit: VisitSlice): void {
     const { segments, segmentOf, starts, ends } = this.#timeline!;
-    for (let i = this.#fromStretch; i <= this.#toStretch; i++) {
-      const start = i === this.#fromStretch ? this.#from : starts[i]!;
-      const end = i === this.#toStretch ? this.#to : ends[i]!;
+    for (let i = this.#fromSlice; i <= this.#toSlice; i++) {
+      const start = i === this.#fromSlice ? this.#from : starts[i]!;
+      const end = i === this.#toSlice ? this.#to : ends[i]!;
       if (start < end) visit(segments[segmentOf[i]!]!, start, end, segmentOf[i]!);
     }
   }
 
-  #follow(segment: LoadedSegment, stretch: number, start: number, end: number): void {
+  #follow(segment: LoadedSegment, slice: number, start: number, end: number): void {
     const { fromMs: baseMs, times, names, traffics } = segment;
     let lastTime = this.lastMs - baseMs;
     let { views, customs } = this;
@@ -115,7 +115,7 @@ export class SessionScan implements ScannedSession {
       const time = times[at]!;
       if (time - lastTime > SESSION_GAP_MS) {
         this.#tell(segment, entry, exit, baseMs + lastTime, views, customs);
-        this.#open(stretch, at, baseMs + time);
+        this.#open(slice, at, baseMs + time);
         views = 0;
         customs = 0;
         entry = at;
@@ -153,19 +153,19 @@ export class SessionScan implements ScannedSession {
   }
 
   /** A session starts here: what there was before it is over. */
-  #open(stretch: number, at: number, ms: number): void {
+  #open(slice: number, at: number, ms: number): void {
     // What precedes the first session goes with it.
     if (this.startMs !== Infinity) {
-      this.#toStretch = stretch;
+      this.#toSlice = slice;
       this.#to = at;
       this.#visitSession(this);
-      this.#begin(stretch, at);
+      this.#begin(slice, at);
     }
     this.startMs = ms;
   }
 
-  #begin(stretch: number, at: number): void {
-    this.#fromStretch = stretch;
+  #begin(slice: number, at: number): void {
+    this.#fromSlice = slice;
     this.#from = at;
     this.startMs = Infinity;
     this.lastMs = -Infinity;

@@ -25,7 +25,7 @@ const EVERY_SESSION: SessionPasses = {
 
 /**
  * Which sessions pass all filters on a session's fields; others are left out. Evaluated in
- * SQL over the tables that the ids stand for: `sql` must see the moment that the histories are of.
+ * SQL over the tables that the ids stand for: `sql` must see the moment that the timelines are of.
  */
 export async function sessionPasses(
   sql: Sql,

@@ -5,7 +5,7 @@ import type { SessionField } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
 import type { MatchPasses } from "./match_tests.ts";
 import type { Read } from "./read.ts";
-import type { SelectedHistories } from "./selected_histories.ts";
+import type { SelectedTimelines } from "./selected_timelines.ts";
 import { SESSION_ID_WRITER } from "./session_id_writer.ts";
 import { emptyIds, MADE_IDS, NO_ID } from "./value_ids.ts";
 import { type ValueIds } from "./event_value_ids.ts";
@@ -20,12 +20,12 @@ interface TrafficMax extends Row {
 
 /**
  * The ids of a field of the events' sessions, of all events in a span that any match may take. The
- * sessions must lie whole in the reach of the histories.
+ * sessions must lie whole in the reach of the timelines.
  */
 export async function sessionValueIds(
   { sql, scope }: Pick<Read, "sql" | "scope">,
   by: SessionField,
-  { histories, reach }: SelectedHistories,
+  { timelines, reach }: SelectedTimelines,
   matches: MatchPasses,
   span: Span,
 ): Promise<ValueIds> {
@@ -34,7 +34,7 @@ export async function sessionValueIds(
   const [found] = await sql.query<TrafficMax>(TRAFFIC_MAX, [scope.projectId]);
   const idMax = isOfTraffic ? found!.traffic_max : matches.scope.termMax;
   const inputs = { of, reach, span, matches };
-  histories.prepare(async ({ segments, memory, scan }) => {
+  timelines.prepare(async ({ segments, memory, scan }) => {
     for (const { lazies, times } of segments) {
       lazies.set(MADE_IDS, sharedColumn(memory.take, emptyIds(idMax, times.length)));
     }

@@ -4,7 +4,7 @@ import type { Timeline } from "../timelines/timeline.ts";
 /** The ids of a project's technical names, whose events are not counted. */
 export type TechnicalNames = ReadonlySet<number>;
 
-/** Mostly none. `sql` must see the moment that the histories are of. */
+/** Mostly none. `sql` must see the moment that the timelines are of. */
 export async function readTechnicalNames(sql: Sql, projectId: number): Promise<TechnicalNames> {
   const rows = await sql.query<{ term_id: number }>(
     "SELECT term_id FROM technical_names WHERE project_id = $1::int",

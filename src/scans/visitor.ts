@@ -52,7 +52,7 @@ export type FollowRun = (
   end: number,
 ) => void;
 
-/** Follows a timeline stretch by stretch, but those without an event of any name of these bits. */
+/** Follows a timeline slice by slice, but those without an event of any name of these bits. */
 export function followRuns(
   actor: number,
   { first, end, segments, segmentOf, starts, ends, nameBits }: Timeline,

@@ -41,9 +41,9 @@ import {
   BODIES_IN_FLIGHT_BYTES_MAX,
   FLUSHES_AT_ONCE_EMBEDDED,
   FLUSHES_AT_ONCE_POSTGRES,
-  HISTORY_CACHE_BYTES_MAX,
   KEYS_CACHED_MAX,
   RETRY_AFTER_S,
+  SEGMENT_CACHE_BYTES_MAX,
   SHUTDOWN_CAPTURES_MS_MAX,
   SHUTDOWN_GRACE_MS,
   SHUTDOWN_PROJECTION_MS_MAX,
@@ -207,7 +207,7 @@ async function createServices(
     isStopping: () => state.draining,
   });
   const { readTimeoutMs } = config;
-  const segments = new SegmentCache(HISTORY_CACHE_BYTES_MAX);
+  const segments = new SegmentCache(SEGMENT_CACHE_BYTES_MAX);
   const pool = createScanPool(config.scanWorkers);
   const reading = { reads, projection, segments, pool };
   return {

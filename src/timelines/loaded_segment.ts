@@ -39,7 +39,7 @@ export interface HotColumns extends SegmentColumns {
 
 /** A segment as it is sent to other threads: what lies in shared memory is not copied. */
 export interface SentSegment extends HotColumns {
-  readonly marks: IntegerColumn;
+  readonly filterBits: IntegerColumn;
   readonly lazies: LoadedColumns;
 }
 
@@ -59,13 +59,13 @@ export class LoadedSegment implements HotColumns {
   readonly nameBits: Int32Array;
   readonly scrolls: Uint32Array;
   /** What a read's filters on lazy columns say of each event, for `EventTest`; any column where there are none. */
-  readonly marks: IntegerColumn;
+  readonly filterBits: IntegerColumn;
   readonly lazies: LoadedColumns;
   readonly slice: SegmentSlice | PickedEvents | null;
 
   constructor(
     columns: HotColumns,
-    marks: IntegerColumn = columns.names,
+    filterBits: IntegerColumn = columns.names,
     lazies: LoadedColumns = new Map(),
   ) {
     this.slice = columns.slice ?? null;
@@ -82,7 +82,7 @@ export class LoadedSegment implements HotColumns {
     this.depths = columns.depths;
     this.nameBits = columns.nameBits;
     this.scrolls = columns.scrolls;
-    this.marks = marks;
+    this.filterBits = filterBits;
     this.lazies = lazies;
   }
 

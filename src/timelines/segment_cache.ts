@@ -1,8 +1,8 @@
 import {
-  HISTORY_PROJECTS_KNOWN_MAX,
   LAZY_CACHE_BYTES_MAX,
   RUN_CACHE_BYTES_MAX,
   SCAN_PART_BYTES_MAX,
+  SEGMENT_PROJECTS_KNOWN_MAX,
   SHARED_FREE_BYTES_MAX,
 } from "../limits.ts";
 import { RecentCache } from "../recent_cache.ts";
@@ -47,7 +47,7 @@ export class SegmentCache {
     bytesOfTimelines,
     ({ offsets }) => this.memory.retire(offsets),
   );
-  readonly #actors = new RecentCache<number, KnownActors>(HISTORY_PROJECTS_KNOWN_MAX);
+  readonly #actors = new RecentCache<number, KnownActors>(SEGMENT_PROJECTS_KNOWN_MAX);
 
   constructor(bytesMax: number, partBytesMax = SCAN_PART_BYTES_MAX) {
     this.bytesMax = bytesMax;

@@ -1,14 +1,14 @@
 import type { LoadedSegment } from "./loaded_segment.ts";
 
 /**
- * An actor's events in the order of time, then of the events' ids, as stretches of segments: those
+ * An actor's events in the order of time, then of the events' ids, as slices of segments: those
  * from the number `first` to before `end`. Used again for the next actor: copy what is kept.
  */
 export interface Timeline {
   first: number;
   end: number;
   readonly segments: readonly LoadedSegment[];
-  /** Of each stretch: the place of its segment among `segments`. */
+  /** Of each slice: the place of its segment among `segments`. */
   segmentOf: Int32Array;
   /** And from which event there to before which one it goes. */
   starts: Int32Array;
@@ -36,7 +36,7 @@ export function lengthened<T extends Int32Array | Float64Array>(list: T): T {
   return longer as T;
 }
 
-/** A timeline that is put together stretch by stretch. */
+/** A timeline that is put together slice by slice. */
 export class GrowingTimeline implements Timeline {
   readonly first = 0;
   end = 0;

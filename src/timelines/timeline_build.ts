@@ -1,5 +1,5 @@
 import type { Sql } from "../db/sql.ts";
-import { HISTORY_IDS_LOOKED_UP } from "../limits.ts";
+import { TIMELINE_IDS_LOOKED_UP } from "../limits.ts";
 import { yielding } from "../store/yielding.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
 import { lengthened } from "./timeline.ts";
@@ -81,9 +81,9 @@ async function interleavedOf(
   return found;
 }
 
-/** Timelines of some actors, put together stretch by stretch. */
+/** Timelines of some actors, put together slice by slice. */
 class Merged {
-  /** Of each actor where his stretches begin, and the number of those after. */
+  /** Of each actor where his slices begin, and the number of those after. */
   readonly firsts = new Map<number, number>();
   readonly counts = new Map<number, number>();
   segmentOf = new Int32Array(1_024);
@@ -118,7 +118,7 @@ async function mergeTied(
   const turn = yielding();
   for (let from = 0, to = 0; from < actors.length;) {
     ties.clear();
-    while (to < actors.length && ties.count < HISTORY_IDS_LOOKED_UP) {
+    while (to < actors.length && ties.count < TIMELINE_IDS_LOOKED_UP) {
       merge.merge(actors[to++]!, "collect");
     }
     await ties.lookUp(sql, projectId);

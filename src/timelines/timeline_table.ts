@@ -9,9 +9,9 @@ export const CUT_EVENTS = 16_384;
  * that this may be kept while they are forgotten.
  */
 export interface TimelineColumns {
-  /** The stretches of an actor begin here, and end where those of the next one begin. */
+  /** The slices of an actor begin here, and end where those of the next one begin. */
   readonly offsets: Int32Array;
-  /** Of each stretch what a timeline tells of it. */
+  /** Of each slice what a timeline tells of it. */
   readonly segmentOf: Int32Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;

@@ -51,26 +51,26 @@ async function counts(database: Database, projectId: number) {
   return row;
 }
 
-/** A fold, with what it told of its failures. */
+/** A projection, with what it told of its failures. */
 function observed(database: Database, options: ProjectionOptions = {}) {
   const causes: string[] = [];
   const lines: string[] = [];
-  const fold = createProjection(database, {
+  const projection = createProjection(database, {
     ...options,
     log: { warn: (message, fields) => lines.push(JSON.stringify([message, fields])) },
     observeFailure: (cause) => causes.push(cause),
   });
-  return { fold, causes, lines };
+  return { projection, causes, lines };
 }
 
-onBothEngines("projection: one event that cannot be folded holds up no other", async (t, db) => {
+onBothEngines("projection: one event that cannot be projected holds up no other", async (t, db) => {
   const database = await openWithProjects(db);
-  const { fold, causes, lines } = observed(database);
+  const { projection, causes, lines } = observed(database);
   await poison(database);
   await insertEvents(database, someEvents(1, 100, 61));
 
   await t.step("it is set aside alone, and told by its cause only", async () => {
-    await fold.catchUp(1);
+    await projection.catchUp(1);
     assert.deepEqual(await counts(database, 1), { stored: 99, pending: 1 });
     // 100, 50 of the second half, and so on down to one.
     assert.ok(causes.length < 12, causes.join());
@@ -78,18 +78,18 @@ onBothEngines("projection: one event that cannot be folded holds up no other", a
     assert.ok(causes.every((cause) => cause === "23514" || cause === "set_aside"), causes.join());
     assert.ok(lines.every((line) => !line.includes("poison")), lines.join("\n"));
   });
-  await t.step("what comes after it is folded at once, and it is left alone", async () => {
+  await t.step("what comes after it is projected at once, and it is left alone", async () => {
     const before = causes.length;
     const later = someEvents(1, 120, 61).slice(100);
     await insertEvents(database, later);
-    await fold.catchUp(1);
+    await projection.catchUp(1);
     assert.deepEqual(await counts(database, 1), { stored: 119, pending: 1 });
     assert.equal(causes.length, before);
   });
   await t.step("it is tried again later, and counted once it can be", async () => {
     await database.script("UPDATE journal SET set_aside_until = now() - interval '1 s'");
     const stop = new AbortController();
-    const running = fold.run(stop.signal);
+    const running = projection.run(stop.signal);
     const isSoon = async (holds: () => boolean | Promise<boolean>) => {
       for (let i = 0; i < 300 && !await holds(); i++) await wait(100);
       assert.ok(await holds());
@@ -104,7 +104,7 @@ onBothEngines("projection: one event that cannot be folded holds up no other", a
       await running;
     }
     await insertEvents(database, someEvents(2, 120, 61));
-    await fold.catchUp(2);
+    await projection.catchUp(2);
     assert.deepEqual(await stateOf(database, 1), await stateOf(database, 2));
   });
 });
@@ -113,10 +113,10 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 onBothEngines("projection: who is erased leaves nothing that was set aside", async (_t, db) => {
   const database = await openWithProjects(db);
-  const { fold } = observed(database);
+  const { projection } = observed(database);
   await poison(database);
   await insertEvents(database, someEvents(1, 14, 10));
-  await fold.catchUp(1);
+  await projection.catchUp(1);
   const [whose] = await database.query<{ actor_id: number }>(
     "SELECT actor_id FROM identities WHERE project_id = 1 AND value = 'a3'",
   );
@@ -134,18 +134,18 @@ onBothEngines(
   async (t, db) => {
     const database = await openWithProjects(db);
     await slowDown(database);
-    const { fold, causes } = observed(database, { msMax: 3_000 });
+    const { projection, causes } = observed(database, { msMax: 3_000 });
     const slow = someEvents(1, 12, -1).map((row, i) => ({ ...row, anonymous_id: `a${i}` }));
     await insertEvents(database, slow);
     await insertEvents(database, someEvents(2, 64, -1));
 
-    await t.step("the other one is folded while this one fails", async () => {
-      const folding = fold.catchUp(1);
-      await fold.catchUp(2);
+    await t.step("the other one is projected while this one fails", async () => {
+      const projecting = projection.catchUp(1);
+      await projection.catchUp(2);
       assert.deepEqual(await counts(database, 2), { stored: 64, pending: 0 });
-      await folding;
+      await projecting;
     });
-    await t.step("and this one is folded in smaller parts", async () => {
+    await t.step("and this one is projected in smaller parts", async () => {
       assert.deepEqual(await counts(database, 1), { stored: 12, pending: 0 });
       assert.ok(causes.every((cause) => cause === "57014" || cause === "too_long"), causes.join());
     });
@@ -154,7 +154,7 @@ onBothEngines(
 
 onBothEngines("projection: who waits a while for it waits no longer", async (_t, db) => {
   const database = await openWithProjects(db);
-  const fold = createProjection(database);
+  const projection = createProjection(database);
   await insertEvents(database, someEvents(1, 50, -1));
   const held = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
@@ -167,17 +167,17 @@ onBothEngines("projection: who waits a while for it waits no longer", async (_t,
   });
   await locked.promise;
   const startedAt = performance.now();
-  await fold.catchUpWithin(1, 200);
+  await projection.catchUpWithin(1, 200);
   assert.ok(performance.now() - startedAt < 900);
   held.resolve();
   await elsewhere;
-  await fold.catchUp(1);
+  await projection.catchUp(1);
   assert.deepEqual(await counts(database, 1), { stored: 50, pending: 0 });
 });
 
 onBothEngines("projection: a block that cannot be read holds up no other", async (t, db) => {
   const database = await openWithProjects(db);
-  const { fold, causes } = observed(database);
+  const { projection, causes } = observed(database);
   for (const from of [0, 10, 20]) {
     await insertEvents(database, someEvents(1, 30, -1).slice(from, from + 10));
   }
@@ -188,7 +188,7 @@ onBothEngines("projection: a block that cannot be read holds up no other", async
     );
   await flip();
   await t.step("it is set aside whole, and pending", async () => {
-    await fold.catchUp(1);
+    await projection.catchUp(1);
     assert.deepEqual(causes, ["unreadable_block"]);
     assert.deepEqual(await counts(database, 1), { stored: 20, pending: 0 });
     const { pending } = await projectedState(database, 1);
@@ -200,7 +200,7 @@ onBothEngines("projection: a block that cannot be read holds up no other", async
       "UPDATE journal SET set_aside_until = now() - interval '1 s' WHERE set_aside_until IS NOT NULL",
     );
     const stop = new AbortController();
-    const running = fold.run(stop.signal);
+    const running = projection.run(stop.signal);
     for (let i = 0; i < 300 && (await projectedState(database, 1)).pending > 0; i++) await wait(50);
     stop.abort();
     await running;

@@ -47,7 +47,7 @@ const ids = (rows: readonly EventRow[]): string[] => rows.map(({ event_id }) => 
 /** Of how many events a transaction is: of each span's by themselves, or as many as it usually is. */
 const aims = fc.constantFrom<[] | [number]>([1], []);
 
-async function folded(database: Database, rows: readonly EventRow[]): Promise<number> {
+async function projected(database: Database, rows: readonly EventRow[]): Promise<number> {
   const [project] = await database.query<{ project_id: number }>(
     `INSERT INTO projects (public_id, name, retention_days)
     VALUES ($1::text, 'Test', 30) RETURNING project_id`,
@@ -69,10 +69,10 @@ onBothEngines("forget: what is left is as if the rest had never been stored", as
   await fc.assert(
     fc.asyncProperty(history, fc.integer({ min: 0, max: STEPS }), aims, async (rows, step, aim) => {
       const beforeMs = START_MS + step * STEP_MS;
-      const project = await folded(database, rows);
+      const project = await projected(database, rows);
       await forgetBefore(database, project, beforeMs, ...aim);
       const kept = rows.filter((row) => Date.parse(row.occurred_at) >= beforeMs);
-      const expected = await projectedState(database, await folded(database, kept));
+      const expected = await projectedState(database, await projected(database, kept));
       assert.deepEqual(await projectedState(database, project), expected);
       const journaled = (await storedRows(database)).filter((row) => row.project_id === project);
       assert.deepEqual(ids(journaled), ids(kept));
@@ -154,7 +154,7 @@ onBothEngines("forget: an erased actor leaves nothing, and the others whole", as
   const runs = database.engine === "embedded" ? 6 : 25;
   await fc.assert(
     fc.asyncProperty(history, async (rows) => {
-      const project = await folded(database, rows);
+      const project = await projected(database, rows);
       const [actor] = await database.query<{ actor_id: number }>(
         "SELECT actor_id FROM identities WHERE project_id = $1::int AND value = 'a1'",
         [project],
@@ -164,7 +164,7 @@ onBothEngines("forget: an erased actor leaves nothing, and the others whole", as
         const events = await erased(database, project, actor.actor_id);
         assert.equal(events, rows.length - kept.length);
       }
-      const expected = await projectedState(database, await folded(database, kept));
+      const expected = await projectedState(database, await projected(database, kept));
       assert.deepEqual(await projectedState(database, project), expected);
       const ids = await database.query(
         "SELECT 1 FROM event_ids WHERE project_id = $1::int",
@@ -179,7 +179,7 @@ onBothEngines("forget: an erased actor leaves nothing, and the others whole", as
   await t.step("the daily job forgets what has expired", async () => {
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString();
     const rows = [31, 29].map((ago) => newRow({ anonymous_id: "a", occurred_at: day(ago) }));
-    const project = await folded(database, rows);
+    const project = await projected(database, rows);
     assert.ok(await forgetExpired(database, new Date()) >= 1);
     const state = await projectedState(database, project);
     assert.ok(state.some((line) => line.includes(rows[1]!.event_id)));

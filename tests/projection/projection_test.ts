@@ -56,11 +56,11 @@ const history = fc.array(
     ),
   { minLength: 1, maxLength: 90 },
 );
-/** In which order, in which parts, and after which of them the fold runs. */
+/** In which order, in which parts, and after which of them the projection runs. */
 const arrival = fc.record({
   order: fc.infiniteStream(fc.nat(1e6)),
   sizes: fc.infiniteStream(fc.integer({ min: 1, max: 25 })),
-  folded: fc.infiniteStream(fc.boolean()),
+  projected: fc.infiniteStream(fc.boolean()),
   repeated: fc.infiniteStream(fc.constantFrom(true, false, false, false)),
 });
 
@@ -69,13 +69,13 @@ onBothEngines(
   async (_t, db) => {
     const database = await db.open();
     await migrate(database, MIGRATIONS);
-    const fold = createProjection(database);
+    const projection = createProjection(database);
     const runs = database.engine === "embedded" ? 12 : 40;
     await fc.assert(
-      fc.asyncProperty(history, arrival, async (rows, { order, sizes, folded, repeated }) => {
+      fc.asyncProperty(history, arrival, async (rows, { order, sizes, projected, repeated }) => {
         const atOnce = await newProject(database);
         await store(database, rows.map((row) => ({ ...row, project_id: atOnce })));
-        await fold.catchUp(atOnce);
+        await projection.catchUp(atOnce);
 
         const bitByBit = await newProject(database);
         const keyed = rows.map((row) => ({ key: order.next().value, row }));
@@ -85,9 +85,9 @@ onBothEngines(
           const part = shuffled.slice(i, i += sizes.next().value);
           await store(database, part);
           if (repeated.next().value) await store(database, part);
-          if (folded.next().value) await fold.catchUp(bitByBit);
+          if (projected.next().value) await projection.catchUp(bitByBit);
         }
-        await fold.catchUp(bitByBit);
+        await projection.catchUp(bitByBit);
         while (await mergeOnce(database, bitByBit));
         assert.deepEqual(
           await projectedState(database, bitByBit),
@@ -128,20 +128,20 @@ async function sessionsOf(database: Database, projectId: number): Promise<Cut[]>
 onBothEngines("projection: known answers", async (t, db) => {
   const database = await db.open();
   await migrate(database, MIGRATIONS);
-  const fold = createProjection(database);
+  const projection = createProjection(database);
   const at = (minute: number, members: Partial<EventRow>) =>
     newRow({ occurred_at: new Date(START_MS + minute * MINUTE_MS).toISOString(), ...members });
-  const folded = async (...parts: readonly EventRow[][]): Promise<number> => {
+  const projected = async (...parts: readonly EventRow[][]): Promise<number> => {
     const project = await newProject(database);
     for (const rows of parts) {
       await store(database, rows.map((row) => ({ ...row, project_id: project })));
-      await fold.catchUp(project);
+      await projection.catchUp(project);
     }
     return project;
   };
 
   await t.step("a pause of 30:00 stays in the session, 30:01 cuts", async () => {
-    const project = await folded([
+    const project = await projected([
       at(0, { anonymous_id: "a" }),
       at(30, { anonymous_id: "a" }),
       at(60 + 1 / 60, { anonymous_id: "a" }),
@@ -153,7 +153,7 @@ onBothEngines("projection: known answers", async (t, db) => {
   });
   await t.step("an event that arrives late joins two sessions", async () => {
     const [first, last] = [at(0, { anonymous_id: "a" }), at(50, { anonymous_id: "a" })];
-    const project = await folded([first, last], [at(25, { anonymous_id: "a" })]);
+    const project = await projected([first, last], [at(25, { anonymous_id: "a" })]);
     assert.deepEqual(await sessionsOf(database, project), [
       { actor: "a", startMinute: 0, minutes: 50, events: 3 },
     ]);
@@ -162,7 +162,7 @@ onBothEngines("projection: known answers", async (t, db) => {
     const before = at(0, { anonymous_id: "a" });
     const signIn = at(10, { anonymous_id: "a", user_id: "u" });
     for (const parts of [[[before], [signIn]], [[signIn], [before]], [[before, signIn]]]) {
-      assert.deepEqual(await sessionsOf(database, await folded(...parts)), [
+      assert.deepEqual(await sessionsOf(database, await projected(...parts)), [
         { actor: "u", startMinute: 0, minutes: 10, events: 2 },
       ]);
     }
@@ -172,7 +172,7 @@ onBothEngines("projection: known answers", async (t, db) => {
     const early = at(200, { anonymous_id: "a", user_id: "early" });
     const anonymous = at(100, { anonymous_id: "a" });
     for (const parts of [[[anonymous], [late], [early]], [[early], [late], [anonymous]]]) {
-      const sessions = await sessionsOf(database, await folded(...parts));
+      const sessions = await sessionsOf(database, await projected(...parts));
       assert.deepEqual(sessions.map(({ actor, startMinute }) => [actor, startMinute]), [
         ["early", 100],
         ["early", 200],
@@ -181,12 +181,12 @@ onBothEngines("projection: known answers", async (t, db) => {
     }
   });
   await t.step("events outside of sessions open none, and are stored all the same", async () => {
-    const project = await folded([at(0, { anonymous_id: "a", in_session: false })]);
+    const project = await projected([at(0, { anonymous_id: "a", in_session: false })]);
     assert.deepEqual(await sessionsOf(database, project), []);
     assert.equal(await eventsOf(database, project), 1);
   });
   await t.step("a change of the site's host classifies history anew", async () => {
-    const project = await folded([
+    const project = await projected([
       at(0, { anonymous_id: "a", referrer: "https://shop.test/", host: "blog.test" }),
     ]);
     const channels = () =>
@@ -196,7 +196,7 @@ onBothEngines("projection: known answers", async (t, db) => {
       "UPDATE projects SET site_url = 'https://www.shop.test' WHERE project_id = $1::int",
       [project],
     );
-    await fold.catchUp(project);
+    await projection.catchUp(project);
     assert.deepEqual(await channels(), [{ channel: "Direct" }]);
   });
 });
@@ -265,7 +265,7 @@ onBothEngines("projection: several at once take every event once", async (_t, db
   const database = await db.open();
   await migrate(database, MIGRATIONS);
   const project = await newProject(database);
-  const folds = [
+  const projects = [
     createProjection(database),
     createProjection(database),
     createProjection(database),
@@ -278,7 +278,7 @@ onBothEngines("projection: several at once take every event once", async (_t, db
         anonymous_id: `a${j % 3}`,
       }));
     await store(database, rows);
-    await folds[i % 3]!.catchUp(project);
+    await projects[i % 3]!.catchUp(project);
   }));
   const [counts] = await database.query(
     `SELECT (SELECT sum(events) FROM segments WHERE project_id = $1::int) AS stored,

@@ -38,10 +38,10 @@ onBothEngines(
         await database.script(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
       }
     }
-    const fold = createProjection(database);
+    const projection = createProjection(database);
     const identitiesToldAfter = async (events: number) => {
       await store(database, events);
-      await fold.catchUp(1);
+      await projection.catchUp(1);
       return (await told(database)).identities;
     };
     await t.step("not of a handful, but of a few dozen", async () => {

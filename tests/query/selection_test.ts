@@ -26,16 +26,16 @@ import {
 import { withoutTechnical } from "../../src/query/technical.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { readKpis } from "../../src/reports/kpis/kpis.ts";
-import { loadMarkedHistories } from "../../src/scans/marked_histories.ts";
+import { loadFilteredTimelines } from "../../src/scans/filtered_timelines.ts";
 import type { Read } from "../../src/scans/read.ts";
 import { type FollowRun, followRuns } from "../../src/scans/visitor.ts";
-import { selectHistories } from "../../src/scans/selected_histories.ts";
+import { selectTimelines } from "../../src/scans/selected_timelines.ts";
 import { sessionValue as valueOfSession } from "../reference/filters.ts";
 import { type Fact, historyOf, type Session } from "../reference/world.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow } from "../support/event_rows.ts";
 import { IN_PLACE } from "../support/in_place.ts";
-import { eventTestOf, visiting } from "../support/read_histories.ts";
+import { eventTestOf, visiting } from "../support/read_timelines.ts";
 
 const START_MS = Date.parse("2026-03-01T00:00:00Z");
 const MINUTE_MS = 60_000;
@@ -236,10 +236,10 @@ const scopeOf = (projectId: number, filters: readonly Filter[], bots: BotChoice)
 };
 const bounds = fc.constantFrom<[number, number]>([0, 801], [200, 500], [5, 10]);
 
-const historiesIn = (sql: Sql, scope: Scope): Read["histories"] => {
+const historiesIn = (sql: Sql, scope: Scope): Read["timelines"] => {
   const segments = new SegmentCache(1_000_000);
   const access = { sql, scope, segments, pool: IN_PLACE, use: segments.memory.enter() };
-  return (span, filters) => loadMarkedHistories(access, span, filters);
+  return (span, filters) => loadFilteredTimelines(access, span, filters);
 };
 
 /** The ids of the events of a name (null: any) that a scan selects, in their order. */
@@ -250,19 +250,19 @@ async function selectedIn(
   name: string | null,
 ): Promise<string[]> {
   const filters = matchFilters({ name, filters: [] });
-  const source = { sql, scope, histories: historiesIn(sql, scope) };
-  const selected = await selectHistories(source, span, { filters });
-  const { eventFilters, histories } = selected;
+  const source = { sql, scope, timelines: historiesIn(sql, scope) };
+  const selected = await selectTimelines(source, span, { filters });
+  const { eventFilters, timelines } = selected;
   const counting = withoutTechnical([...filters, ...eventFilters]);
-  const test = await eventTestOf(sql, scope, scope.bots, counting, histories);
+  const test = await eventTestOf(sql, scope, scope.bots, counting, timelines);
   const segmentIds: number[] = [];
   const places: number[] = [];
   const follow: FollowRun = (actor, segment, start, end) => {
-    const { segmentId, fromMs, times, names, paths, contexts, marks } = segment;
+    const { segmentId, fromMs, times, names, paths, contexts, filterBits } = segment;
     for (let at = start; at < end; at++) {
       const ms = fromMs + times[at]!;
       if (ms < span.fromMs || ms >= span.toMs) continue;
-      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
+      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
       segmentIds.push(segmentId);
       places.push(at);
     }
@@ -309,7 +309,7 @@ onBothEngines("selection: a scan finds what each filter means", async (t, db) =>
             selected.map(({ session }) => session)
               .filter((session) => session !== null && inSpan(session.startMs)),
           );
-          const source = { sql: database, scope, histories: historiesIn(database, scope) };
+          const source = { sql: database, scope, timelines: historiesIn(database, scope) };
           const { totals } = await readKpis(source, [span]);
           assert.equal(totals.sessions, meant.size, told);
         }

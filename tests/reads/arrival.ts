@@ -10,7 +10,7 @@ interface Part {
   readonly rows: readonly EventRow[];
   /** Rows that were stored before, which now say something else. */
   readonly replayed: readonly EventRow[];
-  readonly thenFolded: boolean;
+  readonly thenProjected: boolean;
 }
 
 /** In which order and in which parts a history is stored, and of which project. */
@@ -20,7 +20,7 @@ export interface Arrival {
   readonly parts: readonly Part[];
 }
 
-/** An arrival of these events: in any order, some of them again, folded now and then. */
+/** An arrival of these events: in any order, some of them again, projected now and then. */
 export function randomArrival({ events, project }: World): fc.Arbitrary<Arrival> {
   const settings = fc.record({
     timezone: fc.constantFrom(...TIMEZONES),
@@ -31,8 +31,8 @@ export function randomArrival({ events, project }: World): fc.Arbitrary<Arrival>
     order: fc.shuffledSubarray([...events], { minLength: events.length }),
     sizes: fc.infiniteStream(fc.constantFrom(1, 2, 3, 5, 10, 30, 80)),
     replays: fc.infiniteStream(fc.constantFrom(0, 0, 1, 3)),
-    folds: fc.infiniteStream(fc.boolean()),
-  })).map(({ before, order, sizes, replays, folds }) => {
+    projects: fc.infiniteStream(fc.boolean()),
+  })).map(({ before, order, sizes, replays, projects }) => {
     const parts: Part[] = [];
     for (let start = 0; start < order.length;) {
       const end = start + sizes.next().value!;
@@ -40,7 +40,7 @@ export function randomArrival({ events, project }: World): fc.Arbitrary<Arrival>
         rows: order.slice(start, end),
         replayed: order.slice(0, Math.min(start, replays.next().value!))
           .map((row) => ({ ...row, name: "replayed", path: "/replayed", user_id: "replayed" })),
-        thenFolded: folds.next().value!,
+        thenProjected: projects.next().value!,
       });
       start = end;
     }
@@ -56,10 +56,10 @@ export async function storeAsItArrives(
 ): Promise<Project> {
   let project = await store.newProject(before);
   const half = Math.floor(parts.length / 2);
-  for (const [i, { rows, replayed, thenFolded }] of parts.entries()) {
+  for (const [i, { rows, replayed, thenProjected }] of parts.entries()) {
     if (i === half) project = await store.change(project, settings);
     await store.insert(project, [...replayed, ...rows]);
-    if (thenFolded) await store.fold(project);
+    if (thenProjected) await store.projectPending(project);
   }
   return parts.length === 0 ? await store.change(project, settings) : project;
 }

@@ -36,7 +36,7 @@ function views(first: number, count: number) {
     }));
 }
 
-/** Reads beside a fold that has stopped where it is. */
+/** Reads beside a projection that has stopped where it is. */
 function stopped(database: Database, timezone = "UTC") {
   const services = {
     reads: database,
@@ -63,13 +63,13 @@ function stopped(database: Database, timezone = "UTC") {
 
 onBothEngines("pending: what is not counted yet is told, and nothing is made up", async (t, db) => {
   const database = await openWithProjects(db);
-  const fold = createProjection(database);
+  const projection = createProjection(database);
   const reads = stopped(database);
   const range = { from: "2026-03-01", to: "2026-03-01" };
 
-  await t.step("reads answer from what is folded", async () => {
+  await t.step("reads answer from what is projected", async () => {
     await insertEvents(database, views(0, 3));
-    await fold.catchUp(1);
+    await projection.catchUp(1);
     await insertEvents(database, views(3, 5));
     await insertEvents(database, views(8, 7));
     const { pending, totals } = await (await reads.kpis(range)).json();
@@ -80,7 +80,7 @@ onBothEngines("pending: what is not counted yet is told, and nothing is made up"
     const before = (await reads.kpis({ from: "2026-02-01", to: "2026-02-01" })).headers.get(
       "etag",
     )!;
-    await fold.catchUp(1);
+    await projection.catchUp(1);
     const { pending, totals } = await (await reads.kpis(range)).json();
     assert.deepEqual([pending, totals.visitors], [0, 15]);
     const again = { "If-None-Match": before };
@@ -102,7 +102,7 @@ onBothEngines("pending: what is not counted yet is told, and nothing is made up"
       await reads.events({ filters, after: String(after), limit: "1000" });
     const none = await tail(first.tailCursor);
     assert.deepEqual([none.pending, (none.events as Json[]).length], [6, 0]);
-    await fold.catchUp(1);
+    await projection.catchUp(1);
     const all = await tail(none.tailCursor);
     assert.deepEqual([all.pending, (all.events as Json[]).length], [0, 6]);
     const after = await tail(all.tailCursor);
@@ -110,7 +110,7 @@ onBothEngines("pending: what is not counted yet is told, and nothing is made up"
   });
 });
 
-onBothEngines("pending: a read waits for the fold, but not for long", async (_t, db) => {
+onBothEngines("pending: a read waits for the projection, but not for long", async (_t, db) => {
   const database = await openWithProjects(db);
   await insertEvents(database, views(0, 3));
   const services = {
@@ -137,13 +137,13 @@ onBothEngines(
   "pending: while history is counted by other days, reads do without the rollups",
   async (_t, db) => {
     const database = await openWithProjects(db);
-    const fold = createProjection(database);
+    const projection = createProjection(database);
     // 23:30 in UTC is the next day in Berlin.
     await insertEvents(
       database,
       views(0, 2).map((row) => ({ ...row, occurred_at: "2026-02-28T23:30:00Z" })),
     );
-    await fold.catchUp(1);
+    await projection.catchUp(1);
     await database.script("UPDATE projects SET timezone = 'Europe/Berlin'");
     const reads = stopped(database, "Europe/Berlin");
     const visitors = async (day: string) =>
@@ -152,7 +152,7 @@ onBothEngines(
     assert.deepEqual(await told(), [0, 2]);
     await database.script("UPDATE projections SET timezone = NULL, recounted_to = 1");
     assert.deepEqual(await told(), [0, 2]);
-    await fold.catchUp(1);
+    await projection.catchUp(1);
     assert.deepEqual(await told(), [0, 2]);
   },
 );

@@ -12,7 +12,7 @@ import { IN_PLACE } from "../support/in_place.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC", siteUrl: null } as Project;
 
-/** The database is away and nothing can be folded: what was sent to either is counted. */
+/** The database is away and nothing can be projected: what was sent to either is counted. */
 function servicesAway(): { readonly services: ReportServices; readonly sent: () => number } {
   let sent = 0;
   const refuse = () => {
@@ -61,7 +61,7 @@ const isProblem = (code: ProblemCode) => (error: unknown) => {
 };
 
 for (const one of ENDPOINTS) {
-  Deno.test(`${one.documented}: what is wrong is refused before the fold and any statement`, async () => {
+  Deno.test(`${one.documented}: what is wrong is refused before the projection and any statement`, async () => {
     const { services, sent } = servicesAway();
     for (const parameter of one.parameters.filter((name) => name !== "project")) {
       for (const value of badValuesOf(one.documented, parameter).filter(Boolean)) {
@@ -75,7 +75,7 @@ for (const one of ENDPOINTS) {
   });
 }
 
-Deno.test("reads in buckets: too many are refused before the fold and any statement", async () => {
+Deno.test("reads in buckets: too many are refused before the projection and any statement", async () => {
   const { services, sent } = servicesAway();
   const long = { from: "2020-01-01", to: "2026-01-01" };
   const tooMany: readonly [string, Record<string, string>][] = [

@@ -69,7 +69,7 @@ interface Page {
 /** A database that histories are stored in, each in a project of its own, and asked about. */
 export class Store {
   readonly #database: Database;
-  readonly #fold: Projection;
+  readonly #projection: Projection;
   // Too small for all: what is asked for again is partly here and partly not.
   readonly #segments = new SegmentCache(20_000);
   readonly #pool: ScanPool;
@@ -77,7 +77,7 @@ export class Store {
   private constructor(database: Database, pool: ScanPool) {
     this.#database = database;
     this.#pool = pool;
-    this.#fold = createProjection(database);
+    this.#projection = createProjection(database);
   }
 
   /** `pool`: who follows actors. */
@@ -117,8 +117,8 @@ export class Store {
     await insertEvents(this.#database, own.sort((a, b) => a.event_id < b.event_id ? -1 : 1));
   }
 
-  async fold({ projectId }: Project): Promise<void> {
-    await this.#fold.catchUp(projectId);
+  async projectPending({ projectId }: Project): Promise<void> {
+    await this.#projection.catchUp(projectId);
     while (await mergeOnce(this.#database, projectId));
   }
 
@@ -174,8 +174,8 @@ export class Store {
       reads: this.#database,
       // However long it takes on a slow machine: what is asked for here is exact.
       projection: {
-        catchUp: (projectId) => this.#fold.catchUp(projectId),
-        catchUpWithin: (projectId) => this.#fold.catchUp(projectId),
+        catchUp: (projectId) => this.#projection.catchUp(projectId),
+        catchUpWithin: (projectId) => this.#projection.catchUp(projectId),
       },
       segments: this.#segments,
       pool: this.#pool,

@@ -13,7 +13,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Histories gather after one of these: clocks change in Berlin, months and years end. */
+/** Timelines gather after one of these: clocks change in Berlin, months and years end. */
 const ANCHORS = [
   "2026-03-28T23:00:00Z",
   "2026-10-24T22:30:00Z",

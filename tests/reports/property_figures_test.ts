@@ -22,10 +22,10 @@ const EVENT = fc.record({
   name: fc.integer({ min: 1, max: 3 }),
   path: fc.nat({ max: 2 }),
   context: fc.integer({ min: -2, max: 2 }),
-  mark: fc.nat({ max: 3 }),
+  eventBits: fc.nat({ max: 3 }),
   ms: fc.nat({ max: 20 }),
   value: fc.option(fc.nat({ max: VALUES.length - 1 }), { freq: 4 }),
-  /** Whether a stretch begins here; where its turn is, whose it is, and whether it is followed. */
+  /** Whether a slice begins here; where its turn is, whose it is, and whether it is followed. */
   begins: fc.boolean(),
   turn: fc.nat({ max: 1_000 }),
   actor: fc.nat({ max: 3 }),
@@ -53,7 +53,7 @@ function segmentOf(
     depths: new Float64Array(0),
     scrolls: new Uint32Array(0),
     nameBits: Int32Array.of(-1),
-    marks: Uint8Array.from(events, ({ mark }) => mark),
+    filterBits: Uint8Array.from(events, ({ eventBits }) => eventBits),
   };
   return columns as LoadedSegment;
 }
@@ -72,7 +72,7 @@ function columnOf(events: readonly Told[], values = VALUES): NumberColumn {
 }
 
 /** Events of a segment from `start` to before `end`, which one actor did. */
-interface Stretch {
+interface Slice {
   readonly segment: number;
   readonly start: number;
   readonly end: number;
@@ -80,7 +80,7 @@ interface Stretch {
 }
 
 /** All that is followed, in the order of the turns. */
-function stretchesOf(groups: readonly (readonly Told[])[]): Stretch[] {
+function slicesOf(groups: readonly (readonly Told[])[]): Slice[] {
   return groups.flatMap((events, segment) => {
     const starts = [...events.keys()].filter((at) => at === 0 || events[at]!.begins);
     return starts.map((start, i) => {
@@ -105,8 +105,8 @@ const test = fc.record({
     contexts: table(5),
     actors: table(4),
   }),
-  marks: fc.constantFrom(0, 0, 0, 1, 2, 3),
-}).map(({ bots, passing, marks }) => passesOf(bots, passing, marks));
+  filterBits: fc.constantFrom(0, 0, 0, 1, 2, 3),
+}).map(({ bots, passing, filterBits }) => passesOf(bots, passing, filterBits));
 const asked = fc.record({
   tests: fc.tuple(test, test, test).map(([scope, ...tests]) =>
     new MatchTests({ scope, tests, counted: null }, [])
@@ -126,7 +126,7 @@ const FIGURES = {
 } as const;
 const KINDS = Object.keys(FIGURES) as (keyof typeof FIGURES)[];
 
-Deno.test("PropertyFigures: the numbers of selected events, in whatever order stretches are followed", () => {
+Deno.test("PropertyFigures: the numbers of selected events, in whatever order slices are followed", () => {
   let figured = 0;
   let nothing = 0;
   const groups = fc.array(fc.array(EVENT, { minLength: 1, maxLength: 30, size: "max" }), {
@@ -141,14 +141,16 @@ Deno.test("PropertyFigures: the numbers of selected events, in whatever order st
       const segments = groups.map((events, i) => segmentOf(events, i));
       const figures = new PropertyFigures(tests, match, { kind, key: "v" }, buckets);
       const numbers: number[][] = [[], []];
-      for (const { segment, start, end, first: { actor } } of stretchesOf(groups)) {
+      for (const { segment, start, end, first: { actor } } of slicesOf(groups)) {
         figures.follow(actor, segments[segment]!, start, end);
-        for (const { name, path, context, mark, ms, value } of groups[segment]!.slice(start, end)) {
+        for (
+          const { name, path, context, eventBits, ms, value } of groups[segment]!.slice(start, end)
+        ) {
           const bucket = buckets.findIndex((one) =>
             FROM_MS + ms >= one.fromMs && FROM_MS + ms < one.toMs
           );
           const isTaken = [tests.scope, tests.tests[match]!]
-            .every((one) => one.passes(name, path, context, actor, mark));
+            .every((one) => one.passes(name, path, context, actor, eventBits));
           const isNumber = value !== null && value < NUMBERS_MAX;
           if (bucket >= 0 && isTaken && isNumber) numbers[bucket]!.push(Number(VALUES[value]));
         }
@@ -166,7 +168,7 @@ Deno.test("PropertyFigures: the numbers of selected events, in whatever order st
 Deno.test("PropertyFigures: decimals of several segments are summed exactly", () => {
   const everything = { names: null, paths: null, contexts: null, actors: null };
   const test = passesOf("exclude", everything);
-  const event = { name: 1, path: 0, context: 0, mark: 0, ms: 0, value: 0 };
+  const event = { name: 1, path: 0, context: 0, eventBits: 0, ms: 0, value: 0 };
   const told = { ...event, begins: false, turn: 0, actor: 1, isFollowed: true };
   const segments = ["0.1", "0.2"].map((value, i) =>
     segmentOf([told], i, columnOf([told], [value]))

@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 export const WORLD_FROM_MS = Date.parse("2026-01-05T00:00:00Z");
 export const WORLD_DAYS = 60;
 
-/** Fields of an event that histories tell, those by its properties among them. */
+/** Fields of an event that timelines tell, those by its properties among them. */
 export const TOLD_FIELDS: readonly Field[] = [
   ...EVENT_FIELDS,
   "properties.plan",
@@ -85,7 +85,7 @@ export function randomHistory(stays: number): EventRow[] {
   return history!.flat();
 }
 
-/** A database whose first project has this history, folded in several turns. */
+/** A database whose first project has this history, projected in several turns. */
 export async function openWithHistory(
   db: TestDatabase,
   rows: readonly EventRow[],

@@ -29,10 +29,10 @@ function clicks(project_id: number, count: number): EventRow[] {
 }
 
 async function store(database: Database): Promise<void> {
-  const fold = createProjection(database);
+  const projection = createProjection(database);
   for (const [project, count] of [[1, KNOWN_EVENTS], [2, NEW_EVENTS]] as const) {
     await insertEvents(database, clicks(project, count));
-    await fold.catchUp(project);
+    await projection.catchUp(project);
   }
 }
 

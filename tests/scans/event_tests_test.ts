@@ -18,15 +18,15 @@ import { createProjection } from "../../src/projection/projection.ts";
 import { EventTest } from "../../src/scans/event_test.ts";
 import { passesOf } from "../support/event_passes.ts";
 import { eventPasses, eventPassesOf } from "../../src/scans/event_tests.ts";
-import { FilterBits, isMarked } from "../../src/scans/filter_bits.ts";
-import type { MarkedHistories } from "../../src/scans/marked_histories.ts";
+import { FilterBits, isByBits } from "../../src/scans/filter_bits.ts";
+import type { FilteredTimelines } from "../../src/scans/filtered_timelines.ts";
 import { type Filter as ReferenceFilter, holds, passesBots } from "../reference/filters.ts";
 import { historyOf, type World } from "../reference/world.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { eventTestOf, historiesOf, segmentsOf } from "../support/read_histories.ts";
+import { eventTestOf, segmentsOf, timelinesOf } from "../support/read_timelines.ts";
 
-const HELD: readonly Field[] = EVENT_FIELDS.filter((field) => !isMarked(field));
+const HELD: readonly Field[] = EVENT_FIELDS.filter((field) => !isByBits(field));
 /** Keys as they come, and some that every object of JavaScript seems to have. */
 const KEYS = ["plan", 'a "b"', "__proto__", "constructor"] as const;
 const PROPERTIES = KEYS.map((key): Field => `properties.${key}`);
@@ -124,25 +124,25 @@ const match: fc.Arbitrary<EventMatch> = fc.record({
   filters,
 });
 
-/** An event by all that histories tell of it. */
+/** An event by all that timelines tell of it. */
 interface Told {
   readonly eventId: string;
   readonly name: number;
   readonly path: number;
   readonly context: number;
   readonly actor: number;
-  readonly mark: number;
+  readonly eventBits: number;
 }
 
-/** All events of histories. */
+/** All events of timelines. */
 async function toldBy(
   sql: Sql,
-  histories: MarkedHistories,
+  timelines: FilteredTimelines,
 ): Promise<Told[]> {
-  const { projectId, actorOf } = histories;
-  const segments = await segmentsOf(histories);
+  const { projectId, actorOf } = timelines;
+  const segments = await segmentsOf(timelines);
   const told: Told[] = [];
-  for (const { segmentId, identities, starts, names, paths, contexts, marks } of segments) {
+  for (const { segmentId, identities, starts, names, paths, contexts, filterBits } of segments) {
     const places = Array.from(names, (_, at) => at);
     const ids = await lookUpIds(sql, projectId, places.map(() => segmentId), places);
     for (const [i, identity] of identities.entries()) {
@@ -153,7 +153,7 @@ async function toldBy(
           path: paths[at]!,
           context: contexts[at]!,
           actor: actorOf[identity]!,
-          mark: marks[at]!,
+          eventBits: filterBits[at]!,
         });
       }
     }
@@ -172,11 +172,11 @@ function selected({ bots, filters }: Scope, world: World, only?: EventMatch): st
     .map(({ row }) => row.event_id.replaceAll("-", "")).sort();
 }
 
-Deno.test("event tests: marks tell what the columns of all reads do not", () => {
+Deno.test("event tests: filter bits tell what the columns of all reads do not", () => {
   assert.deepEqual(HELD, [
     ...["name", "path", "host", "country", "region", "city", "browser", "os", "device", "userId"],
   ]);
-  assert.ok([...SESSION_FIELDS, "properties.plan" as const].every(isMarked));
+  assert.ok([...SESSION_FIELDS, "properties.plan" as const].every(isByBits));
 });
 
 onBothEngines("event tests: what passes is what the reference selects", async (_t, db) => {
@@ -198,35 +198,37 @@ onBothEngines("event tests: what passes is what the reference selects", async (_
   await projection.catchUp(1);
 
   const world: World = { project: { timezone: "UTC", siteUrl: null }, events: events!, asOfMs: 0 };
-  const load = historiesOf(database);
+  const load = timelinesOf(database);
   let passed = 0;
   let marked = 0;
   const asked = fc.asyncProperty(filters, bots, match, async (filters, bots, match) => {
     const scope: Scope = { projectId: 1, siteHost: null, bots, filters };
-    const marking = [...filters, ...match.filters];
-    const histories = await load(EVER, marking);
-    assert.ok((await segmentsOf(histories)).length > 1);
-    const told = await toldBy(database, histories);
+    const filtering = [...filters, ...match.filters];
+    const timelines = await load(EVER, filtering);
+    assert.ok((await segmentsOf(timelines)).length > 1);
+    const told = await toldBy(database, timelines);
     assert.equal(told.length, new Set(events!.map((row) => row.event_id)).size);
     const passing = (test: EventTest) =>
-      told.filter(({ name, path, context, actor, mark }) =>
-        test.passes(name, path, context, actor, mark)
+      told.filter(({ name, path, context, actor, eventBits }) =>
+        test.passes(name, path, context, actor, eventBits)
       );
-    const test = await eventTestOf(database, scope, bots, filters, histories);
+    const test = await eventTestOf(database, scope, bots, filters, timelines);
     const ids = idsOf(passing(test));
     assert.deepEqual(ids, selected(scope, world));
     passed += ids.length;
     if (!test.isKnown && ids.length > 0 && ids.length < told.length) marked++;
 
     const lists = [matchFilters(match), [...filters, ...matchFilters(match)]];
-    const [matched, both] = (await eventPasses(database, scope, bots, lists, histories.bits))
+    const [matched, both] = (await eventPasses(database, scope, bots, lists, timelines.bits))
       .map((one) => new EventTest(one, []));
-    for (const { name, path, context, actor, mark } of told) {
-      const passes = [test, matched!].every((one) => one.passes(name, path, context, actor, mark));
-      assert.equal(both!.passes(name, path, context, actor, mark), passes);
+    for (const { name, path, context, actor, eventBits } of told) {
+      const passes = [test, matched!].every((one) =>
+        one.passes(name, path, context, actor, eventBits)
+      );
+      assert.equal(both!.passes(name, path, context, actor, eventBits), passes);
       const isNamed = matched!.names === null || matched!.names[name] === 1;
-      const beyond = matched!.passesBeyondName(path, context, actor, mark);
-      assert.equal(matched!.passes(name, path, context, actor, mark), isNamed && beyond);
+      const beyond = matched!.passesBeyondName(path, context, actor, eventBits);
+      assert.equal(matched!.passes(name, path, context, actor, eventBits), isNamed && beyond);
       if (matched!.isOfName && bots === "include") assert.equal(beyond, true);
     }
     assert.deepEqual(idsOf(passing(both!)), selected(scope, world, match));
@@ -237,7 +239,7 @@ onBothEngines("event tests: what passes is what the reference selects", async (_
 });
 
 onBothEngines(
-  "event tests: of a project without events, and of fields that nothing is marked by",
+  "event tests: of a project without events, and of fields without bits",
   async (_t, db) => {
     const database = await openWithProjects(db);
     const scope = { projectId: 1, siteHost: null };
@@ -250,10 +252,10 @@ onBothEngines(
     assert.equal(nothing.passes(0, 0, 0, 0, 0), false);
     for (
       const [field, refusal] of [
-        ["title", /not marked/],
-        ["channel", /not marked/],
-        ["properties.x", /not marked/],
-        ["properties.plan", /not marked/],
+        ["title", /without bits/],
+        ["channel", /without bits/],
+        ["properties.x", /without bits/],
+        ["properties.plan", /without bits/],
       ] as const
     ) {
       await assert.rejects(

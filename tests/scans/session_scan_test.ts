@@ -15,7 +15,7 @@ import {
   WORLD_FROM_MS,
 } from "../reports/session_world.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { historiesOf, visiting } from "../support/read_histories.ts";
+import { timelinesOf, visiting } from "../support/read_timelines.ts";
 
 const DAY_MS = 86_400_000;
 const EVER: Span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + (WORLD_DAYS + 2) * DAY_MS };
@@ -53,7 +53,7 @@ async function walked(database: Database, reach: Span): Promise<Walked> {
   const take = (session: ScannedSession) => {
     let events = 0;
     let othersHere = 0;
-    session.forEachStretch(({ traffics }, start, end) => {
+    session.forEachSlice(({ traffics }, start, end) => {
       assert.ok(start < end);
       for (let at = start; at < end; at++) traffics[at] === 0 ? othersHere++ : events++;
     });
@@ -68,9 +68,9 @@ async function walked(database: Database, reach: Span): Promise<Walked> {
     );
   };
   const scan = new SessionScan(reach, take);
-  const histories = await historiesOf(database)(reach, []);
+  const timelines = await timelinesOf(database)(reach, []);
   const visitor = visiting((actor, timeline) => scan.visit(actor, timeline));
-  await histories.scan(visitor, () => null);
+  await timelines.scan(visitor, () => null);
   sessions.sort((a, b) => a.actor - b.actor || a.startMs - b.startMs);
   return { sessions, others };
 }
@@ -85,7 +85,7 @@ onBothEngines("session scan: the sessions are those of the projection", async (_
   assert.equal(all.others, rows.filter(({ in_session }) => !in_session).length);
   assert.ok(all.others > 20);
 
-  const source = { sql: database, histories: historiesOf(database) };
+  const source = { sql: database, timelines: timelinesOf(database) };
   // Around each of some days, those that touch it are told whole.
   for (let day = 0; day < WORLD_DAYS; day += 7) {
     const span = { fromMs: EVER.fromMs + day * DAY_MS, toMs: EVER.fromMs + (day + 1) * DAY_MS };
@@ -102,7 +102,7 @@ onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {
   const database = await openWithHistory(db, randomHistory(250));
   const stored = await database.query<Told>(STORED);
   let crossed = 0;
-  const source = { sql: database, histories: historiesOf(database) };
+  const source = { sql: database, timelines: timelinesOf(database) };
   for (const { startMs, lastMs } of stored.slice(0, 50)) {
     for (const atMs of [startMs, startMs + 1, lastMs, lastMs + 1]) {
       const crossing = stored.filter((one) => one.startMs < atMs && one.lastMs >= atMs);

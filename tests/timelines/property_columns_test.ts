@@ -47,7 +47,7 @@ async function assertColumns(sql: Sql, projectId: number, fromMs?: number): Prom
 onBothEngines("property columns: tell what the events tell, of whoever is left", async (_t, db) => {
   const database = await db.open();
   await migrate(database, MIGRATIONS);
-  const fold = createProjection(database);
+  const projection = createProjection(database);
   const [runs, count] = [database.engine === "embedded" ? 2 : 10, 36];
   const seen = { values: 0, merged: 0, erased: 0, expired: 0 };
   await fc.assert(
@@ -59,7 +59,7 @@ onBothEngines("property columns: tell what the events tell, of whoever is left",
         const project = await newProject(database);
         for (let i = 0; i < count; i += together) {
           await storeRows(database, project, rows.slice(i, i + together));
-          await fold.catchUp(project);
+          await projection.catchUp(project);
         }
         while (await mergeOnce(database, project));
         const segments = await storedSegments(database, project);
@@ -82,24 +82,24 @@ onBothEngines("property columns: tell what the events tell, of whoever is left",
   assert.ok(Object.values(seen).every((times) => times > 0), JSON.stringify(seen));
 });
 
-interface FoldedProject {
+interface ProjectedProject {
   readonly database: Database;
-  readonly fold: Projection;
+  readonly projection: Projection;
   readonly project: number;
 }
 
-/** Stores events of one minute and folds them. */
-async function folded(
-  { database, fold, project }: FoldedProject,
+/** Stores events of one minute and projects them. */
+async function projected(
+  { database, projection, project }: ProjectedProject,
   ...rows: readonly Partial<EventRow>[]
 ): Promise<void> {
   const occurred_at = new Date(START_MS).toISOString();
   await storeRows(database, project, rows.map((row) => newRow({ occurred_at, ...row })));
-  await fold.catchUp(project);
+  await projection.catchUp(project);
 }
 
-async function foldedProject(database: Database): Promise<FoldedProject> {
-  return { database, fold: createProjection(database), project: await newProject(database) };
+async function projectedProject(database: Database): Promise<ProjectedProject> {
+  return { database, projection: createProjection(database), project: await newProject(database) };
 }
 
 onBothEngines(
@@ -107,10 +107,10 @@ onBothEngines(
   async (_t, db) => {
     const database = await db.open();
     await migrate(database, MIGRATIONS);
-    const world = await foldedProject(database);
+    const world = await projectedProject(database);
     const { project } = world;
     const long = "ж".repeat(20_000);
-    await folded(world, { properties: JSON.stringify({ k: long }) }, { properties: '{"k":1}' });
+    await projected(world, { properties: JSON.stringify({ k: long }) }, { properties: '{"k":1}' });
     assert.equal(await assertColumn(database, project, "k"), 2);
     await assertTexts(database, project);
     const [first] = await storedSegments(database, project);
@@ -130,11 +130,11 @@ onBothEngines(
 onBothEngines("property columns: what is forgotten leaves no text", async (t, db) => {
   const database = await db.open();
   await migrate(database, MIGRATIONS);
-  const world = await foldedProject(database);
+  const world = await projectedProject(database);
   const { project } = world;
   const old = { occurred_at: new Date(START_MS - MINUTE_MS).toISOString(), anonymous_id: "a1" };
   const longAgo = { ...old, occurred_at: new Date(START_MS - LONG_AGO_MS).toISOString() };
-  await folded(
+  await projected(
     world,
     { anonymous_id: "a1", properties: '{"k":"kept"}' },
     { anonymous_id: "a2", properties: '{"k":"erased"}' },

@@ -4,7 +4,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import type { MsSpan } from "../../src/store/stored_segments.ts";
-import { type Histories, loadHistories } from "../../src/timelines/histories.ts";
+import { loadTimelines, type Timelines } from "../../src/timelines/timelines.ts";
 import { RunTimelines } from "../../src/timelines/timeline_table.ts";
 import { blocksWith, rangeStarts, spreadActors } from "../../src/timelines/scan_parts.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
@@ -50,12 +50,12 @@ Deno.test("blocksWith: those that may hold any of some identities, side by side 
 });
 
 const loadWith = (sql: Sql, cache: SegmentCache, projectId: number, span: MsSpan) =>
-  loadHistories(sql, cache, cache.memory.enter(), projectId, span);
+  loadTimelines(sql, cache, cache.memory.enter(), projectId, span);
 
 /** What is visited of each actor, in order, and how many parts there were. */
-async function visitsOf(database: Database, histories: Histories) {
+async function visitsOf(database: Database, timelines: Timelines) {
   const visits = new Map<number, number[]>();
-  await visitActors(database, histories, (actor, timeline) => {
+  await visitActors(database, timelines, (actor, timeline) => {
     const { segments, segmentOf, starts, ends } = timeline;
     assert.ok(!visits.has(actor), `${actor} is visited once`);
     const numbers: number[] = [];
@@ -65,24 +65,24 @@ async function visitsOf(database: Database, histories: Histories) {
     visits.set(actor, numbers);
   });
   const runs: string[] = [];
-  for await (const { segments } of histories.parts()) {
+  for await (const { segments } of timelines.parts()) {
     for (const segment of segments) {
-      const timelines = new RunTimelines(segment, histories.actorOf);
-      for (let run = 0; run < segment.identities.length && timelines.goTo(run); run++) {
-        const own = segment.names.subarray(timelines.starts[run]!, timelines.ends[run]!);
-        for (const name of own) runs.push(`${timelines.actorAt(run)} ${name}`);
+      const runsOf = new RunTimelines(segment, timelines.actorOf);
+      for (let run = 0; run < segment.identities.length && runsOf.goTo(run); run++) {
+        const own = segment.names.subarray(runsOf.starts[run]!, runsOf.ends[run]!);
+        for (const name of own) runs.push(`${runsOf.actorAt(run)} ${name}`);
       }
     }
   }
   let [parts, largest] = [0, 0];
-  for await (const { segments } of histories.parts()) {
+  for await (const { segments } of timelines.parts()) {
     parts += Number(segments.length > 0);
     largest = Math.max(largest, segments.reduce((sum, { times }) => sum + times.length, 0));
   }
   return { visits: [...visits].sort(([a], [b]) => a - b), runs: runs.sort(), parts, largest };
 }
 
-onBothEngines("histories: in parts the same is walked as in memory", async (_t, db) => {
+onBothEngines("timelines: in parts the same is walked as in memory", async (_t, db) => {
   const database = await db.open();
   await migrate(database, MIGRATIONS);
   const place = fc.record({
@@ -132,7 +132,7 @@ onBothEngines("histories: in parts the same is walked as in memory", async (_t, 
   assert.ok(seen.parts > 10 && seen.gathered > 10, JSON.stringify(seen));
 });
 
-onBothEngines("histories: a part holds about as many events as it may", async (_t, db) => {
+onBothEngines("timelines: a part holds about as many events as it may", async (_t, db) => {
   const database = await db.open();
   await migrate(database, MIGRATIONS);
   // Two blocks each, of a thousand people, every tenth of whom is somebody of the other half.

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { Param, Row } from "../../src/db/sql.ts";
-import { loadHistories } from "../../src/timelines/histories.ts";
+import { loadTimelines } from "../../src/timelines/timelines.ts";
 import { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { SegmentTable } from "../store/segment_table.ts";
-import { segmentsOf } from "../support/read_histories.ts";
+import { segmentsOf } from "../support/read_timelines.ts";
 import {
   encodedSegment,
   loadedSegment,
@@ -13,7 +13,7 @@ import {
   segmentOfTold,
   told,
 } from "./timeline_world.ts";
-import { HISTORY_FETCH_BYTES_MAX } from "../../src/limits.ts";
+import { SEGMENT_FETCH_BYTES_MAX } from "../../src/limits.ts";
 
 /** What a segment of one event weighs without its times: 4 + 8 + 1 + 1 + 1, and the bits of its run: 4. */
 const BARE_BYTES = 19;
@@ -193,53 +193,53 @@ class FakeSql extends SegmentTable {
 
 const SPAN = { fromMs: 0, toMs: 1 };
 
-Deno.test("loadHistories: a few segments at a time, those that are missing alone", async () => {
-  const most = HISTORY_FETCH_BYTES_MAX;
+Deno.test("loadTimelines: a few segments at a time, those that are missing alone", async () => {
+  const most = SEGMENT_FETCH_BYTES_MAX;
   const sql = new FakeSql(
     new Map([[9, 10], [1, most / 2], [5, most / 2], [2, 1], [3, 2 * most], [4, 1], [8, most - 1]]),
   );
   const cache = new SegmentCache(10 * most);
   await cache.load([9], fetches());
-  const histories = await loadHistories(sql, cache, cache.memory.enter(), 1, SPAN);
+  const timelines = await loadTimelines(sql, cache, cache.memory.enter(), 1, SPAN);
   assert.deepEqual(sql.fetched, [[1, 5], [2], [3], [4, 8]]);
-  const segments = await segmentsOf(histories);
+  const segments = await segmentsOf(timelines);
   assert.deepEqual(segments.map(({ segmentId }) => segmentId), [9, 1, 5, 2, 3, 4, 8]);
   assert.deepEqual(segments[1], loadedSegment(oneOf(1), 1));
-  assert.deepEqual([...histories.actorOf], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual([...timelines.actorOf], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-Deno.test("loadHistories: what is kept is used even where it does not fit beside the rest", async () => {
+Deno.test("loadTimelines: what is kept is used even where it does not fit beside the rest", async () => {
   const sql = new FakeSql(new Map([1, 2, 3, 4].map((id) => [id, 1])));
   const cache = new SegmentCache(2 * ONE_BYTES);
-  await loadHistories(sql, cache, cache.memory.enter(), 1, SPAN);
-  await loadHistories(sql, cache, cache.memory.enter(), 1, SPAN);
+  await loadTimelines(sql, cache, cache.memory.enter(), 1, SPAN);
+  await loadTimelines(sql, cache, cache.memory.enter(), 1, SPAN);
   assert.deepEqual(sql.fetched, [[1, 2, 3, 4], [1, 2]]);
 });
 
-Deno.test("loadHistories: who is who is asked for again once that has changed", async () => {
+Deno.test("loadTimelines: who is who is asked for again once that has changed", async () => {
   const cache = new SegmentCache(10 * BYTES);
   const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
   sql.links.set(2, 3);
   const actorsOf =
-    async () => [...(await loadHistories(sql, cache, cache.memory.enter(), 1, SPAN)).actorOf];
+    async () => [...(await loadTimelines(sql, cache, cache.memory.enter(), 1, SPAN)).actorOf];
   assert.deepEqual(await actorsOf(), [0, 1, 3, 3]);
   sql.links.set(1, 3);
   const later = new FakeSql(new Map([[1, 10], [6, 10]]));
-  const longer = (await loadHistories(later, cache, cache.memory.enter(), 1, SPAN)).actorOf;
+  const longer = (await loadTimelines(later, cache, cache.memory.enter(), 1, SPAN)).actorOf;
   assert.deepEqual([[...longer], later.linksFetched], [[0, 1, 3, 3, 4, 5, 6], 0]);
   sql.linksVersion++;
   assert.deepEqual(await actorsOf(), [0, 3, 3, 3]);
   assert.equal(sql.linksFetched, 2);
-  await loadHistories(later, cache, cache.memory.enter(), 2, SPAN);
+  await loadTimelines(later, cache, cache.memory.enter(), 2, SPAN);
   assert.equal(later.linksFetched, 1);
 });
 
-Deno.test("loadHistories: timelines are built once, until segments or links change", async () => {
+Deno.test("loadTimelines: timelines are built once, until segments or links change", async () => {
   const cache = new SegmentCache(10 * BYTES);
   const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
   const timelinesOf = async (sql: FakeSql, projectId = 1) => {
     const use = cache.memory.enter();
-    const { parts } = await loadHistories(sql, cache, use, projectId, SPAN);
+    const { parts } = await loadTimelines(sql, cache, use, projectId, SPAN);
     const [part] = await Array.fromAsync(parts());
     return await part!.timelines();
   };

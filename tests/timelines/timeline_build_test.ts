@@ -4,19 +4,18 @@ import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import type { Timeline } from "../../src/timelines/timeline.ts";
-import { type Histories, loadHistories } from "../../src/timelines/histories.ts";
+import { loadTimelines, type Timelines } from "../../src/timelines/timelines.ts";
 import { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { buildTimelines } from "../../src/timelines/timeline_build.ts";
 import { CUT_EVENTS } from "../../src/timelines/timeline_table.ts";
-import { HISTORY_IDS_LOOKED_UP } from "../../src/limits.ts";
-import { segmentsOf as loadedSegmentsOf } from "../support/read_histories.ts";
+import { TIMELINE_IDS_LOOKED_UP } from "../../src/limits.ts";
+import { segmentsOf as loadedSegmentsOf } from "../support/read_timelines.ts";
 import { SegmentTable } from "../store/segment_table.ts";
 import { onBothEngines } from "../support/databases.ts";
 import {
   compareTold,
   encodedSegment,
-  historiesOf,
   idOf,
   loadedSegment,
   partsOf,
@@ -24,6 +23,7 @@ import {
   segmentOfTold,
   segmentsOf,
   storeSegment,
+  timelinesOf,
   type Told,
   told,
   visitActors,
@@ -54,20 +54,20 @@ function numbersOf(timeline: Timeline): number[] {
 interface Visit {
   readonly actor: number;
   readonly numbers: number[];
-  readonly stretches: number;
+  readonly slices: number;
 }
 
-async function visitsOf(sql: Sql, histories: Histories): Promise<Visit[]> {
+async function visitsOf(sql: Sql, timelines: Timelines): Promise<Visit[]> {
   const visits: Visit[] = [];
-  await visitActors(sql, histories, (actor, timeline) => {
-    visits.push({ actor, numbers: numbersOf(timeline), stretches: timeline.end - timeline.first });
+  await visitActors(sql, timelines, (actor, timeline) => {
+    visits.push({ actor, numbers: numbersOf(timeline), slices: timeline.end - timeline.first });
   });
   return visits;
 }
 
 async function walked(segments: readonly Segment[], links = new Map<number, number>()) {
   const table = new IdTable(segments);
-  return { visits: await visitsOf(table, historiesOf(segments, links)), lookUps: table.lookUps };
+  return { visits: await visitsOf(table, timelinesOf(segments, links)), lookUps: table.lookUps };
 }
 
 /** What every timeline must be: each actor's events, sorted. */
@@ -106,14 +106,14 @@ Deno.test("buildTimelines: every actor once, with all events in order, however t
   );
 });
 
-Deno.test("buildTimelines: one stretch a run where runs follow each other, and no id is looked up", async () => {
+Deno.test("buildTimelines: one slice a run where runs follow each other, and no id is looked up", async () => {
   const groups = [
     [told(1, 100, 1), told(1, 100, 2), told(3, 50, 3)],
     [told(1, 101, 4), told(1, 300, 5), told(2, 200, 6)],
     [told(3, 400, 7), told(1, 301, 8)],
   ];
   const { visits, lookUps } = await walked(segmentsOf(groups));
-  assert.deepEqual(visits.map(({ actor, stretches }) => [actor, stretches]), [
+  assert.deepEqual(visits.map(({ actor, slices }) => [actor, slices]), [
     [1, 3],
     [2, 1],
     [3, 2],
@@ -121,13 +121,13 @@ Deno.test("buildTimelines: one stretch a run where runs follow each other, and n
   assert.equal(lookUps, 0);
 });
 
-Deno.test("buildTimelines: shorter stretches where runs interleave, those of one segment too", async () => {
+Deno.test("buildTimelines: shorter slices where runs interleave, those of one segment too", async () => {
   const groups = [
     [told(1, 10, 1), told(1, 20, 2), told(1, 30, 3), told(2, 5, 4), told(2, 25, 5)],
     [told(2, 26, 6), told(2, 40, 7)],
   ];
   const { visits, lookUps } = await walked(segmentsOf(groups), new Map([[1, 2]]));
-  assert.deepEqual(visits, [{ actor: 2, numbers: [4, 1, 2, 5, 6, 3, 7], stretches: 6 }]);
+  assert.deepEqual(visits, [{ actor: 2, numbers: [4, 1, 2, 5, 6, 3, 7], slices: 6 }]);
   assert.equal(lookUps, 0);
 });
 
@@ -146,16 +146,16 @@ Deno.test("buildTimelines: in one millisecond the ids decide, whoever is whose",
 });
 
 Deno.test("buildTimelines: ids are looked up for many actors together, so many at a time", async () => {
-  const actors = 2 * HISTORY_IDS_LOOKED_UP;
+  const actors = 2 * TIMELINE_IDS_LOOKED_UP;
   const sides = [1, 2].map((side) =>
     Array.from({ length: actors }, (_, i) => told(i + 1, 7, side * 20_000 + i))
   );
   const table = new IdTable(segmentsOf(sides));
-  const visits = await visitsOf(table, historiesOf(table.segments, new Map()));
+  const visits = await visitsOf(table, timelinesOf(table.segments, new Map()));
   assert.equal(visits.length, actors);
   assert.equal(table.lookUps, 4);
   const busy = [1, 2].map((side) =>
-    Array.from({ length: HISTORY_IDS_LOOKED_UP }, (_, i) => told(1, i, side * 20_000 + i))
+    Array.from({ length: TIMELINE_IDS_LOOKED_UP }, (_, i) => told(1, i, side * 20_000 + i))
   );
   const one = await walked(segmentsOf(busy));
   assert.equal(one.lookUps, 1);
@@ -185,7 +185,7 @@ Deno.test("buildTimelines: of nothing", async () => {
 Deno.test("buildTimelines: cuts lie where about as many events follow, none within an actor", async () => {
   const events = Array.from({ length: 4 * CUT_EVENTS }, (_, i) => told(1 + i % 1_000, i, 1));
   const more = Array.from({ length: 2 * CUT_EVENTS }, (_, i) => told(1_500, 1e6 + i, 1));
-  const { actorOf, parts } = historiesOf(segmentsOf([events, more]), new Map());
+  const { actorOf, parts } = timelinesOf(segmentsOf([events, more]), new Map());
   const [{ segments } = assert.fail()] = await Array.fromAsync(parts());
   const { cuts } = await buildTimelines(new IdTable([]), 1, segments, actorOf);
   assert.equal(cuts[0], 0);
@@ -226,16 +226,16 @@ async function storedHistories(database: Database): Promise<Told[][]> {
   return groups;
 }
 
-onBothEngines("histories: stored segments are loaded and followed", async (t, db) => {
+onBothEngines("timelines: stored segments are loaded and followed", async (t, db) => {
   const database = await db.open();
   const groups = await storedHistories(database);
   const cache = new SegmentCache(100_000);
   const load = (projectId: number, fromMs: number, toMs: number) =>
     database.transaction((sql) =>
-      loadHistories(sql, cache, cache.memory.enter(), projectId, { fromMs, toMs })
+      loadTimelines(sql, cache, cache.memory.enter(), projectId, { fromMs, toMs })
     );
-  const numbers = async (histories: Histories) =>
-    (await loadedSegmentsOf(histories)).map(({ names }) => [...names].toSorted((a, b) => a - b));
+  const numbers = async (timelines: Timelines) =>
+    (await loadedSegmentsOf(timelines)).map(({ names }) => [...names].toSorted((a, b) => a - b));
 
   await t.step("whole segments with an event in [from, to)", async () => {
     const [first, second, third] = groups.map((group) => group.map(({ number }) => number));
@@ -267,15 +267,15 @@ onBothEngines("histories: stored segments are loaded and followed", async (t, db
   });
 
   await t.step("ids of events in one millisecond are looked up", async () => {
-    const histories = await load(1, -1000, 1000);
-    const visits = await visitsOf(database, histories);
+    const timelines = await load(1, -1000, 1000);
+    const visits = await visitsOf(database, timelines);
     const found = visits.map(({ actor, numbers }) => ({ actor, numbers }));
     assert.deepEqual(
       found.toSorted((a, b) => a.actor - b.actor),
       expected(groups.flat(), new Map([[2, 300]])),
     );
     assert.equal(visits.at(-1)!.actor, 300);
-    const gone = historiesOf(segmentsOf(groups), new Map([[2, 300]]));
+    const gone = timelinesOf(segmentsOf(groups), new Map([[2, 300]]));
     const elsewhere = (await loadedSegmentsOf(gone))
       .map((segment) => new LoadedSegment({ ...segment, segmentId: 999 }));
     await assert.rejects(

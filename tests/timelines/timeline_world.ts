@@ -1,5 +1,5 @@
 import type { Sql } from "../../src/db/sql.ts";
-import type { Histories, HistoryPart } from "../../src/timelines/histories.ts";
+import type { TimelinePart, Timelines } from "../../src/timelines/timelines.ts";
 import type { SegmentColumns } from "../../src/timelines/hot_columns.ts";
 import {
   type LoadedSegment,
@@ -92,9 +92,9 @@ export function loadedSegment({ told: _, ...columns }: Segment, segmentId: numbe
 }
 
 /** One part of these segments. */
-export function partsOf(segments: readonly LoadedSegment[]): Histories["parts"] {
+export function partsOf(segments: readonly LoadedSegment[]): Timelines["parts"] {
   return async function* () {
-    yield await Promise.resolve<HistoryPart>({
+    yield await Promise.resolve<TimelinePart>({
       segments,
       memory: new MemoryScope(new SharedMemory(0)),
       timelines: () => Promise.reject(new Error("nobody builds them here")),
@@ -103,10 +103,10 @@ export function partsOf(segments: readonly LoadedSegment[]): Histories["parts"] 
 }
 
 /** Segments in the order of their first event, each identity its own actor unless it is linked. */
-export function historiesOf(
+export function timelinesOf(
   segments: readonly Segment[],
   links: ReadonlyMap<number, number>,
-): Histories {
+): Timelines {
   const last = Math.max(
     0,
     ...links.keys(),
@@ -125,7 +125,7 @@ export function historiesOf(
 /** Visits every actor with all that he did, by the timelines as they are built. */
 export async function visitActors(
   sql: Sql,
-  { projectId, actorOf, parts }: Histories,
+  { projectId, actorOf, parts }: Timelines,
   visit: VisitActor,
 ): Promise<void> {
   for await (const { segments } of parts()) {

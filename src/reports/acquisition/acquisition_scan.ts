@@ -90,7 +90,7 @@ async function inputsOf(
 
 /** What the values come to, counted in one scan. `folded`: places whose values are counted as one, at the first. */
 export async function scanAcquisition(
-  source: Pick<Read, "sql" | "histories">,
+  source: Pick<Read, "sql" | "timelines">,
   asked: Asked,
   folded: readonly number[] = [],
 ): Promise<AcquisitionTally> {
@@ -101,10 +101,10 @@ export async function scanAcquisition(
     fromMs: span.fromMs - SESSION_GAP_MS,
     toMs: await sessionsEndByMs(source, projectId, span.toMs),
   };
-  const histories = await source.histories(reach, ofEvents(filtersOf(asked).flat()));
-  const inputs = await inputsOf(sql, asked, reach, histories.bits, folded);
-  const scan = histories.scan(ACQUISITION_COUNTS, () => inputs);
-  const { counts, isNew } = await withNewcomers(sql, histories, { span, reach }, scan);
+  const timelines = await source.timelines(reach, ofEvents(filtersOf(asked).flat()));
+  const inputs = await inputsOf(sql, asked, reach, timelines.bits, folded);
+  const scan = timelines.scan(ACQUISITION_COUNTS, () => inputs);
+  const { counts, isNew } = await withNewcomers(sql, timelines, { span, reach }, scan);
   const tally = new AcquisitionTally(counts.counts.idOf, counts.counts);
   tally.newVisitors.set(countNew(counts.newcomers, isNew, tally.newVisitors.length));
   return tally.sumUp();

@@ -48,7 +48,7 @@ class HeldEvents {
   readonly #takesClicksOrScrolls: boolean;
   #actor = -1;
   #isHeld = false;
-  readonly #visitStretch = (segment: LoadedSegment, start: number, end: number) => {
+  readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) => {
     if (!this.#isHeld) this.#isHeld = this.#seek(segment, start, end);
   };
 
@@ -74,15 +74,15 @@ class HeldEvents {
     if (!mayBeIn) return false;
     this.#actor = actor;
     this.#isHeld = false;
-    session.forEachStretch(this.#visitStretch);
+    session.forEachSlice(this.#visitSlice);
     return this.#isHeld;
   }
 
   #seek(segment: LoadedSegment, start: number, end: number): boolean {
-    const { names, paths, contexts, traffics, marks } = segment;
+    const { names, paths, contexts, traffics, filterBits } = segment;
     for (let at = start; at < end; at++) {
       if (traffics[at] === 0) continue;
-      if (this.#test.passes(names[at]!, paths[at]!, contexts[at]!, this.#actor, marks[at]!)) {
+      if (this.#test.passes(names[at]!, paths[at]!, contexts[at]!, this.#actor, filterBits[at]!)) {
         return true;
       }
     }

@@ -6,11 +6,11 @@ import { type PendingRow, waitingEvents } from "../../store/journal_block.ts";
 import { rowsAt } from "../../store/segments.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories } from "../../scans/selected_histories.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { isOfBots } from "../shown_event.ts";
 import { NEWEST, NewestEvents } from "./newest_visitor.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "histories">;
+type Source = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** A place in the list of events, newest first, ties by id: behind it lies what is older. */
 export interface ListPlace {
@@ -33,9 +33,9 @@ async function newestOf(
   edgeMs: number,
 ): Promise<NewestEvents> {
   const { sql, scope } = source;
-  const selected = await selectHistories(source, span);
-  const { eventFilters, histories } = selected;
-  const test = await eventPassesOf(sql, scope, scope.bots, eventFilters, histories.bits);
+  const selected = await selectTimelines(source, span);
+  const { eventFilters, timelines } = selected;
+  const test = await eventPassesOf(sql, scope, scope.bots, eventFilters, timelines.bits);
   const newest = new NewestEvents(rows, edgeMs);
   newest.add(await selected.scan(NEWEST, () => ({ test, span, rows, edgeMs }), true));
   newest.thin();

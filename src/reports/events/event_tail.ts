@@ -6,11 +6,11 @@ import type { EventRow } from "../../store/event_row.ts";
 import { journalEvents } from "../../store/journal_block.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories } from "../../scans/selected_histories.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { isOfBots } from "../shown_event.ts";
 import { PASSING_IDS } from "./passing_visitor.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "histories">;
+type Source = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** Which stored events a tail shows. */
 export interface TailSelection {
@@ -83,10 +83,10 @@ function byReceipt(a: EventRow, b: EventRow): number {
 async function passingIds(source: Source, rows: readonly EventRow[]): Promise<ReadonlySet<string>> {
   const times = rows.map(({ occurred_at }) => Date.parse(occurred_at));
   const span = { fromMs: Math.min(...times), toMs: Math.max(...times) + 1 };
-  const selected = await selectHistories(source, span, { columns: [{ ids: true }] });
+  const selected = await selectTimelines(source, span, { columns: [{ ids: true }] });
   const { sql, scope } = source;
-  const { eventFilters, histories } = selected;
-  const test = await eventPassesOf(sql, scope, "include", eventFilters, histories.bits);
+  const { eventFilters, timelines } = selected;
+  const test = await eventPassesOf(sql, scope, "include", eventFilters, timelines.bits);
   const inputs = { test, atMs: new Set(times) };
   return new Set(await selected.scan(PASSING_IDS, () => inputs, true));
 }

@@ -23,7 +23,7 @@ import type { Range } from "../../query/range.ts";
 import type { Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings, Warning } from "../../query/warnings.ts";
-import { withHistories } from "../../scans/marked_histories.ts";
+import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read } from "../../scans/read.ts";
 import { listEvents } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
@@ -117,7 +117,7 @@ interface Page {
 
 /** Reads a page of `rows` events, and one more. */
 async function readPage(
-  source: Pick<Read, "sql" | "scope" | "histories">,
+  source: Pick<Read, "sql" | "scope" | "timelines">,
   { scope, range, tail }: Selection,
   cursor: PageCursor | null,
   rows: number,
@@ -223,13 +223,13 @@ export async function getEvents(
 function onSnapshot<T>(
   { segments, pool }: EventsContext,
   access: { readonly sql: Sql; readonly scope: Scope; readonly signal?: AbortSignal },
-  work: (source: Pick<Read, "sql" | "scope" | "histories">) => Promise<T>,
+  work: (source: Pick<Read, "sql" | "scope" | "timelines">) => Promise<T>,
 ): Promise<T> {
   const { sql, scope } = access;
-  return withHistories(
+  return withTimelines(
     { segments, pool },
     access,
-    (histories) => work({ sql, scope, histories }),
+    (timelines) => work({ sql, scope, timelines }),
   );
 }
 

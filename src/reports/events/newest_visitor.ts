@@ -49,7 +49,7 @@ export class NewestEvents {
     }
   }
 
-  /** Takes the events of a stretch that pass, from before `toTime` of the segment. */
+  /** Takes the events of a slice that pass, from before `toTime` of the segment. */
   follow(
     segment: LoadedSegment,
     start: number,
@@ -58,14 +58,14 @@ export class NewestEvents {
     test: EventTest,
     toTime: number,
   ): void {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
     if (times[start]! >= toTime) return;
     let floor = this.floorMs - fromMs;
     for (let at = end - 1; at >= start; at--) {
       const time = times[at]!;
       if (time < floor) return;
       if (time >= toTime) continue;
-      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
+      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
       this.#add(fromMs + time, segment.segmentId, segment.storedPlace(at));
       floor = this.floorMs - fromMs;
     }

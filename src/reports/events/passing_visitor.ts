@@ -27,10 +27,12 @@ class PassingVisitor implements Visitor<string[]> {
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
     for (let at = start; at < end; at++) {
       if (!this.inputs.atMs.has(fromMs + times[at]!)) continue;
-      if (!this.#test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
+      if (!this.#test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) {
+        continue;
+      }
       const hex = segment.eventIds.subarray(16 * at, 16 * at + 16).toHex();
       this.#passing.push(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
     }

@@ -7,7 +7,7 @@ import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { fieldValueIds, lazyColumnsOf } from "../../scans/field_value_ids.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import type { Read } from "../../scans/read.ts";
-import { type SelectedHistories, selectHistories } from "../../scans/selected_histories.ts";
+import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
 import { type FunnelDefinition, windowMsOf } from "./funnel_definition.ts";
 import { type FunnelTally, tallyAttempts } from "./funnel_tally.ts";
 import { FUNNEL, type FunnelInputs } from "./funnel_visitor.ts";
@@ -21,21 +21,21 @@ function passedOver({ steps }: FunnelDefinition): number[] {
 /** The ids of the values at entries; null where nothing is told apart. */
 async function entryValueIds(
   { sql, scope }: Pick<Read, "sql" | "scope">,
-  selected: SelectedHistories,
+  selected: SelectedTimelines,
   { steps, order, by }: FunnelDefinition,
   span: Span,
 ): Promise<ValueIds | null> {
   if (by === null) return null;
   const entering = order === "unordered" ? steps : steps.slice(0, 1);
-  const { eventFilters: filters, histories } = selected;
-  const matches = await matchPasses(sql, { ...scope, filters }, entering, histories.bits);
+  const { eventFilters: filters, timelines } = selected;
+  const matches = await matchPasses(sql, { ...scope, filters }, entering, timelines.bits);
   return await fieldValueIds({ sql, scope }, by, span, selected, matches);
 }
 
 /** What passes the filters on events, and of it the steps and what is excluded. */
 async function funnelPasses(
   { sql, scope }: Pick<Read, "sql" | "scope">,
-  { eventFilters, histories }: SelectedHistories,
+  { eventFilters, timelines }: SelectedTimelines,
   definition: FunnelDefinition,
 ): Promise<Pick<FunnelInputs, "scope" | "between" | "passedOver" | "matches">> {
   const { order, steps } = definition;
@@ -50,7 +50,7 @@ async function funnelPasses(
     scope,
     scope.bots,
     lists,
-    histories.bits,
+    timelines.bits,
   );
   const passed = order === "strict" ? passedOver(definition) : null;
   return { scope: all!, between: between!.names, passedOver: passed, matches };
@@ -64,7 +64,7 @@ export async function scanFunnel(read: Read, definition: FunnelDefinition): Prom
   const windowMs = windowMsOf(definition);
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   const reach = { fromMs: span.fromMs, toMs: span.toMs + windowMs };
-  const selected = await selectHistories(read, reach, {
+  const selected = await selectTimelines(read, reach, {
     filters: [...steps, ...exclude].flatMap((match) => match.filters),
     columns: lazyColumnsOf(by),
     sessions: by !== null && isSessionField(by),

@@ -93,11 +93,11 @@ class EventMasks {
   }
 
   /** The mask of an event whose name makes bits possible. */
-  narrow(name: number, path: number, context: number, actor: number, mark: number): number {
-    if (!this.scope.passesBeyondName(path, context, actor, mark)) return 0;
+  narrow(name: number, path: number, context: number, actor: number, eventBits: number): number {
+    if (!this.scope.passesBeyondName(path, context, actor, eventBits)) return 0;
     let mask = this.sure[name]!;
     for (const { bit, test } of this.#narrowed) {
-      if ((mask & bit) === 0 && test.passes(name, path, context, actor, mark)) mask |= bit;
+      if ((mask & bit) === 0 && test.passes(name, path, context, actor, eventBits)) mask |= bit;
     }
     return mask;
   }
@@ -200,7 +200,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   }
 
   #isEntry(actor: number, segment: LoadedSegment, at: number): boolean {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
     const { masks, rules } = this;
     const name = names[at]!;
     if ((masks.possible[name]! & this.#entering) === 0) return false;
@@ -209,7 +209,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     const context = contexts[at]!;
     if (context < masks.scope.contextMin || context > masks.scope.contextMax) return false;
     return !masks.isNarrowed ||
-      (masks.narrow(name, paths[at]!, context, actor, marks[at]!) & this.#entering) !== 0;
+      (masks.narrow(name, paths[at]!, context, actor, filterBits[at]!) & this.#entering) !== 0;
   }
 
   #hasLateEntry(actor: number, timeline: Timeline): boolean {
@@ -224,7 +224,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     return false;
   }
 
-  /** Keeps what matters of a stretch, from the actor's first entry on. */
+  /** Keeps what matters of a slice, from the actor's first entry on. */
   #gather(
     actor: number,
     segment: LoadedSegment,
@@ -233,7 +233,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     hasBots: boolean,
   ): void {
     this.#makeRoom(end - start);
-    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
     const fromTime = Math.max(this.reach.fromMs - fromMs, 0);
     const toTime = Math.min(this.reach.toMs - fromMs, TIME_END);
     const masks = this.masks;
@@ -257,7 +257,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
       if (time >= toTime) break;
       if (hasBots && (contexts[at]! < contextMin || contexts[at]! > contextMax)) continue;
       if (isNarrowed) {
-        mask = masks.narrow(name, paths[at]!, contexts[at]!, actor, marks[at]!) & wanted;
+        mask = masks.narrow(name, paths[at]!, contexts[at]!, actor, filterBits[at]!) & wanted;
       }
       if (mask === 0 || (length === 0 && (mask & entering) === 0)) continue;
       keptMs[length] = fromMs + time;

@@ -3,7 +3,7 @@ import type { Span } from "../../query/selection.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories } from "../../scans/selected_histories.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
 import { figuresOf } from "../property_figures.ts";
 
@@ -35,7 +35,7 @@ export interface CountedGoals {
 
 /** Conversions of all that is wanted, counted in one scan, and the visitors where they are asked for. */
 export async function scanGoals(
-  read: Pick<Read, "sql" | "scope" | "histories">,
+  read: Pick<Read, "sql" | "scope" | "timelines">,
   buckets: readonly Span[],
   wanted: readonly Wanted[],
   countsVisitors: boolean,
@@ -43,16 +43,16 @@ export async function scanGoals(
   const { sql, scope } = read;
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const properties = new Set(wanted.flatMap(({ property }) => property ?? []));
-  const selected = await selectHistories(read, span, {
+  const selected = await selectTimelines(read, span, {
     filters: wanted.flatMap(({ match }) => match.filters),
     columns: [...properties].map((property) => ({ property })),
   });
-  const { eventFilters: filters, histories } = selected;
-  for (const key of properties) prepareNumbers(histories, key);
+  const { eventFilters: filters, timelines } = selected;
+  for (const key of properties) prepareNumbers(timelines, key);
   const asked = wanted.map(({ match }) => match);
   const summed = wanted.flatMap(({ property: key }, match) => key === null ? [] : [{ match, key }]);
   const inputs: MatchInputs = {
-    matches: await matchPasses(sql, { ...scope, filters }, asked, histories.bits),
+    matches: await matchPasses(sql, { ...scope, filters }, asked, timelines.bits),
     buckets,
     breakdown: null,
     countsVisitors,

@@ -68,7 +68,7 @@ class CellVisitor implements Visitor<CellCounts> {
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
-    const { fromMs: baseMs, times, names: ids, paths, contexts, marks } = segment;
+    const { fromMs: baseMs, times, names: ids, paths, contexts, filterBits } = segment;
     const { span: { fromMs, toMs }, device } = this.#inputs;
     const { scope, tests: [match] } = this.#tests;
     const { names, paths: pages } = match!;
@@ -81,7 +81,7 @@ class CellVisitor implements Visitor<CellCounts> {
       if (ms < fromMs || ms >= toMs) continue;
       const cell = cells[at]!;
       if ((cell & CELL_DEVICE) !== device) continue;
-      if (!scope.passes(name, path, contexts[at]!, actor, marks[at]!)) continue;
+      if (!scope.passes(name, path, contexts[at]!, actor, filterBits[at]!)) continue;
       this.#count(cell, actor, segment, at);
     }
   };

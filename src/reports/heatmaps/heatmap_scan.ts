@@ -4,7 +4,7 @@ import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import { propertyValueIds } from "../../scans/property_value_ids.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories } from "../../scans/selected_histories.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { CELL_COUNTS, type CellCounts } from "./cell_visitor.ts";
 
 /** The property of clicks that says what was clicked. */
@@ -33,15 +33,15 @@ export async function scanCells(read: Read, question: CellQuestion): Promise<Fou
   const { sql, scope, range } = read;
   const { match, device, wanted, point, elements } = question;
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
-  const selected = await selectHistories(read, span, {
+  const selected = await selectTimelines(read, span, {
     filters: match.filters,
     columns: [{ cells: true }, ...elements ? [{ property: SELECTOR }] : []],
   });
-  const { histories, eventFilters: filters } = selected;
-  const ids = elements ? propertyValueIds(histories, SELECTOR) : null;
+  const { timelines, eventFilters: filters } = selected;
+  const ids = elements ? propertyValueIds(timelines, SELECTOR) : null;
   const inputs = {
     ...{ span, wanted, point },
-    matches: await matchPasses(sql, { ...scope, filters }, [match], histories.bits),
+    matches: await matchPasses(sql, { ...scope, filters }, [match], timelines.bits),
     device: CELL_DEVICES.indexOf(device),
     elements: ids?.from ?? null,
   };

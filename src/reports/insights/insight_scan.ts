@@ -2,7 +2,7 @@ import type { Sql } from "../../db/sql.ts";
 import { INSIGHT_CELLS_MAX } from "../../limits.ts";
 import { type EventMatch, type Filter, isSessionField } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
-import type { MarkedHistories } from "../../scans/marked_histories.ts";
+import type { FilteredTimelines } from "../../scans/filtered_timelines.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import type { MatchPasses } from "../../scans/match_tests.ts";
 import type { Read } from "../../scans/read.ts";
@@ -31,14 +31,14 @@ import { INSIGHT_COUNTS } from "./insight_visitor.ts";
 import { LineTally } from "./line_tally.ts";
 import { numberValues } from "../session_values.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "histories">;
+type Source = Pick<Read, "sql" | "scope" | "timelines">;
 
 const EVERYTHING: EventMatch = { name: null, filters: [] };
 
 /** What is visited, and what is looked for there. */
 interface Visited {
   readonly sql: Sql;
-  readonly histories: MarkedHistories;
+  readonly timelines: FilteredTimelines;
   readonly calendar: Calendar;
   readonly reach: Span;
   readonly events: MatchPasses;
@@ -55,7 +55,7 @@ async function visitedOf(
   calendar: Calendar,
   asked: readonly Asked[],
 ): Promise<Visited> {
-  const { sql, scope, histories } = source;
+  const { sql, scope, timelines } = source;
   const { projectId } = scope;
   const { segments } = calendar;
   const reach: Span = {
@@ -65,13 +65,13 @@ async function visitedOf(
   const matches = asked.map(({ match }) => match ?? EVERYTHING);
   const ofEvents = withoutSessions(scope);
   const matchesOfEvents = matches.map(withoutSessions);
-  const marking = [ofEvents, ...matchesOfEvents].flatMap((one) => one.filters);
-  const loaded = await histories(reach, marking);
+  const ofBits = [ofEvents, ...matchesOfEvents].flatMap((one) => one.filters);
+  const loaded = await timelines(reach, ofBits);
   const ofMatches: SessionPasses[] = [];
   for (const { filters } of matches) ofMatches.push(await sessionPasses(sql, scope, filters));
   return {
     sql,
-    histories: loaded,
+    timelines: loaded,
     calendar,
     reach,
     events: await matchPasses(sql, ofEvents, matchesOfEvents, loaded.bits),
@@ -82,7 +82,7 @@ async function visitedOf(
 
 /** Counts by lines, those of each match, in one scan. */
 async function count(
-  { histories, calendar: { segments }, reach, events, sessions, ofMatches }: Visited,
+  { timelines, calendar: { segments }, reach, events, sessions, ofMatches }: Visited,
   { groups, ...places }: Places,
   lines: readonly ValueLines[],
 ): Promise<LineTally[]> {
@@ -92,7 +92,7 @@ async function count(
     segments: segments.map(({ fromMs, toMs }) => ({ fromMs, toMs })),
     placeCount: groups.length,
   };
-  const counts = await histories.scan(INSIGHT_COUNTS, () => inputs);
+  const counts = await timelines.scan(INSIGHT_COUNTS, () => inputs);
   return counts.map((own, match) => new LineTally(lines[match]!, groups.length, own));
 }
 
@@ -157,7 +157,7 @@ async function chooseFirst(
   lines: readonly ValueLines[],
   cellsMax: number,
 ): Promise<ChosenValues[][]> {
-  const { sql, histories, events, ofMatches, calendar } = visited;
+  const { sql, timelines, events, ofMatches, calendar } = visited;
   const places = placesOfPeriods(calendar);
   const lists: NumberedEvents[][] = [];
   for (let from = 0; from < lines.length;) {
@@ -173,7 +173,7 @@ async function chooseFirst(
     }
     from = to;
   }
-  return await chooseValues(sql, histories.projectId, values, lists);
+  return await chooseValues(sql, timelines.projectId, values, lists);
 }
 
 /**

@@ -31,7 +31,7 @@ export interface InsightInputs {
   readonly sessions: SessionPasses;
   readonly ofMatches: readonly SessionPasses[];
   readonly lines: readonly Lines[];
-  /** Stretches of time without gaps, and where what lies in them counts. */
+  /** Spans of time without gaps, and where what lies in them counts. */
   readonly segments: readonly Span[];
   readonly places: Places;
   /** How many places there are. */
@@ -49,7 +49,7 @@ class InsightVisitor implements Visitor<Int32Array[]> {
   readonly #places: Places;
   readonly #segments: SpanFinder;
   readonly #scan: SessionScan;
-  readonly #visitStretch = (segment: LoadedSegment, start: number, end: number) =>
+  readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
     this.#follow(segment, start, end);
   /** Matches that take whatever is selected, and the others, as which `#tests` knows them. */
   readonly #taking: readonly number[];
@@ -116,13 +116,13 @@ class InsightVisitor implements Visitor<Int32Array[]> {
     if (!this.#takesOwn && !this.#takesOthers) return;
     this.#session = session;
     this.#piece.sessionTurn++;
-    session.forEachStretch(this.#visitStretch);
+    session.forEachSlice(this.#visitSlice);
     this.#endPiece();
     this.#toMs = -Infinity;
   }
 
   #follow(
-    { fromMs: baseMs, times, names, paths, contexts, traffics, marks }: LoadedSegment,
+    { fromMs: baseMs, times, names, paths, contexts, traffics, filterBits }: LoadedSegment,
     start: number,
     end: number,
   ): void {
@@ -145,7 +145,7 @@ class InsightVisitor implements Visitor<Int32Array[]> {
       if (group === UNSELECTED || time < firstTime) continue;
       const context = contexts[at]!;
       if (context < contextMin || context > contextMax) continue;
-      if (isScopeNarrowed && !scope.passesBeyondName(paths[at]!, context, actor, marks[at]!)) {
+      if (isScopeNarrowed && !scope.passesBeyondName(paths[at]!, context, actor, filterBits[at]!)) {
         continue;
       }
       if (time >= toTime || context !== pieceContext || isOwn !== pieceIsOwn) {
@@ -165,7 +165,9 @@ class InsightVisitor implements Visitor<Int32Array[]> {
       for (let i = 0; i < some.length; i++) {
         const match = some[i]!;
         const isNarrowed = narrowed[match] === 1;
-        if (isNarrowed && !tests[match]!.passesBeyondName(paths[at]!, context, actor, marks[at]!)) {
+        if (
+          isNarrowed && !tests[match]!.passesBeyondName(paths[at]!, context, actor, filterBits[at]!)
+        ) {
           continue;
         }
         if (events[match]!++ === 0) matched[this.#matchedCount++] = match;

@@ -13,7 +13,7 @@ import type { SessionsAndMedian } from "../rolled_sessions.ts";
 import type { Visits } from "../rolled_up.ts";
 import { KPI_COUNTS, type KpiCounts, WHOLE } from "./kpi_visitor.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "histories">;
+type Source = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** What one bucket comes to, counted from 1; the whole has the bucket null. */
 export interface BucketCounts extends Visits, SessionsAndMedian {
@@ -68,19 +68,19 @@ export async function scanKpis(source: Source, buckets: readonly Span[]): Promis
   const span: Span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const reach = await reachOf(source, span);
   const ofEvents = scope.filters.filter(({ field }) => !isSessionField(field));
-  const histories = await source.histories(reach, ofEvents);
+  const timelines = await source.timelines(reach, ofEvents);
   const counting = withoutTechnical(ofEvents);
   const inputs = {
     ...{ buckets, reach },
-    events: await eventPassesOf(sql, scope, scope.bots, counting, histories.bits),
+    events: await eventPassesOf(sql, scope, scope.bots, counting, timelines.bits),
     sessions: await sessionPasses(sql, scope, scope.filters),
     newcomers: { span, technical: await readTechnicalNames(sql, scope.projectId) },
   };
   const { counts, isNew } = await withNewcomers(
     sql,
-    histories,
+    timelines,
     { span, reach },
-    histories.scan(KPI_COUNTS, () => inputs),
+    timelines.scan(KPI_COUNTS, () => inputs),
   );
   return counted(counts, isNew);
 }

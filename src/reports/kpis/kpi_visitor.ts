@@ -43,7 +43,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
   readonly #events: EventTest;
   readonly #sessions: SessionTest;
   readonly #scan: SessionScan;
-  readonly #visitStretch = (segment: LoadedSegment, start: number, end: number) =>
+  readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
     this.#select(segment, start, end);
 
   readonly #newcomers: NewcomerFinder;
@@ -111,10 +111,10 @@ class KpiVisitor implements Visitor<KpiCounts> {
     if (test.actors !== null && test.actors[actor] !== 1) return false;
     const { segments, segmentOf, starts, ends } = timeline;
     for (let i = timeline.first; i < timeline.end; i++) {
-      const { names, paths, contexts, marks } = segments[segmentOf[i]!]!;
+      const { names, paths, contexts, filterBits } = segments[segmentOf[i]!]!;
       const end = ends[i]!;
       for (let at = starts[i]!; at < end; at++) {
-        if (test.passes(names[at]!, paths[at]!, contexts[at]!, actor, marks[at]!)) return true;
+        if (test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) return true;
       }
     }
     return false;
@@ -128,14 +128,14 @@ class KpiVisitor implements Visitor<KpiCounts> {
     const isInSpan = this.#takesOwn && lastMs >= fromMs && startMs < toMs;
     if (!isInSpan && !this.#takesOthers) return;
     this.#isSelected = false;
-    session.forEachStretch(this.#visitStretch);
+    session.forEachSlice(this.#visitSlice);
     // It counts where it starts, whole, if it holds a selected event.
     if (isInSpan && this.#isSelected && startMs >= fromMs) this.#countSession(session);
   }
 
   /** Counts the selected events among these. */
   #select(
-    { fromMs: baseMs, times, names, paths, contexts, traffics, marks }: LoadedSegment,
+    { fromMs: baseMs, times, names, paths, contexts, traffics, filterBits }: LoadedSegment,
     start: number,
     end: number,
   ): void {
@@ -148,7 +148,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
       const isOwn = traffics[at] !== 0;
       if (isOwn ? !takesOwn : !takesOthers) continue;
       const name = names[at]!;
-      if (!test.passes(name, paths[at]!, contexts[at]!, actor, marks[at]!)) continue;
+      if (!test.passes(name, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
       if (isOwn) this.#isSelected = true;
       const time = times[at]!;
       if (time < fromTime || time >= toTime) {

@@ -85,7 +85,7 @@ function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
 }
 
 /** Where to read, and what is selected there. */
-export interface Source extends Pick<Read, "sql" | "scope" | "histories"> {
+export interface Source extends Pick<Read, "sql" | "scope" | "timelines"> {
   /** The buckets together, where the rollups hold the answer. */
   readonly rolled?: RolledSpan | null;
 }

@@ -4,7 +4,7 @@ import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories } from "../../scans/selected_histories.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
 import type { Answer, Report } from "../report.ts";
 import { LIVE_COUNTS, type LiveCounts, MINUTE_MS } from "./live_visitor.ts";
 
@@ -16,8 +16,8 @@ async function countLive(read: Read): Promise<LiveCounts> {
   const { sql, scope, asOfMs } = read;
   const longAgoMs = asOfMs - LONG_MINUTES * MINUTE_MS;
   const shortAgoMs = asOfMs - SHORT_MINUTES * MINUTE_MS;
-  const selected = await selectHistories(read, { fromMs: longAgoMs, toMs: asOfMs + 1 });
-  const { histories: { bits }, eventFilters } = selected;
+  const selected = await selectTimelines(read, { fromMs: longAgoMs, toMs: asOfMs + 1 });
+  const { timelines: { bits }, eventFilters } = selected;
   const test = await eventPassesOf(sql, scope, scope.bots, withoutTechnical(eventFilters), bits);
   return await selected.scan(LIVE_COUNTS, () => ({ test, asOfMs, longAgoMs, shortAgoMs }), true);
 }

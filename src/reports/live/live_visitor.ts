@@ -45,9 +45,9 @@ class LiveVisitor implements Visitor<LiveCounts> {
     return this.#counts;
   }
 
-  /** From the last event of a stretch back to the first one that counts. */
+  /** From the last event of a slice back to the first one that counts. */
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
     const { asOfMs, longAgoMs, shortAgoMs } = this.inputs;
     const { lastLong, lastShort, viewsAt } = this.#counts;
     for (let at = end - 1; at >= start; at--) {
@@ -55,7 +55,7 @@ class LiveVisitor implements Visitor<LiveCounts> {
       if (ms < longAgoMs) return;
       const [name, path] = [names[at]!, paths[at]!];
       if (ms > asOfMs) continue;
-      if (!this.#test.passes(name, path, contexts[at]!, actor, marks[at]!)) continue;
+      if (!this.#test.passes(name, path, contexts[at]!, actor, filterBits[at]!)) continue;
       lastLong.add(actor);
       const minute = Math.floor(ms / MINUTE_MS);
       if (name === PAGE_VIEW) viewsAt.set(minute, (viewsAt.get(minute) ?? 0) + 1);

@@ -98,7 +98,7 @@ class PageVisitor implements Visitor<PageCounts> {
   }
 
   #follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    const { fromMs: baseMs, times, names, paths, contexts, traffics, marks } = segment;
+    const { fromMs: baseMs, times, names, paths, contexts, traffics, filterBits } = segment;
     const fromTime = this.#span.fromMs - baseMs;
     const toTime = this.#span.toMs - baseMs;
     const reachFromTime = this.#reach.fromMs - baseMs;
@@ -113,7 +113,7 @@ class PageVisitor implements Visitor<PageCounts> {
       const isAttached = traffics[at] !== 0;
       if (isAttached) this.#reachSession(baseMs + time, path);
       if (name === PAGE_VIEW) {
-        const isSelected = this.#test.passes(name, path, contexts[at]!, actor, marks[at]!);
+        const isSelected = this.#test.passes(name, path, contexts[at]!, actor, filterBits[at]!);
         const isAsked = isSelected && time >= fromTime && time < toTime;
         if (isAsked) this.#countView(path, actor);
         if (!isAttached) continue;
@@ -121,7 +121,7 @@ class PageVisitor implements Visitor<PageCounts> {
         this.#extendByView(baseMs + time, path, isAsked);
       } else if (isAttached) {
         if (!this.#isSelected) {
-          this.#isSelected = this.#test.passes(name, path, contexts[at]!, actor, marks[at]!);
+          this.#isSelected = this.#test.passes(name, path, contexts[at]!, actor, filterBits[at]!);
         }
         if (name > RESERVED_TERM_MAX) this.#customs++;
         if (this.#views === 0) this.#exitPath = path;
@@ -131,13 +131,13 @@ class PageVisitor implements Visitor<PageCounts> {
 
   /** Counts the selected scrolls in the span whose depth is known. */
   #countScrolls(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    const { fromMs, times, scrolls, paths, contexts, depths, marks } = segment;
+    const { fromMs, times, scrolls, paths, contexts, depths, filterBits } = segment;
     for (let i = scrollFrom(segment, start); i < scrolls.length && scrolls[i]! < end; i++) {
       const at = scrolls[i]!;
       const ms = fromMs + times[at]!;
       if (ms < this.#span.fromMs || ms >= this.#span.toMs || Number.isNaN(depths[i]!)) continue;
       const path = paths[at]!;
-      if (this.#test.passes(SCROLL, path, contexts[at]!, actor, marks[at]!)) {
+      if (this.#test.passes(SCROLL, path, contexts[at]!, actor, filterBits[at]!)) {
         this.#depths.add(path, depths[i]!);
       }
     }

@@ -5,7 +5,7 @@ import type { Span } from "../../query/selection.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import { Samples } from "../../scans/medians.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories } from "../../scans/selected_histories.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { sessionsEndByMs } from "../../scans/session_end.ts";
 import { yielding } from "../../store/yielding.ts";
 import { pathsAfter } from "../path_rows.ts";
@@ -23,8 +23,8 @@ async function countPages(read: Read, span: Span): Promise<PageCounts> {
     fromMs: span.fromMs - SESSION_GAP_MS,
     toMs: await sessionsEndByMs(read, scope.projectId, span.toMs),
   };
-  const selected = await selectHistories(read, reach);
-  const { bits } = selected.histories;
+  const selected = await selectTimelines(read, reach);
+  const { bits } = selected.timelines;
   const test = await eventPassesOf(sql, scope, scope.bots, selected.eventFilters, bits);
   return await selected.scan(PAGE_COUNTS, () => ({ test, span, reach }));
 }

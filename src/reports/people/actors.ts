@@ -139,9 +139,9 @@ async function gather(
 }
 
 /** How much of somebody's time is read at once. */
-const STRETCH_MS = 30 * DAY_MS;
+const TIMELINE_STEP_MS = 30 * DAY_MS;
 
-/** Somebody's events, oldest first, as the JSON of a list: a stretch of time at a time. */
+/** Somebody's events, oldest first, as the JSON of a list: some days at a time. */
 async function* eventTexts(
   database: Database,
   projectId: number,
@@ -152,8 +152,8 @@ async function* eventTexts(
   const ids = new Set(identities.map(({ identity_id }) => identity_id));
   let separator = "";
   const endMs = Date.parse(lastSeenAt);
-  for (let fromMs = Date.parse(firstSeenAt); fromMs <= endMs; fromMs += STRETCH_MS) {
-    const span = { fromMs, toMs: fromMs + STRETCH_MS };
+  for (let fromMs = Date.parse(firstSeenAt); fromMs <= endMs; fromMs += TIMELINE_STEP_MS) {
+    const span = { fromMs, toMs: fromMs + TIMELINE_STEP_MS };
     const events = await atOneMoment(
       database,
       (sql) => eventsOfIdentities(sql, projectId, ids, span),

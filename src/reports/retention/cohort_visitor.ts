@@ -34,7 +34,7 @@ export interface CohortCounts {
 const START = 1;
 const RETURN = 2;
 
-/** What events are, by what histories hold of them. */
+/** What events are, by what timelines hold of them. */
 class EventBits {
   /** By the id of its name: what an event may be. */
   readonly possible: Uint8Array;
@@ -59,13 +59,19 @@ class EventBits {
   }
 
   /** Which of the bits that its name makes possible an event has. */
-  narrow(possible: number, path: number, context: number, actor: number, mark: number): number {
-    if (!this.scope.passesBeyondName(path, context, actor, mark)) return 0;
+  narrow(
+    possible: number,
+    path: number,
+    context: number,
+    actor: number,
+    eventBits: number,
+  ): number {
+    if (!this.scope.passesBeyondName(path, context, actor, eventBits)) return 0;
     let bits = possible;
-    if ((bits & START) !== 0 && !this.start.passesBeyondName(path, context, actor, mark)) {
+    if ((bits & START) !== 0 && !this.start.passesBeyondName(path, context, actor, eventBits)) {
       bits &= ~START;
     }
-    if ((bits & RETURN) !== 0 && !this.back.passesBeyondName(path, context, actor, mark)) {
+    if ((bits & RETURN) !== 0 && !this.back.passesBeyondName(path, context, actor, eventBits)) {
       bits &= ~RETURN;
     }
     return bits;
@@ -122,7 +128,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
     let endTime = this.#endMs - fromMs;
     let wanted = this.#wanted;
     if (wanted === 0 && times[end - 1]! < endTime) return;
@@ -140,7 +146,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
       if (found === 0) continue;
       const context = contexts[at]!;
       if (context < contextMin || context > contextMax) continue;
-      if (isNarrowed) found = bits.narrow(found, paths[at]!, context, actor, marks[at]!);
+      if (isNarrowed) found = bits.narrow(found, paths[at]!, context, actor, filterBits[at]!);
       if (found === 0) continue;
       this.#keep(found);
       endTime = this.#endMs - fromMs;

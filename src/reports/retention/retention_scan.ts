@@ -5,7 +5,7 @@ import { matchFilters, type Scope } from "../../query/selection.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories } from "../../scans/selected_histories.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { COHORT_COUNTS, type CohortCounts, type CohortInputs } from "./cohort_visitor.ts";
 
 /** What is asked of cohorts. Times are epoch milliseconds. */
@@ -54,11 +54,11 @@ function counted(
 
 /** Cohorts and who of them came back, counted in one scan. */
 export async function scanCohorts(
-  { sql, histories }: Pick<Read, "sql" | "histories">,
+  { sql, timelines }: Pick<Read, "sql" | "timelines">,
   question: CohortQuestion,
 ): Promise<CountedCohort[]> {
   const { scope, start, back, cohort, fromMs, returnsToMs } = question;
-  const selected = await selectHistories({ sql, scope, histories }, {
+  const selected = await selectTimelines({ sql, scope, timelines }, {
     // The first time ever may be long before the range.
     fromMs: cohort === "first" ? TIMESTAMP_MS_MIN : fromMs,
     toMs: returnsToMs,
@@ -68,7 +68,7 @@ export async function scanCohorts(
     withoutTechnical(matchFilters(match), eventFilters)
   );
   const lists = [eventFilters, ...ofMatches];
-  const { bits } = selected.histories;
+  const { bits } = selected.timelines;
   const [ofScope, ofStart, ofReturn] = await eventPasses(sql, scope, scope.bots, lists, bits);
   const { criterion, cellCount, cohortCount } = question;
   const inputs: CohortInputs = {

@@ -6,7 +6,7 @@ import { HAS_EVENTS } from "./later_visitor.ts";
 import type { CountedCohort } from "./retention_scan.ts";
 import type { RolledSpan } from "../rolled_span.ts";
 
-type Source = Pick<Read, "sql" | "histories">;
+type Source = Pick<Read, "sql" | "timelines">;
 
 /** Actors by the period of their first day, and two periods between which they were not there. */
 interface ChainRow extends Row {
@@ -74,7 +74,7 @@ function readChains(
 
 /** Clocks may be ahead: then a day holds events that have not happened yet. */
 async function hasLaterEvents(
-  { sql, histories }: Source,
+  { sql, timelines }: Source,
   { projectId, daysAt, endOfDayMs }: RolledSpan,
   asOfMs: number,
 ): Promise<boolean> {
@@ -85,6 +85,6 @@ async function hasLaterEvents(
   );
   if (row!.later) return true;
   const rest = { fromMs: asOfMs + 1, toMs: endOfDayMs(asOfMs) };
-  const loaded = await histories(rest, []);
+  const loaded = await timelines(rest, []);
   return await loaded.scan(HAS_EVENTS, () => rest, { byRun: true });
 }

@@ -5,7 +5,7 @@ import { fieldValueIds } from "../../scans/field_value_ids.ts";
 import type { MatchPasses } from "../../scans/match_tests.ts";
 import { select } from "../../scans/medians.ts";
 import type { Read } from "../../scans/read.ts";
-import type { SelectedHistories } from "../../scans/selected_histories.ts";
+import type { SelectedTimelines } from "../../scans/selected_timelines.ts";
 import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { NO_ID } from "../../scans/value_ids.ts";
 import { compareBytes } from "../../scans/value_texts.ts";
@@ -97,7 +97,7 @@ export async function readBreakdown(
   { sql, scope }: Pick<Read, "sql" | "scope">,
   { by, only }: { readonly by: Field; readonly only: ReadonlySet<string | null> | null },
   span: Span,
-  selected: SelectedHistories,
+  selected: SelectedTimelines,
   matches: MatchPasses,
 ): Promise<TrendBreakdown> {
   const values = await fieldValueIds({ sql, scope }, by, span, selected, matches);

@@ -4,7 +4,7 @@ import { lazyColumnsOf } from "../../scans/field_value_ids.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories } from "../../scans/selected_histories.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
 import { type FigureCounts, figuresOf } from "../property_figures.ts";
 import { rate } from "../report.ts";
@@ -48,20 +48,20 @@ function measured(
 
 /** What the trends of events come to in each bucket, in one scan; in one more before it by a field. */
 export async function scanTrends(
-  read: Pick<Read, "sql" | "scope" | "histories">,
+  read: Pick<Read, "sql" | "scope" | "timelines">,
   buckets: readonly Span[],
   { events, measure, by, only }: TrendQuestion,
 ): Promise<FoundTrends> {
   const { sql, scope } = read;
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
-  const selected = await selectHistories(read, span, {
+  const selected = await selectTimelines(read, span, {
     filters: events.flatMap((event) => event.filters),
     columns: [...lazyColumnsOf(by), ...measure.key === null ? [] : [{ property: measure.key }]],
     sessions: by !== null && isSessionField(by),
   });
-  const { eventFilters: filters, histories } = selected;
-  if (measure.key !== null) prepareNumbers(histories, measure.key);
-  const matches = await matchPasses(sql, { ...scope, filters }, events, histories.bits);
+  const { eventFilters: filters, timelines } = selected;
+  if (measure.key !== null) prepareNumbers(timelines, measure.key);
+  const matches = await matchPasses(sql, { ...scope, filters }, events, timelines.bits);
   const found = by === null
     ? null
     : await readBreakdown(read, { by, only }, span, selected, matches);

@@ -38,7 +38,7 @@ class ValueVisitor implements Visitor<Float64Array> {
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
-    const { fromMs, times, names, paths, contexts, marks } = segment;
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
     const { span, idsFrom, users } = this.inputs;
     const fromTime = span.fromMs - fromMs;
     const toTime = span.toMs - fromMs;
@@ -58,8 +58,10 @@ class ValueVisitor implements Visitor<Float64Array> {
       const context = contexts[at]!;
       if (context < contextMin || context > contextMax) continue;
       const path = paths[at]!;
-      if (isScopeNarrowed && !scope.passesBeyondName(path, context, actor, marks[at]!)) continue;
-      if (!tests.takesAny(group, path, context, actor, marks[at]!)) continue;
+      if (isScopeNarrowed && !scope.passesBeyondName(path, context, actor, filterBits[at]!)) {
+        continue;
+      }
+      if (!tests.takesAny(group, path, context, actor, filterBits[at]!)) continue;
       counts[(ids === null ? actorId : ids[at]!) - idsFrom]!++;
     }
   };

@@ -28,14 +28,14 @@ class ViewVisitor implements Visitor<Map<number, number>> {
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
-    const { names, paths, contexts, marks, times } = segment;
+    const { names, paths, contexts, filterBits, times } = segment;
     const { fromMs, toMs } = this.inputs.span;
     const [test] = this.#tests.tests;
     for (let at = start; at < end; at++) {
       const ms = segment.fromMs + times[at]!;
       if (ms < fromMs || ms >= toMs) continue;
       const context = contexts[at]!;
-      if (!test!.passes(names[at]!, paths[at]!, context, actor, marks[at]!)) continue;
+      if (!test!.passes(names[at]!, paths[at]!, context, actor, filterBits[at]!)) continue;
       this.#views.set(context, (this.#views.get(context) ?? 0) + 1);
     }
   };

@@ -3,12 +3,12 @@ import { DAY_MS, FUTURE_TOLERATED_MS } from "../../limits.ts";
 import type { EventMatch, Filter } from "../../query/filters.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import { PAGE_VIEW } from "../../query/terms.ts";
-import { type ScanServices, withHistories } from "../../scans/marked_histories.ts";
+import { type ScanServices, withTimelines } from "../../scans/filtered_timelines.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import { countPaths } from "../../scans/path_counts.ts";
 import type { PathCounts } from "../../scans/path_visitor.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectHistories } from "../../scans/selected_histories.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
 import {
   CAPTURE_CANDIDATES_MAX,
   CAPTURE_DAILY_PATHS_MAX,
@@ -60,7 +60,7 @@ export interface VisitReads extends ScanServices {
 }
 
 /** One moment of a project. */
-type Visits = Pick<Read, "sql" | "scope" | "histories">;
+type Visits = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** Works on one moment of a project, of which everything but what bots did is selected. */
 async function onVisits<T>(
@@ -71,10 +71,10 @@ async function onVisits<T>(
   const scope: Scope = { projectId, siteHost: null, bots: "exclude", filters: [] };
   return await reads.transaction(async (sql) => {
     await sql.script("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-    return await withHistories(
+    return await withTimelines(
       services,
       { sql, scope },
-      (histories) => work({ sql, scope, histories }),
+      (timelines) => work({ sql, scope, timelines }),
     );
   });
 }
@@ -132,8 +132,8 @@ async function viewsByContext(
 ): Promise<Map<number, number>> {
   const { sql, scope } = source;
   const views: EventMatch = { name: "page_view", filters: [page] };
-  const selected = await selectHistories(source, { fromMs, toMs }, { filters: views.filters });
-  const matches = await matchPasses(sql, scope, [views], selected.histories.bits);
+  const selected = await selectTimelines(source, { fromMs, toMs }, { filters: views.filters });
+  const matches = await matchPasses(sql, scope, [views], selected.timelines.bits);
   return await selected.scan(VIEW_COUNTS, () => ({ matches, span: { fromMs, toMs } }));
 }
 

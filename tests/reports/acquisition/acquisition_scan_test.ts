@@ -11,7 +11,7 @@ import type { BotChoice, Span } from "../../../src/query/selection.ts";
 import type { Read } from "../../../src/scans/read.ts";
 import { answerAsked, type AskedRead } from "../../support/asked_read.ts";
 import { onBothEngines } from "../../support/databases.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 import {
   openWithHistory,
   randomFilter,
@@ -76,7 +76,7 @@ const asked = fc.record<Asked>({
 
 function readOf(
   { span, by, bots, filters, goal, limit }: Asked,
-  read: Pick<Read, "sql" | "histories">,
+  read: Pick<Read, "sql" | "timelines">,
 ): AskedRead {
   return {
     ...read,
@@ -134,7 +134,7 @@ onBothEngines("acquisition: a row is the total under a filter on its value", asy
       [`goal-${i}`, JSON.stringify({ match, value: null })],
     );
   }
-  const source = { sql: database, histories: historiesOf(database) };
+  const source = { sql: database, timelines: timelinesOf(database) };
   let compared = 0;
   let converted = 0;
   const property = fc.asyncProperty(asked, async (asked) => {

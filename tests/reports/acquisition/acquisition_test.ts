@@ -12,7 +12,7 @@ import { rowsOf } from "../../fixtures/read_case.ts";
 import { answerAsked, type AskedRead } from "../../support/asked_read.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { openWithProjects } from "../../support/event_rows.ts";
-import { followedHistories } from "../../support/read_histories.ts";
+import { followedTimelines } from "../../support/read_timelines.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
 const DAY = "2026-03-10";
@@ -39,7 +39,7 @@ async function acquisitionOf(database: Database, asked: Asked = {}) {
   const { query = {}, filters = [], bots = "exclude", limit = 100 } = asked;
   const parsed = readFilters(new URLSearchParams({ filters: JSON.stringify(filters) }));
   const from = new Date(`${DAY}T00:00:00Z`);
-  const read: Omit<AskedRead, "project" | "histories"> = {
+  const read: Omit<AskedRead, "project" | "timelines"> = {
     sql: database,
     scope: { projectId: 1, siteHost: null, bots, filters: parsed },
     range: {
@@ -56,12 +56,12 @@ async function acquisitionOf(database: Database, asked: Asked = {}) {
     visitorsMin: 1,
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
   };
-  const { histories, followed } = followedHistories(database);
-  const answer = await answerAsked(ACQUISITION, { ...read, project: PROJECT, histories });
+  const { timelines, followed } = followedTimelines(database);
+  const answer = await answerAsked(ACQUISITION, { ...read, project: PROJECT, timelines });
   const isRolledUp = query["goal"] === undefined && filters.length === 0 && bots === "exclude";
   assert.equal(followed() > 0, !isRolledUp);
   assert.deepEqual(
-    await answerAsked(ACQUISITION, { ...read, project: ELSEWHERE, histories }),
+    await answerAsked(ACQUISITION, { ...read, project: ELSEWHERE, timelines }),
     answer,
   );
   const result = answer.result as { rows: Row[]; total: Row; nextCursor: string | null };

@@ -11,7 +11,7 @@ import type { EventRow } from "../../../src/store/event_row.ts";
 import type { Read } from "../../../src/scans/read.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 import {
   openWithHistory,
   randomFilter,
@@ -22,7 +22,7 @@ import {
 } from "../session_world.ts";
 
 const HOUR_MS = 3_600_000;
-type Source = Pick<Read, "sql" | "scope" | "histories">;
+type Source = Pick<Read, "sql" | "scope" | "timelines">;
 
 function sourceOf(
   database: Database,
@@ -30,7 +30,7 @@ function sourceOf(
   bots: BotChoice = "exclude",
 ): Source {
   const scope = { projectId: 1, siteHost: null, bots, filters };
-  return { sql: database, scope, histories: historiesOf(database) };
+  return { sql: database, scope, timelines: timelinesOf(database) };
 }
 
 /** The ids of all pages of so many rows. */

@@ -11,7 +11,7 @@ import { createProjection } from "../../../src/projection/projection.ts";
 import type { FunnelParams } from "../../reference/funnel.ts";
 import type { World } from "../../reference/world.ts";
 import { answerAsked, type AskedRead } from "../../support/asked_read.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 
 /** Parameters as a URL holds them. */
 export function queryOf(params: Readonly<Record<string, unknown>>): URLSearchParams {
@@ -28,7 +28,7 @@ const CROWDED_NAMES = `
   SELECT $1::int, id, substr(encode(sha256(term::bytea), 'hex'), 1, 32)::uuid, term
   FROM (VALUES (32, 'view'), (33, 'cart'), (64, 'buy')) AS known (id, term)`;
 
-/** A new project that holds these events, folded. @returns its number */
+/** A new project that holds these events, projected. @returns its number */
 export async function storeWorld(
   database: Database,
   { project: { timezone, siteUrl }, events }: Pick<World, "project" | "events">,
@@ -72,7 +72,7 @@ export function answerOf(
       limit: 100,
       visitorsMin: 1,
       asOfMs,
-      histories: historiesOf(sql, projectId),
+      timelines: timelinesOf(sql, projectId),
     };
     return (await answerAsked(report, read)).result;
   });

@@ -9,7 +9,7 @@ import { readRange } from "../../../src/query/range.ts";
 import type { Scope } from "../../../src/query/selection.ts";
 import { answerAsked } from "../../support/asked_read.ts";
 import { newRow } from "../../support/event_rows.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 
 /** What `who` did at a time of March 2026, such as `02 10:00`; `revenue` as JSON text. */
 export function event(
@@ -68,7 +68,7 @@ export async function ask(
     limit: 100,
     visitorsMin: 1,
     asOfMs,
-    histories: historiesOf(database),
+    timelines: timelinesOf(database),
   });
   assert.deepEqual(Object.keys(result), Object.keys(GOALS.reply));
   GOALS.reply.goals!.parse(result.goals);

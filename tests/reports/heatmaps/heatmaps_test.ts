@@ -12,7 +12,7 @@ import { createProjection } from "../../../src/projection/projection.ts";
 import { answerAsked, type AskedRead } from "../../support/asked_read.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 
 const PROJECT: Project = {
   projectId: 1,
@@ -59,7 +59,7 @@ async function ask(
   // Tests look into replies of every shape.
   // deno-lint-ignore no-explicit-any
 ): Promise<any> {
-  const read: Omit<AskedRead, "sql" | "histories"> = {
+  const read: Omit<AskedRead, "sql" | "timelines"> = {
     project: PROJECT,
     scope: { projectId: 1, siteHost: "example.com", bots: "exclude", filters: [], ...scope },
     range: { from: FROM, to: TO, timezone: "UTC", fromDate: null, toDate: null },
@@ -71,7 +71,7 @@ async function ask(
     asOfMs: TO.getTime(),
   };
   const { result, query: resolved } = await database.transaction((sql) =>
-    answerAsked(report, { ...read, sql, histories: historiesOf(sql) })
+    answerAsked(report, { ...read, sql, timelines: timelinesOf(sql) })
   );
   for (const [name, schema] of Object.entries(report.reply)) schema.parse(result[name]);
   // Elements are told only where they are asked for.
@@ -141,9 +141,9 @@ const DESKTOP_SAMPLE = { visitors: 5, clicks: 9 };
 async function filled(db: Parameters<typeof openWithProjects>[0]): Promise<Database> {
   const database = await openWithProjects(db);
   await insertEvents(database, ROWS.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
-  const fold = createProjection(database);
-  await fold.catchUp(1);
-  await fold.catchUp(2);
+  const projection = createProjection(database);
+  await projection.catchUp(1);
+  await projection.catchUp(2);
   return database;
 }
 

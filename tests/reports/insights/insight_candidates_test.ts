@@ -74,7 +74,7 @@ function sum(all: readonly Counts[]): Counts {
 
 async function kpisOf(read: Read, filters: readonly Filter[], span: Span): Promise<Counts> {
   const scope = { ...read.scope, filters: [...read.scope.filters, ...filters] };
-  const { totals } = await readKpis({ sql: read.sql, scope, histories: read.histories }, [span]);
+  const { totals } = await readKpis({ sql: read.sql, scope, timelines: read.timelines }, [span]);
   const { visitors, pageviews, events, sessions, bounceRate } = totals;
   return { visitors, pageviews, events, sessions, bounces: bounceRate.numerator };
 }

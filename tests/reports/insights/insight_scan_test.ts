@@ -19,7 +19,7 @@ import {
 } from "../../../src/query/selection.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow } from "../../support/event_rows.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 import {
   openWithHistory,
   randomFilter,
@@ -87,8 +87,8 @@ const SAME: readonly (Dimension | null)[] = [null, "channel", "source", "campaig
 
 onBothEngines("insights: what the key figures say under a filter", async (_t, db) => {
   const database = await openWithHistory(db, history);
-  const histories = historiesOf(database);
-  const inParts = historiesOf(database, 1, 0, PART_BYTES);
+  const timelines = timelinesOf(database);
+  const inParts = timelinesOf(database, 1, 0, PART_BYTES);
   let told = 0;
   const asOf = fc.option(fc.integer({ min: WORLD_FROM_MS + 30 * DAY_MS, max: WORLD_TO_MS }));
   const property = fc.asyncProperty(
@@ -97,12 +97,12 @@ onBothEngines("insights: what the key figures say under a filter", async (_t, db
       const calendar = calendarOf(range, asOf ?? WORLD_TO_MS + 90 * DAY_MS, WORLD_FROM_MS);
       fc.pre(calendar !== null);
       const scope: Scope = { projectId: 1, siteHost: null, bots, filters };
-      const source = { sql: database, scope, histories };
+      const source = { sql: database, scope, timelines };
       const lists = await readCandidates(source, calendar, someAsked);
       // As of values too many to be counted at once.
       assert.deepEqual(await readCandidates(source, calendar, someAsked, 0), lists);
       // As of a history larger than memory.
-      const parted = { ...source, histories: inParts };
+      const parted = { ...source, timelines: inParts };
       assert.deepEqual(await readCandidates(parted, calendar, someAsked), lists);
       const span: Span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
       for (const [i, candidates] of lists.entries()) {
@@ -149,7 +149,7 @@ onBothEngines("insights: the values with most events, of many", async (_t, db) =
   };
   const calendar = calendarOf(range, WORLD_TO_MS, WORLD_FROM_MS)!;
   const scope = { projectId: 1, siteHost: null, bots: "exclude", filters: [] } as const;
-  const source = { sql: database, scope, histories: historiesOf(database) };
+  const source = { sql: database, scope, timelines: timelinesOf(database) };
   const asked: Asked[] = [null, { name: "page_view", filters: [] }]
     .map((match) => ({ match, dimensions: DIMENSIONS }));
   const [all] = await readCandidates(source, calendar, asked);

@@ -9,7 +9,7 @@ import { readRange } from "../../../src/query/range.ts";
 import type { Read } from "../../../src/scans/read.ts";
 import { type AskedRead } from "../../support/asked_read.ts";
 import { newRow } from "../../support/event_rows.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 
 export type Dice = () => number;
 
@@ -59,7 +59,7 @@ export function readOf(
     limit: 100,
     visitorsMin: 1,
     asOfMs,
-    histories: historiesOf(sql, whose.projectId),
+    timelines: timelinesOf(sql, whose.projectId),
   };
 }
 

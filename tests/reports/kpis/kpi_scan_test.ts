@@ -4,7 +4,7 @@ import { readKpis, type Source } from "../../../src/reports/kpis/kpis.ts";
 import { SESSION_FIELDS } from "../../../src/query/filters.ts";
 import type { BotChoice, Scope, Span } from "../../../src/query/selection.ts";
 import { onBothEngines } from "../../support/databases.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 import {
   openWithHistory,
   randomFilter,
@@ -57,11 +57,11 @@ const sumOf = (figures: readonly { readonly events: number; readonly pageviews: 
 
 onBothEngines("kpis: each bucket is counted by itself, and the whole as one", async (_t, db) => {
   const database = await openWithHistory(db, history);
-  const histories = historiesOf(database);
+  const timelines = timelinesOf(database);
   let told = 0;
   const asked = fc.asyncProperty(buckets, filters, bots, async (buckets, filters, bots) => {
     const scope: Scope = { projectId: 1, siteHost: null, bots, filters };
-    const source: Source = { sql: database, scope, histories };
+    const source: Source = { sql: database, scope, timelines };
     const { totals, series } = await readKpis(source, buckets);
     for (const [i, bucket] of buckets.entries()) {
       assert.deepEqual(series[i], (await readKpis(source, [bucket])).totals, `bucket ${i}`);

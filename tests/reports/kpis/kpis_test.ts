@@ -13,7 +13,7 @@ import { createProjection } from "../../../src/projection/projection.ts";
 import { answerAsked, type AskedRead } from "../../support/asked_read.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
 const AFTER_ALL = "2026-12-01T00:00:00Z";
@@ -36,7 +36,7 @@ function readOf(sql: Database, parameters: Record<string, string>, asOf = AFTER_
     limit: 100,
     visitorsMin: 1,
     asOfMs,
-    histories: historiesOf(sql),
+    timelines: timelinesOf(sql),
   };
 }
 

@@ -52,7 +52,7 @@ onBothEngines("live: who was there up to now", async (t, db) => {
     event("hal", "11:59:00", { project_id: 2 }),
   ]);
 
-  await t.step("events that were not folded yet count, each visitor once", async () => {
+  await t.step("events that were not projected yet count, each visitor once", async () => {
     const { visitors, pages } = await live();
     // ann, bob, gus; and with them cat and dan.
     assert.deepEqual(visitors, { last5Minutes: 3, last30Minutes: 5 });

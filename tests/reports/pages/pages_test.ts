@@ -12,7 +12,7 @@ import { rowsOf } from "../../fixtures/read_case.ts";
 import { answerAsked, type AskedRead } from "../../support/asked_read.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { openWithProjects } from "../../support/event_rows.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
 
@@ -48,7 +48,7 @@ async function pagesOf(database: Database, day: string, asked: Asked = {}): Prom
   await createProjection(database).catchUp(1);
   const { limit = 100, cursor } = asked;
   const { fromMs, toMs } = spanOf(day);
-  const read: Omit<AskedRead, "histories"> = {
+  const read: Omit<AskedRead, "timelines"> = {
     sql: database,
     project: PROJECT,
     scope: scopeOf(asked),
@@ -66,7 +66,7 @@ async function pagesOf(database: Database, day: string, asked: Asked = {}): Prom
     visitorsMin: 1,
     asOfMs: Date.parse("2036-01-01T00:00:00Z"),
   };
-  const { result } = await answerAsked(PAGES, { ...read, histories: historiesOf(database) });
+  const { result } = await answerAsked(PAGES, { ...read, timelines: timelinesOf(database) });
   return result as unknown as Pages;
 }
 

@@ -65,9 +65,9 @@ async function store(database: Database): Promise<void> {
   for (const rows of [[...JANE, ...OTHERS], [JANE_ELSEWHERE]]) {
     await insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
   }
-  const fold = createProjection(database);
-  await fold.catchUp(1);
-  await fold.catchUp(2);
+  const projection = createProjection(database);
+  await projection.catchUp(1);
+  await projection.catchUp(2);
   await database.query(
     `INSERT INTO identities (project_id, identity_id, actor_id, kind, value)
     SELECT 1, max(identity_id) + 1, max(identity_id) + 1, 'u', 'silent' FROM identities`,

@@ -17,7 +17,7 @@ import { createProjection } from "../../../src/projection/projection.ts";
 import { answerAsked } from "../../support/asked_read.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 
 const AS_OF = "2026-03-20T12:00:00Z";
 
@@ -88,7 +88,7 @@ async function ask(
     limit: 100,
     visitorsMin: 1,
     asOfMs,
-    histories: historiesOf(database),
+    timelines: timelinesOf(database),
   });
   assert.deepEqual(Object.keys(result).sort(), Object.keys(RETENTION.reply).sort());
   for (const [name, schema] of Object.entries(RETENTION.reply)) schema.parse(result[name]);

@@ -10,10 +10,10 @@ import { TRENDS } from "../../../src/reports/trends/trends.ts";
 import { type Field, SESSION_FIELDS } from "../../../src/query/filters.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import type {
-  MarkedHistories,
-  MarkedPart,
+  FilteredPart,
+  FilteredTimelines,
   PreparePart,
-} from "../../../src/scans/marked_histories.ts";
+} from "../../../src/scans/filtered_timelines.ts";
 import { idsFrom } from "../../../src/scans/value_ids.ts";
 import { MemoryScope, SharedMemory } from "../../../src/timelines/shared_memory.ts";
 import { propertyValueIds } from "../../../src/scans/property_value_ids.ts";
@@ -267,8 +267,8 @@ Deno.test("propertyValueIds: a number for each text, as wide as it needs to be",
     const preparing: PreparePart[] = [];
     const memory = new MemoryScope(new SharedMemory(0));
     const prepare = (one: PreparePart) => preparing.push(one);
-    const { from } = propertyValueIds({ prepare } as unknown as MarkedHistories, "key");
-    for (const one of preparing) await one({ segments, memory } as unknown as MarkedPart);
+    const { from } = propertyValueIds({ prepare } as unknown as FilteredTimelines, "key");
+    for (const one of preparing) await one({ segments, memory } as unknown as FilteredPart);
     return segments.map((segment) => [...idsFrom(from)(segment)!]);
   };
   for (const count of [1, 255, 256, 65_535, 65_536]) {

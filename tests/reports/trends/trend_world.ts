@@ -16,7 +16,7 @@ import type { World } from "../../reference/world.ts";
 import { answerAsked, type AskedRead } from "../../support/asked_read.ts";
 import type { TestDatabase } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
-import { historiesOf } from "../../support/read_histories.ts";
+import { timelinesOf } from "../../support/read_timelines.ts";
 
 const PROJECT = { projectId: 1, id: "prj_one", timezone: "UTC" } as Project;
 const AS_OF = "2026-03-04T12:00:00Z";
@@ -25,7 +25,7 @@ const AS_OF = "2026-03-04T12:00:00Z";
 function readOf(
   sql: Database,
   parameters: Record<string, string>,
-  histories: Read["histories"],
+  timelines: Read["timelines"],
   scope: Partial<Scope> = {},
 ): AskedRead {
   const query = new URLSearchParams({ from: "2026-03-02", to: "2026-03-04", ...parameters });
@@ -42,7 +42,7 @@ function readOf(
     limit: 100,
     visitorsMin: 1,
     asOfMs,
-    histories,
+    timelines,
   };
 }
 
@@ -109,9 +109,9 @@ export async function openTrends(db: TestDatabase, events: readonly EventRow[]):
   const database = await openWithProjects(db);
   await insertEvents(database, events.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
   await createProjection(database).catchUp(1);
-  const histories = historiesOf(database);
+  const timelines = timelinesOf(database);
   return async (parameters, scope) => {
-    const read = readOf(database, parameters, histories, scope);
+    const read = readOf(database, parameters, timelines, scope);
     const { result, query } = await answerAsked(TRENDS, read);
     TRENDS.reply.series!.parse(result.series);
     const asked = { from: "2026-03-02", to: "2026-03-04", ...parameters, ...scope };

@@ -95,7 +95,7 @@ async function tested(
 }
 
 /** Where the bit of one filter goes to, of the events of one segment. */
-export interface Marked {
+export interface EventBits {
   readonly bits: IntegerColumn;
   /** The place there of the segment's first event, and how many it has. */
   readonly first: number;
@@ -103,9 +103,9 @@ export interface Marked {
   readonly bit: number;
 }
 
-/** Marks the events of a segment whose property fulfils a filter, or does not, if it is a negative one. */
-function mark(
-  { bits, first, events, bit }: Marked,
+/** Sets the bit of the events of a segment whose property fulfils a filter, or does not, if it is a negative one. */
+function setOwnBits(
+  { bits, first, events, bit }: EventBits,
   negated: boolean,
   { places, codes }: PropertyColumn,
   fulfils: Uint8Array,
@@ -119,20 +119,20 @@ function mark(
 }
 
 /**
- * Marks the events of segments whose property passes a filter.
+ * Sets the bit of the events of segments whose property passes a filter.
  * @param columns of each segment the property
- * @param marks of each segment what is marked
+ * @param filterBits of each segment where the bits go to
  */
-export async function markByProperty(
+export async function setBitsByProperty(
   sql: Sql,
   columns: readonly PropertyColumn[],
-  marks: readonly Marked[],
+  filterBits: readonly EventBits[],
   filter: Filter,
 ): Promise<void> {
   const fulfils = await tested(sql, columns, filter);
   const turn = yielding();
   for (const [i, column] of columns.entries()) {
-    mark(marks[i]!, isNegative(filter), column, fulfils[i]!);
+    setOwnBits(filterBits[i]!, isNegative(filter), column, fulfils[i]!);
     await turn();
   }
 }

@@ -1,7 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import { yielding } from "../store/yielding.ts";
-import { type Histories, type HistoryPart, loadHistories } from "../timelines/histories.ts";
+import { loadTimelines, type TimelinePart, type Timelines } from "../timelines/timelines.ts";
 import { type LazyColumn, lazyName } from "../timelines/lazy_columns.ts";
 import { loadLazy } from "../timelines/lazy_loader.ts";
 import { LoadedSegment } from "../timelines/loaded_segment.ts";
@@ -11,18 +11,18 @@ import { type MemoryScope, type MemoryUse, sharedColumn } from "../timelines/sha
 import {
   type Field,
   type Filter,
-  isSeldomField,
+  isLazyField,
   isSessionField,
+  type LazyField,
   propertyOf,
-  type SeldomField,
 } from "../query/filters.ts";
 import type { Scope, Span } from "../query/selection.ts";
 import { FilterBits, WORD_BITS } from "./filter_bits.ts";
 import { namedIds, passing } from "./named_ids.ts";
 import type { SessionChoice } from "./passing_sessions.ts";
-import { markByProperty, type Marked } from "./property_marks.ts";
+import { type EventBits, setBitsByProperty } from "./property_filter_bits.ts";
 import type { ScanPool } from "./scan_pool.ts";
-import { seldomIdMax } from "./seldom_fields.ts";
+import { lazyIdMax } from "./lazy_fields.ts";
 import { SESSION_BITS, type SessionBits } from "./session_bits.ts";
 import { sessionPasses } from "./session_tests.ts";
 import type { VisitorKind } from "./visitor.ts";
@@ -43,8 +43,8 @@ export interface ScanManner {
   readonly byRun?: boolean;
 }
 
-/** A part whose events are marked, with the lazy columns that were asked for. */
-export interface MarkedPart extends HistoryPart {
+/** A part whose events have filter bits, with the lazy columns that were asked for. */
+export interface FilteredPart extends TimelinePart {
   /** Of many filters the bits of all events: see `FilterBits`. */
   readonly words: readonly Int32Array[];
   /** Visits this part alone. */
@@ -56,14 +56,14 @@ export interface MarkedPart extends HistoryPart {
 }
 
 /** Does what is needed before a part is visited: once, however often it is. */
-export type PreparePart = (part: MarkedPart) => Promise<void>;
+export type PreparePart = (part: FilteredPart) => Promise<void>;
 
-/** Histories whose events are marked by what filters ask of lazy columns. */
-export interface MarkedHistories extends Histories {
+/** Timelines whose events have a bit for each filter on a lazy column that they pass. */
+export interface FilteredTimelines extends Timelines {
   readonly bits: FilterBits;
   /** Has each part prepared before it is visited. */
   readonly prepare: (prepare: PreparePart) => void;
-  readonly parts: () => AsyncIterable<MarkedPart>;
+  readonly parts: () => AsyncIterable<FilteredPart>;
   /** Visits everybody, part by part. `inputs`: asked for once a part is prepared. */
   readonly scan: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
@@ -75,46 +75,46 @@ export interface MarkedHistories extends Histories {
 /** About what an event takes in memory of a lazy column. */
 const LAZY_EVENT_BYTES = 8;
 
-/** What histories are marked by, and where their columns are read from. */
-interface Marking extends ScanServices {
+/** What events get bits for, and where their columns are read from. */
+interface Filtering extends ScanServices {
   readonly sql: Sql;
   readonly scope: Pick<Scope, "projectId" | "siteHost">;
   readonly use: MemoryUse;
   readonly signal: AbortSignal | undefined;
   readonly bits: FilterBits;
   readonly columns: readonly LazyColumn[];
-  readonly histories: Histories;
+  readonly timelines: Timelines;
   readonly span: Span;
 }
 
 type Segments = readonly LoadedSegment[];
 
 const columnOf = (field: Field): LazyColumn =>
-  isSeldomField(field) ? { field } : { property: propertyOf(field)! };
+  isLazyField(field) ? { field } : { property: propertyOf(field)! };
 
 /** A lazy column of each segment. */
 function load(
-  { sql, segments: cache, scope }: Marking,
-  { segments, memory }: HistoryPart,
+  { sql, segments: cache, scope }: Filtering,
+  { segments, memory }: TimelinePart,
   column: LazyColumn,
 ): Promise<readonly object[]> {
   return loadLazy(sql, cache, memory, scope.projectId, segments, column);
 }
 
-/** Marks by the ids of titles or referrers. */
-async function markByIds(
-  marking: Marking,
+/** Sets bits by the ids of titles or referrers. */
+async function setBitsByIds(
+  filtering: Filtering,
   columns: readonly IntegerColumn[],
-  field: SeldomField,
+  field: LazyField,
   filter: Filter,
-  marks: readonly Marked[],
+  filterBits: readonly EventBits[],
 ): Promise<void> {
-  const { sql, scope } = marking;
+  const { sql, scope } = filtering;
   const [named] = await namedIds(sql, scope, [[filter]]);
-  const passes = passing(named!, 0, await seldomIdMax(sql, scope.projectId, field))!;
+  const passes = passing(named!, 0, await lazyIdMax(sql, scope.projectId, field))!;
   const turn = yielding();
   for (const [i, ids] of columns.entries()) {
-    const { bits, first, bit } = marks[i]!;
+    const { bits, first, bit } = filterBits[i]!;
     for (let at = 0; at < ids.length; at++) {
       if (passes[ids[at]!] === 1) bits[first + at]! |= bit;
     }
@@ -123,26 +123,30 @@ async function markByIds(
 }
 
 /** A column for so many bits an event. */
-function marksOf(bits: number, events: number): IntegerColumn {
+function bitColumn(bits: number, events: number): IntegerColumn {
   if (bits <= 8) return new Uint8Array(events);
   return bits <= 16 ? new Uint16Array(events) : new Int32Array(events);
 }
 
-/** The marks of the events of segments, to be filled. */
-interface Marks {
+/** The filter bits of the events of segments, to be set. */
+interface BitColumns {
   readonly columns: readonly IntegerColumn[];
   readonly words: readonly Int32Array[];
   /** Where the bit of a filter, by its number, goes to. */
-  readonly of: (number: number) => readonly Marked[];
+  readonly of: (number: number) => readonly EventBits[];
 }
 
-function emptyMarks({ count, isWide }: FilterBits, segments: Segments, memory: MemoryScope): Marks {
+function emptyBits(
+  { count, isWide }: FilterBits,
+  segments: Segments,
+  memory: MemoryScope,
+): BitColumns {
   if (!isWide) {
     const columns = segments.map(({ times }) =>
-      sharedColumn(memory.take, marksOf(count, times.length))
+      sharedColumn(memory.take, bitColumn(count, times.length))
     );
     const of = (number: number) =>
-      columns.map((bits): Marked => ({ bits, first: 0, events: bits.length, bit: 1 << number }));
+      columns.map((bits): EventBits => ({ bits, first: 0, events: bits.length, bit: 1 << number }));
     return { columns, words: [], of };
   }
   let events = 0;
@@ -156,7 +160,7 @@ function emptyMarks({ count, isWide }: FilterBits, segments: Segments, memory: M
     () => sharedColumn(memory.take, new Int32Array(events)),
   );
   const of = (number: number) =>
-    places.map((own): Marked => ({
+    places.map((own): EventBits => ({
       bits: words[Math.floor(number / WORD_BITS)]!,
       first: own[0] ?? 0,
       events: own.length,
@@ -165,50 +169,50 @@ function emptyMarks({ count, isWide }: FilterBits, segments: Segments, memory: M
   return { columns: places, words, of };
 }
 
-/** Marks what filters ask of titles, referrers and properties. @returns what they ask of sessions */
-async function markEvents(
-  marking: Marking,
-  part: HistoryPart,
-  marks: Marks,
+/** Sets the bits of filters on titles, referrers and properties. @returns what they ask of sessions */
+async function setBits(
+  filtering: Filtering,
+  part: TimelinePart,
+  filterBits: BitColumns,
 ): Promise<SessionBits[]> {
-  const { sql, scope } = marking;
+  const { sql, scope } = filtering;
   const ofSessions: SessionBits[] = [];
-  for (const [number, filter] of [...marking.bits.filters.values()].entries()) {
+  for (const [number, filter] of [...filtering.bits.filters.values()].entries()) {
     const { field } = filter;
     if (isSessionField(field)) {
       const test = await sessionPasses(sql, scope, [filter]);
       ofSessions.push({ test, word: Math.floor(number / WORD_BITS), bit: 1 << number % WORD_BITS });
       continue;
     }
-    const columns = await load(marking, part, columnOf(field));
-    const own = marks.of(number);
-    if (isSeldomField(field)) {
-      await markByIds(marking, columns as IntegerColumn[], field, filter, own);
-    } else await markByProperty(sql, columns as PropertyColumn[], own, filter);
+    const columns = await load(filtering, part, columnOf(field));
+    const own = filterBits.of(number);
+    if (isLazyField(field)) {
+      await setBitsByIds(filtering, columns as IntegerColumn[], field, filter, own);
+    } else await setBitsByProperty(sql, columns as PropertyColumn[], own, filter);
   }
   return ofSessions;
 }
 
-/** A part with its marks, the lazy columns that were asked for, and what it was prepared by. */
-class OwnPart implements MarkedPart {
+/** A part with its filter bits, the lazy columns that were asked for, and what it was prepared by. */
+class OwnPart implements FilteredPart {
   readonly memory: MemoryScope;
-  readonly timelines: HistoryPart["timelines"];
+  readonly timelines: TimelinePart["timelines"];
   readonly prepared = new Set<PreparePart>();
-  readonly #marking: Marking;
+  readonly #filtering: Filtering;
 
   constructor(
-    marking: Marking,
-    { memory, timelines }: HistoryPart,
+    filtering: Filtering,
+    { memory, timelines }: TimelinePart,
     readonly segments: Segments,
     readonly words: readonly Int32Array[],
   ) {
     this.memory = memory;
     this.timelines = timelines;
-    this.#marking = marking;
+    this.#filtering = filtering;
   }
 
-  readonly scan: MarkedPart["scan"] = async (kind, inputs, { sessions = null, byRun } = {}) => {
-    const { pool, use, signal, histories: { actorOf } } = this.#marking;
+  readonly scan: FilteredPart["scan"] = async (kind, inputs, { sessions = null, byRun } = {}) => {
+    const { pool, use, signal, timelines: { actorOf } } = this.#filtering;
     const { segments, words } = this;
     const isByRun = byRun === true && sessions === null;
     const timelines = isByRun ? null : await this.timelines();
@@ -220,48 +224,48 @@ class OwnPart implements MarkedPart {
   };
 }
 
-async function markedPart(marking: Marking, part: HistoryPart): Promise<OwnPart> {
-  const { bits, columns, span } = marking;
+async function filteredPart(filtering: Filtering, part: TimelinePart): Promise<OwnPart> {
+  const { bits, columns, span } = filtering;
   const { segments, memory } = part;
   const lazies = segments.map(() => new Map<string, object>());
   for (const column of columns) {
-    const loaded = await load(marking, part, column);
+    const loaded = await load(filtering, part, column);
     for (const [i, one] of loaded.entries()) lazies[i]!.set(lazyName(column), one);
   }
-  const marks = bits.count === 0 ? null : emptyMarks(bits, segments, memory);
+  const filterBits = bits.count === 0 ? null : emptyBits(bits, segments, memory);
   const own = segments.map((segment, i) =>
-    new LoadedSegment(segment, marks?.columns[i], lazies[i])
+    new LoadedSegment(segment, filterBits?.columns[i], lazies[i])
   );
-  const marked = new OwnPart(marking, part, own, marks?.words ?? []);
-  const ofSessions = marks === null ? [] : await markEvents(marking, part, marks);
+  const filtered = new OwnPart(filtering, part, own, filterBits?.words ?? []);
+  const ofSessions = filterBits === null ? [] : await setBits(filtering, part, filterBits);
   if (ofSessions.length > 0) {
-    await marked.scan(SESSION_BITS, { isWide: bits.isWide, reach: span, asked: ofSessions });
+    await filtered.scan(SESSION_BITS, { isWide: bits.isWide, reach: span, asked: ofSessions });
   }
-  return marked;
+  return filtered;
 }
 
-class MarkingHistories implements MarkedHistories {
+class TimelinesWithBits implements FilteredTimelines {
   readonly projectId: number;
   readonly actorOf: Int32Array;
   readonly bits: FilterBits;
-  readonly #marking: Marking;
+  readonly #filtering: Filtering;
   readonly #preparing: PreparePart[] = [];
-  /** The only part as it was marked, where all fits into memory. */
+  /** The only part with its bits, where all fits into memory. */
   #known: OwnPart | null = null;
 
-  constructor(marking: Marking) {
-    this.projectId = marking.histories.projectId;
-    this.actorOf = marking.histories.actorOf;
-    this.bits = marking.bits;
-    this.#marking = marking;
+  constructor(filtering: Filtering) {
+    this.projectId = filtering.timelines.projectId;
+    this.actorOf = filtering.timelines.actorOf;
+    this.bits = filtering.bits;
+    this.#filtering = filtering;
   }
 
   readonly prepare = (prepare: PreparePart): void => {
     this.#preparing.push(prepare);
   };
 
-  readonly parts = async function* (this: MarkingHistories): AsyncGenerator<MarkedPart> {
-    for await (const part of this.#marked()) {
+  readonly parts = async function* (this: TimelinesWithBits): AsyncGenerator<FilteredPart> {
+    for await (const part of this.#parts()) {
       for (const prepare of this.#preparing) {
         if (part.prepared.has(prepare)) continue;
         await prepare(part);
@@ -271,7 +275,7 @@ class MarkingHistories implements MarkedHistories {
     }
   }.bind(this);
 
-  readonly scan: MarkedHistories["scan"] = async (kind, inputs, manner) => {
+  readonly scan: FilteredTimelines["scan"] = async (kind, inputs, manner) => {
     type Counts = ReturnType<ReturnType<typeof kind.create>["result"]>;
     let counts: Counts | null = null;
     for await (const part of this.parts()) {
@@ -281,20 +285,20 @@ class MarkingHistories implements MarkedHistories {
     return counts ?? kind.create(inputs(), []).result();
   };
 
-  async *#marked(): AsyncGenerator<OwnPart> {
+  async *#parts(): AsyncGenerator<OwnPart> {
     if (this.#known !== null) return yield this.#known;
-    const { histories, use } = this.#marking;
-    for await (const part of histories.parts()) {
-      const marked = await markedPart(this.#marking, part);
+    const { timelines, use } = this.#filtering;
+    for await (const part of timelines.parts()) {
+      const filtered = await filteredPart(this.#filtering, part);
       // What is read part by part is gone with the next part.
-      if (part.memory === use) this.#known = marked;
-      yield marked;
+      if (part.memory === use) this.#known = filtered;
+      yield filtered;
     }
   }
 }
 
-/** A read's own way to its histories. */
-export interface HistoryAccess extends ScanServices {
+/** A read's own way to its timelines. */
+export interface TimelineAccess extends ScanServices {
   readonly sql: Sql;
   readonly scope: Pick<Scope, "projectId" | "siteHost">;
   readonly use: MemoryUse;
@@ -303,20 +307,20 @@ export interface HistoryAccess extends ScanServices {
 }
 
 /**
- * `loadHistories`, its events marked by what these filters ask of lazy columns: all that the read is
+ * `loadTimelines`, with bits of its events for those of these filters that ask for lazy columns: all that the read is
  * going to test.
  * @param columns what visits need beside the columns of all reads
  */
-export async function loadMarkedHistories(
-  access: HistoryAccess,
+export async function loadFilteredTimelines(
+  access: TimelineAccess,
   span: Span,
   filters: readonly Filter[],
   columns: readonly LazyColumn[] = [],
-): Promise<MarkedHistories> {
+): Promise<FilteredTimelines> {
   const { sql, segments, pool, scope, use } = access;
   const bits = new FilterBits(filters);
   const eventBytes = LAZY_EVENT_BYTES * columns.length + Math.ceil(bits.count / 8);
-  const histories = await loadHistories(
+  const timelines = await loadTimelines(
     sql,
     segments,
     use,
@@ -325,26 +329,26 @@ export async function loadMarkedHistories(
     eventBytes,
     (events) => pool.expect(events),
   );
-  return new MarkingHistories({ signal: undefined, ...access, bits, columns, histories, span });
+  return new TimelinesWithBits({ signal: undefined, ...access, bits, columns, timelines, span });
 }
 
-/** Runs work that asks for histories: what it loads is its own until it ends. */
-export async function withHistories<T>(
+/** Runs work that asks for timelines: what it loads is its own until it ends. */
+export async function withTimelines<T>(
   services: ScanServices,
-  access: Omit<HistoryAccess, keyof ScanServices | "use">,
+  access: Omit<TimelineAccess, keyof ScanServices | "use">,
   work: (
-    histories: (
+    timelines: (
       span: Span,
       filters: readonly Filter[],
       columns?: readonly LazyColumn[],
-    ) => Promise<MarkedHistories>,
+    ) => Promise<FilteredTimelines>,
   ) => Promise<T>,
 ): Promise<T> {
   const { segments, pool } = services;
   const use = segments.memory.enter();
   try {
     return await work((span, filters, columns) =>
-      loadMarkedHistories({ segments, pool, use, ...access }, span, filters, columns)
+      loadFilteredTimelines({ segments, pool, use, ...access }, span, filters, columns)
     );
   } finally {
     await use.end();

@@ -1,15 +1,15 @@
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
 import { type Filter, isSessionField } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
-import type { MarkedHistories } from "./marked_histories.ts";
+import type { FilteredTimelines } from "./filtered_timelines.ts";
 import type { Read } from "./read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
 import { sessionPasses } from "./session_tests.ts";
 import type { VisitorKind } from "./visitor.ts";
 
-/** Histories of a read, and which sessions of them its filters let through. */
-export interface SelectedHistories {
-  readonly histories: MarkedHistories;
+/** Timelines of a read, and which sessions of them its filters let through. */
+export interface SelectedTimelines {
+  readonly timelines: FilteredTimelines;
   /** The read's filters on events: those that each event must still be tested for. */
   readonly eventFilters: readonly Filter[];
   /** Where sessions matter, all that have an event in the span lie whole in it; else it is the span. */
@@ -26,7 +26,7 @@ export interface SelectedHistories {
   ) => Promise<Counts>;
 }
 
-/** What a read needs of histories beside its scope. */
+/** What a read needs of timelines beside its scope. */
 export interface Needed {
   /** Filters on events that matter too. */
   readonly filters?: readonly Filter[];
@@ -37,18 +37,18 @@ export interface Needed {
 }
 
 /**
- * Histories with all events of a span, and the whole of the sessions that cross its edges where
+ * Timelines with all events of a span, and the whole of the sessions that cross its edges where
  * filters on sessions, or the caller, need it.
  */
-export async function selectHistories(
-  source: Pick<Read, "sql" | "scope" | "histories">,
+export async function selectTimelines(
+  source: Pick<Read, "sql" | "scope" | "timelines">,
   span: Span,
   { filters: others = [], columns = [], sessions: needsSessions = false }: Needed = {},
-): Promise<SelectedHistories> {
-  const { sql, scope, histories } = source;
+): Promise<SelectedTimelines> {
+  const { sql, scope, timelines } = source;
   const { projectId, filters } = scope;
   const eventFilters = filters.filter(({ field }) => !isSessionField(field));
-  const marking = [...eventFilters, ...others];
+  const filtering = [...eventFilters, ...others];
   const isOfSessions = eventFilters.length < filters.length;
   const asksForSessions = needsSessions || others.some(({ field }) => isSessionField(field));
   const reach: Span = isOfSessions || asksForSessions
@@ -57,10 +57,10 @@ export async function selectHistories(
       toMs: await sessionsEndByMs(source, projectId, span.toMs),
     }
     : span;
-  const loaded = await histories(reach, marking, columns);
+  const loaded = await timelines(reach, filtering, columns);
   const sessions = isOfSessions ? { test: await sessionPasses(sql, scope, filters), reach } : null;
   return {
-    histories: loaded,
+    timelines: loaded,
     eventFilters,
     reach,
     scan: (kind, inputs, byRun = false) => loaded.scan(kind, inputs, { sessions, byRun }),

@@ -1,5 +1,5 @@
 import type { Row, Sql } from "../db/sql.ts";
-import { HISTORY_FETCH_BYTES_MAX } from "../limits.ts";
+import { SEGMENT_FETCH_BYTES_MAX } from "../limits.ts";
 import { allBlocks } from "../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById } from "../store/stored_segments.ts";
 import { LOADED_COLUMNS } from "./hot_columns.ts";
@@ -11,7 +11,7 @@ import { buildTimelines } from "./timeline_build.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
 
 /** What some actors of a project did, all that a read needs of them, in memory. */
-export interface HistoryPart {
+export interface TimelinePart {
   readonly segments: readonly LoadedSegment[];
   /** What of it is read, or made, is kept no longer than it. */
   readonly memory: MemoryScope;
@@ -20,12 +20,12 @@ export interface HistoryPart {
 }
 
 /** What the actors of a project did, as far as a read needs it. */
-export interface Histories {
+export interface Timelines {
   readonly projectId: number;
   /** The actor of each identity, by the identity's id. */
   readonly actorOf: Int32Array;
   /** Everything, part by part: each actor is in one of them with all that he did. */
-  readonly parts: () => AsyncIterable<HistoryPart>;
+  readonly parts: () => AsyncIterable<TimelinePart>;
 }
 
 /** About what an event takes in memory of what each read loads. */
@@ -52,14 +52,14 @@ interface SizedSegment extends Row {
   readonly bytes: number;
 }
 
-async function* onlyPart(part: HistoryPart): AsyncGenerator<HistoryPart> {
+async function* onlyPart(part: TimelinePart): AsyncGenerator<TimelinePart> {
   yield await Promise.resolve(part);
 }
 
 async function* partsOf(
   reader: PartReader,
   build: (segments: readonly LoadedSegment[]) => Promise<TimelineColumns>,
-): AsyncGenerator<HistoryPart> {
+): AsyncGenerator<TimelinePart> {
   for await (const { segments, memory } of reader.parts()) {
     let built: TimelineColumns | null = null;
     const timelines = async () => built ??= shared(memory.take, { ...await build(segments) });
@@ -74,7 +74,7 @@ function batchesOf(sizes: ReadonlyMap<number, number>): number[][] {
   for (const [id, bytes] of sizes) {
     if (bytes > left) {
       batches.push([]);
-      left = HISTORY_FETCH_BYTES_MAX;
+      left = SEGMENT_FETCH_BYTES_MAX;
     }
     batches.at(-1)!.push(id);
     left -= bytes;
@@ -161,7 +161,7 @@ async function loadSegments(
  * @param eventBytes what an event takes in memory beside what each read loads
  * @param expect is told how many events the segments hold, before they are loaded
  */
-export async function loadHistories(
+export async function loadTimelines(
   sql: Sql,
   cache: SegmentCache,
   use: MemoryUse,
@@ -169,7 +169,7 @@ export async function loadHistories(
   span: { readonly fromMs: number; readonly toMs: number },
   eventBytes = 0,
   expect: (events: number) => void = () => {},
-): Promise<Histories> {
+): Promise<Timelines> {
   const directory = await sql.query<SizedSegment>(DIRECTORY, [projectId, span.fromMs, span.toMs]);
   const version = directory[0]?.links_version ?? 0;
   const bytesOfEvent = EVENT_BYTES + eventBytes;
@@ -199,7 +199,7 @@ export async function loadHistories(
   const actorOf = await actorsUpTo(last);
   // New actors appear only in new segments; the links version changes when an identity gets another.
   const key = `${projectId} ${version} ${[...sizes.keys()].join(" ")}`;
-  const part: HistoryPart = {
+  const part: TimelinePart = {
     segments,
     memory: use,
     timelines: () => cache.timelinesOf(key, use, () => build(segments, actorOf)),

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import type { Database, Sql } from "../../src/db/sql.ts";
-import type { HistoryPart } from "../../src/timelines/histories.ts";
+import type { TimelinePart } from "../../src/timelines/timelines.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { Filter } from "../../src/query/filters.ts";
 import type { Span } from "../../src/query/selection.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { WORD_BITS } from "../../src/scans/filter_bits.ts";
-import type { MarkedHistories } from "../../src/scans/marked_histories.ts";
+import type { FilteredTimelines } from "../../src/scans/filtered_timelines.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { eventTestOf, historiesOf, segmentsOf } from "../support/read_histories.ts";
+import { eventTestOf, segmentsOf, timelinesOf } from "../support/read_timelines.ts";
 
 const FROM_MS = Date.parse("2026-03-02T00:00:00Z");
 const SCOPE = { projectId: 1, siteHost: null };
@@ -52,62 +52,67 @@ function filtersOf(count: number): { filter: Filter; passes: (at: number) => boo
 /** The places of the only segment whose events pass all of these filters. */
 async function placesWith(
   sql: Sql,
-  histories: MarkedHistories,
+  timelines: FilteredTimelines,
   filters: readonly Filter[],
 ): Promise<number[]> {
-  const test = await eventTestOf(sql, SCOPE, "include", filters, histories);
-  const [segment, ...others] = await segmentsOf(histories);
+  const test = await eventTestOf(sql, SCOPE, "include", filters, timelines);
+  const [segment, ...others] = await segmentsOf(timelines);
   assert.equal(others.length, 0);
-  return [...segment!.marks].flatMap((mark, at) => test.passes(1, 0, 0, 0, mark) ? [at] : []);
+  return [...segment!.filterBits].flatMap((eventBits, at) =>
+    test.passes(1, 0, 0, 0, eventBits) ? [at] : []
+  );
 }
 
 const placesThat = (passes: (at: number) => boolean) =>
   Array.from({ length: EVENTS }, (_, at) => at).filter(passes);
 
-onBothEngines("marked histories: a bit for each filter, however many there are", async (t, db) => {
-  const database = await openWithPlaces(db);
-  const histories = historiesOf(database);
-  const load = (filters: readonly Filter[]) => histories(EVER, filters);
+onBothEngines(
+  "filtered timelines: a bit for each filter, however many there are",
+  async (t, db) => {
+    const database = await openWithPlaces(db);
+    const timelines = timelinesOf(database);
+    const load = (filters: readonly Filter[]) => timelines(EVER, filters);
 
-  for (const count of [1, 8, 9, 16, 17, WORD_BITS, WORD_BITS + 1, 2 * WORD_BITS + 1, 2]) {
-    await t.step(`${count}`, async () => {
-      const asked = filtersOf(count);
-      const filters = asked.map(({ filter }) => filter);
-      // What is asked twice has one bit, and what marks do not tell has none.
-      const histories = await load([ON_PATH, ...filters, ...filters]);
-      assert.equal(histories.bits.count, count);
-      assert.equal(histories.bits.isWide, count > WORD_BITS);
-      for (const { filter, passes } of asked) {
-        const places = await placesWith(database, histories, [filter]);
-        assert.deepEqual(places, placesThat(passes), JSON.stringify(filter));
-      }
-      assert.deepEqual(
-        await placesWith(database, histories, filters),
-        placesThat((at) => asked.every(({ passes }) => passes(at))),
-      );
+    for (const count of [1, 8, 9, 16, 17, WORD_BITS, WORD_BITS + 1, 2 * WORD_BITS + 1, 2]) {
+      await t.step(`${count}`, async () => {
+        const asked = filtersOf(count);
+        const filters = asked.map(({ filter }) => filter);
+        // What is asked twice has one bit, and what bits do not tell has none.
+        const timelines = await load([ON_PATH, ...filters, ...filters]);
+        assert.equal(timelines.bits.count, count);
+        assert.equal(timelines.bits.isWide, count > WORD_BITS);
+        for (const { filter, passes } of asked) {
+          const places = await placesWith(database, timelines, [filter]);
+          assert.deepEqual(places, placesThat(passes), JSON.stringify(filter));
+        }
+        assert.deepEqual(
+          await placesWith(database, timelines, filters),
+          placesThat((at) => asked.every(({ passes }) => passes(at))),
+        );
+      });
+    }
+
+    await t.step("what is kept of a read is not the next one's", async () => {
+      const [{ filter } = assert.fail()] = filtersOf(1);
+      const unmarked = await load([ON_PATH]);
+      assert.throws(() => unmarked.bits.wanted([filter]), /without bits/);
+      const marked = await load([filter]);
+      // The same condition on another property is another filter.
+      const other: Filter = { ...filter, field: "properties.m" };
+      assert.throws(() => marked.bits.wanted([other]), /without bits/);
+      const both = await load([filter, other]);
+      assert.equal((await placesWith(database, both, [other])).length, EVENTS);
+      assert.equal((await placesWith(database, both, [filter])).length, EVENTS - 1);
     });
-  }
+  },
+);
 
-  await t.step("what is kept of a read is not the next one's", async () => {
-    const [{ filter } = assert.fail()] = filtersOf(1);
-    const unmarked = await load([ON_PATH]);
-    assert.throws(() => unmarked.bits.wanted([filter]), /not marked/);
-    const marked = await load([filter]);
-    // The same condition on another property is another filter.
-    const other: Filter = { ...filter, field: "properties.m" };
-    assert.throws(() => marked.bits.wanted([other]), /not marked/);
-    const both = await load([filter, other]);
-    assert.equal((await placesWith(database, both, [other])).length, EVENTS);
-    assert.equal((await placesWith(database, both, [filter])).length, EVENTS - 1);
-  });
-});
-
-onBothEngines("marked histories: the lazy columns that are asked for", async (_t, db) => {
+onBothEngines("filtered timelines: the lazy columns that are asked for", async (_t, db) => {
   const database = await openWithPlaces(db);
-  const load = historiesOf(database);
+  const load = timelinesOf(database);
   for (const filters of [[], [filtersOf(1)[0]!.filter]]) {
-    const histories = await load(EVER, filters, [{ property: "n" }]);
-    const [segment] = await segmentsOf(histories);
+    const timelines = await load(EVER, filters, [{ property: "n" }]);
+    const [segment] = await segmentsOf(timelines);
     const { places, codes, values } = segment!.property("n");
     const told = [...places].map((place, i) => [place, values[codes[i]!]]);
     assert.deepEqual(told, placesThat((at) => at % 5 !== 4).map((at) => [at, String(at)]));
@@ -117,19 +122,19 @@ onBothEngines("marked histories: the lazy columns that are asked for", async (_t
 });
 
 onBothEngines(
-  "marked histories: parts are prepared once, before they are walked",
+  "filtered timelines: parts are prepared once, before they are walked",
   async (_t, db) => {
     const database = await openWithPlaces(db);
-    const histories = await historiesOf(database)(EVER, []);
-    const prepared: HistoryPart[] = [];
-    await segmentsOf(histories);
-    histories.prepare((part) => {
+    const timelines = await timelinesOf(database)(EVER, []);
+    const prepared: TimelinePart[] = [];
+    await segmentsOf(timelines);
+    timelines.prepare((part) => {
       prepared.push(part);
       return Promise.resolve();
     });
-    const [part] = await Array.fromAsync(histories.parts());
+    const [part] = await Array.fromAsync(timelines.parts());
     assert.equal(prepared[0], part);
-    assert.deepEqual(await Array.fromAsync(histories.parts()), [part]);
+    assert.deepEqual(await Array.fromAsync(timelines.parts()), [part]);
     assert.equal(prepared.length, 1);
   },
 );

@@ -1,7 +1,7 @@
 import type { Row, Sql } from "../db/sql.ts";
-import type { SeldomField } from "../query/filters.ts";
+import type { LazyField } from "../query/filters.ts";
 
-const ID_MAX: Readonly<Record<SeldomField, string>> = {
+const ID_MAX: Readonly<Record<LazyField, string>> = {
   title: "SELECT coalesce(max(term_id), 0) AS id_max FROM terms WHERE project_id = $1::int",
   referrer:
     "SELECT coalesce(max(referrer_id), 0) AS id_max FROM referrers WHERE project_id = $1::int",
@@ -12,10 +12,10 @@ interface IdMax extends Row {
 }
 
 /** The largest id that a title or a referrer of the project has. */
-export async function seldomIdMax(
+export async function lazyIdMax(
   sql: Sql,
   projectId: number,
-  field: SeldomField,
+  field: LazyField,
 ): Promise<number> {
   const [found] = await sql.query<IdMax>(ID_MAX[field], [projectId]);
   return found!.id_max;

@@ -1,20 +1,20 @@
 import type { Sql } from "../db/sql.ts";
-import type { SeldomField } from "../query/filters.ts";
+import type { LazyField } from "../query/filters.ts";
 import type { Scope } from "../query/selection.ts";
-import { seldomIdMax } from "./seldom_fields.ts";
+import { lazyIdMax } from "./lazy_fields.ts";
 import type { ValueIds } from "./event_value_ids.ts";
 import { NO_ID } from "./value_ids.ts";
 import { readTexts } from "./value_texts.ts";
 
 /** The ids of titles or referrers, which the read asked for as a lazy column. */
-export async function seldomValueIds(
+export async function lazyValueIds(
   { sql, scope }: { readonly sql: Sql; readonly scope: Scope },
-  by: SeldomField,
+  by: LazyField,
 ): Promise<ValueIds> {
   return {
     from: by,
     idsFrom: NO_ID,
-    idMax: await seldomIdMax(sql, scope.projectId, by),
+    idMax: await lazyIdMax(sql, scope.projectId, by),
     areShared: by === "referrer",
     users: null,
     textsOf: (ids) => readTexts(sql, scope, by, ids),

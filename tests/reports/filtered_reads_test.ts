@@ -12,7 +12,7 @@ import { TRENDS } from "../../src/reports/trends/trends.ts";
 import { type Filter, propertyOf, SESSION_FIELDS } from "../../src/query/filters.ts";
 import { answerAsked } from "../support/asked_read.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { followedHistories, historiesOf } from "../support/read_histories.ts";
+import { followedTimelines, timelinesOf } from "../support/read_timelines.ts";
 import { readOf } from "./insights/insight_world.ts";
 import {
   openWithHistory,
@@ -116,8 +116,8 @@ onBothEngines("reports: under all filters the same in memory and in parts", asyn
       [`goal-${i}`, JSON.stringify(goal)],
     );
   }
-  const { histories, followed } = followedHistories(database);
-  const inParts = historiesOf(database, 1, 0, PART_BYTES);
+  const { timelines, followed } = followedTimelines(database);
+  const inParts = timelinesOf(database, 1, 0, PART_BYTES);
   const told = new Set<ReportName>();
   const property = fc.asyncProperty(
     fc.record({ asked, span, filters, bots }),
@@ -128,9 +128,9 @@ onBothEngines("reports: under all filters the same in memory and in parts", asyn
       }
       const read = readOf(database, query, AS_OF, { siteUrl: null });
       const before = followed();
-      const { result } = await answerAsked(REPORTS[report], { ...read, histories });
+      const { result } = await answerAsked(REPORTS[report], { ...read, timelines });
       assert.ok(followed() > before);
-      const parted = await answerAsked(REPORTS[report], { ...read, histories: inParts });
+      const parted = await answerAsked(REPORTS[report], { ...read, timelines: inParts });
       assert.deepEqual(parted.result, result);
       const isMarked = filters.some(({ field }) => propertyOf(field) !== null);
       if (isMarked && hasFigures(result)) told.add(report);

@@ -8,17 +8,17 @@ import type { EventRow } from "../../src/store/event_row.ts";
 import type { Field, Filter, FilterOp } from "../../src/query/filters.ts";
 import type { Span } from "../../src/query/selection.ts";
 import { createProjection } from "../../src/projection/projection.ts";
-import { loadMarkedHistories } from "../../src/scans/marked_histories.ts";
+import { loadFilteredTimelines } from "../../src/scans/filtered_timelines.ts";
 import { idsFrom } from "../../src/scans/value_ids.ts";
 import { lazyColumnsOf } from "../../src/scans/field_value_ids.ts";
 import { WORD_BITS } from "../../src/scans/filter_bits.ts";
-import { seldomValueIds } from "../../src/scans/seldom_value_ids.ts";
+import { lazyValueIds } from "../../src/scans/lazy_value_ids.ts";
 import { SegmentTable } from "../store/segment_table.ts";
 import { segmentOf } from "../store/segment_world.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { IN_PLACE } from "../support/in_place.ts";
-import { eventTestOf, segmentsOf } from "../support/read_histories.ts";
+import { eventTestOf, segmentsOf } from "../support/read_timelines.ts";
 
 const FROM_MS = Date.parse("2026-03-02T00:00:00Z");
 const EVER: Span = { fromMs: FROM_MS, toMs: FROM_MS + 86_400_000 };
@@ -87,7 +87,7 @@ function accessTo(sql: Database) {
 const othersOf = (count: number): Filter[] =>
   Array.from({ length: count }, (_, i) => ({ field: "title", op: "is", values: [`other ${i}`] }));
 
-onBothEngines("titles and referrers: which events pass, by their marks", async (t, db) => {
+onBothEngines("titles and referrers: which events pass, by their filterBits", async (t, db) => {
   const database = await openTold(db);
   const access = accessTo(database);
   for (const { siteHost = null, passes, ...filter } of CASES) {
@@ -96,26 +96,26 @@ onBothEngines("titles and referrers: which events pass, by their marks", async (
       const scope = { projectId: 1, siteHost };
       for (const others of [0, 7, 8, 16, WORD_BITS - 1, WORD_BITS, 2 * WORD_BITS]) {
         const filters = [...othersOf(others), filter];
-        const histories = await loadMarkedHistories({ ...access, scope }, EVER, filters);
-        const test = await eventTestOf(database, scope, "include", [filter], histories);
-        const [segment, ...more] = await segmentsOf(histories);
+        const timelines = await loadFilteredTimelines({ ...access, scope }, EVER, filters);
+        const test = await eventTestOf(database, scope, "include", [filter], timelines);
+        const [segment, ...more] = await segmentsOf(timelines);
         assert.equal(more.length, 0);
-        const passing = TOLD.filter((_, at) => test.passes(1, 0, 0, 0, segment!.marks[at]!));
+        const passing = TOLD.filter((_, at) => test.passes(1, 0, 0, 0, segment!.filterBits[at]!));
         assert.equal(passing.map(({ name }) => name).join(""), passes, `behind ${others}`);
       }
     });
   }
 });
 
-onBothEngines("titles and referrers: the values of the histories", async (_t, db) => {
+onBothEngines("titles and referrers: the values of the timelines", async (_t, db) => {
   const database = await openTold(db);
   const access = accessTo(database);
   const valuesOf = async (by: "title" | "referrer", siteHost: string | null) => {
     const scope = { projectId: 1, siteHost, bots: "include", filters: [] } as const;
     const columns = lazyColumnsOf(by);
-    const histories = await loadMarkedHistories({ ...access, scope }, EVER, [], columns);
-    const { from, idMax, textsOf } = await seldomValueIds({ sql: database, scope }, by);
-    const ids = [...idsFrom(from)((await segmentsOf(histories))[0]!)!];
+    const timelines = await loadFilteredTimelines({ ...access, scope }, EVER, [], columns);
+    const { from, idMax, textsOf } = await lazyValueIds({ sql: database, scope }, by);
+    const ids = [...idsFrom(from)((await segmentsOf(timelines))[0]!)!];
     assert.ok(ids.every((id) => id >= 0 && id <= idMax));
     const told = await textsOf(ids);
     return ids.map((id) => told.get(id) ?? null);

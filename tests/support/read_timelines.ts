@@ -1,31 +1,34 @@
 import type { Sql } from "../../src/db/sql.ts";
-import type { Histories } from "../../src/timelines/histories.ts";
+import type { Timelines } from "../../src/timelines/timelines.ts";
 import type { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import type { Filter } from "../../src/query/filters.ts";
 import type { BotChoice, Scope } from "../../src/query/selection.ts";
 import { EventTest } from "../../src/scans/event_test.ts";
 import { eventPassesOf } from "../../src/scans/event_tests.ts";
-import { loadMarkedHistories, type MarkedHistories } from "../../src/scans/marked_histories.ts";
+import {
+  type FilteredTimelines,
+  loadFilteredTimelines,
+} from "../../src/scans/filtered_timelines.ts";
 import type { VisitorKind } from "../../src/scans/visitor.ts";
 import type { VisitActor } from "../../src/timelines/timeline.ts";
 import type { Read } from "../../src/scans/read.ts";
 import { IN_PLACE } from "./in_place.ts";
 
 /**
- * The histories of a project, as a read is given them; segments are kept from one read to the next.
+ * The timelines of a project, as a read is given them; segments are kept from one read to the next.
  * What takes more than `cacheBytes` is read in parts of about `partBytes`.
  */
-export function historiesOf(
+export function timelinesOf(
   sql: Sql,
   projectId = 1,
   cacheBytes = 1_000_000,
   partBytes = cacheBytes,
-): Read["histories"] {
+): Read["timelines"] {
   const scope = { projectId, siteHost: null };
   const cache = new SegmentCache(cacheBytes, partBytes);
   const access = { sql, scope, segments: cache, pool: IN_PLACE, use: cache.memory.enter() };
-  return (span, filters, columns) => loadMarkedHistories(access, span, filters, columns);
+  return (span, filters, columns) => loadFilteredTimelines(access, span, filters, columns);
 }
 
 /** The test of events of all parts, or of the only one where filters are many. */
@@ -34,11 +37,11 @@ export async function eventTestOf(
   scope: Pick<Scope, "projectId" | "siteHost">,
   bots: BotChoice,
   filters: readonly Filter[],
-  histories: MarkedHistories,
+  timelines: FilteredTimelines,
 ): Promise<EventTest> {
-  const passes = await eventPassesOf(sql, scope, bots, filters, histories.bits);
+  const passes = await eventPassesOf(sql, scope, bots, filters, timelines.bits);
   let words: readonly Int32Array[] = [];
-  for await (const part of histories.parts()) words = part.words;
+  for await (const part of timelines.parts()) words = part.words;
   return new EventTest(passes, words);
 }
 
@@ -48,23 +51,23 @@ export function visiting(visit: VisitActor): VisitorKind<null, null> {
 }
 
 /** The segments of all parts. */
-export async function segmentsOf(histories: Pick<Histories, "parts">): Promise<LoadedSegment[]> {
+export async function segmentsOf(timelines: Pick<Timelines, "parts">): Promise<LoadedSegment[]> {
   const segments: LoadedSegment[] = [];
-  for await (const part of histories.parts()) segments.push(...part.segments);
+  for await (const part of timelines.parts()) segments.push(...part.segments);
   return segments;
 }
 
-/** Histories, and how often they were asked for. */
+/** Timelines, and how often they were asked for. */
 export interface FollowedHistories {
-  readonly histories: Read["histories"];
+  readonly timelines: Read["timelines"];
   readonly followed: () => number;
 }
 
-export function followedHistories(sql: Sql): FollowedHistories {
-  const load = historiesOf(sql);
+export function followedTimelines(sql: Sql): FollowedHistories {
+  const load = timelinesOf(sql);
   let followed = 0;
   return {
-    histories: (span, filters, columns) => {
+    timelines: (span, filters, columns) => {
       followed++;
       return load(span, filters, columns);
     },
