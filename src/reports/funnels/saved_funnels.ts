@@ -5,8 +5,15 @@ import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
 import type { Exchange } from "../../http/router.ts";
 import { FUNNELS_MAX } from "../../limits.ts";
-import { Problem } from "../../problem.ts";
-import { invalidParameter } from "../../query/parameters.ts";
+import type { Problem } from "../../problem.ts";
+import {
+  type DefinitionKind,
+  deleteDefinition,
+  isSlug,
+  namedSlug,
+  noSuchDefinition,
+  saveDefinition,
+} from "../saved_definitions.ts";
 import {
   FunnelBody,
   type FunnelDefinition,
@@ -35,7 +42,12 @@ interface FunnelRow extends Record<string, unknown> {
   readonly updated_at: Date;
 }
 
-const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const KIND: DefinitionKind = {
+  table: "saved_funnels",
+  one: "funnel",
+  many: "saved funnels",
+  countMax: FUNNELS_MAX,
+};
 const FUNNELS =
   "SELECT slug, title, definition, updated_at FROM saved_funnels WHERE project_id = $1::int";
 
@@ -65,7 +77,7 @@ export async function listFunnels(sql: Sql, projectId: number): Promise<SavedFun
 
 /** There is none, for whoever asks. */
 export function noSuchFunnel(): Problem {
-  return new Problem("not_found", "There is no funnel of this name.");
+  return noSuchDefinition(KIND);
 }
 
 /** A saved funnel. Throws `not_found`. */
@@ -74,48 +86,11 @@ export async function requireFunnel(
   projectId: number,
   slug: string,
 ): Promise<SavedFunnel> {
-  const rows = SLUG.test(slug)
+  const rows = isSlug(slug)
     ? await sql.query<FunnelRow>(`${FUNNELS} AND slug = $2::text`, [projectId, slug])
     : [];
   if (rows[0] === undefined) throw noSuchFunnel();
   return funnelOf(rows[0]);
-}
-
-/** Stores a funnel. Throws `conflict` where it would be one too many. */
-async function saveFunnel(
-  sql: Sql,
-  projectId: number,
-  slug: string,
-  { title, ...definition }: z.output<typeof FunnelBody>,
-): Promise<{ funnel: SavedFunnel; isNew: boolean }> {
-  return await sql.transaction(async (tx) => {
-    // One at a time in a project, so that the number of funnels holds; events are stored meanwhile.
-    await tx.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [
-      projectId,
-    ]);
-    const [known] = await tx.query<{ same: number; others: number }>(
-      `SELECT count(*) FILTER (WHERE slug = $2::text) AS same,
-        count(*) FILTER (WHERE slug <> $2::text) AS others
-      FROM saved_funnels WHERE project_id = $1::int`,
-      [projectId, slug],
-    );
-    const isNew = known!.same === 0;
-    if (isNew && known!.others >= FUNNELS_MAX) {
-      throw new Problem(
-        "conflict",
-        `A project has at most ${FUNNELS_MAX} saved funnels. Delete one that is not needed any more.`,
-      );
-    }
-    const [row] = await tx.query<FunnelRow>(
-      `INSERT INTO saved_funnels (project_id, slug, title, definition)
-      VALUES ($1::int, $2::text, $3::text, $4::text::jsonb)
-      ON CONFLICT (project_id, slug) DO UPDATE
-      SET title = excluded.title, definition = excluded.definition, updated_at = now()
-      RETURNING slug, title, definition, updated_at`,
-      [projectId, slug, title, JSON.stringify(definition)],
-    );
-    return { funnel: funnelOf(row!), isNew };
-  });
 }
 
 /**
@@ -127,16 +102,11 @@ export async function putFunnel(
   { projectId }: Pick<Project, "projectId">,
   { request, params }: Asked,
 ): Promise<Response> {
-  const slug = params.slug ?? "";
-  if (!SLUG.test(slug)) {
-    throw invalidParameter(
-      "slug",
-      "Use up to 63 lower-case letters, digits and hyphens, the first no hyphen.",
-    );
-  }
-  const body = await readJson(request, FunnelBody);
-  const { funnel, isNew } = await saveFunnel(sql, projectId, slug, body);
-  return json(shownFunnel(funnel), isNew ? 201 : 200);
+  const slug = namedSlug(params);
+  const { title, ...definition } = await readJson(request, FunnelBody);
+  const saved = await saveDefinition(sql, KIND, projectId, { slug, title, definition });
+  const funnel = { slug, title, ...definition as FunnelDefinition, updatedAt: saved.updatedAt };
+  return json(shownFunnel(funnel), saved.isNew ? 201 : 200);
 }
 
 /** `DELETE /v1/funnels/:slug`: 204. Throws `not_found`. */
@@ -145,10 +115,6 @@ export async function deleteFunnel(
   { projectId }: Pick<Project, "projectId">,
   { params }: Asked,
 ): Promise<Response> {
-  const { slug } = await requireFunnel(sql, projectId, params.slug ?? "");
-  await sql.query("DELETE FROM saved_funnels WHERE project_id = $1::int AND slug = $2::text", [
-    projectId,
-    slug,
-  ]);
+  await deleteDefinition(sql, KIND, projectId, params.slug ?? "");
   return new Response(null, { status: 204 });
 }

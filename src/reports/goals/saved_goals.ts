@@ -4,9 +4,13 @@ import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
 import type { Exchange } from "../../http/router.ts";
 import { GOALS_MAX } from "../../limits.ts";
-import { Problem } from "../../problem.ts";
-import { invalidParameter } from "../../query/parameters.ts";
 import { type Goal, GoalBody } from "../goal_definitions.ts";
+import {
+  type DefinitionKind,
+  deleteDefinition,
+  namedSlug,
+  saveDefinition,
+} from "../saved_definitions.ts";
 
 export interface SavedGoalServices {
   /** The database that is written to. */
@@ -15,42 +19,7 @@ export interface SavedGoalServices {
 
 type Asked = Pick<Exchange<unknown>, "request" | "params">;
 
-const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
-/** Stores a goal. Throws `conflict` where it would be one too many. @returns whether it is new */
-async function saveGoal(
-  sql: Sql,
-  projectId: number,
-  { slug, title, match, value }: Goal,
-): Promise<boolean> {
-  return await sql.transaction(async (tx) => {
-    // One at a time in a project, so that the number of goals holds; events are stored meanwhile.
-    await tx.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [
-      projectId,
-    ]);
-    const [known] = await tx.query<{ same: number; others: number }>(
-      `SELECT count(*) FILTER (WHERE slug = $2::text) AS same,
-        count(*) FILTER (WHERE slug <> $2::text) AS others
-      FROM goals WHERE project_id = $1::int`,
-      [projectId, slug],
-    );
-    const isNew = known!.same === 0;
-    if (isNew && known!.others >= GOALS_MAX) {
-      throw new Problem(
-        "conflict",
-        `A project has at most ${GOALS_MAX} goals. Delete one that is not needed any more.`,
-      );
-    }
-    await tx.query(
-      `INSERT INTO goals (project_id, slug, title, definition)
-      VALUES ($1::int, $2::text, $3::text, $4::text::jsonb)
-      ON CONFLICT (project_id, slug) DO UPDATE
-      SET title = excluded.title, definition = excluded.definition, updated_at = now()`,
-      [projectId, slug, title, JSON.stringify({ match, value })],
-    );
-    return isNew;
-  });
-}
+const KIND: DefinitionKind = { table: "goals", one: "goal", many: "goals", countMax: GOALS_MAX };
 
 /**
  * `PUT /v1/goals/:slug`: 201 with the goal where it is new, 200 where it replaced one. It applies to
@@ -61,15 +30,10 @@ export async function putGoal(
   { projectId }: Pick<Project, "projectId">,
   { request, params }: Asked,
 ): Promise<Response> {
-  const slug = params.slug ?? "";
-  if (!SLUG.test(slug)) {
-    throw invalidParameter(
-      "slug",
-      "Use up to 63 lower-case letters, digits and hyphens, the first no hyphen.",
-    );
-  }
-  const goal: Goal = { slug, ...await readJson(request, GoalBody) };
-  const isNew = await saveGoal(sql, projectId, goal);
+  const slug = namedSlug(params);
+  const { title, ...definition } = await readJson(request, GoalBody);
+  const { isNew } = await saveDefinition(sql, KIND, projectId, { slug, title, definition });
+  const goal: Goal = { slug, title, ...definition };
   return json(goal, isNew ? 201 : 200);
 }
 
@@ -79,13 +43,6 @@ export async function deleteGoal(
   { projectId }: Pick<Project, "projectId">,
   { params }: Asked,
 ): Promise<Response> {
-  const slug = params.slug ?? "";
-  const rows = SLUG.test(slug)
-    ? await sql.query(
-      "DELETE FROM goals WHERE project_id = $1::int AND slug = $2::text RETURNING slug",
-      [projectId, slug],
-    )
-    : [];
-  if (rows.length === 0) throw new Problem("not_found", "There is no goal of this name.");
+  await deleteDefinition(sql, KIND, projectId, params.slug ?? "");
   return new Response(null, { status: 204 });
 }

@@ -1,0 +1,94 @@
+/** What people save of their questions under a slug, in a table of a project's definitions. */
+import type { Sql } from "../db/sql.ts";
+import { Problem } from "../problem.ts";
+import { invalidParameter } from "../query/parameters.ts";
+
+/** A kind of definition: where it is stored, what people call one and many, and how many a project may have. */
+export interface DefinitionKind {
+  readonly table: "saved_funnels" | "goals";
+  readonly one: string;
+  readonly many: string;
+  readonly countMax: number;
+}
+
+export interface Definition {
+  readonly slug: string;
+  readonly title: string;
+  /** What becomes its JSON. */
+  readonly definition: unknown;
+}
+
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** Whether a definition may have this slug: of others none need be looked up. */
+export function isSlug(text: string): boolean {
+  return SLUG.test(text);
+}
+
+/** The slug that a path names. Throws `invalid_parameter`. */
+export function namedSlug(params: Readonly<Record<string, string>>): string {
+  const slug = params.slug ?? "";
+  if (isSlug(slug)) return slug;
+  throw invalidParameter(
+    "slug",
+    "Use up to 63 lower-case letters, digits and hyphens, the first no hyphen.",
+  );
+}
+
+/** There is none of this kind, for whoever asks. */
+export function noSuchDefinition({ one }: DefinitionKind): Problem {
+  return new Problem("not_found", `There is no ${one} of this name.`);
+}
+
+/** Stores a definition, or replaces it. Throws `conflict` where it would be one too many. */
+export async function saveDefinition(
+  sql: Sql,
+  { table, many, countMax }: DefinitionKind,
+  projectId: number,
+  { slug, title, definition }: Definition,
+): Promise<{ isNew: boolean; updatedAt: Date }> {
+  return await sql.transaction(async (tx) => {
+    // One at a time in a project, so that their number holds; events are stored meanwhile.
+    await tx.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [
+      projectId,
+    ]);
+    const [known] = await tx.query<{ same: number; others: number }>(
+      `SELECT count(*) FILTER (WHERE slug = $2::text) AS same,
+        count(*) FILTER (WHERE slug <> $2::text) AS others
+      FROM ${table} WHERE project_id = $1::int`,
+      [projectId, slug],
+    );
+    const isNew = known!.same === 0;
+    if (isNew && known!.others >= countMax) {
+      throw new Problem(
+        "conflict",
+        `A project has at most ${countMax} ${many}. Delete one that is not needed any more.`,
+      );
+    }
+    const [row] = await tx.query<{ updated_at: Date }>(
+      `INSERT INTO ${table} (project_id, slug, title, definition)
+      VALUES ($1::int, $2::text, $3::text, $4::text::jsonb)
+      ON CONFLICT (project_id, slug) DO UPDATE
+      SET title = excluded.title, definition = excluded.definition, updated_at = now()
+      RETURNING updated_at`,
+      [projectId, slug, title, JSON.stringify(definition)],
+    );
+    return { isNew, updatedAt: row!.updated_at };
+  });
+}
+
+/** Deletes a definition. Throws `not_found`. */
+export async function deleteDefinition(
+  sql: Sql,
+  kind: DefinitionKind,
+  projectId: number,
+  slug: string,
+): Promise<void> {
+  const rows = isSlug(slug)
+    ? await sql.query(
+      `DELETE FROM ${kind.table} WHERE project_id = $1::int AND slug = $2::text RETURNING slug`,
+      [projectId, slug],
+    )
+    : [];
+  if (rows.length === 0) throw noSuchDefinition(kind);
+}
