@@ -2,12 +2,13 @@
 import { join } from "node:path";
 import type { Sql } from "../src/db/sql.ts";
 import { insertEvents } from "../src/ingest/event_insert.ts";
-import { EVENT_COLUMN_TYPES, type EventRow } from "../src/store/event_row.ts";
+import type { EventRow } from "../src/store/event_row.ts";
 import { readEvent } from "../src/ingest/event_schema.ts";
 import { openGeo } from "../src/ingest/geo.ts";
 import { enricher } from "../src/ingest/pipeline.ts";
 import { createAgentReader } from "../src/ingest/user_agent.ts";
 import { createVisitorHasher } from "../src/ingest/visitor_hash.ts";
+import { EARLIER_COLUMNS } from "../src/upgrade/earlier_rows.ts";
 import { findPostgresBinaries } from "../tests/support/throwaway_postgres.ts";
 import {
   ANONYMOUS_ID_PLACE,
@@ -28,7 +29,7 @@ export interface TypicalRow {
   readonly row: EventRow;
 }
 
-const COLUMNS = Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[];
+const COLUMNS = EARLIER_COLUMNS;
 const COPY = `COPY events (${COLUMNS.join(", ")}) FROM STDIN;\n`;
 const END_OF_COPY = "\\.\n";
 /** A visitor's batch arrives within a moment: about as many events in a millisecond. */

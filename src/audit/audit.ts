@@ -30,6 +30,7 @@ export const AUDIT_ACTIONS = {
   "actor.export": "Exported a visitor's data",
   "actor.erase": "Erased a visitor",
   "events.export": "Exported events",
+  "events.import": "Imported events",
 } as const;
 
 /** The name of something that is recorded. */

@@ -35,8 +35,24 @@ function pauseMs(reply: Response, attempt: number): number {
 }
 
 /**
- * Posts one batch as its sender. Where the server has no time, it is sent again, at most eight times
- * in all: events are stored once however often they come.
+ * Sends a request until the server has time for it, at most eight times in all: events are stored once
+ * however often they come. @returns the last reply
+ */
+export async function sendPatiently(
+  send: () => Promise<Response>,
+  signal: AbortSignal,
+): Promise<Response> {
+  for (let attempt = 1;; attempt++) {
+    signal.throwIfAborted();
+    const reply = await send();
+    if (!RETRIED.has(reply.status) || attempt === ATTEMPTS_MAX) return reply;
+    await reply.body?.cancel();
+    await pause(pauseMs(reply, attempt), signal);
+  }
+}
+
+/**
+ * Posts one batch as its sender, again where the server has no time.
  *
  * @param body `{"events":[…]}`
  * @throws RequestRefused when the server will not have it; what `signal` aborts with.
@@ -48,9 +64,8 @@ export async function sendBatch(
   body: string,
   signal: AbortSignal,
 ): Promise<BatchOutcome> {
-  for (let attempt = 1;; attempt++) {
-    signal.throwIfAborted();
-    const reply = await connection.fetchAs(sender.address, "/v1/events", {
+  const post = () =>
+    connection.fetchAs(sender.address, "/v1/events", {
       method: "POST",
       headers: {
         "X-API-Key": key,
@@ -59,18 +74,12 @@ export async function sendBatch(
       },
       body,
     });
-    if (reply.ok) return await reply.json();
-    if (RETRIED.has(reply.status) && attempt < ATTEMPTS_MAX) {
-      await reply.body?.cancel();
-      await pause(pauseMs(reply, attempt), signal);
-      signal.throwIfAborted();
-      continue;
-    }
-    const refusal = await refusalOf(reply);
-    if (refusal.code !== "invalid_events") throw refusal;
-    const rejected = refusal.errors.map((part) => ({ ...part, index: part.index ?? 0 }));
-    return { accepted: 0, duplicates: 0, rejected };
-  }
+  const reply = await sendPatiently(post, signal);
+  if (reply.ok) return await reply.json();
+  const refusal = await refusalOf(reply);
+  if (refusal.code !== "invalid_events") throw refusal;
+  const rejected = refusal.errors.map((part) => ({ ...part, index: part.index ?? 0 }));
+  return { accepted: 0, duplicates: 0, rejected };
 }
 
 /** Makes a public key for the time of `work`, and revokes it whatever happens. */

@@ -1,155 +1,136 @@
-import { parseJson } from "../json_text.ts";
-import { BODY_WIRE_BYTES_MAX, EVENTS_PER_REQUEST_MAX } from "../limits.ts";
+import { basename, dirname, join } from "node:path";
 import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command.ts";
 import { chosenProject, withConnection } from "./connection.ts";
-import { forEachInFlight, sendBatch, type Sender, withTemporaryKey } from "./event_sender.ts";
-import { importedEvent } from "./imported_event.ts";
-import { createProgress } from "./progress.ts";
+import { importLines, type ImportSum, NOTHING_IMPORTED, type RefusedLine } from "./import_lines.ts";
+import { ImportPlace } from "./import_place.ts";
+import { createImportProgress, type ImportProgress } from "./import_progress.ts";
+import { linesBehind, type OpenFile, openFile, UnreadableFile } from "./line_file.ts";
+import { RejectedFile } from "./rejected_file.ts";
 import { printable } from "./terminal.ts";
 
-/** Lines looked at together, to gather the events of one visitor into one request. */
-const WINDOW_LINES = 5_000;
-/** The same in UTF-16 units, so that long lines cannot fill the memory. */
-const WINDOW_LENGTH_MAX = 16 * 1024 * 1024;
-const LINE_LENGTH_MAX = BODY_WIRE_BYTES_MAX;
-const REQUESTS_AT_ONCE = 16;
-const REJECTIONS_SHOWN = 20;
-const ENVELOPE_BYTES = '{"events":[]}'.length;
+const REFUSALS_SHOWN = 20;
+/** Where so many lines from the first on are refused, the file holds no events. */
+const LINES_IN_VAIN_MAX = 1_000;
 
-interface Line {
-  readonly number: number;
-  readonly json: string;
-  readonly bytes: number;
+interface Shown {
+  readonly line: number;
+  readonly code: string;
+  readonly message: string;
 }
 
-interface Batch {
-  readonly sender: Sender;
-  readonly lines: readonly Line[];
+/** What is told of an import at its end. */
+interface Report extends ImportSum {
+  readonly refusals: readonly Shown[];
+  readonly isDryRun: boolean;
+  /** The line behind which it went on; null: it began with the first. */
+  readonly wentOnBehind: number | null;
 }
 
-/** The sum over all batches. `rejections` holds the first few, by line of the file. */
-class Tally {
-  accepted = 0;
-  duplicates = 0;
-  rejected = 0;
-  readonly rejections: { line: number; code: string; message: string }[] = [];
-
-  reject(line: number, code: string, message: string): void {
-    this.rejected++;
-    if (this.rejections.length < REJECTIONS_SHOWN) this.rejections.push({ line, code, message });
-  }
+/** What stands for a file where lines are refused: by default beside it. */
+function rejectedPath(call: Call, word: string): string {
+  const named = call.options.text("rejected");
+  return named ?? (word === "-" ? "rejected.ndjson" : join(dirname(word), "rejected.ndjson"));
 }
 
-/** Lines of a byte stream; a line longer than a request may be is cut there, and thus no JSON. */
-async function* linesOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  let rest = "";
-  for await (
-    const text of bytes.pipeThrough(
-      new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>,
-    )
-  ) {
-    const parts = (rest + text).split("\n");
-    rest = (parts.pop() ?? "").slice(0, LINE_LENGTH_MAX + 1);
-    yield* parts;
-  }
-  if (rest !== "") yield rest;
+/** Writes refused lines to their file, and keeps the first few to be shown. */
+function refusals(file: RejectedFile) {
+  const shown: Shown[] = [];
+  const refused = async (refusal: RefusedLine) => {
+    const { line: { number }, code, message } = refusal;
+    if (shown.length < REFUSALS_SHOWN) shown.push({ line: number, code, message });
+    await file.add(refusal);
+  };
+  return { shown, refused };
 }
 
-/** One line as an event to send, or the reason why not. */
-function readLine(text: string, number: number, tally: Tally) {
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch {
-    tally.reject(number, "invalid_json", "The line is not valid JSON.");
-    return null;
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    tally.reject(number, "invalid_event", "The line must hold one JSON object.");
-    return null;
-  }
-  const { event, sender } = importedEvent(value as Record<string, unknown>);
-  const json = JSON.stringify(event);
-  const bytes = new TextEncoder().encode(json).length + 1;
-  if (bytes + ENVELOPE_BYTES > BODY_WIRE_BYTES_MAX) {
-    tally.reject(number, "event_too_large", "The event is larger than a request may be.");
-    return null;
-  }
-  return { line: { number, json, bytes }, sender };
+function assertNotInVain({ lines, accepted }: ImportSum, name: string, shown: readonly Shown[]) {
+  if (accepted > 0 || lines < LINES_IN_VAIN_MAX) return;
+  const [first] = shown;
+  throw new UnreadableFile(
+    `None of the first ${lines} lines of ${name} can be stored. Line ${first?.line ?? 1}: ` +
+      `${printable(first?.message ?? "")} Is it events as JSON, one on each line?`,
+  );
 }
 
-/** Splits one sender's lines into requests within the server's limits. */
-function* split(sender: Sender, lines: readonly Line[]): Generator<Batch> {
-  let batch: Line[] = [];
-  let bytes = ENVELOPE_BYTES;
-  for (const line of lines) {
-    if (batch.length === EVENTS_PER_REQUEST_MAX || bytes + line.bytes > BODY_WIRE_BYTES_MAX) {
-      yield { sender, lines: batch };
-      batch = [];
-      bytes = ENVELOPE_BYTES;
+interface Running {
+  readonly file: OpenFile;
+  readonly word: string;
+  readonly progress: ImportProgress;
+}
+
+async function dryRun(call: Call, { file, word, progress }: Running): Promise<Report> {
+  using rejected = new RejectedFile(rejectedPath(call, word));
+  const { shown, refused } = refusals(rejected);
+  const settled = (sum: ImportSum) => {
+    call.signal.throwIfAborted();
+    assertNotInVain(sum, file.name, shown);
+    progress.update(file.bytesRead, sum.lines);
+  };
+  // What only this needs is loaded by it alone.
+  const { checkLines } = await import("./line_check.ts");
+  const sum = await checkLines(linesBehind(file, NOTHING_IMPORTED), { refused, settled });
+  return { ...sum, refusals: shown, isDryRun: true, wentOnBehind: null };
+}
+
+/** Says up to where all is stored, should the import end before its end. */
+function saySum({ print }: Call, { accepted, number }: ImportSum): void {
+  if (number === 0) return;
+  print.remark(
+    `Stopped: ${accepted} events up to line ${number} are stored. Run the same command again to ` +
+      `go on; nothing is stored twice.`,
+  );
+}
+
+async function sendAll(call: Call, { file, word, progress }: Running): Promise<Report> {
+  return await withConnection(call, async (connection) => {
+    const project = await chosenProject(connection, call);
+    const place = file.size === null
+      ? null
+      : await ImportPlace.find(connection, { path: word, project });
+    const before = place?.begun?.before ?? NOTHING_IMPORTED;
+    using rejected = new RejectedFile(rejectedPath(call, word), place?.begun?.rejectedBytes ?? 0);
+    const { shown, refused } = refusals(rejected);
+    let told = before;
+    const settled = async (sum: ImportSum) => {
+      told = sum;
+      assertNotInVain(sum, file.name, shown);
+      await place?.note(sum, rejected.bytes, call.now());
+      progress.update(file.bytesRead, sum.lines - before.lines);
+    };
+    const { signal } = call;
+    const target = {
+      connection,
+      project,
+      name: place?.name ?? crypto.randomUUID(),
+      signal,
+      before,
+    };
+    try {
+      const sum = await importLines(target, linesBehind(file, before), { refused, settled });
+      await place?.forget();
+      const wentOnBehind = before.number === 0 ? null : before.number;
+      return { ...sum, refusals: shown, isDryRun: false, wentOnBehind };
+    } catch (error) {
+      await place?.write(told, rejected.bytes);
+      progress.end();
+      saySum(call, told);
+      throw error;
     }
-    batch.push(line);
-    bytes += line.bytes;
-  }
-  if (batch.length > 0) yield { sender, lines: batch };
+  });
 }
 
-async function* batchesOf(
-  bytes: ReadableStream<Uint8Array>,
-  tally: Tally,
-): AsyncGenerator<Batch> {
-  let senders = new Map<string, { sender: Sender; lines: Line[] }>();
-  let gathered = 0;
-  let length = 0;
-  let number = 0;
-  for await (const text of linesOf(bytes)) {
-    number++;
-    if (text.trim() === "") continue;
-    const read = readLine(text, number, tally);
-    if (read === null) continue;
-    const id = JSON.stringify([read.sender.address, read.sender.userAgent]);
-    const known = senders.get(id);
-    if (known === undefined) senders.set(id, { sender: read.sender, lines: [read.line] });
-    else known.lines.push(read.line);
-    length += read.line.json.length;
-    if (++gathered < WINDOW_LINES && length < WINDOW_LENGTH_MAX) continue;
-    for (const { sender, lines } of senders.values()) yield* split(sender, lines);
-    senders = new Map();
-    gathered = 0;
-    length = 0;
-  }
-  for (const { sender, lines } of senders.values()) yield* split(sender, lines);
-}
-
-async function openSource(word: string): Promise<ReadableStream<Uint8Array>> {
-  if (word === "-") return Deno.stdin.readable;
-  return (await Deno.open(word)).readable;
-}
-
-async function importAll(call: Call, source: ReadableStream<Uint8Array>): Promise<Tally> {
-  const tally = new Tally();
-  const { print, signal } = call;
-  const progress = createProgress(print.terminal, "Importing", null, call.now);
-  try {
-    await withConnection(call, async (connection) => {
-      const project = await chosenProject(connection, call);
-      await withTemporaryKey(connection, project, "footfall import", call.now(), async (key) => {
-        await forEachInFlight(batchesOf(source, tally), REQUESTS_AT_ONCE, async (batch) => {
-          const body = `{"events":[${batch.lines.map((line) => line.json).join(",")}]}`;
-          const outcome = await sendBatch(connection, key, batch.sender, body, signal);
-          tally.accepted += outcome.accepted;
-          tally.duplicates += outcome.duplicates;
-          for (const { index, code, message } of outcome.rejected) {
-            tally.reject(batch.lines[index]?.number ?? 0, code, message);
-          }
-          if (!print.json) progress.update(tally.accepted, `${tally.accepted} events`);
-        });
-      });
-    });
-  } finally {
-    if (!print.json) progress.end();
-  }
-  return tally;
+function reportText(report: Report, path: string): string {
+  const { accepted, duplicates, rejected, refusals, isDryRun, wentOnBehind } = report;
+  const behind = wentOnBehind === null ? "" : `Went on behind line ${wentOnBehind}. `;
+  const head = isDryRun
+    ? `${accepted} events can be stored, ${rejected} lines cannot. Nothing was sent.\n`
+    : `${behind}${accepted} accepted (${duplicates} of them stored before), ${rejected} rejected.\n`;
+  if (rejected === 0) return head;
+  const lines = refusals.map(({ line, code, message }) =>
+    `  line ${line}: ${code}: ${printable(message)}\n`
+  );
+  const more = rejected > lines.length ? `  and ${rejected - lines.length} more\n` : "";
+  return `${head}${lines.join("")}${more}Each with its line in ${path}.\n`;
 }
 
 async function importEvents(call: Call): Promise<number> {
@@ -157,29 +138,45 @@ async function importEvents(call: Call): Promise<number> {
   if (word === undefined) {
     throw new UsageMistake("Say which FILE to import, or - for standard input.");
   }
-  const tally = await importAll(call, await openSource(word));
-  const { accepted, duplicates, rejected, rejections } = tally;
-  call.print.result({ accepted, duplicates, rejected, rejections }, () => {
-    const lines = rejections.map(({ line, code, message }) =>
-      `  line ${line}: ${code}: ${printable(message)}\n`
-    );
-    const more = rejected > lines.length ? `  and ${rejected - lines.length} more\n` : "";
-    return `${accepted} accepted (${duplicates} of them stored before), ${rejected} rejected.\n` +
-      lines.join("") + more;
-  });
-  return rejected === 0 ? 0 : 1;
+  const { print } = call;
+  const file = await openFile(word);
+  const label = `Importing ${word === "-" ? "" : basename(word)}`.trim();
+  const progress = createImportProgress(print, label, file.size, call.now);
+  const run = call.options.flag("dry-run") ? dryRun : sendAll;
+  let report: Report;
+  try {
+    report = await run(call, { file, word, progress });
+  } finally {
+    progress.end();
+  }
+  const path = rejectedPath(call, word);
+  const { stored: _, refusals: rejections, end: bytes, number: _number, ...sum } = report;
+  const rejectedFile = report.rejected === 0 ? null : path;
+  print.result({ ...sum, bytes, rejections, rejectedFile }, () => reportText(report, path));
+  return report.rejected === 0 ? 0 : 1;
 }
 
 export const IMPORT_COMMAND: Command = {
   name: "import",
-  summary: "Send events from an NDJSON file, or from standard input",
+  summary: "Store events from a file in NDJSON, or from standard input, each exactly once",
   usage: "footfall import FILE|- [options]",
   notes:
-    "One JSON object a line: an event as POST /v1/events takes it, or as exported. The address\n" +
-    "and user agent are taken from context.ip and context.userAgent; an export holds no user agent,\n" +
-    "so its browsers, systems and devices are not carried over. Importing twice stores once.",
+    "One JSON object a line, also compressed (gzip, zstd): as `footfall export` writes it, which is\n" +
+    "stored as it stands; or an event as POST /v1/events takes it, whose address and user agent are\n" +
+    "taken from context.ip and context.userAgent. Importing twice stores once. One that was stopped\n" +
+    "goes on where it was: run it again. Lines that are refused stand in rejected.ndjson beside FILE,\n" +
+    "each with its number, the reason, and what it holds.",
   wordsMax: 1,
-  options: { project: PROJECT_OPTION },
+  options: {
+    project: PROJECT_OPTION,
+    "dry-run": { type: "boolean", meaning: "read and check everything, send nothing" },
+    rejected: {
+      type: "string",
+      placeholder: "FILE",
+      default: "rejected.ndjson beside FILE",
+      meaning: "where refused lines go",
+    },
+  },
   example: "footfall import events.ndjson --project prj_default",
   run: importEvents,
 };

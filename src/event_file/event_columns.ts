@@ -1,62 +1,5 @@
 import { csvRecords, csvText } from "./csv.ts";
-
-/** CSS pixels; null where one is unknown. */
-export interface Size {
-  readonly width: number | null;
-  readonly height: number | null;
-}
-
-/** What the server adds to an event's properties. */
-export interface ServerProperties {
-  readonly ip: string | null;
-  readonly hash: string | null;
-  readonly geo: {
-    readonly country: string | null;
-    readonly region: string | null;
-    readonly city: string | null;
-  } | null;
-  readonly ingestedAt: string | null;
-}
-
-/** A stored event as `GET /v1/events` replies it. */
-export interface StoredEvent {
-  readonly eventId: string;
-  readonly name: string;
-  readonly timestamp: string;
-  readonly clock: "client" | "corrected" | "clamped" | "received";
-  readonly anonymousId: string | null;
-  readonly userId: string | null;
-  readonly sessionId: string | null;
-  readonly url: string | null;
-  readonly path: string | null;
-  readonly referrer: string | null;
-  readonly title: string | null;
-  readonly properties: Readonly<Record<string, unknown>> & { readonly server?: ServerProperties };
-  readonly context: {
-    readonly viewport: Size | null;
-    readonly screen: Size | null;
-    readonly locale: string | null;
-    readonly timezone: string | null;
-  };
-  readonly campaign: Readonly<Record<string, string | null>>;
-  readonly browser: string | null;
-  readonly os: string | null;
-  readonly device: string | null;
-  readonly bot: boolean | null;
-  readonly inSession: boolean;
-  readonly extra: Readonly<Record<string, unknown>> | null;
-}
-
-/** The properties that the event was sent with. */
-export function ownProperties({ properties }: StoredEvent): Readonly<Record<string, unknown>> {
-  const { server: _, ...own } = properties;
-  return own;
-}
-
-/** What the server added; null where it added nothing. */
-export function serverProperties({ properties }: StoredEvent): ServerProperties | null {
-  return properties.server ?? null;
-}
+import { type ExportedEvent, ownProperties } from "./exported_event.ts";
 
 type Cell = string | number | boolean | null | undefined;
 
@@ -67,7 +10,7 @@ export type ColumnKind = "text" | "number" | "boolean" | "time" | "json";
 export interface EventColumn {
   readonly name: string;
   readonly kind: ColumnKind;
-  readonly value: (event: StoredEvent) => Cell;
+  readonly value: (event: ExportedEvent) => Cell;
 }
 
 const column = (kind: ColumnKind, name: string, value: EventColumn["value"]): EventColumn => ({
@@ -77,7 +20,7 @@ const column = (kind: ColumnKind, name: string, value: EventColumn["value"]): Ev
 });
 const text = (name: string, value: EventColumn["value"]) => column("text", name, value);
 const number = (name: string, value: EventColumn["value"]) => column("number", name, value);
-const geo = (event: StoredEvent) => serverProperties(event)?.geo;
+const geo = (event: ExportedEvent) => event.server.geo;
 
 /** The columns of an export as a table; what is nested any further is told as JSON. */
 export const EVENT_COLUMNS: readonly EventColumn[] = [
@@ -111,10 +54,11 @@ export const EVENT_COLUMNS: readonly EventColumn[] = [
   text("timezone", (event) => event.context.timezone),
   column("json", "properties", (event) => JSON.stringify(ownProperties(event))),
   column("json", "extra", (event) => event.extra === null ? null : JSON.stringify(event.extra)),
-  text("ip", (event) => serverProperties(event)?.ip),
-  text("hash", (event) => serverProperties(event)?.hash),
-  column("time", "ingestedAt", (event) => serverProperties(event)?.ingestedAt),
+  text("ip", (event) => event.server.ip),
+  text("hash", (event) => event.server.hash),
+  column("time", "ingestedAt", (event) => event.server.ingestedAt),
   text("clock", (event) => event.clock),
+  column("time", "sentTimestamp", (event) => event.sentTimestamp),
   column("boolean", "inSession", (event) => event.inSession),
   text("eventId", (event) => event.eventId),
 ];
@@ -123,6 +67,6 @@ export const EVENT_COLUMNS: readonly EventColumn[] = [
 export const CSV_HEAD = csvText(EVENT_COLUMNS.map(({ name }) => name), []);
 
 /** Events as lines of CSV, under `CSV_HEAD`. */
-export function csvLines(events: readonly StoredEvent[]): string {
+export function csvLines(events: readonly ExportedEvent[]): string {
   return csvRecords(events.map((event) => EVENT_COLUMNS.map(({ value }) => value(event))));
 }

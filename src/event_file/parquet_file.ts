@@ -1,10 +1,6 @@
 import { parseJson } from "../json_text.ts";
-import {
-  type ColumnKind,
-  EVENT_COLUMNS,
-  type EventColumn,
-  type StoredEvent,
-} from "./event_columns.ts";
+import { type ColumnKind, EVENT_COLUMNS, type EventColumn } from "./event_columns.ts";
+import type { ExportedEvent } from "./exported_event.ts";
 
 /** Events of a row group: what is held in memory until it is written. */
 const ROW_GROUP_EVENTS = 20_000;
@@ -18,7 +14,7 @@ const TYPES = {
 } as const satisfies Record<ColumnKind, string>;
 
 /** JSON columns take documents, not their text: the writer makes the text itself. */
-function cellOf({ kind, value }: EventColumn, event: StoredEvent): unknown {
+function cellOf({ kind, value }: EventColumn, event: ExportedEvent): unknown {
   const cell = value(event) ?? null;
   if (cell === null || kind === "text" || kind === "number" || kind === "boolean") return cell;
   return kind === "time" ? new Date(String(cell)) : parseJson(String(cell));
@@ -31,7 +27,7 @@ function cellOf({ kind, value }: EventColumn, event: StoredEvent): unknown {
 export class ParquetFile {
   readonly #bytes: InstanceType<typeof import("hyparquet-writer").ByteWriter>;
   readonly #file: InstanceType<typeof import("hyparquet-writer").ParquetWriter>;
-  #events: StoredEvent[] = [];
+  #events: ExportedEvent[] = [];
 
   private constructor(parquet: typeof import("hyparquet-writer")) {
     this.#bytes = new parquet.ByteWriter();
@@ -47,7 +43,7 @@ export class ParquetFile {
     return new ParquetFile(await import("hyparquet-writer"));
   }
 
-  #columnsOf(events: readonly StoredEvent[]) {
+  #columnsOf(events: readonly ExportedEvent[]) {
     return EVENT_COLUMNS.map((column) => ({
       name: column.name,
       type: TYPES[column.kind],
@@ -56,7 +52,7 @@ export class ParquetFile {
   }
 
   /** Adds events. @returns the bytes that follow in the file, mostly none */
-  add(events: readonly StoredEvent[]): Uint8Array {
+  add(events: readonly ExportedEvent[]): Uint8Array {
     this.#events.push(...events);
     if (this.#events.length >= ROW_GROUP_EVENTS) this.#writeGroup();
     return this.#taken();

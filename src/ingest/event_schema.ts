@@ -96,9 +96,9 @@ export class RejectedEvent extends Error {
   }
 }
 
-/** The whole event is larger than EVENT_BYTES_MAX. */
-export function tooLarge(): RejectedEvent {
-  return new RejectedEvent("event_too_large", `One event holds at most ${EVENT_BYTES_MAX} bytes.`);
+/** The whole event is larger than it may be. */
+export function tooLarge(bytesMax = EVENT_BYTES_MAX): RejectedEvent {
+  return new RejectedEvent("event_too_large", `One event holds at most ${bytesMax} bytes.`);
 }
 
 /** What stands in `field` nests deeper than NESTING_LEVELS_MAX. */
@@ -160,8 +160,8 @@ function unstorablePlace(value: unknown, place: string): string | null {
   return null;
 }
 
-/** Bounds before work: size, depth and text of everything the event holds. */
-function checkBounds(event: Members, suspicion: Suspicion): void {
+/** Bounds before work: size, depth and text of everything the event holds. Throws RejectedEvent. */
+export function checkBounds(event: Members, suspicion: Suspicion, bytesMax: number): void {
   for (const [key, value] of Object.entries(event)) {
     if (nestsDeeper(value, NESTING_LEVELS_MAX)) {
       throw tooDeep(key.slice(0, NAME_LENGTH_MAX));
@@ -179,9 +179,7 @@ function checkBounds(event: Members, suspicion: Suspicion): void {
   }
   // Writing an event out to measure it takes longer than reading it.
   if (!suspicion.size || jsonBytesAtMost(event, Infinity) <= PROPERTIES_BYTES_MAX) return;
-  if (jsonBytes(event) > EVENT_BYTES_MAX) {
-    throw tooLarge();
-  }
+  if (jsonBytes(event) > bytesMax) throw tooLarge(bytesMax);
   if (isMembers(event.properties) && jsonBytes(event.properties) > PROPERTIES_BYTES_MAX) {
     throw new RejectedEvent(
       "properties_too_large",
@@ -245,14 +243,23 @@ function extraOf(event: Members, nameMember: string | undefined): Members | null
  * One member of `events` as an EventInput.
  * Throws RejectedEvent; never anything else, whatever the value is.
  */
-export function readEvent(value: unknown, suspicion: Suspicion): EventInput {
+export function readEvent(
+  value: unknown,
+  suspicion: Suspicion,
+  bytesMax = EVENT_BYTES_MAX,
+): EventInput {
   if (!isMembers(value)) throw new RejectedEvent("invalid_event", "An event must be an object.");
-  return (suspicion.text ? null : readUsualEvent(value)) ?? readBySchema(value, suspicion);
+  return (suspicion.text ? null : readUsualEvent(value)) ??
+    readBySchema(value, suspicion, bytesMax);
 }
 
 /** As `readEvent`, of any event. */
-export function readBySchema(value: Members, suspicion: Suspicion): EventInput {
-  checkBounds(value, suspicion);
+export function readBySchema(
+  value: Members,
+  suspicion: Suspicion,
+  bytesMax = EVENT_BYTES_MAX,
+): EventInput {
+  checkBounds(value, suspicion, bytesMax);
   // Absent are null and "" too, so an empty name does not hide its alias.
   const nameMember = NAME_ALIASES.find((alias) => (value[alias] ?? "") !== "");
   const named = nameMember === undefined || nameMember === "name"

@@ -168,6 +168,7 @@ function newRow(input: EventInput, arrival: Arrival, sender: SenderColumns): Eve
     dead: null,
     properties: null,
     extra: null,
+    sent_at: null,
   };
 }
 
@@ -353,6 +354,7 @@ export function enricher(arrival: Arrival, tools: Enrichment): Enricher {
       row.received_at = receivedAt;
       row.occurred_at = isoText(occurredAtMs);
       row.clock = CLOCK_CODES[clock];
+      if (timestampMs !== null && timestampMs !== occurredAtMs) row.sent_at = isoText(timestampMs);
       const draft = { input, row };
       for (const step of STEPS) step(draft);
       const hash = hashOf(sender, dayOf(occurredAtMs));

@@ -1,14 +1,21 @@
+import type { ExportedEvent, ServerMembers } from "../event_file/exported_event.ts";
 import { parseJson } from "../json_text.ts";
 import type { BotChoice } from "../query/selection.ts";
-import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts";
+import {
+  type Clock,
+  CLOCK_CODES,
+  type Device,
+  DEVICE_CODES,
+  type EventRow,
+} from "../store/event_row.ts";
 
 /** What a letter of a code table stands for. */
-function spelled(codes: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
-  return new Map(Object.entries(codes).map(([word, letter]) => [letter, word]));
+function spelled<W extends string>(codes: Readonly<Record<W, string>>): ReadonlyMap<string, W> {
+  return new Map(Object.entries<string>(codes).map(([word, letter]) => [letter, word as W]));
 }
 
-const CLOCKS = spelled(CLOCK_CODES);
-const DEVICES = spelled(DEVICE_CODES);
+const CLOCKS = spelled<Clock>(CLOCK_CODES);
+const DEVICES = spelled<Device>(DEVICE_CODES);
 const PROMOTED_NAMES: readonly string[] = ["click", "scroll"];
 
 /** Width and height, or null where neither is known. */
@@ -22,8 +29,14 @@ function urlOf({ url, host, path, url_rest }: EventRow): string | null {
   return host === null || path === null ? null : `https://${host}${path}${url_rest ?? ""}`;
 }
 
-/** What clicks and scrolls were sent with, and is stored as columns of its own. */
-function promotedProperties(row: EventRow): Record<string, unknown> {
+/**
+ * What clicks and scrolls were sent with, and is stored as columns of its own. What a column could not
+ * hold exactly stands among the `others`, and is what the client sent.
+ */
+function promotedProperties(
+  row: EventRow,
+  others: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   if (!PROMOTED_NAMES.includes(row.name)) return {};
   const promoted = {
     x: row.pointer_x,
@@ -38,13 +51,16 @@ function promotedProperties(row: EventRow): Record<string, unknown> {
     documentWidth: row.document_width,
     documentHeight: row.document_height,
   };
-  return Object.fromEntries(Object.entries(promoted).filter(([, value]) => value !== null));
+  return Object.fromEntries(
+    Object.entries(promoted).filter(([key, value]) =>
+      value !== null && !Object.hasOwn(others, key)
+    ),
+  );
 }
 
-/** What the server adds to an event. */
-function serverProperties(
-  { ip, visitor_hash, located, country, region, city, received_at }: EventRow,
-) {
+/** What the server found out about an event. */
+function serverMembers(row: EventRow): ServerMembers {
+  const { ip, visitor_hash, located, country, region, city, received_at } = row;
   return {
     ip,
     hash: Uint8Array.fromHex(visitor_hash.slice(2)).toBase64({
@@ -52,18 +68,26 @@ function serverProperties(
       omitPadding: true,
     }),
     geo: located ? { country, region, city } : null,
+    browser: row.browser,
+    os: row.os,
+    device: row.device === null ? null : DEVICES.get(row.device)!,
+    bot: row.bot,
     ingestedAt: received_at,
   };
 }
 
-/** A stored event as replies and exports show it. */
-export function shownEvent(row: EventRow) {
+/** A stored event as replies and exports show it: all that is stored of it. */
+export function shownEvent(row: EventRow): ExportedEvent {
   const isPromoted = PROMOTED_NAMES.includes(row.name);
+  const server = serverMembers(row);
+  const { ip, hash, geo, browser, os, device, bot, ingestedAt } = server;
+  const own = row.properties === null ? {} : parseJson(row.properties) as Record<string, unknown>;
   return {
     eventId: row.event_id,
     name: row.name,
     timestamp: row.occurred_at,
-    clock: CLOCKS.get(row.clock),
+    sentTimestamp: row.sent_at,
+    clock: CLOCKS.get(row.clock)!,
     anonymousId: row.anonymous_id,
     userId: row.user_id,
     sessionId: row.session_id,
@@ -71,11 +95,10 @@ export function shownEvent(row: EventRow) {
     path: row.path,
     referrer: row.referrer,
     title: row.title,
-    // What a column could not hold exactly stands among the properties, and is what the client sent.
     properties: {
-      ...promotedProperties(row),
-      ...row.properties === null ? {} : parseJson(row.properties) as Record<string, unknown>,
-      server: serverProperties(row),
+      ...promotedProperties(row, own),
+      ...own,
+      server: { ip, hash, geo, ingestedAt },
     },
     context: {
       viewport: isPromoted ? null : size(row.viewport_width, row.viewport_height),
@@ -91,12 +114,13 @@ export function shownEvent(row: EventRow) {
       content: row.utm_content,
       clickId: row.click_id_kind,
     },
-    browser: row.browser,
-    os: row.os,
-    device: row.device === null ? null : DEVICES.get(row.device),
-    bot: row.bot,
+    browser,
+    os,
+    device,
+    bot,
     inSession: row.in_session,
-    extra: row.extra === null ? null : parseJson(row.extra),
+    extra: row.extra === null ? null : parseJson(row.extra) as Record<string, unknown>,
+    server,
   };
 }
 

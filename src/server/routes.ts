@@ -30,6 +30,7 @@ import type { Salts } from "../ingest/salts.ts";
 import type { Writer } from "../ingest/writer.ts";
 import type { Mail } from "../mail/mail.ts";
 import type { Metrics } from "./metrics.ts";
+import { importRoutes } from "./import_routes.ts";
 import { createOpenApi, type RouteDoc } from "./openapi.ts";
 import { peopleRoutes } from "./people_routes.ts";
 import type { ProblemCode } from "../problem.ts";
@@ -278,6 +279,11 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     ...peopleRoutes({ ...services, sql: services.database }),
     ...signInRoutes({ ...services, sql: services.database }),
     ...actorRoutes(services),
+    ...importRoutes({
+      ...services,
+      ipStorage: services.config.ipStorage,
+      observe: (outcome) => services.metrics.batch(outcome),
+    }),
     ...captureRoutes(services),
   ];
   const document: DocumentedRoute = {

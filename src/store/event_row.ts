@@ -1,6 +1,6 @@
 /**
- * One row of the `events` table, as the pipeline fills it and the writer sends it.
- * Members are named as the columns are; `null` is SQL NULL. Times are ISO 8601 text in UTC.
+ * One event, as the pipeline fills it and journal blocks and segments hold it. Members are named as
+ * their columns are. Times are ISO 8601 text in UTC.
  */
 export interface EventRow {
   project_id: number;
@@ -64,9 +64,11 @@ export interface EventRow {
   properties: string | null;
   /** JSON text: members of the event that Footfall does not know. */
   extra: string | null;
+  /** The time that the client sent, where `occurred_at` is another one; not known of earlier events. */
+  sent_at: string | null;
 }
 
-/** PostgreSQL's type of each column, in the order in which the writer sends them. */
+/** PostgreSQL's type of each column: of a table of wide rows, which events are made of in places. */
 export const EVENT_COLUMN_TYPES: { readonly [C in keyof EventRow]: string } = {
   project_id: "int4",
   event_id: "uuid",
@@ -117,6 +119,7 @@ export const EVENT_COLUMN_TYPES: { readonly [C in keyof EventRow]: string } = {
   dead: "bool",
   properties: "jsonb",
   extra: "jsonb",
+  sent_at: "timestamptz",
 };
 
 /** One letter each in stored events; replies spell them out. */

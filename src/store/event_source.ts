@@ -116,7 +116,9 @@ export class NewEvents implements EventSource {
 
   numbers(name: NumberName): Float64Array {
     const { columns } = this.#batch;
-    const all = name === "received_at" ? this.#delays() : columns.numbers(name);
+    const all = name === "received_at" || name === "sent_at"
+      ? this.#delays(name)
+      : columns.numbers(name);
     return this.#ordered(all, new Float64Array(this.events));
   }
 
@@ -131,14 +133,14 @@ export class NewEvents implements EventSource {
     return into;
   }
 
-  /** Milliseconds from when they happened until they came in. */
-  #delays(): Float64Array {
+  /** Milliseconds from when they happened until another of their times; NaN: they have none. */
+  #delays(name: "received_at" | "sent_at"): Float64Array {
     const { columns, moments } = this.#batch;
-    const { codes, values }: CodedTexts = columns.texts("received_at");
+    const { codes, values }: CodedTexts = columns.texts(name);
     const read = instantReader();
-    const instants = Float64Array.from(values, read);
+    const instants = [NaN, ...values.map(read)];
     const delays = new Float64Array(codes.length);
-    for (let i = 0; i < codes.length; i++) delays[i] = instants[codes[i]! - 1]! - moments[i]!;
+    for (let i = 0; i < codes.length; i++) delays[i] = instants[codes[i]!]! - moments[i]!;
     return delays;
   }
 

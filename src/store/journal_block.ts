@@ -93,6 +93,7 @@ const COLUMNS: readonly Column[] = [
   "dead",
   "properties",
   "extra",
+  "sent_at",
 ];
 const EMPTY = Object.fromEntries(COLUMNS.map((column) => [column, null]));
 /** Columns whose values come again in other requests. */
@@ -160,6 +161,7 @@ function valuesOf(row: EventRow): Value[] {
     row.dead,
     row.properties,
     row.extra,
+    row.sent_at,
   ];
 }
 

@@ -81,6 +81,8 @@ const SPECS = {
   locale: texts,
   timezone: texts,
   extra: texts,
+  // Milliseconds after the event itself, where another time was sent.
+  sent_at: numbers,
 } as const satisfies Record<string, ColumnSpec>;
 
 type Specs = typeof SPECS;

@@ -68,6 +68,9 @@ export function readRows(
     row.event_id = uuidOf(ids, ID_BYTES * at);
     row.occurred_at = new Date(ms).toISOString();
     row.received_at = new Date(ms + (row.received_at as number)).toISOString();
+    row.sent_at = row.sent_at === null
+      ? null
+      : new Date(ms + (row.sent_at as number)).toISOString();
     return row as unknown as EventRow;
   };
 }

@@ -3,12 +3,12 @@ import type { Log } from "../http/log.ts";
 import { hasEarlierEvents } from "../ingest/event_insert.ts";
 import { pause } from "../pause.ts";
 import { MOVED_XID } from "../projection/journal_erasure.ts";
-import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
+import type { EventRow } from "../store/event_row.ts";
 import { COLUMNS } from "../store/segment_columns.ts";
 import { fetchBlocks, fetchHeads, fetchHeadsById } from "../store/stored_segments.ts";
 import { readRows } from "../store/whole_events.ts";
 import { dropEmptiedTable, lockEarlierUnlessElsewhere } from "./earlier_projects.ts";
-import { earlierRows, earlierRowsOf } from "./earlier_rows.ts";
+import { EARLIER_COLUMNS, earlierRows, earlierRowsOf } from "./earlier_rows.ts";
 import { storeMoved } from "./moved_events.ts";
 import {
   MOVED_EVENTS,
@@ -52,8 +52,7 @@ async function moveSlice(tx: Sql, projectId: number): Promise<number | null> {
 
 /** Whether the segments give an event back as it had been stored, member by member. */
 function isSame(stored: EventRow, earlier: EventRow): boolean {
-  return (Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[])
-    .every((name) => stored[name] === earlier[name]);
+  return EARLIER_COLUMNS.every((name) => stored[name] === earlier[name]);
 }
 
 /** Drops the earlier events that these rows of segments give back. @returns how many */

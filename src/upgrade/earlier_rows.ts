@@ -19,7 +19,10 @@ export function toldColumns(names: readonly (keyof EventRow)[]): string {
   return names.map((name) => `${TOLD[name] ?? `e.${name}`} AS ${name}`).join(", ");
 }
 
-const COLUMNS = toldColumns(Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[]);
+/** Columns of the table of before there were segments. */
+export const EARLIER_COLUMNS = (Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[])
+  .filter((name) => name !== "sent_at");
+const COLUMNS = toldColumns(EARLIER_COLUMNS);
 
 /** JSON as ingestion writes it, keys that are spelt with an escape too: PostgreSQL adds blanks. */
 const jsonText = (text: unknown): string | null =>
@@ -33,6 +36,7 @@ export function rowOf(row: Row): EventRow {
     received_at: new Date(row.received_at as number).toISOString(),
     properties: jsonText(row.properties),
     extra: jsonText(row.extra),
+    sent_at: null,
   } as EventRow;
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
-import { csvLines, type StoredEvent } from "../../src/event_file/event_columns.ts";
+import { csvLines } from "../../src/event_file/event_columns.ts";
+import type { ExportedEvent } from "../../src/event_file/exported_event.ts";
 import { flattened, timeLabel } from "../../src/dashboard/views/events_record.ts";
 import { type Json, newEvent, type TestProject } from "../support/app.ts";
 import { dashboardWorld, EMPTY, type Visit } from "./page.ts";
@@ -48,10 +49,11 @@ async function catchDownload(page: Page): Promise<void> {
   HTMLAnchorElement.prototype.click = function () { globalThis.savedName = this.download; }`);
 }
 
-const EVENT: StoredEvent = {
+const EVENT: ExportedEvent = {
   eventId: "01a1ff0c-e740-7995-94c8-0d06982a1515",
   name: "=cmd()",
   timestamp: "2026-11-21T16:59:58.144Z",
+  sentTimestamp: null,
   clock: "client",
   anonymousId: null,
   userId: "ada",
@@ -66,17 +68,34 @@ const EVENT: StoredEvent = {
       ip: null,
       hash: "h",
       geo: null,
-      ingestedAt: null,
+      ingestedAt: "2026-11-21T17:00:00.000Z",
     },
   },
   context: { viewport: { width: 10, height: 20 }, screen: null, locale: null, timezone: null },
-  campaign: { source: "x" },
+  campaign: {
+    source: "x",
+    medium: null,
+    campaign: null,
+    term: null,
+    content: null,
+    clickId: null,
+  },
   browser: null,
   os: null,
   device: null,
   bot: null,
   inSession: true,
   extra: null,
+  server: {
+    ip: null,
+    hash: "h",
+    geo: null,
+    browser: null,
+    os: null,
+    device: null,
+    bot: null,
+    ingestedAt: "2026-11-21T17:00:00.000Z",
+  },
 };
 
 Deno.test("An event as a line of CSV: formulas are defused, properties are JSON", () => {

@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import { parquetReadObjects } from "hyparquet";
-import {
-  CSV_HEAD,
-  csvLines,
-  EVENT_COLUMNS,
-  type StoredEvent,
-} from "../../src/event_file/event_columns.ts";
+import { CSV_HEAD, csvLines, EVENT_COLUMNS } from "../../src/event_file/event_columns.ts";
+import type { ExportedEvent } from "../../src/event_file/exported_event.ts";
 import { EventLines } from "../../src/event_file/event_lines.ts";
 import { ParquetFile } from "../../src/event_file/parquet_file.ts";
 
-const EVENT: StoredEvent = {
+const EVENT: ExportedEvent = {
   eventId: "01a1ff0c-e740-7995-94c8-0d06982a1515",
   name: "=cmd()",
   timestamp: "2026-11-21T16:59:58.144Z",
+  sentTimestamp: null,
   clock: "client",
   anonymousId: null,
   userId: "ada 🦊",
@@ -26,16 +23,33 @@ const EVENT: StoredEvent = {
     server: { ip: null, hash: "h", geo: null, ingestedAt: "2026-11-21T17:00:00.000Z" },
   },
   context: { viewport: { width: 10, height: null }, screen: null, locale: null, timezone: null },
-  campaign: { source: "x" },
+  campaign: {
+    source: "x",
+    medium: null,
+    campaign: null,
+    term: null,
+    content: null,
+    clickId: null,
+  },
   browser: null,
   os: null,
   device: null,
   bot: false,
   inSession: true,
   extra: null,
+  server: {
+    ip: null,
+    hash: "h",
+    geo: null,
+    browser: null,
+    os: null,
+    device: null,
+    bot: false,
+    ingestedAt: "2026-11-21T17:00:00.000Z",
+  },
 };
 
-const numbered = (i: number): StoredEvent => ({
+const numbered = (i: number): ExportedEvent => ({
   ...EVENT,
   name: `event ${i % 7}`,
   userId: `u${i}`,

@@ -38,7 +38,7 @@ Deno.test("event columns: what the rows of the same blocks say", () => {
   fc.assert(fc.property(BLOCKS, fc.array(fc.boolean()), (blocks, shares) => {
     const { columns, rows } = taken(blocks, (i) => shares[i % (shares.length || 1)] ?? true);
     assert.equal(columns.length, rows.length);
-    for (const name of [...TEXT_COLUMNS, "received_at"] as TextMember[]) {
+    for (const name of [...TEXT_COLUMNS, "received_at", "sent_at"] as TextMember[]) {
       const { codes, values } = columns.texts(name);
       const texts = Array.from(codes, (code) => code === 0 ? null : values[code - 1]);
       assert.deepEqual(texts, rows.map((row) => row[name]), name);
@@ -46,7 +46,7 @@ Deno.test("event columns: what the rows of the same blocks say", () => {
       assert.equal(new Set(values).size, values.length, name);
     }
     for (const name of NUMBER_COLUMNS) {
-      if (name === "received_at") continue;
+      if (name === "received_at" || name === "sent_at") continue;
       assert.deepEqual([...columns.numbers(name)], rows.map((row) => row[name] ?? NaN), name);
     }
     const codeOf = (flag: boolean | null) =>

@@ -28,7 +28,7 @@ const OF_TYPE: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     .map((value) => JSON.stringify(value)),
 };
 const NEVER_NULL = new Set(["clock", "name", "visitor_hash", "located", "in_session"]);
-const FROM_EVENT = ["project_id", "event_id", "occurred_at", "received_at"];
+const FROM_EVENT = ["project_id", "event_id", "occurred_at", "received_at", "sent_at"];
 
 const MEMBERS = Object.fromEntries(
   Object.entries(EVENT_COLUMN_TYPES).filter(([name]) => !FROM_EVENT.includes(name))
@@ -58,16 +58,22 @@ const EVENT: fc.Arbitrary<SegmentEvent> = fc.record({
   title: SMALL,
   referrer: SMALL,
   lag: fc.oneof(SMALL, fc.integer({ min: -1e9, max: 1e11 })),
+  skew: fc.option(fc.oneof(SMALL, fc.integer({ min: -1e12, max: 8e15 })), { freq: 2 }),
   members: fc.record(MEMBERS) as unknown as fc.Arbitrary<EventRow>,
-}).map(({ lag, members, isTimed, ...event }) => {
+}).map(({ lag, skew, members, isTimed, ...event }) => {
   const id = event.id.slice();
   if (isTimed) {
     new DataView(id.buffer).setBigUint64(0, BigInt(event.ms) << 16n | BigInt(id[7]!));
   }
-  return { ...event, id, row: rowOf({ ...event, id }, lag, members) };
+  return { ...event, id, row: rowOf({ ...event, id }, lag, skew, members) };
 });
 
-function rowOf({ ms, id }: { ms: number; id: Uint8Array }, lag: number, members: EventRow) {
+function rowOf(
+  { ms, id }: { ms: number; id: Uint8Array },
+  lag: number,
+  skew: number | null,
+  members: EventRow,
+) {
   const hex = id.toHex();
   return {
     ...members,
@@ -76,6 +82,7 @@ function rowOf({ ms, id }: { ms: number; id: Uint8Array }, lag: number, members:
       .join("-"),
     occurred_at: new Date(ms).toISOString(),
     received_at: new Date(ms + lag).toISOString(),
+    sent_at: skew === null ? null : new Date(ms + skew).toISOString(),
   };
 }
 

@@ -7,12 +7,13 @@ import { COLUMNS as SEGMENT_COLUMNS } from "../../src/store/segment_columns.ts";
 import { allBlocks } from "../../src/store/segment_head.ts";
 import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
 import { readRows } from "../../src/store/whole_events.ts";
+import { EARLIER_COLUMNS } from "../../src/upgrade/earlier_rows.ts";
 import { newRow } from "../support/event_rows.ts";
 
 /** The last schema of before there were segments. */
 const EARLIER_VERSION = 7;
 
-const COLUMNS = Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[];
+const COLUMNS = EARLIER_COLUMNS;
 
 /** A database as a program of before there were segments had made it, with two projects. */
 export async function migrateEarlier(database: Database): Promise<void> {

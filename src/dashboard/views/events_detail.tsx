@@ -3,11 +3,7 @@ import { fieldLabel, valueLabel } from "../filter_fields.ts";
 import { addFilter, effectiveTimezone } from "../location_state.ts";
 import { currentLocale } from "../number_format.ts";
 import { CopyButton } from "../copy_button.tsx";
-import {
-  ownProperties,
-  serverProperties,
-  type StoredEvent,
-} from "../../event_file/event_columns.ts";
+import { type ExportedEvent, ownProperties } from "../../event_file/exported_event.ts";
 import { flattened, sizeText } from "./events_record.ts";
 
 /** One line of the detail. With `field`, its value is a button that filters by it. */
@@ -24,7 +20,7 @@ interface Group {
   readonly entries: readonly Entry[];
 }
 
-const CLOCKS: Readonly<Record<StoredEvent["clock"], string>> = {
+const CLOCKS: Readonly<Record<ExportedEvent["clock"], string>> = {
   client: "as the sender's clock says",
   corrected: "the sender's clock, corrected by the time of sending",
   clamped: "when it was received: the sender's clock was in the future",
@@ -51,7 +47,7 @@ function field(name: string, value: string | null | undefined): Entry {
   };
 }
 
-function propertyGroup(event: StoredEvent): Group {
+function propertyGroup(event: ExportedEvent): Group {
   const entries = flattened(ownProperties(event)).map(([key, value]) => ({
     label: key,
     value,
@@ -61,24 +57,24 @@ function propertyGroup(event: StoredEvent): Group {
   return { title: "Properties", entries };
 }
 
-function personGroup(event: StoredEvent): Group {
-  const server = serverProperties(event);
+function personGroup(event: ExportedEvent): Group {
+  const { server } = event;
   return {
     title: "Person",
     entries: [
       field("userId", event.userId),
       { label: "Anonymous id", value: event.anonymousId },
-      { label: "Visitor hash", value: server?.hash },
+      { label: "Visitor hash", value: server.hash },
       { label: "Visit id, as sent", value: event.sessionId },
-      { label: "IP address", value: server?.ip },
-      field("country", server?.geo?.country),
-      field("region", server?.geo?.region),
-      field("city", server?.geo?.city),
+      { label: "IP address", value: server.ip },
+      field("country", server.geo?.country),
+      field("region", server.geo?.region),
+      field("city", server.geo?.city),
     ],
   };
 }
 
-function deviceGroup({ device, browser, os, bot, context }: StoredEvent): Group {
+function deviceGroup({ device, browser, os, bot, context }: ExportedEvent): Group {
   return {
     title: "Device",
     entries: [
@@ -94,22 +90,26 @@ function deviceGroup({ device, browser, os, bot, context }: StoredEvent): Group 
   };
 }
 
-function recordGroup(event: StoredEvent): Group {
-  const { timestamp, clock, inSession, eventId, name } = event;
-  const received = serverProperties(event)?.ingestedAt ?? null;
+function recordGroup(event: ExportedEvent): Group {
+  const { timestamp, sentTimestamp, clock, inSession, eventId, name, server } = event;
   return {
     title: "Record",
     entries: [
       field("name", name),
       { label: "Time", value: timestamp, text: `${exactTime(timestamp)}, ${CLOCKS[clock]}` },
-      { label: "Received", value: received, text: received === null ? "" : exactTime(received) },
+      {
+        label: "Time, as sent",
+        value: sentTimestamp,
+        text: sentTimestamp === null ? "" : exactTime(sentTimestamp),
+      },
+      { label: "Received", value: server.ingestedAt, text: exactTime(server.ingestedAt) },
       { label: "Part of a visit", value: inSession, text: inSession ? "Yes" : "No" },
       { label: "Event id", value: eventId },
     ],
   };
 }
 
-function groupsOf(event: StoredEvent): readonly Group[] {
+function groupsOf(event: ExportedEvent): readonly Group[] {
   const page = [
     field("path", event.path),
     field("title", event.title),
@@ -149,7 +149,7 @@ function Value({ label, value, field: name, text = String(value) }: Entry) {
 }
 
 /** All that is stored of one event, in groups; what is missing is left out. */
-export function EventDetail({ event }: { event: StoredEvent }) {
+export function EventDetail({ event }: { event: ExportedEvent }) {
   const json = JSON.stringify(event, null, 2);
   const groups = groupsOf(event)
     .map(({ title, entries }) => ({ title, entries: entries.filter(({ value }) => value != null) }))

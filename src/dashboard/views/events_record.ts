@@ -1,4 +1,4 @@
-import type { Size } from "../../event_file/event_columns.ts";
+import type { Size } from "../../event_file/exported_event.ts";
 import { currentLocale } from "../number_format.ts";
 
 /** Width and height as people write them; null where neither is known. */

@@ -6,7 +6,7 @@ import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { NOTHING } from "../number_format.ts";
 import { EventDetail } from "./events_detail.tsx";
-import { serverProperties, type StoredEvent } from "../../event_file/event_columns.ts";
+import type { ExportedEvent } from "../../event_file/exported_event.ts";
 import { timeLabel } from "./events_record.ts";
 
 const COLUMNS = 6;
@@ -15,26 +15,25 @@ const ID_LENGTH = 8;
 /** Those that pages send by themselves: what was built into the site stands out. */
 const AUTOMATIC = ["page_view", "click", "scroll"];
 
-function Person({ event }: { event: StoredEvent }) {
+function Person({ event }: { event: ExportedEvent }) {
   if (event.userId !== null) return <>{event.userId}</>;
-  const id = event.anonymousId ?? serverProperties(event)?.hash ?? null;
-  if (id === null) return <>{NOTHING}</>;
+  const id = event.anonymousId ?? event.server.hash;
   return <span class="muted">{id.slice(0, ID_LENGTH)}</span>;
 }
 
-function placeText(event: StoredEvent): string {
-  const geo = serverProperties(event)?.geo ?? null;
+function placeText(event: ExportedEvent): string {
+  const geo = event.server.geo;
   if (geo === null || geo.country === null) return NOTHING;
   const country = valueLabel("country", geo.country);
   return geo.city === null ? country : `${geo.city}, ${country}`;
 }
 
-function deviceText({ browser, os }: StoredEvent): string {
+function deviceText({ browser, os }: ExportedEvent): string {
   return [browser, os].filter((part) => part !== null).join(" on ") || NOTHING;
 }
 
 interface RowProps {
-  readonly event: StoredEvent;
+  readonly event: ExportedEvent;
   readonly isOpen: boolean;
   readonly nowMs: number;
   readonly onToggle: () => void;
@@ -89,7 +88,7 @@ function EventRow({ event, isOpen, nowMs, onToggle }: RowProps) {
 }
 
 interface TableProps {
-  readonly events: readonly StoredEvent[];
+  readonly events: readonly ExportedEvent[];
   /** Hears whether any detail is open. */
   readonly onOpen: (isAnyOpen: boolean) => void;
 }

@@ -4,7 +4,7 @@ import { read } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { type Params, project } from "../location_state.ts";
 import { type Resource, useRead } from "../resource.ts";
-import type { StoredEvent } from "../../event_file/event_columns.ts";
+import type { ExportedEvent } from "../../event_file/exported_event.ts";
 
 const PATH = "/v1/events";
 const PAGE_ROWS = 50;
@@ -16,7 +16,7 @@ const POLL_ROWS = 200;
 const NEWER_ROWS_MAX = 500;
 
 export interface EventsReply {
-  readonly events: readonly StoredEvent[];
+  readonly events: readonly ExportedEvent[];
   readonly nextCursor: string | null;
   readonly tailCursor: string;
 }
@@ -25,9 +25,9 @@ export interface EventsReply {
 interface Later {
   readonly of: EventsReply | null;
   /** Newest first. */
-  readonly newer: readonly StoredEvent[];
+  readonly newer: readonly ExportedEvent[];
   /** Those that wait to be shown. */
-  readonly waiting: readonly StoredEvent[];
+  readonly waiting: readonly ExportedEvent[];
   /** More came than `waiting` holds. */
   readonly isOverfull: boolean;
   readonly older: readonly EventsReply[];
@@ -35,7 +35,7 @@ interface Later {
 
 export interface Tail {
   readonly first: Resource<EventsReply>;
-  readonly events: readonly StoredEvent[];
+  readonly events: readonly ExportedEvent[];
   /** How many events wait to be shown. */
   readonly waiting: number;
   readonly isOverfull: boolean;
@@ -48,7 +48,7 @@ export interface Tail {
   readonly problem: ApiProblem | null;
 }
 
-function distinct(events: readonly StoredEvent[]): readonly StoredEvent[] {
+function distinct(events: readonly ExportedEvent[]): readonly ExportedEvent[] {
   const seen = new Set<string>();
   return events.filter(({ eventId }) => !seen.has(eventId) && seen.add(eventId));
 }

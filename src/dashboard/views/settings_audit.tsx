@@ -45,6 +45,7 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
   "actor.export": "Exported a visitor's data",
   "actor.erase": "Erased a visitor",
   "events.export": "Exported events",
+  "events.import": "Imported events",
 };
 
 /** A word that this page does not know yet is told as it is. */

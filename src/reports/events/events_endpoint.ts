@@ -31,6 +31,7 @@ import { currentSnapshot, projectedPlace } from "../projected_place.ts";
 import { projectedState } from "../projected_state.ts";
 import { PendingShown, readReply } from "../read_reply.ts";
 import { type ReportServices, siteHostOf } from "../report_endpoint.ts";
+import { EventShown } from "../exported_event_schema.ts";
 import { shownEvent } from "../shown_event.ts";
 import { atOneMoment, withinTime } from "../time_limit.ts";
 
@@ -59,7 +60,7 @@ export const EventsReply = z.object({
   query: z.looseObject({ warnings: z.array(Warning) }),
   asOf: z.iso.datetime(),
   pending: PendingShown,
-  events: z.array(z.record(z.string(), z.unknown())),
+  events: z.array(EventShown),
   nextCursor: z.string().nullable(),
   tailCursor: z.string(),
 });

@@ -5,6 +5,7 @@ import type { Exchange } from "../../http/router.ts";
 import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { eventsOfIdentities, momentsOfIdentities } from "../../store/segments.ts";
+import { EventShown } from "../exported_event_schema.ts";
 import { shownEvent } from "../shown_event.ts";
 import { atOneMoment } from "../time_limit.ts";
 
@@ -70,7 +71,7 @@ export const ActorExport = z.object({
     medium: z.string().nullable(),
     campaign: z.string().nullable(),
   })),
-  events: z.array(z.record(z.string(), z.unknown())),
+  events: z.array(EventShown),
 });
 
 /** All identities of the actor whom `id` names: a user id, else an anonymous id, else a hash. */

@@ -1,0 +1,45 @@
+import type { Printer } from "./command.ts";
+import { createProgress } from "./progress.ts";
+
+/** How far an import is. */
+export interface ImportProgress {
+  /** @param bytes of the file that were read @param lines that were answered in this run */
+  update(bytes: number, lines: number): void;
+  end(): void;
+}
+
+const WARM_UP_MS = 2_000;
+
+/** `3 min 20 s`. */
+export function timeText(seconds: number): string {
+  const whole = Math.max(1, Math.round(seconds));
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  if (hours > 0) return `${hours} h ${minutes} min`;
+  return minutes > 0 ? `${minutes} min ${whole % 60} s` : `${whole} s`;
+}
+
+/** A bar with the rate and the time that is left; nothing where no person looks, or with `--json`. */
+export function createImportProgress(
+  { terminal, json }: Printer,
+  label: string,
+  size: number | null,
+  now: () => number,
+): ImportProgress {
+  if (json) return { update: () => {}, end: () => {} };
+  const bar = createProgress(terminal, label, size, now);
+  const startedAt = now();
+  let firstBytes: number | null = null;
+  return {
+    update(bytes, lines) {
+      firstBytes ??= bytes;
+      const ms = Math.max(1, now() - startedAt);
+      const rate = Math.round(lines / (ms / 1000));
+      const perMs = (bytes - firstBytes) / ms;
+      const isKnown = size !== null && ms > WARM_UP_MS && perMs > 0;
+      const left = isKnown ? `, ${timeText((size - bytes) / perMs / 1000)} left` : "";
+      const text = `${lines.toLocaleString("en")} events, ${rate.toLocaleString("en")}/s${left}`;
+      bar.update(bytes, text);
+    },
+    end: () => bar.end(),
+  };
+}

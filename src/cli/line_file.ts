@@ -1,0 +1,261 @@
+import { Readable } from "node:stream";
+import { createGunzip, createZstdDecompress } from "node:zlib";
+import { IMPORT_LINE_BYTES_MAX } from "../ingest/import_limits.ts";
+import type { ImportLine } from "./import_lines.ts";
+
+/** A file cannot be read, or read any further. The message is a sentence for whoever named it. */
+export class UnreadableFile extends Error {
+  override readonly name = "UnreadableFile";
+}
+
+/** What is read of a file at once. */
+const READ_BYTES = 256 * 1024;
+/** Of a line that is too long, so much is kept to tell which it is. */
+const KEPT_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+/** A file that is open. */
+export interface OpenFile {
+  /** As it was named. */
+  readonly name: string;
+  /** Bytes of the file itself; null: it is a stream. */
+  readonly size: number | null;
+  /** How many of them were read. */
+  bytesRead: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+async function* chunksOf(file: Deno.FsFile, read: (bytes: number) => void) {
+  using open = file;
+  for (;;) {
+    // A new one each time: lines are parts of it.
+    const chunk = new Uint8Array(READ_BYTES);
+    const length = await open.read(chunk);
+    if (length === null) return;
+    read(length);
+    yield chunk.subarray(0, length);
+  }
+}
+
+async function* counted(chunks: AsyncIterable<Uint8Array>, read: (bytes: number) => void) {
+  for await (const chunk of chunks) {
+    read(chunk.length);
+    yield chunk;
+  }
+}
+
+/** Opens a file, or standard input as `-`. Throws UnreadableFile. */
+export async function openFile(name: string): Promise<OpenFile> {
+  if (name === "-") {
+    const opened: OpenFile = {
+      name: "standard input",
+      size: null,
+      bytesRead: 0,
+      chunks: counted(Deno.stdin.readable, (bytes) => opened.bytesRead += bytes),
+    };
+    return opened;
+  }
+  try {
+    const { isDirectory, isFile, size } = await Deno.stat(name);
+    if (isDirectory) throw new UnreadableFile(`${name} is a folder: name one file.`);
+    const file = await Deno.open(name);
+    const opened: OpenFile = {
+      name,
+      size: isFile ? size : null,
+      bytesRead: 0,
+      chunks: chunksOf(file, (bytes) => opened.bytesRead += bytes),
+    };
+    return opened;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) {
+      throw new UnreadableFile(`There is no file ${name}.`);
+    }
+    if (error instanceof Deno.errors.PermissionDenied) {
+      throw new UnreadableFile(`${name} may not be read by whoever runs this command.`);
+    }
+    throw error;
+  }
+}
+
+const PACKINGS = [
+  { name: "gzip", begin: [0x1f, 0x8b], unpack: createGunzip },
+  { name: "zstd", begin: [0x28, 0xb5, 0x2f, 0xfd], unpack: createZstdDecompress },
+] as const;
+
+/** What cannot be events in lines, by how it begins, and what to do. */
+const OTHER_KINDS: readonly { readonly begin: readonly number[]; readonly advice: string }[] = [
+  { begin: [0x50, 0x4b, 0x03, 0x04], advice: "is a zip archive: unpack it first." },
+  {
+    begin: [0x50, 0x41, 0x52, 0x31],
+    advice:
+      "is a Parquet file, which holds a table of events: an export as NDJSON holds them whole.",
+  },
+  { begin: [0xff, 0xfe], advice: "is UTF-16: save it as UTF-8." },
+  { begin: [0xfe, 0xff], advice: "is UTF-16: save it as UTF-8." },
+];
+const BEGIN_BYTES = 4;
+
+const startsWith = (bytes: Uint8Array, begin: readonly number[]): boolean =>
+  bytes.length >= begin.length && begin.every((byte, i) => bytes[i] === byte);
+
+/** The same bytes, and their beginning as far as it tells what they are. */
+async function begun(chunks: AsyncIterable<Uint8Array>) {
+  const rest = chunks[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  let head = new Uint8Array();
+  while (head.length < BEGIN_BYTES) {
+    const { done, value } = await rest.next();
+    if (done) break;
+    first.push(value);
+    head = Uint8Array.from([...head, ...value.subarray(0, BEGIN_BYTES)]);
+  }
+  async function* all() {
+    yield* first;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+  }
+  return { head, all: all() };
+}
+
+async function* unpacked(
+  name: string,
+  { name: kind, unpack }: typeof PACKINGS[number],
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const packed = Readable.from(chunks);
+  const unpacker = unpack();
+  packed.on("error", (error) => unpacker.destroy(error));
+  packed.pipe(unpacker);
+  let bytes = 0;
+  try {
+    for await (const chunk of unpacker as AsyncIterable<Uint8Array>) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+  } catch (error) {
+    if (error instanceof UnreadableFile) throw error;
+    const why = /end of file|unexpected end/i.test(String(error)) ? "is cut off" : "is damaged";
+    throw new UnreadableFile(
+      `${name} ${why}: its ${kind} can be read up to byte ${bytes} of what is in it, and no further.`,
+    );
+  } finally {
+    packed.destroy();
+    unpacker.destroy();
+  }
+}
+
+/** What stands in the file, unpacked where its first bytes say gzip or zstd. */
+async function* plainChunks({ name, chunks }: OpenFile): AsyncGenerator<Uint8Array> {
+  const { head, all } = await begun(chunks);
+  for (const { begin, advice } of OTHER_KINDS) {
+    if (startsWith(head, begin)) throw new UnreadableFile(`${name} ${advice}`);
+  }
+  const packing = PACKINGS.find(({ begin }) => startsWith(head, begin));
+  if (packing === undefined) yield* all;
+  else yield* unpacked(name, packing, all);
+}
+
+/** A line whose end has not come yet. What is too long is counted and not kept. */
+class OpenLine {
+  #pieces: Uint8Array[] = [];
+  #kept = 0;
+  bytes = 0;
+
+  add(piece: Uint8Array): void {
+    this.bytes += piece.length;
+    const room = (this.bytes > IMPORT_LINE_BYTES_MAX ? KEPT_BYTES : this.bytes) - this.#kept;
+    if (room <= 0) return;
+    this.#pieces.push(piece.subarray(0, room));
+    this.#kept += Math.min(room, piece.length);
+  }
+
+  take(): Uint8Array {
+    const [first = new Uint8Array()] = this.#pieces;
+    let all = first;
+    if (this.#pieces.length > 1) {
+      all = new Uint8Array(this.#kept);
+      let at = 0;
+      for (const piece of this.#pieces) {
+        all.set(piece, at);
+        at += piece.length;
+      }
+    }
+    this.#pieces = [];
+    this.#kept = 0;
+    this.bytes = 0;
+    return all;
+  }
+}
+
+const TOO_LONG = {
+  code: "event_too_large",
+  message: `A line holds at most ${IMPORT_LINE_BYTES_MAX} bytes.`,
+};
+
+/** Cuts bytes into lines; blank ones are left out. A byte order mark before the first is dropped. */
+class LineCutter {
+  readonly #open = new OpenLine();
+  #number: number;
+  #at: number;
+
+  constructor({ number, end }: Pick<ImportLine, "number" | "end">) {
+    this.#number = number;
+    this.#at = end;
+  }
+
+  /** The lines that this chunk completes. */
+  cut(chunk: Uint8Array): ImportLine[] {
+    const lines: ImportLine[] = [];
+    for (let from = 0;;) {
+      const end = chunk.indexOf(NEWLINE, from);
+      if (end < 0) {
+        this.#open.add(chunk.subarray(from));
+        this.#at += chunk.length - from;
+        return lines;
+      }
+      this.#open.add(chunk.subarray(from, end));
+      this.#at += end + 1 - from;
+      this.#finish(lines);
+      from = end + 1;
+    }
+  }
+
+  /** The line that no line end follows, if there is one. */
+  rest(): ImportLine[] {
+    const lines: ImportLine[] = [];
+    if (this.#open.bytes > 0) this.#finish(lines);
+    return lines.map((line) => ({ ...line, isUnended: true }));
+  }
+
+  #finish(lines: ImportLine[]): void {
+    const number = ++this.#number;
+    const isTooLong = this.#open.bytes > IMPORT_LINE_BYTES_MAX;
+    let bytes = this.#open.take();
+    if (bytes.at(-1) === CARRIAGE_RETURN) bytes = bytes.subarray(0, -1);
+    if (number === 1 && startsWith(bytes, BYTE_ORDER_MARK)) {
+      bytes = bytes.subarray(BYTE_ORDER_MARK.length);
+    }
+    if (isTooLong) lines.push({ number, end: this.#at, bytes, refused: TOO_LONG });
+    else if (!bytes.every((byte) => byte <= SPACE)) lines.push({ number, end: this.#at, bytes });
+  }
+}
+
+/**
+ * The lines of a file behind a place in what is in it, some at a time. Memory stays bounded however
+ * long a line is. Throws UnreadableFile.
+ */
+export async function* linesBehind(
+  file: OpenFile,
+  place: Pick<ImportLine, "number" | "end">,
+): AsyncGenerator<ImportLine[]> {
+  const cutter = new LineCutter(place);
+  let left = place.end;
+  for await (const chunk of plainChunks(file)) {
+    const skipped = Math.min(left, chunk.length);
+    left -= skipped;
+    if (skipped < chunk.length) yield cutter.cut(chunk.subarray(skipped));
+  }
+  yield cutter.rest();
+}

@@ -1,0 +1,45 @@
+import type { RefusedLine } from "./import_lines.ts";
+
+/** Of a line, so much is written. */
+const TEXT_BYTES_MAX = 64 * 1024;
+const LENIENT = new TextDecoder();
+
+/**
+ * The file of lines that were refused, each with the reason: `{ line, code, message, text }`. It is made
+ * with the first of them. What stands in it behind a place where an import goes on is told again.
+ */
+export class RejectedFile {
+  #file: Deno.FsFile | null = null;
+  /** How long it is. */
+  bytes: number;
+
+  /** @param bytes how much of it is kept, where an import goes on; 0: none */
+  constructor(readonly path: string, bytes = 0) {
+    this.bytes = bytes;
+  }
+
+  async add({ line: { number, bytes }, code, message }: RefusedLine): Promise<void> {
+    const text = LENIENT.decode(bytes.subarray(0, TEXT_BYTES_MAX));
+    const cut = bytes.length > TEXT_BYTES_MAX ? { isCut: true } : {};
+    const line = new TextEncoder().encode(
+      `${JSON.stringify({ line: number, code, message, text, ...cut })}\n`,
+    );
+    this.#file ??= await this.#open();
+    for (let rest = line; rest.length > 0;) rest = rest.subarray(await this.#file.write(rest));
+    this.bytes += line.length;
+  }
+
+  // Lines may hold addresses of people: for the owner's eyes.
+  async #open(): Promise<Deno.FsFile> {
+    const file = await Deno.open(this.path, { create: true, write: true, mode: 0o600 });
+    this.bytes = Math.min(this.bytes, (await file.stat()).size);
+    await file.truncate(this.bytes);
+    await file.seek(this.bytes, Deno.SeekMode.Start);
+    return file;
+  }
+
+  [Symbol.dispose](): void {
+    this.#file?.close();
+    this.#file = null;
+  }
+}

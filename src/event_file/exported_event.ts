@@ -1,0 +1,124 @@
+/**
+ * A line of a file of events in NDJSON: what `GET /v1/events` shows and `footfall export` writes, and
+ * what an import takes as it stands. It carries all that is stored of an event, so that an import of
+ * an export stores every column again as it was.
+ */
+
+/** CSS pixels; null where one is unknown. */
+export interface Size {
+  readonly width: number | null;
+  readonly height: number | null;
+}
+
+/** Where an address is, as far as it was known. */
+export interface Place {
+  readonly country: string | null;
+  readonly region: string | null;
+  readonly city: string | null;
+}
+
+/** What stands among the properties of an event in every reply. */
+export interface ServerProperties {
+  readonly ip: string | null;
+  /** 16 bytes as 22 characters of URL-safe Base64. */
+  readonly hash: string;
+  /** Null: the address is private, or there is none. */
+  readonly geo: Place | null;
+  readonly ingestedAt: string;
+}
+
+/** All that a server found out about an event. */
+export interface ServerMembers extends ServerProperties {
+  readonly browser: string | null;
+  readonly os: string | null;
+  readonly device: "desktop" | "tablet" | "mobile" | "other" | null;
+  /** Null: there was no user agent to judge. */
+  readonly bot: boolean | null;
+}
+
+/** What the address named of a campaign. `clickId` is the name of a parameter, such as `gclid`. */
+export interface Campaign {
+  readonly source: string | null;
+  readonly medium: string | null;
+  readonly campaign: string | null;
+  readonly term: string | null;
+  readonly content: string | null;
+  readonly clickId: string | null;
+}
+
+/** An event as it is shown and exported. Times are ISO 8601 in UTC, to the millisecond. */
+export interface ExportedEvent {
+  readonly eventId: string;
+  readonly name: string;
+  /** When it happened, corrected as `clock` says. */
+  readonly timestamp: string;
+  /** The time that was sent, where that is another one. */
+  readonly sentTimestamp: string | null;
+  readonly clock: "client" | "corrected" | "clamped" | "received";
+  readonly anonymousId: string | null;
+  readonly userId: string | null;
+  readonly sessionId: string | null;
+  readonly url: string | null;
+  readonly path: string | null;
+  readonly referrer: string | null;
+  readonly title: string | null;
+  readonly properties: Readonly<Record<string, unknown>> & { readonly server: ServerProperties };
+  readonly context: {
+    readonly viewport: Size | null;
+    readonly screen: Size | null;
+    readonly locale: string | null;
+    readonly timezone: string | null;
+  };
+  readonly campaign: Campaign;
+  readonly browser: ServerMembers["browser"];
+  readonly os: ServerMembers["os"];
+  readonly device: ServerMembers["device"];
+  readonly bot: ServerMembers["bot"];
+  /** False: it neither opens nor goes on with a visit. */
+  readonly inSession: boolean;
+  /** Members that it was sent with beside those above, `context` with those of its own. */
+  readonly extra: Readonly<Record<string, unknown>> | null;
+  readonly server: ServerMembers;
+}
+
+/**
+ * A line as an import takes it: an exported one, or an event of another product made into one. What
+ * `server`, `clock`, `campaign` and `inSession` say stands as it is. What `server` leaves out is made of
+ * `context.ip` and `context.userAgent`; a line without `server` has all of it made as ingestion does.
+ */
+export interface ImportedEvent {
+  readonly eventId: string;
+  readonly name?: string | null;
+  readonly timestamp?: string | number | null;
+  readonly sentTimestamp?: string | number | null;
+  /** With it, `timestamp` is taken as it is; without it, as a client's that is sent right now. */
+  readonly clock?: ExportedEvent["clock"] | null;
+  readonly anonymousId?: string | null;
+  readonly userId?: string | null;
+  readonly sessionId?: string | null;
+  readonly url?: string | null;
+  readonly path?: string | null;
+  readonly referrer?: string | null;
+  readonly title?: string | null;
+  readonly properties?: Readonly<Record<string, unknown>> | null;
+  readonly context?: {
+    readonly viewport?: Size | null;
+    readonly screen?: Size | null;
+    readonly locale?: string | null;
+    readonly timezone?: string | null;
+    readonly ip?: string | null;
+    readonly userAgent?: string | null;
+  } | null;
+  /** Members that are left out are read from `url`. */
+  readonly campaign?: Partial<Campaign> | null;
+  readonly inSession?: boolean | null;
+  readonly extra?: Readonly<Record<string, unknown>> | null;
+  /** `geo: null`: nothing is known of the place. */
+  readonly server?: Partial<Omit<ServerMembers, "geo">> & { readonly geo?: Partial<Place> | null };
+}
+
+/** The properties that the event was sent with. */
+export function ownProperties({ properties }: ExportedEvent): Readonly<Record<string, unknown>> {
+  const { server: _, ...own } = properties;
+  return own;
+}

@@ -1,0 +1,247 @@
+import { z } from "zod";
+import type { Project } from "../auth/projects.ts";
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { type BodyBudget, type BodyLimits, withBody } from "../http/body.ts";
+import { json } from "../http/reply.ts";
+import {
+  BODY_IDLE_MS_MAX,
+  BODY_INFLATED_BYTES_MAX,
+  BODY_TOTAL_MS_MAX,
+  BODY_WIRE_BYTES_MAX,
+  IDENTIFIER_LENGTH_MAX,
+  SLICE_MS,
+} from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { parseJson } from "../json_text.ts";
+import type { EventRow } from "../store/event_row.ts";
+import { isMembers } from "./event_input.ts";
+import { RejectedEvent, REJECTION_CODES, suspicionOf, tooLarge } from "./event_schema.ts";
+import { IMPORT_LINE_BYTES_MAX, IMPORT_LINES_MAX } from "./import_limits.ts";
+import { type Arrival, enricher, type Enrichment } from "./pipeline.ts";
+import { readLine, type Told } from "./told_event.ts";
+import { Writer } from "./writer.ts";
+
+export const IMPORT_REJECTION_CODES = [
+  ...REJECTION_CODES,
+  "invalid_json",
+  "invalid_encoding",
+] as const;
+
+/** Reply of `POST /v1/projects/:id/import`. */
+export const ImportReply = z.object({
+  accepted: z.int().meta({ description: "Valid events, those stored before included" }),
+  duplicates: z.int().meta({ description: "Accepted events that were stored before" }),
+  rejected: z.array(z.object({
+    index: z.int().meta({ description: "The line of the body, from 0" }),
+    eventId: z.string().nullable(),
+    code: z.enum(IMPORT_REJECTION_CODES),
+    field: z.string().optional(),
+    message: z.string(),
+  })),
+});
+
+type ImportOutcome = z.output<typeof ImportReply>;
+type Rejection = ImportOutcome["rejected"][number];
+
+/** The parameters of `POST /v1/projects/:id/import`. */
+export const IMPORT_QUERY: Readonly<Record<string, string>> = {
+  dryRun: "`true`: nothing is stored; `duplicates` says how many of the events are known",
+  import: "A name that the client gives to the whole import: it is one entry of the audit",
+};
+
+export interface ImportServices {
+  readonly database: Sql;
+  readonly writer: Writer;
+  readonly enrichment: Enrichment;
+  readonly budget: BodyBudget;
+  readonly ipStorage: "full" | "truncated" | "none";
+  readonly now: () => number;
+  readonly observe: (outcome: ImportOutcome) => void;
+}
+
+const LIMITS: BodyLimits = {
+  wireBytesMax: BODY_WIRE_BYTES_MAX,
+  inflatedBytesMax: BODY_INFLATED_BYTES_MAX,
+  idleMsMax: BODY_IDLE_MS_MAX,
+  totalMsMax: BODY_TOTAL_MS_MAX,
+};
+const CONTENT_TYPE = /^(?:application\/(?:x-)?(?:ndjson|jsonl|jsonlines)|text\/plain)\s*(?:;|$)/i;
+const NEWLINE = 0x0a;
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+function checkContentType(request: Request): void {
+  const type = request.headers.get("content-type")?.trim() ?? "";
+  if (type === "" || CONTENT_TYPE.test(type)) return;
+  throw new Problem(
+    "unsupported_media_type",
+    "Send one event on each line as application/x-ndjson (UTF-8).",
+    { headers: { "Accept": "application/x-ndjson, text/plain" } },
+  );
+}
+
+/** The lines of a body. Throws `too_many_events` (413). */
+function linesOf(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = [];
+  for (let from = 0; from < bytes.length;) {
+    const end = bytes.indexOf(NEWLINE, from);
+    lines.push(bytes.subarray(from, end < 0 ? bytes.length : end));
+    from = end < 0 ? bytes.length : end + 1;
+    if (lines.length > IMPORT_LINES_MAX) {
+      throw new Problem(
+        "too_many_events",
+        `Send at most ${IMPORT_LINES_MAX} lines in one request.`,
+      );
+    }
+  }
+  return lines;
+}
+
+interface Batch {
+  readonly rows: EventRow[];
+  /** What is known already of each row. */
+  readonly told: Told[];
+  /** The line of each row, from 0. */
+  readonly indexes: number[];
+  readonly rejected: Rejection[];
+}
+
+/** A line that is no JSON text. */
+class UnreadableLine extends Error {
+  constructor(readonly code: "invalid_json" | "invalid_encoding", message: string) {
+    super(message);
+  }
+}
+
+/** What stands on a line, and its text. Throws UnreadableLine, RejectedEvent. */
+function valueOf(line: Uint8Array): { readonly text: string; readonly value: unknown } {
+  if (line.length > IMPORT_LINE_BYTES_MAX) throw tooLarge(IMPORT_LINE_BYTES_MAX);
+  let text: string;
+  try {
+    text = UTF8.decode(line);
+  } catch {
+    throw new UnreadableLine("invalid_encoding", "The line is not valid UTF-8.");
+  }
+  try {
+    return { text, value: parseJson(text) };
+  } catch {
+    throw new UnreadableLine("invalid_json", "The line is not valid JSON.");
+  }
+}
+
+function rejectionOf(index: number, value: unknown, error: unknown): Rejection {
+  if (error instanceof UnreadableLine) {
+    return { index, eventId: null, code: error.code, message: error.message };
+  }
+  if (!(error instanceof RejectedEvent)) throw error;
+  const { code, field, message } = error;
+  const named = isMembers(value) ? value.eventId : null;
+  const isShown = typeof named === "string" && named.length <= IDENTIFIER_LENGTH_MAX;
+  return {
+    index,
+    eventId: isShown ? named.toWellFormed() : null,
+    code,
+    ...(field === undefined ? {} : { field }),
+    message,
+  };
+}
+
+const SPACE = 0x20;
+
+/** Reads each line on its own: a bad one spoils no other. Between two lines others have their turn. */
+async function readBatch(
+  { enrichment, budget }: ImportServices,
+  lines: readonly Uint8Array[],
+  arrival: Arrival,
+): Promise<Batch> {
+  const batch: Batch = { rows: [], told: [], indexes: [], rejected: [] };
+  const enriching = enricher(arrival, enrichment);
+  let sliceStartedAt = performance.now();
+  for (const [index, line] of lines.entries()) {
+    if (performance.now() - sliceStartedAt > SLICE_MS) {
+      await budget.turns.next();
+      sliceStartedAt = performance.now();
+    }
+    let value: unknown = null;
+    try {
+      if (line.every((byte) => byte <= SPACE)) continue;
+      const read = valueOf(line);
+      value = read.value;
+      const { input, told } = readLine(value, suspicionOf(read.text));
+      batch.rows.push(enriching.rowOf(input));
+      batch.told.push(told);
+      batch.indexes.push(index);
+    } catch (error) {
+      batch.rejected.push(rejectionOf(index, value, error));
+    }
+  }
+  await enriching.complete();
+  // After the hashes of those that bring none: these would be written over.
+  for (const [i, row] of batch.rows.entries()) Object.assign(row, batch.told[i]);
+  return batch;
+}
+
+/** How many of these events are stored, and which the database cannot hold. */
+async function store(
+  { writer, database }: ImportServices,
+  { rows }: Batch,
+  bytes: number,
+  isDryRun: boolean,
+) {
+  if (!isDryRun) return await writer.write(rows, bytes);
+  const known = await database.query<{ known: number }>(
+    `SELECT count(*)::int AS known FROM event_ids
+    WHERE project_id = $1::int AND event_id = ANY ($2::text::uuid[])`,
+    [rows[0]?.project_id ?? 0, arrayLiteral(rows.map(({ event_id }) => event_id))],
+  );
+  return { duplicates: known[0]!.known, refused: new Set<string>() };
+}
+
+/**
+ * `POST /v1/projects/:id/import`: events as they were exported, one on each line. Answers after the
+ * transaction that holds them has committed. Each is stored once, as by ingestion, however often it
+ * is sent.
+ */
+export async function importEvents(
+  services: ImportServices,
+  { project, request, url }: {
+    readonly project: Project;
+    readonly request: Request;
+    readonly url: URL;
+  },
+): Promise<Response> {
+  const { writer, budget, now } = services;
+  const receivedAtMs = now();
+  const isDryRun = url.searchParams.get("dryRun") === "true";
+  checkContentType(request);
+  if (writer.full) throw Writer.overloaded();
+  return await withBody(request, LIMITS, budget, () => {}, async (bytes) => {
+    const arrival: Arrival = {
+      projectId: project.projectId,
+      projectPublicId: project.id,
+      receivedAtMs,
+      clockOffsetMs: 0,
+      ip: null,
+      userAgent: null,
+      // Its `context` names the visitor.
+      fromBackend: true,
+      ipStorage: project.ipStorage ?? services.ipStorage,
+    };
+    const batch = await readBatch(services, linesOf(bytes), arrival);
+    const { duplicates, refused } = await store(services, batch, bytes.length, isDryRun);
+    const late = batch.rows.flatMap(({ event_id }, i): Rejection[] =>
+      refused.has(event_id)
+        ? [{
+          index: batch.indexes[i]!,
+          eventId: event_id,
+          code: "refused",
+          message: "The database cannot hold this event.",
+        }]
+        : []
+    );
+    const rejected = [...batch.rejected, ...late].sort((a, b) => a.index - b.index);
+    const accepted = batch.rows.length - late.length;
+    const outcome = { accepted, duplicates, rejected };
+    if (!isDryRun) services.observe(outcome);
+    return json(outcome);
+  });
+}

@@ -1,0 +1,227 @@
+/**
+ * Reads a line of an import: an event with what a server has found out about it, which is taken as it
+ * stands. The inverse of how stored events are shown, column by column: an export that is imported
+ * gives every column back.
+ */
+import { addressText, parseAddress } from "../http/ip_address.ts";
+import { LOCATION_LENGTH_MAX } from "../limits.ts";
+import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts";
+import { type EventInput, isMembers, type Members } from "./event_input.ts";
+import { checkBounds, readEvent, RejectedEvent, type Suspicion } from "./event_schema.ts";
+import { IMPORT_EVENT_BYTES_MAX, TOLD_TEXT_LENGTH_MAX } from "./import_limits.ts";
+import { isoText, parseTimestamp } from "./timestamp.ts";
+
+/** Columns that need not be made of the event. */
+export type Told = Partial<EventRow>;
+
+/** An event of an import, and what is known of it already. */
+export interface ToldEvent {
+  readonly input: EventInput;
+  readonly told: Told;
+}
+
+const HASH = /^[A-Za-z0-9_-]{22}$/;
+const TECHNICAL_PREFIX = "$";
+const SERVER_NAMES: ReadonlySet<string> = new Set([
+  ...["ip", "hash", "geo", "browser", "os", "device", "bot", "ingestedAt"],
+]);
+const CAMPAIGN_COLUMNS = {
+  source: "utm_source",
+  medium: "utm_medium",
+  campaign: "utm_campaign",
+  term: "utm_term",
+  content: "utm_content",
+  clickId: "click_id_kind",
+} as const;
+
+function wrongType(field: string, expected: string): RejectedEvent {
+  return new RejectedEvent("invalid_type", `Expected ${expected}.`, field);
+}
+
+/** A text or nothing; an empty one is nothing. */
+function textOf(value: unknown, field: string, lengthMax = TOLD_TEXT_LENGTH_MAX): string | null {
+  if (value === null || value === undefined || value === "") return null;
+  if (typeof value !== "string") throw wrongType(field, "a text or null");
+  if (value.length <= lengthMax) return value;
+  throw new RejectedEvent("too_long", `At most ${lengthMax} characters.`, field);
+}
+
+function flagOf(value: unknown, field: string): boolean | null {
+  if (value === null || value === undefined || typeof value === "boolean") return value ?? null;
+  throw wrongType(field, "true, false or null");
+}
+
+function membersOf(value: unknown, field: string): Members | null {
+  if (value === null || value === undefined) return null;
+  if (!isMembers(value)) throw wrongType(field, "an object or null");
+  return value;
+}
+
+/** Epoch milliseconds, or null where nothing is said. */
+function timeOf(value: unknown, field: string): number | null {
+  if (value === null || value === undefined) return null;
+  const ms = parseTimestamp(value);
+  if (ms !== null) return ms;
+  throw new RejectedEvent(
+    "invalid_timestamp",
+    "Expected ISO 8601, such as 2026-01-31T12:00:00Z, or epoch milliseconds.",
+    field,
+  );
+}
+
+function codeOf<W extends string>(
+  codes: Readonly<Record<W, string>>,
+  value: unknown,
+  field: string,
+) {
+  const word = textOf(value, field);
+  if (word === null) return null;
+  if (Object.hasOwn(codes, word)) return codes[word as W];
+  throw wrongType(field, `one of ${Object.keys(codes).join(", ")}`);
+}
+
+function addressOf(value: unknown): string | null {
+  const text = textOf(value, "server.ip");
+  if (text === null) return null;
+  const address = parseAddress(text);
+  if (address !== null) return addressText(address);
+  throw new RejectedEvent("invalid_address", "Give an IPv4 or IPv6 address, or null.", "server.ip");
+}
+
+function placeOf(value: unknown): Told {
+  const place = membersOf(value, "server.geo");
+  return {
+    located: place !== null,
+    country: textOf(place?.country, "server.geo.country"),
+    region: textOf(place?.region, "server.geo.region"),
+    city: textOf(place?.city, "server.geo.city"),
+  };
+}
+
+function hashOf(value: unknown): Told {
+  const text = textOf(value, "server.hash");
+  if (text === null) return {};
+  if (!HASH.test(text)) throw wrongType("server.hash", "22 characters of URL-safe Base64");
+  const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url", lastChunkHandling: "loose" });
+  return { visitor_hash: `\\x${bytes.toHex()}` };
+}
+
+/** What a server has found out. What it leaves out is made of the event. */
+function toldByServer(server: Members): Told {
+  const told: Told = {};
+  if ("ip" in server) told.ip = addressOf(server.ip);
+  if ("geo" in server) Object.assign(told, placeOf(server.geo));
+  if ("browser" in server) told.browser = textOf(server.browser, "server.browser");
+  if ("os" in server) told.os = textOf(server.os, "server.os");
+  if ("device" in server) told.device = codeOf(DEVICE_CODES, server.device, "server.device");
+  if ("bot" in server) told.bot = flagOf(server.bot, "server.bot");
+  if ("hash" in server) Object.assign(told, hashOf(server.hash));
+  const ingestedMs = timeOf(server.ingestedAt, "server.ingestedAt");
+  if (ingestedMs !== null) told.received_at = isoText(ingestedMs);
+  return told;
+}
+
+/** Times as they stand, where the line says how they came about. */
+function toldTimes({ clock, sentTimestamp }: Members, timestampMs: number | null): Told {
+  const told: Told = {};
+  const code = codeOf(CLOCK_CODES, clock, "clock");
+  if (code !== null) {
+    if (timestampMs === null) {
+      throw new RejectedEvent("invalid_timestamp", "With a clock, give the time.", "timestamp");
+    }
+    told.clock = code;
+    told.occurred_at = isoText(timestampMs);
+  }
+  const sentMs = timeOf(sentTimestamp, "sentTimestamp");
+  if (sentMs !== null) told.sent_at = sentMs === timestampMs ? null : isoText(sentMs);
+  else if (code !== null) told.sent_at = null;
+  return told;
+}
+
+function toldCampaign(value: unknown): Told {
+  const campaign = membersOf(value, "campaign") ?? {};
+  const told: Told = {};
+  for (const [name, column] of Object.entries(CAMPAIGN_COLUMNS)) {
+    if (!(name in campaign)) continue;
+    const field = `campaign.${name}`;
+    told[column as "utm_source"] = textOf(campaign[name], field, LOCATION_LENGTH_MAX);
+  }
+  return told;
+}
+
+/** Members that an earlier version showed apart, as `server` has them; null: it is no such line. */
+function earlierServer({ clock, properties, browser, os, device, bot }: Members): Members | null {
+  if (typeof clock !== "string" || !isMembers(properties)) return null;
+  return isMembers(properties.server) ? { ...properties.server, browser, os, device, bot } : null;
+}
+
+/**
+ * What is kept of members that stand nowhere else: those of the line, of what it calls `extra`, and of
+ * its `server`. Nothing where neither of the latter is there: then it is made of the event.
+ */
+function toldExtra(extra: unknown, input: EventInput, server: Members): Told {
+  const unknown = Object.keys(server).filter((name) => !SERVER_NAMES.has(name));
+  if (extra === undefined && unknown.length === 0) return {};
+  const own = membersOf(extra, "extra") ?? {};
+  const all: Members = { ...own, ...input.extra };
+  if (isMembers(own.context) && isMembers(input.extra?.context)) {
+    all.context = { ...own.context, ...input.extra.context };
+  }
+  if (unknown.length > 0) {
+    all.server = Object.fromEntries(unknown.map((name) => [name, server[name]]));
+  }
+  return { extra: Object.keys(all).length === 0 ? null : JSON.stringify(all) };
+}
+
+/** Whether an event is of a session, where nobody says. */
+function isOfSession({ name, properties }: EventInput): boolean {
+  return properties?.$session !== false && !name.startsWith(TECHNICAL_PREFIX);
+}
+
+/** Members that say something of an event and are none of a client's. */
+const TOLD_NAMES: ReadonlySet<string> = new Set([
+  ...["server", "clock", "sentTimestamp", "campaign", "inSession", "extra"],
+  ...["browser", "os", "device", "bot"],
+]);
+
+/** The event of a line as a client sends it. */
+function sentMembers(line: Members): Members {
+  const sent: Members = Object.create(null);
+  for (const name in line) if (!TOLD_NAMES.has(name)) sent[name] = line[name];
+  if (!isMembers(line.properties)) return sent;
+  // The server's own member would count as the client's.
+  const { server: _, ...properties } = line.properties;
+  sent.properties = properties;
+  return sent;
+}
+
+/** A line that says what a server has found out about its event. */
+function readTold(line: Members, server: Members, suspicion: Suspicion): ToldEvent {
+  const { clock, sentTimestamp, campaign, inSession, extra } = line;
+  const beside = { server, clock, sentTimestamp, campaign, inSession };
+  checkBounds(beside, suspicion, IMPORT_EVENT_BYTES_MAX);
+  if (isMembers(extra)) checkBounds(extra, suspicion, IMPORT_EVENT_BYTES_MAX);
+  const input = readEvent(sentMembers(line), suspicion, IMPORT_EVENT_BYTES_MAX);
+  return {
+    input,
+    told: {
+      ...toldByServer(server),
+      ...toldTimes(line, input.timestampMs),
+      ...toldCampaign(campaign),
+      ...toldExtra(extra, input, server),
+      in_session: flagOf(inSession, "inSession") ?? isOfSession(input),
+    },
+  };
+}
+
+/**
+ * One line of an import. One without `server` is an event like a client's, whose address and user
+ * agent stand in its `context`. Throws RejectedEvent; never anything else, whatever the value is.
+ */
+export function readLine(value: unknown, suspicion: Suspicion): ToldEvent {
+  if (!isMembers(value)) throw new RejectedEvent("invalid_event", "A line must hold one object.");
+  const server = isMembers(value.server) ? value.server : earlierServer(value);
+  if (server !== null) return readTold(value, server, suspicion);
+  const input = readEvent(value, suspicion);
+  return { input, told: { in_session: isOfSession(input) } };
+}
