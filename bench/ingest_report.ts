@@ -98,6 +98,9 @@ function sustainedLines(name: string, rounds: readonly Sustained[]): Line[] {
         count(middle((one) => one.pending))
       }, ${middle((one) => one.emptyAfterSeconds).toFixed(1)} s`,
     ],
+    ...middle((one) => one.left) === 0
+      ? []
+      : [["  not counted by then", `${count(middle((one) => one.left))} events`] as const],
     ["  processor time per event, as they came", costs(rounds.map((one) => one.load))],
     [
       "  bytes per event, of them the journal, and of the log",
