@@ -34,7 +34,7 @@ export const PROBLEMS = {
   },
   key_not_allowed_here: {
     status: 403,
-    title: "A secret key may travel only in the X-API-Key header",
+    title: "A secret key may not travel this way",
   },
   foreign_origin: { status: 403, title: "This may be asked from the server's own pages alone" },
   invalid_link: { status: 403, title: "This link was never given out" },

@@ -4,13 +4,25 @@ import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
-import { KEY_OVERLAP_S_DEFAULT, KEY_OVERLAP_S_MAX, NAME_LENGTH_MAX } from "../limits.ts";
+import {
+  API_KEY_LENGTH_MAX,
+  KEY_OVERLAP_S_DEFAULT,
+  KEY_OVERLAP_S_MAX,
+  NAME_LENGTH_MAX,
+} from "../limits.ts";
 import type { Principal } from "./access.ts";
 import { askedBy, type AuditServices } from "./audited.ts";
 import type { KeyDirectory } from "./keys.ts";
 import { projectOfPath } from "./project_endpoints.ts";
 import { PlainText } from "./projects.ts";
-import { createKey, keyName, listKeys, revokeKey, rotateKey } from "./stored_keys.ts";
+import {
+  createKey,
+  isAdoptableKey,
+  keyName,
+  listKeys,
+  revokeKey,
+  rotateKey,
+} from "./stored_keys.ts";
 
 export interface KeyServices extends AuditServices {
   readonly sql: Sql;
@@ -29,11 +41,21 @@ const expiresAt = z.iso.datetime({
   error: "Give a time such as 2030-01-01T00:00:00Z, or null.",
 }).nullable().meta({ description: "From when on the key is refused; null: never." });
 
+const value = z.string().refine(
+  isAdoptableKey,
+  `Give 1 to ${API_KEY_LENGTH_MAX} printable ASCII characters, without blanks around them.`,
+).nullable().meta({
+  description: "A key of another system, which is adopted as it is: its clients need no new one. " +
+    `1 to ${API_KEY_LENGTH_MAX} printable ASCII characters, no other key of this server.`,
+  example: "3oXfJkVQzR1yT8uWq2LbN0cDhEi",
+});
+
 /** Body of `POST /v1/projects/:id/keys`. */
 export const KeyCreation = z.strictObject({
   kind,
   label: label.default(null),
   expiresAt: expiresAt.default(null),
+  value: value.default(null),
 }).meta({ id: "KeyCreation" });
 
 /** Body of `POST /v1/projects/:id/keys/:keyId/rotate`. */
@@ -50,7 +72,10 @@ export const KeyShown = z.object({
   id: z.string().meta({ example: "key_0aB1cD2eF3gH4iJ5" }),
   kind,
   label,
-  hint: z.string().meta({ description: "The key's last four characters.", example: "x7Qa" }),
+  hint: z.string().meta({
+    description: "The key's last four characters, fewer of a short one.",
+    example: "x7Qa",
+  }),
   key: z.string().nullable().meta({
     description: "The whole of a public key, which stands in every page's source. null: a secret " +
       "key, or a public one of before they were kept, until it is used the next time.",
@@ -72,11 +97,14 @@ export async function getKeys({ sql, now }: KeyServices, asked: Asked): Promise<
   return json({ keys: await listKeys(sql, projectId, now()) });
 }
 
-/** `POST /v1/projects/:id/keys`: 201 with the key. A secret one is never shown again. */
+/**
+ * `POST /v1/projects/:id/keys`: 201 with the key. A secret one is never shown again. `conflict` (409)
+ * where the value to be adopted is a key of this server already.
+ */
 export async function postKey(services: KeyServices, asked: Asked): Promise<Response> {
   const { sql, now, keys } = services;
   const { projectId } = await projectOfPath(sql, asked);
-  const { kind, label, expiresAt } = await readJson(asked.request, KeyCreation);
+  const { kind, label, expiresAt, value } = await readJson(asked.request, KeyCreation);
   const created = await sql.transaction(async (inside) => {
     const made = await createKey(inside, {
       projectId,
@@ -84,8 +112,9 @@ export async function postKey(services: KeyServices, asked: Asked): Promise<Resp
       label,
       expiresAt: expiresAt === null ? null : new Date(expiresAt),
       nowMs: now(),
+      adopted: value,
     });
-    const subject = keyName(made);
+    const subject = value === null ? keyName(made) : `${keyName(made)}, adopted`;
     await recordAudit(inside, {
       ...askedBy(services, asked),
       what: "key.create",

@@ -9,7 +9,7 @@ export interface KeyRecord {
   readonly id: string;
   readonly kind: KeyKind;
   readonly label: string | null;
-  /** The key's last four characters. */
+  /** The key's last four characters, fewer of a short one. */
   readonly hint: string;
   /** The whole of a public key; null: a secret one, or one that was made before they were kept. */
   readonly key: string | null;
@@ -39,6 +39,9 @@ const KEY_COLUMNS = "key_id, kind, label, hint, key, created_at, expires_at, rev
 const SECRET_PREFIX = "sk_";
 const GIVEN_KEY = new RegExp(`^[\\x21-\\x7e]{${API_KEY_LENGTH_MIN},${API_KEY_LENGTH_MAX}}$`);
 const RANDOM_CHARACTERS = 32;
+/** Characters of a key that tell it from others, and of which share of the key at most. */
+const HINT_LENGTH = 4;
+const HINT_SHARE = 4;
 const UNIQUE_VIOLATION = "23505";
 
 function keyRecord(row: KeyRow, nowMs: number): KeyRecord {
@@ -61,9 +64,26 @@ export function isGivenKey(key: string, kind: KeyKind): boolean {
   return GIVEN_KEY.test(key) && key.startsWith(SECRET_PREFIX) === (kind === "secret");
 }
 
+const ADOPTED_KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
 /**
- * Makes a key of a project. `key` is the operator's own; without it one with 190 random bits is
- * made. Throws `invalid_body` for a given key that cannot be one, `conflict` if it is known already.
+ * True where a key of another system can be one here: 1 to 200 printable ASCII characters, no blank
+ * at either end, which no header would carry.
+ */
+export function isAdoptableKey(value: string): boolean {
+  return value.length <= API_KEY_LENGTH_MAX && ADOPTED_KEY.test(value);
+}
+
+/** Of a short key fewer characters are shown: a quarter of it at most. */
+function hintOf(key: string): string {
+  const shown = Math.min(HINT_LENGTH, Math.floor(key.length / HINT_SHARE));
+  return shown === 0 ? "" : key.slice(-shown);
+}
+
+/**
+ * Makes a key of a project. `key` is the operator's own, `adopted` one of another system, which may
+ * begin with anything; without them one with 190 random bits is made. Throws `invalid_body` for a
+ * given key that cannot be one, `conflict` if it is known already.
  */
 export async function createKey(sql: Sql, wanted: {
   readonly projectId: number;
@@ -72,6 +92,7 @@ export async function createKey(sql: Sql, wanted: {
   readonly expiresAt: Date | null;
   readonly nowMs: number;
   readonly key?: string;
+  readonly adopted?: string | null;
 }): Promise<CreatedKey> {
   const { projectId, kind, label, expiresAt, nowMs } = wanted;
   if (wanted.key !== undefined && !isGivenKey(wanted.key, kind)) {
@@ -81,7 +102,8 @@ export async function createKey(sql: Sql, wanted: {
         `and ${kind === "secret" ? "starts" : "does not start"} with \`${SECRET_PREFIX}\`.`,
     );
   }
-  const key = wanted.key ?? `${kind === "secret" ? "sk" : "pk"}_${randomText(RANDOM_CHARACTERS)}`;
+  const key = wanted.adopted ?? wanted.key ??
+    `${kind === "secret" ? "sk" : "pk"}_${randomText(RANDOM_CHARACTERS)}`;
   try {
     const [row] = await sql.query<KeyRow>(
       `INSERT INTO api_keys
@@ -95,7 +117,7 @@ export async function createKey(sql: Sql, wanted: {
         kind,
         label,
         keyHash(key),
-        key.slice(-4),
+        hintOf(key),
         new Date(nowMs).toISOString(),
         expiresAt?.toISOString() ?? null,
         kind === "public" ? key : null,

@@ -60,6 +60,7 @@ async function create(call: Call): Promise<void> {
     kind: call.options.text("kind") ?? "public",
     label: call.options.text("label"),
     expiresAt: call.options.text("expires-at"),
+    value: call.options.text("value"),
   };
   const created = await withConnection(call, async (connection) => {
     const path = keysPath(await chosenProject(connection, call));
@@ -108,7 +109,7 @@ export const KEY_COMMANDS: readonly Command[] = [
   },
   {
     name: "key create",
-    summary: "Create an API key; a secret one is shown once",
+    summary: "Create an API key, or adopt one of another system",
     usage: "footfall key create [options]",
     wordsMax: 0,
     options: {
@@ -125,6 +126,11 @@ export const KEY_COMMANDS: readonly Command[] = [
         placeholder: "TIME",
         default: "never",
         meaning: "from when on it is refused, e.g. 2030-01-01T00:00:00Z",
+      },
+      "value": {
+        type: "string",
+        placeholder: "KEY",
+        meaning: "adopt this key of another system: 1 to 200 printable ASCII characters",
       },
     },
     example: 'footfall key create --kind secret --label "Checkout service"',

@@ -67,8 +67,6 @@ interface ClientRow {
   readonly method: "POST" | "GET";
   /** As in the route table: segments that start with a colon are named. */
   readonly path: string;
-  /** Request headers that this path's preflights ask for, besides ours. */
-  readonly headers?: readonly string[];
   /** A Problem in the client's shape, where the client reads it; absent: problem+json. */
   readonly refuse?: (problem: Problem) => Response;
   /** For the OpenAPI document. */

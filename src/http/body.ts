@@ -186,11 +186,27 @@ export function concat(chunks: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<A
   return whole;
 }
 
-/** HTTP's "deflate" is zlib, yet some clients send it raw; a zlib header tells them apart (RFC 1950). */
+const ZLIB_METHOD = 8;
+const ZLIB_CHECK = 31;
+const GZIP_MAGIC = [0x1f, 0x8b] as const;
+
+/** Whether the bytes begin as zlib's do (RFC 1950); no JSON and no form does. */
+function isZlib([cmf = 0, flg = 0]: Uint8Array): boolean {
+  return (cmf & 0x0f) === ZLIB_METHOD && ((cmf << 8) | flg) % ZLIB_CHECK === 0;
+}
+
+/** HTTP's "deflate" is zlib, yet some clients send it raw; a zlib header tells them apart. */
 function inflateFormat(encoding: "gzip" | "deflate", wire: Uint8Array): CompressionFormat {
   if (encoding === "gzip") return "gzip";
-  const [cmf = 0, flg = 0] = wire;
-  return (cmf & 0x0f) === 8 && ((cmf << 8) | flg) % 31 === 0 ? "deflate" : "deflate-raw";
+  return isZlib(wire) ? "deflate" : "deflate-raw";
+}
+
+/** The encoding as the first bytes tell it; the header is asked for what they cannot tell (raw deflate). */
+function actualEncoding(request: Request, wire: Uint8Array): Encoding {
+  if (wire[0] === GZIP_MAGIC[0] && wire[1] === GZIP_MAGIC[1]) return "gzip";
+  if (isZlib(wire)) return "deflate";
+  const named = contentEncoding(request);
+  return named === "gzip" ? "identity" : named;
 }
 
 /** Deflate makes at most so many bytes of one. */
@@ -228,7 +244,7 @@ function inSteps(
 async function inflate(
   wire: Uint8Array,
   encoding: "gzip" | "deflate",
-  bytesMax: number,
+  { inflatedBytesMax: bytesMax, advice }: BodyLimits,
   held: Held,
   inspect: Inspect,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -242,7 +258,7 @@ async function inflate(
       const { done, value } = await reader.read();
       if (done) break;
       bytes += value.length;
-      if (bytes > bytesMax) throw tooLarge("when inflated", bytesMax);
+      if (bytes > bytesMax) throw tooLarge("when inflated", bytesMax, advice);
       held.add(value.length);
       inspect(value);
       chunks.push(value);
@@ -307,8 +323,33 @@ export async function withBody<T>(
     const wire = await readWire(request, limits, held, encoding === "identity" ? inspect : noLook);
     const bytes = encoding === "identity"
       ? wire
-      : await inflate(wire, encoding, limits.inflatedBytesMax, held, inspect);
+      : await inflate(wire, encoding, limits, held, inspect);
     return await use(bytes);
+  } finally {
+    held.release();
+  }
+}
+
+/**
+ * The same of clients that say nothing, or something wrong, of how a body is compressed: its first
+ * bytes count. Nothing of it is inspected before it has come.
+ */
+export async function withUnlabelledBody<T>(
+  request: Request,
+  limits: BodyLimits,
+  budget: BodyBudget,
+  inspect: Inspect,
+  use: (bytes: Uint8Array<ArrayBuffer>) => T | Promise<T>,
+): Promise<T> {
+  const held = new Held(budget);
+  try {
+    const wire = await readWire(request, limits, held, noLook);
+    const encoding = actualEncoding(request, wire);
+    if (encoding !== "identity") {
+      return await use(await inflate(wire, encoding, limits, held, inspect));
+    }
+    inspect(wire);
+    return await use(wire);
   } finally {
     held.release();
   }

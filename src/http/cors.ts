@@ -2,11 +2,16 @@
 export interface Cors {
   /** Puts the CORS headers for `origin` (the request's `Origin`, or null) on a reply. */
   decorate(headers: Headers, origin: string | null): void;
-  /** The reply to a preflight of a path that takes `methods`. Needs no key; never an error. */
-  preflight(origin: string | null, methods: string): Response;
+  /**
+   * The reply to a preflight of a path that takes `methods`, and `asked` (the names of headers, as the
+   * preflight writes them) besides the usual headers. Needs no key; never an error.
+   */
+  preflight(origin: string | null, methods: string, asked?: string | null): Response;
 }
 
-const ALLOWED_REQUEST_HEADERS = "Content-Type, Content-Encoding, X-API-Key, Authorization";
+const ALLOWED_REQUEST_HEADERS = ["Content-Type", "Content-Encoding", "X-API-Key", "Authorization"];
+/** Names of headers (RFC 9110, section 5.6.2) between commas; a longer list is not repeated. */
+const ASKED_HEADERS = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,1000}$/;
 const EXPOSED_HEADERS = "Retry-After, X-Request-Id, Location, ETag";
 const PREFLIGHT_VARY = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
 const PREFLIGHT_SECONDS = 86_400;
@@ -34,6 +39,16 @@ export function originPatternMistake(pattern: string): string | null {
     : "must be an origin such as https://shop.example or https://*.example.com, without a path";
 }
 
+function allowedHeaders(asked: string | null): string {
+  const usual = ALLOWED_REQUEST_HEADERS.map((name) => name.toLowerCase());
+  const others = asked !== null && ASKED_HEADERS.test(asked)
+    ? asked.split(",").map((name) => name.trim()).filter((name) =>
+      name !== "" && !usual.includes(name.toLowerCase())
+    )
+    : [];
+  return [...ALLOWED_REQUEST_HEADERS, ...others].join(", ");
+}
+
 export function createCors(allowedOrigins: readonly string[]): Cors {
   const any = allowedOrigins.includes("*");
 
@@ -49,10 +64,10 @@ export function createCors(allowedOrigins: readonly string[]): Cors {
       if (!any) headers.append("Vary", "Origin");
       headers.set("Access-Control-Expose-Headers", EXPOSED_HEADERS);
     },
-    preflight(origin, methods) {
+    preflight(origin, methods, asked = null) {
       const headers = new Headers({
         "Access-Control-Allow-Methods": methods,
-        "Access-Control-Allow-Headers": ALLOWED_REQUEST_HEADERS,
+        "Access-Control-Allow-Headers": allowedHeaders(asked),
         "Access-Control-Max-Age": String(PREFLIGHT_SECONDS),
         "Access-Control-Expose-Headers": EXPOSED_HEADERS,
         "Vary": PREFLIGHT_VARY,

@@ -28,6 +28,13 @@ export interface Route<Access, Who> {
   readonly path: string;
   readonly access: Access;
   readonly handler: (exchange: Exchange<Who>) => Response | Promise<Response>;
+  /**
+   * Whether programs of others call it from pages, with headers of their own; absent: pages call paths
+   * below `/v1/` and the SDK's alone, with the usual headers.
+   */
+  readonly forOthers?: boolean;
+  /** A problem in the shape that its callers read; absent: problem+json. */
+  readonly refuse?: (problem: Problem) => Response;
 }
 
 export interface RouterOptions<Access, Who> {
@@ -121,6 +128,12 @@ function asProblem(error: unknown, log: Log, requestId: string): Problem {
   return new Problem("internal_error", "The server made a mistake; its log has the request id.");
 }
 
+/** A route's own reply to a problem, with the headers that the problem has. */
+function refusal(reply: Response, { options }: Problem): Response {
+  for (const [name, value] of Object.entries(options.headers ?? {})) reply.headers.set(name, value);
+  return reply;
+}
+
 /** Where the request goes, without the base path, which a proxy may or may not have taken off; null: nobody knows. */
 function addressBelow(basePath: string, request: Request): URL | null {
   const url = requestAddress(request.url, request.headers.get("host"));
@@ -168,15 +181,18 @@ export function createRouter<Access, Who>(
     exchange: Omit<Exchange<Who>, "who" | "params">,
   ): Promise<Response> {
     const { request, url, requestId, peer } = exchange;
+    let route: Route<Access, Who> | null = null;
     try {
-      const route = routeFor(found, { method: request.method, path: url.pathname });
+      route = routeFor(found, { method: request.method, path: url.pathname });
       const who = await options.authorize(route.access, request, peer);
       return await route.handler({ ...exchange, params: found?.params ?? {}, who });
     } catch (error) {
       // 499: nobody reads it; it only tells the metrics apart from real failures.
-      return error instanceof ClientGone
-        ? new Response(null, { status: 499 })
-        : problemReply(asProblem(error, log, requestId), requestId);
+      if (error instanceof ClientGone) return new Response(null, { status: 499 });
+      const problem = asProblem(error, log, requestId);
+      return route?.refuse === undefined
+        ? problemReply(problem, requestId)
+        : refusal(route.refuse(problem), problem);
     }
   }
 
@@ -188,10 +204,13 @@ export function createRouter<Access, Who>(
   ): Promise<Response> {
     const { request } = asked;
     const origin = request.headers.get("origin");
-    const forBrowsers = url.pathname.startsWith("/v1/") || url.pathname.startsWith("/sdk");
+    const forOthers = found?.routes.some((route) => route.forOthers) ?? false;
+    const forBrowsers = forOthers || url.pathname.startsWith("/v1/") ||
+      url.pathname.startsWith("/sdk");
     if (request.method === "OPTIONS" && (found !== null || forBrowsers)) {
       const methods = found === null ? ANY_METHOD : allowOf(found.routes.map((r) => r.method));
-      return cors.preflight(origin, methods);
+      const asked = forOthers ? request.headers.get("access-control-request-headers") : null;
+      return cors.preflight(origin, methods, asked);
     }
     const response = await answer(found, { ...asked, url });
     if (forBrowsers) cors.decorate(response.headers, origin);

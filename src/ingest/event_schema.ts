@@ -76,6 +76,7 @@ export const REJECTION_CODES = [
   "properties_too_large",
   "too_deep",
   "event_too_large",
+  "too_many_events",
   "refused",
 ] as const;
 export type RejectionCode = typeof REJECTION_CODES[number];

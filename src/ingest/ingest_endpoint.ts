@@ -1,56 +1,26 @@
 import { z } from "zod";
 import type { Principal } from "../auth/access.ts";
 import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
-import { type BodyBudget, type BodyLimits, contentEncoding, withBody } from "../http/body.ts";
-import { originMatches } from "../http/cors.ts";
-import type { RateLimit } from "../http/rate_limit.ts";
+import { type BodyLimits, contentEncoding, withBody } from "../http/body.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
 import {
   API_KEY_LENGTH_MAX,
-  BODY_IDLE_MS_MAX,
-  BODY_INFLATED_BYTES_MAX,
-  BODY_TOTAL_MS_MAX,
-  BODY_WIRE_BYTES_MAX,
   CONTENT_TYPE_LENGTH_MAX,
   EVENTS_PER_REQUEST_MAX,
-  EXCESS_PAUSE_MS,
-  IDENTIFIER_LENGTH_MAX,
   KEYED_BODY_BYTES_MAX,
-  SLICE_MS,
-  USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
-import { pause } from "../pause.ts";
 import { Problem } from "../problem.ts";
-import { BodyLook, type Envelope } from "./envelope.ts";
-import type { EventRow } from "../store/event_row.ts";
-import type { Members } from "./event_input.ts";
+import { BodyLook } from "./envelope.ts";
+import { EventSchema, REJECTION_CODES } from "./event_schema.ts";
 import {
-  EventSchema,
-  readEvent,
-  RejectedEvent,
-  type Rejection,
-  REJECTION_CODES,
-} from "./event_schema.ts";
-import { type Arrival, enricher, type Enrichment } from "./pipeline.ts";
-import { clockOffset } from "./timestamp.ts";
+  afterPause,
+  EVENT_BODY_LIMITS,
+  type IngestServices,
+  takeEvents,
+  type Taken,
+} from "./take_events.ts";
 import { Writer } from "./writer.ts";
-
-export interface IngestServices {
-  readonly keys: KeyDirectory;
-  readonly writer: Writer;
-  readonly enrichment: Enrichment;
-  readonly budget: BodyBudget;
-  readonly rateLimit: RateLimit | null;
-  readonly ipStorage: "full" | "truncated" | "none";
-  readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
-  /** The peer that a fully trusted caller speaks for (demo data), else the socket's. */
-  readonly peerOf: (exchange: Exchange<Principal | null>) => Promise<string | null>;
-  readonly now: () => number;
-  readonly observe: (
-    outcome: { accepted: number; duplicates: number; rejected: readonly Rejection[] },
-  ) => void;
-}
 
 /** Body of `POST /v1/events`, for the OpenAPI document. */
 export const IngestBody = z.looseObject({
@@ -78,16 +48,9 @@ export const IngestReply = z.object({
   })),
 });
 
-const LIMITS: BodyLimits = {
-  wireBytesMax: BODY_WIRE_BYTES_MAX,
-  inflatedBytesMax: BODY_INFLATED_BYTES_MAX,
-  idleMsMax: BODY_IDLE_MS_MAX,
-  totalMsMax: BODY_TOTAL_MS_MAX,
-};
-
 /** Nobody is authenticated while such a body is read. */
 const KEYED_LIMITS: BodyLimits = {
-  ...LIMITS,
+  ...EVENT_BODY_LIMITS,
   wireBytesMax: KEYED_BODY_BYTES_MAX,
   inflatedBytesMax: KEYED_BODY_BYTES_MAX,
   advice: "A larger one needs its key in the X-API-Key header, or a public one as ?key=.",
@@ -156,103 +119,7 @@ function checkKeyedEncoding(request: Request): void {
   );
 }
 
-function checkOrigin(key: ApiKey, origin: string | null): void {
-  if (origin === null || key.allowedOrigins.length === 0) return;
-  if (originMatches(origin, key.allowedOrigins)) return;
-  throw new Problem(
-    "origin_not_allowed",
-    "Add this origin to the project's allowedOrigins, or send from one that is there.",
-  );
-}
-
-function checkRate(limit: RateLimit | null, key: ApiKey, events: number): void {
-  const waitSeconds = limit?.take(key.keyId, events) ?? 0;
-  if (waitSeconds === 0) return;
-  throw new Problem("rate_limited", `Try again in ${waitSeconds} s.`, {
-    headers: { "Retry-After": String(waitSeconds) },
-  });
-}
-
-function rejectionAt(index: number, event: unknown, error: RejectedEvent): Rejection {
-  const named = (event as Members | null)?.eventId;
-  const printable = typeof named === "string" && named.length <= IDENTIFIER_LENGTH_MAX;
-  return {
-    index,
-    eventId: printable ? named.toWellFormed() : null,
-    code: error.code,
-    ...(error.field === undefined ? {} : { field: error.field }),
-    message: error.message,
-  };
-}
-
-interface Batch {
-  readonly rows: EventRow[];
-  /** The index in the request of each row. */
-  readonly indexes: number[];
-  readonly rejected: Rejection[];
-}
-
-/** Events of a small body between two looks at the clock, each of which takes 0.3 µs. */
-const SMALL_EVENTS_PER_LOOK = 16;
-
-/**
- * Validates and enriches each event on its own: a bad one never spoils its batch. Between two events
- * others have their turn.
- */
-async function readBatch(
-  services: IngestServices,
-  envelope: Envelope,
-  arrival: Arrival,
-): Promise<Batch> {
-  const batch: Batch = { rows: [], indexes: [], rejected: [] };
-  const enriching = enricher(arrival, services.enrichment);
-  const eventsPerLook = envelope.isSmall ? SMALL_EVENTS_PER_LOOK : 1;
-  let sliceStartedAt = performance.now();
-  for (let index = 0; index < envelope.count; index++) {
-    if (index % eventsPerLook === 0 && performance.now() - sliceStartedAt > SLICE_MS) {
-      await services.budget.turns.next();
-      sliceStartedAt = performance.now();
-    }
-    let event: unknown = null;
-    try {
-      const read = envelope.eventAt(index);
-      event = read.event;
-      batch.rows.push(enriching.rowOf(readEvent(event, read.suspicion)));
-      batch.indexes.push(index);
-    } catch (error) {
-      if (!(error instanceof RejectedEvent)) throw error;
-      batch.rejected.push(rejectionAt(index, event, error));
-    }
-  }
-  await enriching.complete();
-  return batch;
-}
-
-/** Adds what only the database could see; `rejected` stays in the order of the request. */
-function withRefused(batch: Batch, refused: ReadonlySet<string>): Rejection[] {
-  if (refused.size === 0) return batch.rejected;
-  const late = batch.rows.flatMap((row, i): Rejection[] =>
-    refused.has(row.event_id)
-      ? [{
-        index: batch.indexes[i]!,
-        eventId: row.event_id,
-        code: "refused",
-        message: "The database cannot hold this event.",
-      }]
-      : []
-  );
-  return [...batch.rejected, ...late].sort((a, b) => a.index - b.index);
-}
-
-async function store(
-  services: IngestServices,
-  batch: Batch,
-  bytes: number,
-): Promise<Response> {
-  const { duplicates, refused } = await services.writer.write(batch.rows, bytes);
-  const rejected = withRefused(batch, refused);
-  const accepted = batch.rows.length + batch.rejected.length - rejected.length;
-  services.observe({ accepted, duplicates, rejected });
+function replyTo({ accepted, duplicates, rejected }: Taken): Response {
   if (accepted === 0 && rejected.length > 0) {
     throw new Problem("invalid_events", "No event of this batch can be stored; see `errors`.", {
       errors: rejected,
@@ -277,30 +144,15 @@ export async function ingestEvents(
   if (early === null) checkKeyedEncoding(request);
   if (services.writer.full) throw Writer.overloaded();
 
-  const limits = early === null ? KEYED_LIMITS : LIMITS;
+  const limits = early === null ? KEYED_LIMITS : EVENT_BODY_LIMITS;
   const budget = early === null ? services.budget.keyed : services.budget;
   const look = new BodyLook(early !== null);
   const reply = withBody(request, limits, budget, (part) => look.push(part), async (bytes) => {
     const key = early ?? await authenticateOpenly(services.keys, look.apiKey);
     const envelope = look.read(bytes);
-    checkOrigin(key, request.headers.get("origin"));
-    checkRate(services.rateLimit, key, envelope.count);
-    const arrival: Arrival = {
-      projectId: key.projectId,
-      projectPublicId: key.projectPublicId,
-      receivedAtMs,
-      clockOffsetMs: clockOffset(envelope.sentAt, receivedAtMs),
-      ip: services.clientAddress(await services.peerOf(exchange), request.headers),
-      // A header may have 400 KB, and would be hashed for each event.
-      userAgent: request.headers.get("user-agent")?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
-      fromBackend: key.kind === "secret",
-      ipStorage: key.projectIpStorage ?? services.ipStorage,
-    };
-    const batch = await readBatch(services, envelope, arrival);
-    return await store(services, batch, bytes.length);
+    const userAgent = request.headers.get("user-agent");
+    const sent = { exchange, key, receivedAtMs, userAgent, envelope, bytes: bytes.length };
+    return replyTo(await takeEvents(services, sent));
   });
-  // Inflating 10 KB until they hold too much takes 0.6 ms. Fifty clients who did it as often as they
-  // were answered took the p99 of the others from 9 to 92 ms: the next answer lets them wait.
-  const { closing } = services.budget;
-  return await reply.finally(() => look.isRefused ? pause(EXCESS_PAUSE_MS, closing) : null);
+  return await afterPause(reply, look, services.budget.closing);
 }

@@ -211,10 +211,10 @@ function keyRoutes(services: AccessServices): DocumentedRoute[] {
       access: "admin",
       handler: (exchange) => postKey(services, exchange),
       doc: {
-        summary: "Create an API key; a secret one is shown once",
+        summary: "Create an API key, or adopt one of another system; a secret one is shown once",
         body: KeyCreation,
         success: { status: 201, description: "The new key", schema: KeyCreated },
-        problems: [...BODY_PROBLEMS, "not_found"],
+        problems: [...BODY_PROBLEMS, "not_found", "conflict"],
       },
     },
     {

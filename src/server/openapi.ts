@@ -116,14 +116,21 @@ function bodyOf(doc: RouteDoc): Json {
   };
 }
 
+/** `getV1EventsId`. Some clients ask for a path with a slash at its end, too. */
+function operationIdOf({ method, path }: Documented): string {
+  const words = path.replace(
+    /[^A-Za-z0-9]+(\w)?/g,
+    (_, first?: string) => first?.toUpperCase() ?? "",
+  );
+  return `${method.toLowerCase()}${words}${/.\/$/.test(path) ? "Slash" : ""}`;
+}
+
 function operationOf(route: Documented): Json {
   const scope = SCOPES.some((scope) => scope === route.access)
     ? { description: `Needs a token with scope \`${route.access}\`.` }
     : {};
   return {
-    operationId: `${route.method.toLowerCase()}${
-      route.path.replace(/[^A-Za-z0-9]+(\w)?/g, (_, first?: string) => first?.toUpperCase() ?? "")
-    }`,
+    operationId: operationIdOf(route),
     summary: route.doc.summary,
     ...scope,
     security: securityOf(route.access),

@@ -14,6 +14,7 @@ import type { TokenEpochs } from "../auth/token_epochs.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import { captureRoutes } from "./capture_routes.ts";
 import type { CaptureJobs } from "../screenshots/queue/capture_job_endpoints.ts";
+import { clientRoutes } from "./client_routes.ts";
 import type { Config } from "../config.ts";
 import { createDashboard, type DashboardAsset } from "./dashboard_endpoints.ts";
 import type { Database } from "../db/sql.ts";
@@ -27,6 +28,7 @@ import type { Exchange } from "../http/router.ts";
 import { IngestBody, ingestEvents, IngestReply } from "../ingest/ingest_endpoint.ts";
 import type { Enrichment } from "../ingest/pipeline.ts";
 import type { Salts } from "../ingest/salts.ts";
+import type { Taken } from "../ingest/take_events.ts";
 import type { Writer } from "../ingest/writer.ts";
 import type { Mail } from "../mail/mail.ts";
 import type { Metrics } from "./metrics.ts";
@@ -120,19 +122,25 @@ const READ_PROBLEMS: readonly ProblemCode[] = [
   "read_timeout",
 ];
 
+/** Of `POST /v1/events` and of other people's clients. */
+function ingestServicesOf(services: Services) {
+  return {
+    ...services,
+    ipStorage: services.config.ipStorage,
+    observe: (taken: Taken) => services.metrics.batch(taken),
+    ownAddress: services.facts.ownAddress,
+  };
+}
+
 function publicRoutes(services: Services): DocumentedRoute[] {
   const health = services;
+  const ingestion = ingestServicesOf(services);
   return [
     {
       method: "POST",
       path: "/v1/events",
       access: "key",
-      handler: (exchange) =>
-        ingestEvents({
-          ...services,
-          ipStorage: services.config.ipStorage,
-          observe: (outcome) => services.metrics.batch(outcome),
-        }, exchange),
+      handler: (exchange) => ingestEvents(ingestion, exchange),
       doc: {
         summary: "Store a batch of events, each exactly once",
         body: IngestBody,
@@ -272,6 +280,7 @@ function readRoutes(services: Services): DocumentedRoute[] {
 export function createRoutes(services: Services): DocumentedRoute[] {
   const routes = [
     ...publicRoutes(services),
+    ...clientRoutes(ingestServicesOf(services)),
     ...sdkRoutes(),
     ...dashboardRoutes(services),
     ...readRoutes(services),

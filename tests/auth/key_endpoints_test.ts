@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { API_KEY_LENGTH_MAX } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { authServer, openMigrated } from "./auth_server.ts";
@@ -70,6 +71,14 @@ onBothEngines("keys: mistakes are told by name and make nothing", async (_, db) 
     [{ kind: "public", key: "pk_mine_mine" }, "key"],
     [{ kind: "public", label: "a\u0007b" }, "label"],
     [{ kind: "public", expiresAt: "tomorrow" }, "expiresAt"],
+    [{ kind: "public", value: "" }, "value"],
+    [{ kind: "public", value: " blank" }, "value"],
+    [{ kind: "public", value: "blank " }, "value"],
+    [{ kind: "public", value: "schlüssel" }, "value"],
+    [{ kind: "public", value: "a\nb" }, "value"],
+    [{ kind: "public", value: "a\u007fb" }, "value"],
+    [{ kind: "secret", value: "x".repeat(API_KEY_LENGTH_MAX + 1) }, "value"],
+    [{ kind: "secret", value: 5 }, "value"],
   ];
   for (const [body, field] of wrong) {
     const answer = await server.call("POST", KEYS, admin, body);
@@ -81,4 +90,40 @@ onBothEngines("keys: mistakes are told by name and make nothing", async (_, db) 
     assert.equal(answer.body.errors[0].field, "overlapSeconds");
   }
   assert.deepEqual((await server.call("GET", KEYS, admin)).body, { keys: [] });
+});
+
+onBothEngines("keys: those of another system are adopted as they are, each once", async (_, db) => {
+  const database = await openMigrated(db);
+  const server = authServer(database);
+  const admin = await server.grant();
+  for (const id of ["prj_shop", "prj_other"]) {
+    await server.call("POST", "/v1/projects", admin, { id, name: id });
+  }
+  const adopted: [string, string, string][] = [
+    ["public", "x", ""],
+    ["public", "6a7f4b1e-3c2d-4e5f-8a9b-0c1d2e3f4a5b", "4a5b"],
+    ["public", "sk_ is only a prefix", "efix"],
+    ["secret", "phc_0123456", "56"],
+    ["secret", "~".repeat(API_KEY_LENGTH_MAX), "~~~~"],
+  ];
+  for (const [kind, value, hint] of adopted) {
+    const { status, body } = await server.call("POST", KEYS, admin, { kind, value });
+    assert.deepEqual([status, body.key, body.kind, body.hint], [201, value, kind, hint]);
+    const known = await server.keys.authenticate(value);
+    assert.deepEqual([known.kind, known.projectPublicId], [kind, "prj_shop"]);
+    for (const path of [KEYS, "/v1/projects/prj_other/keys"]) {
+      const again = await server.call("POST", path, admin, { kind: "public", value });
+      assert.deepEqual([again.status, again.body.code], [409, "conflict"]);
+    }
+  }
+  const list = await server.call("GET", KEYS, admin);
+  assert.deepEqual(
+    list.body.keys.map(({ key }: { key: string | null }) => key).toSorted(),
+    [...adopted.map(([kind, value]) => kind === "public" ? value : null)].toSorted(),
+  );
+  const entries = await database.query<{ subject: string }>(
+    "SELECT subject FROM audit WHERE what = 'key.create' ORDER BY subject",
+  );
+  assert.equal(entries.length, adopted.length);
+  for (const { subject } of entries) assert.match(subject, /, adopted$/);
 });

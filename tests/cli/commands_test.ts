@@ -70,6 +70,22 @@ async function tour(dataDir: string): Promise<void> {
   const rotating = ["key", "rotate", keys[0].id, "--project", "prj_s", "--overlap-seconds", "0"];
   const rotated = await result(dataDir, rotating);
   await result(dataDir, ["key", "revoke", rotated.id, "--project", "prj_s"]);
+  const adopting = [
+    "key",
+    "create",
+    "--project",
+    "prj_s",
+    "--kind",
+    "secret",
+    "--value",
+    "old key",
+  ];
+  const adopted = await result(dataDir, adopting);
+  assert.deepEqual([adopted.key, adopted.kind], ["old key", "secret"]);
+  const again = await run(dataDir, adopting);
+  assert.deepEqual([again.code, again.out], [1, ""]);
+  assert.match(again.errors, /This key exists already/);
+  await result(dataDir, ["key", "revoke", adopted.id, "--project", "prj_s"]);
   assert.deepEqual((await result(dataDir, ["key", "list", "--project", "prj_s"])).keys, []);
 
   const token = await run(dataDir, ["token", "--project", "prj_s", "--ttl", "15m"]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { BodyLook, EnvelopeScan, readEnvelope, readInParts } from "../../src/ingest/envelope.ts";
+import { BodyLook, readEnvelope, readInParts } from "../../src/ingest/envelope.ts";
+import { EnvelopeScan } from "../../src/ingest/envelope_scan.ts";
 import {
   BODY_CONTAINERS_MAX,
   BODY_VALUES_MAX,

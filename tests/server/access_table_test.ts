@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import type { Access } from "../../src/auth/access.ts";
 import { SCOPES } from "../../src/auth/access.ts";
+import { CLIENT_ROUTES } from "../../src/clients/protocols.ts";
 import { ROLES, scopesOf } from "../../src/auth/roles.ts";
 import { SHARE_VIEWS } from "../../src/shares/share_views.ts";
 import type { Reply } from "../support/app.ts";
@@ -93,7 +94,7 @@ interface Row {
   readonly path: string;
   readonly access: Access;
 }
-const nameOf = ({ method, path }: Row) => `${method} ${path}`;
+const nameOf = ({ method, path }: Pick<Row, "method" | "path">) => `${method} ${path}`;
 
 interface Holder {
   readonly called: string;
@@ -174,7 +175,7 @@ Deno.test("access: every route that asks for nothing, or for any token, is known
     new Set(rows().filter(({ access }) => accesses.includes(access)).map(nameOf));
   assert.deepEqual(of("open", "anyone"), OPEN);
   assert.deepEqual(of("session"), ANY_TOKEN);
-  assert.deepEqual(of("key"), new Set(["POST /v1/events"]));
+  assert.deepEqual(of("key"), new Set(["POST /v1/events", ...CLIENT_ROUTES.map(nameOf)]));
 });
 
 Deno.test("access: the exceptions are routes", () => {

@@ -1,0 +1,163 @@
+import { decodeText } from "../http/body.ts";
+import type { Turns } from "../http/turns.ts";
+import { BodyLook, parseEventAt, parsePart, textWithout } from "../ingest/envelope.ts";
+import type { BodyShape, EventPlace } from "../ingest/envelope_scan.ts";
+import { RejectedEvent, suspicionOf } from "../ingest/event_schema.ts";
+import {
+  BODY_CONTAINERS_MAX,
+  BODY_VALUES_MAX,
+  EVENT_VALUES_MAX,
+  EVENTS_PER_REQUEST_MAX,
+  SLICE_MS,
+  SMALL_BODY_BYTES,
+} from "../limits.ts";
+import { Problem } from "../problem.ts";
+import {
+  FORM_NAME_LENGTH_MAX,
+  LISTED_EVENTS_MAX,
+  UNKNOWN_BODY_CONTAINERS_MAX,
+  UNKNOWN_BODY_VALUES_MAX,
+} from "./client_limits.ts";
+
+/** Where these clients put their events: in `batch` or `events`, as the body itself, or alone. */
+const KNOWN_SHAPE: BodyShape = {
+  lists: ["batch", "events"],
+  mayBeList: true,
+  eventsMax: LISTED_EVENTS_MAX,
+  valuesMax: BODY_VALUES_MAX,
+  containersMax: BODY_CONTAINERS_MAX,
+  // An event that stands alone is all that there is beside the list.
+  valuesBesideMax: EVENT_VALUES_MAX,
+};
+const UNKNOWN_SHAPE: BodyShape = {
+  ...KNOWN_SHAPE,
+  valuesMax: UNKNOWN_BODY_VALUES_MAX,
+  containersMax: UNKNOWN_BODY_CONTAINERS_MAX,
+};
+
+/** A body as JSON. */
+export interface ReadBody {
+  readonly value: unknown;
+  /** Whether an escape in it could be a NUL or half of a surrogate pair. */
+  readonly isSuspect: boolean;
+}
+
+/** A form begins with a name and an equals sign; no JSON does. */
+const FORM = /^[A-Za-z_$][\w$.[\]-]*=/;
+const DATA = /(?:^|&)data=([^&]*)/;
+const JSON_START = /^\s*[[{]/;
+const LATIN1 = new TextDecoder("latin1");
+
+function isForm(bytes: Uint8Array): boolean {
+  return FORM.test(LATIN1.decode(bytes.subarray(0, FORM_NAME_LENGTH_MAX)));
+}
+
+function unreadable(detail: string, cause?: unknown): Problem {
+  return new Problem("invalid_encoding", detail, { cause });
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw unreadable("`data` is not percent-encoded UTF-8.", cause);
+  }
+}
+
+/** What `data=` holds: JSON, or base64 of JSON, of which either alphabet is read. */
+function decodeData(written: string): Uint8Array<ArrayBuffer> {
+  const json = percentDecoded(written.replaceAll("+", " "));
+  if (JSON_START.test(json)) return new TextEncoder().encode(json);
+  const base64 = percentDecoded(written).replaceAll(" ", "+").replaceAll("-", "+").replaceAll(
+    "_",
+    "/",
+  );
+  try {
+    return Uint8Array.fromBase64(base64);
+  } catch (cause) {
+    throw unreadable("`data` is neither JSON nor base64 of it.", cause);
+  }
+}
+
+/** Reads the bodies of other people's clients, whatever their content type says. */
+export class ClientBody {
+  readonly #shape: BodyShape;
+  readonly #look: BodyLook;
+  #lookWithin: BodyLook | null = null;
+
+  constructor(isSenderKnown: boolean) {
+    this.#shape = isSenderKnown ? KNOWN_SHAPE : UNKNOWN_SHAPE;
+    this.#look = new BodyLook(isSenderKnown, this.#shape);
+  }
+
+  /** Whether the body was refused for what it holds. */
+  get isRefused(): boolean {
+    return this.#look.isRefused || (this.#lookWithin?.isRefused ?? false);
+  }
+
+  /** Looks at the next part of the body. Throws what it holds too much of (413). */
+  push(part: Uint8Array): void {
+    this.#look.push(part);
+  }
+
+  /**
+   * The body that was looked at; where there is none, what the query says as `data`. Events past
+   * EVENTS_PER_REQUEST_MAX are left unread in a body that is not small, and stand there as 0. Throws
+   * `invalid_json`, `invalid_encoding` (400).
+   */
+  async read(bytes: Uint8Array<ArrayBuffer>, query: string, turns: Turns): Promise<ReadBody> {
+    if (bytes.length === 0) return this.#readForm(query.slice(1));
+    if (isForm(bytes)) return this.#readForm(decodeText(bytes));
+    const found = this.#look.found;
+    return found?.events && bytes.length > SMALL_BODY_BYTES
+      ? await readInTurns(bytes, found.events, found.listName, turns)
+      : readWhole(bytes);
+  }
+
+  #readForm(form: string): ReadBody {
+    const written = DATA.exec(form)?.[1];
+    if (written === undefined) {
+      throw new Problem("invalid_json", "Send JSON, or a form with `data`.");
+    }
+    const bytes = decodeData(written);
+    this.#lookWithin = new BodyLook(false, this.#shape);
+    this.#lookWithin.push(bytes);
+    return readWhole(bytes);
+  }
+}
+
+function readWhole(bytes: Uint8Array): ReadBody {
+  const text = decodeText(bytes);
+  return { value: parsePart(text), isSuspect: suspicionOf(text).text };
+}
+
+/** Event by event, and between two of them others have their turn. */
+async function readInTurns(
+  bytes: Uint8Array<ArrayBuffer>,
+  places: readonly EventPlace[],
+  listName: string | null,
+  turns: Turns,
+): Promise<ReadBody> {
+  const text = textWithout(bytes, places);
+  const value = parsePart(text);
+  const list = listName === null ? value : (value as Record<string, unknown> | null)?.[listName];
+  // What is found of a text that is no JSON says nothing.
+  if (!Array.isArray(list)) return readWhole(bytes);
+  let isSuspect = suspicionOf(text).text;
+  let sliceStartedAt = performance.now();
+  for (const [i, place] of places.slice(0, EVENTS_PER_REQUEST_MAX).entries()) {
+    if (performance.now() - sliceStartedAt > SLICE_MS) {
+      await turns.next();
+      sliceStartedAt = performance.now();
+    }
+    try {
+      const { event, suspicion } = parseEventAt(bytes, place);
+      list[i] = event;
+      isSuspect ||= suspicion.text;
+    } catch (error) {
+      if (!(error instanceof RejectedEvent)) throw error;
+      // It stays 0, which is no event either.
+    }
+  }
+  return { value, isSuspect };
+}

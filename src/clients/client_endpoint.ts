@@ -1,0 +1,132 @@
+import type { Principal } from "../auth/access.ts";
+import { type BodyLimits, withUnlabelledBody } from "../http/body.ts";
+import type { Exchange } from "../http/router.ts";
+import type { Envelope } from "../ingest/envelope.ts";
+import { isMembers, type Members } from "../ingest/event_input.ts";
+import { RejectedEvent } from "../ingest/event_schema.ts";
+import {
+  afterPause,
+  EVENT_BODY_LIMITS,
+  type IngestServices,
+  takeEvents,
+} from "../ingest/take_events.ts";
+import { Writer } from "../ingest/writer.ts";
+import { EVENTS_PER_REQUEST_MAX } from "../limits.ts";
+import { ClientBody } from "./client_body.ts";
+import type {
+  ClientBatch,
+  ClientReply,
+  ClientRequest,
+  ClientRoute,
+  ProtocolName,
+} from "./client_event.ts";
+import { authenticateClient, basicKey } from "./client_key.ts";
+import { UNKNOWN_BODY_BYTES_MAX } from "./client_limits.ts";
+import { eventIdOf } from "./event_id.ts";
+import { present } from "./fields.ts";
+import { visitorAgent } from "./sender_agent.ts";
+
+type Asked = Exchange<Principal | null>;
+
+/** Nobody is authenticated while such a body is read. */
+const UNKNOWN_LIMITS: BodyLimits = {
+  ...EVENT_BODY_LIMITS,
+  wireBytesMax: UNKNOWN_BODY_BYTES_MAX,
+  inflatedBytesMax: UNKNOWN_BODY_BYTES_MAX,
+  advice: "A larger one needs its key outside the body.",
+};
+
+function requestOf({ request, url, params }: Asked): ClientRequest {
+  return { headers: request.headers, url, params };
+}
+
+/** What has no value is absent, in the event and one level below. */
+function presentEvent(event: Members): Members {
+  const said = present(event);
+  for (const name of ["properties", "context"]) {
+    if (isMembers(said[name])) said[name] = present(said[name]);
+  }
+  return said;
+}
+
+/** A batch as the pipeline reads it, event by event. */
+function envelopeOf(
+  { items, sentAt }: ClientBatch,
+  { protocol, projectPublicId, isSuspect }: {
+    readonly protocol: ProtocolName;
+    readonly projectPublicId: string;
+    readonly isSuspect: boolean;
+  },
+): Envelope {
+  // How large an event has become is known when it is measured.
+  const suspicion = { size: true, text: isSuspect };
+  return {
+    sentAt,
+    count: items.length,
+    isSmall: true,
+    eventAt(index) {
+      if (index >= EVENTS_PER_REQUEST_MAX) {
+        const most = `The first ${EVENTS_PER_REQUEST_MAX} events of a request are taken.`;
+        throw new RejectedEvent("too_many_events", `${most} Send this one in another.`);
+      }
+      const item = items[index]!;
+      if ("refused" in item) throw new RejectedEvent("invalid_event", item.refused);
+      const { id, event } = item;
+      const eventId = id === null ? crypto.randomUUID() : eventIdOf(protocol, projectPublicId, id);
+      return { event: { ...presentEvent(event), eventId }, suspicion };
+    },
+  };
+}
+
+/**
+ * A request of a foreign client on its way through the pipeline of `POST /v1/events`: it is answered
+ * after the transaction that holds its events has committed.
+ */
+export async function takeClientEvents(
+  services: IngestServices,
+  route: ClientRoute,
+  exchange: Asked,
+): Promise<Response> {
+  const receivedAtMs = services.now();
+  const asked = requestOf(exchange);
+  const named = basicKey(asked.headers) ?? route.keyOf?.(asked) ?? null;
+  const early = named === null ? null : await authenticateClient(services.keys, named);
+  if (services.writer.full) throw Writer.overloaded();
+
+  const limits = early === null ? UNKNOWN_LIMITS : EVENT_BODY_LIMITS;
+  const budget = early === null ? services.budget.keyed : services.budget;
+  const body = new ClientBody(early !== null);
+  const look = (part: Uint8Array) => body.push(part);
+  const reply = withUnlabelledBody(exchange.request, limits, budget, look, async (bytes) => {
+    const { value, isSuspect } = await body.read(bytes, asked.url.search, budget.turns);
+    const batch = route.read(value, asked);
+    const key = early ?? await authenticateClient(services.keys, batch.key);
+    const { projectPublicId } = key;
+    const protocol = batch.protocol ?? route.protocol;
+    const envelope = envelopeOf(batch, { protocol, projectPublicId, isSuspect });
+    const userAgent = visitorAgent(asked.headers);
+    const sent = { exchange, key, receivedAtMs, userAgent, envelope, bytes: bytes.length };
+    const taken = await takeEvents(services, sent);
+    const outcome = { ...taken, protocol, bytes: bytes.length, receivedAtMs, projectPublicId };
+    return route.answer(outcome, asked);
+  });
+  return await afterPause(reply, body, services.budget.closing);
+}
+
+export interface ReplyServices extends Pick<IngestServices, "keys"> {
+  /** Where clients reach this server, as a request tells. */
+  readonly ownAddress: (request: Request, peer: string | null) => { readonly url: string };
+}
+
+/** A request of a foreign client that nothing is stored of. */
+export async function replyToClient(
+  services: ReplyServices,
+  route: ClientReply,
+  exchange: Asked,
+): Promise<Response> {
+  const asked = requestOf(exchange);
+  return await route.reply(asked, {
+    authenticate: (key) => authenticateClient(services.keys, basicKey(asked.headers) ?? key),
+    ownUrl: services.ownAddress(exchange.request, exchange.peer).url,
+  });
+}

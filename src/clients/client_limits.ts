@@ -1,0 +1,14 @@
+/** Limits of other people's clients. Units stand in the names. */
+
+/** A body whose key stands within it, not compressed any more: nobody is authenticated while it is read. */
+export const UNKNOWN_BODY_BYTES_MAX = 1_048_576;
+/**
+ * What such a body may hold, counted before it is parsed: commas and opening brackets, and opening
+ * brackets alone. Events of 500 bytes have some 40 and 6. Parsed, so many take 25 ms at most.
+ */
+export const UNKNOWN_BODY_VALUES_MAX = 150_000;
+export const UNKNOWN_BODY_CONTAINERS_MAX = 20_000;
+/** Events of one request, with those that it has too many and that are listed as rejected. */
+export const LISTED_EVENTS_MAX = 10_000;
+/** The name and the equals sign that a form begins with. */
+export const FORM_NAME_LENGTH_MAX = 64;

@@ -1,0 +1,201 @@
+import type { Principal } from "../auth/access.ts";
+import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
+import type { BodyBudget, BodyLimits } from "../http/body.ts";
+import { originMatches } from "../http/cors.ts";
+import type { RateLimit } from "../http/rate_limit.ts";
+import type { Exchange } from "../http/router.ts";
+import {
+  BODY_IDLE_MS_MAX,
+  BODY_INFLATED_BYTES_MAX,
+  BODY_TOTAL_MS_MAX,
+  BODY_WIRE_BYTES_MAX,
+  EVENTS_PER_REQUEST_MAX,
+  EXCESS_PAUSE_MS,
+  IDENTIFIER_LENGTH_MAX,
+  SLICE_MS,
+  USER_AGENT_LENGTH_MAX,
+} from "../limits.ts";
+import { pause } from "../pause.ts";
+import { Problem } from "../problem.ts";
+import type { EventRow } from "../store/event_row.ts";
+import type { Envelope } from "./envelope.ts";
+import type { Members } from "./event_input.ts";
+import { readEvent, RejectedEvent, type Rejection } from "./event_schema.ts";
+import { type Arrival, enricher, type Enrichment } from "./pipeline.ts";
+import { clockOffset } from "./timestamp.ts";
+import type { Writer } from "./writer.ts";
+
+export interface IngestServices {
+  readonly keys: KeyDirectory;
+  readonly writer: Writer;
+  readonly enrichment: Enrichment;
+  readonly budget: BodyBudget;
+  readonly rateLimit: RateLimit | null;
+  readonly ipStorage: "full" | "truncated" | "none";
+  readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
+  /** The peer that a fully trusted caller speaks for (demo data), else the socket's. */
+  readonly peerOf: (exchange: Exchange<Principal | null>) => Promise<string | null>;
+  readonly now: () => number;
+  readonly observe: (taken: Taken) => void;
+}
+
+/** What became of the events of one request. */
+export interface Taken {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: readonly Rejection[];
+}
+
+/** What the body of somebody who is known may weigh. */
+export const EVENT_BODY_LIMITS: BodyLimits = {
+  wireBytesMax: BODY_WIRE_BYTES_MAX,
+  inflatedBytesMax: BODY_INFLATED_BYTES_MAX,
+  idleMsMax: BODY_IDLE_MS_MAX,
+  totalMsMax: BODY_TOTAL_MS_MAX,
+};
+
+function checkOrigin(key: ApiKey, origin: string | null): void {
+  if (origin === null || key.allowedOrigins.length === 0) return;
+  if (originMatches(origin, key.allowedOrigins)) return;
+  throw new Problem(
+    "origin_not_allowed",
+    "Add this origin to the project's allowedOrigins, or send from one that is there.",
+  );
+}
+
+function checkRate(limit: RateLimit | null, key: ApiKey, events: number): void {
+  const waitSeconds = limit?.take(key.keyId, events) ?? 0;
+  if (waitSeconds === 0) return;
+  throw new Problem("rate_limited", `Try again in ${waitSeconds} s.`, {
+    headers: { "Retry-After": String(waitSeconds) },
+  });
+}
+
+function rejectionAt(index: number, event: unknown, error: RejectedEvent): Rejection {
+  const named = (event as Members | null)?.eventId;
+  const printable = typeof named === "string" && named.length <= IDENTIFIER_LENGTH_MAX;
+  return {
+    index,
+    eventId: printable ? named.toWellFormed() : null,
+    code: error.code,
+    ...(error.field === undefined ? {} : { field: error.field }),
+    message: error.message,
+  };
+}
+
+interface Batch {
+  readonly rows: EventRow[];
+  /** The index in the request of each row. */
+  readonly indexes: number[];
+  readonly rejected: Rejection[];
+}
+
+/** Events of a small body between two looks at the clock, each of which takes 0.3 µs. */
+const SMALL_EVENTS_PER_LOOK = 16;
+
+/**
+ * Validates and enriches each event on its own: a bad one never spoils its batch. Between two events
+ * others have their turn.
+ */
+async function readBatch(
+  services: IngestServices,
+  envelope: Envelope,
+  arrival: Arrival,
+): Promise<Batch> {
+  const batch: Batch = { rows: [], indexes: [], rejected: [] };
+  const enriching = enricher(arrival, services.enrichment);
+  const eventsPerLook = envelope.isSmall ? SMALL_EVENTS_PER_LOOK : 1;
+  let sliceStartedAt = performance.now();
+  for (let index = 0; index < envelope.count; index++) {
+    if (index % eventsPerLook === 0 && performance.now() - sliceStartedAt > SLICE_MS) {
+      await services.budget.turns.next();
+      sliceStartedAt = performance.now();
+    }
+    let event: unknown = null;
+    try {
+      const read = envelope.eventAt(index);
+      event = read.event;
+      batch.rows.push(enriching.rowOf(readEvent(event, read.suspicion)));
+      batch.indexes.push(index);
+    } catch (error) {
+      if (!(error instanceof RejectedEvent)) throw error;
+      batch.rejected.push(rejectionAt(index, event, error));
+    }
+  }
+  await enriching.complete();
+  return batch;
+}
+
+/** Adds what only the database could see; `rejected` stays in the order of the request. */
+function withRefused(batch: Batch, refused: ReadonlySet<string>): Rejection[] {
+  if (refused.size === 0) return batch.rejected;
+  const late = batch.rows.flatMap((row, i): Rejection[] =>
+    refused.has(row.event_id)
+      ? [{
+        index: batch.indexes[i]!,
+        eventId: row.event_id,
+        code: "refused",
+        message: "The database cannot hold this event.",
+      }]
+      : []
+  );
+  return [...batch.rejected, ...late].sort((a, b) => a.index - b.index);
+}
+
+async function store(services: IngestServices, batch: Batch, bytes: number): Promise<Taken> {
+  const { duplicates, refused } = await services.writer.write(batch.rows, bytes);
+  const rejected = withRefused(batch, refused);
+  const accepted = batch.rows.length + batch.rejected.length - rejected.length;
+  const taken = { accepted, duplicates, rejected };
+  services.observe(taken);
+  return taken;
+}
+
+/** A request whose body has been read, and who sent it. */
+export interface SentEvents {
+  readonly exchange: Exchange<Principal | null>;
+  readonly key: ApiKey;
+  readonly receivedAtMs: number;
+  /** Of whoever the events are of; null: the request does not say. */
+  readonly userAgent: string | null;
+  readonly envelope: Envelope;
+  /** Bytes of the body, not compressed any more. */
+  readonly bytes: number;
+}
+
+/**
+ * Checks what the key allows, then validates, enriches and stores. Resolves after the transaction that
+ * holds the events has committed. Throws `origin_not_allowed` (403), `rate_limited` (429), and what
+ * keeps the whole request from being stored (503).
+ */
+export async function takeEvents(services: IngestServices, sent: SentEvents): Promise<Taken> {
+  const { exchange, key, receivedAtMs, envelope } = sent;
+  const { headers } = exchange.request;
+  checkOrigin(key, headers.get("origin"));
+  checkRate(services.rateLimit, key, Math.min(envelope.count, EVENTS_PER_REQUEST_MAX));
+  const arrival: Arrival = {
+    projectId: key.projectId,
+    projectPublicId: key.projectPublicId,
+    receivedAtMs,
+    clockOffsetMs: clockOffset(envelope.sentAt, receivedAtMs),
+    ip: services.clientAddress(await services.peerOf(exchange), headers),
+    // A header may have 400 KB, and would be hashed for each event.
+    userAgent: sent.userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
+    fromBackend: key.kind === "secret",
+    ipStorage: key.projectIpStorage ?? services.ipStorage,
+  };
+  return await store(services, await readBatch(services, envelope, arrival), sent.bytes);
+}
+
+/**
+ * The reply to a body that was looked at. Inflating 10 KB until they hold too much takes 0.6 ms. Fifty
+ * clients who did it as often as they were answered took the p99 of the others from 9 to 92 ms: the
+ * next answer lets them wait.
+ */
+export async function afterPause(
+  reply: Promise<Response>,
+  look: { readonly isRefused: boolean },
+  closing: AbortSignal,
+): Promise<Response> {
+  return await reply.finally(() => look.isRefused ? pause(EXCESS_PAUSE_MS, closing) : null);
+}

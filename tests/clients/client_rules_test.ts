@@ -1,0 +1,353 @@
+/** What holds for every protocol, tried with the paths of Segment's. */
+import assert from "node:assert/strict";
+import { CLIENT_ROUTES } from "../../src/clients/protocols.ts";
+import { UNKNOWN_BODY_BYTES_MAX } from "../../src/clients/client_limits.ts";
+import { EVENTS_PER_REQUEST_MAX } from "../../src/limits.ts";
+import { assertProblem, type Json, sharedApp, type TestProject } from "../support/app.ts";
+import { basic, deflate, gzip, message, postBatch, rawDeflate, send } from "./client_app.ts";
+
+const server = sharedApp();
+let project: TestProject;
+Deno.test.beforeEach(async () => void (project = await server.project()));
+
+const FORM = "application/x-www-form-urlencoded";
+const names = async () => (await server.stored(project)).map(({ name }) => name).toSorted();
+const bodyOf = (...batch: Json[]) => JSON.stringify({ batch, writeKey: project.publicKey });
+
+/** A batch whose JSON has at least `bytes`. */
+function large(bytes: number, key: string | null = project.publicKey): string {
+  const properties = { text: "x".repeat(3_000) };
+  const batch = Array.from({ length: Math.ceil(bytes / 3_000) }, () => message({ properties }));
+  return JSON.stringify({ batch, ...(key === null ? {} : { writeKey: key }) });
+}
+
+Deno.test("clients: bodies are read by their first bytes, whatever the headers say", async () => {
+  const text = (event: string) => bodyOf(message({ event }));
+  const base64 = (json: string) => btoa(json);
+  const bodies: [BodyInit, Record<string, string>][] = [
+    [text("0"), {}],
+    [text("1"), { "Content-Type": FORM }],
+    [text("2"), { "Content-Encoding": "gzip" }],
+    [`\uFEFF ${text("3")}`, { "Content-Type": "text/plain" }],
+    [await gzip(text("4")), {}],
+    [await gzip(text("5")), { "Content-Type": FORM }],
+    [await gzip(text("6")), { "Content-Encoding": "deflate", "Content-Type": "image/png" }],
+    [await gzip(text("7")), { "Content-Encoding": "br" }],
+    [await deflate(text("8")), {}],
+    [await rawDeflate(text("9")), { "Content-Encoding": "deflate" }],
+    [`data=${encodeURIComponent(base64(text("a")))}`, { "Content-Type": FORM }],
+    [`ip=1&data=${base64(text("b"))}&v=1`, { "Content-Type": "application/json" }],
+    [`data=${encodeURIComponent(text("c ü"))}`, { "Content-Type": FORM }],
+    [`data=${base64(text("d")).replaceAll("+", "-").replaceAll("/", "_")}`, {}],
+    [await gzip(`data=${base64(text("e"))}`), {}],
+    [`data=${encodeURIComponent(text("f g")).replaceAll("%20", "+")}`, {}],
+  ];
+  for (const [i, [body, headers]] of bodies.entries()) {
+    const reply = await send(server, { path: "/v1/batch", body, headers });
+    assert.deepEqual([i, reply.status, reply.body.accepted], [i, 200, 1], JSON.stringify(reply));
+  }
+  const stored = [..."0123456789abde", "c ü", "f g"];
+  assert.deepEqual(await names(), stored.toSorted());
+});
+
+Deno.test("clients: what is no JSON, no text or no known encoding is 400 or 415, by name", async () => {
+  const wrong: [BodyInit | null, Record<string, string>, number, string][] = [
+    ["", {}, 400, "invalid_json"],
+    [null, {}, 400, "invalid_json"],
+    ["{", {}, 400, "invalid_json"],
+    ["batch=1", {}, 400, "invalid_json"],
+    ["data=", {}, 400, "invalid_json"],
+    ["data=%", {}, 400, "invalid_encoding"],
+    ["data=%%%", {}, 400, "invalid_encoding"],
+    ["data=a", {}, 400, "invalid_encoding"],
+    [`data=${btoa("no JSON")}`, {}, 400, "invalid_json"],
+    [Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x7d), {}, 400, "invalid_encoding"],
+    [Uint8Array.of(0x1f, 0x8b, 1, 2, 3), {}, 400, "invalid_encoding"],
+    ["[]", { "Content-Encoding": "br" }, 415, "unsupported_encoding"],
+    ["[]", {}, 400, "invalid_envelope"],
+    ["5", {}, 400, "invalid_envelope"],
+    ["null", {}, 400, "invalid_envelope"],
+    ['{"batch":{}}', {}, 400, "invalid_envelope"],
+  ];
+  for (const [body, headers, status, code] of wrong) {
+    const sent = { path: "/v1/batch", body, headers: { ...basic(project.publicKey), ...headers } };
+    const reply = await send(server, sent);
+    assert.deepEqual([String(body), reply.body.code], [String(body), code]);
+    assertProblem(reply, status, code);
+  }
+});
+
+Deno.test("clients: keys stand in Basic credentials or the body; the former count", async () => {
+  const body = bodyOf(message());
+  const path = "/v1/batch";
+  assert.equal((await send(server, { path, body })).status, 200);
+  const named = JSON.stringify({ batch: [message()], writeKey: "unknown" });
+  assertProblem(await send(server, { path, body: named }), 401, "invalid_api_key");
+  const both = { path, body: named, headers: basic(project.publicKey) };
+  assert.equal((await send(server, both)).status, 200);
+  assertProblem(
+    await send(server, { path, body, headers: basic("nobody") }),
+    401,
+    "invalid_api_key",
+  );
+  const beacon = { path: `/beacon/v1/batch?v=1&writeKey=${project.publicKey}`, body: named };
+  assert.equal((await send(server, beacon)).status, 200, "the query counts before the body");
+  const refused = { path: `${path}?writeKey=${project.secretKey}`, body };
+  assertProblem(await send(server, refused), 403, "key_not_allowed_here");
+  for (const Authorization of ["Basic", "Basic ===", "Basic Og==", "Bearer a.b.c", "Basic !"]) {
+    const reply = await send(server, { path, body: '{"batch":[]}', headers: { Authorization } });
+    assertProblem(reply, 401, "missing_api_key");
+  }
+});
+
+Deno.test("clients: a secret key is taken as Basic user alone", async () => {
+  const batch = [message()];
+  const body = JSON.stringify({ batch, writeKey: project.secretKey });
+  const refused = await send(server, { path: "/v1/batch", body });
+  assertProblem(refused, 403, "key_not_allowed_here");
+  assert.equal((await server.stored(project)).length, 0);
+  const { status } = await postBatch(server, project, batch, { key: project.secretKey });
+  assert.equal(status, 200);
+  const settings = {
+    path: `/v1/projects/${project.secretKey}/settings`,
+    method: "GET",
+    body: null,
+  };
+  assertProblem(await send(server, settings), 403, "key_not_allowed_here");
+});
+
+Deno.test("clients: revoked keys are refused by name", async () => {
+  const { id, key } = await server.key(project.id, { kind: "public" });
+  await server.admin("DELETE", `/v1/projects/${project.id}/keys/${id}`);
+  assertProblem(await postBatch(server, project, [message()], { key }), 403, "revoked_api_key");
+});
+
+Deno.test("clients: address and agent in a body are believed from secret keys alone", async () => {
+  const context = {
+    ip: "81.2.69.142",
+    userAgent:
+      "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1",
+  };
+  const seen = async (key: string) => {
+    const anonymousId = crypto.randomUUID();
+    await postBatch(server, project, [message({ context, anonymousId })], { key });
+    const stored = await server.stored(project);
+    // deno-lint-ignore no-explicit-any
+    const found = stored.find((one) => one.anonymousId === anonymousId) as any;
+    return [found.properties.server.ip, found.os];
+  };
+  assert.deepEqual(await seen(project.publicKey), ["8.8.8.8", "Linux"]);
+  assert.deepEqual(await seen(project.secretKey), ["81.2.69.142", "iOS"]);
+});
+
+Deno.test("clients: a secret key's visitor without a readable address is of none", async () => {
+  const batch = [message({ context: { ip: "unknown" } })];
+  const { body } = await postBatch(server, project, batch, { key: project.secretKey });
+  assert.equal(body.accepted, 1);
+});
+
+Deno.test("clients: the user agent of a library is no user agent, and no bot", async () => {
+  const libraries = [
+    "node",
+    "analytics-node-next/2.3.0",
+    "axios/1.7.2",
+    "python-requests/2.32.3",
+    "posthog-node/5.0.0",
+    "okhttp/4.12.0",
+    "Mozilla/5.0 Umami/0.2.0",
+  ];
+  for (const agent of libraries) {
+    await postBatch(server, project, [message({ event: agent })], {
+      headers: { "User-Agent": agent },
+    });
+  }
+  const stored = await server.stored(project);
+  assert.equal(stored.length, libraries.length);
+  for (const one of stored) {
+    assert.deepEqual([one.name, one.browser, one.bot], [one.name, null, null]);
+  }
+});
+
+Deno.test("clients: an id is one event however often it is sent; without one each is new", async () => {
+  const batch = [message(), message({ messageId: crypto.randomUUID().toUpperCase() })];
+  const first = await postBatch(server, project, batch);
+  const again = await postBatch(server, project, batch);
+  assert.deepEqual([first.body.accepted, first.body.duplicates], [2, 0]);
+  assert.deepEqual([again.body.accepted, again.body.duplicates], [2, 2]);
+  const without = [message({ messageId: undefined }), message({ messageId: "" })];
+  for (let i = 0; i < 2; i++) await postBatch(server, project, without);
+  assert.equal((await server.stored(project)).length, 6);
+});
+
+Deno.test("clients: equal ids of two projects are two events", async () => {
+  const other = await server.project();
+  const batch = [message({ messageId: "node-next-1" })];
+  for (const one of [project, other]) {
+    assert.equal((await postBatch(server, one, batch)).body.duplicates, 0);
+  }
+});
+
+Deno.test("clients: a bad event never spoils its batch; none good is 400 with all reasons", async () => {
+  const bad = [
+    null,
+    5,
+    message({ type: "purchase" }),
+    message({ timestamp: "yesterday" }),
+    message({ anonymousId: "x".repeat(201) }),
+    message({ properties: { text: "x".repeat(33_000) } }),
+    message({ properties: { text: "a\u0000b" } }),
+  ];
+  const { status, body } = await postBatch(server, project, [message(), ...bad]);
+  assert.deepEqual([status, body.success, body.accepted], [200, true, 1]);
+  assert.deepEqual(
+    body.rejected.map(({ index, code }: Json) => [index, code]),
+    [
+      [1, "invalid_event"],
+      [2, "invalid_event"],
+      [3, "invalid_event"],
+      [4, "invalid_timestamp"],
+      [5, "too_long"],
+      [6, "properties_too_large"],
+      [7, "invalid_text"],
+    ],
+  );
+  const none = await postBatch(server, project, bad);
+  assertProblem(none, 400, "invalid_events");
+  assert.equal(none.body.errors.length, bad.length);
+  assert.equal((await postBatch(server, project, [])).status, 200);
+});
+
+Deno.test("clients: of too many events the first are taken, and the others told; never 413", async () => {
+  const batch = Array.from(
+    { length: EVENTS_PER_REQUEST_MAX + 2 },
+    (_, i) =>
+      message({ event: `e${i}`, messageId: `m${i}`, properties: { text: "x".repeat(200) } }),
+  );
+  for (const headers of [{}, { "Content-Type": "text/plain" }]) {
+    const { status, body } = await postBatch(server, project, batch, { headers });
+    assert.deepEqual([status, body.accepted], [200, EVENTS_PER_REQUEST_MAX]);
+    assert.deepEqual(body.rejected.map(({ index, code }: Json) => [index, code]), [
+      [EVENTS_PER_REQUEST_MAX, "too_many_events"],
+      [EVENTS_PER_REQUEST_MAX + 1, "too_many_events"],
+    ]);
+  }
+  const exact = await postBatch(server, project, batch.slice(0, EVENTS_PER_REQUEST_MAX));
+  assert.deepEqual([exact.body.rejected, exact.body.duplicates], [[], EVENTS_PER_REQUEST_MAX]);
+});
+
+Deno.test("clients: without a key outside of it a body has at most 1 MiB inflated, with one 10", async () => {
+  const path = "/v1/batch";
+  const text = large(UNKNOWN_BODY_BYTES_MAX - 100_000);
+  const fits = await send(server, { path, body: await gzip(text) });
+  assert.equal(fits.status, 200, JSON.stringify(fits.body).slice(0, 300));
+  const more = await gzip(large(UNKNOWN_BODY_BYTES_MAX + 3_000, null));
+  const refused = await send(server, { path, body: more });
+  assertProblem(refused, 413, "body_too_large");
+  assert.match(refused.body.detail, /needs its key outside/);
+  const known = await send(server, { path, body: more, headers: basic(project.publicKey) });
+  assert.equal(known.status, 200);
+  assert.equal(known.body.accepted, Math.ceil((UNKNOWN_BODY_BYTES_MAX + 3_000) / 3_000));
+  assert.equal(new Set(await names()).size, 1);
+});
+
+Deno.test("clients: a body of nothing but brackets is refused before it is parsed", async () => {
+  const path = "/v1/batch";
+  const body = `{"batch":[${"{},".repeat(30_000)}0]}`;
+  assertProblem(await send(server, { path, body }), 413, "too_many_events");
+  const form = `data=${btoa(`[${"[],".repeat(30_000)}0]`)}`;
+  assertProblem(await send(server, { path, body: form }), 413, "too_many_events");
+  const deep = `{"batch":[${"[".repeat(21_000)}${"]".repeat(21_000)}]}`;
+  assertProblem(await send(server, { path, body: deep }), 413, "body_too_large");
+});
+
+Deno.test("clients: a large body of somebody known is read event by event", async () => {
+  const deep = message({
+    event: "deep",
+    properties: { a: JSON.parse(`${"[".repeat(40)}${"]".repeat(40)}`) },
+  });
+  const many = message({ event: "many", properties: { list: Array(44_000).fill(0) } });
+  const text = JSON.stringify({
+    context: { locale: "de-DE" },
+    batch: [...JSON.parse(large(70_000)).batch, deep, many, message({ event: "last" })],
+  });
+  const { status, body } = await send(server, {
+    path: "/v1/batch",
+    body: text,
+    headers: basic(project.publicKey),
+  });
+  assert.equal(status, 200);
+  const count = Math.ceil(70_000 / 3_000);
+  assert.equal(body.accepted, count + 1, JSON.stringify(body.rejected));
+  assert.deepEqual(body.rejected.map(({ index, code }: Json) => [index, code]), [
+    [count, "too_deep"],
+    [count + 1, "invalid_event"],
+  ]);
+  const last = (await server.stored(project)).find(({ name }) => name === "last");
+  assert.equal((last?.context as Json).locale, "de-DE");
+});
+
+Deno.test("clients: allowed origins and rates are those of POST /v1/events", async () => {
+  const own = await server.project({ allowedOrigins: ["https://shop.example"] });
+  const from = (Origin: string) => postBatch(server, own, [message()], { headers: { Origin } });
+  assert.equal((await from("https://shop.example")).status, 200);
+  const refused = await from("https://evil.example");
+  assertProblem(refused, 403, "origin_not_allowed");
+  assert.equal(refused.headers.get("access-control-allow-origin"), "*");
+});
+
+Deno.test("clients: preflights allow what is asked for, and replies are for pages of all origins", async () => {
+  const preflight = (path: string, asked: string) =>
+    send(server, {
+      path,
+      method: "OPTIONS",
+      body: null,
+      headers: {
+        "Origin": "https://shop.example",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": asked,
+      },
+    });
+  const usual = "Content-Type, Content-Encoding, X-API-Key, Authorization";
+  const asked: [string, string][] = [
+    ["anonymousid,authorization,sentat", ", anonymousid, sentat"],
+    ["x-umami-cache", ", x-umami-cache"],
+    ["content-type", ""],
+    ["a\u00e4", ""],
+    ["x".repeat(1_001), ""],
+  ];
+  for (const { path } of CLIENT_ROUTES) {
+    for (const [names, more] of asked) {
+      const reply = await preflight(path.replace(/:\w+/g, "x"), names);
+      assert.equal(reply.status, 204);
+      assert.equal(reply.headers.get("access-control-allow-origin"), "*", path);
+      assert.equal(reply.headers.get("access-control-allow-headers"), usual + more, path);
+    }
+  }
+  const own = await preflight("/v1/events", "anonymousid");
+  assert.equal(own.headers.get("access-control-allow-headers"), usual);
+});
+
+Deno.test("clients: no path stores or tells anything without a key", async () => {
+  for (const { kind, method, path } of CLIENT_ROUTES) {
+    if (kind === "reply") continue;
+    const body = method === "GET" ? null : '{"batch":[],"events":[]}';
+    const reply = await send(server, { path: path.replace(/:\w+/g, "x"), method, body });
+    const told = `${method} ${path}: ${reply.status}`;
+    assert.ok(reply.status === 401 || reply.status === 400, told);
+    assert.equal(reply.headers.get("access-control-allow-origin"), "*", told);
+  }
+});
+
+Deno.test("clients: no log line shows a key, wherever it travelled", async () => {
+  const secrets = [project.publicKey, project.secretKey];
+  for (const key of secrets) {
+    await postBatch(server, project, [message()], { key });
+    await send(server, {
+      path: "/v1/batch",
+      body: JSON.stringify({ batch: [message()], writeKey: key }),
+    });
+    await send(server, { path: `/v1/projects/${key}/settings`, method: "GET", body: null });
+    await send(server, { path: `/sourceConfig?writeKey=${key}`, method: "GET", body: null });
+  }
+  for (const key of secrets) assert.ok(!server.logLines.some((line) => line.includes(key)));
+});
