@@ -31,6 +31,8 @@ export const AUDIT_ACTIONS = {
   "actor.erase": "Erased a visitor",
   "events.export": "Exported events",
   "events.import": "Imported events",
+  "history.import": "Imported daily sums of another product",
+  "history.remove": "Removed imported daily sums",
 } as const;
 
 /** The name of something that is recorded. */

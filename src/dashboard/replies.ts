@@ -2,22 +2,25 @@
 
 import type { output } from "zod";
 import type * as acquisition from "../reports/acquisition/acquisition.ts";
-import type * as pages from "../reports/pages/pages.ts";
+import type * as pages from "../reports/pages/page_row.ts";
 import type { Rate } from "../reports/report.ts";
 import type { Interval } from "./location_query.ts";
 
 export interface Kpis {
-  readonly visitors: number;
-  readonly newVisitors: number;
-  readonly sessions: number;
-  readonly pageviews: number;
-  readonly events: number;
+  /** Counts are null where imported days alone stand, which do not tell them. */
+  readonly visitors: number | null;
+  readonly newVisitors: number | null;
+  readonly sessions: number | null;
+  readonly pageviews: number | null;
+  readonly events: number | null;
   readonly bounceRate: Rate;
   readonly sessionDuration: {
     readonly meanSeconds: number | null;
     readonly medianSeconds: number | null;
   };
   readonly pageviewsPerSession: number | null;
+  /** Daily sums of another product are in it. */
+  readonly imported?: true;
 }
 
 export interface Bucket {

@@ -14,6 +14,7 @@ import people from "../../migrations/0013_people.sql" with { type: "text" };
 import tokensAudit from "../../migrations/0014_tokens_audit.sql" with { type: "text" };
 import shares from "../../migrations/0015_shares.sql" with { type: "text" };
 import usedChallenges from "../../migrations/0016_used_challenges.sql" with { type: "text" };
+import importedHistory from "../../migrations/0017_imported_history.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 14, name: "0014_tokens_audit", sql: tokensAudit },
   { version: 15, name: "0015_shares", sql: shares },
   { version: 16, name: "0016_used_challenges", sql: usedChallenges },
+  { version: 17, name: "0017_imported_history", sql: importedHistory },
 ];

@@ -11,12 +11,12 @@ import {
 import { Problem, type ProblemPart } from "../problem.ts";
 import { BodyBudget, withBodyText } from "./body.ts";
 
-const LIMITS = {
-  wireBytesMax: REQUEST_JSON_BYTES_MAX,
-  inflatedBytesMax: REQUEST_JSON_BYTES_MAX,
+const limitsOf = (bytesMax: number) => ({
+  wireBytesMax: bytesMax,
+  inflatedBytesMax: bytesMax,
   idleMsMax: BODY_IDLE_MS_MAX,
   totalMsMax: BODY_TOTAL_MS_MAX,
-};
+});
 // Their own, so that a flood of events cannot keep an operator out.
 const BUDGET = new BodyBudget(JSON_BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
 
@@ -69,13 +69,17 @@ export function parseBody<S extends z.ZodType>(schema: S, value: unknown): z.out
 }
 
 /**
- * Reads a small JSON body (at most 64 KiB) by its schema. No body at all counts as `{}`.
+ * Reads a small JSON body (at most 64 KiB, or `bytesMax`) by its schema. No body at all counts as `{}`.
  * Throws `unsupported_media_type` (415), `invalid_json`, `invalid_body` (400) and what reading a
  * body may throw.
  */
-export function readJson<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
+export function readJson<S extends z.ZodType>(
+  request: Request,
+  schema: S,
+  bytesMax = REQUEST_JSON_BYTES_MAX,
+): Promise<z.output<S>> {
   const type = request.headers.get("content-type");
-  return withBodyText(request, LIMITS, BUDGET, (text) => {
+  return withBodyText(request, limitsOf(bytesMax), BUDGET, (text) => {
     if (type === null ? text !== "" : !JSON_TYPE.test(type.trim())) {
       throw new Problem("unsupported_media_type", "Send JSON with Content-Type application/json.", {
         headers: { "Accept": "application/json" },

@@ -9,10 +9,12 @@ import { type Candidate, nearestOf } from "./nearest_values.ts";
 
 /** An element of `query.warnings`. */
 export const Warning = z.object({
-  code: z.enum(["value_never_seen"]),
+  code: z.enum(["value_never_seen", "imported_left_out"]),
   parameter: z.string().meta({ description: "The parameter that it is about" }),
-  field: z.string().meta({ description: "The field that the value is compared with" }),
-  value: z.string(),
+  field: z.string().optional().meta({
+    description: "Of value_never_seen: the field that the value is compared with",
+  }),
+  value: z.string().optional(),
   message: z.string(),
   suggestions: z.array(z.string()).optional().meta({
     description: "Values that may have been meant, the likeliest first",

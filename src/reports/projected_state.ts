@@ -7,12 +7,18 @@ export interface ProjectedState {
   readonly pending: number;
   /** Whose days the rollups count by; null while they hold for none. */
   readonly timezone: string | null;
+  /** Whether daily sums of other products were imported. */
+  readonly hasImported: boolean;
 }
 
-/** Looks at the journal's pending rows, which say how many events they hold, and at an upgrade under way. */
+/**
+ * Looks at the journal's pending rows, which say how many events they hold, at an upgrade under way,
+ * and whether there is anything imported: in one statement, as each read needs all of it.
+ */
 export async function projectedState(sql: Sql, projectId: number): Promise<ProjectedState> {
   const [row] = await sql.query<ProjectedState & Record<string, unknown>>(
-    `SELECT waiting.pending + coalesce(e.remaining, 0) AS pending, p.timezone
+    `SELECT waiting.pending + coalesce(e.remaining, 0) AS pending, p.timezone,
+      EXISTS (SELECT FROM imported_days WHERE project_id = $1::int) AS "hasImported"
     FROM (
       SELECT coalesce(sum(CASE
         WHEN projected_at IS NULL OR set_aside_ids IS NULL THEN greatest(event_count - projected_count, 0)

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { EventMatch } from "../query/filters.ts";
 import { matchFilters } from "../query/selection.ts";
-import type { Asking } from "../query/warnings.ts";
+import type { Asking, Warning } from "../query/warnings.ts";
 import type { Read, SharedRead } from "../scans/read.ts";
 import type { OwnTerms } from "./narrowing.ts";
 
@@ -12,6 +12,10 @@ export interface Answer {
   readonly result: Readonly<Record<string, unknown>>;
   /** What the report's own parameters look for, so that values that never were are told. */
   readonly asking?: readonly Asking[];
+  /** Told beside those of values that never were. */
+  readonly warnings?: readonly Warning[];
+  /** What this answer holds beyond what the report's own semantics say. */
+  readonly semantics?: string;
   /** Members that change from one moment to the next, and are no reason for a new ETag. */
   readonly volatile?: Readonly<Record<string, unknown>>;
 }

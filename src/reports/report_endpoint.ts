@@ -146,13 +146,20 @@ export async function getReport(
         const told = share
           ? await keptShare(counting, shared, share, own, question.terms ?? {})
           : shared;
-        const read = { ...told, project: asRolled(project, projected), sql, timelines };
+        const read = {
+          ...told,
+          project: asRolled(project, projected),
+          importedTimezone: projected.hasImported ? project.timezone : null,
+          sql,
+          timelines,
+        };
         return [await question.answer(read), told];
       });
       const asking = [{ parameter: "filters", filters: scope.filters }, ...answer.asking ?? []];
       const { pending } = projected;
       // What is near to a value that never was may be the value of one person.
-      const warnings = share ? [] : await valueWarnings(sql, project.projectId, asking);
+      const ofValues = share ? [] : await valueWarnings(sql, project.projectId, asking);
+      const warnings = [...answer.warnings ?? [], ...ofValues];
       return { ...answer, pending, warnings, comparison: told.comparison };
     },
     asked.request.signal,
@@ -169,7 +176,7 @@ export async function getReport(
     limit: shared.limit,
     cursor: query.get("cursor") || null,
     ...answer.query,
-    semantics: report.semantics,
+    semantics: [report.semantics, answer.semantics ?? ""].join(" ").trim(),
     warnings,
   };
   const told = { asOf: new Date(asOfMs), pending };

@@ -1,4 +1,5 @@
 import type { Project } from "../auth/projects.ts";
+import { dateAt, dayAt } from "../query/local_dates.ts";
 import { type Range, startOfDay } from "../query/range.ts";
 import type { Scope, Span } from "../query/selection.ts";
 
@@ -21,18 +22,6 @@ export interface RolledSpan {
   /** The local days of instants. */
   readonly daysAt: (instantsMs: readonly number[]) => number[];
   readonly endOfDayMs: (ms: number) => number;
-}
-
-const EPOCH_DATE = Temporal.PlainDate.from("1970-01-01");
-
-/** The local date of an instant. */
-export function dateAt(ms: number, timezone: string): Temporal.PlainDate {
-  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate();
-}
-
-/** The local day of an instant: days since 1970-01-01. */
-export function dayAt(ms: number, timezone: string): number {
-  return EPOCH_DATE.until(dateAt(ms, timezone), { largestUnit: "days" }).days;
 }
 
 /** The span in whole days, or null where the rollups do not hold the answer. */

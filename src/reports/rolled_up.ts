@@ -1,9 +1,10 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Row } from "../db/sql.ts";
+import { dateAt, dayAt } from "../query/local_dates.ts";
 import { startOfDay } from "../query/range.ts";
 import type { Span } from "../query/selection.ts";
 import type { Read } from "../scans/read.ts";
-import { dateAt, dayAt, type RolledSpan } from "./rolled_span.ts";
+import type { RolledSpan } from "./rolled_span.ts";
 import { readTail, type Tail } from "./rolled_tail.ts";
 
 type Source = Pick<Read, "sql" | "timelines">;

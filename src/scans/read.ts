@@ -25,6 +25,8 @@ export interface SharedRead {
 export interface Read extends SharedRead {
   /** Its time zone is that of the rollups: empty while these hold for none. */
   readonly project: Project;
+  /** In whose days other products' sums of this project are; absent or null: none were imported. */
+  readonly importedTimezone?: string | null;
   /** Read-only, and of one moment: several statements see the same events. */
   readonly sql: Sql;
   /**

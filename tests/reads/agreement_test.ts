@@ -8,6 +8,7 @@ import { lookedAt, type ReadParams, within } from "../reference/filters.ts";
 import type { GoalDefinition } from "../reference/goals.ts";
 import { randomWorld } from "../reference/random_history.ts";
 import { randomGoals, randomParams, READ_NAMES } from "../reference/random_params.ts";
+import { randomImports } from "../reference/random_imports.ts";
 import { type ParamsOf, type ReadName, runRead } from "../reference/reads.ts";
 import type { World } from "../reference/world.ts";
 import { onBothEngines } from "../support/databases.ts";
@@ -58,18 +59,20 @@ const PAGED: readonly ReadName[] = ["acquisition", "pages", "heatmaps/paths"];
 
 function trialOf(seed: number): Trial {
   const draw = <T>(from: fc.Arbitrary<T>, numRuns = 1): T[] => fc.sample(from, { seed, numRuns });
-  const [random] = draw(randomWorld(EVENTS_MAX));
+  const [drawn] = draw(randomWorld(EVENTS_MAX));
+  const [imported] = draw(randomImports(drawn!));
+  const random = { ...drawn!, world: imported! };
   const pageRows = fc.constantFrom(1, 2, 3, 100);
   const asked = READ_NAMES.filter((read) =>
-    ASKED.includes(read) && (read !== "live" || random!.world.asOfMs >= PRESENT_MS_MIN)
+    ASKED.includes(read) && (read !== "live" || random.world.asOfMs >= PRESENT_MS_MIN)
   );
   return {
     seed,
-    world: random!.world,
+    world: random.world,
     goals: draw(randomGoals)[0]!,
-    arrival: draw(randomArrival(random!.world))[0]!,
+    arrival: draw(randomArrival(random.world))[0]!,
     questions: asked.flatMap((read) =>
-      draw(fc.tuple(randomParams(read, random!), pageRows), QUESTIONS_OF_EACH_READ)
+      draw(fc.tuple(randomParams(read, random), pageRows), QUESTIONS_OF_EACH_READ)
         .map(([params, pageRows]) => ({ read, params, pageRows }))
     ),
   };
@@ -168,6 +171,7 @@ async function explained(
 async function assertAgreement(store: Store, trial: Trial): Promise<void> {
   const { world, goals, arrival, questions } = trial;
   const project = await storeAsItArrives(store, world, arrival);
+  await store.importDays(project, world);
   await store.saveGoals(project, goals);
   const waiting = questions.values();
   const found: [Question, string][] = [];

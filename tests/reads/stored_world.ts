@@ -3,6 +3,8 @@ import { createProject, patchProject, type Project } from "../../src/auth/projec
 import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database } from "../../src/db/sql.ts";
+import type { ImportedDimension } from "../../src/imported/imported_sums.ts";
+import { storeImportedDays } from "../../src/imported/imported_store.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { ACQUISITION } from "../../src/reports/acquisition/acquisition.ts";
@@ -128,10 +130,23 @@ export class Store {
     }
   }
 
+  /** Stores the daily sums of other products that a world has. */
+  async importDays({ projectId }: Project, { imported = [] }: World): Promise<void> {
+    for (const [source, days] of Map.groupBy(imported, ({ source }) => source)) {
+      const sent = days.map((day) => ({
+        ...day,
+        dimension: day.dimension as ImportedDimension,
+        rows: [...day.rows],
+      }));
+      await storeImportedDays(this.#database, projectId, source, sent);
+    }
+  }
+
   /** A project with all of a world in it. */
   async projectOf(world: World, goals: readonly GoalDefinition[] = []): Promise<Project> {
     const project = await this.newProject(world.project);
     if (world.events.length > 0) await this.insert(project, world.events);
+    await this.importDays(project, world);
     await this.saveGoals(project, goals);
     return project;
   }

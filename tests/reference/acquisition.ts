@@ -1,6 +1,7 @@
 import { type Range, rangeOf } from "./calendar.ts";
 import { countingSessions, matches, passesBots, type ReadParams, sessionValue } from "./filters.ts";
 import type { GoalDefinition } from "./goals.ts";
+import { type ImportedRow, ownFromMs, shownDays, together, told, toldWith } from "./imported.ts";
 import { type Rate, rate, sum } from "./statistics.ts";
 import {
   actorsOf,
@@ -37,14 +38,15 @@ export interface AcquisitionParams extends ReadParams {
 
 export interface AcquisitionRow {
   readonly value: string | null;
-  readonly visitors: number;
-  readonly newVisitors: number;
-  readonly sessions: number;
+  readonly visitors: number | null;
+  readonly newVisitors: number | null;
+  readonly sessions: number | null;
   readonly bounceRate: Rate;
-  readonly pageviews: number;
+  readonly pageviews: number | null;
   readonly conversions?: number;
   readonly conversionRate?: Rate;
   readonly rule: string | null;
+  readonly imported?: true;
 }
 
 export interface AcquisitionResult {
@@ -66,9 +68,50 @@ export function readAcquisition(
     ? null
     : (fact: Fact) => passesBots(fact, bots) && matches(fact, goal, world);
   const rows = [...groupBy(sessions, (session) => sessionValue(session, by))]
-    .map(([value, own]) => rowOf(world, range, value, own, converts))
-    .sort(byCounts);
-  return { rows, total: { ...rowOf(world, range, null, sessions, converts), rule: null } };
+    .map(([value, own]) => rowOf(world, range, value, own, converts));
+  const total = { ...rowOf(world, range, null, sessions, converts), rule: null };
+  // Sums of days do not tell who reached a goal.
+  const days = converts === null ? shownDays(world, params, range, by) : [];
+  if (days.length === 0) return { rows: rows.sort(byCounts), total };
+  const imported = days.flatMap(({ rowsOf }) => rowsOf.get(by)!);
+  const whole = days.flatMap(({ rowsOf }) => rowsOf.get("all") ?? rowsOf.get(by)!);
+  const hasOwn = range.toMs > ownFromMs(world);
+  return {
+    rows: withImported(rows, imported).sort(byCounts),
+    total: merged(null, hasOwn ? total : null, whole),
+  };
+}
+
+/** Own rows and those of imported days, each value once. */
+function withImported(own: readonly AcquisitionRow[], imported: readonly ImportedRow[]) {
+  const ofValue = groupBy(imported, ({ value }) => value);
+  const values = new Set([...own.map(({ value }) => value), ...ofValue.keys()]);
+  return [...values].map((value) => {
+    const row = own.find((one) => one.value === value) ?? null;
+    const rows = ofValue.get(value);
+    return rows === undefined ? row! : merged(value, row, rows);
+  });
+}
+
+function merged(
+  value: string | null,
+  own: AcquisitionRow | null,
+  rows: readonly ImportedRow[],
+): AcquisitionRow {
+  const rateOf = own?.bounceRate ?? rate(0, 0);
+  return {
+    value,
+    visitors: together(own?.visitors ?? null, told(rows, "visitors")),
+    newVisitors: own?.newVisitors ?? null,
+    sessions: together(own?.sessions ?? null, told(rows, "visits")),
+    bounceRate: rate(
+      rateOf.numerator + (told(rows, "bounces") ?? 0),
+      rateOf.denominator + toldWith(rows, "visits", "bounces"),
+    ),
+    pageviews: together(own?.pageviews ?? null, told(rows, "pageviews")),
+    rule: own?.rule ?? null,
+    imported: true,
+  };
 }
 
 function rowOf(
@@ -110,7 +153,9 @@ function mostFrequent(names: readonly string[]): string | null {
 }
 
 function byCounts(a: AcquisitionRow, b: AcquisitionRow): number {
-  return b.visitors - a.visitors || b.newVisitors - a.newVisitors || b.sessions - a.sessions ||
-    b.pageviews - a.pageviews || (b.conversions ?? 0) - (a.conversions ?? 0) ||
+  const by = (count: "visitors" | "newVisitors" | "sessions" | "pageviews") =>
+    (b[count] ?? 0) - (a[count] ?? 0);
+  return by("visitors") || by("newVisitors") || by("sessions") || by("pageviews") ||
+    (b.conversions ?? 0) - (a.conversions ?? 0) ||
     byValue(a.value, b.value);
 }

@@ -8,7 +8,8 @@ import {
   series,
 } from "./calendar.ts";
 import { countingSessions, type ReadParams, selectedInRange } from "./filters.ts";
-import { mean, median, type Rate, rate, ratio, relativeChange } from "./statistics.ts";
+import { type ImportedRow, ownFromMs, shownDays, together, told, toldWith } from "./imported.ts";
+import { mean, median, type Rate, rate, ratio, relativeChange, sum } from "./statistics.ts";
 import { actorsOf, historyOf, isPageView, type World } from "./world.ts";
 
 export interface SessionDuration {
@@ -17,18 +18,20 @@ export interface SessionDuration {
 }
 
 export interface Kpis {
-  readonly visitors: number;
-  readonly newVisitors: number;
-  readonly sessions: number;
-  readonly pageviews: number;
-  readonly events: number;
+  readonly visitors: number | null;
+  readonly newVisitors: number | null;
+  readonly sessions: number | null;
+  readonly pageviews: number | null;
+  readonly events: number | null;
   readonly bounceRate: Rate;
   readonly sessionDuration: SessionDuration;
   readonly pageviewsPerSession: number | null;
+  readonly imported?: true;
 }
 
 export type KpiChange = {
-  readonly [K in keyof Kpis]: K extends "sessionDuration" ? SessionDuration : number | null;
+  readonly [K in Exclude<keyof Kpis, "imported">]: K extends "sessionDuration" ? SessionDuration
+    : number | null;
 };
 
 export interface KpisResult {
@@ -60,7 +63,15 @@ export function readKpis(world: World, params: ReadParams): KpisResult {
 }
 
 function kpisAndSeries(world: World, params: ReadParams, range: Range) {
-  const measure = (part: Pick<Range, "fromMs" | "toMs">) => kpisOf(world, params, part);
+  // Sums of days are not divided into hours, nor is a day at the edge of the range.
+  const days = intervalOf(params, range) === "hour" ? [] : shownDays(world, params, range, "all");
+  const measure = (part: Pick<Range, "fromMs" | "toMs">) => {
+    const rows = days.filter(({ fromMs }) => fromMs >= part.fromMs && fromMs < part.toMs)
+      .flatMap(({ rowsOf }) => rowsOf.get("all")!);
+    return rows.length === 0
+      ? kpisOf(world, params, part)
+      : withImported(world, params, part, rows);
+  };
   return { totals: measure(range), series: series(world, params, range, measure) };
 }
 
@@ -83,6 +94,42 @@ function kpisOf(world: World, params: ReadParams, part: Pick<Range, "fromMs" | "
     bounceRate: rate(sessions.filter(({ bounce }) => bounce).length, sessions.length),
     sessionDuration: { meanSeconds: mean(seconds), medianSeconds: median(seconds) },
     pageviewsPerSession: ratio(pageviews, sessions.length),
+  };
+}
+
+function withImported(
+  world: World,
+  params: ReadParams,
+  part: Pick<Range, "fromMs" | "toMs">,
+  rows: readonly ImportedRow[],
+): Kpis {
+  const own = kpisOf(world, params, part);
+  const sessions = countingSessions(world, params, part);
+  const hasOwn = part.toMs > ownFromMs(world);
+  const count = (figure: keyof Kpis) => hasOwn ? own[figure] as number : null;
+  const seconds = sum(sessions.map(({ startMs, endMs }) => (endMs - startMs) / 1000));
+  return {
+    visitors: together(count("visitors"), told(rows, "visitors")),
+    newVisitors: count("newVisitors"),
+    sessions: together(count("sessions"), told(rows, "visits")),
+    pageviews: together(count("pageviews"), told(rows, "pageviews")),
+    events: together(count("events"), told(rows, "events")),
+    bounceRate: rate(
+      own.bounceRate.numerator + (told(rows, "bounces") ?? 0),
+      sessions.length + toldWith(rows, "visits", "bounces"),
+    ),
+    sessionDuration: {
+      meanSeconds: ratio(
+        seconds + (told(rows, "seconds") ?? 0),
+        sessions.length + toldWith(rows, "visits", "seconds"),
+      ),
+      medianSeconds: own.sessionDuration.medianSeconds,
+    },
+    pageviewsPerSession: ratio(
+      own.pageviews! + toldWith(rows, "pageviews", "visits"),
+      sessions.length + toldWith(rows, "visits", "pageviews"),
+    ),
+    imported: true,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { EventRow } from "../../src/store/event_row.ts";
 import type { Traffic } from "../../src/attribution/channels.ts";
+import type { ImportedFact } from "./imported.ts";
 import { hostOf, trafficOf } from "./traffic.ts";
 
 /**
@@ -10,6 +11,8 @@ export interface World {
   readonly project: { readonly timezone: string; readonly siteUrl: string | null };
   readonly events: readonly EventRow[];
   readonly asOfMs: number;
+  /** Daily sums of other products. */
+  readonly imported?: readonly ImportedFact[];
 }
 
 /** An event with what the whole history says of it. */

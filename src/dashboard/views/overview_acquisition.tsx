@@ -50,7 +50,7 @@ const CONVERSIONS: readonly Column<AcquisitionRow>[] = [
 function briefColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
   if (total.conversions !== undefined) return [valueColumn(by), VISITORS, ...CONVERSIONS];
   const share = ({ visitors }: AcquisitionRow) =>
-    total.visitors === 0 ? null : visitors / total.visitors;
+    visitors === null || !total.visitors ? null : visitors / total.visitors;
   return [
     valueColumn(by),
     VISITORS,
@@ -134,7 +134,7 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
   const { data, rows, hasMore, isLoadingMore, moreProblem, more, all } = of;
   if (data === null) return null;
   const { from, to } = currentDates();
-  const most = Math.max(1, ...rows.map(({ visitors }) => visitors));
+  const most = Math.max(1, ...rows.map(({ visitors }) => visitors ?? 0));
   return (
     <Breakdown
       caption={`Visitors by ${fieldLabel(by).toLowerCase()}`}
@@ -142,7 +142,7 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
       columns={allColumns(by, data.total)}
       rows={rows}
       rowKey={({ value }) => value ?? ""}
-      share={({ visitors }) => visitors / most}
+      share={({ visitors }) => (visitors ?? 0) / most}
       csvName={`visitors by ${fieldLabel(by).toLowerCase()} ${from} to ${to}`}
       allRows={all}
       onRow={({ value }) => value !== OTHER && addFilter(by, value)}

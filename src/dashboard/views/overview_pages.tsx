@@ -74,9 +74,10 @@ function PagesTable({ of, isExit }: { of: ReturnType<typeof usePageRows>; isExit
   const { hasMore, isLoadingMore, moreProblem, more, all } = of;
   const count: Count = isExit ? "exits" : "visitors";
   const rows = isExit
-    ? of.rows.filter(({ exits }) => exits > 0).toSorted((a, b) => b.exits - a.exits)
+    ? of.rows.filter(({ exits }) => (exits ?? 0) > 0)
+      .toSorted((a, b) => (b.exits ?? 0) - (a.exits ?? 0))
     : of.rows;
-  const most = Math.max(1, ...rows.map((row) => row[count]));
+  const most = Math.max(1, ...rows.map((row) => row[count] ?? 0));
   const { from, to } = currentDates();
   return (
     <Breakdown
@@ -85,7 +86,7 @@ function PagesTable({ of, isExit }: { of: ReturnType<typeof usePageRows>; isExit
       columns={COLUMNS}
       rows={rows}
       rowKey={({ path }) => path}
-      share={(row) => row[count] / most}
+      share={(row) => (row[count] ?? 0) / most}
       csvName={`pages ${from} to ${to}`}
       allRows={all}
       onRow={({ path }) => path !== OTHER && addFilter(isExit ? "exitPath" : "path", path)}

@@ -9,25 +9,36 @@ import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Figures, pageOf, sortedBy } from "./acquisition_rows.ts";
 import { loadGoal } from "../goal_definitions.ts";
+import { importedAcquisition, mergedAcquisition } from "./imported_acquisition.ts";
+import { importedSaid, type ImportedSpan } from "../imported_span.ts";
+import { pageOfRows } from "../merged_rows.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
-import { toldAcquisition } from "./told_acquisition.ts";
+import { toldAcquisition, type ToldTally } from "./told_acquisition.ts";
 
 const count = (description: string) => z.int().meta({ description });
+const told = (description: string) =>
+  z.int().nullable().meta({
+    description: `${description}; null: of imported days alone, which do not tell it`,
+  });
 
 export const AcquisitionRow = z.object({
   value: z.string().nullable().meta({
     description:
       "Null where the sessions have none; $other: values of too few visitors for a share",
   }),
-  visitors: count("Distinct actors of the sessions"),
-  newVisitors: count("Those whose first event ever lies in the range"),
-  sessions: count("Sessions that start in the range"),
+  visitors: told("Distinct actors of the sessions"),
+  newVisitors: told("Those whose first event ever lies in the range"),
+  sessions: told("Sessions that start in the range"),
   bounceRate: RateShown,
-  pageviews: count("Page views of the sessions"),
+  pageviews: told("Page views of the sessions"),
   conversions: count("With `goal`: distinct actors who reach it in these sessions").optional(),
   conversionRate: RateShown.optional().meta({ description: "conversions / visitors" }),
   rule: z.string().nullable().meta({
-    description: "Channel rule of most of the sessions; null in the total",
+    description:
+      "Channel rule of most of the sessions; null in the total, and of imported days alone",
+  }),
+  imported: z.literal(true).optional().meta({
+    description: "Daily sums of another product are in it, as `query.imported` tells",
   }),
 }).meta({ id: "AcquisitionRow" });
 
@@ -79,21 +90,72 @@ function readOwn(query: URLSearchParams): Own {
 }
 
 function shown(figures: Figures, withGoal: boolean): z.output<typeof AcquisitionRow> {
-  const { value, visitors, newVisitors, sessions, bounces, pageviews, conversions, rule } = figures;
+  const { value, visitors, newVisitors, sessions, pageviews, conversions, rule } = figures;
   return {
     value,
     visitors,
     newVisitors,
     sessions,
-    bounceRate: rate(bounces, sessions),
+    bounceRate: rate(figures.bounces, figures.bounceSessions),
     pageviews,
-    ...withGoal ? { conversions, conversionRate: rate(conversions, visitors) } : {},
+    ...withGoal ? { conversions, conversionRate: rate(conversions, visitors ?? 0) } : {},
     rule,
+    ...figures.isImported ? { imported: true as const } : {},
   };
 }
 
-async function answer(read: Read, { by, slug, cursor }: Own): Promise<Answer> {
-  const { sql, scope, limit } = read;
+/** A page of the rows and the whole, before they are shown. */
+interface FoundPage {
+  readonly rows: readonly Figures[];
+  readonly total: Figures;
+  readonly next: RowCursor | null;
+}
+
+/** Rows of own events alone: the database sorts them. */
+async function ownPage(
+  read: Read,
+  { by, cursor }: Own,
+  { tally, other }: ToldTally,
+  withGoal: boolean,
+): Promise<FoundPage> {
+  const { sql, scope: { projectId }, limit } = read;
+  const rows = limit + 1;
+  const page = await pageOf(sql, tally, { projectId, by, withGoal, cursor, rows, other });
+  const listed = page.rows.slice(0, limit);
+  const last = page.rows.length > limit ? listed.at(-1)! : null;
+  const next = last === null ? null : {
+    counts: sortedBy(withGoal).map((count) => last[count]!),
+    value: last.value,
+  };
+  const all = next === null && page.other !== null ? [...listed, page.other] : listed;
+  return { rows: all, total: page.total, next };
+}
+
+/** Rows of own events and of imported days: the same value stands in both. */
+async function mergedPage(
+  read: Read,
+  { by, cursor }: Own,
+  { tally }: ToldTally,
+  span: ImportedSpan,
+): Promise<FoundPage> {
+  const { sql, scope: { projectId }, limit } = read;
+  const rows = tally.sessions.length;
+  const own = await pageOf(sql, tally, {
+    ...{ projectId, by, withGoal: false, cursor: null, rows, other: null },
+  });
+  const merged = await mergedAcquisition(read, by, span, own);
+  const sortable = merged.rows.map((row) => ({
+    row,
+    value: row.value,
+    counts: sortedBy(false).map((count) => row[count] ?? 0),
+  }));
+  const page = pageOfRows(sortable, cursor, limit);
+  return { rows: page.rows.map(({ row }) => row), total: merged.total, next: page.next };
+}
+
+async function answer(read: Read, own: Own): Promise<Answer> {
+  const { by, slug } = own;
+  const { sql, scope } = read;
   const { projectId } = scope;
   const goal = slug === null ? null : (await loadGoal(sql, projectId, slug))?.match;
   const isHidden = read.visitorsMin > 1 && goal?.filters.some(namesPerson) === true;
@@ -101,30 +163,21 @@ async function answer(read: Read, { by, slug, cursor }: Own): Promise<Answer> {
     throw new Problem("not_found", "There is no goal of this name.");
   }
   const span: Span = { fromMs: read.range.from.getTime(), toMs: read.range.to.getTime() };
-  const { tally, other } = await toldAcquisition(read, { scope, span, by, goal });
+  const told = await toldAcquisition(read, { scope, span, by, goal });
   const withGoal = goal !== null;
-  const page = await pageOf(sql, tally, {
-    projectId,
-    by,
-    withGoal,
-    cursor,
-    rows: limit + 1,
-    other,
-  });
-  const listed = page.rows.slice(0, limit);
-  const last = page.rows.length > limit ? listed.at(-1)! : null;
-  const nextCursor = last === null ? null : encodeRowCursor({
-    counts: sortedBy(withGoal).map((count) => last[count]),
-    value: last.value,
-  });
-  const rows = nextCursor === null && page.other !== null ? [...listed, page.other] : listed;
+  const imported = await importedAcquisition(read, by, withGoal);
+  const page = imported.days.length === 0
+    ? await ownPage(read, own, told, withGoal)
+    : await mergedPage(read, own, told, imported);
+  const { query, ...said } = importedSaid(read, [imported]);
   return {
-    query: { by, goal: slug },
+    query: { by, goal: slug, ...query },
     asking: askingOf({ goal: [goal] }),
+    ...said,
     result: {
-      rows: rows.map((row) => shown(row, withGoal)),
+      rows: page.rows.map((row) => shown(row, withGoal)),
       total: shown(page.total, withGoal),
-      nextCursor,
+      nextCursor: page.next === null ? null : encodeRowCursor(page.next),
     },
   };
 }

@@ -11,13 +11,18 @@ import { OTHER } from "../small_groups.ts";
 /** What one value, or the whole, comes to. */
 export interface Figures {
   readonly value: string | null;
-  readonly visitors: number;
-  readonly newVisitors: number;
-  readonly sessions: number;
+  /** Null: imported days alone, which do not tell it. */
+  readonly visitors: number | null;
+  readonly newVisitors: number | null;
+  readonly sessions: number | null;
   readonly bounces: number;
-  readonly pageviews: number;
+  /** Sessions of which it is known whether they bounced. */
+  readonly bounceSessions: number;
+  readonly pageviews: number | null;
   readonly conversions: number;
   readonly rule: string | null;
+  /** Whether daily sums of another product are in it. */
+  readonly isImported: boolean;
 }
 
 const SORTED_BY = ["visitors", "newVisitors", "sessions", "pageviews"] as const;
@@ -98,9 +103,11 @@ function figuresAt(
     newVisitors: tally.newVisitors[place]!,
     sessions: tally.sessions[place]!,
     bounces: tally.bounces[place]!,
+    bounceSessions: tally.sessions[place]!,
     pageviews: tally.pageviews[place]!,
     conversions: tally.conversions[place]!,
     rule,
+    isImported: false,
   };
 }
 

@@ -1,6 +1,7 @@
 import { INSIGHT_WEEKS } from "../../limits.ts";
 import { bucketsOf } from "../../query/buckets.ts";
 import { readComparison } from "../../query/comparison.ts";
+import { dateAt } from "../../query/local_dates.ts";
 import { type Range, startOfDay } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 
@@ -32,10 +33,6 @@ export interface Calendar {
 /** A day, or the part of it that is looked at. */
 interface Day extends Span {
   readonly weekday: number;
-}
-
-function dateAt(ms: number, timezone: string): Temporal.PlainDate {
-  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate();
 }
 
 function dayOf(date: Temporal.PlainDate, timezone: string): Day {

@@ -3,6 +3,9 @@ import { bucketsOf, shownBucket } from "../../query/buckets.ts";
 import type { Range } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
+import type { ImportedSums } from "../../imported/imported_reading.ts";
+import { importedSaid } from "../imported_span.ts";
+import { type ImportedBuckets, importedBuckets } from "./imported_kpis.ts";
 import { scanKpis } from "./kpi_scan.ts";
 import { type Answer, rate, RateShown, type Report } from "../report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "../rolled_sessions.ts";
@@ -10,7 +13,10 @@ import { type RolledSpan, rolledSpan } from "../rolled_span.ts";
 import { readRolledVisits, startDays, type Visits } from "../rolled_up.ts";
 import { isSmall } from "../small_groups.ts";
 
-const count = (description: string) => z.int().meta({ description });
+const count = (description: string) =>
+  z.int().nullable().meta({
+    description: `${description}; null: of imported days alone, which do not tell it`,
+  });
 
 const SessionDuration = z.object({
   meanSeconds: z.number().nullable().meta({ description: "Sessions of no length included" }),
@@ -26,6 +32,9 @@ const Kpis = z.object({
   bounceRate: RateShown,
   sessionDuration: SessionDuration,
   pageviewsPerSession: z.number().nullable(),
+  imported: z.literal(true).optional().meta({
+    description: "Daily sums of another product are in it, as `query.imported` tells",
+  }),
 }).meta({ id: "Kpis" });
 
 type Kpis = z.output<typeof Kpis>;
@@ -138,6 +147,33 @@ function kpisOf(
   };
 }
 
+/** Own figures and imported sums together. `hasOwn`: whether there are own days at all. */
+function withImported(
+  visits: Visits,
+  own: SessionsAndMedian,
+  sums: ImportedSums,
+  hasOwn: boolean,
+): Kpis {
+  const sum = (count: number, imported: number | null) =>
+    hasOwn || imported !== null ? count + (imported ?? 0) : null;
+  const durationMs = own.durationMs + 1000 * (sums.seconds ?? 0);
+  const views = visits.pageviews + sums.pageviewsOfVisits;
+  return {
+    visitors: sum(visits.visitors, sums.visitors),
+    newVisitors: sum(visits.newVisitors, null),
+    sessions: sum(own.sessions, sums.visits),
+    pageviews: sum(visits.pageviews, sums.pageviews),
+    events: sum(visits.events, sums.events),
+    bounceRate: rate(own.bounces + (sums.bounces ?? 0), own.sessions + sums.visitsWithBounces),
+    sessionDuration: {
+      meanSeconds: seconds(rate(durationMs, own.sessions + sums.visitsWithSeconds).value),
+      medianSeconds: seconds(own.medianMs),
+    },
+    pageviewsPerSession: rate(views, own.sessions + sums.visitsWithPageviews).value,
+    imported: true,
+  };
+}
+
 /** The figures of all buckets together, and those of each: not their sum, where actors come back. */
 export interface TotalsAndSeries {
   readonly totals: Kpis;
@@ -151,12 +187,21 @@ export interface TotalsAndSeries {
 export async function readKpis(
   source: Source,
   buckets: readonly Span[],
+  imported: ImportedBuckets | null = null,
 ): Promise<TotalsAndSeries> {
   const { visits, sessions } = await readCounts(source, buckets);
   const visitsOf = finderOf(visits, NO_VISITS);
   const sessionsOf = finderOf(sessions, NO_SESSIONS);
-  const of = (bucket: number | null) => kpisOf(visitsOf(bucket), sessionsOf(bucket));
-  return { totals: of(null), series: buckets.map((_, i) => of(i + 1)) };
+  const of = (bucket: number | null, sums: ImportedSums | null, hasOwn: boolean) =>
+    sums === null
+      ? kpisOf(visitsOf(bucket), sessionsOf(bucket))
+      : withImported(visitsOf(bucket), sessionsOf(bucket), sums, hasOwn);
+  return {
+    totals: of(null, imported?.whole ?? null, imported?.wholeHasOwn ?? true),
+    series: buckets.map((_, i) =>
+      of(i + 1, imported?.buckets[i] ?? null, imported?.hasOwn[i] ?? true)
+    ),
+  };
 }
 
 /** (current − previous) / previous; null where previous is 0 and where either is missing. */
@@ -195,25 +240,35 @@ function withoutAverages(kpis: Kpis): Kpis {
 async function kpisOfRange(read: Read, range: Range) {
   const buckets = bucketsOf(range, read.interval);
   const rolled = rolledSpan(read.scope, read.project, range);
-  const { totals, series } = await readKpis({ ...read, rolled }, buckets);
+  const imported = await importedBuckets(read, range, buckets);
+  const { totals, series } = await readKpis({ ...read, rolled }, buckets, imported);
   const shown = buckets.map((bucket, i) => ({
     ...shownBucket(bucket, range, read.asOfMs),
-    ...isSmall(series[i]!.visitors, read.visitorsMin) ? withoutAverages(series[i]!) : series[i]!,
+    ...isSmall(series[i]!.visitors ?? 0, read.visitorsMin)
+      ? withoutAverages(series[i]!)
+      : series[i]!,
   }));
-  return { totals, series: shown };
+  return { figures: { totals, series: shown }, imported };
 }
+
+const spansOf = (of: readonly (ImportedBuckets | null)[]) =>
+  of.flatMap((buckets) => buckets === null ? [] : [buckets.span]);
 
 async function answer(read: Read): Promise<Answer> {
   const { comparison } = read;
   const current = await kpisOfRange(read, read.range);
-  if (comparison === null) return { result: current };
+  if (comparison === null) {
+    return { ...importedSaid(read, spansOf([current.imported])), result: current.figures };
+  }
   const before = await kpisOfRange(read, comparison);
   const previous = {
     from: comparison.from.toISOString(),
     to: comparison.to.toISOString(),
-    ...before,
+    ...before.figures,
   };
+  const change = changesOf(current.figures.totals, before.figures.totals);
   return {
-    result: { ...current, previous, change: changesOf(current.totals, before.totals) },
+    ...importedSaid(read, spansOf([current.imported, before.imported])),
+    result: { ...current.figures, previous, change },
   };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { SESSION_GAP_MS } from "../../limits.ts";
-import { readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
+import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import type { Span } from "../../query/selection.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import { Samples } from "../../scans/medians.ts";
@@ -9,8 +9,12 @@ import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { sessionsEndByMs } from "../../scans/session_end.ts";
 import { yielding } from "../../store/yielding.ts";
 import { pathsAfter } from "../path_rows.ts";
+import { importedSaid, type ImportedSpan } from "../imported_span.ts";
+import { pageOfRows } from "../merged_rows.ts";
+import { importedPages, mergedPages } from "./imported_pages.ts";
+import { PageRow } from "./page_row.ts";
 import { PAGE_COUNTS, type PageCounts } from "./page_visitor.ts";
-import { type Answer, rate, RateShown, type Report } from "../report.ts";
+import { type Answer, rate, type Report } from "../report.ts";
 import { OTHER } from "../small_groups.ts";
 import { type SmallPages, smallPages } from "./small_pages.ts";
 
@@ -29,23 +33,6 @@ async function countPages(read: Read, span: Span): Promise<PageCounts> {
   return await selected.scan(PAGE_COUNTS, () => ({ test, span, reach }));
 }
 
-const count = (description: string) => z.int().meta({ description });
-
-export const PageRow = z.object({
-  path: z.string().meta({ description: "$other: all pages of too few visitors for a share" }),
-  visitors: count("Distinct actors of the selected page views"),
-  pageviews: count("Selected page views in the range"),
-  entries: count("Sessions that begin here"),
-  exits: count("Sessions that end here"),
-  bounceRate: RateShown.meta({ description: "Bounces among the sessions that begin here" }),
-  medianSecondsOnPage: z.number().nullable().meta({
-    description: "To the session's next page view, of the last one to the session's last event",
-  }),
-  medianScrollDepth: z.number().nullable().meta({
-    description: "Deepest point reached, as a fraction of the document's height",
-  }),
-}).meta({ id: "PageRow" });
-
 function secondsOf(ms: number | undefined): number | null {
   return ms === undefined ? null : ms / 1000;
 }
@@ -53,7 +40,7 @@ function secondsOf(ms: number | undefined): number | null {
 /** Of many pages together nobody can say how long one was read. */
 function otherRow(
   { visitors, pageviews, entries, exits, bounces }: SmallPages,
-): z.output<typeof PageRow> {
+): PageRow {
   return {
     path: OTHER,
     visitors,
@@ -66,22 +53,32 @@ function otherRow(
   };
 }
 
-async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
-  const { range, limit } = read;
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+interface FoundPage {
+  readonly rows: readonly PageRow[];
+  readonly nextCursor: string | null;
+}
+
+/** The pages of own events that follow the cursor, `limit` at most; the database sorts them. */
+async function ownPage(
+  read: Read,
+  span: Span,
+  cursor: RowCursor | null,
+  limit: number | null,
+): Promise<FoundPage> {
   const counts = await countPages(read, span);
   const { visitors, pageviews, entries, exits, bounces } = counts;
   const isSeen = (path: number) => pageviews[path]! + entries[path]! + exits[path]! > 0;
   const small = await smallPages(read, span, counts, isSeen);
   const isTold = (path: number) => isSeen(path) && small?.isIn[path] !== 1;
-  const page = await pathsAfter(read, [visitors, pageviews], isTold, cursor, limit);
+  const rows = limit ?? visitors.length;
+  const page = await pathsAfter(read, [visitors, pageviews], isTold, cursor, rows);
   const ids = page.rows.map(({ id }) => id);
   const pathMax = visitors.length - 1;
   const turn = yielding();
   const onPageMs = new Samples(pathMax, counts.onPageMs).mediansOf(ids);
   await turn();
   const depths = new Samples(pathMax, counts.depths).mediansOf(ids);
-  const rows = page.rows.map(({ id, path }): z.output<typeof PageRow> => ({
+  const listed = page.rows.map(({ id, path }): PageRow => ({
     path,
     visitors: visitors[id]!,
     pageviews: pageviews[id]!,
@@ -91,8 +88,38 @@ async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
     medianSecondsOnPage: secondsOf(onPageMs.get(id)),
     medianScrollDepth: depths.get(id) ?? null,
   }));
-  if (small !== null && page.nextCursor === null) rows.push(otherRow(small));
-  return { result: { rows, nextCursor: page.nextCursor } };
+  if (small !== null && page.nextCursor === null) listed.push(otherRow(small));
+  return { rows: listed, nextCursor: page.nextCursor };
+}
+
+/** The pages of own events and of imported days: the same path stands in both. */
+async function mergedPage(
+  read: Read,
+  span: Span,
+  cursor: RowCursor | null,
+  imported: ImportedSpan,
+): Promise<FoundPage> {
+  const own = await ownPage(read, span, null, null);
+  const sortable = (await mergedPages(read, imported, own.rows)).map((row) => ({
+    row,
+    value: row.path,
+    counts: [row.visitors ?? 0, row.pageviews ?? 0],
+  }));
+  const { rows, next } = pageOfRows(sortable, cursor, read.limit);
+  return {
+    rows: rows.map(({ row }) => row),
+    nextCursor: next === null ? null : encodeRowCursor(next),
+  };
+}
+
+async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
+  const { range } = read;
+  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const imported = await importedPages(read);
+  const { rows, nextCursor } = imported.days.length === 0
+    ? await ownPage(read, span, cursor, read.limit)
+    : await mergedPage(read, span, cursor, imported);
+  return { ...importedSaid(read, [imported]), result: { rows, nextCursor } };
 }
 
 /** `GET /v1/pages`: who sees each page, begins and ends there, and how long and far they read. */

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { recordAuditOnce } from "../audit/audit.ts";
+import type { Principal } from "../auth/access.ts";
+import { askedBy, type AuditServices } from "../auth/audited.ts";
+import { projectOfPath } from "../auth/project_endpoints.ts";
+import { type Project, projectName } from "../auth/projects.ts";
+import type { Sql } from "../db/sql.ts";
+import { readJson } from "../http/json_body.ts";
+import { json } from "../http/reply.ts";
+import type { Exchange } from "../http/router.ts";
+import { Problem } from "../problem.ts";
+import { dateAt } from "../query/local_dates.ts";
+import { firstEventMs } from "./first_event.ts";
+import { IMPORTED_BODY_BYTES_MAX } from "./imported_limits.ts";
+import {
+  IMPORTED_DIMENSIONS,
+  IMPORTED_SOURCES,
+  ImportedDays,
+  type ImportedSource,
+  SOURCE_NAMES,
+} from "./imported_sums.ts";
+import { listImportedDays, removeImportedDays, storeImportedDays } from "./imported_store.ts";
+
+export interface ImportedServices extends AuditServices {
+  readonly sql: Sql;
+}
+
+type Asked = Exchange<Principal | null>;
+
+export const ImportedHistoryShown = z.object({
+  firstOwnDay: z.iso.date().nullable().meta({
+    description: "The project's local day of its first event: from it on nothing imported is shown",
+  }),
+  sources: z.array(z.object({
+    source: z.enum(IMPORTED_SOURCES),
+    from: z.iso.date(),
+    to: z.iso.date(),
+    days: z.int(),
+    dimensions: z.array(z.enum(IMPORTED_DIMENSIONS)),
+    importedAt: z.iso.datetime(),
+  })),
+});
+
+export const ImportedDaysStored = z.object({
+  added: z.int().meta({ description: "Days, each counted once for all that it is split by" }),
+  replaced: z.int().meta({ description: "Those that stood there with other sums" }),
+  unchanged: z.int(),
+});
+
+export const ImportedDaysRemoved = z.object({ days: z.int() });
+
+function sourceOfPath({ params }: Asked): ImportedSource {
+  const source = IMPORTED_SOURCES.find((known) => known === params.source);
+  if (source !== undefined) return source;
+  throw new Problem(
+    "not_found",
+    `Daily sums are imported from ${IMPORTED_SOURCES.join(", ")}.`,
+  );
+}
+
+/** `GET /v1/projects/:id/imported-history`: what is imported, and until when it is shown. */
+export async function getImportedHistory({ sql }: ImportedServices, asked: Asked) {
+  const { projectId, timezone } = await projectOfPath(sql, asked);
+  const firstMs = await firstEventMs(sql, projectId);
+  const firstOwnDay = firstMs === null ? null : dateAt(firstMs, timezone).toString();
+  return json({ firstOwnDay, sources: await listImportedDays(sql, projectId) });
+}
+
+function entryOf(
+  services: ImportedServices,
+  asked: Asked,
+  project: Project,
+  source: ImportedSource,
+) {
+  return {
+    ...askedBy(services, asked),
+    subject: `${projectName(project)}: ${SOURCE_NAMES[source]}`,
+    projectId: project.projectId,
+  };
+}
+
+/** `POST /v1/projects/:id/imported-history/:source`: stores days, in the place of those there were. */
+export async function postImportedHistory(services: ImportedServices, asked: Asked) {
+  const { sql } = services;
+  const project = await projectOfPath(sql, asked);
+  const source = sourceOfPath(asked);
+  const { days, dryRun } = await readJson(asked.request, ImportedDays, IMPORTED_BODY_BYTES_MAX);
+  const { projectId } = project;
+  if (dryRun) return json(await storeImportedDays(sql, projectId, source, days, true));
+  const stored = await sql.transaction(async (inside) => {
+    const stored = await storeImportedDays(inside, projectId, source, days);
+    // One import is many requests.
+    if (stored.added + stored.replaced > 0) {
+      const entry = entryOf(services, asked, project, source);
+      await recordAuditOnce(inside, { ...entry, what: "history.import" });
+    }
+    return stored;
+  });
+  return json(stored);
+}
+
+/** `DELETE /v1/projects/:id/imported-history/:source`: how many days there were. */
+export async function deleteImportedHistory(services: ImportedServices, asked: Asked) {
+  const { sql } = services;
+  const project = await projectOfPath(sql, asked);
+  const source = sourceOfPath(asked);
+  const days = await sql.transaction(async (inside) => {
+    const days = await removeImportedDays(inside, project.projectId, source);
+    if (days > 0) {
+      const entry = entryOf(services, asked, project, source);
+      await recordAuditOnce(inside, { ...entry, what: "history.remove" });
+    }
+    return days;
+  });
+  return json({ days });
+}

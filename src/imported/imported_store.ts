@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { dateOfDay, dayNumber } from "../query/local_dates.ts";
+import {
+  FIGURES,
+  type ImportedDay,
+  type ImportedDimension,
+  type ImportedRow,
+  type ImportedSource,
+} from "./imported_sums.ts";
+
+/** What became of days that were sent, each counted once for all that it is split by. */
+export interface StoredDays {
+  readonly added: number;
+  /** They stood there with other sums, of which nothing is left. */
+  readonly replaced: number;
+  readonly unchanged: number;
+}
+
+const byValue = (a: ImportedRow, b: ImportedRow): number =>
+  a.value === null ? -1 : b.value === null ? 1 : a.value < b.value ? -1 : 1;
+
+/** In one order, so that the same sums are the same bytes. */
+function inOrder({ rows }: ImportedDay): ImportedRow[] {
+  return rows.toSorted(byValue);
+}
+
+function digestOf(rows: readonly ImportedRow[]): string {
+  const told = rows.map((row) => [row.value, ...FIGURES.map((figure) => row[figure])]);
+  const hex = createHash("sha256").update(JSON.stringify(told)).digest("hex");
+  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+interface Prepared {
+  readonly day: number;
+  readonly dimension: ImportedDimension;
+  readonly rows: readonly ImportedRow[];
+  readonly digest: string;
+}
+
+const keyOf = (day: number, dimension: string) => `${day} ${dimension}`;
+
+async function digestsOf(
+  sql: Sql,
+  projectId: number,
+  source: ImportedSource,
+  days: readonly Prepared[],
+): Promise<Map<string, string>> {
+  const rows = await sql.query<{ day: number; dimension: string; digest: string }>(
+    `SELECT i.day, i.dimension, i.digest
+    FROM unnest($3::text::int[], $4::text::text[]) AS k (day, dimension)
+    JOIN imported_days i ON i.project_id = $1::int AND i.source = $2::text
+      AND i.day = k.day AND i.dimension = k.dimension`,
+    [
+      projectId,
+      source,
+      arrayLiteral(days.map(({ day }) => day)),
+      arrayLiteral(days.map(({ dimension }) => dimension)),
+    ],
+  );
+  return new Map(rows.map(({ day, dimension, digest }) => [keyOf(day, dimension), digest]));
+}
+
+async function writeDays(
+  sql: Sql,
+  projectId: number,
+  source: ImportedSource,
+  days: readonly Prepared[],
+): Promise<void> {
+  const rows = days.flatMap(({ rows }, i) => rows.map((row) => ({ ...row, of: i + 1 })));
+  const figures = FIGURES.map((figure) => arrayLiteral(rows.map((row) => row[figure])));
+  const names = FIGURES.join(", ");
+  const own = FIGURES.map((figure) => `array_agg(r.${figure} ORDER BY r.n) AS ${figure}`);
+  await sql.query(
+    `WITH days AS (
+      SELECT * FROM unnest($3::text::int[], $4::text::text[], $5::text::uuid[])
+        WITH ORDINALITY AS d (day, dimension, digest, i)
+    ), sums AS (
+      SELECT r.i, array_agg(r.value ORDER BY r.n) AS value_texts, ${own.join(", ")}
+      FROM unnest($6::text::int[], $7::text::text[], $8::text::int[], $9::text::int[],
+        $10::text::int[], $11::text::int[], $12::text::float8[], $13::text::int[])
+        WITH ORDINALITY AS r (i, value, ${names}, n)
+      GROUP BY r.i
+    )
+    INSERT INTO imported_days (project_id, source, day, dimension, digest, value_texts, ${names})
+    SELECT $1::int, $2::text, d.day, d.dimension, d.digest, coalesce(s.value_texts, '{}'),
+      ${FIGURES.map((figure) => `coalesce(s.${figure}, '{}')`).join(", ")}
+    FROM days d LEFT JOIN sums s ON s.i = d.i
+    ON CONFLICT (project_id, day, source, dimension) DO UPDATE
+    SET digest = excluded.digest, imported_at = clock_timestamp(), value_texts = excluded.value_texts,
+      ${FIGURES.map((figure) => `${figure} = excluded.${figure}`).join(", ")}`,
+    [
+      projectId,
+      source,
+      arrayLiteral(days.map(({ day }) => day)),
+      arrayLiteral(days.map(({ dimension }) => dimension)),
+      arrayLiteral(days.map(({ digest }) => digest)),
+      arrayLiteral(rows.map(({ of }) => of)),
+      arrayLiteral(rows.map(({ value }) => value)),
+      ...figures,
+    ],
+  );
+}
+
+/**
+ * Stores what a source tells of days: in the place of what it told of them before. The same again
+ * changes nothing. `isDryRun`: nothing is stored.
+ */
+export async function storeImportedDays(
+  sql: Sql,
+  projectId: number,
+  source: ImportedSource,
+  days: readonly ImportedDay[],
+  isDryRun = false,
+): Promise<StoredDays> {
+  const prepared = days.map((day): Prepared => {
+    const rows = inOrder(day);
+    return { day: dayNumber(day.day), dimension: day.dimension, rows, digest: digestOf(rows) };
+  });
+  const known = await digestsOf(sql, projectId, source, prepared);
+  const ofKnown = ({ day, dimension }: Prepared) => known.get(keyOf(day, dimension));
+  const fresh = prepared.filter((one) => ofKnown(one) !== one.digest);
+  const replaced = fresh.filter((one) => ofKnown(one) !== undefined).length;
+  if (fresh.length > 0 && !isDryRun) await writeDays(sql, projectId, source, fresh);
+  return { added: fresh.length - replaced, replaced, unchanged: days.length - fresh.length };
+}
+
+/** Deletes all that was imported of a source. @returns how many days there were */
+export async function removeImportedDays(
+  sql: Sql,
+  projectId: number,
+  source: ImportedSource,
+): Promise<number> {
+  const [row] = await sql.query<{ days: number }>(
+    `WITH gone AS (
+      DELETE FROM imported_days WHERE project_id = $1::int AND source = $2::text RETURNING day
+    ) SELECT count(DISTINCT day)::int AS days FROM gone`,
+    [projectId, source],
+  );
+  return row!.days;
+}
+
+/** What is there of a source. */
+export interface ImportedExtent {
+  readonly source: ImportedSource;
+  readonly from: string;
+  readonly to: string;
+  readonly days: number;
+  readonly dimensions: ImportedDimension[];
+  readonly importedAt: Date;
+}
+
+/** What is imported of a project, by source. */
+export async function listImportedDays(sql: Sql, projectId: number): Promise<ImportedExtent[]> {
+  const rows = await sql.query<
+    Omit<ImportedExtent, "from" | "to"> & { from: number; to: number } & Record<string, unknown>
+  >(
+    `SELECT source, min(day) AS "from", max(day) AS "to", count(DISTINCT day)::int AS days,
+      array_agg(DISTINCT dimension) AS dimensions, max(imported_at) AS "importedAt"
+    FROM imported_days WHERE project_id = $1::int GROUP BY source ORDER BY source`,
+    [projectId],
+  );
+  return rows.map(({ from, to, ...row }) => ({
+    ...row,
+    from: dateOfDay(from).toString(),
+    to: dateOfDay(to).toString(),
+  }));
+}

@@ -1,0 +1,23 @@
+/** Local dates of instants, and their numbers: days since 1970-01-01. */
+
+const EPOCH_DATE = Temporal.PlainDate.from("1970-01-01");
+
+/** The local date of an instant. */
+export function dateAt(ms: number, timezone: string): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate();
+}
+
+/** The number of a date. Throws RangeError for a text that is none. */
+export function dayNumber(date: Temporal.PlainDate | string): number {
+  return EPOCH_DATE.until(date, { largestUnit: "days" }).days;
+}
+
+/** The date of a number. */
+export function dateOfDay(day: number): Temporal.PlainDate {
+  return EPOCH_DATE.add({ days: day });
+}
+
+/** The number of an instant's local date. */
+export function dayAt(ms: number, timezone: string): number {
+  return dayNumber(dateAt(ms, timezone));
+}

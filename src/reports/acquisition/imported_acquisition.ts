@@ -1,0 +1,69 @@
+import type { AcquisitionDimension } from "../../attribution/dimensions.ts";
+import { type ImportedSums, sumsByValue, sumsOfAll } from "../../imported/imported_reading.ts";
+import type { Read } from "../../scans/read.ts";
+import { type ImportedSpan, importedSpan, reachesOwn } from "../imported_span.ts";
+import type { Figures } from "./acquisition_rows.ts";
+
+/** The imported days of a read: none of them where it asks for more than they tell. */
+export async function importedAcquisition(
+  read: Read,
+  by: AcquisitionDimension,
+  withGoal: boolean,
+): Promise<ImportedSpan> {
+  return await importedSpan(read, read.range, {
+    dimensions: [by],
+    parameter: "by",
+    refusal: withGoal
+      ? { parameter: "goal", why: "they do not tell who reached a goal" }
+      : read.visitorsMin > 1
+      ? { parameter: "project", why: "a share does not tell how few visitors stand behind a sum" }
+      : null,
+  });
+}
+
+/** Own figures and imported sums together; of a value without one of them, the other. */
+export function withImported(
+  own: Figures | null,
+  sums: ImportedSums | null,
+  value: string | null,
+): Figures {
+  if (own !== null && sums === null) return own;
+  const sum = (count: number | null | undefined, imported: number | null) =>
+    own === null ? imported : (count ?? 0) + (imported ?? 0);
+  const { visitors, visits, pageviews, bounces, visitsWithBounces } = sums!;
+  return {
+    value,
+    visitors: sum(own?.visitors, visitors),
+    newVisitors: own?.newVisitors ?? null,
+    sessions: sum(own?.sessions, visits),
+    bounces: (own?.bounces ?? 0) + (bounces ?? 0),
+    bounceSessions: (own?.bounceSessions ?? 0) + visitsWithBounces,
+    pageviews: sum(own?.pageviews, pageviews),
+    conversions: 0,
+    rule: own?.rule ?? null,
+    isImported: true,
+  };
+}
+
+/** All rows, each value once, and the whole. */
+export async function mergedAcquisition(
+  read: Read,
+  by: AcquisitionDimension,
+  span: ImportedSpan,
+  own: { readonly rows: readonly Figures[]; readonly total: Figures },
+): Promise<{ readonly rows: Figures[]; readonly total: Figures }> {
+  const { sql, scope: { projectId } } = read;
+  const imported = await sumsByValue(sql, projectId, span.days, by);
+  const sumsOf = new Map(imported.map((sums) => [sums.value, sums]));
+  const known = new Set(own.rows.map(({ value }) => value));
+  const whole = await sumsOfAll(sql, projectId, span.days, by);
+  const hasOwn = reachesOwn(span, read.range.to.getTime());
+  return {
+    rows: [
+      ...own.rows.map((row) => withImported(row, sumsOf.get(row.value) ?? null, row.value)),
+      ...imported.filter(({ value }) => !known.has(value))
+        .map((sums) => withImported(null, sums, sums.value)),
+    ],
+    total: withImported(hasOwn ? own.total : null, whole, null),
+  };
+}
