@@ -7,12 +7,10 @@ import {
   KEY_BELIEVED_MS_MAX,
   KEY_FRESH_MS,
   KEYS_CACHED_MAX,
-  KEYS_PER_LOOK_UP_MAX,
-  KEYS_WAITING_MAX,
-  RETRY_AFTER_S,
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { RecentCache } from "../recent_cache.ts";
+import { LookUps } from "./look_ups.ts";
 
 export type KeyKind = "public" | "secret";
 
@@ -97,66 +95,6 @@ function known(row: KnownKeyRow, askedAtMs: number): KnownKey {
   };
 }
 
-type Waiting = Map<string, PromiseWithResolvers<KnownKey | null>>;
-
-/**
- * Hashes (hex) that gather while a query is under way, and go together in the next: those of keys that
- * were known a moment ago first, so that no flood of made-up ones keeps them waiting.
- */
-class LookUps {
-  readonly #known: Waiting = new Map();
-  readonly #strange: Waiting = new Map();
-  #running = false;
-
-  constructor(readonly sql: Sql, readonly now: () => number) {}
-
-  /** What the database says of a key, asked after this call. Null: there is no such key. */
-  ask(hash: string, isKnown: boolean): Promise<KnownKey | null> {
-    let waiting = this.#known.get(hash) ?? this.#strange.get(hash);
-    if (waiting === undefined) {
-      if (!isKnown && this.#strange.size >= KEYS_WAITING_MAX) {
-        throw new Problem("overloaded", "Too many API keys wait to be looked up. Try again.", {
-          headers: { "Retry-After": String(RETRY_AFTER_S) },
-        });
-      }
-      waiting = Promise.withResolvers();
-      (isKnown ? this.#known : this.#strange).set(hash, waiting);
-      if (!this.#running) this.#run();
-    }
-    return waiting.promise;
-  }
-
-  #take(): Waiting {
-    const batch: Waiting = new Map();
-    for (const queue of [this.#known, this.#strange]) {
-      for (const [hash, waiting] of queue) {
-        if (batch.size === KEYS_PER_LOOK_UP_MAX) return batch;
-        batch.set(hash, waiting);
-        queue.delete(hash);
-      }
-    }
-    return batch;
-  }
-
-  async #run(): Promise<void> {
-    this.#running = true;
-    for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
-      try {
-        const askedAtMs = this.now();
-        const hashes = arrayLiteral(Array.from(batch.keys(), (hash) => `\\x${hash}`));
-        const found = new Map<string, KnownKey>();
-        for (const row of await this.sql.query<KnownKeyRow>(LOOK_UP, [hashes])) {
-          found.set(Buffer.from(row.key_hash).toString("hex"), known(row, askedAtMs));
-        }
-        for (const [hash, waiting] of batch) waiting.resolve(found.get(hash) ?? null);
-      } catch (error) {
-        for (const waiting of batch.values()) waiting.reject(error);
-      }
-    }
-    this.#running = false;
-  }
-}
-
 function judge(entry: KnownKey, nowMs: number): ApiKey {
   if (entry.revoked) {
     throw new Problem("revoked_api_key", "This API key has been revoked. Use another one.");
@@ -182,7 +120,15 @@ export function createKeyDirectory(
   { now, log }: { readonly now: () => number; readonly log: Log },
 ): KeyDirectory {
   let remembered = new RecentCache<string, KnownKey>(KEYS_CACHED_MAX);
-  const lookUps = new LookUps(sql, now);
+  const lookUps = new LookUps<KnownKey>(async (hashes) => {
+    const askedAtMs = now();
+    const found = new Map<string, KnownKey>();
+    const wanted = arrayLiteral(hashes.map((hash) => `\\x${hash}`));
+    for (const row of await sql.query<KnownKeyRow>(LOOK_UP, [wanted])) {
+      found.set(Buffer.from(row.key_hash).toString("hex"), known(row, askedAtMs));
+    }
+    return found;
+  });
 
   async function lookUp(hash: string, isKnown: boolean): Promise<KnownKey | null> {
     // A `forget` meanwhile leaves this answer in the old cache, where nobody finds it.

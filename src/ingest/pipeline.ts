@@ -149,6 +149,7 @@ function newRow(input: EventInput, arrival: Arrival, sender: SenderColumns): Eve
     os: sender.os,
     device: sender.device,
     bot: sender.bot,
+    interactive: input.properties?.$interactive === false ? false : null,
     in_session: !arrival.fromBackend && input.properties?.$session !== false &&
       !input.name.startsWith(TECHNICAL_PREFIX),
     viewport_width: null,

@@ -1,5 +1,6 @@
 import { ROLLED_DIMENSIONS } from "../attribution/dimensions.ts";
 import type { Sql } from "../db/sql.ts";
+import { isBounce } from "../store/bounce.ts";
 import { AcquisitionSums, type DaySums } from "./acquisition_sums.ts";
 import { changedVisitors, type Visitor } from "./changed_visitors.ts";
 import { NEVER } from "./local_days.ts";
@@ -14,11 +15,12 @@ async function addTotals(
   sessions: readonly SessionPart[],
   sign: 1 | -1,
 ): Promise<void> {
-  await inSlices(sessions, ({ firstMs, traffic, context, entryPath, views, customs, humans }) => {
+  await inSlices(sessions, (session) => {
+    const { firstMs, traffic, context, entryPath, views, humans } = session;
     if (humans === 0) return;
     const rule = values.ruleOf(traffic);
     const day = days.dayAt(firstMs);
-    const bounces = views <= 1 && customs === 0 ? sign : 0;
+    const bounces = isBounce(session) ? sign : 0;
     values.of(traffic, context, entryPath).forEach((number, dimension) =>
       sums.of(dimension, day, number).addTotal(rule, sign, bounces, sign * views)
     );

@@ -1,6 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import type { EventColumns } from "../store/event_columns.ts";
 import type { EventBatch } from "../store/event_source.ts";
+import { FLAG_CODES } from "../store/segment_columns.ts";
 import { addEvents } from "../store/segments.ts";
 import { type TimedEvent, visitTimedEvents } from "../store/timed_events.ts";
 import { Arrivals } from "./arrivals.ts";
@@ -25,7 +26,9 @@ async function resolved(tx: Sql, projectId: number, known: KnownProject, columns
 }
 
 /** An event of a batch, as much of it as sessions and rollups are made of. */
-function timedAt({ identities, moments, numbers }: EventBatch, eventIds: readonly string[]) {
+function timedAt(batch: EventBatch, eventIds: readonly string[]) {
+  const { identities, moments, numbers, columns } = batch;
+  const interactive = columns.flags("interactive");
   const { names, paths, contexts, traffics } = numbers;
   return (i: number): TimedEvent => ({
     identity: identities[i]!,
@@ -35,6 +38,7 @@ function timedAt({ identities, moments, numbers }: EventBatch, eventIds: readonl
     path: paths[i]!,
     context: contexts[i]!,
     traffic: traffics[i]!,
+    isPassive: interactive[i] === FLAG_CODES.no,
   });
 }
 

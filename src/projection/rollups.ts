@@ -1,4 +1,5 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { isBounce } from "../store/bounce.ts";
 import { rollUpAcquisition } from "./acquisition_rollup.ts";
 import type { ActorChange, StoredActor } from "./actor_days.ts";
 import type { Changes, Rollups } from "./changes.ts";
@@ -58,11 +59,12 @@ async function addSessions(
   totals: Sums,
   durations: Sums,
 ): Promise<void> {
-  await inSlices(sessions, ({ firstMs, lastMs, views, customs, humans }) => {
+  await inSlices(sessions, (session) => {
+    const { firstMs, lastMs, humans } = session;
     if (humans === 0) return;
     const day = days.dayAt(firstMs);
     const ms = lastMs - firstMs;
-    totals.add([day], 0, 0, sign, views <= 1 && customs === 0 ? sign : 0, sign * ms);
+    totals.add([day], 0, 0, sign, isBounce(session) ? sign : 0, sign * ms);
     const seconds = ms === 0 ? NO_LENGTH : Math.min(Math.floor(ms / 1000), SECONDS_MAX);
     durations.add([day, seconds], sign);
   });

@@ -24,13 +24,16 @@ export interface SessionPart {
   views: number;
   /** Events that are neither page view, click nor scroll. */
   customs: number;
+  /** Of both, those that undo no bounce. */
+  passiveViews: number;
+  passiveCustoms: number;
   /** Events that no bot did. */
   humans: number;
 }
 
 /** An event of a session as a part. */
 export function partOf(event: TimedEvent, actor: number): SessionPart {
-  const { ms, name, path, context, traffic, eventId } = event;
+  const { ms, name, path, context, traffic, eventId, isPassive } = event;
   const viewMs = name === 1 ? ms : null;
   return {
     actor,
@@ -47,6 +50,8 @@ export function partOf(event: TimedEvent, actor: number): SessionPart {
     events: 1,
     views: name === 1 ? 1 : 0,
     customs: name > 3 ? 1 : 0,
+    passiveViews: isPassive && name === 1 ? 1 : 0,
+    passiveCustoms: isPassive && name > 3 ? 1 : 0,
     humans: context > 0 ? 1 : 0,
   };
 }
@@ -90,6 +95,8 @@ function join(session: SessionPart, part: SessionPart): void {
   session.events += part.events;
   session.views += part.views;
   session.customs += part.customs;
+  session.passiveViews += part.passiveViews;
+  session.passiveCustoms += part.passiveCustoms;
   session.humans += part.humans;
 }
 

@@ -22,6 +22,8 @@ const COLUMNS: readonly [
   ["events", "int", ({ events }) => events],
   ["views", "int", ({ views }) => views],
   ["customs", "int", ({ customs }) => customs],
+  ["passive_views", "int", ({ passiveViews }) => passiveViews],
+  ["passive_customs", "int", ({ passiveCustoms }) => passiveCustoms],
   ["humans", "int", ({ humans }) => humans],
 ];
 const NAMES = COLUMNS.map(([name]) => name).join(", ");
@@ -75,6 +77,8 @@ function partOfRow(row: Row): SessionPart {
     events: row.events as number,
     views: row.views as number,
     customs: row.customs as number,
+    passiveViews: row.passive_views as number,
+    passiveCustoms: row.passive_customs as number,
     humans: row.humans as number,
   };
 }

@@ -1,6 +1,6 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { BOUNCE } from "../query/metrics.ts";
+import { BOUNCE } from "../store/bounce.ts";
 import type { Span } from "../query/selection.ts";
 import { SqlParams } from "../query/sql_params.ts";
 import type { RolledSpan } from "./rolled_span.ts";

@@ -25,6 +25,9 @@ export interface ScannedSession {
   /** Page views, and events that are neither page view, click nor scroll. */
   readonly views: number;
   readonly customs: number;
+  /** Of both, those that undo no bounce. */
+  readonly passiveViews: number;
+  readonly passiveCustoms: number;
   /** Of the first page view, and the path of the last one; where there is none, of the first and the last event. */
   readonly entryPath: number;
   readonly exitPath: number;
@@ -46,6 +49,8 @@ export class SessionScan implements ScannedSession {
   lastMs = -Infinity;
   views = 0;
   customs = 0;
+  passiveViews = 0;
+  passiveCustoms = 0;
   entryPath = 0;
   exitPath = 0;
   traffic = 0;
@@ -101,7 +106,8 @@ export class SessionScan implements ScannedSession {
   }
 
   #follow(segment: LoadedSegment, slice: number, start: number, end: number): void {
-    const { fromMs: baseMs, times, names, traffics } = segment;
+    const { fromMs: baseMs, times, names, traffics, passives } = segment;
+    const hasPassives = passives.length > 0;
     let lastTime = this.lastMs - baseMs;
     let { views, customs } = this;
     // Which events tell what is known of the session from its first and its last one; -1: earlier ones.
@@ -122,6 +128,7 @@ export class SessionScan implements ScannedSession {
       }
       lastTime = time;
       const name = names[at]!;
+      if (hasPassives && passives[at] === 1) this.#countPassive(name);
       if (name === PAGE_VIEW) {
         // Only of a session without page views it is the first and the last event of any name.
         if (views++ === 0) entry = at;
@@ -132,6 +139,11 @@ export class SessionScan implements ScannedSession {
       }
     }
     this.#tell(segment, entry, exit, baseMs + lastTime, views, customs);
+  }
+
+  #countPassive(name: number): void {
+    if (name === PAGE_VIEW) this.passiveViews++;
+    else if (name > RESERVED_TERM_MAX) this.passiveCustoms++;
   }
 
   #tell(
@@ -171,6 +183,8 @@ export class SessionScan implements ScannedSession {
     this.lastMs = -Infinity;
     this.views = 0;
     this.customs = 0;
+    this.passiveViews = 0;
+    this.passiveCustoms = 0;
     this.entryPath = 0;
     this.exitPath = 0;
     this.traffic = 0;

@@ -1,6 +1,7 @@
 import { type Authorize, type Principal } from "../auth/access.ts";
 import { createMail } from "../mail/mail.ts";
 import { createKeyDirectory } from "../auth/keys.ts";
+import { withSiteKeys } from "../auth/site_keys.ts";
 import { makeLink } from "../auth/people/links.ts";
 import { ownerExists } from "../auth/people/people.ts";
 import { provisionDefaultProject, type Provisioned } from "../auth/default_project.ts";
@@ -221,7 +222,7 @@ async function createServices(
     metrics,
     ...access,
     peerOf: createPeerOf(access.authorize),
-    keys: createKeyDirectory(database, { now, log }),
+    keys: withSiteKeys(createKeyDirectory(database, { now, log }), database, { now, log }),
     mail: config.mail === null ? null : createMail(config.mail, log),
     enrichment: {
       readAgent,

@@ -233,7 +233,7 @@ export class EventColumns {
 }
 
 const FLAGS: ReadonlySet<string> = new Set<FlagMember>(
-  ["fixed", "rage", "dead", "located", "bot", "in_session"],
+  ["fixed", "rage", "dead", "located", "bot", "in_session", "interactive"],
 );
 
 /** Texts that hardly two events share. */

@@ -45,6 +45,8 @@ export interface EventRow {
   bot: boolean | null;
   /** False for events that neither open nor extend a session (secret key, `$session: false`, technical names). */
   in_session: boolean;
+  /** False: undoes no bounce (`$interactive: false`); null: nothing is said of it. */
+  interactive: boolean | null;
   viewport_width: number | null;
   viewport_height: number | null;
   screen_width: number | null;
@@ -102,6 +104,7 @@ export const EVENT_COLUMN_TYPES: { readonly [C in keyof EventRow]: string } = {
   device: '"char"',
   bot: "bool",
   in_session: "bool",
+  interactive: "bool",
   viewport_width: "int4",
   viewport_height: "int4",
   screen_width: "int4",

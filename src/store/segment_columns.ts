@@ -83,6 +83,7 @@ const SPECS = {
   extra: texts,
   // Milliseconds after the event itself, where another time was sent.
   sent_at: numbers,
+  interactive: integers,
 } as const satisfies Record<string, ColumnSpec>;
 
 type Specs = typeof SPECS;
@@ -95,7 +96,7 @@ export type ColumnName = keyof Specs;
 export type IntegerName =
   | ("identities" | "runs" | "times" | "names" | "paths" | "contexts" | "traffics")
   | ("cells" | "titles" | "referrers")
-  | ("fixed" | "rage" | "dead" | "located" | "bot" | "in_session");
+  | ("fixed" | "rage" | "dead" | "located" | "bot" | "in_session" | "interactive");
 export type NumberName = NameOf<"numbers">;
 export type TextName = NameOf<"texts">;
 /** Members of a row that are told by yes, no, or nothing. */
@@ -107,7 +108,9 @@ const named = <K extends ColumnKind>(kind: K) =>
   COLUMNS.filter((name): name is NameOf<K> => SPECS[name].kind === kind);
 export const NUMBER_COLUMNS = named("numbers");
 export const TEXT_COLUMNS = named("texts");
-export const FLAG_COLUMNS = ["fixed", "rage", "dead", "located", "bot", "in_session"] as const;
+export const FLAG_COLUMNS = [
+  ...["fixed", "rage", "dead", "located", "bot", "in_session", "interactive"] as const,
+] as const;
 
 /** What each read of a segment loads. */
 export const HOT_COLUMNS = [
@@ -118,6 +121,7 @@ export const HOT_COLUMNS = [
   "paths",
   "contexts",
   "traffics",
+  "interactive",
 ] as const satisfies readonly IntegerName[];
 
 export function kindOf(name: ColumnName): ColumnKind {

@@ -1,5 +1,5 @@
 import type { Sql } from "../db/sql.ts";
-import { HOT_COLUMNS } from "./segment_columns.ts";
+import { FLAG_CODES, HOT_COLUMNS } from "./segment_columns.ts";
 import { allBlocks, type Blocks } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
 import { fetchBlocks, fetchHeads, type StoredHead } from "./stored_segments.ts";
@@ -19,6 +19,8 @@ export interface TimedEvent {
   readonly context: number;
   /** 0: it belongs to no session. */
   readonly traffic: number;
+  /** It undoes no bounce. */
+  readonly isPassive: boolean;
 }
 
 /** Which events are told. */
@@ -62,6 +64,7 @@ function visitBlocks(
   const ids = reader.ids(moments);
   const [names, paths] = [reader.integers("names"), reader.integers("paths")];
   const [contexts, traffics] = [reader.integers("contexts"), reader.integers("traffics")];
+  const interactive = reader.integers("interactive");
   const runs = reader.runs();
   for (const [run, identity] of runs.identities.entries()) {
     if (identities !== undefined && !identities.has(identity)) continue;
@@ -75,6 +78,7 @@ function visitBlocks(
         path: paths[at]!,
         context: contexts[at]!,
         traffic: traffics[at]!,
+        isPassive: interactive[at] === FLAG_CODES.no,
       });
     }
   }

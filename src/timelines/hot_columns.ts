@@ -1,5 +1,5 @@
 import type { IntegerColumn } from "../store/integer_codec.ts";
-import { HOT_COLUMNS } from "../store/segment_columns.ts";
+import { FLAG_CODES, HOT_COLUMNS } from "../store/segment_columns.ts";
 import type { Runs, SegmentReader } from "../store/segment_reader.ts";
 import { yielding } from "../store/yielding.ts";
 
@@ -17,12 +17,20 @@ export interface SegmentColumns extends Runs {
   readonly contexts: IntegerColumn;
   /** Ids of traffic: where the event itself says that it came from; 0 where it is in no session. */
   readonly traffics: IntegerColumn;
+  /** Of each event 1 where it undoes no bounce; of no event where each would undo one. */
+  readonly passives: Uint8Array;
   /** Of each scroll event, in order, how deep it went as a fraction of the page; NaN: unknown. */
   readonly depths: Float64Array;
 }
 
 /** The columns of a segment that `segmentColumns` reads. */
 export const LOADED_COLUMNS = [...HOT_COLUMNS, "depth_px", "document_height"] as const;
+
+/** Hardly a segment has such events, and those that have none take no memory for it. */
+function passivesOf(reader: SegmentReader): Uint8Array {
+  if (!reader.head.places.has("interactive")) return new Uint8Array(0);
+  return Uint8Array.from(reader.integers("interactive"), (code) => Number(code === FLAG_CODES.no));
+}
 
 /** What each read of a segment loads, from its blocks. Others have their turn between its columns. */
 export async function segmentColumns(reader: SegmentReader): Promise<SegmentColumns> {
@@ -38,6 +46,7 @@ export async function segmentColumns(reader: SegmentReader): Promise<SegmentColu
   const paths = await inTurn(reader.integers("paths"));
   const contexts = await inTurn(reader.integers("contexts"));
   const traffics = await inTurn(reader.integers("traffics"));
+  const passives = await inTurn(passivesOf(reader));
   const depths = await inTurn(reader.depths(names));
-  return { fromMs, toMs, ...runs, times, names, paths, contexts, traffics, depths };
+  return { fromMs, toMs, ...runs, times, names, paths, contexts, traffics, passives, depths };
 }

@@ -55,6 +55,7 @@ export class LoadedSegment implements HotColumns {
   readonly paths: IntegerColumn;
   readonly contexts: IntegerColumn;
   readonly traffics: IntegerColumn;
+  readonly passives: Uint8Array;
   readonly depths: Float64Array;
   readonly nameBits: Int32Array;
   readonly scrolls: Uint32Array;
@@ -79,6 +80,7 @@ export class LoadedSegment implements HotColumns {
     this.paths = columns.paths;
     this.contexts = columns.contexts;
     this.traffics = columns.traffics;
+    this.passives = columns.passives;
     this.depths = columns.depths;
     this.nameBits = columns.nameBits;
     this.scrolls = columns.scrolls;
@@ -146,9 +148,9 @@ export function sharedSegment(
 /** All that a segment holds in memory. */
 export function columnsOf(segment: HotColumns) {
   const { identities, starts, times, names, paths, contexts, traffics, depths } = segment;
-  const { nameBits, scrolls } = segment;
+  const { passives, nameBits, scrolls } = segment;
   const columns = { identities, starts, times, names, paths, contexts, traffics, depths };
-  return { ...columns, nameBits, scrolls } satisfies Record<string, Column>;
+  return { ...columns, passives, nameBits, scrolls } satisfies Record<string, Column>;
 }
 
 export const BOT_BIT = 1;

@@ -77,7 +77,7 @@ const SCROLL = 3;
 
 /** The columns of the events that were picked, of identities as wholes. */
 export function pickedColumns(columns: SegmentColumns, picked: Uint32Array): SegmentColumns {
-  const { fromMs, toMs, times, names, paths, contexts, traffics, depths } = columns;
+  const { fromMs, toMs, times, names, paths, contexts, traffics, passives, depths } = columns;
   const own: number[] = [];
   for (let at = 0, scroll = 0, i = 0; at < names.length && i < picked.length; at++) {
     const isPicked = picked[i] === at;
@@ -96,6 +96,7 @@ export function pickedColumns(columns: SegmentColumns, picked: Uint32Array): Seg
     paths: pickedIntegers(paths, picked),
     contexts: pickedIntegers(contexts, picked),
     traffics: pickedIntegers(traffics, picked),
+    passives: passives.length === 0 ? passives : pickedIntegers(passives, picked),
     depths: Float64Array.from(own),
   };
 }

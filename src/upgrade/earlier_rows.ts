@@ -21,7 +21,7 @@ export function toldColumns(names: readonly (keyof EventRow)[]): string {
 
 /** Columns of the table of before there were segments. */
 export const EARLIER_COLUMNS = (Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[])
-  .filter((name) => name !== "sent_at");
+  .filter((name) => name !== "sent_at" && name !== "interactive");
 const COLUMNS = toldColumns(EARLIER_COLUMNS);
 
 /** JSON as ingestion writes it, keys that are spelt with an escape too: PostgreSQL adds blanks. */
@@ -37,6 +37,7 @@ export function rowOf(row: Row): EventRow {
     properties: jsonText(row.properties),
     extra: jsonText(row.extra),
     sent_at: null,
+    interactive: null,
   } as EventRow;
 }
 

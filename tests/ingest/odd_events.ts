@@ -60,7 +60,9 @@ const sent = fc.record({
   path: fc.oneof(text, fc.constantFrom("/a?b", "/a", "#")),
   referrer: fc.oneof(address, text),
   title: text,
-  properties: fc.dictionary(fc.oneof(key, fc.constant("$session")), value, { maxKeys: 6 }),
+  properties: fc.dictionary(fc.oneof(key, fc.constantFrom("$session", "$interactive")), value, {
+    maxKeys: 6,
+  }),
   context: fc.oneof(
     fc.record({ viewport: size, screen: size, locale: text, timezone: text, theme: value }, {
       requiredKeys: [],

@@ -26,6 +26,17 @@ function rowOf(event: Record<string, unknown>, arrival: Partial<Arrival> = {}) {
   return enricher({ ...VISITOR, ...arrival }, TOOLS).rowOf(input);
 }
 
+Deno.test("enrich: $interactive: false says that an event undoes no bounce, nothing else does", () => {
+  const passive = rowOf({ properties: { $interactive: false, a: 1 } });
+  assert.equal(passive.interactive, false);
+  assert.equal(passive.in_session, true);
+  assert.deepEqual(JSON.parse(passive.properties ?? ""), { $interactive: false, a: 1 });
+  for (const $interactive of [true, null, 0, "false", undefined]) {
+    assert.equal(rowOf({ properties: { $interactive } }).interactive, null);
+  }
+  assert.equal(rowOf({}).interactive, null);
+});
+
 Deno.test("enrich: $session: false, a secret key and a technical name keep an event out of sessions, nothing else does", () => {
   assert.equal(rowOf({ properties: { $session: false } }).in_session, false);
   assert.equal(rowOf({}, { fromBackend: true }).in_session, false);

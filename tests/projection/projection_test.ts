@@ -44,6 +44,7 @@ const something = fc.record({
   utm_medium: fc.constantFrom(null, null, "email"),
   host: fc.constantFrom("x.test", "www.x.test"),
   in_session: fc.constantFrom(true, true, true, true, false),
+  interactive: fc.constantFrom(null, null, null, false),
   bot: fc.constantFrom(false, null, true),
 });
 /** Steps of five minutes, so that pauses of exactly 30 minutes and events at one time are common. */

@@ -166,6 +166,7 @@ const members: fc.Arbitrary<Partial<EventRow>> = fc.constantFrom("page_view", "c
         referrer: fc.oneof(fc.constant(null), fc.constantFrom(...REFERRERS)),
         bot: fc.constantFrom(null, null, false, false, false, false, true),
         in_session: fc.constantFrom(true, true, true, true, true, true, true, false),
+        interactive: fc.constantFrom(null, null, null, null, false),
         viewport_width: maybe(VIEWPORT_WIDTHS_PX, 2),
         properties,
       }),

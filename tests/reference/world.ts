@@ -160,7 +160,8 @@ function sessionOf(facts: readonly Fact[], world: World): Session {
     exit: pageViews.at(-1) ?? last,
     traffic: trafficOf(landing.row, siteHost(world)),
     pageViews,
-    bounce: pageViews.length <= 1 && facts.every(({ row }) => PASSIVE_NAMES.includes(row.name)),
+    bounce: pageViews.filter(isInteractive).length <= 1 &&
+      facts.filter(isInteractive).every(({ row }) => PASSIVE_NAMES.includes(row.name)),
   };
   for (const fact of facts) fact.session = session;
   return session;
@@ -169,6 +170,11 @@ function sessionOf(facts: readonly Fact[], world: World): Session {
 /** Names that begin with `$` are technical: they tell who is who, and little else. */
 export function isTechnical({ name }: EventRow): boolean {
   return name.startsWith("$");
+}
+
+/** An event that says of itself that it is none of the visitor's doing undoes no bounce. */
+function isInteractive({ row }: Fact): boolean {
+  return row.interactive !== false;
 }
 
 export function isPageView({ row }: Fact): boolean {

@@ -55,6 +55,7 @@ const something = fc.record({
   utm_medium: fc.constantFrom("email", null),
   utm_campaign: fc.constantFrom("spring", null, null),
   in_session: fc.constantFrom(true, true, true, true, true, false),
+  interactive: fc.constantFrom(null, null, null, false),
   bot: fc.constantFrom(false, false, false, null, true),
   properties: fc.option(properties),
   depth: fc.constantFrom(100, 250, 900, null),

@@ -145,8 +145,18 @@ function exampleEvent(number: number): SegmentEvent {
     if (type === "bool") return [name, number % 2 === 0];
     return [name, { jsonb: `{"n":${number}}`, inet: "192.0.2.7", '"char"': "c" }[type]];
   });
-  const { project_id, event_id, occurred_at, received_at, visitor_hash, sent_at } = few;
-  const whole = { project_id, event_id, occurred_at, received_at, visitor_hash, sent_at };
+  const { project_id, event_id, occurred_at, received_at, visitor_hash } = few;
+  // These came later.
+  const { sent_at, interactive } = few;
+  const whole = {
+    project_id,
+    event_id,
+    occurred_at,
+    received_at,
+    visitor_hash,
+    sent_at,
+    interactive,
+  };
   const row = number % 4 === 0 ? few : { ...few, ...Object.fromEntries(all), ...whole };
   return {
     ...{ identity: 1 + number % 3, ms, id, name: 1 + number % 3, path: number % 5 },

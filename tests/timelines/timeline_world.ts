@@ -67,6 +67,7 @@ export function segmentOfTold(events: readonly Told[]): Segment | null {
     paths: new Uint8Array(told.length),
     contexts: new Uint8Array(told.length).fill(1),
     traffics: new Uint8Array(told.length).fill(1),
+    passives: new Uint8Array(0),
     depths: Float64Array.from(told.filter(({ number }) => number === 3), () => NaN),
     told,
   };

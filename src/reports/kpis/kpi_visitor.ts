@@ -1,6 +1,6 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
-import { isBounce } from "../../query/metrics.ts";
+import { isBounce } from "../../store/bounce.ts";
 import type { Span } from "../../query/selection.ts";
 import { PAGE_VIEW } from "../../query/terms.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";

@@ -69,7 +69,7 @@ export const KPIS: Report = {
   semantics:
     "Visitors are distinct actors with a selected event in the range; new ones had their first event ever in it. " +
     "Names that begin with $ are technical: they tell who is who, open and extend no session, make nobody a visitor or new, and are counted only where a question names them. " +
-    "Sessions count where they start, whole, if they hold a selected event. A bounce is a session with at most one page view and no custom event; bounceRate = bounces / sessions. " +
+    "Sessions count where they start, whole, if they hold a selected event. A bounce is a session with at most one page view and no custom event ($interactive: false: neither); bounceRate = bounces / sessions. " +
     "Duration = last - first event of a session; means include zeros, medians interpolate. pageviewsPerSession = page views in range / sessions starting in range. " +
     "Each bucket is counted by itself; it is complete if its whole period lies in the range and is over. change = (current - previous) / previous. " +
     "An unfinished range is compared with the equally long part of previous or year; dates that compare names are taken as named.",

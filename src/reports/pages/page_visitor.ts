@@ -1,3 +1,4 @@
+import { isBounce } from "../../store/bounce.ts";
 import { type LoadedSegment, nameBit } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import { SESSION_GAP_MS } from "../../limits.ts";
@@ -56,6 +57,8 @@ class PageVisitor implements Visitor<PageCounts> {
   #isSelected = false;
   #views = 0;
   #customs = 0;
+  #passiveViews = 0;
+  #passiveCustoms = 0;
   #entryPath = 0;
   #exitPath = 0;
   /** Of the page view that waits for the next one: its path, 0 where nobody asks how long it took. */
@@ -98,7 +101,9 @@ class PageVisitor implements Visitor<PageCounts> {
   }
 
   #follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    const { fromMs: baseMs, times, names, paths, contexts, traffics, filterBits } = segment;
+    const { fromMs: baseMs, times, names, paths, contexts, traffics, passives, filterBits } =
+      segment;
+    const hasPassives = passives.length > 0;
     const fromTime = this.#span.fromMs - baseMs;
     const toTime = this.#span.toMs - baseMs;
     const reachFromTime = this.#reach.fromMs - baseMs;
@@ -111,7 +116,10 @@ class PageVisitor implements Visitor<PageCounts> {
       const name = names[at]!;
       const path = paths[at]!;
       const isAttached = traffics[at] !== 0;
-      if (isAttached) this.#reachSession(baseMs + time, path);
+      if (isAttached) {
+        this.#reachSession(baseMs + time, path);
+        if (hasPassives && passives[at] === 1) this.#countPassive(name);
+      }
       if (name === PAGE_VIEW) {
         const isSelected = this.#test.passes(name, path, contexts[at]!, actor, filterBits[at]!);
         const isAsked = isSelected && time >= fromTime && time < toTime;
@@ -169,6 +177,17 @@ class PageVisitor implements Visitor<PageCounts> {
     this.#exitPath = path;
   }
 
+  #countPassive(name: number): void {
+    if (name === PAGE_VIEW) this.#passiveViews++;
+    else if (name > RESERVED_TERM_MAX) this.#passiveCustoms++;
+  }
+
+  #isBounce(): boolean {
+    const [views, customs] = [this.#views, this.#customs];
+    const [passiveViews, passiveCustoms] = [this.#passiveViews, this.#passiveCustoms];
+    return isBounce({ views, customs, passiveViews, passiveCustoms });
+  }
+
   /** Sessions that start in the span and hold a selected event count. */
   #endSession(): void {
     const tally = this.#tally;
@@ -177,13 +196,15 @@ class PageVisitor implements Visitor<PageCounts> {
     if (startsInSpan && this.#isSelected) {
       tally.entries[this.#entryPath]!++;
       tally.exits[this.#exitPath]!++;
-      if (this.#views <= 1 && this.#customs === 0) tally.bounces[this.#entryPath]!++;
+      if (this.#isBounce()) tally.bounces[this.#entryPath]!++;
     }
     this.#startMs = -Infinity;
     this.#lastMs = -Infinity;
     this.#isSelected = false;
     this.#views = 0;
     this.#customs = 0;
+    this.#passiveViews = 0;
+    this.#passiveCustoms = 0;
     this.#openPath = 0;
   }
 }

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { createKeyDirectory } from "../../src/auth/keys.ts";
+import { createProject, patchProject, type Project } from "../../src/auth/projects.ts";
+import { withSiteKeys } from "../../src/auth/site_keys.ts";
+import { createKey, revokeKey } from "../../src/auth/stored_keys.ts";
+import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
+import { KEY_BELIEVED_MS_MAX, KEY_FRESH_MS } from "../../src/limits.ts";
+import { Problem } from "../../src/problem.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { counted, openMigrated, SILENT } from "./auth_server.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 21, 4);
+
+function refused(code: string) {
+  return (error: unknown) => {
+    assert.ok(error instanceof Problem, String(error));
+    assert.equal(error.code, code);
+    return true;
+  };
+}
+
+function project(sql: Sql, id: string, siteUrl: string | null): Promise<Project> {
+  return createProject(sql, {
+    id,
+    name: "Shop",
+    siteUrl,
+    timezone: "UTC",
+    allowedOrigins: ["https://shop.example"],
+    ipStorage: "truncated",
+    retentionDays: null,
+  });
+}
+
+function newKey(sql: Sql, { projectId }: Project, kind: "public" | "secret", key: string) {
+  return createKey(sql, { projectId, kind, label: null, expiresAt: null, nowMs: NOW_MS, key });
+}
+
+function directory(sql: Sql, now: () => number) {
+  return withSiteKeys(createKeyDirectory(sql, { now, log: SILENT }), sql, { now, log: SILENT });
+}
+
+onBothEngines("site key: the host of a project's site, www and apex alike", async (_, db) => {
+  const sql = counted(await openMigrated(db));
+  const keys = directory(sql, () => NOW_MS);
+  const shop = await project(sql, "prj_shop", "https://www.Shop.example:8443/de/");
+  const local = await project(sql, "prj_local", "http://localhost:3000");
+  await project(sql, "prj_none", null);
+  sql.queries = 0;
+  for (const name of ["shop.example", "www.shop.example", "Shop.Example", "shop.example."]) {
+    assert.deepEqual(await keys.authenticate(`site:${name}`), {
+      keyId: "site:prj_shop",
+      kind: "public",
+      projectId: shop.projectId,
+      projectPublicId: "prj_shop",
+      projectIpStorage: "truncated",
+      allowedOrigins: ["https://shop.example"],
+    }, name);
+  }
+  const asked = sql.queries;
+  await keys.authenticate("site:shop.example");
+  assert.equal(sql.queries, asked, "what is known is not asked for again");
+  assert.equal((await keys.authenticate("site:localhost")).projectId, local.projectId);
+  for (
+    const name of [
+      ...["example", "other.example", "de.shop.example", "www.www.shop.example", "", " ", "%", "_"],
+      ...["https://shop.example", "shop.example/de", "shop.example:8443", "'", "\u0000", "\ud800"],
+    ]
+  ) {
+    await assert.rejects(keys.authenticate(`site:${name}`), refused("invalid_api_key"), name);
+  }
+  await assert.rejects(keys.authenticate("shop.example"), refused("invalid_api_key"), "no prefix");
+});
+
+onBothEngines("site key: a public key comes first, a secret one is none here", async (_, db) => {
+  const sql = await openMigrated(db);
+  let nowMs = NOW_MS;
+  const keys = directory(sql, () => nowMs);
+  const shop = await project(sql, "prj_shop", "https://shop.example");
+  const other = await project(sql, "prj_other", "https://other.example");
+  assert.equal((await keys.authenticate("site:shop.example")).projectId, shop.projectId);
+
+  const named = await newKey(sql, other, "public", "shop.example");
+  nowMs += KEY_BELIEVED_MS_MAX + 1;
+  const found = await keys.authenticate("site:shop.example");
+  assert.deepEqual([found.keyId, found.projectId], [named.id, other.projectId]);
+  await revokeKey(sql, { projectId: other.projectId, keyId: named.id, nowMs });
+  nowMs += KEY_BELIEVED_MS_MAX + 1;
+  await assert.rejects(keys.authenticate("site:shop.example"), refused("revoked_api_key"));
+
+  await newKey(sql, shop, "secret", "sk_of_the_shop");
+  await assert.rejects(keys.authenticate("site:sk_of_the_shop"), refused("key_not_allowed_here"));
+  assert.equal((await keys.authenticate("sk_of_the_shop")).kind, "secret");
+});
+
+onBothEngines(
+  "site key: a change of the site holds within a second, a shared one is nobody's",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    let nowMs = NOW_MS;
+    const keys = directory(sql, () => nowMs);
+    const shop = await project(sql, "prj_shop", "https://shop.example");
+    await keys.authenticate("site:shop.example");
+    await patchProject(sql, shop.id, { siteUrl: "https://store.example" }, true);
+    nowMs += KEY_BELIEVED_MS_MAX + 1;
+    await assert.rejects(keys.authenticate("site:shop.example"), refused("invalid_api_key"));
+    await keys.authenticate("site:store.example");
+
+    await project(sql, "prj_second", "https://www.store.example/");
+    keys.forget();
+    await assert.rejects(keys.authenticate("site:store.example"), (error) => {
+      refused("invalid_api_key")(error);
+      assert.match((error as Problem).detail, /Several projects/);
+      return true;
+    });
+  },
+);
+
+onBothEngines(
+  "site key: one in use is refreshed in the background, and a failure is none of its own",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    let nowMs = NOW_MS;
+    let isAway = false;
+    const failing: Sql = {
+      script: (text) => sql.script(text),
+      transaction: (work) => sql.transaction(work),
+      query(text, params) {
+        if (isAway) throw new DatabaseUnavailable("away");
+        return sql.query(text, params);
+      },
+    };
+    const keys = directory(failing, () => nowMs);
+    await project(sql, "prj_shop", "https://shop.example");
+    await keys.authenticate("site:shop.example");
+    isAway = true;
+    nowMs += KEY_FRESH_MS + 1;
+    assert.equal((await keys.authenticate("site:shop.example")).projectPublicId, "prj_shop");
+    nowMs += KEY_BELIEVED_MS_MAX;
+    await assert.rejects(keys.authenticate("site:shop.example"), DatabaseUnavailable);
+    isAway = false;
+    assert.equal((await keys.authenticate("site:shop.example")).projectPublicId, "prj_shop");
+  },
+);
