@@ -6,31 +6,20 @@ import { chosenProject, type Connection, refusalOf, withConnection } from "./con
 import { createProgress, type Progress } from "./progress.ts";
 
 const NEWLINE = 10;
-/** One request reaches at most ten years; nine leave room for leap days. */
-const WINDOW_YEARS = 9;
-const EPOCH_YEAR = 1970;
+/** Before the first event that there can be, and behind the last one. */
+const ALWAYS = { from: "0001-01-01T00:00:00Z", to: "9999-12-31T00:00:00Z" };
 
 interface Span {
   readonly from: string;
   readonly to: string | null;
 }
 
-/** Everything since 1970, newest first, in spans that one request may ask for. */
-function* allSpans(nowMs: number): Generator<Span> {
-  // A client's clock may be a day ahead.
-  const endYear = new Date(nowMs).getUTCFullYear() + 2;
-  for (let to = endYear; to > EPOCH_YEAR; to -= WINDOW_YEARS) {
-    const from = Math.max(EPOCH_YEAR, to - WINDOW_YEARS);
-    yield { from: `${from}-01-01T00:00:00Z`, to: `${to}-01-01T00:00:00Z` };
-  }
-}
-
-function spansOf(call: Call): Iterable<Span> {
+function spanOf(call: Call): Span {
   const from = call.options.text("from");
   const to = call.options.text("to");
-  if (from !== null) return [{ from, to }];
+  if (from !== null) return { from, to };
   if (to !== null) throw new UsageMistake("With --to, say --from as well.");
-  return allSpans(call.now());
+  return ALWAYS;
 }
 
 type Write = (bytes: Uint8Array) => Promise<void>;
@@ -128,11 +117,8 @@ async function copyAll(
   return await withConnection(call, async (connection) => {
     const project = await chosenProject(connection, call);
     const choice = { project, ...choiceOf(call) };
-    let events = 0;
     await write(format.begin());
-    for (const span of spansOf(call)) {
-      events += await copySpan(connection, choice, span, call.signal, counted);
-    }
+    const events = await copySpan(connection, choice, spanOf(call), call.signal, counted);
     await write(format.end());
     return events;
   });
@@ -144,7 +130,7 @@ async function exportEvents(call: Call): Promise<void> {
   if (print.json && output === null) {
     throw new UsageMistake("With --json, say --output FILE: the events are many documents.");
   }
-  spansOf(call);
+  spanOf(call);
   const format = await formatOf(call)();
   const showBar = output !== null || !print.terminal.outIsTerminal;
   const silent: Progress = { update: () => {}, end: () => {} };
@@ -174,8 +160,9 @@ export const EXPORT_COMMAND: Command = {
   name: "export",
   summary: "Write a project's events as NDJSON, CSV or Parquet, newest first",
   usage: "footfall export [options]",
-  notes: "Crawlers are included. Without --from, everything since 1970 is exported.\n" +
-    "NDJSON holds all that is stored of an event, CSV and Parquet a table of it: properties as JSON,\n" +
+  notes: "Crawlers are included. Without --from, everything is exported.\n" +
+    "NDJSON holds all that is stored of an event, and `footfall import` stores it again as it was.\n" +
+    "CSV and Parquet hold a table of it: properties as JSON,\n" +
     "and in CSV an apostrophe before text that a spreadsheet would run as a formula.",
   wordsMax: 0,
   options: {

@@ -68,7 +68,11 @@ async function dryRun(call: Call, { file, word, progress }: Running): Promise<Re
   };
   // What only this needs is loaded by it alone.
   const { checkLines } = await import("./line_check.ts");
-  const sum = await checkLines(linesBehind(file, NOTHING_IMPORTED), { refused, settled });
+  const sum = await checkLines(
+    linesBehind(file, NOTHING_IMPORTED),
+    { refused, settled },
+    call.now(),
+  );
   return { ...sum, refusals: shown, isDryRun: true, wentOnBehind: null };
 }
 

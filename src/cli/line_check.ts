@@ -14,11 +14,12 @@ import {
 export async function checkLines(
   lines: AsyncIterable<readonly ImportLine[]>,
   { refused, settled }: ImportHooks,
+  nowMs: number,
 ): Promise<ImportSum> {
   let sum = NOTHING_IMPORTED;
   for await (const chunk of lines) {
     for (const line of chunk) {
-      const reason = line.refused ?? refusalOfLine(line);
+      const reason = line.refused ?? refusalOfLine(line, nowMs);
       if (reason !== null) await refused({ line, ...reason });
       sum = {
         ...sum,
@@ -37,7 +38,7 @@ export async function checkLines(
 const STRICT = new TextDecoder("utf-8", { fatal: true });
 
 /** Why a server would not store the line; null: it would. */
-function refusalOfLine(line: ImportLine): RefusalReason | null {
+function refusalOfLine(line: ImportLine, nowMs: number): RefusalReason | null {
   let text: string;
   try {
     text = STRICT.decode(line.bytes);
@@ -51,7 +52,7 @@ function refusalOfLine(line: ImportLine): RefusalReason | null {
     return reasonOf(line, { code: "invalid_json", message: "The line is not valid JSON." });
   }
   try {
-    readLine(value, suspicionOf(text));
+    readLine(value, suspicionOf(text), nowMs);
     return null;
   } catch (error) {
     if (!(error instanceof RejectedEvent)) throw error;

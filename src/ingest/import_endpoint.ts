@@ -166,7 +166,7 @@ async function readBatch(
       if (line.every((byte) => byte <= SPACE)) continue;
       const read = valueOf(line);
       value = read.value;
-      const { input, told } = readLine(value, suspicionOf(read.text));
+      const { input, told } = readLine(value, suspicionOf(read.text), arrival.receivedAtMs);
       batch.rows.push(enriching.rowOf(input));
       batch.told.push(told);
       batch.indexes.push(index);

@@ -4,7 +4,7 @@
  * gives every column back.
  */
 import { addressText, parseAddress } from "../http/ip_address.ts";
-import { LOCATION_LENGTH_MAX } from "../limits.ts";
+import { FUTURE_TOLERATED_MS, LOCATION_LENGTH_MAX } from "../limits.ts";
 import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts";
 import { type EventInput, isMembers, type Members } from "./event_input.ts";
 import { checkBounds, readEvent, RejectedEvent, type Suspicion } from "./event_schema.ts";
@@ -121,13 +121,20 @@ function toldByServer(server: Members): Told {
   return told;
 }
 
-/** Times as they stand, where the line says how they came about. */
-function toldTimes({ clock, sentTimestamp }: Members, timestampMs: number | null): Told {
+/** Times as they stand, where the line says how they came about. Nothing is stored of the future. */
+function toldTimes(
+  { clock, sentTimestamp }: Members,
+  timestampMs: number | null,
+  nowMs: number,
+): Told {
   const told: Told = {};
   const code = codeOf(CLOCK_CODES, clock, "clock");
   if (code !== null) {
     if (timestampMs === null) {
       throw new RejectedEvent("invalid_timestamp", "With a clock, give the time.", "timestamp");
+    }
+    if (timestampMs > nowMs + FUTURE_TOLERATED_MS) {
+      throw new RejectedEvent("invalid_timestamp", "The time lies in the future.", "timestamp");
     }
     told.clock = code;
     told.occurred_at = isoText(timestampMs);
@@ -196,7 +203,12 @@ function sentMembers(line: Members): Members {
 }
 
 /** A line that says what a server has found out about its event. */
-function readTold(line: Members, server: Members, suspicion: Suspicion): ToldEvent {
+function readTold(
+  line: Members,
+  server: Members,
+  suspicion: Suspicion,
+  nowMs: number,
+): ToldEvent {
   const { clock, sentTimestamp, campaign, inSession, extra } = line;
   const beside = { server, clock, sentTimestamp, campaign, inSession };
   checkBounds(beside, suspicion, IMPORT_EVENT_BYTES_MAX);
@@ -206,7 +218,7 @@ function readTold(line: Members, server: Members, suspicion: Suspicion): ToldEve
     input,
     told: {
       ...toldByServer(server),
-      ...toldTimes(line, input.timestampMs),
+      ...toldTimes(line, input.timestampMs, nowMs),
       ...toldCampaign(campaign),
       ...toldExtra(extra, input, server),
       in_session: flagOf(inSession, "inSession") ?? isOfSession(input),
@@ -218,10 +230,10 @@ function readTold(line: Members, server: Members, suspicion: Suspicion): ToldEve
  * One line of an import. One without `server` is an event like a client's, whose address and user
  * agent stand in its `context`. Throws RejectedEvent; never anything else, whatever the value is.
  */
-export function readLine(value: unknown, suspicion: Suspicion): ToldEvent {
+export function readLine(value: unknown, suspicion: Suspicion, nowMs: number): ToldEvent {
   if (!isMembers(value)) throw new RejectedEvent("invalid_event", "A line must hold one object.");
   const server = isMembers(value.server) ? value.server : earlierServer(value);
-  if (server !== null) return readTold(value, server, suspicion);
+  if (server !== null) return readTold(value, server, suspicion, nowMs);
   const input = readEvent(value, suspicion);
   return { input, told: { in_session: isOfSession(input) } };
 }

@@ -39,7 +39,7 @@ const ARRIVAL = {
 /** The row that an import makes of a line. */
 async function imported(line: string): Promise<EventRow> {
   const enriching = enricher(ARRIVAL, TOOLS);
-  const { input, told } = readLine(parseJson(line), suspicionOf(line));
+  const { input, told } = readLine(parseJson(line), suspicionOf(line), ARRIVAL.receivedAtMs);
   const row = enriching.rowOf(input);
   await enriching.complete();
   return Object.assign(row, told);
@@ -142,7 +142,7 @@ Deno.test("what a line tells is checked, and told by its place", () => {
     assert.throws(
       () => {
         const line = lineOf(members);
-        readLine(parseJson(line), suspicionOf(line));
+        readLine(parseJson(line), suspicionOf(line), ARRIVAL.receivedAtMs);
       },
       { name: "RejectedEvent", code, field },
       JSON.stringify(members).slice(0, 200),
@@ -159,6 +159,8 @@ Deno.test("what a line tells is checked, and told by its place", () => {
   refused(server({ ingestedAt: "yesterday" }), "invalid_timestamp", "server.ingestedAt");
   refused({ ...server({}), clock: "sundial" }, "invalid_type", "clock");
   refused({ ...server({}), clock: "client" }, "invalid_timestamp", "timestamp");
+  const late = new Date(ARRIVAL.receivedAtMs + 86_400_001).toISOString();
+  refused({ ...server({}), clock: "client", timestamp: late }, "invalid_timestamp", "timestamp");
   refused({ ...server({}), sentTimestamp: {} }, "invalid_timestamp", "sentTimestamp");
   refused({ ...server({}), campaign: { term: 1 } }, "invalid_type", "campaign.term");
   refused({ ...server({}), inSession: 1 }, "invalid_type", "inSession");

@@ -48,6 +48,7 @@ export interface DemoProject {
   // Tests look into replies of every shape.
   // deno-lint-ignore no-explicit-any
   read(path: string, query: Json): Promise<any>;
+  readonly server: TestApp;
   stop(): Promise<void>;
 }
 
@@ -67,9 +68,16 @@ async function save(server: TestApp, path: string, definition: Json): Promise<vo
   assert.equal(status, 201, JSON.stringify(body));
 }
 
-async function fill(server: TestApp): Promise<void> {
+/** How events come into a project. */
+export type Fill = (server: TestApp, project: TestProject) => Promise<void>;
+
+/** As browsers send them. */
+const asBrowsersDo: Fill = (server, project) =>
+  forEachInFlight(BATCHES, REQUESTS_AT_ONCE, (batch) => send(server, project, batch));
+
+async function make(server: TestApp, fill: Fill): Promise<void> {
   const project = await server.project({ id: PROJECT, name: SHOP_NAME, timezone: SHOP_TIMEZONE });
-  await forEachInFlight(BATCHES, REQUESTS_AT_ONCE, (batch) => send(server, project, batch));
+  await fill(server, project);
   await save(server, "/v1/goals/purchase", PURCHASE_GOAL);
   await save(server, "/v1/goals/mobile-account", ACCOUNT_GOAL);
   await save(server, "/v1/funnels/checkout", CHECKOUT_FUNNEL);
@@ -82,12 +90,16 @@ function searchOf(query: Json): string {
   return new URLSearchParams(texts.map(([name, value]) => [name, value])).toString();
 }
 
-/** Starts a server on an empty database and sends it the demo shop's events, as browsers would. */
-export async function startDemoProject(env: Record<string, string>): Promise<DemoProject> {
+/** Starts a server on an empty database with the demo shop's events; by default as browsers send them. */
+export async function startDemoProject(
+  env: Record<string, string>,
+  fill: Fill = asBrowsersDo,
+): Promise<DemoProject> {
   const server = new TestApp(env);
   await server.start();
-  await fill(server);
+  await make(server, fill);
   return {
+    server,
     async read(path, query) {
       const { status, body } = await server.admin("GET", `/v1/${path}?${searchOf(query)}`);
       assert.equal(status, 200, `${path} ${JSON.stringify(query)}: ${JSON.stringify(body)}`);

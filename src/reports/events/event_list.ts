@@ -1,5 +1,5 @@
 import { BLOCKS_AT_ONCE, LISTED_ROWS_AT_ONCE } from "../../limits.ts";
-import { arrayLiteral } from "../../db/sql.ts";
+import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import type { Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { type PendingRow, waitingEvents } from "../../store/journal_block.ts";
@@ -56,8 +56,9 @@ async function inOrder(
   rows: number,
 ): Promise<EventRow[]> {
   let listed: EventRow[] = [];
-  for (let from = 0; from < ms.length; from += LISTED_ROWS_AT_ONCE) {
-    const to = Math.min(ms.length, from + LISTED_ROWS_AT_ONCE);
+  const rowsAtOnce = Math.max(rows, LISTED_ROWS_AT_ONCE);
+  for (let from = 0; from < ms.length; from += rowsAtOnce) {
+    const to = Math.min(ms.length, from + rowsAtOnce);
     const asked = [];
     for (let i = from; i < to; i++) asked.push({ segmentId: segmentIds[i]!, place: places[i]! });
     const found = await rowsAt(sql, scope.projectId, asked);
@@ -148,6 +149,19 @@ async function projectedRows(
     place = { ms: part.fromMs, id: null };
     partMs *= PART_GROWTH;
   }
+}
+
+/** From the first event of a project to behind the last one, whatever is projected; null: there is none. */
+export async function storedSpan(sql: Sql, projectId: number): Promise<Span | null> {
+  const [row] = await sql.query<{ first: number | null; last: number | null }>(
+    `SELECT min(first)::int8 AS first, max(last)::int8 AS last FROM (
+      SELECT min(from_ms) AS first, max(to_ms) AS last FROM segments WHERE project_id = $1::int
+      UNION ALL
+      SELECT min(from_ms), max(to_ms) FROM journal WHERE project_id = $1::int) AS stored`,
+    [projectId],
+  );
+  const { first, last } = row!;
+  return first === null || last === null ? null : { fromMs: first, toMs: last + 1 };
 }
 
 /**

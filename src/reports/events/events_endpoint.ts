@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
-import { EXPORT_CHUNK_ROWS, PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
+import { EXPORT_CHUNK_ROWS, EXPORT_PAGE_ROWS, PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -19,13 +19,13 @@ import {
   readAll,
   refuseUnknown,
 } from "../../query/parameters.ts";
-import type { Range } from "../../query/range.ts";
+import { type Range, readRange } from "../../query/range.ts";
 import type { Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings, Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read } from "../../scans/read.ts";
-import { listEvents } from "./event_list.ts";
+import { listEvents, storedSpan } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
 import { currentSnapshot, projectedPlace } from "../projected_place.ts";
 import { projectedState } from "../projected_state.ts";
@@ -88,11 +88,19 @@ function readPlace(query: URLSearchParams, asOfMs: number) {
 }
 
 /** The parameters, every bad one told at once. */
-function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date) {
+function readQuery(
+  query: URLSearchParams,
+  { timezone }: Project,
+  asOf: Date,
+  isExport: boolean,
+) {
   const { place, ...others } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(EVENT_QUERY)),
     // An interval and a comparison are of no effect, and refused where they would be anywhere else.
-    range: () => readTimes(query, timezone, asOf.getTime()).range,
+    range: () =>
+      isExport
+        ? readRange(query, timezone, asOf.getTime(), null)
+        : readTimes(query, timezone, asOf.getTime()).range,
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOTS, "exclude"),
     rows: () => pageRows(query),
@@ -168,11 +176,13 @@ export async function getEvents(
   const { projection, project, now } = context;
   const query = url.searchParams;
   const asOf = new Date(now());
-  const { range, filters, bots, rows, tail, cursor } = readQuery(query, project, asOf);
+  const isExport = request.headers.get("accept")?.includes("application/x-ndjson") ?? false;
+  const asked = readQuery(query, project, asOf, isExport);
+  const { range, filters, bots, rows, tail, cursor } = asked;
   const bounded = tail === null || query.has("from") || query.has("to");
   const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
   const selection: Selection = { scope, range: bounded ? range : null, tail };
-  if (request.headers.get("accept")?.includes("application/x-ndjson")) {
+  if (isExport) {
     // An export has no place to say what it leaves out: it waits until it leaves out nothing.
     await projection.catchUp(project.projectId);
     return exported(context, selection, cursor, query.has("limit") ? rows : null, asOf);
@@ -234,38 +244,55 @@ function onSnapshot<T>(
   );
 }
 
+/** The selection, of no longer a time than there are events: the list is looked for in parts of it. */
+async function narrowed(context: EventsContext, selection: Selection): Promise<Selection | null> {
+  const { scope, range, tail } = selection;
+  if (tail !== null || range === null) return selection;
+  const stored = await storedSpan(context.reads, scope.projectId);
+  if (stored === null) return null;
+  const from = new Date(Math.max(range.from.getTime(), stored.fromMs));
+  const to = new Date(Math.min(range.to.getTime(), stored.toMs));
+  return from < to ? { ...selection, range: { ...range, from, to } } : null;
+}
+
 /** One line an event, a chunk at a time as the reader takes them: memory stays bounded. */
-function exported(
+async function* exportedLines(
   context: EventsContext,
-  selection: Selection,
+  asked: Selection,
   start: PageCursor | null,
   rowsMax: number | null,
   asOf: Date,
-): Response {
-  const encoder = new TextEncoder();
+): AsyncGenerator<string> {
+  const selection = await narrowed(context, asked);
+  if (selection === null) return;
+  const { scope } = selection;
   let cursor = start;
-  let left = rowsMax ?? Infinity;
-  const stream = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const rows = Math.min(EXPORT_CHUNK_ROWS, left);
-      const page = await atOneMoment(
-        context.reads,
-        (sql) =>
-          onSnapshot(
-            context,
-            { sql, scope: selection.scope },
-            (source) => readPage(source, selection, cursor, rows, asOf),
-          ),
-      );
-      const shown = page.events.slice(0, rows);
-      const lines = shown.map(({ row }) => JSON.stringify(shownEvent(row)) + "\n");
-      if (lines.length > 0) controller.enqueue(encoder.encode(lines.join("")));
-      left -= shown.length;
-      cursor = nextCursor(page, rows, selection.tail !== null);
-      if (cursor === null || left === 0) controller.close();
-    },
-  });
-  return new Response(stream, {
+  for (let left = rowsMax ?? Infinity; left > 0;) {
+    const rows = Math.min(EXPORT_PAGE_ROWS, left);
+    const page = await atOneMoment(
+      context.reads,
+      (sql) =>
+        onSnapshot(
+          context,
+          { sql, scope },
+          (source) => readPage(source, selection, cursor, rows, asOf),
+        ),
+    );
+    const shown = page.events.slice(0, rows);
+    for (let from = 0; from < shown.length; from += EXPORT_CHUNK_ROWS) {
+      const chunk = shown.slice(from, from + EXPORT_CHUNK_ROWS);
+      yield chunk.map(({ row }) => `${JSON.stringify(shownEvent(row))}\n`).join("");
+    }
+    left -= shown.length;
+    cursor = nextCursor(page, rows, selection.tail !== null);
+    if (cursor === null) return;
+  }
+}
+
+/** A file of events, written as its reader takes it. */
+function exported(...asked: Parameters<typeof exportedLines>): Response {
+  const body = ReadableStream.from(exportedLines(...asked)).pipeThrough(new TextEncoderStream());
+  return new Response(body, {
     headers: { "Content-Type": "application/x-ndjson", "Cache-Control": "no-store" },
   });
 }
