@@ -127,3 +127,49 @@ export async function ingested(
   await enriching.complete();
   return row;
 }
+
+const FULL_ARRIVAL: Arrival = {
+  projectId: 7,
+  projectPublicId: "prj_x",
+  receivedAtMs: NOW,
+  clockOffsetMs: 3_600_001,
+  ip: "84.138.30.31",
+  userAgent:
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 Version/17.0 Mobile/15E148 Safari/604.1",
+  fromBackend: false,
+  ipStorage: "full",
+};
+const WINDOW = { viewportWidth: 390, viewportHeight: 800, documentHeight: 4_000 };
+
+/** Events that have, together, something in every column. */
+export const FULL_EVENTS: readonly SentEvent[] = [
+  {
+    name: "page_view",
+    timestamp: NOW,
+    ...{
+      anonymousId: "a",
+      userId: "u",
+      sessionId: "s",
+      referrer: "https://news.example/",
+      title: "T",
+    },
+    url:
+      "https://shop.example/a?utm_source=a&utm_medium=b&utm_campaign=c&utm_term=d&utm_content=e&gclid=f",
+    context: {
+      viewport: { width: 390, height: 800 },
+      screen: { width: 390, height: 844 },
+      ...{ locale: "de", timezone: "Europe/Berlin" },
+    },
+    properties: { $interactive: false, plan: "pro" },
+    own: 1,
+  },
+  { name: "click", url: "http://shop.example/", properties: { ...WINDOW, documentWidth: 390 } },
+  {
+    name: "click",
+    properties: { x: 0.5, y: 12.25, fixed: true, rage: false, dead: true, selector: "a" },
+  },
+  { name: "scroll", properties: { ...WINDOW, depthPx: 800 } },
+].map((event, i) => ({
+  event: { eventId: `01a1ff0c-e740-7995-94c8-0d06982a151${i}`, ...event },
+  arrival: FULL_ARRIVAL,
+}));

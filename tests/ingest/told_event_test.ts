@@ -10,7 +10,7 @@ import { shownEvent } from "../../src/reports/shown_event.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { decodeBlock, encodeBlock } from "../../src/store/journal_block.ts";
 import { newRow } from "../support/event_rows.ts";
-import { COLUMNS, ingested, SENT_EVENT } from "./odd_events.ts";
+import { COLUMNS, FULL_EVENTS, ingested, SENT_EVENT } from "./odd_events.ts";
 
 const TOOLS = {
   readAgent: createAgentReader(),
@@ -64,9 +64,9 @@ Deno.test("what is shown of an event gives every column back, however odd it is"
       for (const name of COLUMNS) if (row![name] !== empty[name]) filled.add(name);
       assertSame(await imported(JSON.stringify(shownEvent(row!))), row!);
     }),
-    { numRuns: 3_000 },
+    { numRuns: 2_000, examples: FULL_EVENTS.map((sent) => [sent]) },
   );
-  assert.ok(seen > 1_000, `${seen} events were none that ingestion refuses`);
+  assert.ok(seen > 500, `${seen} events were none that ingestion refuses`);
   // A column that no event of these has would be compared in vain.
   assert.deepEqual(COLUMNS.filter((name) => !filled.has(name)), []);
 });
