@@ -9,8 +9,16 @@ const LATIN1 = new TextDecoder("latin1");
 const GZIP = 0x1f;
 /** The first id that clients make for an event: what a retry of the same batch has in common with it. */
 const FIRST_ID = /"(?:messageId|uuid|insert_id|\$insert_id)"\s*:\s*"([^"]+)"/;
-/** Of seven batches three meet a fault, each a different one, at their first try alone. */
-const FAULTS: readonly Fault[] = ["none", "refused", "none", "cut", "none", "lost", "none"];
+/** Of so many batches the first few meet a fault, each a different one, at their first try alone. */
+const FAULTS: readonly Fault[] = ["none", "refused", "none", "cut", "none", "lost"];
+const BATCHES_PER_ROUND = 7;
+
+export interface FaultyOptions {
+  /** The paths whose posts meet faults; absent: all. */
+  readonly posts?: (path: string) => boolean;
+  /** A client that sends each event alone meets fewer: three in so many posts. */
+  readonly batchesPerRound?: number;
+}
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
@@ -39,17 +47,16 @@ export class FaultyProxy implements AsyncDisposable {
 
   private constructor(
     readonly answer: (request: Request, peer: string) => Promise<Response>,
-    readonly posts: (path: string) => boolean,
+    readonly options: FaultyOptions,
   ) {
     this.#http = createServer((request, reply) => void this.#serve(request, reply));
   }
 
-  /** `posts`: the paths whose posts meet faults. */
   static async start(
     answer: (request: Request, peer: string) => Promise<Response>,
-    posts: (path: string) => boolean = () => true,
+    options: FaultyOptions = {},
   ): Promise<FaultyProxy> {
-    const proxy = new FaultyProxy(answer, posts);
+    const proxy = new FaultyProxy(answer, options);
     await new Promise<void>((resolve) => proxy.#http.listen(0, "127.0.0.1", resolve));
     return proxy;
   }
@@ -75,7 +82,8 @@ export class FaultyProxy implements AsyncDisposable {
       if (this.#seen.has(id)) return "none";
       this.#seen.add(id);
     }
-    return FAULTS[this.#batches++ % FAULTS.length]!;
+    const { batchesPerRound = BATCHES_PER_ROUND } = this.options;
+    return FAULTS[this.#batches++ % batchesPerRound] ?? "none";
   }
 
   async #serve(request: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -90,7 +98,8 @@ export class FaultyProxy implements AsyncDisposable {
 
   async #pass(request: IncomingMessage, reply: ServerResponse, body: Buffer): Promise<void> {
     const { method = "GET", url: path = "/" } = request;
-    const isPost = method === "POST" && this.posts(path.split("?")[0]!);
+    const { posts = () => true } = this.options;
+    const isPost = method === "POST" && posts(path.split("?")[0]!);
     if (method === "OPTIONS") {
       const asked = request.headers["access-control-request-headers"] ?? null;
       this.preflights.push({ path, asked });

@@ -41,11 +41,12 @@ function batchOf(
   type: MessageType | null,
 ): ClientBatch {
   const [first] = messages;
+  const protocol = protocolOf(headers, first);
   return {
     key: keyOf(body, first),
     sentAt: body.sentAt ?? membersOf(first).sentAt,
-    items: messages.map((message) => eventOf(message, type)),
-    protocol: protocolOf(headers, first),
+    items: messages.map((message) => eventOf(message, type, protocol)),
+    protocol,
   };
 }
 

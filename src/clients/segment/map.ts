@@ -1,5 +1,5 @@
 import { isMembers, type Members } from "../../ingest/event_input.ts";
-import type { ClientEvent, ClientRefusal } from "../client_event.ts";
+import type { ClientEvent, ClientRefusal, ProtocolName } from "../client_event.ts";
 import { addressOf, membersOf, sizeOf, textOf, without } from "../fields.ts";
 
 export const MESSAGE_TYPES = ["track", "page", "screen", "identify", "group", "alias"] as const;
@@ -108,8 +108,21 @@ function actorOf(type: MessageType, message: Members): Members {
 const isMessageType = (value: unknown): value is MessageType =>
   MESSAGE_TYPES.some((type) => type === value);
 
+/**
+ * When it happened. RudderStack's libraries write the time of the call into `originalTimestamp`, also
+ * where a program says another one as `timestamp`; there is no `timestamp` without one.
+ */
+function timeOf(message: Members, protocol: ProtocolName): unknown {
+  const { timestamp, originalTimestamp } = message;
+  return protocol === "rudder" ? timestamp ?? originalTimestamp : originalTimestamp ?? timestamp;
+}
+
 /** One message as an event. `type`: what the path says; null: the message says it. */
-export function eventOf(message: unknown, type: MessageType | null): ClientEvent | ClientRefusal {
+export function eventOf(
+  message: unknown,
+  type: MessageType | null,
+  protocol: ProtocolName,
+): ClientEvent | ClientRefusal {
   if (!isMembers(message)) return { refused: "A message must be an object." };
   const named = type ?? message.type;
   if (!isMessageType(named)) {
@@ -122,7 +135,7 @@ export function eventOf(message: unknown, type: MessageType | null): ClientEvent
       ...without(message, HANDLED),
       ...MAPS[named](message, context),
       ...actorOf(named, message),
-      timestamp: message.originalTimestamp ?? message.timestamp,
+      timestamp: timeOf(message, protocol),
       sessionId: textOf(context.sessionId),
       context: contextOf(context),
     },

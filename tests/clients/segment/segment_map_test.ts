@@ -5,8 +5,8 @@ import { present } from "../../../src/clients/fields.ts";
 import type { Json } from "../../support/app.ts";
 
 /** The event as the core sees it: what has no value is absent. */
-function mapped(message: Json): Json {
-  const item = eventOf({ messageId: "m", ...message }, null);
+function mapped(message: Json, protocol: "segment" | "rudder" = "segment"): Json {
+  const item = eventOf({ messageId: "m", ...message }, null, protocol);
   assert.ok("event" in item, JSON.stringify(item));
   const { context, properties, ...rest } = item.event as Json;
   return JSON.parse(JSON.stringify({
@@ -167,18 +167,25 @@ for (const [what, message, event] of ROWS) {
 
 Deno.test("Segment's messages: what is none is refused in a sentence", () => {
   for (const wrong of [null, 5, "track", [], {}, { type: "Track" }, { type: "constructor" }]) {
-    const item = eventOf(wrong, null);
+    const item = eventOf(wrong, null, "segment");
     assert.ok("refused" in item, JSON.stringify(wrong));
     assert.match(item.refused, /^[A-Z].*\.$/);
   }
-  assert.ok("event" in eventOf({}, "track"), "the path says the type");
+  assert.ok("event" in eventOf({}, "track", "segment"), "the path says the type");
 });
 
 Deno.test("Segment's messages: an id that is no text is none", () => {
   for (const messageId of [undefined, null, "", {}, []]) {
-    const item = eventOf({ type: "track", messageId }, null);
+    const item = eventOf({ type: "track", messageId }, null, "segment");
     assert.ok("id" in item && item.id === null);
   }
+});
+
+Deno.test("RudderStack's messages: a timestamp that a program gave comes before that of the call", () => {
+  const call = { type: "track", event: "e", originalTimestamp: "2026-01-02T00:00:00.000Z" };
+  const given = { ...call, timestamp: "2026-01-01T00:00:00.000Z" };
+  assert.equal(mapped(given, "rudder").timestamp, given.timestamp);
+  assert.equal(mapped(call, "rudder").timestamp, call.originalTimestamp);
 });
 
 Deno.test("Segment's messages: RudderStack's libraries are told by name, agent or header", () => {
