@@ -33,6 +33,7 @@ const BUNDLES: readonly Bundle[] = [
     scripts: [
       { entry: "script.ts", output: "sdk.js", format: "iife" },
       { entry: "module.ts", output: "sdk.mjs", format: "esm" },
+      { entry: "compatible_script.ts", output: "script.js", format: "iife" },
     ],
     rest: (source, output) =>
       Deno.copyFile(new URL("sdk.d.ts", source), new URL("sdk.d.ts", output)),

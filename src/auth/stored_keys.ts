@@ -2,6 +2,7 @@ import { type Sql, StatementRefused } from "../db/sql.ts";
 import { API_KEY_LENGTH_MAX, API_KEY_LENGTH_MIN } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { keyHash, type KeyKind } from "./keys.ts";
+import { SITE_KEY_PREFIX } from "./site_keys.ts";
 import { randomText } from "./random_text.ts";
 
 /** A key as an operator sees it. Times are ISO 8601 in UTC; of a secret key only the hash is kept. */
@@ -61,17 +62,19 @@ function keyRecord(row: KeyRow, nowMs: number): KeyRecord {
 
 /** True where an operator may bring `key` along: 8 to 200 visible ASCII characters, kinds apart. */
 export function isGivenKey(key: string, kind: KeyKind): boolean {
-  return GIVEN_KEY.test(key) && key.startsWith(SECRET_PREFIX) === (kind === "secret");
+  return GIVEN_KEY.test(key) && key.startsWith(SECRET_PREFIX) === (kind === "secret") &&
+    !key.startsWith(SITE_KEY_PREFIX);
 }
 
 const ADOPTED_KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 /**
  * True where a key of another system can be one here: 1 to 200 printable ASCII characters, no blank
- * at either end, which no header would carry.
+ * at either end, which no header would carry; none that would name a site.
  */
 export function isAdoptableKey(value: string): boolean {
-  return value.length <= API_KEY_LENGTH_MAX && ADOPTED_KEY.test(value);
+  return value.length <= API_KEY_LENGTH_MAX && ADOPTED_KEY.test(value) &&
+    !value.startsWith(SITE_KEY_PREFIX);
 }
 
 /** Of a short key fewer characters are shown: a quarter of it at most. */

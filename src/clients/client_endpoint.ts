@@ -1,4 +1,5 @@
 import type { Principal } from "../auth/access.ts";
+import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
 import { type BodyLimits, withUnlabelledBody } from "../http/body.ts";
 import type { Exchange } from "../http/router.ts";
 import type { Envelope } from "../ingest/envelope.ts";
@@ -100,17 +101,30 @@ export async function takeClientEvents(
   const reply = withUnlabelledBody(exchange.request, limits, budget, look, async (bytes) => {
     const { value, isSuspect } = await body.read(bytes, asked.url.search, budget.turns);
     const batch = route.read(value, asked);
-    const key = early ?? await authenticateClient(services.keys, batch.key);
-    const { projectPublicId } = key;
+    const [key, ...more] = early === null ? await authenticateAll(services.keys, batch) : [early];
     const protocol = batch.protocol ?? route.protocol;
-    const envelope = envelopeOf(batch, { protocol, projectPublicId, isSuspect });
     const userAgent = visitorAgent(asked.headers);
-    const sent = { exchange, key, receivedAtMs, userAgent, envelope, bytes: bytes.length };
-    const taken = await takeEvents(services, sent);
-    const outcome = { ...taken, protocol, bytes: bytes.length, receivedAtMs, projectPublicId };
+    const take = async (key: ApiKey) => {
+      const { projectPublicId } = key;
+      const envelope = envelopeOf(batch, { protocol, projectPublicId, isSuspect });
+      const sent = { exchange, key, receivedAtMs, userAgent, envelope, bytes: bytes.length };
+      const taken = await takeEvents(services, sent);
+      return { ...taken, protocol, bytes: bytes.length, receivedAtMs, projectPublicId };
+    };
+    const outcome = await take(key!);
+    for (const another of more) await take(another);
     return route.answer(outcome, asked);
   });
   return await afterPause(reply, body, services.budget.closing);
+}
+
+/** Of each project once. All of the keys must be good before anything is stored. */
+async function authenticateAll(
+  keys: KeyDirectory,
+  { key, moreKeys = [] }: ClientBatch,
+): Promise<ApiKey[]> {
+  const found = await Promise.all([key, ...moreKeys].map((one) => authenticateClient(keys, one)));
+  return [...new Map(found.map((key) => [key.projectId, key])).values()];
 }
 
 export interface ReplyServices extends Pick<IngestServices, "keys"> {

@@ -34,6 +34,8 @@ export interface ClientBatch {
    * and Basic credentials bring none.
    */
   readonly key: ClientKey | null;
+  /** What else the body brings: the events are of these projects too, each with an id of its own there. */
+  readonly moreKeys?: readonly ClientKey[];
   readonly sentAt: unknown;
   /** In the order of the request. */
   readonly items: readonly (ClientEvent | ClientRefusal)[];

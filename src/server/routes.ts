@@ -44,7 +44,7 @@ import type { CaptureReading } from "../reports/heatmaps/heatmap_capture.ts";
 import type { LiveFeed } from "../reports/live/live_feed.ts";
 import type { ActorServices } from "../reports/people/actors.ts";
 import { signInRoutes, type SignInServices } from "./sign_in_routes.ts";
-import { createSdkFile } from "./sdk_endpoints.ts";
+import { createPlausibleScript, createSdkFile } from "./sdk_endpoints.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareRoutes } from "./share_routes.ts";
 import type { Projection } from "../projection/projection.ts";
@@ -187,16 +187,36 @@ const SDK_FILES = [
   ["sdk.js", "text/javascript", "The browser SDK, for a script tag"],
   ["sdk.mjs", "text/javascript", "The SDK as a module"],
   ["sdk.d.ts", "application/typescript", "Types of the module"],
+  [
+    "script.js",
+    "text/javascript",
+    "The SDK for pages of Umami and Plausible, with their functions",
+  ],
 ] as const;
 
 function sdkRoutes(): DocumentedRoute[] {
-  return SDK_FILES.map(([name, contentType, summary]) => ({
+  const files = SDK_FILES.map(([name, contentType, summary]): DocumentedRoute => ({
     method: "GET",
     path: `/${name}`,
     access: "open",
+    forOthers: true,
     handler: createSdkFile(name),
     doc: { summary, success: page(contentType), problems: ["not_found"] },
   }));
+  const plausible: DocumentedRoute = {
+    method: "GET",
+    path: "/js/:file",
+    access: "open",
+    forOthers: true,
+    handler: createPlausibleScript(),
+    doc: {
+      summary:
+        "The same by the names of Plausible's: script.js, script.tagged-events.js and others",
+      success: page("text/javascript"),
+      problems: ["not_found"],
+    },
+  };
+  return [...files, plausible];
 }
 
 const DASHBOARD_ASSETS: readonly (readonly [DashboardAsset, string, string])[] = [

@@ -23,6 +23,8 @@ const OPEN = new Set([
   "GET /sdk.js",
   "GET /sdk.mjs",
   "GET /sdk.d.ts",
+  "GET /script.js",
+  "GET /js/:file",
   "GET /",
   "GET /assets/app.js",
   "GET /assets/app.css",

@@ -5,9 +5,13 @@ import { sharedApp } from "../support/app.ts";
 
 const server = sharedApp();
 const SCRIPT_BYTES_MAX = 5 * 1024;
+/** What the functions of Umami and Plausible may add. */
+const SHIMS_BYTES_MAX = 1024;
 const TYPES = {
   "/sdk.js": /^text\/javascript; charset=utf-8$/,
   "/sdk.mjs": /^text\/javascript; charset=utf-8$/,
+  "/script.js": /^text\/javascript; charset=utf-8$/,
+  "/js/script.tagged-events.outbound-links.js": /^text\/javascript; charset=utf-8$/,
   "/sdk.d.ts": /^application\/typescript; charset=utf-8$/,
 };
 
@@ -15,6 +19,31 @@ Deno.test("sdk: the script is at most 5 KB, gzipped", async () => {
   const { body } = await server.fetch("/sdk.js");
   const bytes = gzipSync(body, { level: 9 }).length;
   assert.ok(bytes <= SCRIPT_BYTES_MAX, `${bytes} bytes`);
+});
+
+Deno.test("sdk: the script for pages of Umami and Plausible is at most 1 KB more, gzipped", async () => {
+  const [own, theirs] = await Promise.all(
+    ["/sdk.js", "/script.js"].map(async (path) =>
+      gzipSync((await server.fetch(path)).body, { level: 9 }).length
+    ),
+  );
+  assert.ok(theirs! - own! <= SHIMS_BYTES_MAX, `${theirs! - own!} bytes more`);
+});
+
+Deno.test("sdk: Plausible's script has many names, and nothing else stands beside it", async () => {
+  const { body } = await server.fetch("/script.js");
+  for (
+    const name of ["script.js", "script.hash.js", "script.file-downloads.manual.js", "plausible.js"]
+  ) {
+    const reply = await server.fetch(`/js/${name}`);
+    assert.equal(reply.status, 200, name);
+    assert.equal(reply.body, body);
+  }
+  for (
+    const name of ["other.js", "script", "script.js.map", "script.A.js", "scriptxjs"]
+  ) {
+    assert.equal((await server.fetch(`/js/${name}`)).status, 404, name);
+  }
 });
 
 Deno.test("sdk: who takes gzip gets that, under the same tag", async () => {

@@ -1,0 +1,32 @@
+import { json } from "../../http/reply.ts";
+import type { Problem } from "../../problem.ts";
+import type { ClientOutcome } from "../client_event.ts";
+
+const ACCEPTED = 202;
+const BAD_REQUEST = 400;
+
+interface Part {
+  readonly field?: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What is wrong, by the member that it is wrong with. */
+function errorsOf(parts: readonly Part[]): Record<string, string[]> {
+  return Object.fromEntries(parts.map(({ field, code, message }) => [field ?? code, [message]]));
+}
+
+/** Plausible's reply: its tracker looks at the status alone. One event is stored, or it is refused. */
+export function taken({ rejected }: ClientOutcome): Response {
+  if (rejected.length > 0) return json({ errors: errorsOf(rejected) }, BAD_REQUEST);
+  return new Response("ok", {
+    status: ACCEPTED,
+    headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" },
+  });
+}
+
+/** A refusal in Plausible's shape: `errors` by the member that is wrong. */
+export function refused({ code, status, detail, options }: Problem): Response {
+  const errors = errorsOf(options.errors ?? [{ code, message: detail }]);
+  return json({ errors }, status, options.headers);
+}

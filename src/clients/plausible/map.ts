@@ -1,0 +1,56 @@
+import { isMembers, type Members } from "../../ingest/event_input.ts";
+import { parseJson } from "../../json_text.ts";
+import type { ClientEvent } from "../client_event.ts";
+
+/** Technical events of Plausible's tracker, by its own names. */
+const TECHNICAL = new Set(["engagement"]);
+
+/** The first of these members that says something. */
+export function memberOf(body: Members, ...names: readonly string[]): unknown {
+  return names.map((name) => body[name]).find((value) => value !== undefined && value !== null);
+}
+
+/** An object, which older trackers send as JSON in a text; null: it is none. */
+function membersOf(value: unknown): Members | null {
+  if (typeof value !== "string") return isMembers(value) ? value : null;
+  try {
+    const parsed = parseJson(value);
+    return isMembers(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Amounts are numbers, also where they were sent as text: goals add them up. */
+function amountOf(value: unknown): unknown {
+  if (typeof value !== "string" || value.trim() === "") return value;
+  const amount = Number(value);
+  return Number.isFinite(amount) ? amount : value;
+}
+
+/** `{ amount, currency }` as two properties, as goals take them. */
+function revenueOf(body: Members): Members {
+  const { amount, currency } = membersOf(memberOf(body, "$", "revenue")) ?? {};
+  return amount === undefined || amount === null ? {} : { revenue: amountOf(amount), currency };
+}
+
+function nameOf(name: unknown): unknown {
+  if (name === "pageview") return "page_view";
+  return typeof name === "string" && TECHNICAL.has(name) ? `$${name}` : name;
+}
+
+/** The body of `/api/event` as an event. Plausible's clients make no id. */
+export function mapEvent(body: Members): ClientEvent {
+  const name = memberOf(body, "n", "name");
+  const props = membersOf(memberOf(body, "p", "props", "m", "meta"));
+  const properties: Members = {
+    ...props,
+    ...revenueOf(body),
+    // In percent of the page's height, and in milliseconds.
+    ...(name === "engagement" ? { scrollDepth: body.sd, engagementTime: body.e } : {}),
+    ...(memberOf(body, "i", "interactive") === false ? { $interactive: false } : {}),
+  };
+  const url = memberOf(body, "u", "url");
+  const referrer = memberOf(body, "r", "referrer");
+  return { id: null, event: { name: nameOf(name), url, referrer, properties } };
+}

@@ -1,0 +1,14 @@
+import type { ClientRoute } from "../client_event.ts";
+import { refused, taken } from "./answer.ts";
+import { readEvent } from "./decode.ts";
+
+export const PLAUSIBLE_ROUTES: readonly ClientRoute[] = [{
+  kind: "events",
+  method: "POST",
+  path: "/api/event",
+  protocol: "plausible",
+  read: readEvent,
+  answer: taken,
+  refuse: refused,
+  summary: "An event of Plausible's clients; `domain` is a key, or the host of a project's siteUrl",
+}];

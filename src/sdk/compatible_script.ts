@@ -1,0 +1,46 @@
+/// <reference lib="dom" />
+import { createAnalytics } from "./analytics.ts";
+import type { Analytics } from "./sdk.d.ts";
+import { installShims } from "./shims.ts";
+
+/**
+ * The script tag of Umami's and Plausible's pages: the SDK, with their functions beside it.
+ * `data-website-id` or `data-api-key` is a key; `data-domain` a key, or the host of a project's site,
+ * several with commas between them.
+ */
+const tag = document.currentScript as HTMLScriptElement | null;
+const source = tag?.src ?? "";
+const data = tag?.dataset ?? {};
+
+/** Whether the visitor or the page has said that nothing shall be sent from here. */
+function isSilent(): boolean {
+  const { domains, doNotTrack } = data;
+  if (domains && !domains.split(/\s*,\s*/).includes(location.hostname)) return true;
+  if (doNotTrack === "true" && navigator.doNotTrack === "1") return true;
+  try {
+    return !!localStorage["umami.disabled"] || localStorage.plausible_ignore === "true";
+  } catch {
+    return false;
+  }
+}
+
+function keys(): string[] {
+  const { apiKey, websiteId, domain } = data;
+  const key = apiKey ?? websiteId;
+  if (isSilent() || !(key || domain)) return [""];
+  return key ? [key] : domain!.split(",").map((name) => `site:${name.trim()}`);
+}
+
+const isAuto = data.autocapture !== "false" && data.autoTrack !== "false";
+const clients = keys().map((apiKey) =>
+  createAnalytics({
+    apiKey,
+    endpoint: data.endpoint ?? data.hostUrl ?? data.api?.replace(/\/api\/event$/, "/") ??
+      source.replace(/(\/js)?\/[^/?#]*([?#].*)?$/, "") + "/",
+    debug: data.debug !== undefined && data.debug !== "false",
+    autocapture: isAuto && { pageViews: !/\.manual\./.test(source) },
+  })
+);
+const page = window as { footfall?: Analytics };
+page.footfall ??= clients[0]!;
+installShims(clients, { website: data.websiteId, tag: data.tag });

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { TestApp, type TestProject } from "../support/app.ts";
+import { send } from "./client_app.ts";
+
+const server = new TestApp({ TRUSTED_PROXIES: "10.0.0.0/8" });
+let project: TestProject;
+let domain: string;
+Deno.test.beforeAll(async () => void await server.start());
+Deno.test.afterAll(() => server.stop());
+Deno.test.beforeEach(async () => {
+  domain = `${crypto.randomUUID()}.example`;
+  project = await server.project({ siteUrl: `https://www.${domain}/shop` });
+});
+
+function post(said: Record<string, unknown>, headers: Record<string, string> = {}) {
+  return send(server, {
+    path: "/api/event",
+    headers: { "Content-Type": "text/plain", ...headers },
+    body: JSON.stringify({ n: "pageview", u: `https://${domain}/a`, d: domain, ...said }),
+  });
+}
+
+// deno-lint-ignore no-explicit-any -- read as a client would
+const stored = async (of = project): Promise<any[]> => await server.stored(of);
+
+Deno.test("plausible: a page view by the domain of its site, with Plausible's reply", async () => {
+  const { status, body, headers } = await post({
+    r: "https://www.google.com/",
+    p: { author: "me" },
+  });
+  assert.deepEqual([status, body], [202, "ok"]);
+  assert.match(headers.get("content-type") ?? "", /^text\/plain/);
+  const [event] = await stored();
+  assert.deepEqual([event.name, event.path, event.referrer], [
+    ...["page_view", "/a", "https://www.google.com/"],
+  ]);
+  assert.equal(event.properties.author, "me");
+  assert.equal(event.properties.server.ip, "8.8.8.8");
+  assert.equal(event.browser, "Chrome");
+});
+
+Deno.test("plausible: www, a key, and no domain at all name the project too", async () => {
+  for (const d of [`www.${domain}`, domain.toUpperCase(), project.publicKey, undefined]) {
+    assert.equal((await post({ d })).status, 202, d);
+  }
+  assert.equal((await stored()).length, 4);
+});
+
+Deno.test("plausible: several domains are several projects, and all of them or none", async () => {
+  const other = await server.project({ siteUrl: `https://blog.${domain}` });
+  assert.equal((await post({ d: `${domain},blog.${domain}, www.${domain}` })).status, 202);
+  const [[one], [another]] = [await stored(), await stored(other)];
+  assert.equal((await stored()).length, 1);
+  assert.notEqual(one.eventId, another.eventId);
+  assert.equal((await post({ d: `${domain},unknown.example` })).status, 401);
+  assert.equal((await stored()).length, 1);
+});
+
+Deno.test("plausible: what is refused is told in its shape", async () => {
+  const cases: [Record<string, unknown>, number, string][] = [
+    [{ d: "unknown.example" }, 401, "invalid_api_key"],
+    [{ d: "", u: "/no/host" }, 401, "missing_api_key"],
+    [{ d: project.secretKey }, 403, "key_not_allowed_here"],
+    [{ n: "x".repeat(201) }, 400, "name"],
+    [{ n: undefined }, 400, "invalid_event"],
+  ];
+  for (const [said, status, member] of cases) {
+    const reply = await post(said);
+    assert.equal(reply.status, status, JSON.stringify(said));
+    assert.deepEqual(Object.keys(reply.body.errors), [member]);
+    assert.equal(typeof reply.body.errors[member][0], "string");
+  }
+  assert.deepEqual(await stored(), []);
+});
+
+Deno.test("plausible: revenue is kept, engagement is technical", async () => {
+  await post({ n: "Purchase", $: { amount: "12.29", currency: "EUR" } });
+  await post({ n: "engagement", sd: 80, e: 4_000 });
+  const events = await stored();
+  const purchase = events.find(({ name }) => name === "Purchase");
+  assert.deepEqual([purchase.properties.revenue, purchase.properties.currency], [12.29, "EUR"]);
+  const engagement = events.find(({ name }) => name === "$engagement");
+  assert.deepEqual(
+    [engagement.inSession, engagement.properties.scrollDepth, engagement.properties.engagementTime],
+    [false, 80, 4_000],
+  );
+});
+
+Deno.test("plausible: an event with i: false undoes no bounce, any other does", async () => {
+  const kpis = async () => {
+    const token = await server.token([project.id], "read");
+    const { body } = await server.fetch("/v1/kpis", {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    const { sessions, events, bounceRate } = body.totals;
+    return { sessions, events, bounces: bounceRate.numerator };
+  };
+  await post({});
+  await post({ n: "autoplay", i: false });
+  assert.deepEqual(await kpis(), { sessions: 1, events: 2, bounces: 1 });
+  await post({ i: false });
+  assert.deepEqual(await kpis(), { sessions: 1, events: 3, bounces: 1 });
+  await post({ n: "buy" });
+  assert.deepEqual(await kpis(), { sessions: 1, events: 4, bounces: 0 });
+});
+
+Deno.test("plausible: X-Forwarded-For counts as TRUSTED_PROXIES says", async () => {
+  const headers = {
+    "X-Forwarded-For": "84.138.30.31",
+    "User-Agent":
+      "Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
+  };
+  const body = JSON.stringify({ name: "trusted", url: `https://${domain}/`, domain });
+  const request = (peer: string) =>
+    server.fetch("/api/event", { method: "POST", headers, body }, peer);
+  assert.equal((await request("10.0.0.7")).status, 202);
+  assert.equal((await request("8.8.8.8")).status, 202);
+  const events = await stored();
+  assert.deepEqual(
+    events.map(({ properties }) => properties.server.ip).toSorted(),
+    ["8.8.8.8", "84.138.30.31"],
+  );
+  assert.deepEqual(events.map(({ device }) => device), ["tablet", "tablet"]);
+});
+
+Deno.test("plausible: another project's origins refuse a page by its domain too", async () => {
+  const closed = await server.project({
+    siteUrl: `https://closed.${domain}`,
+    allowedOrigins: [`https://closed.${domain}`],
+  });
+  const from = (Origin: string) => post({ d: `closed.${domain}` }, { Origin });
+  assert.equal((await from("https://evil.example")).status, 403);
+  assert.equal((await from(`https://closed.${domain}`)).status, 202);
+  assert.equal((await stored(closed)).length, 1);
+});
