@@ -33,6 +33,8 @@ export const AUDIT_ACTIONS = {
   "events.import": "Imported events",
   "history.import": "Imported daily sums of another product",
   "history.remove": "Removed imported daily sums",
+  "archive.make": "Made an archive",
+  "archive.restore": "Restored an archive",
 } as const;
 
 /** The name of something that is recorded. */

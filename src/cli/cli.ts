@@ -1,4 +1,5 @@
 import { API_TOKEN_COMMANDS } from "./api_token.ts";
+import { ARCHIVE_COMMAND } from "./archive.ts";
 import { parseArgs } from "node:util";
 import manifest from "../../deno.json" with { type: "json" };
 import { CAPTURE_COMMAND } from "./capture.ts";
@@ -13,6 +14,7 @@ import { KEY_COMMANDS } from "./key.ts";
 import { OPERATION_COMMANDS } from "./operation.ts";
 import { PERSON_COMMANDS } from "./person.ts";
 import { PROJECT_COMMANDS } from "./project.ts";
+import { RESTORE_COMMAND } from "./restore.ts";
 import { SEED_COMMAND } from "./seed.ts";
 import { printable, type Terminal } from "./terminal.ts";
 import { TOKEN_COMMANDS } from "./token.ts";
@@ -35,6 +37,8 @@ export const COMMANDS: readonly Command[] = [
   DEMO_COMMAND,
   EXPORT_COMMAND,
   IMPORT_COMMAND,
+  ARCHIVE_COMMAND,
+  RESTORE_COMMAND,
   ERASE_COMMAND,
 ];
 

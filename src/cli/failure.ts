@@ -1,3 +1,4 @@
+import { ArchiveRefused } from "../archive/archive_format.ts";
 import { ConfigMistakes } from "../config.ts";
 import { FolderInUse } from "../db/folder_lock.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
@@ -54,6 +55,7 @@ export function failureOf(error: unknown): Failure {
         `DATABASE_URL names it; without DATABASE_URL the embedded database is used.`,
     );
   }
+  if (error instanceof ArchiveRefused) return failed("archive_refused", error.message);
   if (error instanceof FolderInUse) return failed("folder_in_use", error.message);
   if (error instanceof ServerUnreachable) return failed("server_unreachable", error.message);
   if (error instanceof SchemaTooNew || error instanceof SchemaMismatch) {

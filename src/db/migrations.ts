@@ -15,6 +15,7 @@ import tokensAudit from "../../migrations/0014_tokens_audit.sql" with { type: "t
 import shares from "../../migrations/0015_shares.sql" with { type: "text" };
 import usedChallenges from "../../migrations/0016_used_challenges.sql" with { type: "text" };
 import importedHistory from "../../migrations/0017_imported_history.sql" with { type: "text" };
+import archive from "../../migrations/0018_archive.sql" with { type: "text" };
 import passiveEvents from "../../migrations/0021_passive_events.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
@@ -37,5 +38,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 15, name: "0015_shares", sql: shares },
   { version: 16, name: "0016_used_challenges", sql: usedChallenges },
   { version: 17, name: "0017_imported_history", sql: importedHistory },
+  { version: 18, name: "0018_archive", sql: archive },
   { version: 21, name: "0021_passive_events", sql: passiveEvents },
 ];

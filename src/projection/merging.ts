@@ -1,4 +1,4 @@
-import type { Database } from "../db/sql.ts";
+import type { Database, Sql } from "../db/sql.ts";
 import { pause } from "../pause.ts";
 import { mergedSegment, nextMerge, replaceSegments } from "../store/segments.ts";
 import { SEGMENTS_MERGED } from "../store/store_limits.ts";
@@ -14,6 +14,15 @@ export interface MergingHost {
   underWay(): Promise<unknown> | null;
   /** Tells that a project's segments could not be merged. */
   failed(projectId: number, error: unknown): void;
+}
+
+/** Whether an archive reads the segments of a project. */
+async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
+  const rows = await sql.query(
+    "SELECT FROM projections WHERE project_id = $1::int AND merging_held_until > now()",
+    [projectId],
+  );
+  return rows.length > 0;
 }
 
 /**
@@ -35,7 +44,8 @@ export async function mergeOnce(
   if (merged === null) return true;
   await exclusively(projectId, () =>
     database.transaction(async (tx) => {
-      if (await beginProjection(tx, projectId) === null) return;
+      // Whoever holds merging has waited for this lock, or sees what is written here.
+      if (await beginProjection(tx, projectId) === null || await isHeld(tx, projectId)) return;
       // Whoever has erased or forgotten something has written segments of their own: it is made anew.
       await replaceSegments(tx, projectId, segmentIds, merged);
     }));
@@ -90,6 +100,10 @@ export class Merging {
   async #merge(projectId: number, signal: AbortSignal): Promise<boolean> {
     const { exclusively, failed } = this.#host;
     try {
+      if (await isHeld(this.#database, projectId)) {
+        await pause(MERGING_PAUSE_MS, signal);
+        return true;
+      }
       const pauseOf = (stored: number) => this.#pauseOf(stored, signal);
       return await mergeOnce(this.#database, projectId, pauseOf, exclusively);
     } catch (error) {

@@ -1,6 +1,8 @@
+import manifest from "../../deno.json" with { type: "json" };
 import { recordAnyway } from "../audit/recorded_anyway.ts";
 import { accessRoutes } from "./access_routes.ts";
 import { actorRoutes } from "./actor_routes.ts";
+import { archiveRoutes } from "./archive_routes.ts";
 import type { Authorize, Principal } from "../auth/access.ts";
 import type { KeyDirectory } from "../auth/keys.ts";
 import type { ListedTokens } from "../auth/api_tokens/listed_tokens.ts";
@@ -315,6 +317,7 @@ export function createRoutes(services: Services): DocumentedRoute[] {
       ipStorage: services.config.ipStorage,
       observe: (outcome) => services.metrics.batch(outcome),
     }),
+    ...archiveRoutes({ ...services, footfall: manifest.version }),
     ...captureRoutes(services),
   ];
   const document: DocumentedRoute = {

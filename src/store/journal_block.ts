@@ -15,7 +15,7 @@ import { ID_BYTES } from "./id_codec.ts";
 
 const VERSION = 2;
 const CRC_AT = 1;
-const COUNT_AT = 5;
+export const COUNT_AT = 5;
 const HEAD_BYTES = 9;
 /** Of an id by its time (version 7), the bytes that hold it; and the others. */
 const ID_HEAD_BYTES = 6;

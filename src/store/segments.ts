@@ -21,14 +21,16 @@ import { readEvents, readRows } from "./whole_events.ts";
 import { type Yield, yielding } from "./yielding.ts";
 
 const INSERT = `
-INSERT INTO segments (project_id, from_ms, to_ms, events, text_bytes, version, head, body)
+INSERT INTO segments (project_id, from_ms, to_ms, events, text_bytes, version, head, body, origin_id)
 VALUES ($1::int, $2::int8, $3::int8, $4::int, $5::int8, $6::int, decode($7::text, 'base64'),
-  decode($8::text, 'base64'))`;
+  decode($8::text, 'base64'), $9::int8)`;
 
+/** @param originId the segment in whose place it stands; null: none */
 async function insertSegment(
   tx: Sql,
   projectId: number,
   segment: EncodedSegment | null,
+  originId: number | null = null,
 ): Promise<void> {
   if (segment === null) return;
   const { fromMs, toMs, events, textBytes, head, body } = segment;
@@ -36,6 +38,7 @@ async function insertSegment(
     ...[projectId, fromMs, toMs, events, textBytes, SEGMENT_VERSION],
     head.toBase64(),
     body.toBase64(),
+    originId,
   ]);
 }
 
@@ -64,16 +67,21 @@ async function wholeSegments(
   });
 }
 
-/** Puts what is kept of a segment in its place. @returns how many events went */
+/** Puts what is kept of a segment in its place, in the same order. @returns how many events went */
 async function rewrite(
   tx: Sql,
   projectId: number,
   segmentId: number,
   keeps: Keeps,
 ): Promise<number> {
+  const [stored] = await tx.query<{ origin_id: number }>(
+    `SELECT coalesce(origin_id, segment_id) AS origin_id FROM segments
+    WHERE project_id = $1::int AND segment_id = $2::int8`,
+    [projectId, segmentId],
+  );
   const taken = await wholeSegments(tx, TAKE, projectId, [segmentId]);
   const segment = await buildSegment(taken, keeps, yielding());
-  await insertSegment(tx, projectId, segment);
+  await insertSegment(tx, projectId, segment, stored?.origin_id ?? null);
   return taken.reduce((sum, { events }) => sum + events, 0) - (segment?.events ?? 0);
 }
 

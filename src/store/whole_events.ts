@@ -12,6 +12,7 @@ import {
 import type { SegmentEvent } from "./segment_event.ts";
 import type { SegmentReader } from "./segment_reader.ts";
 import type { TextColumn } from "./text_codec.ts";
+import type { Yield } from "./yielding.ts";
 
 const UTF8 = new TextDecoder();
 const UUID = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
@@ -39,22 +40,28 @@ export function uuidOf(ids: Uint8Array, at = 0): string {
   return ids.subarray(at, at + ID_BYTES).toHex().replace(UUID, "$1-$2-$3-$4-$5");
 }
 
-/** Gives the events of some blocks back as they were stored, each by its place in these blocks. */
-export function readRows(
+/** As `readRows`, in steps of a column each, between which others may have their turn. */
+function* rowReader(
   reader: SegmentReader,
   projectId: number,
-  moments = reader.moments(),
-  ids = reader.ids(moments),
-): (at: number) => EventRow {
+  moments: Float64Array,
+  ids: Uint8Array,
+): Generator<void, (at: number) => EventRow> {
   const keys = new Map<IntegerName, Int32Array>();
   const keysOf = (name: IntegerName | null) => {
     if (name !== null && !keys.has(name)) keys.set(name, new Int32Array(reader.integers(name)));
     return name === null ? undefined : keys.get(name);
   };
-  const textColumns = TEXT_COLUMNS.map((name) =>
-    [name, texts(reader.texts(name, keysOf(keyOf(name))))] as const
-  );
-  const numberColumns = NUMBER_COLUMNS.map((name) => [name, reader.numbers(name)] as const);
+  const textColumns: [string, (at: number) => string | null][] = [];
+  for (const name of TEXT_COLUMNS) {
+    textColumns.push([name, texts(reader.texts(name, keysOf(keyOf(name))))]);
+    yield;
+  }
+  const numberColumns: [string, Float64Array][] = [];
+  for (const name of NUMBER_COLUMNS) {
+    numberColumns.push([name, reader.numbers(name)]);
+    yield;
+  }
   const flagColumns = FLAG_COLUMNS.map((name) => [name, reader.integers(name)] as const);
   return (at) => {
     const row: Record<string, unknown> = { project_id: projectId };
@@ -73,6 +80,31 @@ export function readRows(
       : new Date(ms + (row.sent_at as number)).toISOString();
     return row as unknown as EventRow;
   };
+}
+
+/** Gives the events of some blocks back as they were stored, each by its place in these blocks. */
+export function readRows(
+  reader: SegmentReader,
+  projectId: number,
+  moments = reader.moments(),
+  ids = reader.ids(moments),
+): (at: number) => EventRow {
+  const steps = rowReader(reader, projectId, moments, ids);
+  for (let step = steps.next();; step = steps.next()) if (step.done) return step.value;
+}
+
+/** The same while others have their turns. */
+export async function readRowsInTurns(
+  reader: SegmentReader,
+  projectId: number,
+  pause: Yield,
+): Promise<(at: number) => EventRow> {
+  const moments = reader.moments();
+  const steps = rowReader(reader, projectId, moments, reader.ids(moments));
+  for (let step = steps.next();; step = steps.next()) {
+    if (step.done) return step.value;
+    await pause();
+  }
 }
 
 /** Whole events of these identities; without a set, all of them. In the order of the segment. */

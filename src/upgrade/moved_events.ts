@@ -10,6 +10,22 @@ const MARK_MOVED = `
 UPDATE journal SET stored_by = '${MOVED_XID}', received_at = $2::text::timestamptz
 WHERE project_id = $1::int AND received_at = now() AND stored_by = pg_current_xact_id()`;
 
+/**
+ * Says of the journal rows of this transaction that their events came long ago, the last of them then:
+ * no tail takes them for new.
+ */
+export async function markMoved(
+  tx: Sql,
+  projectId: number,
+  rows: readonly EventRow[],
+): Promise<void> {
+  const received = rows.reduce(
+    (latest, { received_at }) => received_at > latest ? received_at : latest,
+    "",
+  );
+  await tx.query(MARK_MOVED, [projectId, received]);
+}
+
 /** Puts earlier events into the journal, but for those that are in it, or in segments, already. */
 export async function storeMoved(
   tx: Sql,
@@ -17,12 +33,8 @@ export async function storeMoved(
   rows: readonly EventRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  const received = rows.reduce(
-    (latest, { received_at }) => received_at > latest ? received_at : latest,
-    "",
-  );
   const known = await insertEvents(tx, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
-  await tx.query(MARK_MOVED, [projectId, received]);
+  await markMoved(tx, projectId, rows);
   await noteLess(tx, projectId, rows.length - known.size);
 }
 

@@ -75,7 +75,8 @@ export type Fill = (server: TestApp, project: TestProject) => Promise<void>;
 const asBrowsersDo: Fill = (server, project) =>
   forEachInFlight(BATCHES, REQUESTS_AT_ONCE, (batch) => send(server, project, batch));
 
-async function make(server: TestApp, fill: Fill): Promise<void> {
+/** Makes the demo project with its events, its goals and its funnel. */
+export async function fillDemoProject(server: TestApp, fill = asBrowsersDo): Promise<void> {
   const project = await server.project({ id: PROJECT, name: SHOP_NAME, timezone: SHOP_TIMEZONE });
   await fill(server, project);
   await save(server, "/v1/goals/purchase", PURCHASE_GOAL);
@@ -97,11 +98,17 @@ export async function startDemoProject(
 ): Promise<DemoProject> {
   const server = new TestApp(env);
   await server.start();
-  await make(server, fill);
+  await fillDemoProject(server, fill);
+  return demoProjectOf(server);
+}
+
+/** The demo project of a server that has it, under its own id or another one. */
+export function demoProjectOf(server: TestApp, project = PROJECT): DemoProject {
   return {
     server,
     async read(path, query) {
-      const { status, body } = await server.admin("GET", `/v1/${path}?${searchOf(query)}`);
+      const search = searchOf({ project, ...query });
+      const { status, body } = await server.admin("GET", `/v1/${path}?${search}`);
       assert.equal(status, 200, `${path} ${JSON.stringify(query)}: ${JSON.stringify(body)}`);
       return body;
     },

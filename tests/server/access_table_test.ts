@@ -53,6 +53,10 @@ const ANY_TOKEN = new Set(["GET /v1/session"]);
 const EVERY_PROJECT = new Set([
   "POST /v1/projects",
   "DELETE /v1/internal/tokens",
+  "GET /v1/archive",
+  "GET /v1/archive/figures",
+  "POST /v1/restorations",
+  "POST /v1/restorations/frames",
   "GET /v1/people",
   "POST /v1/people",
   "PATCH /v1/people/:id",

@@ -46,6 +46,8 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
   "actor.erase": "Erased a visitor",
   "events.export": "Exported events",
   "events.import": "Imported events",
+  "archive.make": "Made an archive",
+  "archive.restore": "Restored an archive",
 };
 
 /** A word that this page does not know yet is told as it is. */

@@ -1,0 +1,202 @@
+import { z } from "zod";
+import { recordAudit } from "../audit/audit.ts";
+import { recordAnyway } from "../audit/recorded_anyway.ts";
+import { type Principal, requireEveryProject, requirePrincipal } from "../auth/access.ts";
+import { askedBy, type AuditServices } from "../auth/audited.ts";
+import { randomText } from "../auth/random_text.ts";
+import type { Database } from "../db/sql.ts";
+import { BodyBudget, withBody } from "../http/body.ts";
+import { parseBody, readJson } from "../http/json_body.ts";
+import type { Log } from "../http/log.ts";
+import { json } from "../http/reply.ts";
+import type { Exchange } from "../http/router.ts";
+import { BODY_IDLE_MS_MAX, BODY_TOTAL_MS_MAX, RETRY_AFTER_S } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { UnreadableBlock } from "../store/journal_block.ts";
+import { ArchiveRefused, rowsOf } from "./archive_format.ts";
+import { FRAME_BYTES_MAX, RESTORE_BODIES_BYTES_MAX } from "./archive_limits.ts";
+import { archivedTable } from "./archived_tables.ts";
+import { writeArchive } from "./archive_writer.ts";
+import { readFigures } from "./read_figures.ts";
+import { noteRestore, planRestore, restoredProject, restoreProject } from "./restore_plan.ts";
+import { restoreEvents } from "./restored_events.ts";
+import { type RestoredRows, restoreRows } from "./restored_rows.ts";
+import { NO_PROJECT } from "./stored_rows.ts";
+
+export interface ArchiveServices extends AuditServices {
+  readonly database: Database;
+  readonly log: Pick<Log, "warn">;
+  readonly now: () => number;
+  /** The version of the program. */
+  readonly footfall: string;
+}
+
+type Asked = Exchange<Principal | null>;
+
+const PROJECT_ID_LENGTH_MAX = 200;
+const PROJECTS_MAX = 100_000;
+const LIMITS = {
+  wireBytesMax: FRAME_BYTES_MAX,
+  inflatedBytesMax: FRAME_BYTES_MAX,
+  idleMsMax: BODY_IDLE_MS_MAX,
+  totalMsMax: BODY_TOTAL_MS_MAX,
+};
+// Their own, so that a restoration cannot keep events out.
+const BUDGET = new BodyBudget(RESTORE_BODIES_BYTES_MAX, RETRY_AFTER_S);
+
+const ARCHIVE_TYPE = "application/vnd.footfall.archive";
+const LINES_TYPE = "application/x-ndjson";
+
+export const ARCHIVE_QUERY = {
+  project: "Project id. Default: the whole server",
+  secrets: "1: with what lets people and tokens in (the secret of tokens, sessions, open links)",
+};
+export const FIGURES_QUERY = { project: "Project id. Default: every project" };
+export const FRAME_QUERY = {
+  archive: "The archive's id, as its head says it",
+  kind: "rows or events",
+  project: "Id of the project as which the frame's is restored",
+};
+
+const text = z.string().min(1).max(PROJECT_ID_LENGTH_MAX);
+
+/** Body of `POST /v1/restorations`. */
+export const RestorationWanted = z.strictObject({
+  archive: text,
+  schema: z.int().min(1),
+  projects: z.array(z.strictObject({
+    id: text,
+    as: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "Use letters, digits, _ and -, at most 64."),
+  })).max(PROJECTS_MAX),
+  dryRun: z.boolean().default(false),
+}).meta({ id: "RestorationWanted" });
+
+/** Its reply. */
+export const RestorationPlanned = z.object({
+  projects: z.array(z.object({
+    id: z.string(),
+    as: z.string(),
+    found: z.enum(["nothing", "empty", "begun"]),
+  })),
+}).meta({ id: "RestorationPlanned" });
+
+/** Reply of `POST /v1/restorations/frames`. */
+export const FrameRestored = z.union([
+  z.object({ stored: z.int(), known: z.int() }),
+  z.object({
+    added: z.int(),
+    same: z.int(),
+    left: z.array(z.object({ table: z.string(), row: z.string(), why: z.string() })),
+  }),
+]).meta({ id: "FrameRestored" });
+
+function projectOf({ url }: Asked): string | null {
+  const project = url.searchParams.get("project");
+  if (project !== null && project.includes("\0")) {
+    throw new Problem("not_found", "There is no project with this id.");
+  }
+  return project;
+}
+
+/** `GET /v1/archive`: the archive, frame by frame, as it is made. */
+export async function getArchive(services: ArchiveServices, asked: Asked): Promise<Response> {
+  requireEveryProject(requirePrincipal(asked.who));
+  const project = projectOf(asked);
+  const secrets = asked.url.searchParams.get("secrets") === "1";
+  const { database, log, now, footfall } = services;
+  const wanted = { project, secrets, footfall, nowMs: now(), randomText };
+  const frames = await writeArchive(database, wanted);
+  await recordAnyway({ sql: database, log }, {
+    ...askedBy(services, asked),
+    what: "archive.make",
+    subject: project ?? "the whole server",
+  });
+  return new Response(ReadableStream.from(frames), {
+    headers: { "Content-Type": ARCHIVE_TYPE, "Cache-Control": "no-store" },
+  });
+}
+
+/** `GET /v1/archive/figures`: how far the counting is, a line each, and the figures in the last one. */
+export async function getFigures(
+  { database }: ArchiveServices,
+  asked: Asked,
+): Promise<Response> {
+  requireEveryProject(requirePrincipal(asked.who));
+  const lines = await readFigures(database, projectOf(asked));
+  async function* bytes() {
+    const encoder = new TextEncoder();
+    for await (const line of lines) yield encoder.encode(`${JSON.stringify(line)}\n`);
+  }
+  return new Response(ReadableStream.from(bytes()), {
+    headers: { "Content-Type": LINES_TYPE, "Cache-Control": "no-store" },
+  });
+}
+
+/** `POST /v1/restorations`: what restoring an archive would do; unless it is a dry run, it may begin. */
+export async function postRestoration(
+  services: ArchiveServices,
+  asked: Asked,
+): Promise<Response> {
+  requireEveryProject(requirePrincipal(asked.who));
+  const wanted = await readJson(asked.request, RestorationWanted);
+  const { database } = services;
+  const projects = await planRestore(database, wanted);
+  if (!wanted.dryRun) {
+    await database.transaction(async (tx) => {
+      await noteRestore(tx, wanted);
+      if (projects.every(({ found }) => found === "begun")) return;
+      const subject = wanted.projects.map(({ as }) => as).join(", ");
+      await recordAudit(tx, { ...askedBy(services, asked), what: "archive.restore", subject });
+    });
+  }
+  return json({ projects });
+}
+
+const FrameQuery = z.strictObject({
+  archive: text,
+  kind: z.enum(["rows", "events"]),
+  project: text.default(NO_PROJECT),
+});
+
+async function restoreFrameOfRows(
+  database: Database,
+  archive: string,
+  project: string,
+  content: Uint8Array<ArrayBuffer>,
+): Promise<RestoredRows> {
+  const { table: name, rows } = rowsOf({ content, at: 0 });
+  const table = archivedTable(name);
+  if (table === null) throw new ArchiveRefused("It holds a table that this version does not know.");
+  if (name === "projects") return await restoreProject(database, archive, project, rows[0] ?? "{}");
+  const projectId = project === NO_PROJECT
+    ? null
+    : await restoredProject(database, archive, project);
+  if (table.of === "project" && projectId === null) {
+    throw new ArchiveRefused("Its rows are of a project, and none is named.");
+  }
+  return await restoreRows(database, table, projectId, rows);
+}
+
+/** `POST /v1/restorations/frames`: stores one frame of an archive; again, it changes nothing. */
+export async function postFrame(
+  { database }: ArchiveServices,
+  { who, url, request }: Asked,
+): Promise<Response> {
+  requireEveryProject(requirePrincipal(who));
+  const query = parseBody(FrameQuery, Object.fromEntries(url.searchParams));
+  const { archive, kind, project } = query;
+  return await withBody(request, LIMITS, BUDGET, () => {}, async (content) => {
+    try {
+      if (kind === "rows") {
+        return json(await restoreFrameOfRows(database, archive, project, content));
+      }
+      const projectId = await restoredProject(database, archive, project);
+      return json(await restoreEvents(database, projectId, content));
+    } catch (error) {
+      if (!(error instanceof ArchiveRefused || error instanceof UnreadableBlock)) throw error;
+      throw new Problem("invalid_body", "A frame of the archive cannot be stored.", {
+        errors: [{ code: "invalid_value", message: error.message }],
+      });
+    }
+  });
+}

@@ -1,0 +1,262 @@
+/**
+ * An archive: eleven bytes that say so, then frames. A frame is one byte for its kind, four with the
+ * length of its content, four with the CRC-32 of kind, length and content (whole numbers have the
+ * highest byte first), then the content:
+ *
+ *     head      JSON: what the archive is of; first
+ *     rows      zstd of JSON lines: the table and whose rows they are, then a row each
+ *     events    the project's id behind one byte with its length, then a journal block
+ *     manifest  JSON: counts and digests of everything, SHA-256 of all bytes before; last
+ *
+ * Content is compressed frame by frame: what is damaged is known by its byte, and neither writing nor
+ * reading holds more than a frame. Each version of the program reads all formats before its own.
+ */
+import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { FRAME_BYTES_MAX, FRAME_CONTENT_BYTES_MAX } from "./archive_limits.ts";
+import { eventsInBlock } from "../store/block_count.ts";
+import type { Figures } from "./figures.ts";
+
+export const ARCHIVE_FORMAT = 1;
+const MAGIC = "FFARCHIVE\n";
+const BEGIN_BYTES = MAGIC.length + 1;
+const FRAME_HEAD_BYTES = 9;
+const BLOCK_BYTES_MIN = 10;
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 6 } };
+
+/** Append only: the number of each stands in files. */
+const KINDS = ["head", "rows", "events", "manifest"] as const;
+export type FrameKind = typeof KINDS[number];
+
+/** What an archive is of. */
+export interface ArchiveHead {
+  /** Random: the same file, however often it is restored. */
+  readonly id: string;
+  readonly footfall: string;
+  /** The newest migration of the database that it was made from. */
+  readonly schema: number;
+  readonly madeAt: string;
+  /** Null: of the whole server. */
+  readonly project: string | null;
+  /** Whether it holds what lets people and tokens in: the secret of tokens, sessions, open links. */
+  readonly secrets: boolean;
+  readonly projects: readonly { readonly id: string; readonly name: string }[];
+  /** How many events it will hold: some of them may expire or be erased while it is written. */
+  readonly events: number;
+}
+
+/** What stands at its end. */
+export interface ArchiveManifest {
+  /** By table, then by project; `*`: rows that belong to none. */
+  readonly rows: Readonly<Record<string, Readonly<Record<string, Figures>>>>;
+  /** By project. */
+  readonly events: Readonly<Record<string, Figures>>;
+  /** Up to which row of the journal events are in it. */
+  readonly journalId: number;
+  /** Of all bytes before this frame, as hexadecimal digits. */
+  readonly sha256: string;
+}
+
+export interface Frame {
+  readonly kind: FrameKind;
+  /** The byte of the file at which it begins. */
+  readonly at: number;
+  readonly content: Uint8Array<ArrayBuffer>;
+  /** All of its bytes; of the first frame with those before it. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** A file that is no whole archive, or one that this program cannot read. The message says where. */
+export class ArchiveRefused extends Error {
+  override readonly name = "ArchiveRefused";
+}
+
+/** The bytes that every archive begins with. */
+export function archiveBegin(): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(BEGIN_BYTES);
+  new TextEncoder().encodeInto(MAGIC, bytes);
+  bytes[MAGIC.length] = ARCHIVE_FORMAT;
+  return bytes;
+}
+
+export function encodeFrame(kind: FrameKind, content: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(FRAME_HEAD_BYTES + content.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, KINDS.indexOf(kind));
+  view.setUint32(1, content.length);
+  bytes.set(content, FRAME_HEAD_BYTES);
+  view.setUint32(5, crc32(content, crc32(bytes.subarray(0, 5))));
+  return bytes;
+}
+
+export function encodeJson(kind: "head" | "manifest", value: ArchiveHead | ArchiveManifest) {
+  return encodeFrame(kind, new TextEncoder().encode(JSON.stringify(value)));
+}
+
+/** Rows of one table and of one project, or of none (`*`), each as JSON. */
+export interface FrameRows {
+  readonly table: string;
+  readonly of: string;
+  readonly rows: readonly string[];
+}
+
+export function encodeRows({ table, of, rows }: FrameRows): Uint8Array<ArrayBuffer> {
+  const text = new TextEncoder().encode([JSON.stringify({ table, of }), ...rows].join("\n"));
+  return encodeFrame("rows", zstdCompressSync(text, ZSTD));
+}
+
+/** A journal block of one project. */
+export function encodeEvents(project: string, block: Uint8Array): Uint8Array<ArrayBuffer> {
+  const id = new TextEncoder().encode(project);
+  const content = new Uint8Array(1 + id.length + block.length);
+  content[0] = id.length;
+  content.set(id, 1);
+  content.set(block, 1 + id.length);
+  return encodeFrame("events", content);
+}
+
+/** What a frame of events holds. */
+export function eventsOf({ content, at }: Pick<Frame, "content" | "at">): {
+  readonly project: string;
+  readonly block: Uint8Array<ArrayBuffer>;
+  /** How many events it says that it holds. */
+  readonly events: number;
+} {
+  const end = 1 + (content[0] ?? 0);
+  if (content.length < end + BLOCK_BYTES_MIN) {
+    throw damaged(at, "Its frame of events is too short.");
+  }
+  const block = content.subarray(end);
+  const project = new TextDecoder().decode(content.subarray(1, end));
+  return { project, block, events: eventsInBlock(block) };
+}
+
+/** What a frame of rows holds. */
+export function rowsOf({ content, at }: Pick<Frame, "content" | "at">): FrameRows {
+  try {
+    const plain = zstdDecompressSync(content, { maxOutputLength: FRAME_CONTENT_BYTES_MAX });
+    const [first, ...rows] = new TextDecoder("utf-8", { fatal: true }).decode(plain).split("\n");
+    const { table, of } = JSON.parse(first!);
+    return { table: String(table), of: String(of), rows };
+  } catch {
+    throw damaged(at, "Its rows cannot be read.");
+  }
+}
+
+export function jsonOf<T extends ArchiveHead | ArchiveManifest>(
+  { content, at }: Pick<Frame, "content" | "at">,
+): T {
+  try {
+    return JSON.parse(new TextDecoder().decode(content)) as T;
+  } catch {
+    throw damaged(at, "Its description is no JSON.");
+  }
+}
+
+export function damaged(at: number, what: string): ArchiveRefused {
+  return new ArchiveRefused(`The archive is damaged at byte ${at}. ${what}`);
+}
+
+/** Bytes of a stream by number, whatever pieces they come in. */
+class Bytes {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #chunks: Uint8Array[] = [];
+  #held = 0;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** The next bytes; fewer where the stream ends. */
+  async take(count: number): Promise<Uint8Array<ArrayBuffer>> {
+    while (this.#held < count) {
+      const { done, value } = await this.#source.next();
+      if (done) break;
+      this.#chunks.push(value);
+      this.#held += value.length;
+    }
+    const taken = new Uint8Array(Math.min(count, this.#held));
+    for (let at = 0; at < taken.length;) {
+      const [chunk] = this.#chunks;
+      const part = chunk!.subarray(0, taken.length - at);
+      taken.set(part, at);
+      at += part.length;
+      if (part.length === chunk!.length) this.#chunks.shift();
+      else this.#chunks[0] = chunk!.subarray(part.length);
+    }
+    this.#held -= taken.length;
+    return taken;
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+}
+
+const CUT_SHORT = "It ends here: the file was cut short, or is still being written.";
+
+function assertBegin(begin: Uint8Array): void {
+  const magic = new TextDecoder().decode(begin.subarray(0, MAGIC.length));
+  if (magic !== MAGIC) {
+    throw new ArchiveRefused(
+      "This is no archive of Footfall: its first bytes are others. " +
+        "Events that `footfall export` wrote are for `footfall import`.",
+    );
+  }
+  const format = begin[MAGIC.length];
+  if (format === undefined) throw damaged(begin.length, CUT_SHORT);
+  if (format > ARCHIVE_FORMAT) {
+    throw new ArchiveRefused(
+      `The archive has format ${format}; this program reads formats up to ${ARCHIVE_FORMAT}. ` +
+        "Restore it with the version that made it, or a newer one.",
+    );
+  }
+}
+
+/**
+ * The frames of an archive, each whole and with the right checksum, in the order that it must have.
+ * Throws ArchiveRefused. What it has yielded may still be of a file that is cut short: the manifest
+ * comes last.
+ */
+export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+  const bytes = new Bytes(source);
+  try {
+    const begin = await bytes.take(BEGIN_BYTES);
+    assertBegin(begin);
+    let at = BEGIN_BYTES;
+    for (let kind: FrameKind | null = null;;) {
+      const head = await bytes.take(FRAME_HEAD_BYTES);
+      if (head.length === 0 && kind === "manifest") return;
+      if (kind === "manifest") throw damaged(at, "Something stands behind its end.");
+      if (head.length < FRAME_HEAD_BYTES) throw damaged(at + head.length, CUT_SHORT);
+      const view = new DataView(head.buffer);
+      const next: FrameKind | undefined = KINDS[view.getUint8(0)];
+      const length = view.getUint32(1);
+      if (next === undefined || length > FRAME_BYTES_MAX || (kind === null) !== (next === "head")) {
+        throw damaged(at, "No frame begins like this.");
+      }
+      const content = await bytes.take(length);
+      if (content.length < length) {
+        throw damaged(at + FRAME_HEAD_BYTES + content.length, CUT_SHORT);
+      }
+      if (crc32(content, crc32(head.subarray(0, 5))) !== view.getUint32(5)) {
+        throw damaged(at, `The checksum of the ${length} bytes behind it is wrong.`);
+      }
+      const before = kind === null ? [begin] : [];
+      kind = next;
+      yield { kind, at, content, bytes: joined([...before, head, content]) };
+      at += FRAME_HEAD_BYTES + length;
+    }
+  } finally {
+    await bytes.close();
+  }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

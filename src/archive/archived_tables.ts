@@ -1,0 +1,104 @@
+/** What an archive holds beside events: tables, row by row. Their columns are told by the database. */
+export interface ArchivedTable {
+  readonly name: string;
+  /** Whether its rows are of a project each, or of the whole server. */
+  readonly of: "project" | "server";
+  /** What tells a row from the others of its project, and their order: parents before what they made. */
+  readonly key: readonly string[];
+  /** Columns that say nothing elsewhere, such as a number that the database has given. */
+  readonly leaves?: readonly string[];
+  /** Rows that the row stands on: where they are not there, it is left. */
+  readonly needs?: readonly { readonly column: string; readonly table: string }[];
+  /** Rows that are stored one by one: large ones, or such that stand on others of the same table. */
+  readonly oneByOne?: true;
+  /** Rows that come page by page, each of a later moment: many, and nothing stands on them. */
+  readonly paged?: true;
+  /** Which rows are archived, and which are stored again; alias t. */
+  readonly where?: string;
+  readonly stored?: string;
+  /** It lets people or tokens in: only in an archive that is to hold secrets. */
+  readonly secret?: true;
+}
+
+const OF_PERSON = [{ column: "person_id", table: "people" }] as const;
+
+/** In the order in which they are stored. */
+export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
+  { name: "projects", of: "project", key: ["public_id"], leaves: ["project_id"] },
+  { name: "api_keys", of: "project", key: ["key_id"] },
+  { name: "saved_funnels", of: "project", key: ["slug"] },
+  { name: "goals", of: "project", key: ["slug"] },
+  { name: "shares", of: "project", key: ["share_id"] },
+  { name: "imported_days", of: "project", key: ["day", "source", "dimension"], paged: true },
+  { name: "captures", of: "project", key: ["capture_id"], oneByOne: true, paged: true },
+  { name: "capture_pages", of: "project", key: ["path_digest", "device"], paged: true },
+  { name: "capture_selections", of: "project", key: [] },
+  { name: "people", of: "server", key: ["person_id"] },
+  { name: "passkeys", of: "server", key: ["credential_id"], needs: OF_PERSON },
+  { name: "oidc_identities", of: "server", key: ["issuer", "subject"], needs: OF_PERSON },
+  {
+    name: "api_tokens",
+    of: "server",
+    key: ["created_at", "token_id"],
+    needs: [...OF_PERSON, { column: "parent_id", table: "api_tokens" }],
+    oneByOne: true,
+  },
+  {
+    name: "daily_salts",
+    of: "server",
+    key: ["day"],
+    // What has been deleted since, or is about to be, stays deleted.
+    stored: "t.day >= (now() AT TIME ZONE 'UTC')::date - 1",
+  },
+  {
+    name: "audit",
+    of: "server",
+    key: ["at", "who", "what", "subject"],
+    leaves: ["audit_id"],
+    paged: true,
+  },
+  {
+    name: "settings",
+    of: "server",
+    key: ["name"],
+    where: "t.name NOT LIKE 'restored:%' AND t.name NOT LIKE 'move:%'",
+    secret: true,
+  },
+  { name: "token_epochs", of: "server", key: ["epoch"], secret: true },
+  { name: "person_links", of: "server", key: ["token_hash"], needs: OF_PERSON, secret: true },
+  { name: "person_sessions", of: "server", key: ["session_id"], needs: OF_PERSON, secret: true },
+];
+
+/** Tables that no archive holds, and why. */
+export const LEFT_TABLES: Readonly<Record<string, string>> = {
+  schema_migrations: "the database's own",
+  earlier_events: "an upgrade under way: it is waited for",
+  earlier_projects: "an upgrade under way: it is waited for",
+  event_ids: "made of the events",
+  journal: "its events are archived as events",
+  segments: "its events are archived as events",
+  projections: "made of the events",
+  terms: "made of the events",
+  technical_names: "made of the events",
+  referrers: "made of the events",
+  contexts: "made of the events",
+  traffic: "made of the events",
+  identities: "made of the events",
+  actors: "made of the events",
+  sessions: "made of the events",
+  day_totals: "made of the events",
+  session_durations: "made of the events",
+  visitor_days: "made of the events",
+  acquisition_days: "made of the events",
+  capture_jobs: "work under way: what is due is asked for anew",
+  capture_tasks: "work under way: what is due is asked for anew",
+  capture_job_tasks: "work under way: what is due is asked for anew",
+  capture_lease: "work under way",
+  sign_in_attempts: "of the last minutes",
+  used_challenges: "of the last minutes",
+};
+
+/** The table of this name; null: archives know none. */
+export function archivedTable(name: string): ArchivedTable | null {
+  return ARCHIVED_TABLES.find((table) => table.name === name) ?? null;
+}

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
+
+/** How many there are, and what they add up to: 64 hexadecimal digits. */
+export interface Figures {
+  readonly count: number;
+  readonly digest: string;
+}
+
+const LANES = 8;
+
+/**
+ * The digest of a set: SHA-256 of each thing, added up in eight lanes of 32 bits. It does not depend on
+ * the order in which they come, and sets can be added to.
+ */
+export class Sum {
+  #count = 0;
+  readonly #lanes = new Uint32Array(LANES);
+
+  add(text: string): void {
+    const hash = createHash("sha256").update(text).digest();
+    const view = new DataView(hash.buffer, hash.byteOffset, hash.byteLength);
+    for (let lane = 0; lane < LANES; lane++) this.#lanes[lane]! += view.getUint32(4 * lane);
+    this.#count++;
+  }
+
+  /** Adds what others have counted. */
+  addAll({ count, digest }: Figures): void {
+    const view = new DataView(Uint8Array.fromHex(digest).buffer);
+    for (let lane = 0; lane < LANES; lane++) this.#lanes[lane]! += view.getUint32(4 * lane);
+    this.#count += count;
+  }
+
+  get figures(): Figures {
+    const bytes = new Uint8Array(4 * LANES);
+    const view = new DataView(bytes.buffer);
+    this.#lanes.forEach((value, lane) => view.setUint32(4 * lane, value));
+    return { count: this.#count, digest: bytes.toHex() };
+  }
+}
+
+/** Sums by name, in the order in which the names came. */
+export class Sums {
+  readonly #sums = new Map<string, Sum>();
+
+  of(name: string): Sum {
+    let sum = this.#sums.get(name);
+    if (sum === undefined) this.#sums.set(name, sum = new Sum());
+    return sum;
+  }
+
+  get figures(): Record<string, Figures> {
+    return Object.fromEntries([...this.#sums].map(([name, sum]) => [name, sum.figures]));
+  }
+}
+
+export const NOTHING: Figures = new Sum().figures;
+
+export function areSame(a: Figures, b: Figures): boolean {
+  return a.count === b.count && a.digest === b.digest;
+}
+
+/** The number of a project in its database says nothing elsewhere. */
+const TOLD = (Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[])
+  .filter((name) => name !== "project_id");
+
+/**
+ * All that is stored of an event, as one text that is the same wherever it is stored: what is null is
+ * left out, so that a column that a later version adds changes nothing of earlier events.
+ */
+export function eventText(row: EventRow): string {
+  const told: unknown[] = [];
+  for (const name of TOLD) {
+    const value = row[name];
+    if (value !== null) told.push(name, value);
+  }
+  return JSON.stringify(told);
+}

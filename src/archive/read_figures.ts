@@ -1,0 +1,66 @@
+import type { Database } from "../db/sql.ts";
+import { ARCHIVED_TABLES } from "./archived_tables.ts";
+import { snapshotEvents } from "./events_snapshot.ts";
+import { type Figures, Sums } from "./figures.ts";
+import { gathered, storedEvents } from "./stored_events.ts";
+import { hasRowsOf, NO_PROJECT, type Owner, storedRows } from "./stored_rows.ts";
+
+/** How far the counting is, or what came of it. */
+export type FiguresLine =
+  | { readonly events: number; readonly of: number }
+  | { readonly figures: Readonly<Record<string, Figures>>; readonly journalId: number };
+
+/**
+ * Counts and digests of all events that are committed by now, by project, read back from where they are
+ * stored. Throws as `snapshotEvents` before the first line.
+ */
+export async function readFigures(
+  database: Database,
+  project: string | null,
+): Promise<AsyncGenerator<FiguresLine>> {
+  const { held, snapshot } = await snapshotEvents(database, project);
+  const of = snapshot.projects.reduce((sum, { events }) => sum + events, 0);
+
+  async function* lines(): AsyncGenerator<FiguresLine> {
+    const sums = new Sums();
+    let events = 0;
+    held.keep();
+    try {
+      for (const own of snapshot.projects) {
+        const sum = sums.of(own.id);
+        for await (const rows of gathered(storedEvents(database, own, held), sum)) {
+          events += rows.length;
+          yield { events, of };
+        }
+      }
+      yield { figures: sums.figures, journalId: snapshot.journalId };
+    } finally {
+      held[Symbol.dispose]();
+    }
+  }
+  return lines();
+}
+
+/** The same of the rows of other tables, by table, then by project. */
+export async function readRowFigures(
+  database: Database,
+  secrets: boolean,
+  left: ReadonlySet<string>,
+): Promise<Record<string, Record<string, Figures>>> {
+  const projects = await database.query<{ projectId: number; id: string }>(
+    `SELECT project_id AS "projectId", public_id AS id FROM projects ORDER BY project_id`,
+  );
+  const owners: (Owner | null)[] = [...projects, null];
+  const figures: Record<string, Record<string, Figures>> = {};
+  for (const table of ARCHIVED_TABLES) {
+    if (left.has(table.name) || table.secret === true && !secrets) continue;
+    const sums = new Sums();
+    for (const owner of owners.filter((owner) => hasRowsOf(table, owner))) {
+      for await (const { rows } of storedRows(database, table, owner)) {
+        for (const row of rows) sums.of(owner?.id ?? NO_PROJECT).add(row);
+      }
+    }
+    figures[table.name] = sums.figures;
+  }
+  return figures;
+}

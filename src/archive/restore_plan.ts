@@ -1,0 +1,123 @@
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { MIGRATIONS } from "../db/migrations.ts";
+import { Problem } from "../problem.ts";
+import { archivedTable } from "./archived_tables.ts";
+import { type RestoredRows, restoreRows } from "./restored_rows.ts";
+
+/** What is to be restored where. */
+export interface RestoreWanted {
+  /** The archive's own id. */
+  readonly archive: string;
+  readonly schema: number;
+  readonly projects: readonly { readonly id: string; readonly as: string }[];
+}
+
+/**
+ * What stands where a project is to be: nothing, a project without an event (which takes the archive's
+ * settings), or what an earlier run of the same archive began.
+ */
+export type Found = "nothing" | "empty" | "begun";
+
+export interface PlannedProject {
+  readonly id: string;
+  readonly as: string;
+  readonly found: Found;
+}
+
+const PROJECT = `
+SELECT p.project_id, s.value AS archive,
+  EXISTS (SELECT FROM event_ids e WHERE e.project_id = p.project_id) AS has_events
+FROM projects p LEFT JOIN settings s ON s.name = 'restored:' || p.public_id
+WHERE p.public_id = $1::text`;
+
+interface FoundProject extends Record<string, unknown> {
+  readonly project_id: number;
+  /** Of which archive it was restored; null: of none. */
+  readonly archive: string | null;
+  readonly has_events: boolean;
+}
+
+async function findProject(sql: Sql, id: string): Promise<FoundProject | null> {
+  return (await sql.query<FoundProject>(PROJECT, [id]))[0] ?? null;
+}
+
+/**
+ * What restoring would do. Throws `conflict` where a project with events is in the way that is not of
+ * the same archive, or where the archive is of a later version.
+ */
+export async function planRestore(sql: Sql, wanted: RestoreWanted): Promise<PlannedProject[]> {
+  const schema = MIGRATIONS.at(-1)!.version;
+  if (wanted.schema > schema) {
+    throw new Problem(
+      "conflict",
+      `The archive was made by a newer version of Footfall (schema ${wanted.schema}; this one has ` +
+        `${schema}). Restore it with that version, or a later one.`,
+    );
+  }
+  const planned: PlannedProject[] = [];
+  const inTheWay: string[] = [];
+  for (const { id, as } of wanted.projects) {
+    const there = await findProject(sql, as);
+    if (there === null) planned.push({ id, as, found: "nothing" });
+    else if (there.archive === wanted.archive) planned.push({ id, as, found: "begun" });
+    else if (!there.has_events) planned.push({ id, as, found: "empty" });
+    else inTheWay.push(as);
+  }
+  if (inTheWay.length > 0) {
+    throw new Problem(
+      "conflict",
+      `There ${inTheWay.length === 1 ? "is a project" : "are projects"} with events already: ` +
+        `${
+          inTheWay.join(", ")
+        }. Restore an archive of one project beside it with --project and a ` +
+        "new id.",
+    );
+  }
+  return planned;
+}
+
+/** Notes of which archive these projects are: a second run goes on with them. */
+export async function noteRestore(sql: Sql, wanted: RestoreWanted): Promise<void> {
+  await sql.query(
+    `INSERT INTO settings (name, value)
+    SELECT 'restored:' || id, $2::text FROM unnest($1::text::text[]) AS id
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    [arrayLiteral(wanted.projects.map(({ as }) => as)), wanted.archive],
+  );
+}
+
+function notBeingRestored(): Problem {
+  return new Problem("not_found", "This archive is not being restored as this project.");
+}
+
+/** The number of a project that this archive is being restored as. Throws `not_found`. */
+export async function restoredProject(sql: Sql, archive: string, id: string): Promise<number> {
+  const there = await findProject(sql, id);
+  if (there?.archive === archive) return there.project_id;
+  throw notBeingRestored();
+}
+
+const TAKE_OVER = `
+UPDATE projects p SET (name, site_url, site_url_by_operator, timezone, allowed_origins, ip_storage,
+  retention_days) = (w.name, w.site_url, w.site_url_by_operator, w.timezone, w.allowed_origins,
+  w.ip_storage, w.retention_days)
+FROM jsonb_populate_record(NULL::projects, $2::text::jsonb) w
+WHERE p.public_id = $1::text AND NOT EXISTS (
+  SELECT FROM event_ids e WHERE e.project_id = p.project_id)`;
+
+/** Makes the project as which an archive's is restored; an empty one that is there takes its settings. */
+export async function restoreProject(
+  sql: Sql,
+  archive: string,
+  as: string,
+  row: string,
+): Promise<RestoredRows> {
+  const own = { ...JSON.parse(row) as Record<string, unknown>, public_id: as };
+  const there = await findProject(sql, as);
+  if (there === null) {
+    return await restoreRows(sql, archivedTable("projects")!, null, [JSON.stringify(own)]);
+  }
+  if (there.archive !== archive) throw notBeingRestored();
+  await sql.query(TAKE_OVER, [as, JSON.stringify(own)]);
+  return { added: 0, same: 1, left: [] };
+}

@@ -1,0 +1,160 @@
+import type { Sql } from "../db/sql.ts";
+import { arrayLiteral } from "../db/sql.ts";
+import { type ArchivedTable } from "./archived_tables.ts";
+import { toldRow } from "./stored_rows.ts";
+
+/** A row that was not stored, and why, in words for people. */
+export interface LeftRow {
+  readonly table: string;
+  /** What tells it from others. */
+  readonly row: string;
+  readonly why: string;
+}
+
+/** What came of rows that were to be stored. */
+export interface RestoredRows {
+  readonly added: number;
+  /** They stood there already, as they are in the archive. */
+  readonly same: number;
+  readonly left: readonly LeftRow[];
+}
+
+const COLUMNS = `
+SELECT attname AS name FROM pg_attribute
+WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped`;
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What people know a row by. Never a hash, and nothing that opens anything. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  projects: ["public_id"],
+  api_keys: ["label", "hint"],
+  people: ["email"],
+  shares: ["title"],
+  api_tokens: ["name"],
+};
+
+function nameOf({ name, key }: ArchivedTable, row: Members): string {
+  const told = NAMES[name] ?? key.filter((column) => !/hash|_id$/.test(column));
+  const words = told.map((column) => row[column]).filter((value) => value != null);
+  return words.length === 0 ? "a row" : words.map(String).join(" ");
+}
+
+const WHY_OTHER: Readonly<Record<string, string>> = {
+  people: "this e-mail address, or this person, is there already and stays as it is",
+  api_keys: "this key is there already, and belongs where it is",
+};
+const OTHER = "what is there already under this name stays as it is";
+const NEEDED = "what it belongs to was not restored";
+const PAST = "it is past its time";
+
+/** The rows as the table would have them (alias t), by their number. */
+function wantedRows({ name }: ArchivedTable): string {
+  return `SELECT r.number, r.row AS wanted, t.*
+  FROM unnest($1::text::text[]) WITH ORDINALITY AS u (text, number)
+  CROSS JOIN LATERAL (SELECT u.number, u.text::jsonb AS row) r
+  CROSS JOIN LATERAL jsonb_populate_record(NULL::${name},
+    r.row || jsonb_strip_nulls(jsonb_build_object('project_id', $2::int))) t`;
+}
+
+function insertText(table: ArchivedTable, columns: readonly string[]): string {
+  const { name, needs = [], stored = "true" } = table;
+  const list = columns.join(", ");
+  const needed = needs.map(({ column, table: other }) => {
+    const parent = column === "parent_id" ? "token_id" : column;
+    return `AND (t.${column} IS NULL
+      OR EXISTS (SELECT FROM ${other} o WHERE o.${parent} = t.${column}))`;
+  });
+  return `INSERT INTO ${name} (${list}) OVERRIDING SYSTEM VALUE
+  SELECT ${columns.map((column) => `t.${column}`).join(", ")} FROM (${wantedRows(table)}) t
+  WHERE ${stored} ${needed.join(" ")}
+    AND NOT EXISTS (SELECT FROM ${name} o WHERE ${sameKey(table, "o", "t")})
+  ORDER BY t.number
+  ON CONFLICT DO NOTHING RETURNING 1 AS one`;
+}
+
+/** Whether two rows are of one key. */
+function sameKey({ of, key, name }: ArchivedTable, one: string, other: string): string {
+  const own = name === "audit"
+    ? [`${one}.project_id IS NOT DISTINCT FROM ${other}.project_id`]
+    : of === "project" && name !== "projects"
+    ? [`${one}.project_id = ${other}.project_id`]
+    : [];
+  return [...own, ...key.map((column) => `${one}.${column} = ${other}.${column}`)].join(" AND ");
+}
+
+/** Of each row whether it stands there as it is wanted, and why not. */
+function lookText(table: ArchivedTable): string {
+  const { name, stored = "true" } = table;
+  return `SELECT w.number::int AS number, ${stored.replaceAll("t.", "w.")} AS is_due,
+    (SELECT (SELECT jsonb_object_agg(k, ${toldRow(table)} -> k) FROM jsonb_object_keys(w.wanted) k)
+      = w.wanted FROM ${name} t WHERE ${sameKey(table, "t", "w")} LIMIT 1) AS is_same
+  FROM (${wantedRows(table)}) w ORDER BY w.number`;
+}
+
+interface Look extends Record<string, unknown> {
+  readonly number: number;
+  readonly is_due: boolean;
+  /** Null: no row of its key is there. */
+  readonly is_same: boolean | null;
+}
+
+/** Rows that the sequence of a table's own numbers must not give out again. */
+const NUMBERED = new Map([["token_epochs", "epoch"]]);
+
+async function storeSome(
+  tx: Sql,
+  table: ArchivedTable,
+  projectId: number | null,
+  rows: readonly string[],
+): Promise<RestoredRows> {
+  const parsed = rows.map((row) => JSON.parse(row) as Members);
+  const known = await tx.query<{ name: string }>(COLUMNS, [table.name]);
+  const given = new Set(parsed.flatMap((row) => Object.keys(row)));
+  const columns = known.map(({ name }) => name)
+    .filter((name) => given.has(name) || name === "project_id" && projectId !== null);
+  const params = [arrayLiteral(rows), projectId];
+  const added = await tx.query(insertText(table, columns), params);
+  const numbered = NUMBERED.get(table.name);
+  if (numbered !== undefined) {
+    await tx.query(`SELECT setval(pg_get_serial_sequence('${table.name}', '${numbered}'),
+      (SELECT max(${numbered}) FROM ${table.name}))`);
+  }
+  const left: LeftRow[] = [];
+  let there = 0;
+  for (const { number, is_due, is_same } of await tx.query<Look>(lookText(table), params)) {
+    const tell = (why: string) =>
+      left.push({ table: table.name, row: nameOf(table, parsed[number - 1]!), why });
+    if (is_same === true) there++;
+    else if (!is_due) tell(PAST);
+    else if (is_same === null && (table.needs ?? []).length > 0) tell(NEEDED);
+    else tell(WHY_OTHER[table.name] ?? OTHER);
+  }
+  return { added: added.length, same: there - added.length, left };
+}
+
+/**
+ * Stores rows of an archive in one transaction, each as it is there; what is there already stays, and
+ * what could not be stored for its sake is told.
+ * @param projectId of rows that belong to one: its number here
+ */
+export async function restoreRows(
+  sql: Sql,
+  table: ArchivedTable,
+  projectId: number | null,
+  rows: readonly string[],
+): Promise<RestoredRows> {
+  return await sql.transaction(async (tx) => {
+    await tx.script("SET LOCAL timezone = 'UTC'");
+    const size = table.oneByOne === true ? 1 : rows.length;
+    let [added, same] = [0, 0];
+    const left: LeftRow[] = [];
+    for (let from = 0; from < rows.length; from += size) {
+      const done = await storeSome(tx, table, projectId, rows.slice(from, from + size));
+      added += done.added;
+      same += done.same;
+      left.push(...done.left);
+    }
+    return { added, same, left };
+  });
+}

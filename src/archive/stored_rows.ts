@@ -1,0 +1,84 @@
+import type { Sql } from "../db/sql.ts";
+import { ARCHIVED_ROWS_AT_ONCE } from "./archive_limits.ts";
+import type { ArchivedTable } from "./archived_tables.ts";
+
+/** The rows of one table, of one project or of none (`*`), as lines of JSON. */
+export interface TableRows {
+  readonly table: ArchivedTable;
+  /** The id of the project; `*`: none. */
+  readonly of: string;
+  readonly rows: readonly string[];
+}
+
+/** A project by its number and its id; null: what belongs to none. */
+export interface Owner {
+  readonly projectId: number;
+  readonly id: string;
+}
+
+export const NO_PROJECT = "*";
+
+interface RowText extends Record<string, unknown> {
+  readonly row: string;
+  readonly place: string;
+}
+
+/** What a row is, without what says nothing elsewhere; alias t. */
+export function toldRow({ leaves = [] }: ArchivedTable): string {
+  const left = ["project_id", ...leaves].map((name) => `'${name}'`).join(", ");
+  return `(to_jsonb(t) - ARRAY[${left}])`;
+}
+
+function statementOf(table: ArchivedTable, isFirst: boolean): string {
+  const { name, key, where = "true" } = table;
+  const columns = key.map((column) => `t.${column}`).join(", ");
+  const places = key.map((column) => `'${column}', t.${column}`).join(", ");
+  const behind = isFirst || key.length === 0
+    ? ""
+    : `AND (${columns}) > (SELECT ${key.map((column) => `x.${column}`).join(", ")}
+      FROM jsonb_populate_record(NULL::${name}, $3::text::jsonb) x)`;
+  const own = table.name === "audit"
+    ? "t.project_id IS NOT DISTINCT FROM $1::int"
+    : table.of === "project"
+    ? "t.project_id = $1::int"
+    : "$1::int IS NULL";
+  return `SELECT ${toldRow(table)}::text AS row, jsonb_build_object(${places})::text AS place
+  FROM ${name} t WHERE ${own} AND ${where} ${behind}
+  ${key.length === 0 ? "" : `ORDER BY ${columns}`} LIMIT $2::int`;
+}
+
+/** Whether a table has rows of this owner. */
+export function hasRowsOf(table: ArchivedTable, owner: Owner | null): boolean {
+  return table.name === "audit" || (table.of === "project") === (owner !== null);
+}
+
+/** A page of rows behind a place, and the place of the last one. */
+async function page(
+  sql: Sql,
+  table: ArchivedTable,
+  owner: Owner | null,
+  place: string | null,
+): Promise<RowText[]> {
+  const count = table.oneByOne === true && table.paged === true ? 1 : ARCHIVED_ROWS_AT_ONCE;
+  const params = [owner?.projectId ?? null, count, ...place === null ? [] : [place]];
+  return await sql.transaction(async (tx) => {
+    // Times are told in UTC, whatever the server's zone is.
+    await tx.script("SET LOCAL timezone = 'UTC'");
+    return await tx.query<RowText>(statementOf(table, place === null), params);
+  });
+}
+
+/** The rows of a table, page by page. */
+export async function* storedRows(
+  sql: Sql,
+  table: ArchivedTable,
+  owner: Owner | null,
+): AsyncGenerator<TableRows> {
+  for (let place: string | null = null;;) {
+    const rows: RowText[] = await page(sql, table, owner, place);
+    if (rows.length === 0) return;
+    yield { table, of: owner?.id ?? NO_PROJECT, rows: rows.map(({ row }) => row) };
+    if (table.key.length === 0) return;
+    place = rows.at(-1)!.place;
+  }
+}

@@ -1,0 +1,157 @@
+import { createHash } from "node:crypto";
+import {
+  type ArchiveHead,
+  type ArchiveManifest,
+  ArchiveRefused,
+  eventsOf,
+  jsonOf,
+  readFrames,
+} from "../archive/archive_format.ts";
+import { type Call, type Command, UsageMistake } from "./command.ts";
+import { refusalOf, withConnection } from "./connection.ts";
+import { createProgress } from "./progress.ts";
+import { printable } from "./terminal.ts";
+
+/** What an archive turned out to hold. */
+interface Archived {
+  readonly head: ArchiveHead;
+  readonly manifest: ArchiveManifest;
+  readonly bytes: number;
+}
+
+async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
+  for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await file.write(rest));
+}
+
+/** Copies an archive to a file, each frame once it is whole and right. */
+async function copy(
+  call: Call,
+  body: AsyncIterable<Uint8Array>,
+  file: Deno.FsFile,
+): Promise<Archived> {
+  const { print, now, signal } = call;
+  let head: ArchiveHead | null = null;
+  let manifest: ArchiveManifest | null = null;
+  let [events, bytes] = [0, 0];
+  let progress = createProgress(print.terminal, "Archiving", null, now);
+  const whole = createHash("sha256");
+  const told = async function* () {
+    for await (const chunk of body) {
+      signal.throwIfAborted();
+      bytes += chunk.length;
+      yield chunk;
+    }
+  };
+  try {
+    for await (const frame of readFrames(told())) {
+      if (frame.kind === "head") {
+        head = jsonOf<ArchiveHead>(frame);
+        progress = createProgress(print.terminal, "Archiving", head.events, now);
+      } else if (frame.kind === "events") events += eventsOf(frame).events;
+      else if (frame.kind === "manifest") manifest = jsonOf<ArchiveManifest>(frame);
+      if (frame.kind !== "manifest") whole.update(frame.bytes);
+      await writeAll(file, frame.bytes);
+      if (!print.json) progress.update(events, `${(bytes / 1e6).toFixed(1)} MB`);
+    }
+  } finally {
+    if (!print.json) progress.end();
+  }
+  if (manifest!.sha256 !== whole.digest("hex")) {
+    throw new ArchiveRefused("The server's archive does not add up. Try again.");
+  }
+  return { head: head!, manifest: manifest!, bytes };
+}
+
+const sumOf = (figures: Readonly<Record<string, { readonly count: number }>>) =>
+  Object.values(figures).reduce((sum, { count }) => sum + count, 0);
+
+/** Of each table how many rows an archive has. */
+export function rowCounts({ rows }: ArchiveManifest): Record<string, number> {
+  return Object.fromEntries(Object.entries(rows).map(([name, figures]) => [name, sumOf(figures)]));
+}
+
+export function eventCount({ events }: ArchiveManifest): number {
+  return sumOf(events);
+}
+
+async function archive(call: Call): Promise<void> {
+  const [path] = call.words;
+  if (path === undefined) throw new UsageMistake("Say which FILE to write.");
+  const { options, print, signal, now } = call;
+  const project = options.text("project");
+  const query = new URLSearchParams({
+    ...project === null ? {} : { project },
+    ...options.flag("secrets") ? { secrets: "1" } : {},
+  });
+  const startedAt = now();
+  // What stood at the path stays until the new one is whole.
+  const unfinished = `${path}.unfinished`;
+  const archived = await withConnection(call, async (connection) => {
+    const reply = await connection.fetch(`/v1/archive?${query}`, { signal });
+    if (!reply.ok) throw await refusalOf(reply);
+    using file = await Deno.open(unfinished, {
+      create: true,
+      truncate: true,
+      write: true,
+      mode: 0o600,
+    });
+    try {
+      const archived = await copy(call, reply.body!, file);
+      await file.sync();
+      return archived;
+    } catch (error) {
+      await Deno.remove(unfinished).catch(() => {});
+      throw error;
+    }
+  });
+  await Deno.rename(unfinished, path);
+  const { head, manifest, bytes } = archived;
+  const seconds = (now() - startedAt) / 1000;
+  const events = eventCount(manifest);
+  const document = {
+    archive: head.id,
+    output: path,
+    project: head.project,
+    projects: head.projects.map(({ id }) => id),
+    events,
+    rows: rowCounts(manifest),
+    bytes,
+    secrets: head.secrets,
+  };
+  print.result(
+    document,
+    () =>
+      `${events} events of ${
+        head.projects.length === 1 ? "1 project" : `${head.projects.length} projects`
+      }` +
+      ` in ${printable(path)} (${(bytes / 1e6).toFixed(1)} MB, ${seconds.toFixed(1)} s).\n`,
+  );
+}
+
+export const ARCHIVE_COMMAND: Command = {
+  name: "archive",
+  summary: "Write a project, or the whole server, into one file: the backup",
+  usage: "footfall archive FILE [options]",
+  notes:
+    "Every event that is committed as it begins, projects, keys (as hashes; public ones whole), people\n" +
+    "(password hashes, passkeys, identity providers), funnels, goals, shares, tokens, audit, pictures,\n" +
+    "and the visitor salts of today and yesterday. The server goes on meanwhile. With --project, what\n" +
+    "belongs to no project is left out. The file takes the place of one that is there once it is whole.\n" +
+    "Sessions, open invitations and the secret of tokens are left out unless --secrets asks for them:\n" +
+    "whoever has such a file is let in.",
+  wordsMax: 1,
+  options: {
+    project: {
+      type: "string",
+      placeholder: "ID",
+      default: "the whole server",
+      meaning: "project that is archived alone",
+    },
+    secrets: {
+      type: "boolean",
+      meaning: "also what lets people and tokens in, for a server that takes this one's place",
+    },
+  },
+  example: "footfall archive backup.footfall",
+  run: archive,
+};

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import {
+  type ArchiveHead,
+  type ArchiveManifest,
+  ArchiveRefused,
+  eventsOf,
+  type Frame,
+  jsonOf,
+  readFrames,
+  rowsOf,
+} from "../archive/archive_format.ts";
+import { areSame, type Figures, NOTHING, Sum } from "../archive/figures.ts";
+import type { Call } from "./command.ts";
+import { createProgress } from "./progress.ts";
+
+/** A file that holds a whole archive. */
+export interface CheckedArchive {
+  readonly head: ArchiveHead;
+  readonly manifest: ArchiveManifest;
+  readonly bytes: number;
+}
+
+/** The frames of a file, from its beginning. */
+export async function* framesOf(path: string, signal: AbortSignal): AsyncGenerator<Frame> {
+  // Closed by its stream, whenever that ends.
+  const file = await Deno.open(path);
+  for await (const frame of readFrames(file.readable)) {
+    signal.throwIfAborted();
+    yield frame;
+  }
+}
+
+/** What the frames of rows and events add up to. */
+class Counted {
+  readonly rows = new Map<string, Sum>();
+  readonly events = new Map<string, number>();
+
+  add(frame: Frame): void {
+    if (frame.kind === "events") {
+      const { project, events } = eventsOf(frame);
+      this.events.set(project, (this.events.get(project) ?? 0) + events);
+    } else if (frame.kind === "rows") {
+      const { table, of, rows } = rowsOf(frame);
+      const name = `${table} ${of}`;
+      const sum = this.rows.get(name) ?? new Sum();
+      for (const row of rows) sum.add(row);
+      this.rows.set(name, sum);
+    }
+  }
+
+  /** Whether the manifest says the same. */
+  agrees({ rows, events }: ArchiveManifest): boolean {
+    const told = Object.entries(rows)
+      .flatMap(([table, of]) => Object.entries(of).map(([id, sum]) => [`${table} ${id}`, sum]));
+    return told.every(([name, sum]) =>
+      areSame(sum as Figures, this.rows.get(name as string)?.figures ?? NOTHING)
+    ) && [...this.rows.keys()].every((name) => told.some(([other]) => other === name)) &&
+      Object.entries(events).every(([id, { count }]) => count === (this.events.get(id) ?? 0)) &&
+      [...this.events.keys()].every((id) => Object.hasOwn(events, id));
+  }
+}
+
+/** Reads a file through, before anything of it is stored. Throws ArchiveRefused with the byte. */
+export async function checkArchive(call: Call, path: string): Promise<CheckedArchive> {
+  const { print, now, signal } = call;
+  const { size } = await Deno.stat(path);
+  const progress = createProgress(print.terminal, "Checking", size, now);
+  const whole = createHash("sha256");
+  const counted = new Counted();
+  let head: ArchiveHead | null = null;
+  let manifest: ArchiveManifest | null = null;
+  let at = 0;
+  try {
+    for await (const frame of framesOf(path, signal)) {
+      if (frame.kind === "head") head = jsonOf<ArchiveHead>(frame);
+      if (frame.kind === "manifest") manifest = jsonOf<ArchiveManifest>(frame);
+      else whole.update(frame.bytes);
+      counted.add(frame);
+      at = frame.at;
+      if (!print.json) progress.update(frame.at, `${(frame.at / 1e6).toFixed(1)} MB`);
+    }
+  } finally {
+    if (!print.json) progress.end();
+  }
+  if (manifest!.sha256 !== whole.digest("hex") || !counted.agrees(manifest!)) {
+    throw new ArchiveRefused(
+      `The archive is damaged: what stands before byte ${at} is not what its manifest says.`,
+    );
+  }
+  return { head: head!, manifest: manifest!, bytes: size };
+}

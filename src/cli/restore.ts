@@ -1,0 +1,247 @@
+import { eventsOf, type Frame, rowsOf } from "../archive/archive_format.ts";
+import type { Figures } from "../archive/figures.ts";
+import { areSame, NOTHING } from "../archive/figures.ts";
+import { NO_PROJECT } from "../archive/stored_rows.ts";
+import { eventCount, rowCounts } from "./archive.ts";
+import { checkArchive, type CheckedArchive, framesOf } from "./archive_file.ts";
+import { type Call, type Command, UsageMistake } from "./command.ts";
+import { callApi, type Connection, withConnection } from "./connection.ts";
+import { forEachInFlight } from "./event_sender.ts";
+import { storedFigures } from "./figures_reading.ts";
+import { postFrame } from "./frame_sender.ts";
+import { createProgress } from "./progress.ts";
+import { printable } from "./terminal.ts";
+
+/** Blocks of events that are on their way at once: one is stored while the next is decoded. */
+const BLOCKS_AT_ONCE = 3;
+const LEFT_SHOWN = 20;
+const FAILED = 1;
+
+interface Planned {
+  readonly id: string;
+  readonly as: string;
+  readonly found: "nothing" | "empty" | "begun";
+}
+
+interface LeftRow {
+  readonly table: string;
+  readonly row: string;
+  readonly why: string;
+}
+
+/** What has been stored so far. */
+class Tally {
+  stored = 0;
+  known = 0;
+  added = 0;
+  same = 0;
+  readonly left: LeftRow[] = [];
+}
+
+const FOUND: Readonly<Record<Planned["found"], string>> = {
+  nothing: "is made",
+  empty: "has no event: it takes the archive's settings",
+  begun: "was begun by an earlier run of this archive, which goes on",
+};
+
+async function plan(
+  call: Call,
+  connection: Connection,
+  { head }: CheckedArchive,
+  dryRun: boolean,
+): Promise<readonly Planned[]> {
+  const as = call.options.text("project");
+  if (as !== null && head.projects.length !== 1) {
+    throw new UsageMistake(
+      `--project gives one project another id, and the archive holds ${head.projects.length}.`,
+    );
+  }
+  const projects = head.projects.map(({ id }) => ({ id, as: as ?? id }));
+  const body = { archive: head.id, schema: head.schema, projects, dryRun };
+  const path = "/v1/restorations";
+  return (await callApi<{ projects: Planned[] }>(connection, "POST", path, body)).projects;
+}
+
+async function restoreRows(
+  connection: Connection,
+  archive: string,
+  frame: Frame,
+  idOf: (id: string) => string,
+  tally: Tally,
+  signal: AbortSignal,
+): Promise<void> {
+  const { of } = rowsOf(frame);
+  const query = { archive, kind: "rows", ...of === NO_PROJECT ? {} : { project: idOf(of) } };
+  const done = await postFrame<{ added: number; same: number; left: LeftRow[] }>(
+    connection,
+    query,
+    frame.content,
+    signal,
+  );
+  tally.added += done.added;
+  tally.same += done.same;
+  tally.left.push(...done.left);
+}
+
+async function restoreEvents(
+  connection: Connection,
+  archive: string,
+  frame: Frame,
+  idOf: (id: string) => string,
+  tally: Tally,
+  signal: AbortSignal,
+): Promise<void> {
+  const { project, block } = eventsOf(frame);
+  const query = { archive, kind: "events", project: idOf(project) };
+  const done = await postFrame<{ stored: number; known: number }>(connection, query, block, signal);
+  tally.stored += done.stored;
+  tally.known += done.known;
+}
+
+async function sendAll(
+  call: Call,
+  connection: Connection,
+  path: string,
+  checked: CheckedArchive,
+  planned: readonly Planned[],
+): Promise<Tally> {
+  const { print, now, signal } = call;
+  const asOf = new Map(planned.map(({ id, as }) => [id, as]));
+  const idOf = (id: string) => asOf.get(id) ?? id;
+  const { id } = checked.head;
+  const tally = new Tally();
+  const progress = createProgress(print.terminal, "Restoring", checked.bytes, now);
+  try {
+    // Rows stand on those before them: one after the other, ahead of what is in flight.
+    const inOrder = async function* () {
+      for await (const frame of framesOf(path, signal)) {
+        if (frame.kind === "rows") await restoreRows(connection, id, frame, idOf, tally, signal);
+        else if (frame.kind === "events") yield frame;
+      }
+    };
+    await forEachInFlight(inOrder(), BLOCKS_AT_ONCE, async (frame) => {
+      await restoreEvents(connection, id, frame, idOf, tally, signal);
+      if (!print.json) progress.update(frame.at, `${tally.stored + tally.known} events`);
+    });
+  } finally {
+    if (!print.json) progress.end();
+  }
+  return tally;
+}
+
+/** What the stored events of a project come to beside those of the archive. */
+interface Compared {
+  readonly project: string;
+  readonly archived: Figures;
+  readonly stored: Figures;
+  /** `same`; `more`: others are there beside them; `other`: they are not what the archive holds. */
+  readonly verdict: "same" | "more" | "other";
+}
+
+async function compare(
+  call: Call,
+  connection: Connection,
+  { manifest }: CheckedArchive,
+  planned: readonly Planned[],
+): Promise<Compared[]> {
+  const compared: Compared[] = [];
+  for (const { id, as } of planned) {
+    const archived = manifest.events[id] ?? NOTHING;
+    const { figures } = await storedFigures(call, connection, as);
+    const stored = figures[as] ?? NOTHING;
+    const verdict = areSame(archived, stored)
+      ? "same"
+      : stored.count > archived.count
+      ? "more"
+      : "other";
+    compared.push({ project: as, archived, stored, verdict });
+  }
+  return compared;
+}
+
+function shownComparison({ project, archived, stored, verdict }: Compared): string {
+  switch (verdict) {
+    case "same":
+      return `${project}: ${stored.count} events, count and digest as in the archive.\n`;
+    case "more":
+      return `${project}: ${archived.count} events of the archive are there by their ids, ` +
+        `beside ${stored.count - archived.count} others.\n`;
+    case "other":
+      return `${project}: the stored events are not those of the archive ` +
+        `(${stored.count} are there, ${archived.count} in the archive).\n`;
+  }
+}
+
+function shownLeft(left: readonly LeftRow[]): string {
+  const lines = left.slice(0, LEFT_SHOWN)
+    .map(({ table, row, why }) => `  ${table}: ${printable(row)}: ${why}\n`);
+  const more = left.length > LEFT_SHOWN ? `  and ${left.length - LEFT_SHOWN} more\n` : "";
+  return left.length === 0 ? "" : `Not restored:\n${lines.join("")}${more}`;
+}
+
+async function dryRun(call: Call, checked: CheckedArchive): Promise<void> {
+  const projects = await withConnection(
+    call,
+    (connection) => plan(call, connection, checked, true),
+  );
+  const { head, manifest } = checked;
+  const events = eventCount(manifest);
+  const rows = rowCounts(manifest);
+  call.print.result(
+    { dryRun: true, archive: head.id, madeAt: head.madeAt, projects, events, rows },
+    () =>
+      `Made ${head.madeAt} by Footfall ${head.footfall}; whole and undamaged.\n` +
+      projects.map(({ as, found }) => `${as} ${FOUND[found]}.\n`).join("") +
+      `${events} events; ${
+        Object.entries(rows).map(([table, count]) => `${table} ${count}`).join(", ")
+      }.\nNothing was stored.\n`,
+  );
+}
+
+async function restore(call: Call): Promise<number> {
+  const [path] = call.words;
+  if (path === undefined) throw new UsageMistake("Say which FILE to restore.");
+  const checked = await checkArchive(call, path);
+  if (call.options.flag("dry-run")) {
+    await dryRun(call, checked);
+    return 0;
+  }
+  const { tally, compared } = await withConnection(call, async (connection) => {
+    const planned = await plan(call, connection, checked, false);
+    const tally = await sendAll(call, connection, path, checked, planned);
+    return { tally, compared: await compare(call, connection, checked, planned) };
+  });
+  const { stored, known, added, same, left } = tally;
+  call.print.result(
+    { archive: checked.head.id, events: { stored, known }, rows: { added, same, left }, compared },
+    () =>
+      `${stored} events restored (${known} were there before), ${added} other rows ` +
+      `(${same} were there before).\n${compared.map(shownComparison).join("")}${shownLeft(left)}`,
+  );
+  return compared.some(({ verdict }) => verdict === "other") ? FAILED : 0;
+}
+
+export const RESTORE_COMMAND: Command = {
+  name: "restore",
+  summary: "Bring back what an archive holds",
+  usage: "footfall restore FILE [options]",
+  notes:
+    "The whole file is checked first: one that is damaged or cut short is refused with the byte, and\n" +
+    "nothing is stored. A project is made, or, where one of its id has no event, takes the archive's\n" +
+    "settings; one that has events is refused: --project restores beside it. Of everything else, what\n" +
+    "is there already stays (a person of the same e-mail address, a key, a share), and the row of the\n" +
+    "archive is named. After a stop, the same command goes on; each event is stored once. At the end,\n" +
+    "count and digest of the stored events are compared with the archive's.",
+  wordsMax: 1,
+  options: {
+    project: {
+      type: "string",
+      placeholder: "NEW_ID",
+      default: "as in the archive",
+      meaning: "id that the archive's only project gets",
+    },
+    "dry-run": { type: "boolean", meaning: "check the file and say what would be done" },
+  },
+  example: "footfall restore backup.footfall --dry-run",
+  run: restore,
+};

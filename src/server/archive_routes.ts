@@ -1,0 +1,83 @@
+import {
+  ARCHIVE_QUERY,
+  type ArchiveServices,
+  FIGURES_QUERY,
+  FRAME_QUERY,
+  FrameRestored,
+  getArchive,
+  getFigures,
+  postFrame,
+  postRestoration,
+  RestorationPlanned,
+  RestorationWanted,
+} from "../archive/archive_endpoints.ts";
+import type { DocumentedRoute } from "./documented_route.ts";
+
+/** Everything out and in again. Whoever may make owners, for every project, may do it. */
+export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/v1/archive",
+      access: "people",
+      handler: (exchange) => getArchive(services, exchange),
+      doc: {
+        summary: "An archive of a project or of the whole server, for `footfall archive` " +
+          "(token for every project)",
+        query: ARCHIVE_QUERY,
+        success: {
+          status: 200,
+          description: "Whole once its manifest has come, which is last",
+          contentType: "application/vnd.footfall.archive",
+        },
+        problems: ["not_found", "conflict"],
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/archive/figures",
+      access: "people",
+      handler: (exchange) => getFigures(services, exchange),
+      doc: {
+        summary: "Count and digest of every stored event, by project (token for every project)",
+        query: FIGURES_QUERY,
+        success: {
+          status: 200,
+          description: "Lines of JSON: how far it is, and in the last one the figures",
+          contentType: "application/x-ndjson",
+        },
+        problems: ["not_found", "conflict"],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/restorations",
+      access: "people",
+      handler: (exchange) => postRestoration(services, exchange),
+      doc: {
+        summary: "Begin to restore an archive, or say what that would do " +
+          "(token for every project)",
+        body: RestorationWanted,
+        success: {
+          status: 200,
+          description: "What is restored as what",
+          schema: RestorationPlanned,
+        },
+        problems: ["invalid_json", "invalid_body", "body_too_large", "conflict"],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/restorations/frames",
+      access: "people",
+      handler: (exchange) => postFrame(services, exchange),
+      doc: {
+        summary: "Store one frame of an archive that is being restored; again, it changes " +
+          "nothing (token for every project)",
+        query: FRAME_QUERY,
+        success: { status: 200, description: "What came of it", schema: FrameRestored },
+        problems: ["invalid_body", "body_too_large", "not_found", "overloaded"],
+      },
+    },
+  ];
+}
