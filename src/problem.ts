@@ -13,6 +13,7 @@ export const PROBLEMS = {
   invalid_parameter: { status: 400, title: "A parameter is not valid" },
   invalid_body: { status: 400, title: "The body does not have the documented shape" },
   invalid_host: { status: 400, title: "The Host header is not a host" },
+  unreadable_file: { status: 400, title: "The file cannot be read" },
   range_too_large: { status: 400, title: "The range is too large" },
   cursor_expired: { status: 400, title: "This cursor was given out too long ago" },
   project_required: { status: 400, title: "Say which project is meant" },

@@ -3,12 +3,15 @@ import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command
 import { chosenProject, withConnection } from "./connection.ts";
 import { importLines, type ImportSum, NOTHING_IMPORTED, type RefusedLine } from "./import_lines.ts";
 import { ImportPlace } from "./import_place.ts";
+import { importOf, PRODUCTS } from "./import_sources.ts";
 import { createImportProgress, type ImportProgress } from "./import_progress.ts";
 import { linesBehind, type OpenFile, openFile, UnreadableFile } from "./line_file.ts";
 import { RejectedFile } from "./rejected_file.ts";
 import { printable } from "./terminal.ts";
 
 const REFUSALS_SHOWN = 20;
+/** Files of one import of another product. */
+const FILES_MAX = 10_000;
 /** Where so many lines from the first on are refused, the file holds no events. */
 const LINES_IN_VAIN_MAX = 1_000;
 
@@ -138,7 +141,12 @@ function reportText(report: Report, path: string): string {
 }
 
 async function importEvents(call: Call): Promise<number> {
-  const [word] = call.words;
+  const product = call.options.text("from");
+  if (product !== null) return await (await importOf(product))(call);
+  const [word, surplus] = call.words;
+  if (surplus !== undefined) {
+    throw new UsageMistake(`Name one file: \`${surplus}\` is one too many.`);
+  }
   if (word === undefined) {
     throw new UsageMistake("Say which FILE to import, or - for standard input.");
   }
@@ -163,22 +171,42 @@ async function importEvents(call: Call): Promise<number> {
 export const IMPORT_COMMAND: Command = {
   name: "import",
   summary: "Store events from a file in NDJSON, or from standard input, each exactly once",
-  usage: "footfall import FILE|- [options]",
+  usage:
+    "footfall import FILE|- [options]\n  footfall import --from PRODUCT FILE…|postgres://… [options]",
   notes:
     "One JSON object a line, also compressed (gzip, zstd): as `footfall export` writes it, which is\n" +
     "stored as it stands; or an event as POST /v1/events takes it, whose address and user agent are\n" +
     "taken from context.ip and context.userAgent. Importing twice stores once. One that was stopped\n" +
     "goes on where it was: run it again. Lines that are refused stand in rejected.ndjson beside FILE,\n" +
-    "each with its number, the reason, and what it holds.",
-  wordsMax: 1,
+    "each with its number, the reason, and what it holds.\n" +
+    "With --from, what another product stores: a dry run first, always, then the import. Each event\n" +
+    "keeps its id or gets one that is made of theirs, so that a second run adds nothing.",
+  wordsMax: FILES_MAX,
   options: {
     project: PROJECT_OPTION,
+    from: {
+      type: "string",
+      placeholder: "PRODUCT",
+      meaning: `what another product stores: ${PRODUCTS.join(", ")}`,
+    },
     "dry-run": { type: "boolean", meaning: "read and check everything, send nothing" },
     rejected: {
       type: "string",
       placeholder: "FILE",
       default: "rejected.ndjson beside FILE",
       meaning: "where refused lines go",
+    },
+    yes: { type: "boolean", meaning: "with --from: do not ask after the dry run" },
+    website: {
+      type: "string",
+      placeholder: "DOMAIN",
+      meaning: "with --from umami postgres://…: the website that is meant",
+    },
+    "time-zone": {
+      type: "string",
+      placeholder: "ZONE",
+      default: "UTC",
+      meaning: "with --from mixpanel: the zone of the export's times",
     },
   },
   example: "footfall import events.ndjson --project prj_default",

@@ -73,6 +73,8 @@ export interface ImportTarget {
   readonly signal: AbortSignal;
   /** What went before, where it goes on. */
   readonly before?: ImportSum;
+  /** The server looks at the lines, and stores none of them. */
+  readonly dryRun?: boolean;
 }
 
 /** Who is told what became of the lines, in their order. */
@@ -123,11 +125,11 @@ async function* batchesOf(
 }
 
 async function send(
-  { connection, project, name, signal }: ImportTarget,
+  { connection, project, name, signal, dryRun = false }: ImportTarget,
   { sent }: Batch,
 ): Promise<BatchOutcome> {
   if (sent.length === 0) return { accepted: 0, duplicates: 0, rejected: [] };
-  const query = new URLSearchParams({ import: name });
+  const query = new URLSearchParams({ import: name, ...dryRun ? { dryRun: "true" } : {} });
   const path = `/v1/projects/${encodeURIComponent(project)}/import?${query}`;
   const body = bodyOf(sent);
   const headers = { "Content-Type": "application/x-ndjson" };

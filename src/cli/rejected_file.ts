@@ -18,11 +18,16 @@ export class RejectedFile {
     this.bytes = bytes;
   }
 
-  async add({ line: { number, bytes }, code, message }: RefusedLine): Promise<void> {
+  /** @param file the file that the line is of, where an import has several */
+  async add(
+    { line: { number, bytes }, code, message }: RefusedLine,
+    file: string | null = null,
+  ): Promise<void> {
     const text = LENIENT.decode(bytes.subarray(0, TEXT_BYTES_MAX));
     const cut = bytes.length > TEXT_BYTES_MAX ? { isCut: true } : {};
+    const named = file === null ? {} : { file };
     const line = new TextEncoder().encode(
-      `${JSON.stringify({ line: number, code, message, text, ...cut })}\n`,
+      `${JSON.stringify({ ...named, line: number, code, message, text, ...cut })}\n`,
     );
     this.#file ??= await this.#open();
     for (let rest = line; rest.length > 0;) rest = rest.subarray(await this.#file.write(rest));

@@ -197,9 +197,48 @@ async function store(
 }
 
 /**
- * `POST /v1/projects/:id/import`: events as they were exported, one on each line. Answers after the
- * transaction that holds them has committed. Each is stored once, as by ingestion, however often it
- * is sent.
+ * Stores lines, each of them one event, and answers after the transaction that holds them has
+ * committed; of a dry run they are looked at alone.
+ */
+export async function takeLines(
+  services: ImportServices,
+  project: Project,
+  lines: readonly Uint8Array[],
+  isDryRun: boolean,
+): Promise<ImportOutcome> {
+  const arrival: Arrival = {
+    projectId: project.projectId,
+    projectPublicId: project.id,
+    receivedAtMs: services.now(),
+    clockOffsetMs: 0,
+    ip: null,
+    userAgent: null,
+    // Its `context` names the visitor.
+    fromBackend: true,
+    ipStorage: project.ipStorage ?? services.ipStorage,
+  };
+  const batch = await readBatch(services, lines, arrival);
+  const bytes = lines.reduce((sum, line) => sum + line.length, 0);
+  const { duplicates, refused } = await store(services, batch, bytes, isDryRun);
+  const late = batch.rows.flatMap(({ event_id }, i): Rejection[] =>
+    refused.has(event_id)
+      ? [{
+        index: batch.indexes[i]!,
+        eventId: event_id,
+        code: "refused",
+        message: "The database cannot hold this event.",
+      }]
+      : []
+  );
+  const rejected = [...batch.rejected, ...late].sort((a, b) => a.index - b.index);
+  const outcome = { accepted: batch.rows.length - late.length, duplicates, rejected };
+  if (!isDryRun) services.observe(outcome);
+  return outcome;
+}
+
+/**
+ * `POST /v1/projects/:id/import`: events as they were exported, one on each line. Each is stored once,
+ * as by ingestion, however often it is sent.
  */
 export async function importEvents(
   services: ImportServices,
@@ -209,39 +248,14 @@ export async function importEvents(
     readonly url: URL;
   },
 ): Promise<Response> {
-  const { writer, budget, now } = services;
-  const receivedAtMs = now();
   const isDryRun = url.searchParams.get("dryRun") === "true";
   checkContentType(request);
-  if (writer.full) throw Writer.overloaded();
-  return await withBody(request, LIMITS, budget, () => {}, async (bytes) => {
-    const arrival: Arrival = {
-      projectId: project.projectId,
-      projectPublicId: project.id,
-      receivedAtMs,
-      clockOffsetMs: 0,
-      ip: null,
-      userAgent: null,
-      // Its `context` names the visitor.
-      fromBackend: true,
-      ipStorage: project.ipStorage ?? services.ipStorage,
-    };
-    const batch = await readBatch(services, linesOf(bytes), arrival);
-    const { duplicates, refused } = await store(services, batch, bytes.length, isDryRun);
-    const late = batch.rows.flatMap(({ event_id }, i): Rejection[] =>
-      refused.has(event_id)
-        ? [{
-          index: batch.indexes[i]!,
-          eventId: event_id,
-          code: "refused",
-          message: "The database cannot hold this event.",
-        }]
-        : []
-    );
-    const rejected = [...batch.rejected, ...late].sort((a, b) => a.index - b.index);
-    const accepted = batch.rows.length - late.length;
-    const outcome = { accepted, duplicates, rejected };
-    if (!isDryRun) services.observe(outcome);
-    return json(outcome);
-  });
+  if (services.writer.full) throw Writer.overloaded();
+  return await withBody(
+    request,
+    LIMITS,
+    services.budget,
+    () => {},
+    async (bytes) => json(await takeLines(services, project, linesOf(bytes), isDryRun)),
+  );
 }

@@ -1,9 +1,11 @@
+import { z } from "zod";
 import { recordAnyway } from "../audit/recorded_anyway.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
 import { projectOfPath } from "../auth/project_endpoints.ts";
-import { projectName } from "../auth/projects.ts";
+import { type Project, projectName } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
+import { FILE_IMPORT_QUERY, FileImportReply, importFile } from "./file_import.ts";
 import type { Log } from "../http/log.ts";
 import {
   IMPORT_QUERY,
@@ -17,11 +19,47 @@ import { RecentCache } from "../recent_cache.ts";
 
 const IMPORT_NAME_LENGTH_MAX = 64;
 
-/** Events as they were exported, taken as they stand. */
-export function importRoutes(
-  services: ImportServices & AuditServices & { readonly database: Database; readonly log: Log },
-): DocumentedRoute[] {
+/** Any bytes: what they are, the first of them tell. */
+const FileBytes = z.string().meta({ format: "binary", description: "At most 10 MiB" });
+
+type Asked = Parameters<typeof askedBy>[1];
+type Services =
+  & ImportServices
+  & AuditServices
+  & { readonly database: Database; readonly log: Log };
+
+/** Writes imports into the audit: one of many requests once, by its name; a file each time. */
+function importRecorder(services: Services) {
   const recorded = new RecentCache<string, true>(IMPORTS_REMEMBERED_MAX);
+  const write = async (asked: ReturnType<typeof askedBy>, project: Project, name: string) => {
+    const subject = name === "" ? projectName(project) : `${projectName(project)}, import ${name}`;
+    await recordAnyway({ sql: services.database, log: services.log }, {
+      ...asked,
+      what: "events.import",
+      subject,
+      projectId: project.projectId,
+    });
+  };
+  return {
+    file: (exchange: Asked, project: Project, name: string) =>
+      write(askedBy(services, exchange), project, name),
+    async lines(exchange: Asked, project: Project, name: string) {
+      const asked = askedBy(services, exchange);
+      const key = JSON.stringify([project.projectId, asked.who, name]);
+      if (recorded.get(key) !== undefined) return;
+      await write(asked, project, name);
+      if (name !== "") recorded.set(key, true);
+    },
+  };
+}
+
+const nameOf = (url: URL, parameter: string) =>
+  (url.searchParams.get(parameter) ?? "").slice(0, IMPORT_NAME_LENGTH_MAX);
+const isDryRun = (url: URL) => url.searchParams.get("dryRun") === "true";
+
+/** Events as they were exported, here or by another product. */
+export function importRoutes(services: Services): DocumentedRoute[] {
+  const record = importRecorder(services);
   return [{
     method: "POST",
     path: "/v1/projects/:id/import",
@@ -29,22 +67,7 @@ export function importRoutes(
     handler: async (exchange) => {
       const { request, url } = exchange;
       const project = await projectOfPath(services.database, exchange);
-      const isDryRun = url.searchParams.get("dryRun") === "true";
-      const name = (url.searchParams.get("import") ?? "").slice(0, IMPORT_NAME_LENGTH_MAX);
-      const asked = askedBy(services, exchange);
-      const subject = name === ""
-        ? projectName(project)
-        : `${projectName(project)}, import ${name}`;
-      const key = JSON.stringify([project.projectId, asked.who, name]);
-      if (!isDryRun && recorded.get(key) === undefined) {
-        await recordAnyway({ sql: services.database, log: services.log }, {
-          ...asked,
-          what: "events.import",
-          subject,
-          projectId: project.projectId,
-        });
-        if (name !== "") recorded.set(key, true);
-      }
+      if (!isDryRun(url)) await record.lines(exchange, project, nameOf(url, "import"));
       return await importEvents(services, { project, request, url });
     },
     doc: {
@@ -59,6 +82,38 @@ export function importRoutes(
         "body_too_large",
         "too_many_events",
         "unsupported_media_type",
+        "unsupported_encoding",
+        "not_found",
+        "overloaded",
+      ],
+    },
+  }, {
+    method: "POST",
+    path: "/v1/projects/:id/import/file",
+    access: "admin",
+    handler: async (exchange) => {
+      const { request, url } = exchange;
+      const project = await projectOfPath(services.database, exchange);
+      if (!isDryRun(url)) await record.file(exchange, project, nameOf(url, "name"));
+      return await importFile(services, { project, request, url });
+    },
+    doc: {
+      summary:
+        "Import a file of another product, as it was exported there, each event exactly once",
+      body: FileBytes,
+      bodyTypes: ["application/octet-stream"],
+      query: FILE_IMPORT_QUERY,
+      success: {
+        status: 200,
+        description: "What is there, and what became of it",
+        schema: FileImportReply,
+      },
+      problems: [
+        "unreadable_file",
+        "invalid_parameter",
+        "invalid_encoding",
+        "body_timeout",
+        "body_too_large",
         "unsupported_encoding",
         "not_found",
         "overloaded",

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { lazyView } from "../lazy_view.tsx";
 import { viewParam } from "../location_state.ts";
 import { hasAccount, hasScope } from "../session.ts";
 import { ViewLink } from "../view_link.tsx";
@@ -34,6 +35,12 @@ const SECTIONS: readonly Section[] = [
     title: "People",
     component: PeopleSection,
     isOffered: () => hasScope("people"),
+  },
+  {
+    id: "import",
+    title: "Import",
+    component: lazyView(async () => (await import("./settings_import.tsx")).ImportSection),
+    isOffered: () => hasScope("admin"),
   },
   { id: "tokens", title: "API tokens", component: TokensSection, isOffered: () => true },
   { id: "audit", title: "Audit", component: AuditSection, isOffered: () => hasScope("people") },

@@ -1,0 +1,75 @@
+import type { Counted, ImportSummary } from "../importers/import_summary.ts";
+import type { Source } from "../importers/source.ts";
+import type { Printer } from "./command.ts";
+import { printable } from "./terminal.ts";
+
+const INDENT = "  ";
+const SAMPLE_LENGTH_MAX = 2_000;
+
+export const grouped = (count: number) => count.toLocaleString("en-US");
+
+/** `1 event`, `2 events`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+function listed(counts: readonly Counted[]): string {
+  return counts.map(({ what, count }) => `${printable(what)} ${grouped(count)}`).join(", ");
+}
+
+/** Words of the manual without the marks of Markdown. */
+const plain = (text: string) => text.replaceAll("`", "").replaceAll("*", "");
+
+function daysText({ days }: ImportSummary): string {
+  if (days === null) return "";
+  return days.first === days.last ? ` of ${days.first}` : ` from ${days.first} to ${days.last}`;
+}
+
+/** What a dry run found, for people. */
+export function dryRunText(
+  print: Printer,
+  source: Source,
+  project: string,
+  summary: ImportSummary,
+): string {
+  const { events, known, refused, refusals, reasons, leftOut, names, sample } = summary;
+  const left = leftOut.reduce((sum, { count }) => sum + count, 0);
+  const heading = (text: string) => `\n${print.bold(text)}\n`;
+  const lines = [
+    `${print.bold(`${source.title} → ${project}`)}\n`,
+    `${INDENT}${counted(events, "event")}${daysText(summary)}` +
+    `${known === 0 ? "" : `, ${grouped(known)} of them stored already`}\n`,
+  ];
+  if (left > 0) lines.push(`${INDENT}${grouped(left)} left out: ${listed(leftOut)}\n`);
+  if (refused > 0) {
+    lines.push(`${INDENT}${grouped(refused)} refused: ${listed(reasons)}\n`);
+    for (const { file, line, code, message } of refusals) {
+      lines.push(
+        `${INDENT}${INDENT}${printable(file)}, line ${line}: ${code}: ${printable(message)}\n`,
+      );
+    }
+    if (refused > refusals.length) {
+      lines.push(`${INDENT}${INDENT}and ${refused - refusals.length} more\n`);
+    }
+  }
+  if (names.length > 0) {
+    lines.push(
+      heading("Events"),
+      print.table(["name", "events"], names.map(({ what, count }) => [what, grouped(count)])),
+    );
+  }
+  lines.push(heading("What becomes of what"));
+  const notes = source.notes.map(({ theirs, ours, how }) => [
+    plain(theirs),
+    ours === null ? "not imported" : plain(ours),
+    how === undefined ? "" : plain(how),
+  ]);
+  lines.push(print.table([source.title, "Footfall", ""], notes));
+  if (sample.length > 0) {
+    lines.push(heading("Sample"));
+    for (const event of sample) {
+      lines.push(`${INDENT}${printable(JSON.stringify(event).slice(0, SAMPLE_LENGTH_MAX))}\n`);
+    }
+  }
+  return lines.join("");
+}

@@ -1,0 +1,72 @@
+import { type Converted, converted, fileRows, mapContext } from "../importers/conversion.ts";
+import { type InputFile } from "../importers/input_file.ts";
+import type { Source } from "../importers/source.ts";
+import type { UmamiDatabase } from "../importers/umami/database.ts";
+import type { ImportLine } from "./import_lines.ts";
+
+/** What is imported of another product: its files, or a website of its database. */
+export interface SourceInput {
+  readonly source: Source;
+  readonly files: readonly InputFile[];
+  readonly database: { readonly open: UmamiDatabase; readonly website: string } | null;
+  /** The zone of times that are told as if they were UTC; null: they are. */
+  readonly timeZone: string | null;
+}
+
+/** A line on its way into a project, and what it was made of. */
+export interface SourceLine extends ImportLine {
+  readonly made: Converted;
+}
+
+const UTF8 = new TextEncoder();
+
+/** Rows of one pass, and how far it is. */
+export interface SourcePass {
+  /** Lines with an event, or that are refused; what is left out is told to `leftOut`. */
+  readonly lines: AsyncIterable<SourceLine[]>;
+  /** Bytes of the files that were read. */
+  readonly bytesRead: () => number;
+}
+
+function lineOf(made: Converted, number: number): SourceLine | null {
+  const { outcome } = made;
+  if ("event" in outcome) {
+    return { made, number, end: number, bytes: UTF8.encode(JSON.stringify(outcome.event)) };
+  }
+  if ("leftOut" in outcome) return null;
+  const bytes = UTF8.encode(outcome.row === null ? "" : JSON.stringify(outcome.row));
+  return { made, number, end: number, bytes, refused: outcome.refused };
+}
+
+/**
+ * Reads everything once, from the begin.
+ *
+ * @param leftOut told of rows that are no event of a visitor
+ */
+export function sourcePass(
+  { source, files, database, timeZone }: SourceInput,
+  project: string,
+  leftOut: (made: Converted) => void,
+): SourcePass {
+  const context = mapContext(source, project, timeZone);
+  let bytes = 0;
+  const rows = database === null
+    ? fileRows(source, files, context, (read) => void (bytes += read))
+    : database.open.rows(database.website);
+  async function* lines(): AsyncGenerator<SourceLine[]> {
+    let number = 0;
+    for await (const batch of converted({ source, rows, context })) {
+      const made: SourceLine[] = [];
+      for (const one of batch) {
+        const line = lineOf(one, number + 1);
+        if (line === null) leftOut(one);
+        else {
+          number++;
+          made.push(line);
+        }
+      }
+      yield made;
+    }
+  }
+  return { lines: lines(), bytesRead: () => bytes };
+}

@@ -1,0 +1,188 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { apiUrl, request } from "../api.ts";
+import { commandText } from "../command.ts";
+import { CopyButton } from "../copy_button.tsx";
+import { SelectField, TextField } from "../field.tsx";
+import { currentProject } from "../location_state.ts";
+import { integer } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { Refused, useRequest } from "../request_state.tsx";
+import { FileDrop } from "./settings_import_drop.tsx";
+import { Found } from "./settings_import_found.tsx";
+import {
+  FILE_BYTES_MAX,
+  type FileImport,
+  PRODUCTS,
+  ZONED_PRODUCT,
+} from "./settings_import_reply.ts";
+
+const DEFINITION =
+  "What another product stores, imported event by event with their own ids: each is stored once, however often a file is sent. Before anything is stored you see what would be.";
+const RECOGNISED = "recognised";
+const CHOICES = [{ value: RECOGNISED, label: "The file tells" }, ...PRODUCTS];
+
+/** What is to be imported, and of which product. */
+interface Wanted {
+  readonly file: File;
+  readonly from: string;
+  readonly timeZone: string;
+}
+
+async function ask(projectId: string, wanted: Wanted, dryRun: boolean): Promise<FileImport> {
+  const { file, from, timeZone } = wanted;
+  const params = {
+    name: file.name,
+    from: from === RECOGNISED ? null : from,
+    timeZone: timeZone === "" ? null : timeZone,
+    dryRun: dryRun ? "true" : null,
+  };
+  const response = await request(apiUrl(`/v1/projects/${projectId}/import/file`, params), {
+    method: "POST",
+    headers: { "Content-Type": "application/octet-stream" },
+    body: file,
+  });
+  return await response.json();
+}
+
+/** A word as a shell takes it. */
+const quoted = (word: string) =>
+  /^[\w.\-/]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+/** The way for what is too large for a page. */
+function TooLarge({ projectId, file, from }: { projectId: string; file: File; from: string }) {
+  const product = from === RECOGNISED ? "umami" : from;
+  const command = commandText(
+    `import --from ${product} ${quoted(file.name)} --project ${projectId}`,
+  );
+  return (
+    <div class="settings-stack" role="status">
+      <p>
+        <strong>{file.name}</strong> has {integer(file.size / 1024 / 1024)}{" "}
+        MiB; a page takes 10. Import it where the server runs:
+      </p>
+      <div class="settings-code">
+        <pre class="code" tabIndex={0}>{command}</pre>
+        <CopyButton text={command} />
+      </div>
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  readonly wanted: Omit<Wanted, "file">;
+  readonly onChange: (wanted: Partial<Wanted>) => void;
+}
+
+function ProductChoice({ wanted, onChange }: ChoiceProps) {
+  return (
+    <>
+      <SelectField
+        label="Product"
+        value={wanted.from}
+        choices={CHOICES}
+        onChange={(from) => onChange({ from })}
+      />
+      {wanted.from === ZONED_PRODUCT && (
+        <TextField
+          label="Time zone of the export"
+          value={wanted.timeZone}
+          placeholder="UTC"
+          hint="Projects of Mixpanel from before 2023 export times of their own zone, such as Europe/Berlin."
+          onChange={(timeZone) => onChange({ timeZone })}
+        />
+      )}
+    </>
+  );
+}
+
+interface StepProps {
+  readonly projectId: string;
+  readonly wanted: Wanted;
+  readonly onOver: () => void;
+}
+
+/** A look first; then, if it is wanted, the import. */
+function Steps({ projectId, wanted, onOver }: StepProps) {
+  const [found, setFound] = useState<FileImport | null>(null);
+  const looking = useRequest(async () => setFound(await ask(projectId, wanted, true)), {
+    isOver: false,
+  });
+  const storing = useRequest(async () => setFound(await ask(projectId, wanted, false)), {
+    isOver: false,
+  });
+  const isBusy = looking.isBusy || storing.isBusy;
+  const problem = storing.problem ?? looking.problem;
+  const isDone = found !== null && !found.dryRun;
+  return (
+    <>
+      {found !== null && <Found found={found} />}
+      <div class="settings-actions">
+        {found === null && (
+          <button
+            type="button"
+            class="button button-primary"
+            disabled={isBusy}
+            onClick={() => void looking.run()}
+          >
+            {isBusy ? "Looking…" : `Look at ${wanted.file.name}`}
+          </button>
+        )}
+        {found?.dryRun && found.events > 0 && (
+          <button
+            type="button"
+            class="button button-primary"
+            disabled={isBusy}
+            onClick={() => void storing.run()}
+          >
+            {isBusy ? "Importing…" : `Import ${integer(found.events)} events`}
+          </button>
+        )}
+        <button type="button" class="button" disabled={isBusy} onClick={onOver}>
+          {isDone ? "Import another file" : "Choose another file"}
+        </button>
+        <Refused problem={problem} />
+      </div>
+    </>
+  );
+}
+
+function ImportPanel({ projectId }: { projectId: string }) {
+  const [file, setFile] = useState<File | null>(null);
+  const [choice, setChoice] = useState({ from: RECOGNISED, timeZone: "" });
+  const change = (changed: Partial<Wanted>) => setChoice({ ...choice, ...changed });
+  return (
+    <Panel title="Import from another product" definition={DEFINITION}>
+      <div class="settings-form">
+        {file === null && <FileDrop onFile={setFile} />}
+        <ProductChoice wanted={choice} onChange={change} />
+        {file !== null && file.size > FILE_BYTES_MAX && (
+          <>
+            <TooLarge projectId={projectId} file={file} from={choice.from} />
+            <div class="settings-actions">
+              <button type="button" class="button" onClick={() => setFile(null)}>
+                Choose another file
+              </button>
+            </div>
+          </>
+        )}
+        {file !== null && file.size <= FILE_BYTES_MAX && (
+          <Steps
+            key={`${choice.from} ${choice.timeZone}`}
+            projectId={projectId}
+            wanted={{ file, ...choice }}
+            onOver={() => setFile(null)}
+          />
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+/** Small files of other products. */
+export function ImportSection() {
+  const current = currentProject.value;
+  return current === null
+    ? <EmptyNote title="There is no project to import into" />
+    : <ImportPanel key={current.id} projectId={current.id} />;
+}

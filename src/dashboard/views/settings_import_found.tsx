@@ -1,0 +1,99 @@
+/// <reference lib="dom" />
+import { type Column, DataTable } from "../data_table.tsx";
+import { integer } from "../number_format.ts";
+import type { Counted, FileImport, Note, Refusal } from "./settings_import_reply.ts";
+
+const NAMES: readonly Column<Counted>[] = [
+  { title: "Event", value: ({ what }) => what },
+  {
+    title: "Times",
+    value: ({ count }) => count,
+    show: ({ count }) => integer(count),
+    isNumber: true,
+  },
+];
+
+const REFUSALS: readonly Column<Refusal>[] = [
+  { title: "Line", value: ({ line }) => line, isNumber: true },
+  { title: "Why", value: ({ message }) => message, show: ({ message }) => wrapped(message) },
+  { title: "File", value: ({ file }) => file, show: ({ file }) => wrapped(file), isMinor: true },
+];
+
+const wrapped = (text: string) => <span class="cell-wrap">{text}</span>;
+/** Words of the manual without the marks of Markdown. */
+const plain = (text: string) => text.replaceAll("`", "").replaceAll("*", "");
+
+const NOTES: readonly Column<Note>[] = [
+  { title: "There", value: ({ theirs }) => theirs, show: ({ theirs }) => wrapped(plain(theirs)) },
+  {
+    title: "Here",
+    value: ({ ours }) => ours,
+    show: ({ ours }) => wrapped(ours === null ? "not imported" : plain(ours)),
+  },
+  {
+    title: "How",
+    value: ({ how }) => how,
+    show: ({ how }) => wrapped(plain(how ?? "")),
+    isMinor: true,
+  },
+];
+
+const events = (count: number) => `${integer(count)} ${count === 1 ? "event" : "events"}`;
+
+function daysText({ days }: FileImport): string {
+  if (days === null) return "";
+  return days.first === days.last ? ` of ${days.first}` : ` from ${days.first} to ${days.last}`;
+}
+
+/** One sentence of what is there, or what was done. */
+function summaryText(found: FileImport): string {
+  const stored = found.known === 0 ? "" : ` ${integer(found.known)} of them were stored before.`;
+  const what = `${events(found.events)}${daysText(found)}`;
+  if (!found.dryRun) return `Imported: ${what}.${stored}`;
+  if (found.events === 0) return `This is a file of ${found.title}, without an event to import.`;
+  return `This is a file of ${found.title} with ${what}.${stored} Nothing is stored yet.`;
+}
+
+function LeftOut({ leftOut }: FileImport) {
+  if (leftOut.length === 0) return null;
+  const list = leftOut.map(({ what, count }) => `${integer(count)} ${what}`).join(", ");
+  return <p class="muted">Left out: {list}.</p>;
+}
+
+/** What a look at a file found, or what became of it. */
+export function Found({ found }: { found: FileImport }) {
+  const { refused, refusals, names, notes, sample } = found;
+  return (
+    <div class="settings-found">
+      <p role="status">
+        <strong>{summaryText(found)}</strong>
+      </p>
+      <LeftOut {...found} />
+      {names.length > 0 && <DataTable caption="Events by name" columns={NAMES} rows={names} />}
+      {refused > 0 && (
+        <DataTable
+          caption={`${integer(refused)} refused${
+            refused > refusals.length ? `, the first ${refusals.length}` : ""
+          }`}
+          isCaptionShown
+          columns={REFUSALS}
+          rows={refusals}
+        />
+      )}
+      {found.dryRun && (
+        <>
+          <details>
+            <summary>What becomes of what</summary>
+            <DataTable caption="What becomes of what" columns={NOTES} rows={notes} />
+          </details>
+          {sample.length > 0 && (
+            <details>
+              <summary>Sample</summary>
+              <pre class="code" tabIndex={0}>{JSON.stringify(sample, null, 2)}</pre>
+            </details>
+          )}
+        </>
+      )}
+    </div>
+  );
+}

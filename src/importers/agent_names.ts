@@ -1,0 +1,109 @@
+/** Names of browsers, systems and devices, as Footfall has them, of those of other products. */
+
+/** What text says nothing. */
+const NOTHING: ReadonlySet<string> = new Set([
+  "",
+  "(not set)",
+  "(not provided)",
+  "unknown",
+  "unk",
+  "other",
+  "null",
+  "<other>",
+  "xx",
+]);
+
+/** Text that says something. */
+export function said(value: unknown): string | null {
+  const text = typeof value === "string" ? value.trim() : "";
+  return NOTHING.has(text.toLowerCase()) ? null : text;
+}
+
+/** First match wins: what is built upon another browser stands before it. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/samsung/i, "Samsung Internet"],
+  [/edge|^edg/i, "Edge"],
+  [/opera mini/i, "Opera"],
+  [/opera|^opr$/i, "Opera"],
+  [/yandex/i, "Yandex Browser"],
+  [/vivaldi/i, "Vivaldi"],
+  [/brave/i, "Brave"],
+  [/uc ?browser/i, "UC Browser"],
+  [/miui/i, "Miui"],
+  [/silk/i, "Amazon Silk"],
+  [/focus/i, "Focus"],
+  [/duckduckgo/i, "DuckDuckGo"],
+  [/google search|^gsa$/i, "Google Search"],
+  [/internet explorer|^ie$|^msie$/i, "Internet Explorer"],
+  [/headless/i, "Chrome Headless"],
+  [/chromium(?!-webview)/i, "Chromium"],
+  [/android (?:web ?view|browser|mobile)|^android$/i, "Android Browser"],
+  [/chrome|crios|chromium-webview/i, "Chrome"],
+  [/firefox|fxios/i, "Firefox"],
+  [/safari|^ios(?:-webview)?$/i, "Safari"],
+];
+
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/windows phone|windows mobile/i, "Windows Phone"],
+  [/^windows|^win(?:\d|$)/i, "Windows"],
+  [/^mac|^os x/i, "macOS"],
+  [/ipad|iphone|^ios/i, "iOS"],
+  [/^android/i, "Android"],
+  [/chrome ?os|chromium os|^cros/i, "Chrome OS"],
+  [/webos/i, "webOS"],
+  [/harmony/i, "HarmonyOS"],
+  [/tizen/i, "Tizen"],
+  [/^(?:gnu\/)?linux|ubuntu|fedora|debian/i, "Linux"],
+];
+
+export type DeviceClass = "desktop" | "mobile" | "tablet" | "other";
+
+const DEVICES: readonly (readonly [RegExp, DeviceClass])[] = [
+  [/tablet|ipad|phablet-tablet/i, "tablet"],
+  [/mobile|phone|phablet|ipod|feature/i, "mobile"],
+  [/desktop|laptop|^pc$|^mac|^windows|^linux|^chrome ?os/i, "desktop"],
+  [/tv|console|wearable|watch|car|speaker|camera|peripheral|player/i, "other"],
+];
+
+/** `Chrome 120.0`: the version is not kept. */
+const VERSION = /\s+v?\d[\d.]*$/;
+
+function named(value: unknown, names: readonly (readonly [RegExp, string])[]): string | null {
+  const text = said(value)?.replace(VERSION, "") ?? null;
+  if (text === null) return null;
+  return names.find(([pattern]) => pattern.test(text))?.[1] ?? text;
+}
+
+/** Name of a browser; one that nobody knows stays as it is. */
+export function browserName(value: unknown): string | null {
+  return named(value, BROWSERS);
+}
+
+/** Name of an operating system, without its version. */
+export function systemName(value: unknown): string | null {
+  return named(value, SYSTEMS);
+}
+
+/** Class of a device; null where it is not told. */
+export function deviceClass(value: unknown): DeviceClass | null {
+  const text = said(value);
+  return text === null ? null : DEVICES.find(([pattern]) => pattern.test(text))?.[1] ?? null;
+}
+
+/** Shorter side of a screen from which on it is a tablet's, in CSS pixels. */
+const TABLET_PIXELS_MIN = 600;
+
+/** Class of a device where a product tells its system alone. */
+export function deviceOfSystem(
+  system: string | null,
+  screen: { readonly width: number; readonly height: number } | null,
+): DeviceClass | null {
+  if (system === "iOS" || system === "Android" || system === "HarmonyOS") {
+    const side = screen === null ? 0 : Math.min(screen.width, screen.height);
+    return side >= TABLET_PIXELS_MIN ? "tablet" : "mobile";
+  }
+  if (system === "Windows Phone") return "mobile";
+  return system === "Windows" || system === "macOS" || system === "Linux" || system === "Chrome OS"
+    ? "desktop"
+    : null;
+}

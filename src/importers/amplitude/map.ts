@@ -1,0 +1,93 @@
+import { browserName, deviceClass, deviceOfSystem, systemName } from "../agent_names.ts";
+import { membersOf, picked, present, textOf, timeOf } from "../fields.ts";
+import type { Members } from "../json_rows.ts";
+import { placeOf } from "../places.ts";
+import type { MapContext, Mapped } from "../source.ts";
+
+const NAMES: Readonly<Record<string, string>> = {
+  "[Amplitude] Page Viewed": "page_view",
+  "$identify": "$identify",
+  "$groupidentify": "$group",
+};
+const OWN = "[Amplitude] ";
+/** What visitors did: the other events of Amplitude's own are technical. */
+const MEANT: ReadonlySet<string> = new Set([
+  "[Amplitude] File Downloaded",
+  "[Amplitude] Form Started",
+  "[Amplitude] Form Submitted",
+]);
+const TECHNICAL: ReadonlySet<string> = new Set(["session_start", "session_end"]);
+
+/** Members of `event_properties` that have a place of their own. */
+const PLACED: ReadonlySet<string> = new Set([
+  "[Amplitude] Page Location",
+  "[Amplitude] Page Path",
+  "[Amplitude] Page Title",
+  "[Amplitude] Page URL",
+  "[Amplitude] Page Domain",
+  "[Amplitude] Page Counter",
+  "[Amplitude] Session Replay ID",
+  "referrer",
+]);
+
+/** No visit. */
+const NO_SESSION = "-1";
+const WEB = /^web$/i;
+
+function nameOf(type: string | null): string | null {
+  if (type === null) return null;
+  const known = NAMES[type];
+  if (known !== undefined) return known;
+  const technical = TECHNICAL.has(type) || (type.startsWith(OWN) && !MEANT.has(type));
+  return technical ? `$${type}` : type;
+}
+
+/** On the web `os_name` is the browser, and the device's family its system. */
+function agentOf(row: Members) {
+  const family = row.device_family ?? row.device_type;
+  if (WEB.test(textOf(row.platform) ?? "")) {
+    const os = systemName(family);
+    return {
+      browser: browserName(row.os_name),
+      os,
+      device: deviceClass(family) ?? deviceOfSystem(os, null),
+    };
+  }
+  const os = systemName(row.os_name) ?? systemName(row.platform);
+  return {
+    browser: null,
+    os,
+    device: deviceClass(row.device_type) ?? deviceClass(family) ?? deviceOfSystem(os, null),
+  };
+}
+
+/** An event of the Export API. */
+export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
+  const properties = membersOf(row.event_properties);
+  const name = nameOf(textOf(row.event_type));
+  const id = textOf(row.uuid) ?? textOf(row.$insert_id);
+  const session = textOf(row.session_id);
+  const url = textOf(properties["[Amplitude] Page Location"]);
+  const traits = name === "$identify" || name === "$group";
+  return [{
+    event: {
+      eventId: id === null ? ids.fromRow(row) : ids.fromTheirs(id),
+      name,
+      timestamp: timeOf(row.event_time ?? row.client_event_time),
+      clock: "client",
+      anonymousId: textOf(row.device_id),
+      userId: textOf(row.user_id),
+      sessionId: session === NO_SESSION ? null : session,
+      url,
+      path: url === null ? textOf(properties["[Amplitude] Page Path"]) : null,
+      referrer: textOf(properties.referrer),
+      title: textOf(properties["[Amplitude] Page Title"]),
+      properties: {
+        ...picked(properties, (key) => !PLACED.has(key)),
+        ...(traits ? present(membersOf(row.user_properties)) : {}),
+        ...(name === "$group" ? present(membersOf(row.group_properties)) : {}),
+      },
+      server: { geo: placeOf(row.country, row.region, row.city), ...agentOf(row), bot: null },
+    },
+  }];
+}

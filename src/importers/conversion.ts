@@ -1,0 +1,109 @@
+import type { ImportedEvent } from "../event_file/exported_event.ts";
+import { EventIds } from "./event_id.ts";
+import { FileProblem } from "./file_problem.ts";
+import { ROWS_LOOKED_AT } from "./importer_limits.ts";
+import type { InputFile } from "./input_file.ts";
+import type { MapContext, Source, SourceRow } from "./source.ts";
+import { otherSource } from "./sources.ts";
+import type { RowRefusal } from "./text_lines.ts";
+import type { BytesRead } from "./unpacked.ts";
+
+/** One thing that became of a row. */
+export interface Converted {
+  readonly file: string;
+  readonly line: number;
+  readonly outcome:
+    | { readonly event: ImportedEvent }
+    | { readonly refused: RowRefusal; readonly row: unknown }
+    | { readonly leftOut: string };
+}
+
+/** What a conversion is given. */
+export interface Conversion {
+  readonly source: Source;
+  /** Rows, from files or from a database. */
+  readonly rows: AsyncIterable<SourceRow[]>;
+  readonly context: MapContext;
+}
+
+/** Tells, once a file, whether its rows are those of the product that was named. */
+class Recognition {
+  #file: string | null = null;
+  #looked = 0;
+  #known = false;
+
+  constructor(readonly source: Source) {}
+
+  /** Throws FileProblem. */
+  async look(row: SourceRow): Promise<void> {
+    if (row.file !== this.#file) {
+      this.#file = row.file;
+      this.#looked = 0;
+      this.#known = false;
+    }
+    if (this.#known) return;
+    if ("value" in row) {
+      this.#known = this.source.recognises(row.value);
+      if (this.#known) return;
+      const told = row.value.result === "error" && typeof row.value.message === "string"
+        ? `It is a reply that tells an error: ${row.value.message.slice(0, 200)}`
+        : await otherSource(row.value);
+      throw new FileProblem(
+        row.file,
+        `this row is none of ${this.source.title}'s. ${
+          told ?? `${this.source.title} takes ${this.source.takes}.`
+        }`,
+        row.line,
+      );
+    }
+    if (++this.#looked === ROWS_LOOKED_AT) {
+      throw new FileProblem(
+        row.file,
+        `none of its first ${ROWS_LOOKED_AT} rows can be read (${row.refused.message}) ` +
+          `${this.source.title} takes ${this.source.takes}.`,
+      );
+    }
+  }
+}
+
+function convert(source: Source, row: SourceRow, context: MapContext): Converted[] {
+  const { file, line } = row;
+  if ("refused" in row) {
+    return [{ file, line, outcome: { refused: row.refused, row: null } }];
+  }
+  return source.map(row.value, context).map((mapped): Converted => ({
+    file,
+    line,
+    outcome: "refused" in mapped ? { ...mapped, row: row.value } : mapped,
+  }));
+}
+
+/** A context of one run over a product's rows. */
+export function mapContext(source: Source, project: string, timeZone: string | null): MapContext {
+  return { ids: new EventIds(source.name, project), timeZone };
+}
+
+/** The rows of files. */
+export function fileRows(
+  source: Source,
+  files: readonly InputFile[],
+  context: MapContext,
+  read: BytesRead,
+): AsyncGenerator<SourceRow[]> {
+  return source.rows(files, { read, fileBegins: () => context.ids.newFile() });
+}
+
+/**
+ * What becomes of all rows, in their order, some at a time.
+ *
+ * @throws FileProblem for a file that cannot be read, or is another product's
+ */
+export async function* converted(
+  { source, rows, context }: Conversion,
+): AsyncGenerator<Converted[]> {
+  const recognition = new Recognition(source);
+  for await (const batch of rows) {
+    for (const row of batch) await recognition.look(row);
+    yield batch.flatMap((row) => convert(source, row, context));
+  }
+}

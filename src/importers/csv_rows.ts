@@ -1,0 +1,184 @@
+import { FileProblem } from "./file_problem.ts";
+import { CSV_COLUMNS_MAX } from "./importer_limits.ts";
+import type { ByteSource } from "./input_file.ts";
+import type { Row } from "./json_rows.ts";
+import { rowText, rowTooLong, UnfinishedRow } from "./text_lines.ts";
+
+/** One record: the line on which it begins and its cells, or why it cannot be read. */
+type CsvRecord =
+  | { readonly line: number; readonly cells: readonly string[] }
+  | Extract<Row, { refused: unknown }>;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const NEWLINE = 0x0a;
+
+/** Where in a cell one is. A quote means something at its begin alone, and in a quoted one. */
+type Place = "begin" | "plain" | "quoted" | "closed";
+
+/** The cells of one record (RFC 4180); a quote inside of an unquoted cell is a character like any other. */
+function cellsOf(text: string): string[] {
+  const cells: string[] = [];
+  const ended = text.endsWith("\r") ? text.slice(0, -1) : text;
+  for (let at = 0;;) {
+    let cell = "";
+    if (ended[at] === '"') {
+      for (at++;;) {
+        const close = ended.indexOf('"', at);
+        if (close < 0) {
+          cell += ended.slice(at);
+          at = ended.length;
+          break;
+        }
+        cell += ended.slice(at, close);
+        at = close + 1;
+        if (ended[at] !== '"') break;
+        cell += '"';
+        at++;
+      }
+    }
+    const comma = ended.indexOf(",", at);
+    cell += comma < 0 ? ended.slice(at) : ended.slice(at, comma);
+    cells.push(cell);
+    if (comma < 0) return cells;
+    at = comma + 1;
+  }
+}
+
+/** Records of a stream of bytes; line breaks in quoted cells are theirs. */
+class Records {
+  readonly #record: UnfinishedRow;
+  #place: Place = "begin";
+  #line = 1;
+  #beganAt = 1;
+
+  constructor(readonly bytesMax: number) {
+    this.#record = new UnfinishedRow(bytesMax);
+  }
+
+  get beganAt(): number {
+    return this.#beganAt;
+  }
+
+  get inQuotes(): boolean {
+    return this.#place === "quoted";
+  }
+
+  get empty(): boolean {
+    return this.#record.empty;
+  }
+
+  finish(): CsvRecord | null {
+    const { overflown } = this.#record;
+    const line = this.#beganAt;
+    const row = rowText(line, this.#record.take());
+    this.#beganAt = this.#line;
+    if (overflown) return { line, refused: rowTooLong(this.bytesMax) };
+    if ("refused" in row) return row;
+    return row.text.trim() === "" ? null : { line, cells: cellsOf(row.text) };
+  }
+
+  /** The records that this chunk completes. */
+  take(chunk: Uint8Array): CsvRecord[] {
+    const records: CsvRecord[] = [];
+    let from = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (byte !== NEWLINE) {
+        this.#step(byte!);
+        continue;
+      }
+      this.#line++;
+      // A row too long is passed over up to the end of the line: its quotes tell nothing any more.
+      if (this.inQuotes && !this.#record.overflown) continue;
+      this.#place = "begin";
+      if (at === from && this.#record.empty) {
+        from = at + 1;
+        this.#beganAt = this.#line;
+        continue;
+      }
+      this.#record.add(chunk.slice(from, at));
+      from = at + 1;
+      const record = this.finish();
+      if (record !== null) records.push(record);
+    }
+    this.#record.add(chunk.slice(from));
+    return records;
+  }
+
+  #step(byte: number): void {
+    if (this.#place === "quoted") {
+      if (byte === QUOTE) this.#place = "closed";
+    } else if (byte === COMMA) this.#place = "begin";
+    else if (byte !== QUOTE) this.#place = "plain";
+    // Twice in a quoted cell, it stands for itself.
+    else if (this.#place !== "plain") this.#place = "quoted";
+  }
+}
+
+/** A table of CSV: the names of its columns, and its rows by them. */
+export interface CsvTable {
+  readonly columns: readonly string[];
+  readonly rows: AsyncIterable<Row[]>;
+}
+
+function rowOf(columns: readonly string[], record: CsvRecord): Row {
+  if ("refused" in record) return record;
+  const { line, cells } = record;
+  if (cells.length !== columns.length) {
+    const message = `The row has ${cells.length} cells, the header names ${columns.length}.`;
+    return { line, refused: { code: "invalid_row", message } };
+  }
+  // A column may have any name.
+  const value = Object.create(null) as Record<string, string>;
+  columns.forEach((column, i) => value[column] = cells[i]!);
+  return { line, value };
+}
+
+async function* recordsOf(
+  name: string,
+  source: ByteSource,
+  bytesMax: number,
+): AsyncGenerator<CsvRecord[]> {
+  const records = new Records(bytesMax);
+  for await (const chunk of source) yield records.take(chunk);
+  if (records.empty) return;
+  if (records.inQuotes) {
+    throw new FileProblem(
+      name,
+      "the quoted cell does not end: the file is cut off.",
+      records.beganAt,
+    );
+  }
+  const last = records.finish();
+  if (last !== null) yield [last];
+}
+
+/**
+ * Reads the header of a file of CSV.
+ *
+ * @throws FileProblem where there is none
+ */
+export async function readCsv(
+  name: string,
+  source: ByteSource,
+  bytesMax: number,
+): Promise<CsvTable> {
+  const records = recordsOf(name, source, bytesMax);
+  let first: CsvRecord[] = [];
+  while (first.length === 0) {
+    const { value, done } = await records.next();
+    if (done) throw new FileProblem(name, "it is empty.");
+    first = value;
+  }
+  const [header, ...others] = first;
+  if (header === undefined || "refused" in header || header.cells.length > CSV_COLUMNS_MAX) {
+    throw new FileProblem(name, "it does not begin with a header of columns.", 1);
+  }
+  const columns = header.cells.map((cell) => cell.trim());
+  async function* rows(): AsyncGenerator<Row[]> {
+    yield others.map((record) => rowOf(columns, record));
+    for await (const batch of records) yield batch.map((record) => rowOf(columns, record));
+  }
+  return { columns, rows: rows() };
+}

@@ -1,0 +1,87 @@
+import type { Members } from "./json_rows.ts";
+
+/** Text that says something; numbers as text. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === "number" && Number.isFinite(value)) return String(value);
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** A finite number, or text that is one. */
+export function numberOf(value: unknown): number | null {
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : null;
+}
+
+/** An object, or JSON of one; else an empty one. */
+export function membersOf(value: unknown): Members {
+  if (typeof value === "string" && value.startsWith("{")) {
+    try {
+      return membersOf(JSON.parse(value));
+    } catch {
+      return {};
+    }
+  }
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? value as Members
+    : {};
+}
+
+/** The members that say something. */
+export function present(members: Members): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) =>
+      value !== null && value !== undefined && value !== ""
+    ),
+  );
+}
+
+/** Members whose names `kept` lets through. */
+export function picked(members: Members, kept: (name: string) => boolean): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => kept(name)));
+}
+
+/** `2026-09-21 10:00:00.123`: a time without a zone, which is UTC in exports. */
+const WITHOUT_ZONE = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?)$/;
+/** `2026-09-21 10:00:00+00`, as PostgreSQL and ClickHouse write it. */
+const WITH_ZONE = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(:?\d\d)?$/;
+
+/** A time of an export as ISO 8601; text that is none stays as it is, and is refused later on. */
+export function timeOf(value: unknown): string | null {
+  if (value instanceof Date) {
+    return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  }
+  const text = textOf(value);
+  if (text === null) return null;
+  const [, day, time] = WITHOUT_ZONE.exec(text) ?? [];
+  if (day !== undefined) return `${day}T${time}Z`;
+  const [, date, clock, hours, minutes] = WITH_ZONE.exec(text) ?? [];
+  if (date === undefined) return text;
+  return `${date}T${clock}${hours}:${minutes?.replace(":", "") ?? "00"}`;
+}
+
+const SIZE = /^(\d{1,6})(?:\.\d+)?[x,](\d{1,6})/;
+
+/** `1440x900` as width and height. */
+export function sizeOf(value: unknown): { width: number; height: number } | null {
+  const [, width, height] = SIZE.exec(textOf(value) ?? "") ?? [];
+  return width === undefined || (width === "0" && height === "0")
+    ? null
+    : { width: Number(width), height: Number(height) };
+}
+
+/** An address of host, path and query; from a slash on where the host is not known. */
+export function addressOf(
+  host: string | null,
+  path: string | null,
+  query: string | null,
+): string | null {
+  if (host === null && path === null) return null;
+  const rest = path === null || path.startsWith("/") ? path ?? "/" : `/${path}`;
+  const search = query === null ? "" : query.startsWith("?") ? query : `?${query}`;
+  const hashAt = rest.indexOf("#");
+  // A query stands before a fragment.
+  const address = hashAt < 0 || search === ""
+    ? `${rest}${search}`
+    : `${rest.slice(0, hashAt)}${search}${rest.slice(hashAt)}`;
+  return host === null ? address : `https://${host}${address}`;
+}

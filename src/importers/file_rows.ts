@@ -1,0 +1,46 @@
+import { FileProblem } from "./file_problem.ts";
+import { ROW_BYTES_MAX } from "./importer_limits.ts";
+import type { InputFile } from "./input_file.ts";
+import { jsonRows } from "./json_rows.ts";
+import type { ReadContext, SourceRow } from "./source.ts";
+import { utf8Bytes } from "./text_lines.ts";
+import { type PlainFile, plainFiles } from "./unpacked.ts";
+
+const PARQUET = [0x50, 0x41, 0x52, 0x31];
+
+/** Whether a file in the memory or on disk is Parquet, by its first bytes. */
+export async function isParquet({ whole }: PlainFile): Promise<boolean> {
+  if (whole === null) return false;
+  for await (const chunk of whole.read(0, PARQUET.length)) {
+    return PARQUET.every((byte, i) => chunk[i] === byte);
+  }
+  return false;
+}
+
+/** The rows of one plain file of JSON. */
+export async function* plainJsonRows(
+  plain: PlainFile,
+  bytesMax: number,
+): AsyncGenerator<SourceRow[]> {
+  if (await isParquet(plain)) {
+    throw new FileProblem(plain.name, "it is Parquet; export JSON instead.");
+  }
+  for await (const rows of jsonRows(utf8Bytes(plain.name, plain.bytes()), bytesMax)) {
+    yield rows.map((row) => ({ ...row, file: plain.name }));
+  }
+}
+
+/** A reader of files of JSON: lines or arrays, packed or not, alone or many in a zip. */
+export function jsonFiles(bytesMax = ROW_BYTES_MAX) {
+  return async function* (
+    files: readonly InputFile[],
+    { read, fileBegins }: ReadContext,
+  ): AsyncGenerator<SourceRow[]> {
+    for (const file of files) {
+      for await (const plain of plainFiles(file, read)) {
+        fileBegins();
+        yield* plainJsonRows(plain, bytesMax);
+      }
+    }
+  };
+}

@@ -1,0 +1,137 @@
+import { browserName, deviceClass, said, systemName } from "../agent_names.ts";
+import { membersOf, numberOf, present, textOf } from "../fields.ts";
+import type { Members } from "../json_rows.ts";
+import { placeOf } from "../places.ts";
+import type { MapContext, Mapped } from "../source.ts";
+
+const NAMES: Readonly<Record<string, string>> = {
+  screen_view: "page_view",
+  // Google's are clicks that leave the site; Footfall's have a place on the page.
+  click: "outbound_click",
+};
+/** What Google records by itself, and tells nothing that a visitor meant to do. */
+const TECHNICAL: ReadonlySet<string> = new Set([
+  "session_start",
+  "first_visit",
+  "first_open",
+  "user_engagement",
+  "scroll",
+]);
+/** Parameters that have a place of their own, or are Google's own bookkeeping. */
+const PLACED: ReadonlySet<string> = new Set([
+  "page_location",
+  "page_referrer",
+  "page_title",
+  "ga_session_id",
+  "ga_session_number",
+  "engaged_session_event",
+  "session_engaged",
+  "entrances",
+  "debug_mode",
+  "batch_page_id",
+  "batch_ordering_id",
+  "firebase_event_origin",
+  "firebase_screen_id",
+  "firebase_previous_id",
+]);
+const MICROSECONDS = 1000;
+
+/** The one kind of value that is set. Whole numbers are text in BigQuery's JSON. */
+function valueOf(value: Members): unknown {
+  if (typeof value.string_value === "string") return value.string_value;
+  const whole = textOf(value.int_value);
+  if (whole !== null) return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
+  return numberOf(value.double_value) ?? numberOf(value.float_value);
+}
+
+/** Parameters by their key. */
+function parametersOf(list: unknown): Record<string, unknown> {
+  const found = Object.create(null) as Record<string, unknown>;
+  if (!Array.isArray(list)) return found;
+  for (const item of list) {
+    const { key, value } = membersOf(item);
+    if (typeof key === "string") found[key] = valueOf(membersOf(value));
+  }
+  return found;
+}
+
+/** What is told of a purchase and its items, less what is not set. */
+function shopOf(row: Members): Record<string, unknown> {
+  const told = (members: Members) =>
+    Object.fromEntries(
+      Object.entries(present(members)).filter(([, value]) =>
+        value !== "(not set)" && !(Array.isArray(value) && value.length === 0)
+      ),
+    );
+  const ecommerce = told(membersOf(row.ecommerce));
+  const items = Array.isArray(row.items) ? row.items.map((item) => told(membersOf(item))) : [];
+  return { ...ecommerce, ...items.length === 0 ? {} : { items } };
+}
+
+function campaignOf(row: Members) {
+  const told = membersOf(row.collected_traffic_source);
+  const campaign = present({
+    source: textOf(told.manual_source),
+    medium: textOf(told.manual_medium),
+    campaign: textOf(told.manual_campaign_name),
+    term: textOf(told.manual_term),
+    content: textOf(told.manual_content),
+    clickId: textOf(told.gclid) === null ? null : "gclid",
+  });
+  return Object.keys(campaign).length === 0 ? null : campaign;
+}
+
+/** What an event is known by: a row of a day's final table has more in it than the day's first one. */
+function knownBy(row: Members) {
+  return [
+    row.stream_id,
+    row.user_pseudo_id,
+    row.user_id,
+    row.event_timestamp,
+    row.event_name,
+    row.event_bundle_sequence_id,
+    row.batch_page_id,
+    row.batch_ordering_id,
+    row.batch_event_index,
+    row.event_params,
+  ];
+}
+
+/** A row of `events_YYYYMMDD`. */
+export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
+  const parameters = parametersOf(row.event_params);
+  const theirs = textOf(row.event_name) ?? "event";
+  const device = membersOf(row.device);
+  const web = membersOf(device.web_info);
+  const geo = membersOf(row.geo);
+  const micros = numberOf(row.event_timestamp);
+  const person = { userId: textOf(row.user_id), anonymousId: textOf(row.user_pseudo_id) };
+  const nobody = person.userId === null && person.anonymousId === null;
+  const own = Object.fromEntries(Object.entries(parameters).filter(([key]) => !PLACED.has(key)));
+  return [{
+    event: {
+      eventId: ids.fromRow(knownBy(row)),
+      name: TECHNICAL.has(theirs) ? `$${theirs}` : NAMES[theirs] ?? theirs,
+      timestamp: micros === null ? null : Math.floor(micros / MICROSECONDS),
+      clock: "client",
+      ...person,
+      // Without consent nobody is told apart: their events are of no visit.
+      inSession: nobody ? false : null,
+      sessionId: textOf(parameters.ga_session_id),
+      url: textOf(parameters.page_location),
+      referrer: textOf(parameters.page_referrer),
+      title: textOf(parameters.page_title) ?? textOf(parameters.firebase_screen) ??
+        textOf(parameters.firebase_screen_class),
+      properties: { ...present(own), ...shopOf(row) },
+      context: { locale: said(device.language) },
+      campaign: campaignOf(row),
+      server: {
+        geo: placeOf(geo.country, geo.region, geo.city),
+        browser: browserName(web.browser ?? device.browser),
+        os: systemName(device.operating_system),
+        device: deviceClass(device.category),
+        bot: null,
+      },
+    },
+  }];
+}

@@ -1,0 +1,15 @@
+import { jsonFiles } from "../file_rows.ts";
+import type { Source } from "../source.ts";
+import { map } from "./map.ts";
+import { NOTES } from "./notes.ts";
+
+export const GA4: Source = {
+  name: "ga4",
+  title: "Google Analytics 4",
+  takes: "its BigQuery tables `events_…`, extracted as newline-delimited JSON, gzipped or plain",
+  shape: "the schema of the BigQuery export, as Google's manual tells it in 2026",
+  notes: NOTES,
+  rows: jsonFiles(),
+  recognises: (row) => "event_name" in row && "event_timestamp" in row,
+  map,
+};

@@ -1,0 +1,96 @@
+import { browserName, deviceOfSystem, systemName } from "../agent_names.ts";
+import { sizeOf, textOf, timeOf } from "../fields.ts";
+import type { Members } from "../json_rows.ts";
+import { placeOf } from "../places.ts";
+import type { MapContext, Mapped } from "../source.ts";
+
+/** `Referrer scheme`: how a referrer is meant. */
+const HTTP = "h";
+const GENERATED = "g";
+const CAMPAIGN = "c";
+
+/** Names that GoatCounter gives to several addresses of one site. */
+const GENERATED_SITES: Readonly<Record<string, string>> = {
+  "Google": "https://www.google.com/",
+  "Hacker News": "https://news.ycombinator.com/",
+  "Twitter": "https://t.co/",
+  "Facebook": "https://www.facebook.com/",
+  "Reddit": "https://www.reddit.com/",
+  "Instagram": "https://www.instagram.com/",
+  "LinkedIn": "https://www.linkedin.com/",
+  "YouTube": "https://www.youtube.com/",
+  "GitHub": "https://github.com/",
+  "Pinterest": "https://www.pinterest.com/",
+  "Stack Exchange": "https://stackexchange.com/",
+};
+
+const isTrue = (value: unknown) => value === "true" || value === "1";
+
+interface From {
+  readonly referrer: string | null;
+  readonly source: string | null;
+  /** A name that is no address. */
+  readonly named: string | null;
+}
+
+function fromOf(row: Members): From {
+  const text = textOf(row.Referrer);
+  const nothing: From = { referrer: null, source: null, named: null };
+  if (text === null) return nothing;
+  switch (textOf(row["Referrer scheme"])) {
+    case CAMPAIGN:
+      return { ...nothing, source: text };
+    case GENERATED: {
+      const site = GENERATED_SITES[text];
+      return site === undefined ? { ...nothing, named: text } : { ...nothing, referrer: site };
+    }
+    case HTTP:
+      return { ...nothing, referrer: /^https?:\/\//.test(text) ? text : `https://${text}` };
+    default:
+      return /^[a-z-]+:\/\//.test(text)
+        ? { ...nothing, referrer: text }
+        : { ...nothing, named: text };
+  }
+}
+
+function botOf(value: unknown): boolean | null {
+  const text = textOf(value);
+  return text === null ? null : text !== "0";
+}
+
+/** A record of the export of single page views. */
+export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
+  const path = textOf(row.Path);
+  const isEvent = isTrue(row.Event);
+  const session = textOf(row.Session);
+  const screen = sizeOf(row["Screen size"]);
+  const os = systemName(row.System);
+  const { referrer, source, named } = fromOf(row);
+  const [country, region] = textOf(row.Location)?.split("-") ?? [];
+  return [{
+    event: {
+      eventId: ids.fromRow(Object.entries(row)),
+      // An event's name stands where pages have their path.
+      name: isEvent ? path : "page_view",
+      timestamp: timeOf(row.Date),
+      clock: "client",
+      anonymousId: session,
+      sessionId: session,
+      // Where GoatCounter was told to keep no sessions, nobody is told apart.
+      inSession: session === null ? false : null,
+      url: isEvent || path === null ? null : path.startsWith("/") ? path : `/${path}`,
+      referrer,
+      title: textOf(row.Title),
+      properties: named === null ? {} : { referrerName: named },
+      context: { screen },
+      campaign: source === null ? null : { source },
+      server: {
+        geo: placeOf(country, region === undefined ? null : `${country}-${region}`, null),
+        browser: browserName(row.Browser),
+        os,
+        device: deviceOfSystem(os, screen),
+        bot: botOf(row.Bot),
+      },
+    },
+  }];
+}

@@ -1,0 +1,60 @@
+import { READ_BYTES } from "./importer_limits.ts";
+
+/** Bytes as they come. */
+export type ByteSource = AsyncIterable<Uint8Array>;
+
+/** A file that can be read from anywhere, and as often as one likes. */
+export interface InputFile {
+  readonly name: string;
+  readonly size: number;
+  /** The bytes from `start` to just before `end`. */
+  readonly read: (start: number, end: number) => ByteSource;
+}
+
+/** A file on disk. Throws what opening it throws. */
+export async function diskFile(path: string, name = path): Promise<InputFile> {
+  const { size } = await Deno.stat(path);
+  return {
+    name,
+    size,
+    async *read(start, end) {
+      using file = await Deno.open(path);
+      await file.seek(start, Deno.SeekMode.Start);
+      for (let at = start; at < end;) {
+        const chunk = new Uint8Array(Math.min(READ_BYTES, end - at));
+        const length = await file.read(chunk);
+        if (length === null) return;
+        at += length;
+        yield chunk.subarray(0, length);
+      }
+    },
+  };
+}
+
+/** Bytes in memory as a file. */
+export function memoryFile(name: string, bytes: Uint8Array): InputFile {
+  return {
+    name,
+    size: bytes.length,
+    async *read(start, end) {
+      for (let at = start; at < Math.min(end, bytes.length); at += READ_BYTES) {
+        yield bytes.subarray(at, Math.min(at + READ_BYTES, end));
+      }
+    },
+  };
+}
+
+/** All bytes from `start` to just before `end` in one piece; fewer where the file ends before. */
+export async function readBytes(
+  file: InputFile,
+  start: number,
+  end: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(Math.max(0, Math.min(end, file.size) - start));
+  let length = 0;
+  for await (const chunk of file.read(start, start + bytes.length)) {
+    bytes.set(chunk, length);
+    length += chunk.length;
+  }
+  return bytes.subarray(0, length);
+}

@@ -1,0 +1,196 @@
+import { parseJson } from "../json_text.ts";
+import { ROW_CONTAINERS_MAX, ROW_LENGTH_UNSCANNED, ROW_LEVELS_MAX } from "./importer_limits.ts";
+import type { ByteSource } from "./input_file.ts";
+import {
+  type RowRefusal,
+  type RowText,
+  rowText,
+  rowTooLong,
+  textLines,
+  UnfinishedRow,
+} from "./text_lines.ts";
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** A row of a file, or why it cannot be taken. */
+export type Row =
+  | { readonly line: number; readonly value: Members }
+  | { readonly line: number; readonly refused: RowRefusal };
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const NEWLINE = 0x0a;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+const NOT_JSON: RowRefusal = { code: "invalid_json", message: "The row is not valid JSON." };
+const NOT_AN_OBJECT: RowRefusal = {
+  code: "invalid_row",
+  message: "The row must hold one JSON object.",
+};
+const TOO_MUCH: RowRefusal = {
+  code: "too_deep",
+  message: `A row nests at most ${ROW_LEVELS_MAX} levels deep and holds at most ` +
+    `${ROW_CONTAINERS_MAX} objects and arrays.`,
+};
+
+/** Whether a text holds more than may be parsed: seen without parsing it. */
+function holdsTooMuch(text: string): boolean {
+  if (text.length <= ROW_LENGTH_UNSCANNED) return false;
+  let levels = 0;
+  let containers = 0;
+  let inText = false;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (inText) {
+      if (unit === BACKSLASH) at++;
+      else if (unit === QUOTE) inText = false;
+    } else if (unit === QUOTE) inText = true;
+    else if (unit === OPEN_OBJECT || unit === OPEN_ARRAY) {
+      containers++;
+      if (++levels > ROW_LEVELS_MAX || containers > ROW_CONTAINERS_MAX) return true;
+    } else if (unit === CLOSE_OBJECT || unit === CLOSE_ARRAY) levels--;
+  }
+  return false;
+}
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A row's text as an object. */
+export function parseRow(row: RowText): Row {
+  if ("refused" in row) return row;
+  const { line, text } = row;
+  if (holdsTooMuch(text)) return { line, refused: TOO_MUCH };
+  try {
+    const value = parseJson(text);
+    return isMembers(value) ? { line, value } : { line, refused: NOT_AN_OBJECT };
+  } catch {
+    return { line, refused: NOT_JSON };
+  }
+}
+
+/**
+ * Where the elements of an array stand in a stream of bytes. What lies between arrays is passed over:
+ * pages of replies may stand one after the other.
+ */
+class ArrayElements {
+  readonly #element: UnfinishedRow;
+  #levels = 0;
+  #inText = false;
+  #escaped = false;
+  #line = 1;
+  #beganAt = 1;
+
+  constructor(readonly bytesMax: number) {
+    this.#element = new UnfinishedRow(bytesMax);
+  }
+
+  /** Inside of an element, or of the array: the file ended too soon. */
+  get open(): boolean {
+    return this.#levels > 0;
+  }
+
+  /** The element that ends here; null where there is none, as in `[]`. */
+  finish(): RowText | null {
+    const { overflown } = this.#element;
+    const bytes = this.#element.take();
+    if (overflown) return { line: this.#beganAt, refused: rowTooLong(this.bytesMax) };
+    const row = rowText(this.#beganAt, bytes);
+    if ("refused" in row) return row;
+    const text = row.text.trimStart();
+    const before = row.text.slice(0, row.text.length - text.length);
+    return text === "" ? null : { line: row.line + before.split("\n").length - 1, text };
+  }
+
+  /** The elements that this chunk completes. */
+  take(chunk: Uint8Array): RowText[] {
+    const rows: RowText[] = [];
+    let from = 0;
+    const end = (at: number) => {
+      this.#element.add(chunk.slice(from, at));
+      const row = this.finish();
+      if (row !== null) rows.push(row);
+      from = at + 1;
+      this.#beganAt = this.#line;
+    };
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (byte === NEWLINE) this.#line++;
+      if (this.#inText) this.#lookInText(byte!);
+      else if (byte === QUOTE) this.#inText = this.#levels > 0;
+      else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+        if (++this.#levels === 1) {
+          from = at + 1;
+          this.#beganAt = this.#line;
+        }
+      } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
+        if (this.#levels === 1) end(at);
+        this.#levels = Math.max(0, this.#levels - 1);
+      } else if (byte === COMMA && this.#levels === 1) end(at);
+    }
+    if (this.#levels > 0) this.#element.add(chunk.slice(from));
+    return rows;
+  }
+
+  #lookInText(byte: number): void {
+    if (this.#escaped) this.#escaped = false;
+    else if (byte === BACKSLASH) this.#escaped = true;
+    else if (byte === QUOTE) this.#inText = false;
+  }
+}
+
+const CUT_OFF: RowRefusal = {
+  code: "cut_off",
+  message: "The file ends before its array does: what comes after this row is missing.",
+};
+
+async function* elementRows(source: ByteSource, bytesMax: number): AsyncGenerator<RowText[]> {
+  const elements = new ArrayElements(bytesMax);
+  for await (const chunk of source) yield elements.take(chunk);
+  if (!elements.open) return;
+  const row = elements.finish();
+  yield [{ line: row?.line ?? 1, refused: CUT_OFF }];
+}
+
+const BLANK = /^[\t\n\r ]*$/;
+
+/** What comes before the first byte that is no white space, and that byte. */
+async function firstByte(source: ByteSource): Promise<{ byte: number | null; bytes: ByteSource }> {
+  const iterator = source[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  let byte: number | null = null;
+  while (byte === null) {
+    const { value, done } = await iterator.next();
+    if (done) break;
+    // Line breaks count; other white space before the first row is of no use.
+    first.push(value);
+    byte = value.find((unit: number) => unit > 0x20) ?? null;
+    if (byte === null && first.length > 1) first.splice(0, 1);
+  }
+  async function* again() {
+    try {
+      yield* first;
+      for (;;) {
+        const { value, done } = await iterator.next();
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  return { byte, bytes: again() };
+}
+
+/** The rows of a file of JSON: one object a line, or the elements of an array. Blank lines are none. */
+export async function* jsonRows(source: ByteSource, bytesMax: number): AsyncGenerator<Row[]> {
+  const { byte, bytes } = await firstByte(source);
+  const texts = byte === OPEN_ARRAY ? elementRows(bytes, bytesMax) : textLines(bytes, bytesMax);
+  for await (const rows of texts) {
+    yield rows.filter((row) => !("text" in row && BLANK.test(row.text))).map(parseRow);
+  }
+}

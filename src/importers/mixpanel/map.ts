@@ -1,0 +1,83 @@
+import { browserName, deviceClass, deviceOfSystem, systemName } from "../agent_names.ts";
+import { membersOf, numberOf, picked, textOf } from "../fields.ts";
+import type { Members } from "../json_rows.ts";
+import { placeOf } from "../places.ts";
+import type { MapContext, Mapped } from "../source.ts";
+import { instantOf } from "./zone.ts";
+
+const NAMES: Readonly<Record<string, string>> = {
+  $mp_web_page_view: "page_view",
+  $identify: "$identify",
+  $create_alias: "$alias",
+  $merge: "$alias",
+};
+/** Seconds up to the year 5138; what is more are milliseconds. */
+const SECONDS_MAX = 1e11;
+const DEVICE_PREFIX = "$device:";
+const PLACED: ReadonlySet<string> = new Set([
+  "time",
+  "distinct_id",
+  "current_page_title",
+  "current_domain",
+  "current_url_path",
+  "current_url_protocol",
+  "current_url_search",
+]);
+
+function timeOf(value: unknown, zone: string | null): number | null {
+  const number = numberOf(value);
+  if (number === null) return null;
+  return instantOf(number < SECONDS_MAX ? number * 1000 : number, zone);
+}
+
+/** Who it was. A `distinct_id` that names a device is nobody's yet. */
+function peopleOf(properties: Members) {
+  const distinctId = textOf(properties.distinct_id);
+  const device = textOf(properties.$device_id) ??
+    (distinctId?.startsWith(DEVICE_PREFIX) ? distinctId.slice(DEVICE_PREFIX.length) : null);
+  const named = distinctId === null || distinctId === device || distinctId.startsWith(DEVICE_PREFIX)
+    ? null
+    : distinctId;
+  return { userId: textOf(properties.$user_id) ?? named, anonymousId: device };
+}
+
+/** An event of the raw export. */
+export function map(row: Members, { ids, timeZone }: MapContext): readonly Mapped[] {
+  const properties = membersOf(row.properties);
+  const theirs = textOf(row.event);
+  const id = textOf(properties.$insert_id);
+  const referrer = textOf(properties.$referrer);
+  const os = systemName(properties.$os);
+  const width = numberOf(properties.$screen_width);
+  const height = numberOf(properties.$screen_height);
+  const screen = width === null || height === null ? null : { width, height };
+  return [{
+    event: {
+      eventId: id === null
+        ? ids.fromRow(row)
+        : ids.fromTheirs(UUID.test(id) ? id : JSON.stringify([theirs, properties.time, id])),
+      name: theirs === null ? null : NAMES[theirs] ?? theirs,
+      timestamp: timeOf(properties.time, timeZone),
+      clock: "client",
+      ...peopleOf(properties),
+      url: textOf(properties.$current_url),
+      referrer: referrer === "$direct" ? null : referrer,
+      title: textOf(properties.current_page_title),
+      properties: picked(
+        properties,
+        (key) => !key.startsWith("$") && !key.startsWith("mp_") && !PLACED.has(key),
+      ),
+      context: { screen },
+      server: {
+        geo: placeOf(properties.mp_country_code, properties.$region, properties.$city),
+        browser: browserName(properties.$browser),
+        os,
+        device: deviceClass(properties.$device) ?? deviceClass(properties.$model) ??
+          deviceOfSystem(os, screen),
+        bot: null,
+      },
+    },
+  }];
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,0 +1,77 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import { FileProblem } from "./file_problem.ts";
+import { PARQUET_GROUP_BYTES_MAX, ROWS_AT_ONCE } from "./importer_limits.ts";
+import { type InputFile, readBytes } from "./input_file.ts";
+import type { Members } from "./json_rows.ts";
+import type { BytesRead } from "./unpacked.ts";
+import type { SourceRow } from "./source.ts";
+
+/** Parquet's codecs that its reader leaves to the program. LZ4 is none of Deno's. */
+const CODECS = {
+  GZIP: (packed: Uint8Array) => new Uint8Array(gunzipSync(packed)),
+  BROTLI: (packed: Uint8Array) => new Uint8Array(brotliDecompressSync(packed)),
+  ZSTD: (packed: Uint8Array) => new Uint8Array(zstdDecompressSync(packed)),
+};
+
+const UNREADABLE =
+  "it cannot be read as Parquet: it is cut off, damaged, or packed in a way that " +
+  "is not read (Snappy, ZSTD, gzip and Brotli are).";
+
+/** Numbers beyond 2^53 stand as text, as JSON would have to. */
+function plainCell(cell: unknown): unknown {
+  return typeof cell === "bigint"
+    ? Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell)
+    : cell;
+}
+
+/**
+ * The rows of a Parquet file, a group of rows in memory at a time. `line` is the row's number.
+ *
+ * @throws FileProblem where it cannot be read
+ */
+export async function* parquetRows(
+  file: InputFile,
+  read: BytesRead,
+): AsyncGenerator<SourceRow[]> {
+  const { parquetMetadataAsync, parquetReadObjects } = await import("hyparquet");
+  const buffer = {
+    byteLength: file.size,
+    slice: async (start: number, end = file.size) => {
+      const bytes = await readBytes(file, start, end);
+      read(bytes.length);
+      return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+    },
+  };
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch {
+      throw new FileProblem(file.name, UNREADABLE);
+    }
+  };
+  const metadata = await guarded(() => parquetMetadataAsync(buffer));
+  let first = 0;
+  for (const group of metadata.row_groups) {
+    if (Number(group.total_byte_size) > PARQUET_GROUP_BYTES_MAX) {
+      throw new FileProblem(
+        file.name,
+        "its groups of rows are too large: export it as JSON lines.",
+      );
+    }
+    const rowStart = first;
+    const rowEnd = first + Number(group.num_rows);
+    first = rowEnd;
+    const found = await guarded(() =>
+      parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd, compressors: CODECS })
+    );
+    for (let at = 0; at < found.length; at += ROWS_AT_ONCE) {
+      yield found.slice(at, at + ROWS_AT_ONCE).map((row, i) => ({
+        file: file.name,
+        line: rowStart + at + i + 1,
+        value: Object.fromEntries(
+          Object.entries(row as Members).map(([name, cell]) => [name, plainCell(cell)]),
+        ),
+      }));
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { said } from "./agent_names.ts";
+
+/** Where a visitor was, as a product tells it. */
+export interface Place {
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string | null;
+  readonly region: string | null;
+  readonly city: string | null;
+}
+
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/** Reserved to users by ISO 3166-1, and no country's. */
+const NO_COUNTRY: ReadonlySet<string> = new Set(["XX", "ZZ", "EU", "AP", "A1", "A2", "O1", "T1"]);
+/** Names that differ from those of the Unicode locale data. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  "hong kong": "HK",
+  "macao": "MO",
+  "macau": "MO",
+  "palestine": "PS",
+  "turkey": "TR",
+  "türkiye": "TR",
+  "myanmar": "MM",
+  "czech republic": "CZ",
+  "ivory coast": "CI",
+  "cote d'ivoire": "CI",
+  "russian federation": "RU",
+  "republic of korea": "KR",
+  "korea, republic of": "KR",
+  "viet nam": "VN",
+  "united states of america": "US",
+  "iran, islamic republic of": "IR",
+  "democratic republic of the congo": "CD",
+  "republic of the congo": "CG",
+  "the netherlands": "NL",
+  "bosnia and herzegovina": "BA",
+  "trinidad and tobago": "TT",
+  "swaziland": "SZ",
+  "cape verde": "CV",
+  "macedonia": "MK",
+};
+
+/** Letters alone, without marks: `Côte d’Ivoire` and `Cote d'Ivoire` are one. */
+const plain = (name: string) =>
+  name.toLowerCase().replaceAll("’", "'").normalize("NFD").replace(/[\u0300-\u036f]/g, "");
+
+let codes: ReadonlyMap<string, string> | null = null;
+
+/** Every country by its English name. */
+function codesByName(): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
+  for (const first of LETTERS) {
+    for (const second of LETTERS) {
+      const code = first + second;
+      const name = NO_COUNTRY.has(code) ? undefined : names.of(code);
+      // Codes of countries that are no more have the name of their successor.
+      if (name !== undefined && !found.has(plain(name))) found.set(plain(name), canonical(code));
+    }
+  }
+  for (const [name, code] of Object.entries(OTHER_NAMES)) found.set(plain(name), code);
+  return found;
+}
+
+function canonical(code: string): string {
+  return new Intl.Locale(`und-${code}`).region ?? code;
+}
+
+/** The code of a country that is told by code or by its English name; null for none. */
+export function countryCode(value: unknown): string | null {
+  const text = said(value);
+  if (text === null) return null;
+  if (/^[A-Za-z]{2}$/.test(text)) {
+    const code = text.toUpperCase();
+    return NO_COUNTRY.has(code) ? null : code;
+  }
+  codes ??= codesByName();
+  return codes.get(plain(text)) ?? null;
+}
+
+/** A place; null where nothing is told of it. */
+export function placeOf(country: unknown, region: unknown, city: unknown): Place | null {
+  const place = { country: countryCode(country), region: said(region), city: said(city) };
+  return place.country === null && place.region === null && place.city === null ? null : place;
+}

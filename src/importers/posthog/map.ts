@@ -1,0 +1,105 @@
+import { browserName, deviceClass, deviceOfSystem, systemName } from "../agent_names.ts";
+import { membersOf, numberOf, picked, present, textOf, timeOf } from "../fields.ts";
+import type { Members } from "../json_rows.ts";
+import { placeOf } from "../places.ts";
+import type { MapContext, Mapped } from "../source.ts";
+
+/** Names that Footfall has one of its own for. */
+const NAMES: Readonly<Record<string, string>> = {
+  $pageview: "page_view",
+  $screen: "page_view",
+  $identify: "$identify",
+  $set: "$identify",
+  $create_alias: "$alias",
+  $groupidentify: "$group",
+};
+/** Events that tell who somebody is: their traits are kept. */
+const ABOUT_PEOPLE: ReadonlySet<string> = new Set(["$identify", "$alias", "$group"]);
+
+const DIRECT: ReadonlySet<string> = new Set(["$direct", ""]);
+/** Members that stand elsewhere in the row. */
+const REPEATED: ReadonlySet<string> = new Set(["token", "distinct_id", "title"]);
+/** Parameters of the address, which is kept whole. */
+const OF_THE_ADDRESS =
+  /^(?:utm_\w+|gclid|gad_source|gbraid|wbraid|fbclid|msclkid|ttclid|twclid|li_fat_id|dclid|mc_cid|igshid|rdt_cid|epik|qclid|sccid|irclid|_kx|gclsrc)$/;
+
+function size(width: unknown, height: unknown) {
+  const pixels = { width: numberOf(width), height: numberOf(height) };
+  return pixels.width === null && pixels.height === null ? null : pixels;
+}
+
+/** Who it was: `distinct_id` is the device's until somebody has signed in. */
+function peopleOf(name: string, distinctId: string | null, properties: Members) {
+  const device = textOf(properties.$device_id);
+  if (name === "$identify" && textOf(properties.$anon_distinct_id) !== null) {
+    return { userId: distinctId, anonymousId: textOf(properties.$anon_distinct_id) };
+  }
+  if (name === "$alias") {
+    const alias = textOf(properties.alias);
+    return { userId: distinctId, anonymousId: alias === distinctId ? null : alias };
+  }
+  const anonymous = distinctId !== null && distinctId === device ||
+    properties.$is_identified === false || properties.$is_identified === "false";
+  return anonymous
+    ? { userId: null, anonymousId: distinctId ?? device }
+    : { userId: distinctId, anonymousId: device };
+}
+
+function keptProperties(name: string, row: Members, properties: Members) {
+  const own = picked(
+    properties,
+    (key) => !key.startsWith("$") && !REPEATED.has(key) && !OF_THE_ADDRESS.test(key),
+  );
+  if (!ABOUT_PEOPLE.has(name)) return own;
+  return {
+    ...own,
+    ...membersOf(properties.$set_once ?? row.set_once),
+    ...membersOf(properties.$set ?? row.set),
+    ...present({ groupType: properties.$group_type, groupKey: properties.$group_key }),
+    ...membersOf(properties.$group_set),
+  };
+}
+
+/** A row of a batch export's model of events. */
+export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
+  const properties = membersOf(row.properties);
+  const theirs = textOf(row.event);
+  const name = theirs === null ? null : NAMES[theirs] ?? theirs;
+  const id = textOf(row.uuid);
+  const referrer = textOf(properties.$referrer);
+  const os = systemName(properties.$os);
+  const screen = size(properties.$screen_width, properties.$screen_height);
+  return [{
+    event: {
+      eventId: id === null ? ids.fromRow(row) : ids.fromTheirs(id),
+      name,
+      timestamp: timeOf(row.timestamp),
+      clock: "client",
+      ...peopleOf(name ?? "", textOf(row.distinct_id), properties),
+      sessionId: textOf(properties.$session_id),
+      url: textOf(properties.$current_url),
+      path: textOf(properties.$current_url) === null ? textOf(properties.$pathname) : null,
+      referrer: referrer === null || DIRECT.has(referrer) ? null : referrer,
+      title: textOf(properties.title) ?? textOf(properties.$title) ??
+        textOf(properties.$screen_name),
+      properties: keptProperties(name ?? "", row, properties),
+      context: {
+        viewport: size(properties.$viewport_width, properties.$viewport_height),
+        screen,
+        locale: textOf(properties.$browser_language),
+        timezone: textOf(properties.$timezone),
+      },
+      server: {
+        geo: placeOf(
+          properties.$geoip_country_code ?? properties.$geoip_country_name,
+          properties.$geoip_subdivision_1_name,
+          properties.$geoip_city_name,
+        ),
+        browser: browserName(properties.$browser),
+        os,
+        device: deviceClass(properties.$device_type) ?? deviceOfSystem(os, null),
+        bot: null,
+      },
+    },
+  }];
+}

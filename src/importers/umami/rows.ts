@@ -1,0 +1,133 @@
+import { readCsv } from "../csv_rows.ts";
+import { FileProblem } from "../file_problem.ts";
+import { textOf } from "../fields.ts";
+import { JOINED_BYTES_MAX, ROW_BYTES_MAX } from "../importer_limits.ts";
+import type { InputFile } from "../input_file.ts";
+import type { Members } from "../json_rows.ts";
+import type { ReadContext, SourceRow } from "../source.ts";
+import { utf8Bytes } from "../text_lines.ts";
+import { type PlainFile, plainFiles } from "../unpacked.ts";
+import { dataValue } from "./map.ts";
+
+type Properties = Map<string, Record<string, unknown>>;
+
+/** How much larger properties are in memory than in their file. */
+const MEMORY_FACTOR = 3;
+
+interface Table {
+  readonly plain: PlainFile;
+  readonly columns: readonly string[];
+}
+
+const tableOf = (plain: PlainFile) =>
+  readCsv(plain.name, utf8Bytes(plain.name, plain.bytes()), ROW_BYTES_MAX);
+
+const isEvents = ({ columns }: Table) =>
+  columns.includes("event_id") && columns.includes("event_type") && columns.includes("url_path");
+const isProperties = ({ columns }: Table) =>
+  columns.includes("data_key") &&
+  (columns.includes("event_id") || columns.includes("website_event_id"));
+const isSessionData = ({ columns }: Table) =>
+  columns.includes("data_key") && columns.includes("session_id");
+
+/** The tables of an export: each file's by its header, whatever it is called. */
+async function tablesOf(files: readonly InputFile[], read: ReadContext["read"]): Promise<Table[]> {
+  const tables: Table[] = [];
+  for (const file of files) {
+    for await (const plain of plainFiles(file, read)) {
+      const { columns, rows } = await tableOf(plain);
+      await rows[Symbol.asyncIterator]().return?.();
+      tables.push({ plain, columns });
+    }
+  }
+  return tables;
+}
+
+/** Which of so many shares an event belongs to. */
+function shareOf(id: string, shares: number): number {
+  let sum = 0;
+  for (let at = 0; at < id.length; at++) sum = (sum * 31 + id.charCodeAt(at)) >>> 0;
+  return sum % shares;
+}
+
+const idOf = (row: Members) => textOf(row.event_id) ?? textOf(row.website_event_id);
+
+/** Into how many shares events are cut, so that the properties of one fit into memory. */
+async function sharesOf(tables: readonly Table[]): Promise<number> {
+  let bytes = 0;
+  for (const { plain } of tables) {
+    for await (const chunk of plain.bytes()) bytes += chunk.length;
+  }
+  return Math.max(1, Math.ceil(bytes * MEMORY_FACTOR / JOINED_BYTES_MAX));
+}
+
+/** Properties of the events of one share. */
+async function propertiesOf(
+  tables: readonly Table[],
+  share: number,
+  shares: number,
+): Promise<Properties> {
+  const found: Properties = new Map();
+  for (const { plain } of tables) {
+    for await (const rows of (await tableOf(plain)).rows) {
+      for (const row of rows) {
+        if ("refused" in row) continue;
+        const id = idOf(row.value);
+        const key = textOf(row.value.data_key);
+        if (id === null || key === null || shareOf(id, shares) !== share) continue;
+        let properties = found.get(id);
+        if (properties === undefined) {
+          properties = Object.create(null) as Record<string, unknown>;
+          found.set(id, properties);
+        }
+        properties[key] = dataValue(row.value);
+      }
+    }
+  }
+  return found;
+}
+
+function joined(row: SourceRow, properties: Properties): SourceRow {
+  if ("refused" in row) return row;
+  const data = properties.get(idOf(row.value) ?? "");
+  return data === undefined ? row : { ...row, value: { ...row.value, data } };
+}
+
+/**
+ * Rows of `website_event.csv` with their properties of `event_data.csv`, files of one export or a zip
+ * of them. Properties stand in no order: where there are many, the events are read several times, a
+ * share of them each time, so that memory is bounded.
+ */
+export async function* rows(
+  files: readonly InputFile[],
+  { read, fileBegins }: ReadContext,
+): AsyncGenerator<SourceRow[]> {
+  const tables = await tablesOf(files, read);
+  const strange = tables.find((table) =>
+    !isEvents(table) && !isProperties(table) && !isSessionData(table)
+  );
+  // Read as events, so that it is said what it looks like.
+  const events = tables.filter((table) => isEvents(table) || table === strange);
+  if (events.length === 0) {
+    throw new FileProblem(
+      files[0]?.name ?? "Umami",
+      "there is no table of events in it: choose the export's `website_event.csv`, or its zip.",
+    );
+  }
+  const properties = tables.filter((table) => isProperties(table) && !isEvents(table));
+  const shares = await sharesOf(properties);
+  for (let share = 0; share < shares; share++) {
+    const held = await propertiesOf(properties, share, shares);
+    for (const { plain } of events) {
+      fileBegins();
+      for await (const batch of (await tableOf(plain)).rows) {
+        const mine = shares === 1
+          ? batch
+          : batch.filter((row) =>
+            "refused" in row ? share === 0 : shareOf(idOf(row.value) ?? "", shares) === share
+          );
+        yield mine.map((row) => joined({ ...row, file: plain.name }, held));
+      }
+    }
+  }
+}

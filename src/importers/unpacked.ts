@@ -1,0 +1,172 @@
+import { Readable } from "node:stream";
+import { crc32, createGunzip, createInflateRaw, createZstdDecompress } from "node:zlib";
+import { FileProblem } from "./file_problem.ts";
+import { INFLATED_BYTES_TRUSTED, INFLATION_MAX } from "./importer_limits.ts";
+import { type ByteSource, type InputFile, readBytes } from "./input_file.ts";
+import { dataStart, readZipDirectory, type ZipEntry } from "./zip_directory.ts";
+
+/** A file as its source wrote it: out of archives, inflated. */
+export interface PlainFile {
+  /** `archive.zip › events.json` inside of an archive. */
+  readonly name: string;
+  readonly bytes: () => ByteSource;
+  /** The file itself, where it is no archive: formats that begin at their end need it. */
+  readonly whole: InputFile | null;
+}
+
+/** Told how many bytes of the chosen files have been read. */
+export type BytesRead = (bytes: number) => void;
+
+type Packing = "gzip" | "zstd" | "deflate";
+
+const INFLATERS = {
+  gzip: createGunzip,
+  zstd: createZstdDecompress,
+  deflate: createInflateRaw,
+};
+const SIGNATURE_BYTES = 4;
+const STORED = 0;
+const DEFLATED = 8;
+
+function startsWith(bytes: Uint8Array, ...signature: readonly number[]): boolean {
+  return signature.every((byte, i) => bytes[i] === byte);
+}
+
+/** Inflated bytes. A file that swells like nothing real does, or ends too soon, is a FileProblem. */
+async function* inflated(name: string, packing: Packing, source: ByteSource): ByteSource {
+  let packed = 0;
+  let unpacked = 0;
+  async function* counted() {
+    for await (const chunk of source) {
+      packed += chunk.length;
+      yield chunk;
+    }
+  }
+  const input = Readable.from(counted());
+  const inflater = INFLATERS[packing]();
+  input.on("error", (error) => inflater.destroy(error));
+  input.pipe(inflater);
+  try {
+    for await (const chunk of inflater as AsyncIterable<Uint8Array>) {
+      unpacked += chunk.length;
+      if (unpacked > INFLATED_BYTES_TRUSTED && unpacked > INFLATION_MAX * packed) {
+        throw new FileProblem(
+          name,
+          `it becomes more than ${INFLATION_MAX} times as large when it is unpacked, as no export does.`,
+        );
+      }
+      yield chunk;
+    }
+  } catch (error) {
+    if (error instanceof FileProblem) throw error;
+    throw new FileProblem(
+      name,
+      `it is cut off or damaged: ${unpacked} bytes could be unpacked. Fetch it again.`,
+    );
+  } finally {
+    input.destroy();
+    inflater.destroy();
+  }
+}
+
+/** What a zip says of a file must be so. */
+async function* checked(name: string, entry: ZipEntry, source: ByteSource): ByteSource {
+  let crc = 0;
+  let bytes = 0;
+  for await (const chunk of source) {
+    crc = crc32(chunk, crc);
+    bytes += chunk.length;
+    yield chunk;
+  }
+  if (crc !== entry.crc || bytes !== entry.unpacked) {
+    throw new FileProblem(name, "its checksum is wrong: the zip is damaged. Fetch it again.");
+  }
+}
+
+/** Bytes of which something was looked at already, and the first of them. */
+async function lookedAt(source: ByteSource): Promise<{ head: Uint8Array; bytes: ByteSource }> {
+  const iterator = source[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  let length = 0;
+  while (length < SIGNATURE_BYTES) {
+    const { value, done } = await iterator.next();
+    if (done) break;
+    first.push(value);
+    length += value.length;
+  }
+  async function* again() {
+    try {
+      yield* first;
+      for (;;) {
+        const { value, done } = await iterator.next();
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  const head = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of first) {
+    head.set(chunk, at);
+    at += chunk.length;
+  }
+  return { head, bytes: again() };
+}
+
+function packingOf(head: Uint8Array): Packing | null {
+  if (startsWith(head, 0x1f, 0x8b)) return "gzip";
+  return startsWith(head, 0x28, 0xb5, 0x2f, 0xfd) ? "zstd" : null;
+}
+
+/** Bytes that may be packed once more, as files in Amplitude's zips are. */
+async function* plainBytes(name: string, source: ByteSource): ByteSource {
+  const { head, bytes } = await lookedAt(source);
+  const packing = packingOf(head);
+  yield* packing === null ? bytes : inflated(name, packing, bytes);
+}
+
+async function* entryBytes(file: InputFile, name: string, entry: ZipEntry, read: BytesRead) {
+  if (entry.encrypted) throw new FileProblem(name, "it needs a password: unpack the zip first.");
+  if (entry.method !== STORED && entry.method !== DEFLATED) {
+    throw new FileProblem(name, "it is packed in a way that is not read: unpack the zip first.");
+  }
+  const start = await dataStart(file, entry);
+  const packed = tallied(file.read(start, start + entry.packed), read);
+  const bytes = entry.method === STORED ? packed : inflated(name, "deflate", packed);
+  yield* plainBytes(name, checked(name, entry, bytes));
+}
+
+async function* tallied(source: ByteSource, read: BytesRead): ByteSource {
+  for await (const chunk of source) {
+    read(chunk.length);
+    yield chunk;
+  }
+}
+
+/** Left by macOS beside what was meant. */
+const LITTER = /(?:^|\/)(?:__MACOSX\/|\._|\.DS_Store$)/;
+
+/**
+ * The files that a chosen file stands for: itself, inflated where it is gzip or zstd, or each file
+ * of a zip. What it is, its first bytes tell, never its name.
+ *
+ * @throws FileProblem for an archive that cannot be read
+ */
+export async function* plainFiles(file: InputFile, read: BytesRead): AsyncGenerator<PlainFile> {
+  const head = await readBytes(file, 0, SIGNATURE_BYTES);
+  if (startsWith(head, 0x50, 0x4b, 0x03, 0x04) || startsWith(head, 0x50, 0x4b, 0x05, 0x06)) {
+    for (const entry of await readZipDirectory(file)) {
+      if (LITTER.test(entry.name)) continue;
+      const name = `${file.name} › ${entry.name}`;
+      yield { name, whole: null, bytes: () => entryBytes(file, name, entry, read) };
+    }
+    return;
+  }
+  yield {
+    name: file.name,
+    whole: packingOf(head) === null ? file : null,
+    bytes: () => plainBytes(file.name, tallied(file.read(0, file.size), read)),
+  };
+}

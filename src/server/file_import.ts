@@ -1,0 +1,184 @@
+import { z } from "zod";
+import type { Project } from "../auth/projects.ts";
+import { type BodyLimits, withBody } from "../http/body.ts";
+import { json } from "../http/reply.ts";
+import { converted, fileRows, mapContext } from "../importers/conversion.ts";
+import { FileProblem } from "../importers/file_problem.ts";
+import { type ImportSummary, type Refusal, SummaryGatherer } from "../importers/import_summary.ts";
+import { ROWS_AT_ONCE, UPLOAD_BYTES_MAX, UPLOAD_MS_MAX } from "../importers/importer_limits.ts";
+import { type InputFile, memoryFile } from "../importers/input_file.ts";
+import type { Source } from "../importers/source.ts";
+import { isSourceName, loadSource, SOURCE_NAMES, sourceOfFile } from "../importers/sources.ts";
+import { type ImportServices, takeLines } from "../ingest/import_endpoint.ts";
+import { BODY_IDLE_MS_MAX, BODY_WIRE_BYTES_MAX } from "../limits.ts";
+import { Problem } from "../problem.ts";
+
+const Counts = z.array(z.object({ what: z.string(), count: z.int() }));
+
+/** Reply of `POST /v1/projects/:id/import/file`. */
+export const FileImportReply = z.object({
+  from: z.enum(SOURCE_NAMES),
+  title: z.string().meta({ description: "The product, as people know it" }),
+  dryRun: z.boolean(),
+  events: z.int().meta({ description: "Events that are stored, or would be" }),
+  known: z.int().meta({ description: "Of these, how many were stored before" }),
+  refused: z.int(),
+  reasons: Counts.meta({ description: "Why rows are refused, by code" }),
+  refusals: z.array(z.object({
+    file: z.string(),
+    line: z.int(),
+    code: z.string(),
+    message: z.string(),
+  })).meta({ description: "The first of them" }),
+  leftOut: Counts.meta({ description: "Rows that are no event of a visitor, by kind" }),
+  names: Counts.meta({ description: "Events by name, the most frequent first" }),
+  days: z.object({ first: z.string(), last: z.string() }).nullable(),
+  sample: z.array(z.record(z.string(), z.unknown())),
+  notes: z.array(z.object({
+    theirs: z.string(),
+    ours: z.string().nullable(),
+    how: z.string().nullable(),
+  })).meta({ description: "What becomes of what; `ours` is null for what is not imported" }),
+});
+
+/** The parameters of `POST /v1/projects/:id/import/file`. */
+export const FILE_IMPORT_QUERY: Readonly<Record<string, string>> = {
+  from: `One of ${SOURCE_NAMES.join(", ")}. Absent: recognised by the file's first rows`,
+  name: "The file's name, for what is said of it",
+  dryRun: "`true`: everything is looked at, and nothing is stored",
+  timeZone: "IANA name of the zone of times that are told as if they were UTC (Mixpanel's)",
+};
+
+const NAME_LENGTH_MAX = 200;
+const BODY_LIMITS: BodyLimits = {
+  wireBytesMax: UPLOAD_BYTES_MAX,
+  inflatedBytesMax: UPLOAD_BYTES_MAX,
+  idleMsMax: BODY_IDLE_MS_MAX,
+  totalMsMax: UPLOAD_MS_MAX,
+};
+
+async function sourceFor(url: URL, file: InputFile): Promise<Source> {
+  const from = url.searchParams.get("from");
+  if (from !== null) {
+    if (isSourceName(from)) return await loadSource(from);
+    const names = SOURCE_NAMES.join(", ");
+    throw new Problem("invalid_parameter", `\`from\` must be one of ${names}.`, {
+      errors: [{ field: "from", code: "invalid_parameter", message: `One of ${names}.` }],
+    });
+  }
+  const source = await sourceOfFile(file);
+  if (source !== null) return source;
+  throw new Problem(
+    "unreadable_file",
+    "This is a file of no product that is known here: say of which it is.",
+  );
+}
+
+function timeZoneOf(url: URL): string | null {
+  const zone = url.searchParams.get("timeZone");
+  if (zone === null || zone === "") return null;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+    return zone;
+  } catch {
+    throw new Problem("invalid_parameter", "`timeZone` must be an IANA time zone.");
+  }
+}
+
+/** A line, and the row that it was made of. */
+interface Line {
+  readonly bytes: Uint8Array;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Cuts lines into what the store takes at once. */
+function* portions(lines: readonly Line[]): Generator<Line[]> {
+  let portion: Line[] = [];
+  let bytes = 0;
+  for (const line of lines) {
+    if (portion.length === ROWS_AT_ONCE || bytes + line.bytes.length > BODY_WIRE_BYTES_MAX) {
+      yield portion;
+      portion = [];
+      bytes = 0;
+    }
+    portion.push(line);
+    bytes += line.bytes.length;
+  }
+  if (portion.length > 0) yield portion;
+}
+
+const UTF8 = new TextEncoder();
+
+/** Reads the whole file, and stores its events unless it is a dry run. */
+async function takeFile(
+  services: ImportServices,
+  project: Project,
+  source: Source,
+  file: InputFile,
+  { isDryRun, timeZone }: { readonly isDryRun: boolean; readonly timeZone: string | null },
+): Promise<ImportSummary> {
+  const context = mapContext(source, project.id, timeZone);
+  const rows = fileRows(source, [file], context, () => {});
+  const gatherer = new SummaryGatherer();
+  const startedAt = performance.now();
+  let known = 0;
+  const take = async (lines: readonly Line[]) => {
+    const bytes = lines.map((line) => line.bytes);
+    const outcome = await takeLines(services, project, bytes, isDryRun);
+    known += outcome.duplicates;
+    for (const { index, code, message } of outcome.rejected) {
+      const { file, line } = lines[index]!;
+      gatherer.takeBack({ file, line, code, message } satisfies Refusal);
+    }
+  };
+  for await (const batch of converted({ source, rows, context })) {
+    if (performance.now() - startedAt > UPLOAD_MS_MAX) {
+      throw new FileProblem(file.name, "it takes too long here: import it by the command line.");
+    }
+    const lines: Line[] = [];
+    for (const made of batch) {
+      gatherer.add(made);
+      if (!("event" in made.outcome)) continue;
+      const bytes = UTF8.encode(JSON.stringify(made.outcome.event));
+      lines.push({ bytes, file: made.file, line: made.line });
+    }
+    for (const portion of portions(lines)) await take(portion);
+  }
+  return gatherer.result(known);
+}
+
+/**
+ * `POST /v1/projects/:id/import/file`: a file of another product, as it was exported there. Its events
+ * are stored once, however often it is sent: one that failed half-way is completed by the next try.
+ */
+export async function importFile(
+  services: ImportServices,
+  { project, request, url }: {
+    readonly project: Project;
+    readonly request: Request;
+    readonly url: URL;
+  },
+): Promise<Response> {
+  const isDryRun = url.searchParams.get("dryRun") === "true";
+  const name = (url.searchParams.get("name") ?? "").slice(0, NAME_LENGTH_MAX) || "file";
+  const timeZone = timeZoneOf(url);
+  return await withBody(request, BODY_LIMITS, services.budget, () => {}, async (bytes) => {
+    const file = memoryFile(name, bytes);
+    try {
+      const source = await sourceFor(url, file);
+      const summary = await takeFile(services, project, source, file, { isDryRun, timeZone });
+      const notes = source.notes.map((note) => ({ ...note, how: note.how ?? null }));
+      return json({
+        from: source.name,
+        title: source.title,
+        dryRun: isDryRun,
+        ...summary,
+        notes,
+      });
+    } catch (error) {
+      if (!(error instanceof FileProblem)) throw error;
+      throw new Problem("unreadable_file", error.message, { cause: error });
+    }
+  });
+}

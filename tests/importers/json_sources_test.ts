@@ -1,0 +1,339 @@
+import assert from "node:assert/strict";
+import { AMPLITUDE } from "../../src/importers/amplitude/source.ts";
+import { GA4 } from "../../src/importers/ga4/source.ts";
+import { MATOMO } from "../../src/importers/matomo/source.ts";
+import { MIXPANEL } from "../../src/importers/mixpanel/source.ts";
+import { POSTHOG } from "../../src/importers/posthog/source.ts";
+import type { Source } from "../../src/importers/source.ts";
+import { gzipSync } from "node:zlib";
+import { EventIds } from "../../src/importers/event_id.ts";
+import { memoryFile } from "../../src/importers/input_file.ts";
+import {
+  amplitudeEvent,
+  ga4Event,
+  matomoVisit,
+  mixpanelEvent,
+  posthogEvent,
+  UUIDS,
+} from "./source_rows.ts";
+import { convertedFiles, eventsOf, jsonLines, PROJECT, textFile } from "./rows.ts";
+import { zipOf } from "./zip_writer.ts";
+
+async function mapped(source: Source, ...rows: readonly unknown[]) {
+  return eventsOf(await convertedFiles(source, [jsonLines("f.json", rows)]));
+}
+
+const hashed = (source: string, id: string) => new EventIds(source, PROJECT).fromTheirs(id);
+
+Deno.test("PostHog: a page view", async () => {
+  const [event] = await mapped(POSTHOG, posthogEvent());
+  assert.deepEqual(event, {
+    eventId: UUIDS[0],
+    name: "page_view",
+    timestamp: "2026-05-01T10:00:00.123456Z",
+    clock: "client",
+    userId: "ada",
+    anonymousId: "device-1",
+    sessionId: "s1",
+    url: "https://shop.example/a?utm_source=x",
+    path: null,
+    referrer: null,
+    title: "A",
+    properties: { plan: "pro" },
+    context: {
+      viewport: { width: 1200, height: 800 },
+      screen: { width: 1440, height: 900 },
+      locale: "de-DE",
+      timezone: "Europe/Berlin",
+    },
+    server: {
+      geo: { country: "DE", region: "Land Berlin", city: "Berlin" },
+      browser: "Chrome",
+      os: "macOS",
+      device: "desktop",
+      bot: null,
+    },
+  });
+});
+
+Deno.test("PostHog: who it was, and the names of its own events", async () => {
+  const events = await mapped(
+    POSTHOG,
+    posthogEvent({ distinct_id: "device-1" }),
+    posthogEvent({}, { $is_identified: false }),
+    posthogEvent({ event: "$identify" }, {
+      $anon_distinct_id: "anon-1",
+      $set: { name: "Ada" },
+      $set_once: { name: "A", first: 1 },
+    }),
+    posthogEvent({ event: "$create_alias" }, { alias: "old" }),
+    posthogEvent({ event: "$create_alias" }, { alias: "ada" }),
+    posthogEvent({ event: "$pageleave", properties: JSON.stringify({ a: 1, $b: 2 }) }),
+    posthogEvent({ event: "bought" }, { $referrer: "https://x.example/" }),
+    posthogEvent({ event: "$groupidentify" }, { $group_type: "company", $group_key: "c1" }),
+  );
+  assert.deepEqual(events.map(({ name, userId, anonymousId }) => [name, userId, anonymousId]), [
+    ["page_view", null, "device-1"],
+    ["page_view", null, "ada"],
+    ["$identify", "ada", "anon-1"],
+    ["$alias", "ada", "old"],
+    ["$alias", "ada", null],
+    ["$pageleave", "ada", null],
+    ["bought", "ada", "device-1"],
+    ["$group", "ada", "device-1"],
+  ]);
+  assert.deepEqual(events[2]?.properties, { plan: "pro", name: "Ada", first: 1 });
+  assert.deepEqual(events[5]?.properties, { a: 1 });
+  assert.equal(events[6]?.referrer, "https://x.example/");
+  assert.deepEqual(events[7]?.properties, { plan: "pro", groupType: "company", groupKey: "c1" });
+});
+
+Deno.test("Amplitude: events of the web and of apps, in the zip that it sends", async () => {
+  const lines = [
+    amplitudeEvent(),
+    amplitudeEvent({
+      uuid: null,
+      $insert_id: "i-2",
+      event_type: "session_start",
+      platform: "iOS",
+      os_name: "ios",
+      device_type: "Apple iPad",
+      device_family: "Apple iPad",
+      session_id: -1,
+      event_properties: {},
+    }),
+    amplitudeEvent({ uuid: UUIDS[2], event_type: "$identify", user_properties: { plan: "pro" } }),
+    amplitudeEvent({ uuid: UUIDS[3], event_type: "[Amplitude] Element Clicked" }),
+    amplitudeEvent({ uuid: UUIDS[4], event_type: "[Amplitude] Form Submitted" }),
+  ].map((event) => `${JSON.stringify(event)}\n`).join("");
+  const zip = memoryFile(
+    "export.zip",
+    zipOf([{
+      name: "100/100_2026-05-01_10#1.json.gz",
+      bytes: new Uint8Array(gzipSync(lines)),
+      method: 0,
+    }]),
+  );
+  const events = eventsOf(await convertedFiles(AMPLITUDE, [zip]));
+  assert.deepEqual(events[0], {
+    eventId: UUIDS[1],
+    name: "page_view",
+    timestamp: "2026-05-01T10:00:00.977000Z",
+    clock: "client",
+    anonymousId: "d1",
+    userId: "ada",
+    sessionId: "1777629600000",
+    url: "https://shop.example/a?x=1",
+    path: null,
+    referrer: "https://www.google.com/",
+    title: "A",
+    properties: { plan: "pro" },
+    server: {
+      geo: { country: "CA", region: "Newfoundland and Labrador", city: "St. John's" },
+      browser: "Chrome",
+      os: "macOS",
+      device: "desktop",
+      bot: null,
+    },
+  });
+  assert.deepEqual(events.map(({ name }) => name), [
+    "page_view",
+    "$session_start",
+    "$identify",
+    "$[Amplitude] Element Clicked",
+    "[Amplitude] Form Submitted",
+  ]);
+  const [, start, identify] = events;
+  assert.equal(start?.eventId, hashed("amplitude", "i-2"));
+  assert.equal(start?.sessionId, null);
+  assert.deepEqual([start?.server?.browser, start?.server?.os, start?.server?.device], [
+    null,
+    "iOS",
+    "tablet",
+  ]);
+  assert.deepEqual(identify?.properties, { plan: "pro" });
+});
+
+Deno.test("Mixpanel: an event, its people, its time in another zone", async () => {
+  const rows = [
+    mixpanelEvent({ $insert_id: UUIDS[0]!.toUpperCase() }),
+    mixpanelEvent({ distinct_id: "$device:d1", $user_id: undefined, $device_id: undefined }),
+    mixpanelEvent({ distinct_id: "d1", $user_id: undefined }),
+    mixpanelEvent({ $insert_id: undefined }),
+    mixpanelEvent({ $insert_id: undefined }),
+  ];
+  const events = await mapped(MIXPANEL, ...rows);
+  assert.deepEqual(events[0], {
+    eventId: UUIDS[0],
+    name: "page_view",
+    timestamp: 1_777_629_600_000,
+    clock: "client",
+    userId: "ada",
+    anonymousId: "d1",
+    url: "https://shop.example/a",
+    referrer: null,
+    title: "A",
+    properties: { plan: "pro" },
+    context: { screen: { width: 1440, height: 900 } },
+    server: {
+      geo: { country: "DE", region: "Berlin", city: "Berlin" },
+      browser: "Safari",
+      os: "macOS",
+      device: "desktop",
+      bot: null,
+    },
+  });
+  assert.deepEqual(events.slice(1, 3).map(({ userId, anonymousId }) => [userId, anonymousId]), [
+    [null, "d1"],
+    [null, "d1"],
+  ]);
+  assert.equal(
+    events[1]?.eventId,
+    hashed("mixpanel", JSON.stringify(["$mp_web_page_view", 1_777_629_600, "i1"])),
+  );
+  assert.notEqual(events[3]?.eventId, events[4]?.eventId);
+  const [berlin] = eventsOf(
+    await convertedFiles(MIXPANEL, [jsonLines("f", rows.slice(0, 1))], "Europe/Berlin"),
+  );
+  assert.equal(berlin?.timestamp, 1_777_629_600_000 - 2 * 3_600_000);
+});
+
+Deno.test("GA4: a row of its BigQuery export", async () => {
+  const events = await mapped(
+    GA4,
+    ga4Event(),
+    ga4Event({ event_name: "session_start" }),
+    ga4Event({ event_name: "click", user_pseudo_id: null }),
+    ga4Event(),
+    ga4Event({ traffic_source: { source: "later" } }),
+  );
+  const { eventId, ...first } = events[0]!;
+  assert.match(eventId, /^.{14}8/);
+  assert.deepEqual(first, {
+    name: "page_view",
+    timestamp: 1_777_629_600_123,
+    clock: "client",
+    userId: null,
+    anonymousId: "1.2",
+    inSession: null,
+    sessionId: "99",
+    url: "https://shop.example/a",
+    referrer: "https://www.google.com/",
+    title: "A",
+    properties: {
+      value: 2.5,
+      big: "9007199254740993",
+      transaction_id: "t1",
+      items: [{ item_id: "p1" }],
+    },
+    context: { locale: "de-de" },
+    campaign: { source: "news", medium: "email" },
+    server: {
+      geo: { country: "US", region: "Florida", city: null },
+      browser: "Chrome",
+      os: "Windows",
+      device: "desktop",
+      bot: null,
+    },
+  });
+  assert.deepEqual(events.map(({ name }) => name), [
+    "page_view",
+    "$session_start",
+    "outbound_click",
+    "page_view",
+    "page_view",
+  ]);
+  assert.deepEqual([events[2]?.anonymousId, events[2]?.inSession], [null, false]);
+  // Equal ones are told apart; attribution that came later makes no other event.
+  assert.equal(new Set(events.map((event) => event.eventId)).size, 5);
+  const [again] = await mapped(GA4, ga4Event({ traffic_source: { source: "later" } }));
+  assert.equal(again?.eventId, eventId);
+});
+
+Deno.test("Matomo: each action of a visit is an event", async () => {
+  const file = textFile("visits.json", JSON.stringify([matomoVisit()], null, 2));
+  const all = await convertedFiles(MATOMO, [file]);
+  const events = eventsOf(all);
+  assert.deepEqual(events[0], {
+    clock: "client",
+    anonymousId: "abc",
+    userId: "ada",
+    sessionId: "2199",
+    context: { screen: { width: 1440, height: 900 }, locale: "de" },
+    server: {
+      geo: { country: "DE", region: "Berlin", city: "Berlin" },
+      browser: "Firefox",
+      os: "Linux",
+      device: "desktop",
+      bot: null,
+    },
+    eventId: hashed("matomo", "7:action:11"),
+    name: "page_view",
+    timestamp: 1_777_629_600_000,
+    url: "https://shop.example/a",
+    title: "A",
+    referrer: "https://news.example/",
+    campaign: { campaign: "spring", source: "spring", term: "shoes" },
+    properties: { dimension1: "gold" },
+  });
+  assert.deepEqual(events.map(({ name, url, properties }) => [name, url, properties]), [
+    ["page_view", "https://shop.example/a", { dimension1: "gold" }],
+    ["play", "https://shop.example/a", {
+      dimension1: "gold",
+      category: "Video",
+      label: "Intro",
+      value: 3,
+    }],
+    ["download", "https://shop.example/a", {
+      dimension1: "gold",
+      target: "https://shop.example/x.pdf",
+    }],
+    ["site_search", "https://shop.example/find", {
+      dimension1: "gold",
+      keyword: "boots",
+      results: 4,
+    }],
+    ["goal", "https://shop.example/find", {
+      dimension1: "gold",
+      goal: "Signed up",
+      goalId: "1",
+      value: 5,
+    }],
+    ["purchase", "https://shop.example/find", {
+      dimension1: "gold",
+      orderId: "o1",
+      value: 20,
+      items: [{ itemSKU: "p1" }],
+    }],
+  ]);
+  assert.deepEqual(events.slice(1).map(({ referrer, campaign }) => referrer ?? campaign), [
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+  assert.deepEqual(all.flatMap(({ outcome }) => "leftOut" in outcome ? [outcome.leftOut] : []), [
+    "impressions of content",
+  ]);
+});
+
+Deno.test("a file of another product is recognised and said", async () => {
+  const cases: [Source, unknown, RegExp][] = [
+    [
+      AMPLITUDE,
+      mixpanelEvent(),
+      /f\.json, line 1: .*none of Amplitude's\. .*file of Mixpanel: say `--from mixpanel`/,
+    ],
+    [MIXPANEL, posthogEvent(), /file of PostHog: say `--from posthog`/],
+    [POSTHOG, ga4Event(), /file of Google Analytics 4: say `--from ga4`/],
+    [GA4, matomoVisit(), /file of Matomo/],
+    [MATOMO, amplitudeEvent(), /file of Amplitude/],
+    [MATOMO, { result: "error", message: "no access" }, /a reply that tells an error: no access/],
+    [POSTHOG, { eventId: UUIDS[0], name: "a", timestamp: "x" }, /export of Footfall: .* without/],
+    [POSTHOG, { hello: 1 }, /none of PostHog's\. PostHog takes files of a batch export/],
+  ];
+  for (const [source, row, message] of cases) {
+    await assert.rejects(mapped(source, row), message);
+  }
+});

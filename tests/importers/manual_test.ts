@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { loadSource, SOURCE_NAMES } from "../../src/importers/sources.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Text on one line, with the marks of emphasis that the formatter writes. */
+const flowing = (text: string) => text.replaceAll("*", "_").replace(/\s+/g, " ").trim();
+
+/** The rows of a page's tables, each as its cells. */
+function rowsOf(page: string): string[][] {
+  return Deno.readTextFileSync(join(ROOT, page)).split("\n")
+    .filter((line) => line.startsWith("| "))
+    .map((line) => line.slice(1, -1).split(" | ").map((cell) => flowing(cell.replace(/\|$/, ""))));
+}
+
+Deno.test("the manual has a row for everything that a product's rows become, and for nothing else", async () => {
+  const shown = rowsOf("docs/moving-in.md").filter(([, ours]) => ours !== "Footfall")
+    .filter(([first = ""]) => !/^-+$/.test(first));
+  const expected: string[][] = [];
+  for (const name of SOURCE_NAMES) {
+    const { notes } = await loadSource(name);
+    for (const { theirs, ours, how = "" } of notes) {
+      expected.push([theirs, ours ?? "not imported", how].map(flowing));
+    }
+  }
+  assert.deepEqual(shown, expected);
+});
+
+Deno.test("the manual says what is taken of each product, and how its shape is known", async () => {
+  const page = flowing(Deno.readTextFileSync(join(ROOT, "docs/moving-in.md")));
+  for (const name of SOURCE_NAMES) {
+    const { title, takes, shape } = await loadSource(name);
+    assert.ok(page.includes(flowing(`## ${title} \`--from ${name}\` takes ${takes}.`)), title);
+    assert.ok(page.includes(flowing(`Known: ${shape}.`)), title);
+  }
+});
+
+Deno.test("the README lists each product with what it takes and what does not come along", async () => {
+  const rows = rowsOf("README.md");
+  for (const name of SOURCE_NAMES) {
+    const { title, takes, notes } = await loadSource(name);
+    const left = notes.filter(({ ours }) => ours === null).map(({ theirs }) => theirs).join("; ");
+    const expected = [title, `\`--from ${name}\``, takes, left].map(flowing);
+    const shown = rows.find(([, from]) => from === expected[1]);
+    assert.deepEqual(shown, expected);
+  }
+});

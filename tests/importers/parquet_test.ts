@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { parquetWriteBuffer } from "hyparquet-writer";
+import { memoryFile } from "../../src/importers/input_file.ts";
+import { POSTHOG } from "../../src/importers/posthog/source.ts";
+import { convertedFiles, eventsOf, jsonLines } from "./rows.ts";
+import { posthogEvent } from "./source_rows.ts";
+import { id } from "./umami_export.ts";
+
+const ROWS = Array.from(
+  { length: 1_200 },
+  (_, i) => posthogEvent({ uuid: id(i + 1), event: i % 2 === 0 ? "$pageview" : "bought" }),
+);
+
+/** A batch export in Parquet: JSON stands in columns of text. */
+function parquet(codec: "SNAPPY" | "UNCOMPRESSED"): Uint8Array {
+  const column = (
+    name: string,
+    type: "STRING" | "TIMESTAMP",
+    value: (row: typeof ROWS[0]) => unknown,
+  ) => ({
+    name,
+    type,
+    data: ROWS.map(value),
+  });
+  const text = (name: string) => column(name, "STRING", (row) => row[name]);
+  return new Uint8Array(parquetWriteBuffer({
+    codec,
+    rowGroupSize: 500,
+    columnData: [
+      text("uuid"),
+      text("event"),
+      text("distinct_id"),
+      column("properties", "STRING", (row) => JSON.stringify(row.properties)),
+      column("timestamp", "TIMESTAMP", () => new Date("2026-05-01T10:00:00.123Z")),
+    ],
+  }));
+}
+
+Deno.test("PostHog: a Parquet file gives the same events as JSON lines", async () => {
+  const lines = eventsOf(await convertedFiles(POSTHOG, [jsonLines("e.jsonl", ROWS)]))
+    .map((event) => ({ ...event, timestamp: "2026-05-01T10:00:00.123Z" }));
+  for (const codec of ["SNAPPY", "UNCOMPRESSED"] as const) {
+    const all = await convertedFiles(POSTHOG, [memoryFile("e.parquet", parquet(codec))]);
+    assert.deepEqual(eventsOf(all), lines);
+    assert.deepEqual([all[0]?.line, all.at(-1)?.line], [1, ROWS.length]);
+  }
+});
+
+Deno.test("PostHog: a Parquet file that is cut off is told in a sentence", async () => {
+  const whole = parquet("SNAPPY");
+  await assert.rejects(
+    convertedFiles(POSTHOG, [memoryFile("e.parquet", whole.subarray(0, whole.length - 100))]),
+    /e\.parquet: it cannot be read as Parquet: it is cut off, damaged/,
+  );
+});
