@@ -168,7 +168,7 @@ export const FULL_EVENTS: readonly SentEvent[] = [
     name: "click",
     properties: { x: 0.5, y: 12.25, fixed: true, rage: false, dead: true, selector: "a" },
   },
-  { name: "scroll", properties: { ...WINDOW, depthPx: 800 } },
+  { name: "scroll", properties: { ...WINDOW, depthPx: 800, $session: false } },
 ].map((event, i) => ({
   event: { eventId: `01a1ff0c-e740-7995-94c8-0d06982a151${i}`, ...event },
   arrival: FULL_ARRIVAL,
