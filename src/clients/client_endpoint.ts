@@ -37,8 +37,8 @@ const UNKNOWN_LIMITS: BodyLimits = {
   advice: "A larger one needs its key outside the body.",
 };
 
-function requestOf({ request, url, params }: Asked): ClientRequest {
-  return { headers: request.headers, url, params };
+function requestOf({ request, url, params }: Asked, receivedAtMs: number): ClientRequest {
+  return { headers: request.headers, url, params, receivedAtMs };
 }
 
 /** What has no value is absent, in the event and one level below. */
@@ -89,7 +89,7 @@ export async function takeClientEvents(
   exchange: Asked,
 ): Promise<Response> {
   const receivedAtMs = services.now();
-  const asked = requestOf(exchange);
+  const asked = requestOf(exchange, receivedAtMs);
   const named = basicKey(asked.headers) ?? route.keyOf?.(asked) ?? null;
   const early = named === null ? null : await authenticateClient(services.keys, named);
   if (services.writer.full) throw Writer.overloaded();
@@ -127,7 +127,7 @@ async function authenticateAll(
   return [...new Map(found.map((key) => [key.projectId, key])).values()];
 }
 
-export interface ReplyServices extends Pick<IngestServices, "keys"> {
+export interface ReplyServices extends Pick<IngestServices, "keys" | "now"> {
   /** Where clients reach this server, as a request tells. */
   readonly ownAddress: (request: Request, peer: string | null) => { readonly url: string };
 }
@@ -138,7 +138,7 @@ export async function replyToClient(
   route: ClientReply,
   exchange: Asked,
 ): Promise<Response> {
-  const asked = requestOf(exchange);
+  const asked = requestOf(exchange, services.now());
   return await route.reply(asked, {
     authenticate: (key) => authenticateClient(services.keys, basicKey(asked.headers) ?? key),
     ownUrl: services.ownAddress(exchange.request, exchange.peer).url,

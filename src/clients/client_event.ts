@@ -63,6 +63,8 @@ export interface ClientRequest {
   readonly url: URL;
   /** The named segments of the route's path, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
+  /** When it came in, in epoch milliseconds. */
+  readonly receivedAtMs: number;
 }
 
 interface ClientRow {

@@ -1,0 +1,78 @@
+import { json } from "../../http/reply.ts";
+import type { Rejection } from "../../ingest/event_schema.ts";
+import type { Problem } from "../../problem.ts";
+import { assertAnyStored } from "../any_stored.ts";
+import type { ClientOutcome } from "../client_event.ts";
+
+/** Which member of an Amplitude event became the member of ours that was refused. */
+const THEIR_FIELDS: Readonly<Record<string, string>> = {
+  name: "event_type",
+  timestamp: "time",
+  userId: "user_id",
+  anonymousId: "device_id",
+  sessionId: "session_id",
+  properties: "event_properties",
+  "context.ip": "ip",
+  "context.locale": "language",
+  "context.userAgent": "user_agent",
+};
+const WHOLE_EVENT = "event";
+
+function theirField({ field }: Pick<Rejection, "field">): string {
+  if (field === undefined) return WHOLE_EVENT;
+  return THEIR_FIELDS[field] ?? THEIR_FIELDS[field.split(".")[0]!] ?? field;
+}
+
+/** Which field of which events was refused: `{ "time": [0, 3] }`. */
+function invalidFields(
+  rejected: readonly { readonly field?: string; readonly index?: number }[],
+): Record<string, number[]> {
+  const fields: Record<string, number[]> = Object.create(null);
+  for (const rejection of rejected) {
+    if (rejection.index === undefined) continue;
+    (fields[theirField(rejection as Rejection)] ??= []).push(rejection.index);
+  }
+  return fields;
+}
+
+/**
+ * 200 for what was stored; what was refused of the batch is told beside it in Amplitude's words. Its
+ * own answer, 400 for the whole, would have the others sent once more.
+ */
+export function uploaded(outcome: ClientOutcome): Response {
+  assertAnyStored(outcome);
+  const { accepted, rejected, bytes, receivedAtMs } = outcome;
+  return json({
+    code: 200,
+    events_ingested: accepted,
+    payload_size_bytes: bytes,
+    server_upload_time: receivedAtMs,
+    ...(rejected.length === 0 ? {} : { events_with_invalid_fields: invalidFields(rejected) }),
+  });
+}
+
+const UNAUTHORIZED = 401;
+const FORBIDDEN = 403;
+/** Amplitude's clients stop trying at an `error` that begins so. */
+const BAD_KEY = "Invalid API key: ";
+
+/** A refusal in Amplitude's shape: its clients read `code`, a number, and not the reply's status. */
+export function refused({ code, status, detail, options }: Problem): Response {
+  const errors = options.errors ?? [];
+  const isKey = status === UNAUTHORIZED || status === FORBIDDEN;
+  return json(
+    {
+      code: status,
+      error: isKey ? BAD_KEY + detail : detail,
+      ...(code === "missing_api_key" ? { missing_field: "api_key" } : {}),
+      ...(errors.length === 0 ? {} : { events_with_invalid_fields: invalidFields(errors) }),
+    },
+    status,
+    options.headers,
+  );
+}
+
+/** What the browser's client asks for as it starts: nothing of its settings is overruled. */
+export function remoteConfig(): Response {
+  return json({ configs: {} });
+}

@@ -1,0 +1,108 @@
+import { isMembers, type Members } from "../../ingest/event_input.ts";
+import { IDENTIFIER_LENGTH_MAX, USER_AGENT_LENGTH_MAX } from "../../limits.ts";
+import type { ClientEvent, ClientRefusal } from "../client_event.ts";
+import { addressOf, textOf } from "../fields.ts";
+
+const PAGE_VIEWED = "[Amplitude] Page Viewed";
+const PAGE_LOCATION = "[Amplitude] Page Location";
+const PAGE_PATH = "[Amplitude] Page Path";
+const PAGE_TITLE = "[Amplitude] Page Title";
+/** What the client's own plugins report begins so. */
+const OWN_PREFIX = "[Amplitude] ";
+
+const NAMES: Readonly<Record<string, string>> = {
+  [PAGE_VIEWED]: "page_view",
+  $identify: "$identify",
+  $groupidentify: "$group",
+  session_start: "$session_start",
+  session_end: "$session_end",
+};
+
+/**
+ * Members beside `event_properties` that are kept in `properties` under their own names: traits,
+ * revenue, and what no user agent tells of an app. The others are dropped: `docs/clients.md` has the
+ * list.
+ */
+const KEPT = [
+  "user_properties",
+  "groups",
+  "group_properties",
+  "price",
+  "quantity",
+  "revenue",
+  "productId",
+  "revenueType",
+  "currency",
+  "app_version",
+  "platform",
+  "os_name",
+  "os_version",
+  "device_brand",
+  "device_manufacturer",
+  "device_model",
+  "carrier",
+] as const;
+
+/** The session of events that belong to none. */
+const NO_SESSION = -1;
+
+/** What the client adds unasked must not spoil an event: too long, it is left out. */
+function atMost(value: unknown, lengthMax: number): string | undefined {
+  const given = textOf(value);
+  return given !== undefined && given.length <= lengthMax ? given : undefined;
+}
+
+function nameOf(type: string): string {
+  if (Object.hasOwn(NAMES, type)) return NAMES[type]!;
+  return type.startsWith(OWN_PREFIX) ? `$${type}` : type;
+}
+
+/** The event's properties, less what became members of it, and what is kept from beside them. */
+function propertiesOf(event: Members, given: Members, moved: ReadonlySet<string>): Members {
+  const properties: Members = Object.create(null);
+  for (const name of KEPT) {
+    const value = event[name];
+    const isEmpty = value === undefined || value === null ||
+      isMembers(value) && Object.keys(value).length === 0;
+    if (!isEmpty) properties[name] = value;
+  }
+  for (const [name, value] of Object.entries(given)) if (!moved.has(name)) properties[name] = value;
+  return properties;
+}
+
+const PLACE: ReadonlySet<string> = new Set([PAGE_LOCATION, PAGE_PATH, PAGE_TITLE]);
+const PLACE_OF_PAGE: ReadonlySet<string> = new Set([...PLACE, "referrer"]);
+
+/** One event of an Amplitude client as one of ours. */
+export function mapEvent(event: unknown): ClientEvent | ClientRefusal {
+  if (!isMembers(event)) return { refused: "An event must be an object." };
+  const { event_type: type } = event;
+  if (typeof type !== "string" || type === "") {
+    return { refused: "An event needs its name in `event_type`." };
+  }
+  const given = event.event_properties ?? {};
+  if (!isMembers(given)) return { refused: "`event_properties` must be an object." };
+  const isPage = type === PAGE_VIEWED;
+  const url = textOf(given[PAGE_LOCATION]);
+  return {
+    id: textOf(event.insert_id) ?? null,
+    event: {
+      name: nameOf(type),
+      timestamp: event.time,
+      userId: textOf(event.user_id),
+      anonymousId: textOf(event.device_id),
+      sessionId: event.session_id === NO_SESSION ? undefined : textOf(event.session_id),
+      url,
+      path: url === undefined ? textOf(given[PAGE_PATH]) : undefined,
+      referrer: isPage ? textOf(given.referrer) : undefined,
+      title: textOf(given[PAGE_TITLE]),
+      properties: propertiesOf(event, given, isPage ? PLACE_OF_PAGE : PLACE),
+      context: {
+        locale: atMost(event.language, IDENTIFIER_LENGTH_MAX),
+        // `$remote`: that of the request.
+        ip: addressOf(event.ip),
+        userAgent: atMost(event.user_agent, USER_AGENT_LENGTH_MAX),
+      },
+    },
+  };
+}

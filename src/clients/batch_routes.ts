@@ -1,0 +1,33 @@
+import { isMembers } from "../ingest/event_input.ts";
+import { refused, uploaded } from "./amplitude/answer.ts";
+import { readUpload } from "./amplitude/decode.ts";
+import type { ClientRoute } from "./client_event.ts";
+import { captured } from "./posthog/answer.ts";
+import { readCapture, refuseLz64 } from "./posthog/decode.ts";
+
+/** Amplitude's uploads have a list of `events`; no body of PostHog's clients has. */
+function isUpload(value: unknown): boolean {
+  return isMembers(value) && Array.isArray(value.events);
+}
+
+/**
+ * `/batch` is PostHog's and Amplitude's: the body tells whose. A refusal has Amplitude's shape, since
+ * PostHog's clients look at the status alone.
+ */
+export const BATCH_ROUTES: readonly ClientRoute[] = ["/batch", "/batch/"].map((
+  path,
+): ClientRoute => ({
+  kind: "events",
+  method: "POST",
+  path,
+  protocol: "posthog",
+  keyOf: (request) => {
+    refuseLz64(request);
+    return null;
+  },
+  read: (value, request) =>
+    isUpload(value) ? readUpload(value, request) : readCapture(value, request),
+  answer: (outcome) => outcome.protocol === "amplitude" ? uploaded(outcome) : captured(outcome),
+  refuse: refused,
+  summary: "Events of PostHog's and of Amplitude's clients",
+}));
