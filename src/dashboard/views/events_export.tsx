@@ -16,8 +16,11 @@ const FORMATS = [
   { value: "csv", label: "CSV" },
 ];
 const FORMAT_HINTS: Readonly<Record<ExportFormat, string>> = {
-  ndjson: "One event in JSON on each line, with every detail. Footfall can import it again.",
-  csv: "One event on each line, for spreadsheets. Properties are told as JSON in one column.",
+  ndjson:
+    "One event in JSON on each line, with all that is stored of it. “footfall import” stores " +
+    "it again as it was.",
+  csv: "One event on each line, for spreadsheets: a table, which cannot be imported again. " +
+    "Properties are told as JSON in one column.",
 };
 
 interface Totals {
