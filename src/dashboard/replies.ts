@@ -6,8 +6,8 @@ import type * as pages from "../reports/pages/page_row.ts";
 import type { Rate } from "../reports/report.ts";
 import type { Interval } from "./location_query.ts";
 
+/** Counts are null where imported days alone stand, which do not tell them, and of too few for a share. */
 export interface Kpis {
-  /** Counts are null where imported days alone stand, which do not tell them. */
   readonly visitors: number | null;
   readonly newVisitors: number | null;
   readonly sessions: number | null;

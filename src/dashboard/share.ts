@@ -10,8 +10,11 @@ type Entered = ShareEntered;
 /** What a share shows, and of what. */
 export type SharedDashboard = Entered["share"];
 
-/** Why nothing is shown: the page asks for a password, or there is nothing to be seen any more. */
-export type ShareGate = "password" | "over";
+/**
+ * Why nothing is shown: the page asks for a password, there is nothing to be seen any more, or the
+ * server shares nothing.
+ */
+export type ShareGate = "password" | "over" | "closed";
 
 function readShareId(): string | null {
   const path = globalThis.location?.pathname ?? "";
@@ -74,6 +77,7 @@ export async function enterShare(): Promise<Entered | null> {
     if (!(error instanceof ApiProblem)) throw error;
     const { code, detail } = error;
     if (code === "not_found") shareGate.value = "over";
+    else if (code === "conflict") shareGate.value = "closed";
     else if (code === "password_required") shareGate.value = "password";
     else if (code === "invalid_password" || code === "too_many_attempts") {
       shareGate.value = "password";

@@ -45,6 +45,16 @@ function PasswordGate() {
 export function SharePage() {
   if (isSignedIn.value && shared.value !== null) return <SharedShell share={shared.value} />;
   if (shareGate.value === "password") return <PasswordGate />;
+  if (shareGate.value === "closed") {
+    return (
+      <Entrance title="This server shares no dashboards">
+        <p>
+          Who may read here is said by an identity provider, and that knows nobody who comes by a
+          link alone. Ask whoever sent it to you for an account, or for the figures themselves.
+        </p>
+      </Entrance>
+    );
+  }
   if (outage.value !== null) {
     return (
       <Entrance title="One moment, please">

@@ -62,7 +62,7 @@ export function SharedShell({ share }: { share: SharedDashboard }) {
         <Content key={`${current.id} ${currentProject.value?.id}`} />
         <p class="shared-foot">
           Nobody is named here: what fewer than {share.minimumVisitors}{" "}
-          people have in common is counted with all others.
+          people did is counted with all others, or not shown at all.
         </p>
       </main>
     </div>

@@ -4,6 +4,8 @@ import { invalidParameter } from "../query/parameters.ts";
 import type { Range } from "../query/range.ts";
 import type { Scope, Span } from "../query/selection.ts";
 import type { Read, SharedRead } from "../scans/read.ts";
+import { rolledSpan } from "./rolled_span.ts";
+import { readRolledVisitors } from "./rolled_up.ts";
 import { tooFewVisitors } from "./small_groups.ts";
 import { countVisitors } from "./visitor_count.ts";
 
@@ -62,6 +64,8 @@ export interface Counting {
   readonly sql: Read["sql"];
   readonly scope: Scope;
   readonly timelines: Read["timelines"];
+  /** Its time zone is that of the rollups. */
+  readonly project: Read["project"];
 }
 
 async function countUnder(
@@ -74,9 +78,18 @@ async function countUnder(
   return await countVisitors(source, span, matches);
 }
 
+/** Distinct visitors of a range: of all of them the rollups know without a scan. */
+async function visitorsOf(counting: Counting, range: Range, span: Span): Promise<number> {
+  const rolled = rolledSpan(counting.scope, counting.project, range);
+  if (rolled !== null) return await readRolledVisitors(counting, rolled);
+  const [visitors] = await countUnder(counting, counting.scope.filters, span, [ANY_EVENT]);
+  return visitors!;
+}
+
 /**
- * Whether a visitor's own filters and events tell of no group that is too small: neither of those whom
- * they take, nor of those whom any one filter leaves out, who would be told by the difference.
+ * Whether a range tells of no group that is too small: neither of all whom the filters take, nor of
+ * those who did an event that is named, nor of those whom any one filter leaves out, who would be told
+ * by the difference.
  */
 async function isTellable(
   counting: Counting,
@@ -85,13 +98,13 @@ async function isTellable(
   own: readonly Filter[],
   named: readonly EventMatch[],
 ): Promise<boolean> {
-  if (own.length === 0 && named.length === 0) return true;
   const span: Span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  if (own.length === 0 && named.length === 0) {
+    return await visitorsOf(counting, range, span) >= share.visitorsMin;
+  }
   const all = [...share.filters, ...own];
   const [taken, ...ofNamed] = await countUnder(counting, all, span, [ANY_EVENT, ...named]);
-  if (ofNamed.some((visitors) => visitors < share.visitorsMin)) return false;
-  if (own.length === 0) return true;
-  if (taken! < share.visitorsMin) return false;
+  if ([taken!, ...ofNamed].some((visitors) => visitors < share.visitorsMin)) return false;
   for (const [i] of own.entries()) {
     const others = [...share.filters, ...own.slice(0, i), ...own.slice(i + 1)];
     const [before] = await countUnder(counting, others, span, [ANY_EVENT]);

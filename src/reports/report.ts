@@ -35,6 +35,8 @@ export interface Question {
   /** Throws Problem where they do not go with the shared ones, such as in too many buckets. */
   readonly refuse?: (shared: SharedRead) => void;
   readonly answer: (read: Read) => Promise<Answer>;
+  /** False: it counts nobody, such as a list of what is saved; absent: it counts people. */
+  readonly isCounted?: false;
   /** What its parameters name; absent: nothing but what is fixed or saved. */
   readonly terms?: OwnTerms;
 }

@@ -142,13 +142,14 @@ export async function getReport(
       const { share } = asked;
       const access = { sql, scope, signal };
       const [answer, told] = await withTimelines(services, access, async (timelines) => {
-        const counting = { sql, scope, timelines };
-        const told = share
+        const rolled = asRolled(project, projected);
+        const counting = { sql, scope, timelines, project: rolled };
+        const told = share && question.isCounted !== false
           ? await keptShare(counting, shared, share, own, question.terms ?? {})
           : shared;
         const read = {
           ...told,
-          project: asRolled(project, projected),
+          project: rolled,
           importedTimezone: projected.hasImported ? project.timezone : null,
           sql,
           timelines,
@@ -175,6 +176,7 @@ export async function getReport(
     bots: scope.bots,
     limit: shared.limit,
     cursor: query.get("cursor") || null,
+    ...asked.share ? { minimumVisitors: asked.share.visitorsMin } : {},
     ...answer.query,
     semantics: [report.semantics, answer.semantics ?? ""].join(" ").trim(),
     warnings,

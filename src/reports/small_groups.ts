@@ -20,6 +20,36 @@ export function tooFewVisitors(visitorsMin: number): Problem {
   );
 }
 
+/** A count of people, or of what they did, as it may be told; null: too few are behind it, or nobody. */
+export function toldCount(
+  count: number | null,
+  visitorsMin: number,
+  visitors: number = count ?? 0,
+): number | null {
+  return isSmall(visitors, visitorsMin) ? null : count;
+}
+
+/**
+ * Which groups that add up to a sum are not told: those of too few visitors, nobody included, and
+ * where these are too few together, the smallest of the others too, so that nobody is told by what is
+ * left of the sum. Empty ones alone leave nothing.
+ * @param visitors of each group
+ */
+export function silentPlaces(
+  visitors: readonly number[],
+  visitorsMin: number,
+): ReadonlySet<number> {
+  const silent = new Set(visitors.flatMap((n, place) => isSmall(n, visitorsMin) ? [place] : []));
+  const left = [...silent].reduce((sum, place) => sum + visitors[place]!, 0);
+  if (left === 0 || !isSmall(left, visitorsMin)) return silent;
+  let least: number | null = null;
+  for (const [place, n] of visitors.entries()) {
+    if (silent.has(place)) continue;
+    if (least === null || n < visitors[least]!) least = place;
+  }
+  return least === null ? silent : silent.add(least);
+}
+
 /**
  * Which of the groups are told as one: those that are too small, and, where all of these together
  * still are, the smallest of the others too, so that nobody is told by what is left over.

@@ -3,12 +3,14 @@ import type { Principal } from "../auth/access.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
 import { hashPassword } from "../auth/people/passwords.ts";
 import { projectOfPath } from "../auth/project_endpoints.ts";
+import type { Tokens } from "../auth/tokens.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import type { OwnAddress } from "../http/own_address.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
 import type { LiveShares } from "./live_shares.ts";
+import { assertShares } from "./share_entry.ts";
 import {
   changeShare,
   createShare,
@@ -25,6 +27,7 @@ export interface ShareServices extends AuditServices {
   readonly sql: Sql;
   readonly now: () => number;
   readonly shares: Pick<LiveShares, "forget">;
+  readonly tokens: Tokens;
   readonly ownAddress: (request: Request, peer: string | null) => OwnAddress;
 }
 
@@ -46,9 +49,10 @@ export async function getShares(services: ShareServices, asked: Asked): Promise<
   return json({ shares: shares.map((share) => shownBy(services, asked, share)) });
 }
 
-/** `POST /v1/projects/:id/shares`: 201 with the share and its link. */
+/** `POST /v1/projects/:id/shares`: 201 with the share and its link. Throws `conflict`. */
 export async function postShare(services: ShareServices, asked: Asked): Promise<Response> {
-  const { sql, now } = services;
+  const { sql, now, tokens } = services;
+  assertShares(tokens);
   const { projectId } = await projectOfPath(sql, asked);
   const wanted = await readJson(asked.request, ShareCreation);
   const hash = await hashOf(wanted.password) ?? null;

@@ -67,16 +67,27 @@ async function assertOpened(
   await forgiveWithin(sql, bounds, nowMs);
 }
 
+/** Shares are read by tokens of our own. Throws `conflict` where an identity provider issues all of them. */
+export function assertShares({ canIssue }: Pick<Tokens, "canIssue">): void {
+  if (canIssue) return;
+  throw new Problem(
+    "conflict",
+    "This server shares no dashboards: its tokens are those of an identity provider (JWT_JWKS_URL " +
+      "or JWT_PUBLIC_KEY), which knows nobody who comes by a link alone.",
+  );
+}
+
 /**
  * `POST /v1/shares/:shareId/token`: what the page of a share reads by, and what it shows. Whoever has
  * the link, and the password where there is one, may ask. Throws `not_found` for a share that has
- * ended as for one that never was.
+ * ended as for one that never was, `conflict` where nothing is shared.
  */
 export async function postShareToken(
   services: ShareEntryServices,
   { request, peer, params }: Pick<Exchange<unknown>, "request" | "peer" | "params">,
 ): Promise<Response> {
   const { sql, tokens, shares } = services;
+  assertShares(tokens);
   const { password } = await readJson(request, ShareEntry);
   const share = await shares.find(params.shareId ?? "");
   if (share === null) {

@@ -53,7 +53,10 @@ const embedOrigins = z.array(
 const minimumVisitors = z.int("Give a whole number.")
   .min(MINIMUM_VISITORS_MIN, `Use at least ${MINIMUM_VISITORS_MIN}.`)
   .max(MINIMUM_VISITORS_MAX, `Use at most ${MINIMUM_VISITORS_MAX}.`)
-  .meta({ description: "Rows of fewer visitors are told as one, $other.", example: 3 });
+  .meta({
+    description: "What fewer visitors did is told as part of $other, or not: null.",
+    example: 3,
+  });
 const password = z.string()
   .min(SHARE_PASSWORD_LENGTH_MIN, `Use at least ${SHARE_PASSWORD_LENGTH_MIN} characters.`)
   .max(PASSWORD_LENGTH_MAX, `Use at most ${PASSWORD_LENGTH_MAX} characters.`).nullable()

@@ -7,7 +7,7 @@ import {
   SHARES_MAX,
 } from "../../src/shares/share_limits.ts";
 import { assertProblem, BASE, type Json, PUBLIC_PEER, sharedApp } from "../support/app.ts";
-import { ask, enter, read, share, tokenOf } from "./shared_shop.ts";
+import { ask, enter, people, post, read, share, tokenOf } from "./shared_shop.ts";
 
 const app = sharedApp();
 const ELSEWHERE = "9.9.9.9";
@@ -152,6 +152,7 @@ Deno.test("share: the audit has who made, changed and revoked it, and neither it
 Deno.test("share: its token is for 15 minutes, says what it shows, and dies with it", async () => {
   const project = await app.project({ name: "Shop", timezone: "Europe/Berlin" });
   const filters = [{ field: "path", op: "starts_with", values: ["/"] }];
+  await post(app, project, people(4).map((who) => ({ who })));
   const { id } = await share(app, project, { title: "Board", filters, minimumVisitors: 4 });
   const { status, body } = await enter(app, id);
   assert.equal(status, 200);
@@ -197,6 +198,7 @@ Deno.test("share: its token does not outlive it", async () => {
 
 Deno.test("share: a change of the password ends what was read by the one before", async () => {
   const project = await app.project();
+  await post(app, project, people(3).map((who) => ({ who })));
   const { id } = await share(app, project, { password: "open sesame" });
   assertProblem(await enter(app, id), 401, "password_required");
   assertProblem(await enter(app, id, "open barley"), 401, "invalid_password");

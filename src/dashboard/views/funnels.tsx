@@ -17,7 +17,7 @@ import { type Draft, showFunnel, useDraft } from "./funnels_draft.ts";
 import { FunnelResult } from "./funnels_result.tsx";
 import { type FunnelSource, useFunnelSource } from "./funnels_source.ts";
 import { GroupPanel } from "./funnels_tables.tsx";
-import type { FunnelReply } from "./funnels_words.ts";
+import { conversionOf, type FunnelReply } from "./funnels_words.ts";
 import { SharedFunnels } from "./funnels_shared.tsx";
 
 interface SavedListProps {
@@ -32,7 +32,7 @@ function Latest({ run }: Pick<SavedListProps, "run">) {
   if (data === null) return <span class="funnels-latest">{state === "error" ? "–" : "…"}</span>;
   return (
     <span class="funnels-latest">
-      {percent(data.entered === 0 ? null : data.converted / data.entered)}
+      {percent(conversionOf(data))}
       <span class="visually-hidden">converted</span>
     </span>
   );

@@ -67,9 +67,9 @@ function Legend() {
 /** A bar for each step, and between two what became of people. */
 export function FunnelBars({ data }: { data: FunnelReply }) {
   const { steps, entered } = data;
-  const most = Math.max(...steps.slice(1).map(({ dropoff }) => dropoff), 1);
+  const most = Math.max(...steps.slice(1).map(({ dropoff }) => dropoff ?? 0), 1);
   const worst = steps.length > 2 ? steps.findIndex(({ dropoff }) => dropoff === most) : -1;
-  const width = (actors: number) => `${entered === 0 ? 0 : 100 * actors / entered}%`;
+  const width = (actors: number | null) => `${entered === 0 ? 0 : 100 * (actors ?? 0) / entered}%`;
   return (
     <>
       <ol class="funnels-bars">
@@ -97,7 +97,7 @@ export function FunnelBars({ data }: { data: FunnelReply }) {
               </div>
               <div class="funnels-track" aria-hidden="true">
                 <span
-                  class={step.actors > 0 ? "funnels-fill funnels-fill-some" : "funnels-fill"}
+                  class={(step.actors ?? 0) > 0 ? "funnels-fill funnels-fill-some" : "funnels-fill"}
                   style={{ width: width(step.actors) }}
                 />
                 <span class="funnels-lost" style={{ width: width(step.dropoff) }} />

@@ -13,7 +13,7 @@ import { FunnelBars } from "./funnels_bars.tsx";
 import { isRunnable, unfinishedConditions } from "./funnels_definition.ts";
 import type { Draft } from "./funnels_draft.ts";
 import { stepColumns, StepTable } from "./funnels_tables.tsx";
-import { FUNNEL_WORDS, type FunnelReply, placedProblem } from "./funnels_words.ts";
+import { conversionOf, FUNNEL_WORDS, type FunnelReply, placedProblem } from "./funnels_words.ts";
 
 type RunState = "unfinished" | "waiting" | "running" | "ready" | "error";
 
@@ -49,13 +49,16 @@ function StateLine({ draft, run }: { draft: Draft; run: Resource<FunnelReply> })
 /** What a funnel comes to, in numbers. */
 export function Tiles({ data }: { data: FunnelReply }) {
   const { entered, converted, open, excluded, query } = data;
-  const rate = entered === 0 ? null : converted / entered;
   const enteredMeaning = query.order === "unordered"
     ? FUNNEL_WORDS.enteredUnordered
     : FUNNEL_WORDS.entered;
   return (
     <div class="tiles funnels-tiles">
-      <KpiTile label="Conversion" definition={FUNNEL_WORDS.conversion} value={percent(rate)} />
+      <KpiTile
+        label="Conversion"
+        definition={FUNNEL_WORDS.conversion}
+        value={percent(conversionOf(data))}
+      />
       <KpiTile label="Entered" definition={enteredMeaning} value={integer(entered)} />
       <KpiTile label="Converted" definition={FUNNEL_WORDS.converted} value={integer(converted)} />
       <KpiTile

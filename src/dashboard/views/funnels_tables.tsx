@@ -5,7 +5,13 @@ import { addFilter, currentDates } from "../location_state.ts";
 import { duration, integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { Resource } from "../resource.ts";
-import { FUNNEL_WORDS, type FunnelGroup, type FunnelReply, stepName } from "./funnels_words.ts";
+import {
+  conversionOf,
+  FUNNEL_WORDS,
+  type FunnelGroup,
+  type FunnelReply,
+  stepName,
+} from "./funnels_words.ts";
 
 /** The steps as rows: the text of the bars, and what is exported. */
 export function stepColumns(data: FunnelReply): readonly Column<number>[] {
@@ -52,8 +58,6 @@ export function StepTable({ data }: { data: FunnelReply }) {
   );
 }
 
-const rateOf = (part: number, whole: number) => whole === 0 ? null : part / whole;
-
 function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGroup>[] {
   return [
     {
@@ -71,8 +75,8 @@ function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGrou
     {
       title: "Conversion",
       definition: FUNNEL_WORDS.conversion,
-      value: ({ converted, entered }) => rateOf(converted, entered),
-      show: ({ converted, entered }) => <strong>{percent(rateOf(converted, entered))}</strong>,
+      value: conversionOf,
+      show: (group) => <strong>{percent(conversionOf(group))}</strong>,
       isNumber: true,
     },
     {

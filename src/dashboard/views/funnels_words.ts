@@ -12,10 +12,18 @@ export interface FunnelReply {
   readonly query: FunnelDefinition;
   readonly steps: readonly FunnelStep[];
   readonly entered: number;
-  readonly converted: number;
-  readonly excluded: number;
-  readonly open: number;
+  /** Null, here and below: a share does not tell of so few. */
+  readonly converted: number | null;
+  readonly excluded: number | null;
+  readonly open: number | null;
   readonly groups?: readonly FunnelGroup[];
+}
+
+/** Who reached the last step, as a share of who entered; null: nobody did, or too few for a share. */
+export function conversionOf(
+  { entered, converted }: Pick<FunnelReply, "entered" | "converted">,
+): number | null {
+  return entered === 0 || converted === null ? null : converted / entered;
 }
 
 /** What each figure of a funnel means. */

@@ -140,7 +140,7 @@ function SourcesPanel({ slug }: { slug: string }) {
   });
   const { rows, hasMore, more, isLoadingMore, all } = sources;
   const { from, to } = currentDates();
-  const most = Math.max(1, ...rows.map(({ conversions = 0 }) => conversions));
+  const most = Math.max(1, ...rows.map(({ conversions }) => conversions ?? 0));
   const name = fieldLabel(by).toLowerCase();
   return (
     <Panel
@@ -158,7 +158,7 @@ function SourcesPanel({ slug }: { slug: string }) {
         columns={sourceColumns(by)}
         rows={rows}
         rowKey={({ value }) => JSON.stringify(value)}
-        share={({ conversions = 0 }) => conversions / most}
+        share={({ conversions }) => (conversions ?? 0) / most}
         onRow={({ value }) => addFilter(by, value)}
         rowAction={({ value }) => `Show only: ${fieldLabel(by)} is ${valueLabel(by, value)}`}
         csvName={`${slug} by ${name} ${from} to ${to}`}

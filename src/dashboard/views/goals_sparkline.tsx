@@ -7,10 +7,12 @@ const EDGE_PX = 2;
 
 /** The course of a goal, without numbers: those are in its details. */
 export function Sparkline({ series }: { series: readonly GoalPoint[] }) {
-  const most = Math.max(1, ...series.map(({ uniqueConversions }) => uniqueConversions));
+  // Of so few that a share tells of none there is nothing to draw but the ground.
+  const people = series.map(({ uniqueConversions }) => uniqueConversions ?? 0);
+  const most = Math.max(1, ...people);
   const step = (WIDTH_PX - 2 * EDGE_PX) / Math.max(1, series.length - 1);
-  const points = series.map(({ uniqueConversions }, i) => {
-    const y = HEIGHT_PX - EDGE_PX - (HEIGHT_PX - 2 * EDGE_PX) * uniqueConversions / most;
+  const points = people.map((count, i) => {
+    const y = HEIGHT_PX - EDGE_PX - (HEIGHT_PX - 2 * EDGE_PX) * count / most;
     return `${(EDGE_PX + i * step).toFixed(1)},${y.toFixed(1)}`;
   });
   // An unfinished period would look like a fall.

@@ -26,15 +26,15 @@ function useNear<T extends Element>() {
 function valueOf(metric: string, kpis: Kpis): number {
   switch (metric) {
     case "sessions":
-      return kpis.sessions;
+      return kpis.sessions ?? 0;
     case "pageviews":
-      return kpis.pageviews;
+      return kpis.pageviews ?? 0;
     case "events":
-      return kpis.events;
+      return kpis.events ?? 0;
     case "bounceRate":
       return kpis.bounceRate.value ?? 0;
     default:
-      return kpis.visitors;
+      return kpis.visitors ?? 0;
   }
 }
 

@@ -12,7 +12,10 @@ export interface RetentionReply {
   readonly query: { readonly interval: Every };
 }
 
-/** `open`: has not begun; `running`: has not ended; `nobody`: there is nobody who could return. */
+/**
+ * `open`: has not begun; `running`: has not ended; `nobody`: there is nobody who could return, or too few
+ * did for a share to tell of them.
+ */
 export type CellState = "complete" | "running" | "open" | "nobody";
 
 export interface Cell {
@@ -48,7 +51,11 @@ function cellOf(
   every: Every,
   /** Nobody joins the cohort any more. */
   isClosed: boolean,
+  size: number,
 ): Cell {
+  if (actors === null && size > 0 && rate.denominator === 0) {
+    return { state: "nobody", rate, text: NOTHING, words: "Nobody, or too few people to be shown" };
+  }
   if (actors === null) {
     return { state: "open", rate, text: "", words: `This ${every} has not begun yet` };
   }
@@ -93,7 +100,7 @@ export function triangleRows(reply: RetentionReply): readonly TriangleRow[] {
       ? OTHER_COHORTS
       : bucketLabel(label, every, every === "month" ? "full" : "axis"),
     size,
-    cells: cells.map((cell) => cellOf(cell, every, cells[0]?.complete === true)),
+    cells: cells.map((cell) => cellOf(cell, every, cells[0]?.complete === true, size)),
   }));
   return [averageRow(reply, every), ...cohorts];
 }

@@ -13,12 +13,15 @@ import { importedAcquisition, mergedAcquisition } from "./imported_acquisition.t
 import { importedSaid, type ImportedSpan } from "../imported_span.ts";
 import { pageOfRows } from "../merged_rows.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
+import { isSmall, toldCount, tooFewVisitors } from "../small_groups.ts";
+import { WHOLE } from "./acquisition_tally.ts";
 import { toldAcquisition, type ToldTally } from "./told_acquisition.ts";
 
 const count = (description: string) => z.int().meta({ description });
 const told = (description: string) =>
   z.int().nullable().meta({
-    description: `${description}; null: of imported days alone, which do not tell it`,
+    description:
+      `${description}; null: of imported days alone, which do not tell it, or too few for a share`,
   });
 
 export const AcquisitionRow = z.object({
@@ -31,7 +34,9 @@ export const AcquisitionRow = z.object({
   sessions: told("Sessions that start in the range"),
   bounceRate: RateShown,
   pageviews: told("Page views of the sessions"),
-  conversions: count("With `goal`: distinct actors who reach it in these sessions").optional(),
+  conversions: count(
+    "With `goal`: distinct actors who reach it in these sessions; null: too few for a share",
+  ).nullable().optional(),
   conversionRate: RateShown.optional().meta({ description: "conversions / visitors" }),
   rule: z.string().nullable().meta({
     description:
@@ -89,16 +94,30 @@ function readOwn(query: URLSearchParams): Own {
   });
 }
 
-function shown(figures: Figures, withGoal: boolean): z.output<typeof AcquisitionRow> {
-  const { value, visitors, newVisitors, sessions, pageviews, conversions, rule } = figures;
+/** What a row comes to by the goal that is asked for. */
+function shownGoal({ visitors, conversions }: Figures, visitorsMin: number) {
+  return {
+    conversions: toldCount(conversions, visitorsMin),
+    conversionRate: isSmall(conversions, visitorsMin)
+      ? rate(0, 0)
+      : rate(conversions, visitors ?? 0),
+  };
+}
+
+function shown(
+  figures: Figures,
+  withGoal: boolean,
+  visitorsMin: number,
+): z.output<typeof AcquisitionRow> {
+  const { value, visitors, newVisitors, sessions, pageviews, rule } = figures;
   return {
     value,
     visitors,
-    newVisitors,
+    newVisitors: toldCount(newVisitors, visitorsMin),
     sessions,
     bounceRate: rate(figures.bounces, figures.bounceSessions),
     pageviews,
-    ...withGoal ? { conversions, conversionRate: rate(conversions, visitors ?? 0) } : {},
+    ...withGoal ? shownGoal(figures, visitorsMin) : {},
     rule,
     ...figures.isImported ? { imported: true as const } : {},
   };
@@ -155,15 +174,17 @@ async function mergedPage(
 
 async function answer(read: Read, own: Own): Promise<Answer> {
   const { by, slug } = own;
-  const { sql, scope } = read;
+  const { sql, scope, visitorsMin } = read;
   const { projectId } = scope;
   const goal = slug === null ? null : (await loadGoal(sql, projectId, slug))?.match;
-  const isHidden = read.visitorsMin > 1 && goal?.filters.some(namesPerson) === true;
+  const isHidden = visitorsMin > 1 && goal?.filters.some(namesPerson) === true;
   if (goal === undefined || isHidden) {
     throw new Problem("not_found", "There is no goal of this name.");
   }
   const span: Span = { fromMs: read.range.from.getTime(), toMs: read.range.to.getTime() };
   const told = await toldAcquisition(read, { scope, span, by, goal });
+  // Fewer people may have begun a session in the range than came.
+  if (isSmall(told.tally.visitors[WHOLE]!, visitorsMin)) throw tooFewVisitors(visitorsMin);
   const withGoal = goal !== null;
   const imported = await importedAcquisition(read, by, withGoal);
   const page = imported.days.length === 0
@@ -175,8 +196,8 @@ async function answer(read: Read, own: Own): Promise<Answer> {
     asking: askingOf({ goal: [goal] }),
     ...said,
     result: {
-      rows: page.rows.map((row) => shown(row, withGoal)),
-      total: shown(page.total, withGoal),
+      rows: page.rows.map((row) => shown(row, withGoal, visitorsMin)),
+      total: shown(page.total, withGoal, visitorsMin),
       nextCursor: page.next === null ? null : encodeRowCursor(page.next),
     },
   };

@@ -12,16 +12,22 @@ import {
 import type { FunnelTally, StepTally } from "./funnel_tally.ts";
 import { scanFunnel } from "./funnel_scan.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
+import { isSmall, toldCount, tooFewVisitors } from "../small_groups.ts";
 import { toldFunnel } from "./small_funnel_groups.ts";
 import { listFunnels, noSuchFunnel, requireFunnel, shownFunnel } from "./saved_funnels.ts";
 
 const Seconds = z.number().nullable();
 const StepShown = z.object({
   label: z.string(),
-  actors: z.int().meta({ description: "Who reached the step in the attempt that counts." }),
+  actors: z.int().nullable().meta({
+    description: "Who reached the step in the attempt that counts; null: too few for a share.",
+  }),
   conversionFromStart: RateShown,
   conversionFromPrevious: RateShown,
-  dropoff: z.int().meta({ description: "Who reached the previous step and not this one." }),
+  dropoff: z.int().nullable().meta({
+    description:
+      "Who reached the previous step and not this one; null: too few came here for a share.",
+  }),
   secondsFromPrevious: z.object({ median: Seconds, p90: Seconds }),
 }).meta({ id: "FunnelStep" });
 const GroupShown = z.object({
@@ -30,7 +36,7 @@ const GroupShown = z.object({
       "At the entry; null: missing; $other: all groups but the largest 25, and those of too few people for a share.",
   }),
   entered: z.int(),
-  converted: z.int(),
+  converted: z.int().nullable(),
   steps: z.array(StepShown),
 }).meta({ id: "FunnelGroup" });
 
@@ -38,9 +44,13 @@ export type GroupShown = z.output<typeof GroupShown>;
 const RESULT = {
   steps: z.array(StepShown),
   entered: z.int().meta({ description: "Who did the first step in the range." }),
-  converted: z.int().meta({ description: "Who reached the last step." }),
-  excluded: z.int().meta({ description: "Whose attempt ended by an excluded event." }),
-  open: z.int().meta({ description: "Neither, and the window of an attempt is not yet over." }),
+  converted: z.int().nullable().meta({
+    description: "Who reached the last step; null, here and below: too few for a share.",
+  }),
+  excluded: z.int().nullable().meta({ description: "Whose attempt ended by an excluded event." }),
+  open: z.int().nullable().meta({
+    description: "Neither, and the window of an attempt is not yet over.",
+  }),
   groups: z.array(GroupShown).optional().meta({ description: "With `by`, the largest first." }),
 };
 
@@ -54,34 +64,44 @@ const SEMANTICS =
   "first: that of the first entry in the range. An excluded event ends an attempt that waits for a " +
   "step, even where it is that step. open: neither converted nor excluded, a window not yet over.";
 
-function shownSteps(labels: readonly string[], steps: readonly StepTally[]): StepReply[] {
+function shownSteps(
+  labels: readonly string[],
+  steps: readonly StepTally[],
+  visitorsMin: number,
+): StepReply[] {
   const entered = steps[0]!.actors;
   const seconds = (ms: number | null) => ms === null ? null : ms / 1000;
   return steps.map(({ actors, medianMs, p90Ms }, i) => {
     const before = steps[i - 1]?.actors ?? entered;
+    const isTold = !isSmall(actors, visitorsMin);
     return {
       label: labels[i]!,
-      actors,
-      conversionFromStart: rate(actors, entered),
-      conversionFromPrevious: rate(actors, before),
-      dropoff: before - actors,
+      actors: isTold ? actors : null,
+      conversionFromStart: isTold ? rate(actors, entered) : rate(0, 0),
+      conversionFromPrevious: isTold ? rate(actors, before) : rate(0, 0),
+      dropoff: isTold ? before - actors : null,
       secondsFromPrevious: { median: seconds(medianMs), p90: seconds(p90Ms) },
     };
   });
 }
 
-function shown({ steps }: FunnelDefinition, tallied: FunnelTally): Record<string, unknown> {
+function shown(
+  { steps }: FunnelDefinition,
+  tallied: FunnelTally,
+  visitorsMin: number,
+): Record<string, unknown> {
   const labels = steps.map(labelOf);
+  const told = (actors: number) => toldCount(actors, visitorsMin);
   const counted = (tallies: readonly StepTally[]) => ({
-    steps: shownSteps(labels, tallies),
+    steps: shownSteps(labels, tallies, visitorsMin),
     entered: tallies[0]!.actors,
-    converted: tallies.at(-1)!.actors,
+    converted: told(tallies.at(-1)!.actors),
   });
   const { excluded, open, groups } = tallied;
   return {
     ...counted(tallied.steps),
-    excluded,
-    open,
+    excluded: told(excluded),
+    open: told(open),
     ...groups === null
       ? {}
       : { groups: groups.map((group) => ({ value: group.value, ...counted(group.steps) })) },
@@ -90,12 +110,12 @@ function shown({ steps }: FunnelDefinition, tallied: FunnelTally): Record<string
 
 async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
   const { steps, exclude } = definition;
+  const { visitorsMin } = read;
+  const tally = await scanFunnel(read, definition);
+  if (isSmall(tally.steps[0]!.actors, visitorsMin)) throw tooFewVisitors(visitorsMin);
   return {
     query: { ...plainDefinition(definition) },
-    result: shown(
-      definition,
-      await toldFunnel(await scanFunnel(read, definition), read.visitorsMin),
-    ),
+    result: shown(definition, await toldFunnel(tally, visitorsMin), visitorsMin),
     asking: askingOf({ steps, exclude }),
   };
 }
@@ -125,7 +145,7 @@ export const FUNNELS: Report = {
   },
   ask: (query) => {
     const definition = readDefinition(query);
-    if (definition === null) return { answer: list };
+    if (definition === null) return { answer: list, isCounted: false };
     const { steps, exclude, by } = definition;
     return {
       answer: (read) => run(read, definition),

@@ -25,17 +25,18 @@ async function withoutSmall(
   const entered = (place: number) => groups[place]!.steps[0]!.actors;
   const named = groups.flatMap(({ value }, place) => value === OTHER ? [] : [place]);
   const rest = groups.flatMap(({ value }, place) => value === OTHER ? [place] : []);
-  const inRest = rest.reduce((sum, place) => sum + entered(place), 0);
+  const sumOf = (places: Iterable<number>) =>
+    [...places].reduce((sum, place) => sum + entered(place), 0);
   const folded = await foldedPlaces(
-    new Map(named.map((place) => [place, entered(place)])),
+    new Map(groups.map((_, place) => [place, entered(place)])),
     visitorsMin,
-    (places) => places.reduce((sum, place) => sum + entered(place), inRest),
+    (places) => sumOf(new Set([...places, ...rest])),
   );
   if (folded.length === 0) return groups;
   const kept = named.filter((place) => !folded.includes(place));
   return [
     ...kept.map((place) => groups[place]!),
-    united([...folded, ...rest].map((i) => groups[i]!)),
+    united([...new Set([...folded, ...rest])].map((i) => groups[i]!)),
   ];
 }
 

@@ -15,7 +15,7 @@ import { type GoalCounts, scanGoals, type Wanted } from "./goal_scan.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
 import { rolledSpan } from "../rolled_span.ts";
 import { readRolledVisitors } from "../rolled_up.ts";
-import { isSmall } from "../small_groups.ts";
+import { isSmall, silentPlaces, toldCount } from "../small_groups.ts";
 
 function amountOf(value: GoalValue | null, { totalConversions, amount }: GoalCounts) {
   if (value === null) return { amount: null, currency: null };
@@ -39,11 +39,48 @@ function wantedOf({ match, value }: Goal): Wanted & { readonly key: string } {
   return { match, property, key: JSON.stringify([match, property]) };
 }
 
+/** What is told of a goal: of one that too few reached, nothing. */
+function toldGoal(
+  counts: GoalCounts,
+  value: GoalValue | null,
+  visitors: number,
+  visitorsMin: number,
+) {
+  const { uniqueConversions, totalConversions } = counts;
+  if (isSmall(uniqueConversions, visitorsMin)) {
+    return {
+      uniqueConversions: null,
+      totalConversions: null,
+      conversionRate: rate(0, 0),
+      value: { amount: null, currency: value?.currency ?? null },
+    };
+  }
+  return {
+    uniqueConversions,
+    totalConversions,
+    conversionRate: rate(uniqueConversions, visitors),
+    value: amountOf(value, counts),
+  };
+}
+
+/** The same of each bucket. */
+function toldSeries({ uniqueConversions: all, series }: GoalCounts, visitorsMin: number) {
+  const people = series.map(({ uniqueConversions }) => uniqueConversions);
+  const silent = silentPlaces(people, visitorsMin);
+  return series.map(({ uniqueConversions, totalConversions }, i) => {
+    const told = (count: number) => silent.has(i) ? null : toldCount(count, visitorsMin, all);
+    return {
+      uniqueConversions: told(uniqueConversions),
+      totalConversions: told(totalConversions),
+    };
+  });
+}
+
 async function answer(read: Read): Promise<Answer> {
-  const { sql, scope, project, range, interval, asOfMs } = read;
+  const { sql, scope, project, range, interval, asOfMs, visitorsMin } = read;
   const all = await listGoals(sql, scope.projectId);
   // A share shows none that is of one person.
-  const goals = read.visitorsMin === 1
+  const goals = visitorsMin === 1
     ? all
     : all.filter(({ match }) => !match.filters.some(namesPerson));
   if (goals.length === 0) return { result: { goals: [] } };
@@ -58,18 +95,13 @@ async function answer(read: Read): Promise<Answer> {
   const results = goals.map((goal) => {
     const { slug, title, match, value } = goal;
     const counts = countsOf.get(wantedOf(goal).key)!;
-    const { uniqueConversions, totalConversions, series } = counts;
+    const series = toldSeries(counts, visitorsMin);
     return {
       slug,
       title,
       match,
       valueDefinition: value,
-      uniqueConversions,
-      totalConversions,
-      conversionRate: rate(uniqueConversions, visitors),
-      value: isSmall(uniqueConversions, read.visitorsMin)
-        ? { amount: null, currency: value?.currency ?? null }
-        : amountOf(value, counts),
+      ...toldGoal(counts, value, visitors, visitorsMin),
       series: buckets.map((bucket, i) => ({
         ...shownBucket(bucket, range, asOfMs),
         ...series[i]!,
@@ -83,8 +115,12 @@ async function answer(read: Read): Promise<Answer> {
 }
 
 const CountsShown = {
-  uniqueConversions: z.int().meta({ description: "Distinct actors of matching events" }),
-  totalConversions: z.int().meta({ description: "Matching events" }),
+  uniqueConversions: z.int().nullable().meta({
+    description: "Distinct actors of matching events; null: too few for a share",
+  }),
+  totalConversions: z.int().nullable().meta({
+    description: "Matching events; null: of too few visitors for a share",
+  }),
 };
 
 const GoalResult = z.object({

@@ -11,11 +11,12 @@ import { type Answer, rate, RateShown, type Report } from "../report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "../rolled_sessions.ts";
 import { type RolledSpan, rolledSpan } from "../rolled_span.ts";
 import { readRolledVisits, startDays, type Visits } from "../rolled_up.ts";
-import { isSmall } from "../small_groups.ts";
+import { silentPlaces, toldCount } from "../small_groups.ts";
 
 const count = (description: string) =>
   z.int().nullable().meta({
-    description: `${description}; null: of imported days alone, which do not tell it`,
+    description:
+      `${description}; null: of imported days alone, which do not tell it, or of too few for a share`,
   });
 
 const SessionDuration = z.object({
@@ -227,14 +228,20 @@ function changesOf(current: Kpis, previous: Kpis): z.output<typeof KpiChange> {
   };
 }
 
-/** Of few people a share tells how many there are and what they did, and no averages: they are somebody's own. */
-function withoutAverages(kpis: Kpis): Kpis {
-  return {
-    ...kpis,
-    bounceRate: rate(0, 0),
-    sessionDuration: { meanSeconds: null, medianSeconds: null },
-    pageviewsPerSession: null,
-  };
+/** What a share tells of a bucket of too few visitors: not even whether there was one. */
+const SILENT = {
+  visitors: null,
+  newVisitors: null,
+  sessions: null,
+  pageviews: null,
+  events: null,
+  bounceRate: rate(0, 0),
+  sessionDuration: { meanSeconds: null, medianSeconds: null },
+  pageviewsPerSession: null,
+} as const;
+
+function toldKpis(kpis: Kpis, visitorsMin: number): Kpis {
+  return { ...kpis, newVisitors: toldCount(kpis.newVisitors, visitorsMin) };
 }
 
 async function kpisOfRange(read: Read, range: Range) {
@@ -242,13 +249,13 @@ async function kpisOfRange(read: Read, range: Range) {
   const rolled = rolledSpan(read.scope, read.project, range);
   const imported = await importedBuckets(read, range, buckets);
   const { totals, series } = await readKpis({ ...read, rolled }, buckets, imported);
+  const { visitorsMin } = read;
+  const silent = silentPlaces(series.map(({ visitors }) => visitors ?? 0), visitorsMin);
   const shown = buckets.map((bucket, i) => ({
     ...shownBucket(bucket, range, read.asOfMs),
-    ...isSmall(series[i]!.visitors ?? 0, read.visitorsMin)
-      ? withoutAverages(series[i]!)
-      : series[i]!,
+    ...silent.has(i) ? SILENT : toldKpis(series[i]!, visitorsMin),
   }));
-  return { figures: { totals, series: shown }, imported };
+  return { figures: { totals: toldKpis(totals, visitorsMin), series: shown }, imported };
 }
 
 const spansOf = (of: readonly (ImportedBuckets | null)[]) =>

@@ -15,7 +15,7 @@ import { importedPages, mergedPages } from "./imported_pages.ts";
 import { PageRow } from "./page_row.ts";
 import { PAGE_COUNTS, type PageCounts } from "./page_visitor.ts";
 import { type Answer, rate, type Report } from "../report.ts";
-import { OTHER } from "../small_groups.ts";
+import { isSmall, OTHER } from "../small_groups.ts";
 import { type SmallPages, smallPages } from "./small_pages.ts";
 
 /** Everything that is counted of pages. */
@@ -88,7 +88,9 @@ async function ownPage(
     medianSecondsOnPage: secondsOf(onPageMs.get(id)),
     medianScrollDepth: depths.get(id) ?? null,
   }));
-  if (small !== null && page.nextCursor === null) listed.push(otherRow(small));
+  // Fewer people may have seen pages than came.
+  const isOtherTold = small !== null && !isSmall(small.visitors, read.visitorsMin);
+  if (isOtherTold && page.nextCursor === null) listed.push(otherRow(small));
   return { rows: listed, nextCursor: page.nextCursor };
 }
 

@@ -4,7 +4,9 @@ import { RateShown } from "../report.ts";
 /** Who of a cohort returned in a period. */
 const Cell = z.object({
   period: z.int().meta({ description: "Periods after the cohort's own, which is 0" }),
-  actors: z.int().nullable().meta({ description: "Who returned; null: has not begun" }),
+  actors: z.int().nullable().meta({
+    description: "Who returned; null: has not begun, or too few for a share",
+  }),
   rate: RateShown,
   complete: z.boolean().meta({ description: "False while the period runs, and before" }),
 }).meta({ id: "RetentionCell" });

@@ -9,6 +9,7 @@ import { Cohort } from "./cohort.ts";
 import { type CohortQuestion, type CountedCohort, scanCohorts } from "./retention_scan.ts";
 import { readRolledCohorts } from "./rolled_cohorts.ts";
 import { rolledSpan } from "../rolled_span.ts";
+import { isSmall } from "../small_groups.ts";
 import { toldCohorts } from "./small_cohorts.ts";
 
 /** `GET /v1/retention`: cohorts by the period of a start event, and who of them came back. */
@@ -149,12 +150,18 @@ function shownCohorts(
 }
 
 /** Of each period, the cohorts whose cell is complete, large and small alike by their actors. */
-function averageOf(cohorts: ReturnType<typeof shownCohorts>, cellCount: number) {
+function averageOf(
+  cohorts: ReturnType<typeof shownCohorts>,
+  cellCount: number,
+  visitorsMin: number,
+) {
   return Array.from({ length: cellCount }, (_, period) => {
     const complete = cohorts.map(({ cells }) => cells[period]!).filter((cell) => cell.complete);
     const sum = (count: "numerator" | "denominator") =>
       complete.reduce((total, cell) => total + cell.rate[count], 0);
-    return { period, rate: rate(sum("numerator"), sum("denominator")) };
+    const returned = sum("numerator");
+    const isTold = !isSmall(returned, visitorsMin);
+    return { period, rate: isTold ? rate(returned, sum("denominator")) : rate(0, 0) };
   });
 }
 
@@ -173,7 +180,7 @@ async function answer(read: Read, own: Own): Promise<Answer> {
       criterion,
       periods: cellCount,
     },
-    result: { cohorts: told, average: averageOf(cohorts, cellCount) },
+    result: { cohorts: told, average: averageOf(cohorts, cellCount, read.visitorsMin) },
     asking: askingOf({ start: [start], return: [back] }),
   };
 }

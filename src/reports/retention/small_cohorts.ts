@@ -1,4 +1,4 @@
-import { isSmall, OTHER } from "../small_groups.ts";
+import { isSmall, OTHER, silentPlaces } from "../small_groups.ts";
 import { rate } from "../report.ts";
 import type { Cohort } from "./cohort.ts";
 
@@ -17,28 +17,30 @@ function unitedCell(cells: readonly Cell[], period: number): Cell {
   };
 }
 
-/** Nobody is told by a cohort that is too small even with all others of its kind. */
-function silent(cell: Cell): Cell {
+/** Of too few people, or of nobody, a share does not tell that they returned. */
+function toldCell(cell: Cell, visitorsMin: number): Cell {
+  if (cell.actors === null || !isSmall(cell.actors, visitorsMin)) return cell;
   return { ...cell, actors: null, rate: rate(0, 0) };
 }
 
 /**
- * The cohorts that a share tells: those of too few people stand together in one, `$other`, at the
- * end. Empty ones stay, for they tell of nobody.
+ * The cohorts that a share tells: those of too few people, empty ones among them, stand together in
+ * one, `$other`, at the end; with all that are too small there is none.
  */
 export function toldCohorts(cohorts: readonly Cohort[], visitorsMin: number): Cohort[] {
-  const isFolded = ({ size }: Cohort) => size > 0 && isSmall(size, visitorsMin);
-  const small = cohorts.filter(isFolded);
-  if (small.length === 0) return [...cohorts];
+  if (visitorsMin === 1) return [...cohorts];
+  const silent = silentPlaces(cohorts.map(({ size }) => size), visitorsMin);
+  const kept = cohorts.filter((_, place) => !silent.has(place));
+  const small = cohorts.filter((_, place) => silent.has(place));
   const size = small.reduce((sum, cohort) => sum + cohort.size, 0);
-  const cells = small[0]!.cells.map((_, k) =>
-    unitedCell(small.map((cohort) => cohort.cells[k]!), k)
-  );
-  const other: Cohort = {
+  const others: Cohort[] = isSmall(size, visitorsMin) ? [] : [{
     start: small[0]!.start,
     label: OTHER,
     size,
-    cells: isSmall(size, visitorsMin) ? cells.map(silent) : cells,
-  };
-  return [...cohorts.filter((cohort) => !isFolded(cohort)), other];
+    cells: small[0]!.cells.map((_, k) => unitedCell(small.map(({ cells }) => cells[k]!), k)),
+  }];
+  return [...kept, ...others].map((cohort) => ({
+    ...cohort,
+    cells: cohort.cells.map((cell) => toldCell(cell, visitorsMin)),
+  }));
 }

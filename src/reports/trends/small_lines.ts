@@ -1,8 +1,10 @@
 import type { Read } from "../../scans/read.ts";
-import { isSmall } from "../small_groups.ts";
-import { scanTrends, type TrendQuestion } from "./trend_scan.ts";
+import type { Span } from "../../query/selection.ts";
+import { isSmall, silentPlaces } from "../small_groups.ts";
+import { type FoundTrends, scanTrends, type TrendQuestion } from "./trend_scan.ts";
 
 type Values = ReadonlySet<string | null>;
+const VISITORS = { kind: "visitors", key: null } as const;
 
 interface Line {
   readonly value: string | null;
@@ -17,7 +19,7 @@ async function visitorsOf(
   only: Values | null,
 ): Promise<{ readonly lines: readonly Line[]; readonly others: number }> {
   const range = [{ fromMs: read.range.from.getTime(), toMs: read.range.to.getTime() }];
-  const measure = { kind: "visitors", key: null } as const;
+  const measure = VISITORS;
   const { top, values } = await scanTrends(read, range, { events, measure, by, only });
   const fewestAt = (line: number) => Math.min(...values.map((of) => of[line]?.[0] || Infinity));
   return {
@@ -43,4 +45,26 @@ export async function toldValues(
   const { others } = await visitorsOf(read, asked, told);
   if (isSmall(others, visitorsMin) && large.length > 0) told.delete(large.at(-1)!.value);
   return told;
+}
+
+/** The trends as a share tells them: null where too few visitors, or none, are behind a point. */
+export async function toldTrends(
+  read: Read,
+  buckets: readonly Span[],
+  asked: TrendQuestion,
+): Promise<FoundTrends> {
+  const found = await scanTrends(read, buckets, asked);
+  if (read.visitorsMin === 1) return found;
+  const { values: visitors } = asked.measure.kind === "visitors"
+    ? found
+    : await scanTrends(read, buckets, { ...asked, measure: VISITORS });
+  const values = found.values.map((lines, event) =>
+    lines.map((line, i) => {
+      if (line === null) return null;
+      const behind = visitors[event]![i]!.map((n) => n ?? 0);
+      const silent = silentPlaces(behind, read.visitorsMin);
+      return line.map((value, bucket) => silent.has(bucket) ? null : value);
+    })
+  );
+  return { top: found.top, values };
 }

@@ -8,8 +8,8 @@ import type { Read, SharedRead } from "../../scans/read.ts";
 import { type Answer, askingOf, type Report } from "../report.ts";
 import { MEASURES, readMeasure } from "../trend_measures.ts";
 import { OTHER } from "../small_groups.ts";
-import { toldValues } from "./small_lines.ts";
-import { scanTrends, type TrendQuestion } from "./trend_scan.ts";
+import { toldTrends, toldValues } from "./small_lines.ts";
+import type { TrendQuestion } from "./trend_scan.ts";
 
 const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
@@ -49,7 +49,7 @@ async function readSeries(read: Read, asked: Asked): Promise<readonly unknown[]>
   const { range, asOfMs } = read;
   const buckets = bucketsOf(range, read.interval);
   const only = await toldValues(read, asked);
-  const { top, values } = await scanTrends(read, buckets, { ...asked, only });
+  const { top, values } = await toldTrends(read, buckets, { ...asked, only });
   const points = (line: readonly (number | null)[]) =>
     buckets.map((bucket, i) => ({ ...shownBucket(bucket, range, asOfMs), value: line[i]! }));
   if (events.length === 1 && top === null) return points(values[0]![0]!);
