@@ -1,12 +1,10 @@
 import { z } from "zod";
-import { AUDIT_ACTIONS, type AuditAction } from "../audit/audit.ts";
+import { AUDIT_ACTIONS } from "../audit/audit.ts";
 import { listAudit, readAuditPage } from "../audit/audit_list.ts";
 import type { Sql } from "../db/sql.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
 import { type Principal, requirePrincipal } from "./access.ts";
-
-const actions = Object.keys(AUDIT_ACTIONS) as [AuditAction, ...AuditAction[]];
 
 /** Reply of `GET /v1/audit`. */
 export const AuditShown = z.object({
@@ -16,7 +14,7 @@ export const AuditShown = z.object({
       description: "A person's e-mail, or the subject of a token",
       example: "ann@example.com",
     }),
-    what: z.enum(actions),
+    what: z.enum(AUDIT_ACTIONS),
     subject: z.string().meta({ example: "public key Web shop (…x7Qa)" }),
     project: z.string().nullable().meta({ description: "null: the whole deployment" }),
     from: z.string().nullable().meta({

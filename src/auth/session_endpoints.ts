@@ -10,6 +10,9 @@ import { NAME_LENGTH_MAX, TOKEN_LIFETIME_S_MAX } from "../limits.ts";
 import { type Principal, requireEveryProject, requirePrincipal } from "./access.ts";
 import { askedBy, type AuditServices } from "./audited.ts";
 import { assertMayGrant, GrantedProjects, GrantedScope, grantOf, grantWords } from "./grants.ts";
+import { expireLinksOfPeople } from "./people/links.ts";
+import type { LiveSessions } from "./people/live_sessions.ts";
+import { endEverySession } from "./people/sessions.ts";
 import { listProjects, PlainText, ProjectShown } from "./projects.ts";
 import type { TokenEpochs } from "./token_epochs.ts";
 import { issuedElsewhere, type Tokens } from "./tokens.ts";
@@ -21,7 +24,9 @@ export interface SessionServices extends AuditServices {
 }
 
 export interface RevocationServices extends AuditServices {
+  readonly now: () => number;
   readonly epochs: Pick<TokenEpochs, "begin">;
+  readonly liveSessions: Pick<LiveSessions, "forget">;
 }
 
 type Asked = Exchange<Principal | null>;
@@ -101,13 +106,15 @@ export async function postToken(services: SessionServices, asked: Asked): Promis
 }
 
 /** Reply of `DELETE /v1/internal/tokens`. */
-export const TokensRevoked = z.object({ revokedAt: z.iso.datetime() }).meta({
-  id: "RevokedTokens",
-});
+export const TokensRevoked = z.object({
+  revokedAt: z.iso.datetime(),
+  sessionsEnded: z.int().meta({ description: "Browsers in which somebody was signed in" }),
+}).meta({ id: "RevokedTokens" });
 
 /**
- * `DELETE /v1/internal/tokens`: no token issued so far holds any more, on every server within a
- * second. Needs a token for every project.
+ * `DELETE /v1/internal/tokens`: whatever lets somebody in that was given out so far does so no more, on
+ * every server within a second: tokens, sessions, invitations and links for new passwords. Passwords,
+ * passkeys and API keys stay. Needs a token for every project.
  */
 export async function deleteTokens(
   services: RevocationServices,
@@ -115,8 +122,13 @@ export async function deleteTokens(
 ): Promise<Response> {
   requireEveryProject(requirePrincipal(asked.who));
   const by = askedBy(services, asked);
-  const { begunAtMs } = await services.epochs.begin((inside) =>
-    recordAudit(inside, { ...by, what: "token.revoke_all", subject: "all tokens issued so far" })
-  );
-  return json({ revokedAt: new Date(begunAtMs).toISOString() });
+  let sessionsEnded = 0;
+  const { begunAtMs } = await services.epochs.begin(async (inside) => {
+    sessionsEnded = await endEverySession(inside);
+    await expireLinksOfPeople(inside, services.now());
+    const subject = "all tokens, sessions and invitations so far";
+    await recordAudit(inside, { ...by, what: "token.revoke_all", subject });
+  });
+  services.liveSessions.forget();
+  return json({ revokedAt: new Date(begunAtMs).toISOString(), sessionsEnded });
 }

@@ -39,11 +39,18 @@ async function token(call: Call): Promise<void> {
 async function revokeAll(call: Call): Promise<void> {
   const revoked = await withConnection(
     call,
-    (connection) => callApi<{ revokedAt: string }>(connection, "DELETE", "/v1/internal/tokens"),
+    (connection) =>
+      callApi<{ revokedAt: string; sessionsEnded: number }>(
+        connection,
+        "DELETE",
+        "/v1/internal/tokens",
+      ),
   );
   call.print.result(
     revoked,
-    () => `Every token issued until ${revoked.revokedAt} is revoked, on every server.\n`,
+    () =>
+      `Every token, session and invitation until ${revoked.revokedAt} is revoked, on every ` +
+      `server. Signed out: ${revoked.sessionsEnded}.\n`,
   );
 }
 
@@ -81,10 +88,11 @@ const ISSUE_COMMAND: Command = {
 
 const REVOKE_ALL_COMMAND: Command = {
   name: "token revoke-all",
-  summary: "Revoke every token and link issued so far",
+  summary: "Revoke every token, session and invitation so far",
   usage: "footfall token revoke-all",
-  notes: "It holds on every server within a second. API keys stay as they are. Tokens of an\n" +
-    "identity provider are told by their `iat`.",
+  notes: "It holds on every server within a second. People sign in again; their passwords and\n" +
+    "passkeys, shared dashboards and API keys stay as they are. Tokens of an identity\n" +
+    "provider are told by their `iat`.",
   wordsMax: 0,
   options: {},
   example: "footfall token revoke-all",

@@ -219,7 +219,7 @@ export async function signInByToken(tokenOrLink: string): Promise<void> {
 /** Ends the session of this browser, and forgets the token. Throws ApiProblem: nothing has ended. */
 export async function signOut(): Promise<void> {
   try {
-    await callByCookie("POST", "/v1/auth/sign-out", {});
+    await callByCookie("POST", "/v1/auth/sign-out");
   } catch (error) {
     // Who came by a link has no session to end.
     if (!isRefusal(error) && hasAccount.peek()) throw error;
@@ -230,7 +230,7 @@ export async function signOut(): Promise<void> {
 
 /** Ends every session of the account, this one too. Throws ApiProblem: nothing has ended. */
 export async function leaveEverywhere(): Promise<void> {
-  await callByCookie("POST", "/v1/auth/sign-out", { everywhere: true });
+  await callByCookie("DELETE", "/v1/auth/sessions");
   leave("You are signed out everywhere.");
   tellTabs("signed-out");
 }

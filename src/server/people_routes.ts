@@ -43,7 +43,6 @@ import {
   postSignOut,
   SignedInShown,
   SignInOffer,
-  SignOut,
 } from "../auth/people/sign_in_endpoints.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import type { RouteDoc } from "./openapi.ts";
@@ -109,9 +108,8 @@ function entryRoutes(services: PeopleServices): DocumentedRoute[] {
     }),
     row(services, ["POST", "/v1/auth/sign-out", "anyone"], postSignOut, {
       summary: "End the session of the cookie, on every server within a second",
-      body: SignOut,
       success: nothing("Signed out"),
-      problems: [...BODY_PROBLEMS, "foreign_origin"],
+      problems: ["foreign_origin"],
     }),
     row(services, ["POST", "/v1/auth/invitation", "anyone"], postInvitationUse, {
       summary: "Accept an invitation: choose a password, and be signed in",

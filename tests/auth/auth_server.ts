@@ -112,7 +112,8 @@ export function authServer(sql: Sql, options: {
   const clientAddress = createClientAddress({ kind: "none" });
   const listedTokens = createListedTokens(sql, now);
   const liveSessions = createLiveSessions(sql, now);
-  const services = { sql, now, tokens, keys, epochs, clientAddress, listedTokens, log: SILENT };
+  const access = { tokens, keys, epochs, listedTokens, liveSessions };
+  const services = { sql, now, ...access, clientAddress, log: SILENT };
   const verify = async (token: string) => {
     const principal = await tokens.verify(token);
     await liveSessions.assertHolds(principal);

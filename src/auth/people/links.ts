@@ -99,6 +99,15 @@ export async function useLink(sql: Sql, secret: string, nowMs: number): Promise<
   );
 }
 
+/** Ends every link that was made for a person: invitations, and links for new passwords. */
+export async function expireLinksOfPeople(sql: Sql, nowMs: number): Promise<void> {
+  await sql.query(
+    `UPDATE person_links SET expires_at = LEAST(expires_at, $1::text::timestamptz)
+    WHERE person_id IS NOT NULL AND used_at IS NULL`,
+    [iso(nowMs)],
+  );
+}
+
 /** Deletes links that ended long ago. */
 export async function forgetOldLinks(sql: Sql, nowMs: number): Promise<void> {
   await sql.query(

@@ -175,6 +175,11 @@ export async function endSessions(
   );
 }
 
+/** Ends every session of everybody. @returns how many there were */
+export async function endEverySession(sql: Sql): Promise<number> {
+  return (await sql.query("DELETE FROM person_sessions RETURNING 1")).length;
+}
+
 /** Deletes what has ended by itself. @returns how many sessions there were */
 export async function forgetEndedSessions(sql: Sql, nowMs: number): Promise<number> {
   const ended = await sql.query(

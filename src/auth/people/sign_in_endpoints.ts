@@ -24,7 +24,7 @@ import {
   removePerson,
 } from "./people.ts";
 import { EMAIL_LENGTH_MAX, PASSWORD_LENGTH_MAX, SESSION_TOKEN_S } from "./people_limits.ts";
-import { endSessionOfSecret, endSessions, sessionOf } from "./sessions.ts";
+import { endSessionOfSecret } from "./sessions.ts";
 import {
   assertOwnOrigin,
   cookieSecretOf,
@@ -200,21 +200,12 @@ export async function postSignIn(services: PeopleServices, asked: Asked): Promis
   return json({ person: personReply(person) }, 200, { "Set-Cookie": cookie });
 }
 
-/** Body of `POST /v1/auth/sign-out`. */
-export const SignOut = z.strictObject({
-  everywhere: z.boolean().default(false)
-    .meta({ description: "Whether every session of the person ends, not this one alone." }),
-}).meta({ id: "SignOut" });
-
 /** `POST /v1/auth/sign-out`: 204; the session has ended, and the cookie goes. */
 export async function postSignOut(services: PeopleServices, asked: Asked): Promise<Response> {
-  const { sql, now, facts, liveSessions } = services;
+  const { sql, facts, liveSessions } = services;
   assertOwnOrigin(asked, facts, true);
-  const { everywhere } = await readJson(asked.request, SignOut);
   const secret = cookieSecretOf(asked, facts);
   if (secret !== null) {
-    const found = everywhere ? await sessionOf(sql, secret, now()) : null;
-    if (found !== null) await endSessions(sql, found.person.id);
     await endSessionOfSecret(sql, secret);
     liveSessions.forget();
   }

@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
   "token.create": "Created an API token",
   "token.issue": "Issued a token that is not listed",
   "token.revoke": "Revoked an API token",
-  "token.revoke_all": "Revoked every token",
+  "token.revoke_all": "Revoked every token, and ended every session",
   "share.create": "Shared a dashboard",
   "share.change": "Changed a share",
   "share.revoke": "Revoked a share",
@@ -46,6 +46,8 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
   "actor.erase": "Erased a visitor",
   "events.export": "Exported events",
   "events.import": "Imported events",
+  "history.import": "Imported daily sums of another product",
+  "history.remove": "Removed imported daily sums",
   "archive.make": "Made an archive",
   "archive.restore": "Restored an archive",
 };

@@ -159,7 +159,7 @@ function KeyChoice(props: KeyChoiceProps) {
           error={pastedError(pasted, keys)}
           hint={keys === null
             ? "Ask whoever looks after the project for its public key. Paste it here to complete the snippet."
-            : "It was made when keys were shown once. Paste it here to complete the snippet, or create another."}
+            : "It was made when keys were shown once. With the next event that it sends it is known whole again; until then paste it here, or rotate it: the new one stands here whole."}
         />
       )}
       {keys !== null && !isKnown && create}

@@ -175,7 +175,7 @@ Deno.test({
         assert.deepEqual(told, { removed: 204, entered: 401 });
       });
       const audit = await app.admin("GET", "/v1/audit");
-      const names = audit.body.entries?.map(({ what }: Told) => what) ?? JSON.stringify(audit.body);
+      const names = audit.body.rows.map(({ what }: Told) => what);
       assert.ok(names.includes("passkey.add") && names.includes("passkey.remove"), String(names));
     } finally {
       await browser.close();
