@@ -121,7 +121,7 @@ test("A public key is made by keyboard, stands in the snippet from then on, and 
   await page.waitForSelector(".dialog[open] form");
   await fill(page, "Label", "Web shop");
   await page.keyboard.press("Enter");
-  const key = await page.waitForSelector(".settings-new-key").then((shown) =>
+  const key = await page.waitForSelector('[aria-label="The new key"]').then((shown) =>
     shown!.evaluate((pre) => pre.textContent!)
   );
   assert.match(key, /^pk_/);
@@ -147,7 +147,7 @@ test("A secret key is shown once, and never offered for a page", async (visit) =
   await press(page, "Secret", ".dialog");
   await press(page, "Create the key", ".dialog");
   await visit.sees(page, "never shown again", ".dialog");
-  const key = await page.$eval(".settings-new-key", (pre) => pre.textContent!);
+  const key = await page.$eval('[aria-label="The new key"]', (pre) => pre.textContent!);
   assert.match(key, /^sk_/);
   await press(page, "I have copied it", ".dialog");
   await visit.until(page, `document.querySelector(".dialog") === null`);
@@ -195,7 +195,7 @@ test("Keys are rotated with an overlap, the new one is in the snippet, and revok
   await page.waitForSelector(".dialog[open] select");
   await page.select(".dialog select", "0");
   await press(page, "Make the new key", ".dialog");
-  const created = await page.waitForSelector(".settings-new-key").then((shown) =>
+  const created = await page.waitForSelector('[aria-label="The new key"]').then((shown) =>
     shown!.evaluate((pre) => pre.textContent!)
   );
   await press(page, "Done", ".dialog");

@@ -1,11 +1,12 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
-import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
+import { Dialog, DialogButtons } from "../dialog.tsx";
 import { Segments, SelectField, TextField } from "../field.tsx";
+import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
 import { Refused, useRequest } from "../request_state.tsx";
-import { CopyButton } from "../copy_button.tsx";
 import { type CreatedKey, type Key, keyName } from "./settings_replies.ts";
+import { CodeToCopy, ShownOnce } from "./settings_shown_once.tsx";
 
 const DAY_S = 86_400;
 
@@ -44,7 +45,7 @@ export function CreateKey(props: CreateProps) {
   const [kind, setKind] = useState(props.kind);
   const [label, setLabel] = useState("");
   const [days, setDays] = useState("");
-  const { isBusy, problem, run } = useRequest(async () => {
+  const request = useRequest(async () => {
     const expiresAt = days === ""
       ? null
       : new Date(Date.now() + Number(days) * DAY_S * 1000).toISOString();
@@ -52,47 +53,35 @@ export function CreateKey(props: CreateProps) {
     onDone((await send<CreatedKey>("POST", `/v1/projects/${projectId}/keys`, body))!);
   });
   return (
-    <Dialog
+    <FormDialog
       title="Create a key"
+      id="create-key"
+      request={request}
+      action="Create the key"
       onClose={onClose}
-      footer={
-        <DialogButtons onCancel={onClose} form="create-key" isDisabled={isBusy}>
-          Create the key
-        </DialogButtons>
-      }
     >
-      <form
-        id="create-key"
-        class="settings-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <div class="settings-stack">
-          <Segments
-            label="Kind of key"
-            value={kind}
-            choices={KIND_CHOICES}
-            onChange={(value) => setKind(value as Key["kind"])}
-          />
-          <p class="muted">{KIND_HINTS[kind]}</p>
-        </div>
-        <div class="field-pair">
-          <TextField
-            label="Label"
-            value={label}
-            onChange={setLabel}
-            placeholder="Web shop"
-            hint="So that you know it again."
-            maxLength={200}
-            error={problem?.messageFor("label")}
-          />
-          <SelectField label="Expires" value={days} onChange={setDays} choices={EXPIRY_CHOICES} />
-        </div>
-        <Refused problem={problem} />
-      </form>
-    </Dialog>
+      <div class="settings-stack">
+        <Segments
+          label="Kind of key"
+          value={kind}
+          choices={KIND_CHOICES}
+          onChange={(value) => setKind(value as Key["kind"])}
+        />
+        <p class="muted">{KIND_HINTS[kind]}</p>
+      </div>
+      <div class="field-pair">
+        <TextField
+          label="Label"
+          value={label}
+          onChange={setLabel}
+          placeholder="Web shop"
+          hint="So that you know it again."
+          maxLength={200}
+          error={request.problem?.messageFor("label")}
+        />
+        <SelectField label="Expires" value={days} onChange={setDays} choices={EXPIRY_CHOICES} />
+      </div>
+    </FormDialog>
   );
 }
 
@@ -135,24 +124,20 @@ export function RotateKey(props: ChangeProps & { readonly onDone: (key: CreatedK
 /** Takes a key back for good. */
 export function RevokeKey(props: ChangeProps & { readonly onDone: () => void }) {
   const { projectId, of, onDone, onClose } = props;
-  const { isBusy, problem, run } = useRequest(async () => {
+  const revoke = async () => {
     await send("DELETE", `/v1/projects/${projectId}/keys/${of.id}`);
     onDone();
-  });
+  };
   return (
-    <Confirm
+    <ConfirmedRequest
       title={`Revoke ${keyName(of)}?`}
       action="Revoke the key"
-      onConfirm={run}
+      ask={revoke}
       onClose={onClose}
-      isBusy={isBusy}
     >
-      <p>
-        Events sent with this key are refused from now on, and pages that carry it stop counting. A
-        revoked key cannot be brought back.
-      </p>
-      <Refused problem={problem} />
-    </Confirm>
+      Events sent with this key are refused from now on, and pages that carry it stop counting. A
+      revoked key cannot be brought back.
+    </ConfirmedRequest>
   );
 }
 
@@ -160,26 +145,15 @@ export function RevokeKey(props: ChangeProps & { readonly onDone: () => void }) 
 export function NewKey({ created, onClose }: { created: CreatedKey; onClose: () => void }) {
   const isPublic = created.kind === "public";
   return (
-    <Dialog
-      title="Your new key"
-      onClose={onClose}
-      footer={
-        <button type="button" class="button button-primary" onClick={onClose}>
-          {isPublic ? "Done" : "I have copied it"}
-        </button>
-      }
-    >
+    <ShownOnce title="Your new key" isKept={isPublic} onClose={onClose}>
       {isPublic ? <p>It stands in the snippet under “Install” from now on.</p> : (
         <p>
           Copy it now. It is stored in a form that cannot be read back, so it is{" "}
           <strong>never shown again</strong>.
         </p>
       )}
-      <div class="settings-code">
-        <pre class="code settings-new-key" tabIndex={0} aria-label="The new key">{created.key}</pre>
-        <CopyButton text={created.key} />
-      </div>
+      <CodeToCopy label="The new key" text={created.key} />
       <p class="muted">{KIND_HINTS[created.kind]}</p>
-    </Dialog>
+    </ShownOnce>
   );
 }

@@ -9,7 +9,7 @@ import { EmptyNote, Panel } from "../panel.tsx";
 import type { Resource } from "../resource.ts";
 import { CreateKey, NewKey, RevokeKey, RotateKey } from "./settings_key_dialogs.tsx";
 import { type CreatedKey, type Key, keyName, type KeysReply } from "./settings_replies.ts";
-import { RowButton } from "./settings_row_button.tsx";
+import { rowActions } from "./settings_row_actions.tsx";
 
 const DEFINITION =
   "Whoever sends events shows a key. Public keys stand in pages and can do nothing else; secret keys are for servers.";
@@ -63,27 +63,16 @@ const COLUMNS: readonly Column<Key>[] = [
 ];
 
 function actions(onTask: (task: KeyTask) => void): Column<Key> {
-  return {
-    title: "Change",
-    value: () => null,
-    show: (of) =>
-      of.status !== "active" ? "" : (
-        <span class="settings-row-actions">
-          <RowButton
-            icon="refresh"
-            text="Rotate"
-            of={keyName(of)}
-            onClick={() => onTask({ task: "rotate", of })}
-          />
-          <RowButton
-            icon="trash"
-            text="Revoke"
-            of={keyName(of)}
-            onClick={() => onTask({ task: "revoke", of })}
-          />
-        </span>
-      ),
-  };
+  const isOffered = ({ status }: Key) => status === "active";
+  return rowActions(keyName, [
+    {
+      icon: "refresh",
+      text: "Rotate",
+      isOffered,
+      onClick: (of) => onTask({ task: "rotate", of }),
+    },
+    { icon: "trash", text: "Revoke", isOffered, onClick: (of) => onTask({ task: "revoke", of }) },
+  ]);
 }
 
 interface DialogsProps {

@@ -1,12 +1,12 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
-import { ApiProblem } from "../api_problem.ts";
-import { Dialog, DialogButtons } from "../dialog.tsx";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { go } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
+import { FormDialog } from "../request_dialogs.tsx";
+import { useRequest } from "../request_state.tsx";
 import { refreshSession } from "../session.ts";
 import { knownTimezones, type Project } from "./settings_replies.ts";
 
@@ -14,79 +14,52 @@ function ownTimezone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 }
 
-/** Makes the project and shows it. */
-function useCreation(onDone: () => void) {
-  const [problem, setProblem] = useState<ApiProblem | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const create = async (body: Pick<Project, "name" | "siteUrl" | "timezone">) => {
-    if (isBusy) return;
-    setBusy(true);
-    setProblem(null);
-    try {
-      const project = (await send<Project>("POST", "/v1/projects", body))!;
-      await refreshSession();
-      onDone();
-      go({ project: project.id, filters: [] });
-    } catch (error) {
-      if (error instanceof ApiProblem) setProblem(error);
-      setBusy(false);
-    }
-  };
-  return { problem, isBusy, create };
-}
-
 function NewProject({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [siteUrl, setSiteUrl] = useState("");
   const [timezone, setTimezone] = useState(ownTimezone());
-  const { problem, isBusy, create } = useCreation(onClose);
+  const request = useRequest(async () => {
+    const body = { name, siteUrl: siteUrl.trim() || null, timezone: timezone.trim() };
+    const project = (await send<Project>("POST", "/v1/projects", body))!;
+    await refreshSession();
+    onClose();
+    go({ project: project.id, filters: [] });
+  });
+  const { problem } = request;
   return (
-    <Dialog
+    <FormDialog
       title="Create a project"
+      id="new-project"
+      request={request}
+      action="Create the project"
       onClose={onClose}
-      footer={
-        <DialogButtons onCancel={onClose} form="new-project" isDisabled={isBusy}>
-          Create the project
-        </DialogButtons>
-      }
     >
-      <form
-        id="new-project"
-        class="settings-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create({ name, siteUrl: siteUrl.trim() || null, timezone: timezone.trim() });
-        }}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          onChange={setName}
-          error={problem?.messageFor("name")}
-          placeholder="Web shop"
-          maxLength={200}
-          isRequired
-        />
-        <TextField
-          label="Site URL"
-          value={siteUrl}
-          onChange={setSiteUrl}
-          error={problem?.messageFor("siteUrl")}
-          placeholder="https://example.com"
-          hint="It can be set later. Heatmaps take their pictures there."
-        />
-        <TextField
-          label="Time zone"
-          value={timezone}
-          onChange={setTimezone}
-          error={problem?.messageFor("timezone")}
-          suggestions={knownTimezones()}
-          isRequired
-        />
-        {problem !== null && <p role="alert" class="field-error">{problem.detail}</p>}
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        value={name}
+        onChange={setName}
+        error={problem?.messageFor("name")}
+        placeholder="Web shop"
+        maxLength={200}
+        isRequired
+      />
+      <TextField
+        label="Site URL"
+        value={siteUrl}
+        onChange={setSiteUrl}
+        error={problem?.messageFor("siteUrl")}
+        placeholder="https://example.com"
+        hint="It can be set later. Heatmaps take their pictures there."
+      />
+      <TextField
+        label="Time zone"
+        value={timezone}
+        onChange={setTimezone}
+        error={problem?.messageFor("timezone")}
+        suggestions={knownTimezones()}
+        isRequired
+      />
+    </FormDialog>
   );
 }
 

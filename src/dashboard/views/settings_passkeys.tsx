@@ -1,13 +1,13 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
-import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { addPasskey, canUsePasskeys } from "../passkey_device.ts";
-import { Refused, useRequest } from "../request_state.tsx";
+import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
+import { useRequest } from "../request_state.tsx";
 import { useRead } from "../resource.ts";
 
 const DEFINITION =
@@ -31,60 +31,45 @@ interface DialogProps {
 
 function Add({ onClose, onDone }: DialogProps) {
   const [name, setName] = useState("");
-  const { isBusy, problem, run } = useRequest(async () => {
+  const request = useRequest(async () => {
     await addPasskey(name.trim() || "Passkey");
     onDone();
   });
   return (
-    <Dialog
+    <FormDialog
       title="Add a passkey"
+      id="add-passkey"
+      request={request}
+      action={request.isBusy ? "Waiting for your device…" : "Go on"}
       onClose={onClose}
-      footer={
-        <DialogButtons onCancel={onClose} form="add-passkey" isDisabled={isBusy}>
-          {isBusy ? "Waiting for your device…" : "Go on"}
-        </DialogButtons>
-      }
     >
-      <form
-        id="add-passkey"
-        class="settings-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          placeholder="Laptop"
-          hint="So that you know it again. Your device then asks you to confirm."
-          maxLength={100}
-          error={problem?.messageFor("name")}
-          onChange={setName}
-        />
-        <Refused problem={problem} />
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        value={name}
+        placeholder="Laptop"
+        hint="So that you know it again. Your device then asks you to confirm."
+        maxLength={100}
+        error={request.problem?.messageFor("name")}
+        onChange={setName}
+      />
+    </FormDialog>
   );
 }
 
 function Remove({ of, onClose, onDone }: DialogProps & { of: Passkey }) {
-  const { isBusy, problem, run } = useRequest(async () => {
+  const remove = async () => {
     await send("DELETE", `/v1/auth/passkeys/${encodeURIComponent(of.id)}`);
     onDone();
-  });
+  };
   return (
-    <Confirm
+    <ConfirmedRequest
       title={`Remove the passkey ${of.name}?`}
       action="Remove it"
-      isBusy={isBusy}
-      onConfirm={run}
+      ask={remove}
       onClose={onClose}
     >
-      <p>It opens your account no more. Remove it from the device's own list too.</p>
-      <Refused problem={problem} />
-    </Confirm>
+      It opens your account no more. Remove it from the device's own list too.
+    </ConfirmedRequest>
   );
 }
 

@@ -9,7 +9,7 @@ import { account } from "../session.ts";
 import { projectNames } from "./settings_access_fields.tsx";
 import { PeopleDialogs, type PeopleTask } from "./settings_people_dialogs.tsx";
 import { type PeopleReply, type Person, roleName } from "./settings_people_replies.ts";
-import { RowButton } from "./settings_row_button.tsx";
+import { rowActions } from "./settings_row_actions.tsx";
 
 const DEFINITION =
   "Who may sign in here, and what they may do. A role holds in the projects that stand beside it.";
@@ -49,34 +49,16 @@ const COLUMNS: readonly Column<Person>[] = [
 ];
 
 function actions(onTask: (task: PeopleTask) => void): Column<Person> {
-  return {
-    title: "Change",
-    value: () => null,
-    show: (of) => (
-      <span class="settings-row-actions">
-        <RowButton
-          icon="edit"
-          text="Change"
-          of={of.name}
-          onClick={() => onTask({ task: "change", of })}
-        />
-        {!isSelf(of) && (
-          <RowButton
-            icon="link"
-            text={of.joinedAt === null ? "New link" : "Reset"}
-            of={of.name}
-            onClick={() => onTask({ task: "link", of })}
-          />
-        )}
-        <RowButton
-          icon="trash"
-          text="Remove"
-          of={of.name}
-          onClick={() => onTask({ task: "remove", of })}
-        />
-      </span>
-    ),
-  };
+  return rowActions(({ name }) => name, [
+    { icon: "edit", text: "Change", onClick: (of) => onTask({ task: "change", of }) },
+    {
+      icon: "link",
+      text: ({ joinedAt }) => joinedAt === null ? "New link" : "Reset",
+      isOffered: (of) => !isSelf(of),
+      onClick: (of) => onTask({ task: "link", of }),
+    },
+    { icon: "trash", text: "Remove", onClick: (of) => onTask({ task: "remove", of }) },
+  ]);
 }
 
 /** Everybody who may sign in, and the way to let others in. */

@@ -2,19 +2,20 @@
 import { useState } from "preact/hooks";
 import type { Role } from "../../auth/roles.ts";
 import { send } from "../api.ts";
-import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
+import { Dialog, DialogButtons } from "../dialog.tsx";
 import { TextField } from "../field.tsx";
 import { dateTime } from "../number_format.ts";
+import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
 import { Refused, type RequestState, useRequest } from "../request_state.tsx";
 import { session } from "../session.ts";
 import { EVERY_PROJECT, ProjectsField, RoleField } from "./settings_access_fields.tsx";
-import { CopyButton } from "../copy_button.tsx";
 import type {
   Invitation,
   InvitationReply,
   InvitedReply,
   Person,
 } from "./settings_people_replies.ts";
+import { CodeToCopy, ShownOnce } from "./settings_shown_once.tsx";
 
 /** What a dialog is open for. */
 export type PeopleTask =
@@ -75,48 +76,35 @@ function Invite({ onClose, onChanged, onLink }: TaskProps & { onLink: ShowLink }
     onChanged();
     onLink(person, invitation);
   });
-  const { isBusy, problem, run } = request;
+  const { isBusy, problem } = request;
   return (
-    <Dialog
+    <FormDialog
       title="Invite somebody"
+      id="invite"
+      request={request}
+      action={isBusy ? "Inviting…" : "Invite"}
       onClose={onClose}
-      footer={
-        <DialogButtons onCancel={onClose} form="invite" isDisabled={isBusy}>
-          {isBusy ? "Inviting…" : "Invite"}
-        </DialogButtons>
-      }
     >
-      <form
-        id="invite"
-        class="settings-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <div class="field-pair">
-          <TextField
-            label="E-mail"
-            type="email"
-            value={email}
-            error={problem?.messageFor("email")}
-            onChange={setEmail}
-            placeholder="ada@example.com"
-          />
-          <TextField
-            label="Name"
-            value={name}
-            error={problem?.messageFor("name")}
-            onChange={setName}
-            placeholder="Ada Lovelace"
-            maxLength={200}
-          />
-        </div>
-        <AccessFields access={access} request={request} onChange={setAccess} />
-        <Refused problem={problem} />
-      </form>
-    </Dialog>
+      <div class="field-pair">
+        <TextField
+          label="E-mail"
+          type="email"
+          value={email}
+          error={problem?.messageFor("email")}
+          onChange={setEmail}
+          placeholder="ada@example.com"
+        />
+        <TextField
+          label="Name"
+          value={name}
+          error={problem?.messageFor("name")}
+          onChange={setName}
+          placeholder="Ada Lovelace"
+          maxLength={200}
+        />
+      </div>
+      <AccessFields access={access} request={request} onChange={setAccess} />
+    </FormDialog>
   );
 }
 
@@ -129,60 +117,38 @@ function Change({ of, onClose, onChanged }: TaskProps & { of: Person }) {
     onClose();
   });
   return (
-    <Dialog
+    <FormDialog
       title={`Change ${of.name}`}
+      id="change-person"
+      request={request}
+      action="Save changes"
       onClose={onClose}
-      footer={
-        <DialogButtons onCancel={onClose} form="change-person" isDisabled={request.isBusy}>
-          Save changes
-        </DialogButtons>
-      }
     >
-      <form
-        id="change-person"
-        class="settings-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void request.run();
-        }}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          hint={of.email}
-          error={request.problem?.messageFor("name")}
-          onChange={setName}
-          maxLength={200}
-        />
-        <AccessFields access={access} request={request} onChange={setAccess} />
-        <Refused problem={request.problem} />
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        value={name}
+        hint={of.email}
+        error={request.problem?.messageFor("name")}
+        onChange={setName}
+        maxLength={200}
+      />
+      <AccessFields access={access} request={request} onChange={setAccess} />
+    </FormDialog>
   );
 }
 
 function Remove({ of, onClose, onChanged }: TaskProps & { of: Person }) {
-  const { isBusy, problem, run } = useRequest(async () => {
+  const remove = async () => {
     await send("DELETE", `/v1/people/${of.id}`);
     onChanged();
     onClose();
-  });
+  };
   return (
-    <Confirm
-      title={`Remove ${of.name}?`}
-      action="Remove"
-      isBusy={isBusy}
-      onConfirm={run}
-      onClose={onClose}
-    >
-      <p>
-        {of.email}{" "}
-        is signed out everywhere at once and cannot sign in any more. What they saved stays. They
-        can be invited again.
-      </p>
-      <Refused problem={problem} />
-    </Confirm>
+    <ConfirmedRequest title={`Remove ${of.name}?`} action="Remove" ask={remove} onClose={onClose}>
+      {of.email}{" "}
+      is signed out everywhere at once and cannot sign in any more. What they saved stays. They can
+      be invited again.
+    </ConfirmedRequest>
   );
 }
 
@@ -219,27 +185,16 @@ function ShowLink({ of, invitation, onClose }: {
 }) {
   const { url, expiresAt, mailed, mailProblem } = invitation;
   return (
-    <Dialog
-      title={`The link for ${of.name}`}
-      onClose={onClose}
-      footer={
-        <button type="button" class="button button-primary" onClick={onClose}>
-          {mailed ? "Done" : "I have copied it"}
-        </button>
-      }
-    >
+    <ShownOnce title={`The link for ${of.name}`} isKept={mailed} onClose={onClose}>
       {mailProblem !== null && <p class="banner" role="alert">{mailProblem}</p>}
       <p>
         {mailed
           ? `It was mailed to ${of.email}. You can also send it to them yourself:`
           : `Send it to ${of.email} yourself. Whoever opens it first is let in, so send it to nobody else:`}
       </p>
-      <div class="settings-code">
-        <pre class="code code-wrap" tabIndex={0} aria-label="The link">{url}</pre>
-        <CopyButton text={url} />
-      </div>
+      <CodeToCopy label="The link" text={url} />
       <p class="muted">It works once, until {dateTime(expiresAt)}, and is not shown again.</p>
-    </Dialog>
+    </ShownOnce>
   );
 }
 

@@ -1,10 +1,10 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
-import { Confirm } from "../dialog.tsx";
 import { Icon } from "../icons.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
+import { ConfirmedRequest } from "../request_dialogs.tsx";
 import { Refused, useRequest } from "../request_state.tsx";
 import { useRead } from "../resource.ts";
 import { leaveEverywhere } from "../session.ts";
@@ -54,18 +54,15 @@ function BrowserRow({ of, onEnded }: BrowserRowProps) {
 }
 
 function EndAll({ onClose }: { onClose: () => void }) {
-  const { isBusy, problem, run } = useRequest(leaveEverywhere);
   return (
-    <Confirm
+    <ConfirmedRequest
       title="Sign out everywhere?"
       action="Sign out everywhere"
-      isBusy={isBusy}
+      ask={leaveEverywhere}
       onClose={onClose}
-      onConfirm={run}
     >
-      <p>Every browser is signed out of your account within a second, this one too.</p>
-      <Refused problem={problem} />
-    </Confirm>
+      Every browser is signed out of your account within a second, this one too.
+    </ConfirmedRequest>
   );
 }
 

@@ -2,13 +2,13 @@
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
 import type { ApiProblem } from "../api_problem.ts";
-import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
+import { Dialog } from "../dialog.tsx";
 import { CheckField, Field, PasswordField, Segments, TextField } from "../field.tsx";
 import { FilterEditor } from "../filter_editor.tsx";
 import { Icon } from "../icons.tsx";
 import type { Filter } from "../location_query.ts";
-import { Refused, useRequest } from "../request_state.tsx";
-import { CopyButton } from "../copy_button.tsx";
+import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
+import { useRequest } from "../request_state.tsx";
 import {
   bodyOf,
   embedSnippet,
@@ -20,6 +20,7 @@ import {
   type ShareForm,
 } from "./settings_share_form.ts";
 import { SHARE_VIEW_CHOICES } from "./settings_share_views.ts";
+import { CodeToCopy } from "./settings_shown_once.tsx";
 
 /** What a dialog is open for. */
 export type ShareTask =
@@ -168,7 +169,7 @@ function Parts(props: PartProps & { readonly isKept: boolean }) {
           min="2"
           max="1000"
           value={form.minimumVisitors}
-          hint="Rows of fewer visitors are told as one."
+          hint="What fewer visitors did is not told."
           error={faultOf(problem, "minimumVisitors")}
           onChange={(minimumVisitors) => put({ minimumVisitors })}
         />
@@ -190,7 +191,7 @@ interface EditProps {
 function Edit({ projectId, of, onClose, onDone }: EditProps) {
   const [form, setForm] = useState(of === null ? NEW_SHARE : formOf(of));
   const path = `/v1/projects/${projectId}/shares`;
-  const { isBusy, problem, run } = useRequest(async () => {
+  const request = useRequest(async () => {
     const body = bodyOf(form, of);
     onDone(
       (of === null
@@ -198,45 +199,22 @@ function Edit({ projectId, of, onClose, onDone }: EditProps) {
         : await send<Share>("PATCH", `${path}/${of.id}`, body))!,
     );
   });
-  const title = of === null ? "Share a dashboard" : `Change ${of.title}`;
   return (
-    <Dialog
-      title={title}
+    <FormDialog
+      title={of === null ? "Share a dashboard" : `Change ${of.title}`}
+      id="share"
+      request={request}
+      action={of === null ? "Make the link" : "Save"}
       isWide
       onClose={onClose}
-      footer={
-        <DialogButtons onCancel={onClose} form="share" isDisabled={isBusy}>
-          {of === null ? "Make the link" : "Save"}
-        </DialogButtons>
-      }
     >
-      <form
-        id="share"
-        class="settings-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <Parts
-          form={form}
-          problem={problem}
-          isKept={of?.hasPassword ?? false}
-          put={(change) => setForm((before) => ({ ...before, ...change }))}
-        />
-        <Refused problem={problem} />
-      </form>
-    </Dialog>
-  );
-}
-
-function Code({ label, text }: { label: string; text: string }) {
-  return (
-    <div class="settings-code">
-      <pre class="code code-wrap" tabIndex={0} aria-label={label}>{text}</pre>
-      <CopyButton text={text} />
-    </div>
+      <Parts
+        form={form}
+        problem={request.problem}
+        isKept={of?.hasPassword ?? false}
+        put={(change) => setForm((before) => ({ ...before, ...change }))}
+      />
+    </FormDialog>
   );
 }
 
@@ -258,13 +236,13 @@ function Links({ of, onClose }: { of: Share; onClose: () => void }) {
       }
     >
       <p>Whoever has this link sees the dashboard, and nothing that names a person.</p>
-      <Code label="The link" text={url} />
+      <CodeToCopy label="The link" text={url} />
       {embedOrigins.length === 0
         ? <p class="muted">To show it in a page of yours, name the page's origin under “Change”.</p>
         : (
           <>
             <p>In pages of {embedOrigins.join(", ")}:</p>
-            <Code label="What shows it in a page" text={embedSnippet(of)} />
+            <CodeToCopy label="What shows it in a page" text={embedSnippet(of)} />
           </>
         )}
     </Dialog>
@@ -279,24 +257,20 @@ interface RevokeProps {
 }
 
 function Revoke({ projectId, of, onClose, onDone }: RevokeProps) {
-  const { isBusy, problem, run } = useRequest(async () => {
+  const revoke = async () => {
     await send("DELETE", `/v1/projects/${projectId}/shares/${of.id}`);
     onDone();
-  });
+  };
   return (
-    <Confirm
+    <ConfirmedRequest
       title={`Revoke ${of.title}?`}
       action="Revoke the link"
-      isBusy={isBusy}
-      onConfirm={run}
+      ask={revoke}
       onClose={onClose}
     >
-      <p>
-        Whoever has the link sees nothing any more, within a second, also in pages that show it. It
-        cannot be brought back.
-      </p>
-      <Refused problem={problem} />
-    </Confirm>
+      Whoever has the link sees nothing any more, within a second, also in pages that show it. It
+      cannot be brought back.
+    </ConfirmedRequest>
   );
 }
 

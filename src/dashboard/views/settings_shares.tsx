@@ -6,7 +6,7 @@ import { currentProject } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
-import { RowButton } from "./settings_row_button.tsx";
+import { rowActions } from "./settings_row_actions.tsx";
 import { ShareDialogs, type ShareTask } from "./settings_share_dialogs.tsx";
 import type { Share, SharesReply } from "./settings_share_form.ts";
 import { SHARE_VIEW_CHOICES } from "./settings_share_views.ts";
@@ -50,32 +50,11 @@ const COLUMNS: readonly Column<Share>[] = [
 ];
 
 function actions(onTask: (task: ShareTask) => void): Column<Share> {
-  return {
-    title: "Change",
-    value: () => null,
-    show: (of) => (
-      <span class="settings-row-actions">
-        <RowButton
-          icon="link"
-          text="Link"
-          of={of.title}
-          onClick={() => onTask({ task: "show", of })}
-        />
-        <RowButton
-          icon="edit"
-          text="Change"
-          of={of.title}
-          onClick={() => onTask({ task: "change", of })}
-        />
-        <RowButton
-          icon="trash"
-          text="Revoke"
-          of={of.title}
-          onClick={() => onTask({ task: "revoke", of })}
-        />
-      </span>
-    ),
-  };
+  return rowActions(({ title }) => title, [
+    { icon: "link", text: "Link", onClick: (of) => onTask({ task: "show", of }) },
+    { icon: "edit", text: "Change", onClick: (of) => onTask({ task: "change", of }) },
+    { icon: "trash", text: "Revoke", onClick: (of) => onTask({ task: "revoke", of }) },
+  ]);
 }
 
 function Shares({ projectId }: { projectId: string }) {

@@ -3,12 +3,12 @@ import { useState } from "preact/hooks";
 import type { output } from "zod";
 import type { ApiTokenShown } from "../../auth/api_tokens/api_token_endpoints.ts";
 import { send } from "../api.ts";
-import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
 import { CheckField, SelectField, TextField } from "../field.tsx";
-import { Refused, useRequest } from "../request_state.tsx";
+import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
+import { useRequest } from "../request_state.tsx";
 import { isForEveryProject, session } from "../session.ts";
 import { EVERY_PROJECT, ProjectsField } from "./settings_access_fields.tsx";
-import { CopyButton } from "../copy_button.tsx";
+import { CodeToCopy, ShownOnce } from "./settings_shown_once.tsx";
 
 const DAY_MS = 86_400_000;
 /** What the words of a scope stand for, in the order in which they are offered. */
@@ -91,58 +91,45 @@ function ScopesField({ value, error, onChange }: ScopesFieldProps) {
 
 function Create(props: CreateProps) {
   const made = useCreation(props);
-  const { isBusy, problem, run } = made.request;
+  const { problem } = made.request;
   return (
-    <Dialog
+    <FormDialog
       title="Create an API token"
+      id="create-token"
+      request={made.request}
+      action="Create the token"
       onClose={props.onClose}
-      footer={
-        <DialogButtons onCancel={props.onClose} form="create-token" isDisabled={isBusy}>
-          Create the token
-        </DialogButtons>
-      }
     >
-      <form
-        id="create-token"
-        class="settings-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <div class="field-pair">
-          <TextField
-            label="Name"
-            value={made.name}
-            onChange={made.setName}
-            placeholder="Weekly report"
-            hint="So that you know it again."
-            maxLength={200}
-            error={problem?.messageFor("name")}
-          />
-          <SelectField
-            label="Expires"
-            value={made.days}
-            onChange={made.setDays}
-            choices={EXPIRY_CHOICES}
-            error={problem?.messageFor("expiresAt")}
-          />
-        </div>
-        <ScopesField
-          value={made.scopes}
-          error={problem?.messageFor("scope")}
-          onChange={made.setScopes}
+      <div class="field-pair">
+        <TextField
+          label="Name"
+          value={made.name}
+          onChange={made.setName}
+          placeholder="Weekly report"
+          hint="So that you know it again."
+          maxLength={200}
+          error={problem?.messageFor("name")}
         />
-        <ProjectsField
-          value={made.projects}
-          error={problem?.messageFor("projects")}
-          mayAll={isForEveryProject()}
-          onChange={made.setProjects}
+        <SelectField
+          label="Expires"
+          value={made.days}
+          onChange={made.setDays}
+          choices={EXPIRY_CHOICES}
+          error={problem?.messageFor("expiresAt")}
         />
-        <Refused problem={problem} />
-      </form>
-    </Dialog>
+      </div>
+      <ScopesField
+        value={made.scopes}
+        error={problem?.messageFor("scope")}
+        onChange={made.setScopes}
+      />
+      <ProjectsField
+        value={made.projects}
+        error={problem?.messageFor("projects")}
+        mayAll={isForEveryProject()}
+        onChange={made.setProjects}
+      />
+    </FormDialog>
   );
 }
 
@@ -153,44 +140,31 @@ interface RevokeProps {
 }
 
 function Revoke({ of, onClose, onDone }: RevokeProps) {
-  const { isBusy, problem, run } = useRequest(async () => {
+  const revoke = async () => {
     await send("DELETE", `/v1/tokens/${of.id}`);
     onDone();
-  });
+  };
   return (
-    <Confirm
+    <ConfirmedRequest
       title={`Revoke ${of.name}?`}
       action="Revoke the token"
-      isBusy={isBusy}
-      onConfirm={run}
+      ask={revoke}
       onClose={onClose}
     >
-      <p>Programs that use it are refused within a second. It cannot be brought back.</p>
-      <Refused problem={problem} />
-    </Confirm>
+      Programs that use it are refused within a second. It cannot be brought back.
+    </ConfirmedRequest>
   );
 }
 
 function NewToken({ name, token, onClose }: { name: string; token: string; onClose: () => void }) {
   return (
-    <Dialog
-      title={`The token for ${name}`}
-      onClose={onClose}
-      footer={
-        <button type="button" class="button button-primary" onClick={onClose}>
-          I have copied it
-        </button>
-      }
-    >
+    <ShownOnce title={`The token for ${name}`} onClose={onClose}>
       <p>
         Copy it now: it is <strong>never shown again</strong>. Programs send it as{" "}
         <code>Authorization: Bearer …</code>
       </p>
-      <div class="settings-code">
-        <pre class="code code-wrap" tabIndex={0} aria-label="The token">{token}</pre>
-        <CopyButton text={token} />
-      </div>
-    </Dialog>
+      <CodeToCopy label="The token" text={token} />
+    </ShownOnce>
   );
 }
 

@@ -6,7 +6,7 @@ import { dateTime } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
 import { projectNames } from "./settings_access_fields.tsx";
-import { RowButton } from "./settings_row_button.tsx";
+import { rowActions } from "./settings_row_actions.tsx";
 import {
   type ListedToken,
   TokenDialogs,
@@ -64,20 +64,9 @@ const COLUMNS: readonly Column<ListedToken>[] = [
 ];
 
 function actions(onTask: (task: TokenTask) => void): Column<ListedToken> {
-  return {
-    title: "Change",
-    value: () => null,
-    show: (of) => (
-      <span class="settings-row-actions">
-        <RowButton
-          icon="trash"
-          text="Revoke"
-          of={of.name}
-          onClick={() => onTask({ task: "revoke", of })}
-        />
-      </span>
-    ),
-  };
+  return rowActions(({ name }) => name, [
+    { icon: "trash", text: "Revoke", onClick: (of) => onTask({ task: "revoke", of }) },
+  ]);
 }
 
 /** The API tokens that there are, and the way to make and revoke them. */

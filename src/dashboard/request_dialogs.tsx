@@ -1,0 +1,71 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { Confirm, Dialog, DialogButtons } from "./dialog.tsx";
+import { Refused, type RequestState, useRequest } from "./request_state.tsx";
+
+interface FormDialogProps {
+  readonly title: string;
+  /** Of the form, in the page. */
+  readonly id: string;
+  /** What the form sends. */
+  readonly request: RequestState;
+  /** The word on the button that sends it. */
+  readonly action: string;
+  readonly isWide?: boolean;
+  readonly onClose: () => void;
+  /** The fields. */
+  readonly children: ComponentChildren;
+}
+
+/** A dialog whose form is one request: what is refused is told below the fields. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, id, request, action, isWide = false, onClose, children } = props;
+  return (
+    <Dialog
+      title={title}
+      isWide={isWide}
+      onClose={onClose}
+      footer={
+        <DialogButtons onCancel={onClose} form={id} isDisabled={request.isBusy}>
+          {action}
+        </DialogButtons>
+      }
+    >
+      <form
+        id={id}
+        class="settings-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void request.run();
+        }}
+      >
+        {children}
+        <Refused problem={request.problem} />
+      </form>
+    </Dialog>
+  );
+}
+
+interface ConfirmedRequestProps {
+  readonly title: string;
+  /** The word on the button that does it. */
+  readonly action: string;
+  /** Does it. Throws ApiProblem, which is told in the dialog. */
+  readonly ask: () => Promise<void>;
+  readonly onClose: () => void;
+  /** What follows from it. */
+  readonly children: ComponentChildren;
+}
+
+/** Asks before a request whose work cannot be undone. */
+export function ConfirmedRequest(props: ConfirmedRequestProps) {
+  const { title, action, ask, onClose, children } = props;
+  const { isBusy, problem, run } = useRequest(ask);
+  return (
+    <Confirm title={title} action={action} isBusy={isBusy} onConfirm={run} onClose={onClose}>
+      <p>{children}</p>
+      <Refused problem={problem} />
+    </Confirm>
+  );
+}

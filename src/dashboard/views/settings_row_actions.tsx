@@ -1,0 +1,47 @@
+/// <reference lib="dom" />
+import type { Column } from "../data_table.tsx";
+import { Icon, type IconName } from "../icons.tsx";
+
+/** What can be done with a row of a table. */
+export interface RowAction<T> {
+  readonly icon: IconName;
+  readonly text: string | ((of: T) => string);
+  /** Whether it can be done with this row; absent: with every one. */
+  readonly isOffered?: (of: T) => boolean;
+  readonly onClick: (of: T) => void;
+}
+
+/** A button: on a phone its drawing alone is shown. */
+function RowButton<T>({ action, of, name }: { action: RowAction<T>; of: T; name: string }) {
+  const { icon, text, onClick } = action;
+  const word = typeof text === "string" ? text : text(of);
+  return (
+    <button
+      type="button"
+      class="button button-quiet"
+      aria-label={`${word} ${name}`}
+      title={`${word} ${name}`}
+      onClick={() => onClick(of)}
+    >
+      <Icon name={icon} /> <span class="settings-action">{word}</span>
+    </button>
+  );
+}
+
+/** The column of what can be done with each row. `nameOf`: what people call it. */
+export function rowActions<T>(
+  nameOf: (of: T) => string,
+  actions: readonly RowAction<T>[],
+): Column<T> {
+  return {
+    title: "Change",
+    value: () => null,
+    show: (of) => (
+      <span class="settings-row-actions">
+        {actions.filter(({ isOffered }) => isOffered?.(of) ?? true).map((action) => (
+          <RowButton key={action.icon} action={action} of={of} name={nameOf(of)} />
+        ))}
+      </span>
+    ),
+  };
+}
