@@ -1,8 +1,8 @@
-/** `@amplitude/analytics-node` as a server uses it: 1,000 events and an identify. Arguments: address, key. */
+/** `@amplitude/analytics-node` as a server uses it: 1,000 events and an identify. Arguments: address, key, time of the first. */
 import * as amplitude from "@amplitude/analytics-node";
 
-const [serverUrl, key] = Deno.args as [string, string];
-const START_MS = Date.UTC(2026, 9, 1);
+const [serverUrl, key, start] = Deno.args as [string, string, string];
+const START_MS = Number(start);
 
 await amplitude.init(key, {
   serverUrl,

@@ -1,8 +1,8 @@
-/** `posthog-node` as a server uses it: 1,000 events, an identify, an alias, a group. Arguments: host, key. */
+/** `posthog-node` as a server uses it: 1,000 events, an identify, an alias, a group. Arguments: host, key, time of the first. */
 import { PostHog } from "posthog-node";
 
-const [host, key] = Deno.args as [string, string];
-const START_MS = Date.UTC(2026, 9, 1);
+const [host, key, start] = Deno.args as [string, string, string];
+const START_MS = Number(start);
 const errors: string[] = [];
 
 const client = new PostHog(key, { host, flushAt: 50, flushInterval: 500, fetchRetryDelay: 100 });
