@@ -25,6 +25,19 @@ function daysText({ days }: ImportSummary): string {
   return days.first === days.last ? ` of ${days.first}` : ` from ${days.first} to ${days.last}`;
 }
 
+/** What becomes of what a product stores, as a table. */
+export function notesText(
+  print: Printer,
+  { title, notes }: Pick<Source, "title" | "notes">,
+): string {
+  const rows = notes.map(({ theirs, ours, how }) => [
+    plain(theirs),
+    ours === null ? "not imported" : plain(ours),
+    how === undefined ? "" : plain(how),
+  ]);
+  return print.table([title, "Footfall", ""], rows);
+}
+
 /** What a dry run found, for people. */
 export function dryRunText(
   print: Printer,
@@ -58,13 +71,7 @@ export function dryRunText(
       print.table(["name", "events"], names.map(({ what, count }) => [what, grouped(count)])),
     );
   }
-  lines.push(heading("What becomes of what"));
-  const notes = source.notes.map(({ theirs, ours, how }) => [
-    plain(theirs),
-    ours === null ? "not imported" : plain(ours),
-    how === undefined ? "" : plain(how),
-  ]);
-  lines.push(print.table([source.title, "Footfall", ""], notes));
+  lines.push(heading("What becomes of what"), notesText(print, source));
   if (sample.length > 0) {
     lines.push(heading("Sample"));
     for (const event of sample) {

@@ -7,6 +7,7 @@ import { importOf, PRODUCTS } from "./import_sources.ts";
 import { createImportProgress, type ImportProgress } from "./import_progress.ts";
 import { linesBehind, type OpenFile, openFile, UnreadableFile } from "./line_file.ts";
 import { RejectedFile } from "./rejected_file.ts";
+import { IMPORTED_SOURCES } from "../imported/imported_sums.ts";
 import { printable } from "./terminal.ts";
 
 const REFUSALS_SHOWN = 20;
@@ -197,6 +198,12 @@ export const IMPORT_COMMAND: Command = {
       meaning: "where refused lines go",
     },
     yes: { type: "boolean", meaning: "with --from: do not ask after the dry run" },
+    remove: {
+      type: "boolean",
+      meaning: `with --from ${
+        IMPORTED_SOURCES.join("|")
+      }: remove the daily sums that were imported`,
+    },
     website: {
       type: "string",
       placeholder: "DOMAIN",

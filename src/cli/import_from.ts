@@ -18,7 +18,8 @@ import { type SourceInput, type SourceLine, sourcePass } from "./source_lines.ts
 
 const DATABASE = /^postgres(?:ql)?:\/\//;
 
-async function openFiles(words: readonly string[]): Promise<InputFile[]> {
+/** Files as they were named. Throws UsageMistake for what is no file. */
+export async function openFiles(words: readonly string[]): Promise<InputFile[]> {
   const files: InputFile[] = [];
   for (const word of words) {
     if (word === "-") {

@@ -51,3 +51,6 @@ export const NAMES_COUNTED_MAX = 1_000;
 export const UPLOAD_BYTES_MAX = 10 * MEBIBYTE;
 /** How long the server works on it; what takes longer is for the command. */
 export const UPLOAD_MS_MAX = 60_000;
+
+/** Values of days in one import of daily sums: some 200 bytes of memory each. */
+export const SUMS_GATHERED_MAX = 3_000_000;

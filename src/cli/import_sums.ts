@@ -1,0 +1,182 @@
+import {
+  IMPORTED_BODY_BYTES_MAX,
+  IMPORTED_DAYS_PER_REQUEST_MAX,
+} from "../imported/imported_limits.ts";
+import type { ImportedDay, ImportedSource } from "../imported/imported_sums.ts";
+import type { InputFile } from "../importers/input_file.ts";
+import { GatheredSums } from "../importers/sums/gathered_sums.ts";
+import type { SumSource } from "../importers/sums/sum_source.ts";
+import { allPlainFiles, loadSumSource } from "../importers/sums/sum_sources.ts";
+import { type Call, UsageMistake } from "./command.ts";
+import { callApi, chosenProject, type Connection, withConnection } from "./connection.ts";
+import { openFiles } from "./import_from.ts";
+import { createProgress } from "./progress.ts";
+import { counted } from "./dry_run_text.ts";
+import { type RefusedRow, type StoredSums, type SumsFound, sumsText } from "./sums_text.ts";
+
+const REFUSALS_SHOWN = 20;
+const SAMPLE_DAYS = 3;
+
+interface Project {
+  readonly id: string;
+  readonly siteUrl: string | null;
+}
+
+async function readSums(
+  call: Call,
+  source: SumSource,
+  files: readonly InputFile[],
+  project: Project,
+) {
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  const { print, now, signal } = call;
+  const progress = createProgress(print.terminal, "Reading", total, now);
+  let bytes = 0;
+  const plain = await allPlainFiles(files, (read) => {
+    signal.throwIfAborted();
+    bytes += read;
+    if (!print.json) progress.update(bytes, `${Math.round(bytes / 1e6)} MB`);
+  });
+  const sums = new GatheredSums();
+  const refusals: RefusedRow[] = [];
+  let refused = 0;
+  const siteHost = project.siteUrl === null ? null : URL.parse(project.siteUrl)?.hostname ?? null;
+  const refuse = (file: string, line: number, refusal: { code: string; message: string }) => {
+    refused++;
+    if (refusals.length < REFUSALS_SHOWN) refusals.push({ file, line, ...refusal });
+  };
+  const found: SumsFound["files"][number][] = [];
+  try {
+    for await (const file of source.read(plain, { sums, siteHost, refuse })) found.push(file);
+  } finally {
+    if (!print.json) progress.end();
+  }
+  return { files: found, sums, refused, refusals };
+}
+
+/** As many days as one request takes. */
+function* requestsOf(days: Iterable<ImportedDay>): Generator<ImportedDay[]> {
+  // A character of a path takes up to four bytes, six where JSON escapes it: rarely all of them.
+  const lengthMax = IMPORTED_BODY_BYTES_MAX / 4;
+  let batch: ImportedDay[] = [];
+  let length = 0;
+  for (const day of days) {
+    const own = JSON.stringify(day).length;
+    if (batch.length === IMPORTED_DAYS_PER_REQUEST_MAX || length + own > lengthMax) {
+      if (batch.length > 0) yield batch;
+      batch = [];
+      length = 0;
+    }
+    batch.push(day);
+    length += own;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function send(
+  call: Call,
+  connection: Connection,
+  path: string,
+  sums: GatheredSums,
+  dryRun: boolean,
+): Promise<StoredSums> {
+  const { print, now, signal } = call;
+  const total = [...sums.days()].length;
+  const progress = createProgress(print.terminal, dryRun ? "Comparing" : "Importing", total, now);
+  const stored = { added: 0, replaced: 0, unchanged: 0 };
+  let sent = 0;
+  try {
+    for (const days of requestsOf(sums.days())) {
+      signal.throwIfAborted();
+      const reply = await callApi<StoredSums>(connection, "POST", path, { dryRun, days });
+      stored.added += reply.added;
+      stored.replaced += reply.replaced;
+      stored.unchanged += reply.unchanged;
+      sent += days.length;
+      if (!print.json) progress.update(sent, counted(sent, "day"));
+    }
+  } finally {
+    if (!print.json) progress.end();
+  }
+  return stored;
+}
+
+function goesOn({ print, options }: Call, days: number, project: string): boolean {
+  if (options.flag("yes") || print.json) return true;
+  if (!print.terminal.outIsTerminal || !Deno.stdin.isTerminal()) return true;
+  return confirm(`Import ${counted(days, "day")} into ${project}?`);
+}
+
+async function importThem(
+  call: Call,
+  connection: Connection,
+  source: SumSource,
+  files: readonly InputFile[],
+): Promise<number> {
+  const { print, options } = call;
+  const id = await chosenProject(connection, call);
+  const project = await callApi<Project>(connection, "GET", `/v1/projects/${id}`);
+  const found = await readSums(call, source, files, project);
+  const base = `/v1/projects/${id}/imported-history`;
+  const { firstOwnDay } = await callApi<{ firstOwnDay: string | null }>(connection, "GET", base);
+  const path = `${base}/${source.name}`;
+  const { sums, refused, refusals } = found;
+  const compared = await send(call, connection, path, sums, true);
+  const standing = { firstOwnDay, sample: sums.sample(SAMPLE_DAYS) };
+  const dryRun = {
+    ...{ files: found.files, days: sums.extent, dimensions: sums.dimensions, refused, refusals },
+    ...{ firstOwnDay, ...compared },
+  };
+  const told = { from: source.name, project: id, dryRun };
+  const text = () => sumsText(print, source, id, found, standing, compared);
+  const isDryRun = options.flag("dry-run");
+  if (isDryRun || sums.extent === null) {
+    print.result(
+      { ...told, imported: null },
+      () => `${text()}\n${isDryRun ? "Nothing was sent." : "There is nothing to import."}\n`,
+    );
+    return isDryRun ? 0 : 1;
+  }
+  if (!print.json) print.terminal.out(text());
+  if (
+    !goesOn(call, Temporal.PlainDate.from(sums.extent.first).until(sums.extent.last).days + 1, id)
+  ) {
+    print.terminal.out("\nNothing was sent.\n");
+    return 0;
+  }
+  const imported = await send(call, connection, path, sums, false);
+  print.result(
+    { ...told, imported },
+    () =>
+      `\n${counted(imported.added, "sum")} of days added, ${imported.replaced} replaced, ` +
+      `${imported.unchanged} as they were.\n`,
+  );
+  return refused === 0 ? 0 : 1;
+}
+
+async function remove(call: Call, source: SumSource): Promise<number> {
+  if (call.words.length > 0) {
+    throw new UsageMistake("--remove takes no files: it removes them all.");
+  }
+  const days = await withConnection(call, async (connection) => {
+    const id = await chosenProject(connection, call);
+    const path = `/v1/projects/${id}/imported-history/${source.name}`;
+    return (await callApi<{ days: number }>(connection, "DELETE", path)).days;
+  });
+  call.print.result(
+    { from: source.name, removed: { days } },
+    () => `${counted(days, "day")} of ${source.title} removed.\n`,
+  );
+  return 0;
+}
+
+/** `footfall import --from` a product of which sums of days are to be had. @returns the exit code */
+export async function importSums(call: Call): Promise<number> {
+  const source = await loadSumSource(call.options.text("from") as ImportedSource);
+  if (call.options.flag("remove")) return await remove(call, source);
+  if (call.words.length === 0) {
+    throw new UsageMistake(`Say what to import: ${source.title} takes ${source.takes}.`);
+  }
+  const files = await openFiles(call.words);
+  return await withConnection(call, (connection) => importThem(call, connection, source, files));
+}

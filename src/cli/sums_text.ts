@@ -1,0 +1,112 @@
+import type { GatheredSums } from "../importers/sums/gathered_sums.ts";
+import type { SumSource } from "../importers/sums/sum_source.ts";
+import type { Printer } from "./command.ts";
+import { counted, grouped, notesText } from "./dry_run_text.ts";
+import { printable } from "./terminal.ts";
+
+const INDENT = "  ";
+
+/** A row that is not imported, and why. */
+export interface RefusedRow {
+  readonly file: string;
+  readonly line: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What the files hold. */
+export interface SumsFound {
+  readonly files: readonly { readonly name: string; readonly table: string | null; rows: number }[];
+  readonly sums: GatheredSums;
+  readonly refused: number;
+  /** The first of them. */
+  readonly refusals: readonly RefusedRow[];
+}
+
+/** What became of days, or would. */
+export interface StoredSums {
+  readonly added: number;
+  readonly replaced: number;
+  readonly unchanged: number;
+}
+
+/** What of the days would be shown: those before the project's first own one. */
+export interface Standing {
+  readonly firstOwnDay: string | null;
+  readonly sample: ReturnType<GatheredSums["sample"]>;
+}
+
+/** How many of the days lie before the first own one. */
+function shownText(
+  { firstOwnDay }: Standing,
+  { first, last }: { readonly first: string; readonly last: string },
+): string {
+  if (firstOwnDay === null) {
+    return "All of them are shown: the project has no event of its own yet.";
+  }
+  const all = Temporal.PlainDate.from(first).until(last).days + 1;
+  const before = Temporal.PlainDate.from(first).until(firstOwnDay, { largestUnit: "days" }).days;
+  const shown = Math.max(0, Math.min(all, before));
+  return `${
+    grouped(shown)
+  } of them are shown: those before ${firstOwnDay}, the day of the first own event.`;
+}
+
+function sampleText(print: Printer, { sample }: Standing): string {
+  const rows = sample.map(({ day, whole }) => [
+    day,
+    ...[whole.visitors, whole.visits, whole.pageviews].map((count) =>
+      count === null ? null : grouped(count)
+    ),
+  ]);
+  return print.table(["day", "visitors", "visits", "page views"], rows);
+}
+
+/** What a dry run found, for people. */
+export function sumsText(
+  print: Printer,
+  source: SumSource,
+  project: string,
+  { files, sums, refused, refusals }: SumsFound,
+  standing: Standing,
+  compared: StoredSums,
+): string {
+  const heading = (text: string) => `\n${print.bold(text)}\n`;
+  const { extent } = sums;
+  const lines = [`${print.bold(`${source.title} → ${project}`)}\n`];
+  if (extent !== null) {
+    const days = Temporal.PlainDate.from(extent.first).until(extent.last).days + 1;
+    lines.push(
+      `${INDENT}${counted(days, "day")} from ${extent.first} to ${extent.last}, taken as the ` +
+        `project's local days\n${INDENT}${shownText(standing, extent)}\n`,
+      `${INDENT}Sums of days: ${grouped(compared.added)} new, ${grouped(compared.replaced)} ` +
+        `replace what was imported before, ${grouped(compared.unchanged)} stand there already\n`,
+    );
+  }
+  if (refused > 0) {
+    lines.push(`${INDENT}${counted(refused, "row")} refused\n`);
+    for (const { file, line, code, message } of refusals) {
+      lines.push(
+        `${INDENT}${INDENT}${printable(file)}, line ${line}: ${code}: ${printable(message)}\n`,
+      );
+    }
+    if (refused > refusals.length) {
+      lines.push(`${INDENT}${INDENT}and ${refused - refusals.length} more\n`);
+    }
+  }
+  lines.push(
+    heading("Files"),
+    print.table(
+      ["file", "holds", "rows"],
+      files.map(({ name, table, rows }) => [
+        printable(name),
+        table === null ? "not imported" : printable(table),
+        grouped(rows),
+      ]),
+    ),
+    heading("What becomes of what"),
+    notesText(print, source),
+  );
+  if (standing.sample.length > 0) lines.push(heading("Sample"), sampleText(print, standing));
+  return lines.join("");
+}

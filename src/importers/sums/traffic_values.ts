@@ -1,0 +1,51 @@
+import { classifyTraffic } from "../../attribution/channels.ts";
+import type { ImportedDimension } from "../../imported/imported_sums.ts";
+
+/** Where visits came from, as another product tells it; null: nothing. */
+export interface TrafficTold {
+  /** How that product calls the source, where no tag and no referrer tell it. */
+  readonly source: string | null;
+  /** Host, with or without a path and a scheme. */
+  readonly referrer: string | null;
+  readonly utmSource: string | null;
+  readonly utmMedium: string | null;
+  readonly utmCampaign: string | null;
+  readonly utmTerm: string | null;
+  readonly utmContent: string | null;
+}
+
+function hostOf(referrer: string | null): string | null {
+  if (referrer === null) return null;
+  const [host = ""] = referrer.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "").split(/[/?#]/);
+  return host === "" ? null : host.toLowerCase();
+}
+
+/** The same as own visits have it: source, medium, channel by Footfall's own rules. */
+export function trafficValues(
+  told: TrafficTold,
+  siteHost: string | null,
+): readonly (readonly [ImportedDimension, string | null])[] {
+  const { utmMedium, utmCampaign, utmTerm, utmContent } = told;
+  const referrerHost = hostOf(told.referrer);
+  const isUntold = told.utmSource === null && utmMedium === null && utmCampaign === null &&
+    referrerHost === null;
+  const traffic = classifyTraffic({
+    utmSource: isUntold ? told.source : told.utmSource,
+    utmMedium,
+    utmCampaign,
+    utmTerm,
+    utmContent,
+    clickIdKind: null,
+    referrerHost,
+    host: null,
+  }, siteHost);
+  return [
+    ["channel", traffic.channel],
+    ["source", traffic.source],
+    ["medium", traffic.medium],
+    ["campaign", traffic.campaign],
+    ["term", traffic.term],
+    ["content", traffic.content],
+    ["referrer", traffic.referrer],
+  ];
+}

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { zipOf } from "../importers/zip_writer.ts";
+import { makeDataDir } from "../support/embedded_template.ts";
+import { ended, footfall, run, serverReady } from "./footfall_process.ts";
+
+const text = (lines: readonly string[]) => new TextEncoder().encode(`${lines.join("\r\n")}\r\n`);
+
+/** Plausible's zip of two tables. */
+function exportOf(visitors: number, badRow = false): Uint8Array {
+  return zipOf([
+    {
+      name: "imported_visitors_20240301_20240303.csv",
+      bytes: text([
+        "date,visitors,pageviews,bounces,visits,visit_duration",
+        `2024-03-01,${visitors},30,6,12,600`,
+        "2024-03-03,2,2,2,2,0",
+      ]),
+      method: 0,
+    },
+    {
+      name: "imported_pages_20240301_20240303.csv",
+      bytes: text([
+        "date,hostname,page,visits,visitors,pageviews",
+        "2024-03-01,shop.test,/,9,8,20",
+        ...badRow ? ["2024-03-99,shop.test,/,9,8,20"] : [],
+      ]),
+    },
+  ]);
+}
+
+async function besideServer(work: (dataDir: string) => Promise<void>): Promise<void> {
+  const dataDir = await makeDataDir("footfall-sums-");
+  try {
+    const server = footfall(dataDir, ["serve"]);
+    const stopped = ended(server);
+    try {
+      await serverReady(dataDir);
+      await work(dataDir);
+    } finally {
+      server.kill("SIGTERM");
+      await stopped;
+    }
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+}
+
+Deno.test("import --from plausible: a dry run, the import, again, a newer export, and its removal", async () => {
+  await besideServer(async (dataDir) => {
+    const path = join(dataDir, "shop.zip");
+    await Deno.writeFile(path, exportOf(10));
+    const base = ["import", "--from", "plausible"];
+    const told = async (args: readonly string[], code = 0) => {
+      const done = await run(dataDir, [...base, ...args, "--json"]);
+      assert.equal(done.code, code, `${done.out}${done.errors}`);
+      return JSON.parse(done.out);
+    };
+    const counts = (added: number, replaced: number, unchanged: number) => ({
+      ...{ added, replaced, unchanged },
+    });
+    const dry = await told([path, "--dry-run"]);
+    assert.equal(dry.imported, null);
+    assert.deepEqual(dry.dryRun.days, { first: "2024-03-01", last: "2024-03-03" });
+    assert.deepEqual([dry.dryRun.added, dry.dryRun.firstOwnDay, dry.dryRun.refused], [6, null, 0]);
+    assert.deepEqual((await told([path])).imported, counts(6, 0, 0));
+    assert.deepEqual((await told([path])).imported, counts(0, 0, 6));
+    await Deno.writeFile(path, exportOf(11, true));
+    const newer = await told([path], 1);
+    assert.deepEqual(newer.imported, counts(0, 1, 5));
+    assert.deepEqual(
+      newer.dryRun.refusals.map(({ line, code }: Record<string, unknown>) => [line, code]),
+      [
+        [3, "invalid_date"],
+      ],
+    );
+    const people = await run(dataDir, [...base, path, "--dry-run"]);
+    for (
+      const words of [
+        /Plausible → prj_default/,
+        /3 days from 2024-03-01 to 2024-03-03, taken as the project's local days/,
+        /All of them are shown/,
+        /0 new, 0 replace what was imported before, 6 stand there already/,
+        /1 row refused/,
+        /imported_sources .* by Footfall's own rules/,
+        /2024-03-01 +11 +12 +30/,
+        /Nothing was sent\./,
+      ]
+    ) assert.match(people.out, words);
+    assert.deepEqual((await told(["--remove"])).removed, { days: 3 });
+    assert.deepEqual((await told(["--remove"])).removed, { days: 0 });
+    const wrong = await run(dataDir, [...base, join(dataDir, "absent.zip")]);
+    assert.deepEqual([wrong.code, /There is no file/.test(wrong.errors)], [2, true]);
+    await Deno.writeFile(path, exportOf(10).subarray(0, 200));
+    const cut = await run(dataDir, [...base, path]);
+    assert.equal(cut.code, 1);
+    assert.match(cut.errors, /cut off or damaged/);
+  });
+});
