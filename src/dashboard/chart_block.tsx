@@ -14,6 +14,7 @@ function Legend({ lines }: SeriesChartProps) {
   const own = lines.filter(({ isComparison }) => !isComparison).map(({ points }) => points);
   const isOpen = own.some((points) => points.some(({ complete }) => !complete));
   const isClipped = own.some(([first]) => first?.complete === false);
+  const isImported = own.some((points) => points.some((point) => point.isImported));
   return (
     <ul class="legend">
       {lines.map((line, i) => (
@@ -21,6 +22,11 @@ function Legend({ lines }: SeriesChartProps) {
           <span class={`swatch swatch-${line.isComparison ? "comparison" : i % 8}`} /> {line.name}
         </li>
       ))}
+      {isImported && (
+        <li>
+          <span class="swatch swatch-imported" /> Hatched: imported from another product
+        </li>
+      )}
       {isOpen && (
         <li>
           {isClipped

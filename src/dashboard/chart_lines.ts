@@ -6,6 +6,8 @@ export interface ChartPoint {
   readonly label: string;
   readonly complete: boolean;
   readonly value: number | null;
+  /** Daily sums of another product are in it. */
+  readonly isImported?: boolean;
 }
 
 export interface ChartLine {
@@ -19,6 +21,7 @@ interface Bucket {
   readonly start: string;
   readonly label: string;
   readonly complete: boolean;
+  readonly imported?: true;
 }
 
 /** A reply's buckets as points. What has not begun at `asOf` has no value: it is no zero either. */
@@ -32,6 +35,7 @@ export function pointsOf<T extends Bucket>(
     label: bucket.label,
     complete: bucket.complete,
     value: Date.parse(bucket.start) > nowMs ? null : value(bucket),
+    ...bucket.imported === true ? { isImported: true } : {},
   }));
 }
 

@@ -125,6 +125,48 @@ function valueRange(_: uPlot, min: number | null, max: number | null): [number, 
   return high === low ? [low, low + 1] : [low < 0 ? low * 1.08 : 0, high * 1.08];
 }
 
+const HATCH_PX = 7;
+
+/** Where imported buckets follow each other: first and last of each run. */
+export function importedRuns(
+  points: readonly ChartPoint[],
+): readonly (readonly [number, number])[] {
+  const runs: [number, number][] = [];
+  for (const [i, { isImported }] of points.entries()) {
+    if (!isImported) continue;
+    const run = runs.at(-1);
+    if (run !== undefined && run[1] === i - 1) run[1] = i;
+    else runs.push([i, i]);
+  }
+  return runs;
+}
+
+/** Hatches what is behind imported buckets, half way to their neighbours. */
+function hatch(plot: uPlot, points: readonly ChartPoint[], colour: string): void {
+  const { ctx, bbox } = plot;
+  const clamped = (x: number) => Math.max(bbox.left, Math.min(bbox.left + bbox.width, x));
+  const step = HATCH_PX * devicePixelRatio;
+  ctx.save();
+  for (const [first, last] of importedRuns(points)) {
+    const left = clamped(plot.valToPos(first - 0.5, "x", true));
+    const right = clamped(plot.valToPos(last + 0.5, "x", true));
+    ctx.beginPath();
+    ctx.rect(left, bbox.top, right - left, bbox.height);
+    ctx.save();
+    ctx.clip();
+    ctx.beginPath();
+    for (let x = left - bbox.height; x < right; x += step) {
+      ctx.moveTo(x, bbox.top + bbox.height);
+      ctx.lineTo(x + bbox.height, bbox.top);
+    }
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = devicePixelRatio;
+    ctx.stroke();
+    ctx.restore();
+  }
+  ctx.restore();
+}
+
 /** How uPlot draws the lines within `element`; `onIndex` hears which bucket the mouse is over. */
 export function chartOptions(
   props: SeriesChartProps,
@@ -133,6 +175,7 @@ export function chartOptions(
 ): uPlot.Options {
   const { lines, heightPx = 260 } = props;
   const count = lines[0]?.points.length ?? 0;
+  const own = lines.find(({ isComparison }) => !isComparison);
   return {
     width: Math.max(120, element.clientWidth),
     height: heightPx,
@@ -154,6 +197,10 @@ export function chartOptions(
     },
     axes: axesOf(props, element),
     series: [{}, ...seriesOf(lines, element)],
-    hooks: { setCursor: [(plot) => onIndex(plot.cursor.idx ?? null)] },
+    hooks: {
+      setCursor: [(plot) => onIndex(plot.cursor.idx ?? null)],
+      // Behind the lines: these are drawn after it.
+      drawAxes: [(plot) => hatch(plot, own?.points ?? [], colourOf(element, "--chart-hatch"))],
+    },
   };
 }

@@ -4,6 +4,7 @@ import type { output } from "zod";
 import type * as acquisition from "../reports/acquisition/acquisition.ts";
 import type * as pages from "../reports/pages/page_row.ts";
 import type { Rate } from "../reports/report.ts";
+import type { MayBeImported } from "./imported_days.tsx";
 import type { Interval } from "./location_query.ts";
 
 /** Counts are null where imported days alone stand, which do not tell them, and of too few for a share. */
@@ -31,8 +32,8 @@ export interface Bucket {
 }
 
 /** `GET /v1/kpis`. */
-export interface KpisReply {
-  readonly query: { readonly interval: Interval };
+export interface KpisReply extends MayBeImported {
+  readonly query: MayBeImported["query"] & { readonly interval: Interval };
   readonly asOf: string;
   readonly totals: Kpis;
   readonly series: readonly (Kpis & Bucket)[];
@@ -47,7 +48,7 @@ export interface KpisReply {
 export type AcquisitionRow = output<typeof acquisition.AcquisitionRow>;
 
 /** `GET /v1/acquisition`. */
-export interface AcquisitionReply {
+export interface AcquisitionReply extends MayBeImported {
   readonly rows: readonly AcquisitionRow[];
   readonly total: AcquisitionRow;
   readonly nextCursor: string | null;
@@ -56,7 +57,7 @@ export interface AcquisitionReply {
 export type PageRow = output<typeof pages.PageRow>;
 
 /** `GET /v1/pages`. */
-export interface PagesReply {
+export interface PagesReply extends MayBeImported {
   readonly rows: readonly PageRow[];
   readonly nextCursor: string | null;
 }

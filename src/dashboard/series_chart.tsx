@@ -2,8 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { chartData, chartOptions } from "./chart_options.ts";
-import type { ChartLine, SeriesChartProps } from "./chart_lines.ts";
+import type { ChartLine, ChartPoint, SeriesChartProps } from "./chart_lines.ts";
 import { csvOf } from "./data_table.tsx";
+import type { Interval } from "./location_query.ts";
 import { bucketLabel } from "./number_format.ts";
 import { shownScheme } from "./theme.ts";
 
@@ -17,13 +18,13 @@ function nameOf({ lines, interval }: SeriesChartProps, index: number): string {
   const point = own?.points[index];
   if (point === undefined) return "";
   const text = bucketLabel(point.label, interval, "full");
-  return point.complete ? text : `${text} (so far)`;
+  return `${text}${point.isImported ? " (imported)" : ""}${point.complete ? "" : " (so far)"}`;
 }
 
 function nameOfLine({ interval }: SeriesChartProps, line: ChartLine, index: number): string {
   const point = line.points[index];
   if (!line.isComparison || point === undefined) return line.name;
-  return bucketLabel(point.label, interval, "full");
+  return nameOfPoint(point, interval);
 }
 
 function Tooltip(props: TooltipProps) {
@@ -55,6 +56,10 @@ function spoken(props: SeriesChartProps, index: number): string {
   return [nameOf(props, index), ...values].join(", ");
 }
 
+function nameOfPoint({ label, isImported }: ChartPoint, interval: Interval): string {
+  return `${bucketLabel(label, interval, "full")}${isImported ? " (imported)" : ""}`;
+}
+
 /** The chart as a table: its text alternative, and the content of its CSV. */
 export function chartColumns({ lines, interval, format }: SeriesChartProps) {
   return [
@@ -63,7 +68,7 @@ export function chartColumns({ lines, interval, format }: SeriesChartProps) {
       value: (i: number) => lines[0]?.points[i]?.label,
       show: (i: number) => {
         const point = lines[0]?.points[i];
-        return point && bucketLabel(point.label, interval, "full");
+        return point && nameOfPoint(point, interval);
       },
     },
     ...lines.map((line) => ({

@@ -24,7 +24,7 @@ const FORMAT_HINTS: Readonly<Record<ExportFormat, string>> = {
 };
 
 interface Totals {
-  readonly totals: { readonly events: number };
+  readonly totals: { readonly events: number | null; readonly imported?: true };
 }
 
 interface Progress {
@@ -131,7 +131,10 @@ function ExportDialog({ onClose }: { onClose: () => void }) {
         />
         <p class="muted">{FORMAT_HINTS[format]}</p>
       </div>
-      <ProgressLine progress={progress} expected={data?.totals.events ?? null} />
+      <ProgressLine
+        progress={progress}
+        expected={data === null || data.totals.imported ? null : data.totals.events}
+      />
     </Dialog>
   );
 }

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { Breakdown, type Tab, Tabs } from "../breakdown.tsx";
 import type { Column } from "../data_table.tsx";
+import { ImportedMark, ImportedNote, UntoldNote } from "../imported_days.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { fieldLabel, OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";
 import { addFilter, currentDates, sharedParams, viewParam } from "../location_state.ts";
@@ -25,8 +26,26 @@ function valueColumn(by: By): Column<AcquisitionRow> {
   return {
     title: fieldLabel(by),
     value: ({ value }) => value,
-    show: ({ value }) => <span title={value ?? undefined}>{valueLabel(by, value)}</span>,
+    show: ({ value, imported }) => (
+      <span title={value ?? undefined}>
+        {valueLabel(by, value)}
+        {imported && <ImportedMark />}
+      </span>
+    ),
   };
+}
+
+/** For the CSV alone: there is no mark in it. */
+export function importedColumns<Row extends { readonly imported?: true | undefined }>(
+  rows: readonly Row[],
+): Column<Row>[] {
+  if (!rows.some(({ imported }) => imported)) return [];
+  return [{
+    title: "Imported",
+    value: ({ imported }) => imported === true,
+    show: ({ imported }) => imported ? "in part or whole" : "no",
+    isMinor: true,
+  }];
 }
 
 /** Of the chosen goal. */
@@ -64,7 +83,11 @@ function briefColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
   ];
 }
 
-function allColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
+function allColumns(
+  by: By,
+  total: AcquisitionRow,
+  rows: readonly AcquisitionRow[],
+): Column<AcquisitionRow>[] {
   return [
     valueColumn(by),
     VISITORS,
@@ -102,6 +125,7 @@ function allColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
     ...by === "channel"
       ? [{ title: "Rule", value: ({ rule }: AcquisitionRow) => rule, isMinor: true }]
       : [],
+    ...importedColumns(rows),
   ];
 }
 
@@ -135,11 +159,12 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
   if (data === null) return null;
   const { from, to } = currentDates();
   const most = Math.max(1, ...rows.map(({ visitors }) => visitors ?? 0));
-  return (
+  const table = (
     <Breakdown
       caption={`Visitors by ${fieldLabel(by).toLowerCase()}`}
       brief={briefColumns(by, data.total)}
-      columns={allColumns(by, data.total)}
+      columns={allColumns(by, data.total, rows)}
+      note={<ImportedNote query={data.query} />}
       rows={rows}
       rowKey={({ value }) => value ?? ""}
       share={({ visitors }) => (visitors ?? 0) / most}
@@ -152,6 +177,12 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
       isLoadingMore={isLoadingMore}
       moreProblem={moreProblem}
     />
+  );
+  return (
+    <>
+      {table}
+      <UntoldNote query={data.query} />
+    </>
   );
 }
 

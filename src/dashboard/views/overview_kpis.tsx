@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { ChartBlock } from "../chart_block.tsx";
 import { type ChartLine, pointsOf } from "../chart_lines.ts";
+import { ImportedNote } from "../imported_days.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
 import { dateIn } from "../location_query.ts";
 import { currentDates, effectiveTimezone, go, viewParam } from "../location_state.ts";
@@ -89,6 +90,7 @@ export function KeyFigures({ kpis }: { kpis: Resource<KpisReply> }) {
           <div class="panel-body overview-chart">
             {data === null ? <Skeleton rows={8} /> : <Chart data={data} figure={chosen} />}
           </div>
+          {data !== null && <ImportedNote query={data.query} />}
         </>
       )}
     </section>

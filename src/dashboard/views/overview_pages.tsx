@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { Breakdown, Tabs } from "../breakdown.tsx";
 import type { Column } from "../data_table.tsx";
+import { ImportedMark, ImportedNote } from "../imported_days.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";
 import { addFilter, currentDates, sharedParams, viewParam } from "../location_state.ts";
@@ -8,7 +9,7 @@ import { duration, integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { PageRow, PagesReply } from "../replies.ts";
 import { usePages } from "../resource.ts";
-import { AcquisitionTable, useAcquisition } from "./overview_acquisition.tsx";
+import { AcquisitionTable, importedColumns, useAcquisition } from "./overview_acquisition.tsx";
 
 const TABS = [
   { id: "top", label: "Top" },
@@ -33,7 +34,12 @@ function countColumn(title: string, of: Count, definition: string): Column<PageR
 const PATH: Column<PageRow> = {
   title: "Page",
   value: ({ path }) => path,
-  show: ({ path }) => <span title={path}>{path === OTHER ? valueLabel("path", path) : path}</span>,
+  show: ({ path, imported }) => (
+    <span title={path}>
+      {path === OTHER ? valueLabel("path", path) : path}
+      {imported && <ImportedMark />}
+    </span>
+  ),
 };
 const VISITORS = countColumn("Visitors", "visitors", DEFINITIONS.visitors);
 const VIEWS = countColumn("Views", "pageviews", DEFINITIONS.pageviews);
@@ -83,7 +89,8 @@ function PagesTable({ of, isExit }: { of: ReturnType<typeof usePageRows>; isExit
     <Breakdown
       caption={isExit ? "Pages on which visits end" : "Pages by visitors"}
       brief={isExit ? [PATH, EXITS, VISITORS] : [PATH, VISITORS, VIEWS]}
-      columns={COLUMNS}
+      columns={[...COLUMNS, ...importedColumns(rows)]}
+      note={of.data && <ImportedNote query={of.data.query} />}
       rows={rows}
       rowKey={({ path }) => path}
       share={(row) => (row[count] ?? 0) / most}
