@@ -307,6 +307,11 @@ export const FUNNEL_WINDOW_MS_MAX = 366 * DAY_MS;
 export const FUNNEL_GROUPS_MAX = 25;
 export const FUNNELS_MAX = 200;
 
+/** Journeys: steps of a way, and values of a step that are told by themselves. */
+export const JOURNEY_STEPS_MIN = 2;
+export const JOURNEY_STEPS_MAX = 10;
+export const JOURNEY_TOP_MAX = 20;
+
 /** Insights: goals and values of one dimension looked at, weeks looked back, and how many of them suffice. */
 export const INSIGHT_GOALS_MAX = 10;
 export const INSIGHT_VALUES_MAX = 50;

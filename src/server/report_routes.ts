@@ -15,6 +15,7 @@ import type { CaptureReading } from "../reports/heatmaps/heatmap_capture.ts";
 import { HEATMAP_PATHS } from "../reports/heatmaps/heatmap_paths.ts";
 import { createHeatmaps } from "../reports/heatmaps/heatmaps.ts";
 import { INSIGHTS } from "../reports/insights/insights.ts";
+import { JOURNEYS } from "../reports/journeys/journeys.ts";
 import { KPIS } from "../reports/kpis/kpis.ts";
 import { LIVE } from "../reports/live/live.ts";
 import type { LiveFeed } from "../reports/live/live_feed.ts";
@@ -51,6 +52,7 @@ const reportsOf = ({ captureReading }: ReadRouteServices): readonly Report[] => 
   RETENTION,
   GOALS,
   TRENDS,
+  JOURNEYS,
   INSIGHTS,
   createHeatmaps(captureReading),
   HEATMAP_PATHS,

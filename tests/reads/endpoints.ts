@@ -5,6 +5,7 @@ import { GOALS } from "../../src/reports/goals/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmaps/heatmap_paths.ts";
 import { createHeatmaps } from "../../src/reports/heatmaps/heatmaps.ts";
 import { INSIGHTS } from "../../src/reports/insights/insights.ts";
+import { JOURNEYS } from "../../src/reports/journeys/journeys.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { LIVE } from "../../src/reports/live/live.ts";
 import { PAGES } from "../../src/reports/pages/pages.ts";
@@ -52,6 +53,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   endpointOf(RETENTION),
   endpointOf(GOALS),
   endpointOf(TRENDS),
+  endpointOf(JOURNEYS),
   endpointOf(INSIGHTS),
   endpointOf(createHeatmaps({ basePath: "", nextRunMs: () => null }), { path: "/" }),
   endpointOf(HEATMAP_PATHS),

@@ -95,6 +95,21 @@ export const SNAPSHOT_READS: readonly SnapshotRead[] = [
     interval: "week",
   }),
 
+  read("journeys", "journeys", { steps: 4, top: 4 }),
+  read("journeys_back_from_a_purchase", "journeys", {
+    end: "purchase",
+    by: "both",
+    top: 3,
+    steps: 4,
+  }),
+  read("journeys_between", "journeys", {
+    start: { path: "/" },
+    end: "purchase",
+    scope: "actor",
+    window: "7d",
+    top: 3,
+  }),
+
   read("insights", "insights", { from: "2026-06-11", to: "2026-06-13", limit: 5 }),
 
   read("heatmap_of_clicks", "heatmaps", { path: "/", device: "mobile" }),

@@ -13,6 +13,7 @@ import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels/funnels.ts";
 import { GOALS } from "../../src/reports/goals/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmaps/heatmap_paths.ts";
 import { createHeatmaps } from "../../src/reports/heatmaps/heatmaps.ts";
+import { JOURNEYS } from "../../src/reports/journeys/journeys.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { LIVE } from "../../src/reports/live/live.ts";
 import { PAGES } from "../../src/reports/pages/pages.ts";
@@ -42,6 +43,7 @@ export const REPORTS: { readonly [R in ReadName]: Report } = {
   retention: RETENTION,
   goals: GOALS,
   trends: TRENDS,
+  journeys: JOURNEYS,
   heatmaps: createHeatmaps({ basePath: "", nextRunMs: () => null }),
   "heatmaps/paths": HEATMAP_PATHS,
   live: LIVE,

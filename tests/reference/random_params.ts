@@ -317,6 +317,26 @@ const trends = fc.tuple(
   interval,
 ).map(([own, group, buckets]) => ({ ...own, ...group, ...buckets }));
 
+const place = fc.oneof(
+  { weight: 2, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.constantFrom("page_view", ...NAMES) },
+  { weight: 1, arbitrary: match },
+  { weight: 1, arbitrary: fc.constantFrom(...PATHS).map((path) => ({ path })) },
+);
+const journeys = fc.record({
+  start: place,
+  end: place,
+  by: fc.constantFrom("path" as const, "name" as const, "both" as const),
+  steps: fc.integer({ min: 2, max: 5 }),
+  top: fc.constantFrom(1, 2, 8),
+  scope: fc.constantFrom("session" as const, "actor" as const),
+  window: fc.constantFrom("5m", "30m", "1d", "7d"),
+}).map(({ start, end, ...rest }) => ({
+  ...start === undefined ? {} : { start },
+  ...end === undefined ? {} : { end },
+  ...rest,
+}));
+
 const heatmap = fc.tuple(
   fc.oneof(
     fc.constantFrom("/", "/", ...PATHS).map((path) => ({ path })),
@@ -351,6 +371,7 @@ const PARAMS: { readonly [R in ReadName]: fc.Arbitrary<Anchored<ParamsOf[R]>> } 
   retention: withShared(retention),
   goals: withShared(interval),
   trends: withShared(trends),
+  journeys: withShared(journeys),
   heatmaps: withShared(heatmap),
   "heatmaps/paths": withShared(nothing),
   live: fc.record({ filters, bots, timezone: fc.constantFrom(...TIMEZONES) })

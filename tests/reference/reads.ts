@@ -3,6 +3,7 @@ import type { ReadParams } from "./filters.ts";
 import { type FunnelParams, readFunnel } from "./funnel.ts";
 import { type GoalDefinition, readGoals } from "./goals.ts";
 import { type HeatmapParams, readHeatmap, readHeatmapPaths } from "./heatmap.ts";
+import { type JourneyParams, readJourneys } from "./journeys.ts";
 import { readKpis } from "./kpis.ts";
 import { readLive } from "./live.ts";
 import { readPages } from "./pages.ts";
@@ -19,6 +20,7 @@ export interface ParamsOf {
   readonly retention: RetentionParams;
   readonly goals: ReadParams;
   readonly trends: TrendsParams;
+  readonly journeys: JourneyParams;
   readonly heatmaps: HeatmapParams;
   readonly "heatmaps/paths": ReadParams;
   readonly live: Pick<ReadParams, "filters" | "bots" | "timezone">;
@@ -41,6 +43,7 @@ const READERS: { readonly [R in ReadName]: Reader<R> } = {
   retention: readRetention,
   goals: readGoals,
   trends: readTrends,
+  journeys: readJourneys,
   heatmaps: readHeatmap,
   "heatmaps/paths": readHeatmapPaths,
   live: readLive,

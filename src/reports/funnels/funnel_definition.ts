@@ -1,10 +1,5 @@
 import { z } from "zod";
-import {
-  FUNNEL_EXCLUSIONS_MAX,
-  FUNNEL_STEPS_MAX,
-  FUNNEL_WINDOW_MS_MAX,
-  NAME_LENGTH_MAX,
-} from "../../limits.ts";
+import { FUNNEL_EXCLUSIONS_MAX, FUNNEL_STEPS_MAX, NAME_LENGTH_MAX } from "../../limits.ts";
 import {
   EventMatch,
   type Field,
@@ -14,27 +9,13 @@ import {
   readJson,
 } from "../../query/filters.ts";
 import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
+import { readWindow, WINDOW_USAGE, windowMs } from "../../query/window.ts";
 
 const ORDERS = ["ordered", "strict", "unordered"] as const;
 const ENTRIES = ["any", "first"] as const;
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const WINDOW_DEFAULT = "7d";
-const UNITS_MS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-const WINDOW_USAGE = "Use a number and s, m, h or d, such as 30m or 7d, of at most 366 days.";
-
-/** Milliseconds of a window such as `7d`, a day being 24 hours; null where the text is none. */
-function millisecondsOf(window: string): number | null {
-  const [, count, unit] = /^([1-9]\d{0,8})([smhd])$/.exec(window) ?? [];
-  const ms = Number(count) * (UNITS_MS[unit ?? ""] ?? NaN);
-  return ms <= FUNNEL_WINDOW_MS_MAX ? ms : null;
-}
-
 /** Fields are what a filter takes. */
 function isField(text: string): boolean {
   return FilterSchema.safeParse({ field: text, op: "exists" }).success;
@@ -47,7 +28,7 @@ const Steps = z.array(EventMatch, "Use a list of steps.")
 const Exclusions = z.array(EventMatch, "Use a list of events.")
   .max(FUNNEL_EXCLUSIONS_MAX, `Use at most ${FUNNEL_EXCLUSIONS_MAX} events.`)
   .meta({ description: "Events that must not happen in between." });
-const Window = z.string(WINDOW_USAGE).refine((text) => millisecondsOf(text) !== null, WINDOW_USAGE)
+const Window = z.string(WINDOW_USAGE).refine((text) => windowMs(text) !== null, WINDOW_USAGE)
   .meta({ description: "How long after the entry a step may happen, inclusive.", example: "7d" });
 const By = z.string().refine(isField, "Use a filter field, such as country or properties.plan.")
   .nullable().meta({ description: "Field whose value at the entry tells groups apart." });
@@ -128,7 +109,7 @@ export function plainDefinition(definition: FunnelDefinition): FunnelDefinition 
 
 /** How long after its entry an attempt may reach its last step, in milliseconds. */
 export function windowMsOf({ window }: Pick<FunnelDefinition, "window">): number {
-  const ms = millisecondsOf(window);
+  const ms = windowMs(window);
   if (ms === null) throw new Error("The window was checked when it was read");
   return ms;
 }
@@ -138,12 +119,6 @@ export function labelOf({ label, name }: EventMatch): string {
   return label ?? name ?? "Any event";
 }
 
-function readWindow(query: URLSearchParams): string {
-  const window = query.get("window") || WINDOW_DEFAULT;
-  if (millisecondsOf(window) === null) throw invalidParameter("window", WINDOW_USAGE);
-  return window;
-}
-
 /**
  * The definition in the parameters; null where there are no `steps`. Throws Problem
  * `invalid_parameter` that names every parameter that is wrong, or that means nothing without `steps`.
@@ -151,7 +126,7 @@ function readWindow(query: URLSearchParams): string {
 export function readDefinition(query: URLSearchParams): FunnelDefinition | null {
   const { steps, ...others } = readAll({
     steps: () => readJson(query, "steps", Steps),
-    window: () => readWindow(query),
+    window: () => readWindow(query, WINDOW_DEFAULT),
     order: () => oneOf(query, "order", ORDERS, "ordered"),
     entry: () => oneOf(query, "entry", ENTRIES, "any"),
     exclude: () => readJson(query, "exclude", Exclusions) ?? [],

@@ -1,0 +1,115 @@
+import { z } from "zod";
+import { JOURNEY_STEPS_MAX, JOURNEY_STEPS_MIN, JOURNEY_TOP_MAX } from "../../limits.ts";
+import { type EventMatch, readEventMatch, readJson } from "../../query/filters.ts";
+import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
+import { readWindow, windowMs } from "../../query/window.ts";
+import type { Read } from "../../scans/read.ts";
+import { type Answer, askingOf, type Report } from "../report.ts";
+import { type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
+
+/** `GET /v1/journeys`: the ways that people take, step by step, from a start or back from an end. */
+export const JOURNEYS: Report = {
+  path: "/v1/journeys",
+  summary: "Journeys: the ways people take, step by step, from a start or back from an end",
+  parameters: {
+    start: 'Where a way begins: an event\'s name, JSON {name, filters}, or {"path"} of a page view',
+    end: "Where it ends, in the same words. Without a start it is followed back from there",
+    by: "What a step is: path (default) of a page view, name of an event, or both",
+    steps: `Steps of a way, ${JOURNEY_STEPS_MIN} to ${JOURNEY_STEPS_MAX}. Default: 5`,
+    top: `Values of a step that are told by themselves, 1 to ${JOURNEY_TOP_MAX}. Default: 8`,
+    scope: "session (default), or actor: one way of each person, across visits",
+    window: "With scope=actor: how far a step may lie from where the way is followed. Default: 1d",
+  },
+  semantics:
+    "Sessions that start in the range, hold a selected event and the start count, whole; of each the values from the first match of the start on (without a start or an end: from its first value), step by step. " +
+    "With an end alone, the values up to its first match, counted backwards: step 1 is the end. With both, those between the start and the first end after it. " +
+    "By path a step is a page view's path, by name an event's name, by both a page view's path and any other event's name; click and scroll are no steps unless they are the start or the end, which are steps in any case. Equal values in a row are one step. " +
+    "With scope=actor, filters and bots narrow every event, and each actor has one way: from the first start in the range, up to the window after it, also past `to`; or back from the first end in the range, as far as the window. " +
+    "$end stands where a way is over before the last step ($end of a way back: it begins there); values beyond the `top` largest of a step are $other. What leads to a node and away from it adds up to its count.",
+  reply: {
+    total: z.int().meta({ description: "Sessions, or actors, with such a way" }),
+    nodes: z.array(z.object({
+      step: z.int(),
+      value: z.string().nullable().meta({ description: "Null: page views without a path" }),
+      kind: z.enum(["path", "name", "other", "end"]),
+      count: z.int(),
+    })).meta({ description: "By step, the largest first, then $other, then $end" }),
+    links: z.array(z.object({
+      step: z.int().meta({ description: "The step it leads from; it leads to the next" }),
+      from: z.string().nullable(),
+      fromKind: z.enum(["path", "name", "other", "end"]),
+      to: z.string().nullable(),
+      toKind: z.enum(["path", "name", "other", "end"]),
+      count: z.int(),
+    })),
+  },
+  ask: (query) => {
+    const own = readOwn(query);
+    return {
+      answer: (read) => answer(read, own),
+      terms: { matches: [own.start, own.end].filter((match) => match !== null) },
+    };
+  },
+};
+
+const BYS = ["path", "name", "both"] as const;
+const SCOPES = ["session", "actor"] as const;
+const STEPS_DEFAULT = 5;
+const TOP_DEFAULT = 8;
+const WINDOW_DEFAULT = "1d";
+
+const PagePath = z.strictObject({ path: z.string().min(1, "Give a path.") });
+
+/** A match, or a page by its path alone. */
+function readPlace(query: URLSearchParams, name: string): EventMatch | null {
+  const text = query.get(name) ?? "";
+  if (!/^\s*\{\s*"path"/.test(text)) return readEventMatch(query, name);
+  const { path } = readJson(query, name, PagePath)!;
+  return { name: "page_view", filters: [{ field: "path", op: "is", values: [path] }] };
+}
+
+function readCount(
+  query: URLSearchParams,
+  name: string,
+  [min, max, otherwise]: readonly [number, number, number],
+): number {
+  const text = query.get(name);
+  if (text === null || text === "") return otherwise;
+  const count = Number(text);
+  if (/^\d{1,3}$/.test(text) && count >= min && count <= max) return count;
+  throw invalidParameter(name, `Use a whole number from ${min} to ${max}.`);
+}
+
+/** The report's own parameters; `window` as it was told. */
+interface Own extends JourneyQuestion {
+  readonly window: string;
+}
+
+function readOwn(query: URLSearchParams): Own {
+  const own = readAll({
+    start: () => readPlace(query, "start"),
+    end: () => readPlace(query, "end"),
+    by: () => oneOf(query, "by", BYS, "path"),
+    steps: () => readCount(query, "steps", [JOURNEY_STEPS_MIN, JOURNEY_STEPS_MAX, STEPS_DEFAULT]),
+    top: () => readCount(query, "top", [1, JOURNEY_TOP_MAX, TOP_DEFAULT]),
+    of: () => oneOf(query, "scope", SCOPES, "session"),
+    window: () => readWindow(query, WINDOW_DEFAULT),
+  });
+  return { ...own, windowMs: windowMs(own.window)! };
+}
+
+async function answer(read: Read, own: Own): Promise<Answer> {
+  const { start, end, by, steps, top, of, window } = own;
+  const { total, nodes, links } = await scanJourneys(read, own);
+  return {
+    query: { start, end, by, steps, top, scope: of, window: of === "actor" ? window : null },
+    result: {
+      total,
+      nodes: nodes.flatMap((some, i) => some.map((node) => ({ step: i + 1, ...node }))),
+      links: links.map(({ step, from, to, count }) => ({
+        ...{ step, from: from.value, fromKind: from.kind, to: to.value, toKind: to.kind, count },
+      })),
+    },
+    asking: askingOf({ start: [start], end: [end] }),
+  };
+}
