@@ -82,6 +82,8 @@ function visitorsIn({ documented }: Endpoint, body: Reply["body"]): number | nul
       return totals.visitors;
     case "/v1/acquisition":
       return total.visitors;
+    case "/v1/journeys":
+      return total;
     case "/v1/pages":
     case "/v1/heatmaps/paths":
       return rows[0].visitors;

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { CALENDAR_CASES } from "../fixtures/calendar_cases.ts";
 import { FUNNEL_CASES } from "../fixtures/funnel_cases.ts";
 import { FUNNEL_ORDER_CASES } from "../fixtures/funnel_order_cases.ts";
+import { JOURNEY_CASES } from "../fixtures/journey_cases.ts";
 import { MEANING_CASES } from "../fixtures/meaning_cases.ts";
 import { PROPERTY_CASES } from "../fixtures/property_cases.ts";
 import { asOfMsOf, assertHolds, type ReadCase, worldOf } from "../fixtures/read_case.ts";
@@ -23,6 +24,7 @@ const CASES: readonly ReadCase[] = [
   ...REPORT_CASES,
   ...PROPERTY_CASES,
   ...MEANING_CASES,
+  ...JOURNEY_CASES,
   ...TECHNICAL_CASES,
 ];
 
