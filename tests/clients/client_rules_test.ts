@@ -1,7 +1,12 @@
 /** What holds for every protocol, tried with the paths of Segment's. */
 import assert from "node:assert/strict";
 import { CLIENT_ROUTES } from "../../src/clients/protocols.ts";
-import { UNKNOWN_BODY_BYTES_MAX } from "../../src/clients/client_limits.ts";
+import {
+  LISTED_EVENTS_MAX,
+  UNKNOWN_BODY_BYTES_MAX,
+  UNKNOWN_BODY_CONTAINERS_MAX,
+  UNKNOWN_BODY_VALUES_MAX,
+} from "../../src/clients/client_limits.ts";
 import { EVENTS_PER_REQUEST_MAX } from "../../src/limits.ts";
 import { assertProblem, type Json, sharedApp, type TestProject } from "../support/app.ts";
 import { basic, deflate, gzip, message, postBatch, rawDeflate, send } from "./client_app.ts";
@@ -250,14 +255,34 @@ Deno.test("clients: without a key outside of it a body has at most 1 MiB inflate
   assert.equal(new Set(await names()).size, 1);
 });
 
-Deno.test("clients: a body of nothing but brackets is refused before it is parsed", async () => {
+/** A batch of one event with so many commas and opening brackets, and so many of the latter. */
+function counted(values: number, containers: number): string {
+  const [before, rest] = [4, values - containers];
+  const list = `[${"[],".repeat(containers - before)}${"0,".repeat(rest - containers + before)}0]`;
+  return `{"batch":[{"list":${list}}]}`;
+}
+
+Deno.test("clients: what a body holds of somebody unknown is counted before it is parsed", async () => {
   const path = "/v1/batch";
-  const body = `{"batch":[${"{},".repeat(30_000)}0]}`;
-  assertProblem(await send(server, { path, body }), 413, "too_many_events");
-  const form = `data=${btoa(`[${"[],".repeat(30_000)}0]`)}`;
-  assertProblem(await send(server, { path, body: form }), 413, "too_many_events");
-  const deep = `{"batch":[${"[".repeat(21_000)}${"]".repeat(21_000)}]}`;
-  assertProblem(await send(server, { path, body: deep }), 413, "body_too_large");
+  const [values, containers] = [UNKNOWN_BODY_VALUES_MAX, UNKNOWN_BODY_CONTAINERS_MAX];
+  const refused: [string, string][] = [
+    [counted(values + 1, 1_000), "body_too_large"],
+    [counted(values, containers + 1), "body_too_large"],
+    [`[${"0,".repeat(LISTED_EVENTS_MAX)}0]`, "too_many_events"],
+    [`data=${btoa(`[${"0,".repeat(LISTED_EVENTS_MAX)}0]`)}`, "too_many_events"],
+  ];
+  // Each refusal waits for a second.
+  await Promise.all(refused.map(async ([body, code]) => {
+    assertProblem(await send(server, { path, body }), 413, code);
+  }));
+  const most = [
+    counted(values, 1_000),
+    counted(values, containers),
+    `{"batch":[${"0,".repeat(LISTED_EVENTS_MAX - 1)}0]}`,
+  ];
+  for (const body of most) {
+    assertProblem(await send(server, { path, body }), 401, "missing_api_key");
+  }
 });
 
 Deno.test("clients: a large body of somebody known is read event by event", async () => {
@@ -286,7 +311,7 @@ Deno.test("clients: a large body of somebody known is read event by event", asyn
   assert.equal((last?.context as Json).locale, "de-DE");
 });
 
-Deno.test("clients: allowed origins and rates are those of POST /v1/events", async () => {
+Deno.test("clients: allowed origins are those of POST /v1/events", async () => {
   const own = await server.project({ allowedOrigins: ["https://shop.example"] });
   const from = (Origin: string) => postBatch(server, own, [message()], { headers: { Origin } });
   assert.equal((await from("https://shop.example")).status, 200);

@@ -7,8 +7,8 @@ export type Fault = "none" | "refused" | "cut" | "lost";
 
 const LATIN1 = new TextDecoder("latin1");
 const GZIP = 0x1f;
-/** The first id that clients make for an event: what a retry of the same batch has in common with it. */
-const FIRST_ID = /"(?:messageId|uuid|insert_id|\$insert_id)"\s*:\s*"([^"]+)"/;
+/** The ids that clients make for events: the first is what a retry of the same batch has in common with it. */
+const IDS = /"(?:messageId|uuid|insert_id|\$insert_id)"\s*:\s*"([^"]+)"/g;
 /** Of so many batches the first few meet a fault, each a different one, at their first try alone. */
 const FAULTS: readonly Fault[] = ["none", "refused", "none", "cut", "none", "lost"];
 const BATCHES_PER_ROUND = 7;
@@ -30,6 +30,10 @@ function textOf(body: Buffer): string {
   return LATIN1.decode(body[0] === GZIP ? gunzipSync(body) : body);
 }
 
+function idsOf(text: string): string[] {
+  return [...text.matchAll(IDS)].map(([, id = ""]) => id);
+}
+
 /**
  * Stands between a client and the server: breaks connections before and after the server has heard
  * a batch, and answers 503 in its place. Each batch meets one fault at most, so that every client's
@@ -40,6 +44,8 @@ export class FaultyProxy implements AsyncDisposable {
   /** Statuses that the server itself answered to posts, and what it was sent. */
   readonly statuses = new Map<number, number>();
   readonly bodies: string[] = [];
+  /** Of the events that it answered 200 for, with whatever became of the answer. */
+  readonly ids = new Set<string>();
   readonly preflights: { path: string; asked: string | null }[] = [];
   readonly #seen = new Set<string>();
   readonly #http: Server;
@@ -77,7 +83,7 @@ export class FaultyProxy implements AsyncDisposable {
   }
 
   #faultOf(text: string): Fault {
-    const id = FIRST_ID.exec(text)?.[1];
+    const [id] = idsOf(text);
     if (id !== undefined) {
       if (this.#seen.has(id)) return "none";
       this.#seen.add(id);
@@ -114,7 +120,9 @@ export class FaultyProxy implements AsyncDisposable {
     }
     const response = await this.#forward(request, path, body);
     if (isPost) {
-      this.bodies.push(textOf(body));
+      const text = textOf(body);
+      this.bodies.push(text);
+      if (response.ok) { for (const id of idsOf(text)) this.ids.add(id); }
       this.statuses.set(response.status, (this.statuses.get(response.status) ?? 0) + 1);
     }
     const answered = Buffer.from(await response.arrayBuffer());

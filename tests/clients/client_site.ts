@@ -1,0 +1,87 @@
+/// <reference lib="dom" />
+/** Pages that hold a real published client, in a browser of their own. */
+import assert from "node:assert/strict";
+import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { CHROME } from "../support/app.ts";
+
+const PAGES = new URL("./pages/", import.meta.url);
+const CHROMIUM = "/usr/bin/chromium";
+const WAIT_MS_MAX = 60_000;
+
+/** What the pages of `pages/` leave at `window`. */
+export interface ClientWindow {
+  readonly mistakes: readonly string[];
+  load(key: string, url: string, batching: boolean): Promise<void>;
+  track(from: number, count: number): void;
+  others(): Promise<void> | void;
+}
+
+declare global {
+  var load: ClientWindow["load"];
+  var track: ClientWindow["track"];
+  var others: ClientWindow["others"];
+  var mistakes: ClientWindow["mistakes"];
+}
+
+/** The program of a page with all that it imports, for a script tag. */
+async function bundled(name: string): Promise<string> {
+  const output = await Deno.makeTempFile({ suffix: ".js" });
+  try {
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["bundle", "--quiet", "--platform", "browser", "--format", "iife", "--output", output]
+        .concat(new URL(name, PAGES).pathname),
+    }).output();
+    assert.ok(success, new TextDecoder().decode(stderr));
+    return await Deno.readTextFile(output);
+  } finally {
+    await Deno.remove(output);
+  }
+}
+
+/** A site of one page at every path, which loads a program of `pages/`, and a browser. */
+export class ClientSite implements AsyncDisposable {
+  private constructor(
+    readonly site: Deno.HttpServer<Deno.NetAddr>,
+    readonly browser: Browser,
+  ) {}
+
+  static async open(name: string): Promise<ClientSite> {
+    const script = await bundled(name);
+    const html = `<!doctype html><html lang="en"><title>Shop</title>` +
+      `<link rel="icon" href="data:,"><p>Hello</p><script src="/client.js"></script>`;
+    const site = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+      const isScript = new URL(request.url).pathname === "/client.js";
+      const type = isScript ? "text/javascript" : "text/html";
+      return new Response(isScript ? script : html, {
+        headers: { "Content-Type": `${type}; charset=utf-8` },
+      });
+    });
+    const browser = await puppeteer.launch({
+      executablePath: CHROMIUM,
+      headless: true,
+      pipe: true,
+      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+    });
+    return new ClientSite(site, browser);
+  }
+
+  get url(): string {
+    return `http://localhost:${this.site.addr.port}`;
+  }
+
+  /** A page of a new visitor. */
+  async page(path: string): Promise<Page> {
+    const context = await this.browser.createBrowserContext();
+    const page = await context.newPage();
+    page.setDefaultTimeout(WAIT_MS_MAX);
+    await page.setUserAgent({ userAgent: CHROME });
+    await page.goto(this.url + path, { referer: "http://search.example/" });
+    await page.waitForFunction(() => globalThis.load !== undefined);
+    return page;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.browser.close();
+    await this.site.shutdown();
+  }
+}

@@ -1,0 +1,93 @@
+/** The libraries for browsers of Segment and RudderStack, as they are published, in real pages. */
+import assert from "node:assert/strict";
+import { type Json, sharedApp } from "../../support/app.ts";
+import { until } from "../../support/server_process.ts";
+import { ClientSite } from "../client_site.ts";
+import { allStored, assertFaults, faultyProxy } from "../real_client.ts";
+
+const server = sharedApp();
+/** What these libraries keep at once, about. */
+const AT_ONCE = 50;
+const WAIT_MS_MAX = 120_000;
+const PATH = "/shop?utm_source=mail";
+
+// deno-lint-ignore no-explicit-any -- events are read as a page would
+type Event = any;
+
+function assertClicks(
+  events: readonly Json[],
+  { count, url, from, to }: { count: number; url: string; from: number; to: number },
+): void {
+  const clicks: Event[] = events.filter(({ name }) => name === "Clicked");
+  const numbers = clicks.map(({ properties }) => properties.number);
+  assert.deepEqual(numbers.toSorted((a, b) => a - b), Array.from({ length: count }, (_, i) => i));
+  assert.equal(new Set(clicks.map(({ anonymousId }) => anonymousId)).size, 1);
+  for (const event of clicks) {
+    const { server: stored, ...properties } = event.properties;
+    assert.deepEqual(Object.keys(properties), ["number"]);
+    assert.deepEqual([event.url, event.path, event.title, event.referrer], [
+      url,
+      "/shop",
+      "Shop",
+      "http://search.example/",
+    ]);
+    assert.deepEqual([event.browser, event.os, event.bot, event.clock, stored.ip], [
+      "Chrome",
+      "Linux",
+      false,
+      "client",
+      "127.0.0.1",
+    ]);
+    const ms = Date.parse(event.timestamp);
+    assert.ok(ms >= from && ms <= to, event.timestamp);
+  }
+}
+
+function assertOthers(events: readonly Json[]): void {
+  const of = (name: string): Event => events.find((event) => event.name === name);
+  const [page, identified] = [of("page_view"), of("$identify")];
+  assert.deepEqual([page.path, page.properties.name, page.properties.section], [
+    "/shop",
+    "Home",
+    "a",
+  ]);
+  assert.deepEqual([identified.userId, identified.properties.plan], ["user-7", "b"]);
+  assert.equal(identified.anonymousId, page.anonymousId);
+}
+
+for (
+  const [library, program, count, batching] of [
+    ["@segment/analytics-next", "segment.ts", 1_000, false],
+    ["@segment/analytics-next, in batches", "segment.ts", 200, true],
+    ["@rudderstack/analytics-js", "rudder.ts", 1_000, false],
+    ["@rudderstack/analytics-js, in batches", "rudder.ts", 200, true],
+  ] as const
+) {
+  Deno.test(`${library}: ${count} events of a page arrive under resets and 503s, each once`, async () => {
+    const project = await server.project();
+    await using proxy = await faultyProxy(server, batching ? {} : { batchesPerRound: 100 });
+    await using site = await ClientSite.open(program);
+    const page = await site.page(PATH);
+    const startedAt = Date.now();
+    await page.evaluate(
+      (key, url, batching) => globalThis.load(key, url, batching),
+      ...[project.publicKey, proxy.url, batching] as const,
+    );
+    for (let from = 0; from < count; from += AT_ONCE) {
+      await page.evaluate((from, count) => globalThis.track(from, count), from, AT_ONCE);
+      await until(
+        WAIT_MS_MAX,
+        () => Promise.resolve(proxy.ids.size >= from + AT_ONCE),
+        `${from + AT_ONCE} events arrive`,
+      );
+    }
+    await page.evaluate(() => globalThis.others());
+    await until(WAIT_MS_MAX, () => Promise.resolve(proxy.ids.size >= count + 2), "all arrive");
+    assert.deepEqual(await page.evaluate(() => globalThis.mistakes), []);
+    assertFaults(proxy);
+    const events = await allStored(server, project);
+    assert.equal(events.length, count + 2);
+    assertClicks(events, { count, url: site.url + PATH, from: startedAt, to: Date.now() });
+    assertOthers(events);
+  });
+}
