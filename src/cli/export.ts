@@ -2,8 +2,15 @@ import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command
 import { CSV_HEAD, csvLines } from "../event_file/event_columns.ts";
 import { EventLines } from "../event_file/event_lines.ts";
 import { ParquetFile } from "../event_file/parquet_file.ts";
-import { chosenProject, type Connection, refusalOf, withConnection } from "./connection.ts";
+import {
+  chosenProject,
+  type Connection,
+  refusalOf,
+  ServerUnreachable,
+  withConnection,
+} from "./connection.ts";
 import { createProgress, type Progress } from "./progress.ts";
+import { WholeFile } from "./whole_file.ts";
 
 const NEWLINE = 10;
 /** Before the first event that there can be, and behind the last one. */
@@ -92,12 +99,36 @@ async function copySpan(
   });
   if (!reply.ok) throw await refusalOf(reply);
   let events = 0;
-  for await (const chunk of reply.body ?? []) {
-    signal.throwIfAborted();
+  for await (const chunk of wholly(reply.body, signal, () => events)) {
     await write(chunk);
     for (const byte of chunk) if (byte === NEWLINE) events++;
   }
   return events;
+}
+
+/** A reply's bytes to its end. Throws ServerUnreachable where it breaks off. */
+async function* wholly(
+  body: ReadableStream<Uint8Array> | null,
+  signal: AbortSignal,
+  events: () => number,
+): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  for (;;) {
+    signal.throwIfAborted();
+    let next;
+    try {
+      next = await reader?.read();
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw new ServerUnreachable(
+        `The export broke off behind ${events()} events: the server has ended, or its database does ` +
+          `not answer. Try again.`,
+        { cause },
+      );
+    }
+    if (next === undefined || next.done) return;
+    yield next.value;
+  }
 }
 
 async function copyAll(
@@ -137,15 +168,13 @@ async function exportEvents(call: Call): Promise<void> {
   const progress = showBar && !print.json
     ? createProgress(print.terminal, "Exporting", null, call.now)
     : silent;
-  // The events hold addresses of people: for the owner's eyes.
-  using file = output === null
-    ? null
-    : await Deno.open(output, { create: true, truncate: true, write: true, mode: 0o600 });
+  await using file = output === null ? null : await WholeFile.open(output);
   try {
     const events = await copyAll(call, progress, format, async (bytes) => {
-      if (file === null) return print.terminal.out(bytes);
-      for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await file.write(rest));
+      if (file === null) print.terminal.out(bytes);
+      else await file.write(bytes);
     });
+    await file?.finish();
     progress.end();
     if (output !== null) {
       print.result({ events, output }, () => `${events} events written to ${output}.\n`);

@@ -1,4 +1,5 @@
 import type { RefusedLine } from "./import_lines.ts";
+import { unwritable, writeAll } from "./whole_file.ts";
 
 /** Of a line, so much is written. */
 const TEXT_BYTES_MAX = 64 * 1024;
@@ -29,8 +30,12 @@ export class RejectedFile {
     const line = new TextEncoder().encode(
       `${JSON.stringify({ ...named, line: number, code, message, text, ...cut })}\n`,
     );
-    this.#file ??= await this.#open();
-    for (let rest = line; rest.length > 0;) rest = rest.subarray(await this.#file.write(rest));
+    try {
+      this.#file ??= await this.#open();
+      await writeAll(this.#file, line);
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
     this.bytes += line.length;
   }
 

@@ -1,7 +1,9 @@
 /** Imports that are killed, with their server or without, and go on: each event is stored once. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { makeDataDir } from "../support/embedded_template.ts";
+import { copyFolder } from "../support/folder_template.ts";
+import { canMount, mountSmallDisk } from "../support/small_disk.ts";
 import { ended, footfall, run, serverReady } from "./footfall_process.ts";
 
 const LINES = 20_000;
@@ -54,7 +56,8 @@ async function assertWhole(dataDir: string, file: string): Promise<void> {
     JSON.parse(line).eventId
   );
   assert.equal(new Set(ids).size, LINES - BAD_LINES.length);
-  const refused = (await Deno.readTextFile(join(dataDir, "rejected.ndjson"))).trimEnd().split("\n");
+  const beside = join(dirname(file), "rejected.ndjson");
+  const refused = (await Deno.readTextFile(beside)).trimEnd().split("\n");
   assert.deepEqual(refused.map((line) => JSON.parse(line).line), BAD_LINES);
   await assert.rejects(Deno.stat(`${file}.import.json`), Deno.errors.NotFound);
 }
@@ -149,3 +152,26 @@ Deno.test("import --dry-run: reads and checks everything, and stores nothing", (
       assert.match(errors, /None of the first \d+ lines of .*table\.csv can be stored\. Line 1:/);
     }
   }));
+
+Deno.test({
+  name: "import: a disk that fills is said so; with room again, it goes on where it was",
+  ignore: !canMount && Deno.env.get("CI") !== "true",
+  fn: () =>
+    inFolder(async (made, file) => {
+      await using disk = await mountSmallDisk(400);
+      const dataDir = join(disk.folder, "data");
+      copyFolder(join(made, "database"), join(dataDir, "database"));
+      const importing = ended(footfall(dataDir, ["import", file]));
+      await begun(file);
+      await disk.fill();
+      const { code, errors } = await importing;
+      assert.equal(code, 1, errors);
+      assert.match(errors, /Stopped: \d+ events up to line \d+ are stored\./);
+      assert.match(errors, /The disk of the database is full: nothing can be stored until space/);
+      await disk.free();
+      const again = await result(dataDir, ["import", file]);
+      assert.ok(again.wentOnBehind > 0, JSON.stringify(again));
+      assert.equal(again.accepted, LINES - BAD_LINES.length);
+      await assertWhole(dataDir, file);
+    }),
+});

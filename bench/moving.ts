@@ -1,0 +1,151 @@
+/**
+ * `deno task bench:moving [--events=N] [--engines=embedded,postgres] [--json]`
+ *
+ * What it takes to move a project out and in, beside live ingestion on the same engine: a server takes
+ * typical events in from a load of its own, `footfall export` writes them to a file, and `footfall
+ * import` stores that file in another project, each as an operator runs it, its start included. On
+ * the embedded engine both work through the server; on PostgreSQL beside it. Prints events per second,
+ * the largest memory of each command, and the machine's load before each step: what else runs on the
+ * machine counts. PostgreSQL where it is installed.
+ */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { findPostgresBinaries } from "../tests/support/throwaway_postgres.ts";
+import { createSchemaDatabase, startConfigured } from "./configured_cluster.ts";
+import { loadLastMinute, machineLine, peakMemoryBytes } from "./process_figures.ts";
+import { measureLoad, startServer } from "./server_process.ts";
+
+const REPOSITORY = fileURLToPath(new URL("..", import.meta.url));
+const BATCH_EVENTS = 10;
+const CONNECTIONS = 32;
+const POLL_MS = 100;
+const MEBIBYTE = 1024 * 1024;
+
+interface Step {
+  readonly engine: string;
+  readonly step: string;
+  readonly events: number;
+  readonly seconds: number;
+  readonly load: number;
+  readonly peakBytes: number | null;
+}
+
+interface Place {
+  readonly engine: string;
+  readonly dataDir: string;
+  readonly url: string | null;
+  /** The postmaster; null: none. */
+  readonly pid: number | null;
+}
+
+/** Runs a command to its end. @returns its JSON, how long it took and the most memory it had */
+async function footfall({ dataDir, url }: Place, args: readonly string[]) {
+  const startedAt = performance.now();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-P=serve", "--quiet", "main.ts", ...args, "--json"],
+    cwd: REPOSITORY,
+    env: { DATA_DIR: dataDir, DATABASE_URL: url ?? "", LOG_LEVEL: "error" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  let peakBytes = 0;
+  const timer = setInterval(() => {
+    try {
+      peakBytes = Math.max(peakBytes, peakMemoryBytes(child.pid) || 0);
+    } catch { /* it has ended */ }
+  }, POLL_MS);
+  const { stdout, success } = await child.output();
+  clearInterval(timer);
+  if (!success) throw new Error(`footfall ${args[0]} failed`);
+  const seconds = (performance.now() - startedAt) / 1000;
+  return { reply: JSON.parse(new TextDecoder().decode(stdout)), seconds, peakBytes };
+}
+
+/** Waits until everything that was sent is counted. */
+async function counted({ dataDir }: Place, project: string): Promise<void> {
+  const { url, token } = JSON.parse(await Deno.readTextFile(join(dataDir, "control.json")));
+  for (;;) {
+    const reply = await fetch(`${url}/v1/kpis?project=${project}`, {
+      headers: { "Authorization": `Bearer ${token}` },
+    });
+    const { pending } = await reply.json();
+    if (pending === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function measure(place: Place, events: number, tell: (step: Step) => void): Promise<void> {
+  const { engine, dataDir, url, pid } = place;
+  const server = await startServer(REPOSITORY, url, dataDir);
+  try {
+    let load = loadLastMinute();
+    const say = (step: string, done: number, seconds: number, peakBytes: number | null) => {
+      tell({ engine, step, events: done, seconds, load, peakBytes });
+      load = loadLastMinute();
+    };
+    const order = { connections: CONNECTIONS, batchEvents: BATCH_EVENTS };
+    const live = await measureLoad(server, pid, { ...order, requests: events / BATCH_EVENTS });
+    say("live ingestion", live.accepted, live.seconds, null);
+    await counted(place, "prj_default");
+    const file = join(dataDir, "moved.ndjson");
+    const out = await footfall(place, ["export", "--project", "prj_default", "--output", file]);
+    say("export", out.reply.events, out.seconds, out.peakBytes);
+    await footfall(place, ["project", "create", "--name", "Moved", "--id", "prj_moved"]);
+    const into = await footfall(place, ["import", file, "--project", "prj_moved"]);
+    say("import", into.reply.accepted, into.seconds, into.peakBytes);
+    const { size } = await Deno.stat(file);
+    console.error(`  ${Math.round(size / out.reply.events)} bytes of the file an event`);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function onEmbedded(events: number, tell: (step: Step) => void): Promise<void> {
+  const dataDir = await Deno.makeTempDir({ prefix: "footfall-moving-" });
+  try {
+    await measure({ engine: "embedded", dataDir, url: null, pid: null }, events, tell);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+}
+
+async function onPostgres(events: number, tell: (step: Step) => void): Promise<void> {
+  const { cluster } = await startConfigured({});
+  const dataDir = await Deno.makeTempDir({ prefix: "footfall-moving-" });
+  try {
+    const database = await createSchemaDatabase(cluster);
+    const place = { engine: "postgres", dataDir, url: database.url, pid: cluster.pid };
+    await measure(place, events, tell);
+    await database.drop();
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+    await cluster.remove();
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    events: { type: "string", default: "200000" },
+    engines: { type: "string", default: "embedded,postgres" },
+    json: { type: "boolean", default: false },
+  },
+});
+const steps: Step[] = [];
+const tell = (step: Step) => {
+  steps.push(step);
+  const { engine, step: name, events, seconds, load, peakBytes } = step;
+  const rate = Math.round(events / seconds).toLocaleString("en");
+  const memory = peakBytes === null ? "" : `, ${Math.round(peakBytes / MEBIBYTE)} MiB at most`;
+  console.error(
+    `${engine}, ${name}: ${events} events in ${seconds.toFixed(1)} s, ${rate}/s${memory} ` +
+      `(load before: ${load.toFixed(1)})`,
+  );
+};
+console.error(machineLine(""));
+for (const engine of values.engines.split(",")) {
+  if (engine === "embedded") await onEmbedded(Number(values.events), tell);
+  else if (findPostgresBinaries() !== null) await onPostgres(Number(values.events), tell);
+}
+if (values.json) console.log(JSON.stringify(steps, null, 2));

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { RejectedFile } from "../../src/cli/rejected_file.ts";
+import { WholeFile } from "../../src/cli/whole_file.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "footfall-files-" });
+  try {
+    await work(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const names = (folder: string) => [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+
+Deno.test("a whole file takes its place at its end, and leaves nothing where it has none", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "events.ndjson");
+    await Deno.writeTextFile(path, "old");
+    await assert.rejects(async () => {
+      await using file = await WholeFile.open(path);
+      await file.write(bytes("half"));
+      assert.equal(await Deno.readTextFile(path), "old");
+      throw new Error("cut off");
+    }, /cut off/);
+    assert.deepEqual([await Deno.readTextFile(path), names(folder)], ["old", ["events.ndjson"]]);
+    {
+      await using file = await WholeFile.open(path);
+      await file.write(bytes("new"));
+      await file.finish();
+    }
+    assert.deepEqual([await Deno.readTextFile(path), names(folder)], ["new", ["events.ndjson"]]);
+    assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
+  }));
+
+Deno.test("a file that cannot be written is told in a sentence", () =>
+  inFolder(async (folder) => {
+    const nowhere = join(folder, "none", "events.ndjson");
+    await assert.rejects(WholeFile.open(nowhere), {
+      name: "UnwritableFile",
+      message: `${nowhere} cannot be written: its folder is not there.`,
+    });
+    const full = await WholeFile.open("/dev/full");
+    await assert.rejects(full.write(bytes("x")), {
+      message: "/dev/full cannot be written: the disk is full.",
+    });
+    await full[Symbol.asyncDispose]();
+    const line = { number: 1, end: 1, bytes: bytes("{") };
+    using rejected = new RejectedFile(nowhere);
+    await assert.rejects(rejected.add({ line, code: "invalid_json", message: "No." }), {
+      message: `${nowhere} cannot be written: its folder is not there.`,
+    });
+  }));
+
+Deno.test("refused lines go on behind what is kept of their file", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "rejected.ndjson");
+    const refusal = (number: number) => ({
+      line: { number, end: number, bytes: bytes("{") },
+      ...{ code: "invalid_json", message: "No." },
+    });
+    let kept = 0;
+    {
+      using rejected = new RejectedFile(path);
+      await rejected.add(refusal(1));
+      kept = rejected.bytes;
+      await rejected.add(refusal(2));
+    }
+    {
+      using rejected = new RejectedFile(path, kept);
+      await rejected.add(refusal(3));
+    }
+    const lines = (await Deno.readTextFile(path)).trimEnd().split("\n").map((line) =>
+      JSON.parse(line)
+    );
+    assert.deepEqual(lines.map(({ line, text }) => [line, text]), [[1, "{"], [3, "{"]]);
+    {
+      // The file was taken away meanwhile: nothing stands in the place of what it held.
+      await Deno.remove(path);
+      using rejected = new RejectedFile(path, 1_000);
+      await rejected.add(refusal(4));
+    }
+    assert.equal(JSON.parse(await Deno.readTextFile(path)).line, 4);
+  }));
