@@ -1,8 +1,6 @@
-import { Readable, type Transform } from "node:stream";
-import { createGunzip, createZstdDecompress } from "node:zlib";
+import { CUT_OFF, unpackedGzip, unpackedZstd } from "../event_file/unpacked_stream.ts";
 import { IMPORT_LINE_BYTES_MAX } from "../ingest/import_limits.ts";
 import type { ImportLine } from "./import_lines.ts";
-import { ZstdFrames } from "./zstd_frames.ts";
 
 /** A file cannot be read, or read any further. The message is a sentence for whoever named it. */
 export class UnreadableFile extends Error {
@@ -91,9 +89,9 @@ const PACKINGS: readonly Packing[] = [
   {
     name: "gzip",
     begin: [0x1f, 0x8b],
-    contents: (packed) => unpackedStream(createGunzip, packed),
+    contents: unpackedGzip,
   },
-  { name: "zstd", begin: [0x28, 0xb5, 0x2f, 0xfd], contents: unpackedFrames },
+  { name: "zstd", begin: [0x28, 0xb5, 0x2f, 0xfd], contents: unpackedZstd },
 ];
 
 /** What cannot be events in lines, by how it begins, and what to do. */
@@ -130,53 +128,6 @@ async function begun(chunks: AsyncIterable<Uint8Array>) {
   return { head, all: all() };
 }
 
-/** What a packed stream holds. Throws what the unpacker throws, and where the stream is cut off. */
-async function* unpackedStream(
-  unpack: () => Transform,
-  packed: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  const source = Readable.from(packed);
-  const unpacker = unpack();
-  source.on("error", (error) => unpacker.destroy(error));
-  source.pipe(unpacker);
-  try {
-    yield* unpacker as AsyncIterable<Uint8Array>;
-  } finally {
-    source.destroy();
-    unpacker.destroy();
-  }
-}
-
-const UNEXPECTED_END = "unexpected end of file";
-
-/** The same of zstd, frame by frame. */
-async function* unpackedFrames(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const frames = new ZstdFrames();
-  const pieces = (async function* () {
-    for await (const chunk of packed) yield* frames.cut(chunk);
-  })();
-  for (let first = await pieces.next(); !first.done; first = await pieces.next()) {
-    let piece = first.value;
-    const ofFrame = async function* () {
-      for (;;) {
-        yield piece.bytes;
-        if (piece.isEnd) return;
-        const next = await pieces.next();
-        if (next.done) return;
-        piece = next.value;
-      }
-    };
-    yield* unpackedStream(createZstdDecompress, ofFrame());
-    // The unpacker may have had enough before the frame's last bytes.
-    while (!piece.isEnd) {
-      const next = await pieces.next();
-      if (next.done) break;
-      piece = next.value;
-    }
-  }
-  if (!frames.isWhole) throw new Error(UNEXPECTED_END);
-}
-
 /** Throws UnreadableFile, which tells how far the file can be read. */
 async function* unpacked(
   name: string,
@@ -191,7 +142,7 @@ async function* unpacked(
     }
   } catch (error) {
     if (error instanceof UnreadableFile) throw error;
-    const why = /end of file/i.test(String(error)) ? "is cut off" : "is damaged";
+    const why = CUT_OFF.test(String(error)) ? "is cut off" : "is damaged";
     throw new UnreadableFile(
       `${name} ${why}: its ${kind} can be read up to byte ${bytes} of what is in it, and no further.`,
     );

@@ -1,5 +1,5 @@
-import { Readable } from "node:stream";
-import { crc32, createGunzip, createInflateRaw, createZstdDecompress } from "node:zlib";
+import { crc32, createInflateRaw } from "node:zlib";
+import { unpackedGzip, unpackedStream, unpackedZstd } from "../event_file/unpacked_stream.ts";
 import { FileProblem } from "./file_problem.ts";
 import { INFLATED_BYTES_TRUSTED, INFLATION_MAX } from "./importer_limits.ts";
 import { type ByteSource, type InputFile, readBytes } from "./input_file.ts";
@@ -19,10 +19,10 @@ export type BytesRead = (bytes: number) => void;
 
 type Packing = "gzip" | "zstd" | "deflate";
 
-const INFLATERS = {
-  gzip: createGunzip,
-  zstd: createZstdDecompress,
-  deflate: createInflateRaw,
+const INFLATERS: Readonly<Record<Packing, (packed: ByteSource) => ByteSource>> = {
+  gzip: unpackedGzip,
+  zstd: unpackedZstd,
+  deflate: (packed) => unpackedStream(createInflateRaw, packed),
 };
 const SIGNATURE_BYTES = 4;
 const STORED = 0;
@@ -42,12 +42,8 @@ async function* inflated(name: string, packing: Packing, source: ByteSource): By
       yield chunk;
     }
   }
-  const input = Readable.from(counted());
-  const inflater = INFLATERS[packing]();
-  input.on("error", (error) => inflater.destroy(error));
-  input.pipe(inflater);
   try {
-    for await (const chunk of inflater as AsyncIterable<Uint8Array>) {
+    for await (const chunk of INFLATERS[packing](counted())) {
       unpacked += chunk.length;
       if (unpacked > INFLATED_BYTES_TRUSTED && unpacked > INFLATION_MAX * packed) {
         throw new FileProblem(
@@ -63,9 +59,6 @@ async function* inflated(name: string, packing: Packing, source: ByteSource): By
       name,
       `it is cut off or damaged: ${unpacked} bytes could be unpacked. Fetch it again.`,
     );
-  } finally {
-    input.destroy();
-    inflater.destroy();
   }
 }
 

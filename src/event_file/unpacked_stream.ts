@@ -1,0 +1,56 @@
+import { Readable, type Transform } from "node:stream";
+import { createGunzip, createZstdDecompress } from "node:zlib";
+import { ZstdFrames } from "./zstd_frames.ts";
+
+/** What the message holds where a stream ends too soon; otherwise it is damaged. */
+export const CUT_OFF = /end of file/i;
+
+/** What a packed stream holds. Throws what the unpacker throws, and where the stream is cut off. */
+export async function* unpackedStream(
+  unpack: () => Transform,
+  packed: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const source = Readable.from(packed);
+  const unpacker = unpack();
+  source.on("error", (error) => unpacker.destroy(error));
+  source.pipe(unpacker);
+  try {
+    yield* unpacker as AsyncIterable<Uint8Array>;
+  } finally {
+    source.destroy();
+    unpacker.destroy();
+  }
+}
+
+/** What a zstd stream holds, frame by frame. Throws where it is damaged or cut off. */
+export async function* unpackedZstd(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const frames = new ZstdFrames();
+  const pieces = (async function* () {
+    for await (const chunk of packed) yield* frames.cut(chunk);
+  })();
+  for (let first = await pieces.next(); !first.done; first = await pieces.next()) {
+    let piece = first.value;
+    const ofFrame = async function* () {
+      for (;;) {
+        yield piece.bytes;
+        if (piece.isEnd) return;
+        const next = await pieces.next();
+        if (next.done) return;
+        piece = next.value;
+      }
+    };
+    yield* unpackedStream(createZstdDecompress, ofFrame());
+    // The unpacker may have had enough before the frame's last bytes.
+    while (!piece.isEnd) {
+      const next = await pieces.next();
+      if (next.done) break;
+      piece = next.value;
+    }
+  }
+  if (!frames.isWhole) throw new Error("unexpected end of file");
+}
+
+/** What a gzip stream of any number of members holds. Throws where it is damaged or cut off. */
+export function unpackedGzip(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  return unpackedStream(createGunzip, packed);
+}
