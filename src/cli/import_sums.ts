@@ -5,16 +5,25 @@ import {
 import type { ImportedDay, ImportedSource } from "../imported/imported_sums.ts";
 import type { InputFile } from "../importers/input_file.ts";
 import { GatheredSums } from "../importers/sums/gathered_sums.ts";
-import type { SumSource } from "../importers/sums/sum_source.ts";
+import type { SumContext, SumSource } from "../importers/sums/sum_source.ts";
 import { allPlainFiles, loadSumSource } from "../importers/sums/sum_sources.ts";
 import { type Call, UsageMistake } from "./command.ts";
 import { callApi, chosenProject, type Connection, withConnection } from "./connection.ts";
 import { openFiles } from "./import_from.ts";
 import { createProgress } from "./progress.ts";
 import { counted } from "./dry_run_text.ts";
-import { type RefusedRow, type StoredSums, type SumsFound, sumsText } from "./sums_text.ts";
+import { RejectedFile } from "./rejected_file.ts";
+import {
+  REFUSALS_SHOWN,
+  type RefusedRow,
+  type StoredSums,
+  type SumsFound,
+  sumsText,
+} from "./sums_text.ts";
 
-const REFUSALS_SHOWN = 20;
+/** Refused rows that are written to their file: who has more has given the wrong file. */
+const REFUSALS_KEPT_MAX = 10_000;
+const REJECTED_FILE = "rejected.ndjson";
 const SAMPLE_DAYS = 3;
 
 interface Project {
@@ -41,9 +50,9 @@ async function readSums(
   const refusals: RefusedRow[] = [];
   let refused = 0;
   const siteHost = project.siteUrl === null ? null : URL.parse(project.siteUrl)?.hostname ?? null;
-  const refuse = (file: string, line: number, refusal: { code: string; message: string }) => {
+  const refuse: SumContext["refuse"] = (file, line, refusal, row) => {
     refused++;
-    if (refusals.length < REFUSALS_SHOWN) refusals.push({ file, line, ...refusal });
+    if (refusals.length < REFUSALS_KEPT_MAX) refusals.push({ file, line, ...refusal, row });
   };
   const found: SumsFound["files"][number][] = [];
   try {
@@ -107,6 +116,21 @@ function goesOn({ print, options }: Call, days: number, project: string): boolea
   return confirm(`Import ${counted(days, "day")} into ${project}?`);
 }
 
+/** Writes each refused row with the reason. @returns the file's path; null: nothing was refused */
+async function writeRefusals(
+  { options }: Call,
+  refusals: readonly RefusedRow[],
+): Promise<string | null> {
+  if (refusals.length === 0) return null;
+  using file = new RejectedFile(options.text("rejected") ?? REJECTED_FILE);
+  const encoder = new TextEncoder();
+  for (const { file: name, line, code, message, row } of refusals) {
+    const bytes = encoder.encode(row === null ? "" : JSON.stringify(row));
+    await file.add({ line: { number: line, end: 0, bytes }, code, message }, name);
+  }
+  return file.path;
+}
+
 async function importThem(
   call: Call,
   connection: Connection,
@@ -124,7 +148,8 @@ async function importThem(
   const compared = await send(call, connection, path, sums, true);
   const standing = { firstOwnDay, sample: sums.sample(SAMPLE_DAYS) };
   const dryRun = {
-    ...{ files: found.files, days: sums.extent, dimensions: sums.dimensions, refused, refusals },
+    ...{ files: found.files, days: sums.extent, dimensions: sums.dimensions, refused },
+    refusals: refusals.slice(0, REFUSALS_SHOWN).map(({ row: _, ...refusal }) => refusal),
     ...{ firstOwnDay, ...compared },
   };
   const told = { from: source.name, project: id, dryRun };
@@ -145,11 +170,13 @@ async function importThem(
     return 0;
   }
   const imported = await send(call, connection, path, sums, false);
+  const rejectedFile = await writeRefusals(call, refusals);
   print.result(
-    { ...told, imported },
+    { ...told, imported: { ...imported, rejectedFile } },
     () =>
       `\n${counted(imported.added, "sum")} of days added, ${imported.replaced} replaced, ` +
-      `${imported.unchanged} as they were.\n`,
+      `${imported.unchanged} as they were` +
+      `${rejectedFile === null ? "" : `; refused rows stand in ${rejectedFile}`}.\n`,
   );
   return refused === 0 ? 0 : 1;
 }

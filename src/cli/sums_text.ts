@@ -5,6 +5,8 @@ import { counted, grouped, notesText } from "./dry_run_text.ts";
 import { printable } from "./terminal.ts";
 
 const INDENT = "  ";
+/** Refused rows that are listed. */
+export const REFUSALS_SHOWN = 20;
 
 /** A row that is not imported, and why. */
 export interface RefusedRow {
@@ -12,6 +14,8 @@ export interface RefusedRow {
   readonly line: number;
   readonly code: string;
   readonly message: string;
+  /** What it holds; null: it could not be read. */
+  readonly row: unknown;
 }
 
 /** What the files hold. */
@@ -85,13 +89,14 @@ export function sumsText(
   }
   if (refused > 0) {
     lines.push(`${INDENT}${counted(refused, "row")} refused\n`);
-    for (const { file, line, code, message } of refusals) {
+    const shown = refusals.slice(0, REFUSALS_SHOWN);
+    for (const { file, line, code, message } of shown) {
       lines.push(
         `${INDENT}${INDENT}${printable(file)}, line ${line}: ${code}: ${printable(message)}\n`,
       );
     }
-    if (refused > refusals.length) {
-      lines.push(`${INDENT}${INDENT}and ${refused - refusals.length} more\n`);
+    if (refused > shown.length) {
+      lines.push(`${INDENT}${INDENT}and ${grouped(refused - shown.length)} more\n`);
     }
   }
   lines.push(

@@ -1,7 +1,12 @@
 /** Which imported days a read shows, which it leaves out, and what it says of both. */
+import { z } from "zod";
 import { firstEventMs } from "../imported/first_event.ts";
 import { type CoveredDay, coveredDays } from "../imported/imported_reading.ts";
-import { type ImportedDimension, SOURCE_NAMES } from "../imported/imported_sums.ts";
+import {
+  IMPORTED_SOURCES,
+  type ImportedDimension,
+  SOURCE_NAMES,
+} from "../imported/imported_sums.ts";
 import { dateAt, dateOfDay, dayNumber } from "../query/local_dates.ts";
 import { type Range, startOfDay } from "../query/range.ts";
 import type { Warning } from "../query/warnings.ts";
@@ -126,14 +131,21 @@ export function reachesOwn({ ownFromMs }: ImportedSpan, toMs: number): boolean {
 }
 
 /** What a reply's `query.imported` tells. */
-export interface ImportedTold {
-  readonly sources: readonly string[];
-  readonly from: string;
-  readonly to: string;
-  readonly days: number;
-  /** The project's first own day, from which on nothing imported is shown; null: there is none yet. */
-  readonly before: string | null;
-}
+export const ImportedTold = z.object({
+  sources: z.array(z.enum(IMPORTED_SOURCES)),
+  from: z.iso.date().meta({ description: "The first imported day that is shown" }),
+  to: z.iso.date(),
+  days: z.int(),
+  before: z.iso.date().nullable().meta({
+    description:
+      "The project's first own day: from it on nothing imported is shown; null: none yet",
+  }),
+}).meta({
+  id: "ImportedDaysShown",
+  description: "Daily sums of other products that kpis, acquisition and pages show",
+});
+
+type ImportedTold = z.output<typeof ImportedTold>;
 
 /** Which days are shown; undefined where none are. */
 function toldImported(read: Read, { days, ownFromMs }: ImportedSpan): ImportedTold | undefined {

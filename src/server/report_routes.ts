@@ -20,6 +20,7 @@ import { KPIS } from "../reports/kpis/kpis.ts";
 import { LIVE } from "../reports/live/live.ts";
 import type { LiveFeed } from "../reports/live/live_feed.ts";
 import { PAGES } from "../reports/pages/pages.ts";
+import { ImportedTold } from "../reports/imported_span.ts";
 import type { Report } from "../reports/report.ts";
 import { getReport, READ_QUERY, type ReportServices } from "../reports/report_endpoint.ts";
 import { PendingShown } from "../reports/read_reply.ts";
@@ -85,7 +86,10 @@ function docOf(report: Report): RouteDoc {
       status: 200,
       description: "The result, and the parameters as resolved",
       schema: z.object({
-        query: z.looseObject({ warnings: z.array(Warning) }),
+        query: z.looseObject({
+          warnings: z.array(Warning),
+          imported: ImportedTold.optional(),
+        }),
         asOf: z.iso.datetime(),
         pending: PendingShown,
         ...report.reply,

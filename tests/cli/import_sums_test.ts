@@ -29,6 +29,16 @@ function exportOf(visitors: number, badRow = false): Uint8Array {
   ]);
 }
 
+/** GoatCounter's zip of sums, which is told from its page views by what is in it. */
+const GOATCOUNTER = zipOf([
+  { name: "info.json", bytes: text(['{"export_version": "1.0"}']) },
+  { name: "paths.jsonl", bytes: text(['{"id": 1, "event": false, "path": "/", "title": ""}']) },
+  {
+    name: "hit_stats.jsonl",
+    bytes: text(['{"hour": "2024-03-01T10:00:00Z", "path_id": 1, "ref_id": 1, "count": 4}']),
+  },
+]);
+
 async function besideServer(work: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await makeDataDir("footfall-sums-");
   try {
@@ -63,11 +73,16 @@ Deno.test("import --from plausible: a dry run, the import, again, a newer export
     assert.equal(dry.imported, null);
     assert.deepEqual(dry.dryRun.days, { first: "2024-03-01", last: "2024-03-03" });
     assert.deepEqual([dry.dryRun.added, dry.dryRun.firstOwnDay, dry.dryRun.refused], [6, null, 0]);
-    assert.deepEqual((await told([path])).imported, counts(6, 0, 0));
-    assert.deepEqual((await told([path])).imported, counts(0, 0, 6));
+    const clean = { rejectedFile: null };
+    assert.deepEqual((await told([path])).imported, { ...counts(6, 0, 0), ...clean });
+    assert.deepEqual((await told([path])).imported, { ...counts(0, 0, 6), ...clean });
     await Deno.writeFile(path, exportOf(11, true));
-    const newer = await told([path], 1);
-    assert.deepEqual(newer.imported, counts(0, 1, 5));
+    const rejected = join(dataDir, "refused.ndjson");
+    const newer = await told([path, "--rejected", rejected], 1);
+    assert.deepEqual(newer.imported, { ...counts(0, 1, 5), rejectedFile: rejected });
+    const refusal = JSON.parse(await Deno.readTextFile(rejected));
+    assert.deepEqual([refusal.line, refusal.code], [3, "invalid_date"]);
+    assert.equal(JSON.parse(refusal.text).date, "2024-03-99");
     assert.deepEqual(
       newer.dryRun.refusals.map(({ line, code }: Record<string, unknown>) => [line, code]),
       [
@@ -87,6 +102,10 @@ Deno.test("import --from plausible: a dry run, the import, again, a newer export
         /Nothing was sent\./,
       ]
     ) assert.match(people.out, words);
+    await Deno.writeFile(path, GOATCOUNTER);
+    const goats = await run(dataDir, ["import", "--from", "goatcounter", path, "--json"]);
+    assert.equal(goats.code, 0, goats.errors);
+    assert.deepEqual(JSON.parse(goats.out).imported, { ...counts(2, 0, 0), ...clean });
     assert.deepEqual((await told(["--remove"])).removed, { days: 3 });
     assert.deepEqual((await told(["--remove"])).removed, { days: 0 });
     const wrong = await run(dataDir, [...base, join(dataDir, "absent.zip")]);

@@ -50,8 +50,6 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
   "history.remove": "Removed imported daily sums",
   "archive.make": "Made an archive",
   "archive.restore": "Restored an archive",
-  "history.import": "Imported daily sums",
-  "history.remove": "Removed imported daily sums",
 };
 
 /** A word that this page does not know yet is told as it is. */

@@ -11,8 +11,8 @@ export interface SumContext {
   readonly sums: GatheredSums;
   /** The host of the project's site: visits from it come from nowhere else. */
   readonly siteHost: string | null;
-  /** A row that cannot be taken. */
-  readonly refuse: (file: string, line: number, refusal: RowRefusal) => void;
+  /** A row that cannot be taken; null: it could not even be read. */
+  readonly refuse: (file: string, line: number, refusal: RowRefusal, row: Members | null) => void;
 }
 
 /** What became of one file; null in `table`: nothing of it is imported. */
@@ -103,14 +103,14 @@ export async function takeRows(
     for (const row of batch) {
       rows++;
       if ("refused" in row) {
-        refuse(file, row.line, row.refused);
+        refuse(file, row.line, row.refused, null);
         continue;
       }
       try {
         take(row.value);
       } catch (error) {
         if (!(error instanceof RowMistake)) throw error;
-        refuse(file, row.line, { code: error.code, message: error.message });
+        refuse(file, row.line, { code: error.code, message: error.message }, row.value);
       }
     }
   }
