@@ -8,7 +8,7 @@ export type Fault = "none" | "refused" | "cut" | "lost";
 const LATIN1 = new TextDecoder("latin1");
 const GZIP = 0x1f;
 /** The ids that clients make for events: the first is what a retry of the same batch has in common with it. */
-const IDS = /"(?:messageId|uuid|insert_id|\$insert_id)"\s*:\s*"([^"]+)"/g;
+const IDS = /"(?:messageId|uuid|insert_id|\$insert_id|eventId)"\s*:\s*"([^"]+)"/g;
 /** Of so many batches the first few meet a fault, each a different one, at their first try alone. */
 const FAULTS: readonly Fault[] = ["none", "refused", "none", "cut", "none", "lost"];
 const BATCHES_PER_ROUND = 7;

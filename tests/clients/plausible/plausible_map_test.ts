@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { readEvent } from "../../src/clients/plausible/decode.ts";
-import { mapEvent } from "../../src/clients/plausible/map.ts";
-import { isMembers, type Members } from "../../src/ingest/event_input.ts";
-import { Problem } from "../../src/problem.ts";
+import { readEvent } from "../../../src/clients/plausible/decode.ts";
+import { mapEvent } from "../../../src/clients/plausible/map.ts";
+import { isMembers, type Members } from "../../../src/ingest/event_input.ts";
+import { Problem } from "../../../src/problem.ts";
 
 /** An event as the pipeline gets it: without what has no value. */
 function said(value: unknown): unknown {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { TestApp, type TestProject } from "../support/app.ts";
-import { send } from "./client_app.ts";
+import { TestApp, type TestProject } from "../../support/app.ts";
+import { send } from "../client_app.ts";
 
 const server = new TestApp({ TRUSTED_PROXIES: "10.0.0.0/8" });
 let project: TestProject;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { TestApp, type TestProject } from "../support/app.ts";
-import { basic, send } from "./client_app.ts";
+import { TestApp, type TestProject } from "../../support/app.ts";
+import { basic, send } from "../client_app.ts";
 
 const server = new TestApp({});
 let project: TestProject;
