@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import { diskFile, type InputFile } from "../importers/input_file.ts";
 import { type ImportSummary, SummaryGatherer } from "../importers/import_summary.ts";
 import { loadSource } from "../importers/sources.ts";
@@ -90,10 +91,8 @@ async function withInput<T>(call: Call, work: (input: SourceInput) => Promise<T>
   }
 }
 
-const placeOf = ({ line, code, message }: RefusedLine) => {
-  const { file, line: number } = (line as SourceLine).made;
-  return { file, line: number, code, message };
-};
+/** The row that a line was made of: this import sends no others. */
+const madeOf = ({ line }: RefusedLine) => (line as SourceLine).made;
 
 /** Reads everything and has it looked at by the server, which stores nothing of it. */
 async function dryRun(
@@ -115,7 +114,9 @@ async function dryRun(
   try {
     const sum = await importLines({ ...target, dryRun: true }, gathered(), {
       refused: (refused) => {
-        if (refused.line.refused === undefined) gatherer.takeBack(placeOf(refused));
+        const { code, message } = refused;
+        if (refused.line.refused !== undefined) return;
+        gatherer.takeBack(madeOf(refused), { code, message });
       },
       settled: ({ lines }) => progress.update(pass.bytesRead(), lines),
     });
@@ -136,7 +137,7 @@ async function sendAll(
   try {
     return await importLines(target, sourcePass(input, target.project, () => {}).lines, {
       refused: (refused) => {
-        const { file, line: number } = placeOf(refused);
+        const { file, line: number } = madeOf(refused);
         return rejected.add({ ...refused, line: { ...refused.line, number } }, file);
       },
       settled: ({ lines }) => progress.update(lines, lines),
@@ -154,7 +155,11 @@ function goesOn(call: Call, summary: ImportSummary, project: string): boolean {
   return confirm(`Import ${counted(summary.events, "event")} into ${project}?`);
 }
 
-const REJECTED_FILE = "rejected.ndjson";
+/** What stands for a file where rows are refused: by default beside the first one. */
+function rejectedPath(call: Call, { files: [first] }: SourceInput): string {
+  const named = call.options.text("rejected");
+  return named ?? join(first === undefined ? "" : dirname(first.name), "rejected.ndjson");
+}
 
 async function run(call: Call, input: SourceInput, connection: Connection): Promise<number> {
   const { print, signal } = call;
@@ -176,7 +181,7 @@ async function run(call: Call, input: SourceInput, connection: Connection): Prom
     print.terminal.out("\nNothing was sent.\n");
     return 0;
   }
-  using file = new RejectedFile(call.options.text("rejected") ?? REJECTED_FILE);
+  using file = new RejectedFile(rejectedPath(call, input));
   const rows = summary.events + summary.refused;
   const { accepted, duplicates, rejected } = await sendAll(call, input, target, rows, file);
   const rejectedFile = rejected === 0 ? null : file.path;

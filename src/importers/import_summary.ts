@@ -36,6 +36,8 @@ export interface ImportSummary {
 }
 
 const OTHER_NAMES = "(others)";
+/** As the server names an event without a name. */
+const UNNAMED = "event";
 const DAY_LENGTH = "2026-01-31".length;
 
 function frequentFirst(counts: ReadonlyMap<string, number>): Counted[] {
@@ -69,17 +71,25 @@ export class SummaryGatherer {
   /** Takes what became of a row. */
   add({ file, line, outcome }: Converted): void {
     if ("leftOut" in outcome) count(this.#leftOut, outcome.leftOut);
-    else if ("refused" in outcome) this.refuse({ file, line, ...outcome.refused });
+    else if ("refused" in outcome) this.#refuse({ file, line, ...outcome.refused });
     else this.#addEvent(outcome.event);
   }
 
   /** An event that was added, and the server would not have. */
-  takeBack(refusal: Refusal): void {
+  takeBack({ file, line, outcome }: Converted, refusal: RowRefusal): void {
     this.#events--;
-    this.refuse(refusal);
+    if ("event" in outcome) this.#uncount(outcome.event.name ?? UNNAMED);
+    this.#refuse({ file, line, ...refusal });
   }
 
-  refuse(refusal: Refusal): void {
+  #uncount(name: string): void {
+    const counted = this.#names.has(name) ? name : OTHER_NAMES;
+    const count = this.#names.get(counted) ?? 0;
+    if (count > 1) this.#names.set(counted, count - 1);
+    else this.#names.delete(counted);
+  }
+
+  #refuse(refusal: Refusal): void {
     this.#refused++;
     count(this.#reasons, refusal.code);
     if (this.#refusals.length < SUMMARY_ROWS_MAX) this.#refusals.push(refusal);
@@ -87,7 +97,7 @@ export class SummaryGatherer {
 
   #addEvent(event: ImportedEvent): void {
     this.#events++;
-    const name = event.name ?? "event";
+    const name = event.name ?? UNNAMED;
     const isNew = !this.#names.has(name);
     // Of names that nobody saw before: what differs tells more than three of a kind.
     if (isNew && this.#sample.length < SAMPLE_EVENTS) this.#sample.push(event);

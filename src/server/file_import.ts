@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import { type BodyLimits, withBody } from "../http/body.ts";
 import { json } from "../http/reply.ts";
-import { converted, fileRows, mapContext } from "../importers/conversion.ts";
+import { type Converted, converted, fileRows, mapContext } from "../importers/conversion.ts";
 import { FileProblem } from "../importers/file_problem.ts";
-import { type ImportSummary, type Refusal, SummaryGatherer } from "../importers/import_summary.ts";
+import { type ImportSummary, SummaryGatherer } from "../importers/import_summary.ts";
 import { ROWS_AT_ONCE, UPLOAD_BYTES_MAX, UPLOAD_MS_MAX } from "../importers/importer_limits.ts";
 import { type InputFile, memoryFile } from "../importers/input_file.ts";
 import type { Source } from "../importers/source.ts";
@@ -88,8 +88,7 @@ function timeZoneOf(url: URL): string | null {
 /** A line, and the row that it was made of. */
 interface Line {
   readonly bytes: Uint8Array;
-  readonly file: string;
-  readonly line: number;
+  readonly made: Converted;
 }
 
 /** Cuts lines into what the store takes at once. */
@@ -128,8 +127,7 @@ async function takeFile(
     const outcome = await takeLines(services, project, bytes, isDryRun);
     known += outcome.duplicates;
     for (const { index, code, message } of outcome.rejected) {
-      const { file, line } = lines[index]!;
-      gatherer.takeBack({ file, line, code, message } satisfies Refusal);
+      gatherer.takeBack(lines[index]!.made, { code, message });
     }
   };
   for await (const batch of converted({ source, rows, context })) {
@@ -141,7 +139,7 @@ async function takeFile(
       gatherer.add(made);
       if (!("event" in made.outcome)) continue;
       const bytes = UTF8.encode(JSON.stringify(made.outcome.event));
-      lines.push({ bytes, file: made.file, line: made.line });
+      lines.push({ bytes, made });
     }
     for (const portion of portions(lines)) await take(portion);
   }

@@ -19,7 +19,7 @@ const REFUSALS: readonly Column<Refusal>[] = [
   { title: "File", value: ({ file }) => file, show: ({ file }) => wrapped(file), isMinor: true },
 ];
 
-const wrapped = (text: string) => <span class="cell-wrap">{text}</span>;
+const wrapped = (text: string) => <span class="import-cell">{text}</span>;
 /** Words of the manual without the marks of Markdown. */
 const plain = (text: string) => text.replaceAll("`", "").replaceAll("*", "");
 

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { fillUmami, SHOP } from "../importers/umami_database.ts";
+import { SHOP as HISTORY, shopExport } from "../importers/shop_exports.ts";
+import { makeDataDir } from "../support/embedded_template.ts";
+import {
+  findPostgresBinaries,
+  freshDatabase,
+  startPostgres,
+  type ThrowawayPostgres,
+} from "../support/throwaway_postgres.ts";
+import { type Control, ended, footfall, run, serverReady } from "./footfall_process.ts";
+
+const ignore = findPostgresBinaries() === null && Deno.env.get("CI") !== "true";
+const RANGE = "from=2026-05-01&to=2026-05-03";
+
+let cluster: ThrowawayPostgres;
+Deno.test.beforeAll(async () => {
+  if (!ignore) cluster = await startPostgres();
+});
+Deno.test.afterAll(async () => {
+  if (!ignore) await cluster.remove();
+});
+
+interface World {
+  readonly dataDir: string;
+  /** The result of a command that must succeed, as `--json` prints it. */
+  // deno-lint-ignore no-explicit-any
+  readonly result: (...args: string[]) => Promise<any>;
+  /** Replies of the reads that are compared. */
+  readonly reads: (project: string) => Promise<unknown[]>;
+}
+
+const READS = [
+  "kpis",
+  "pages",
+  "acquisition?by=country",
+  "acquisition?by=browser",
+  "trends?event=signup",
+];
+
+/** Beside a server on the embedded database. */
+async function besideServer(work: (world: World) => Promise<void>): Promise<void> {
+  const dataDir = await makeDataDir("footfall-import-from-");
+  const server = footfall(dataDir, ["serve"]);
+  const stopped = ended(server);
+  try {
+    const control = await serverReady(dataDir);
+    await work({
+      dataDir,
+      async result(...args) {
+        const { code, out, errors } = await run(dataDir, [...args, "--json"]);
+        assert.equal(code, 0, errors);
+        return JSON.parse(out);
+      },
+      reads: (project) => Promise.all(READS.map((name) => read(control, project, name))),
+    });
+  } finally {
+    server.kill("SIGTERM");
+    await stopped;
+    await Deno.remove(dataDir, { recursive: true });
+  }
+}
+
+async function read({ url, token }: Control, project: string, name: string): Promise<unknown> {
+  const query = `${name.includes("?") ? "&" : "?"}project=${project}&${RANGE}`;
+  const reply = await fetch(`${url}/v1/${name}${query}`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  // deno-lint-ignore no-explicit-any
+  const body: any = await reply.json();
+  assert.equal(reply.status, 200, JSON.stringify(body));
+  // What differs from one moment to the next.
+  return JSON.parse(
+    JSON.stringify(body, (key, value) => ["query", "asOf"].includes(key) ? undefined : value),
+  );
+}
+
+Deno.test({
+  name: "import --from umami: a database after a dry run, twice, with equal reads",
+  ignore,
+  fn: () =>
+    besideServer(async ({ dataDir, result, reads }) => {
+      const { url, drop } = await freshDatabase(cluster);
+      try {
+        const filled = await fillUmami(url, "2026-05-01");
+        const events = filled.pageviews + filled.signups;
+        await result("project", "create", "--name", "Shop", "--id", "prj_umami");
+        const from = ["import", "--from", "umami", url, "--project", "prj_umami"];
+        const unsure = await run(dataDir, [...from]);
+        assert.equal(unsure.code, 2);
+        assert.match(
+          unsure.errors,
+          /Say which website .*: --website shop\.example \(.*blog\.example/,
+        );
+
+        const looked = await result(...from, "--website", "shop.example", "--dry-run");
+        assert.deepEqual(
+          [looked.dryRun.events, looked.dryRun.known, looked.imported],
+          [events, 0, null],
+        );
+        const nothing = await reads("prj_umami");
+        const first = await result(...from, "--website", SHOP);
+        const done = { accepted: events, duplicates: 0, rejected: 0, rejectedFile: null };
+        assert.deepEqual(first.imported, done);
+        const once = await reads("prj_umami");
+        assert.notDeepEqual(once, nothing);
+        // deno-lint-ignore no-explicit-any
+        const [{ totals }] = once as any[];
+        assert.deepEqual([totals.visitors, totals.pageviews], [filled.visitors, filled.pageviews]);
+
+        const again = await result(...from, "--website", "Shop");
+        assert.equal(again.dryRun.known, events);
+        assert.deepEqual(again.imported, { ...done, duplicates: events });
+        assert.deepEqual(await reads("prj_umami"), once);
+      } finally {
+        await drop();
+      }
+    }),
+});
+
+Deno.test("import --from posthog: what is refused stands in a file; other products' files are recognised", () =>
+  besideServer(async ({ dataDir, result, reads }) => {
+    await result("project", "create", "--name", "Shop", "--id", "prj_posthog");
+    const { bytes } = shopExport("posthog");
+    const file = join(dataDir, "events.jsonl.gz");
+    await Deno.writeFile(file, bytes);
+    const bad = join(dataDir, "bad.jsonl");
+    const row = { uuid: crypto.randomUUID(), event: "x", distinct_id: "d", properties: {} };
+    await Deno.writeTextFile(
+      bad,
+      `${JSON.stringify({ ...row, timestamp: "2026-05-01 10:00:00" })}\n{"event":\n` +
+        `${JSON.stringify({ ...row, timestamp: "yesterday" })}\n`,
+    );
+    const rejected = join(dataDir, "rejected.ndjson");
+    const told = await run(
+      dataDir,
+      ["import", "--from", "posthog", file, bad, "--project", "prj_posthog"],
+    );
+    const events = HISTORY.pageviews + HISTORY.signups;
+    assert.equal(told.code, 1, told.errors);
+    assert.match(
+      told.out,
+      new RegExp(`^PostHog → prj_posthog\n  ${events + 1} events of 2026-05-01\n`),
+    );
+    assert.match(told.out, /2 refused: invalid_json 1, invalid_timestamp 1/);
+    assert.match(told.out, /bad\.jsonl, line 2: invalid_json/);
+    assert.match(told.out, /page_view +36/);
+    assert.match(told.out, /distinct_id, \$device_id, \$is_identified +userId, anonymousId/);
+    assert.match(
+      told.out,
+      new RegExp(`\n${events + 1} events imported; 2 refused: see .*rejected`),
+    );
+    const lines = (await Deno.readTextFile(rejected)).trim().split("\n")
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(lines.map(({ file, line, code }) => [file, line, code]), [
+      [bad, 2, "invalid_json"],
+      [bad, 3, "invalid_timestamp"],
+    ]);
+    // deno-lint-ignore no-explicit-any
+    const [{ totals }] = await reads("prj_posthog") as any[];
+    assert.deepEqual([totals.visitors, totals.pageviews], [
+      HISTORY.visitors + 1,
+      HISTORY.pageviews,
+    ]);
+
+    const wrong = await run(dataDir, ["import", "--from", "mixpanel", file]);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.errors, /events\.jsonl\.gz, line 1: .* say `--from posthog`/);
+    await Deno.writeFile(file, bytes.subarray(0, bytes.length - 40));
+    const cut = await run(dataDir, ["import", "--from", "posthog", file]);
+    assert.equal(cut.code, 1);
+    assert.match(cut.errors, /events\.jsonl\.gz: it is cut off or damaged/);
+  }));
+
+Deno.test("import --from: wrong usage", async () => {
+  const dataDir = await makeDataDir("footfall-import-usage-");
+  try {
+    for (
+      const [args, message] of [
+        [["--from", "nobody", "x"], /--from must be one of amplitude, /],
+        [["--from", "ga4"], /Say what to import: Google Analytics 4 takes/],
+        [["--from", "ga4", "-"], /name a file, not -/],
+        [["--from", "ga4", join(dataDir, "none")], /There is no file/],
+        [["--from", "ga4", dataDir], /is no file: name the files in it/],
+        [["--from", "ga4", "postgres://x"], /A database stands alone, and of Umami/],
+        [["--from", "mixpanel", "--time-zone", "Middle/Earth", "x"], /--time-zone must be an IANA/],
+        [["a", "b"], /Name one file/],
+      ] as const
+    ) {
+      const { code, errors } = await run(dataDir, ["import", ...args]);
+      assert.equal(code, 2, errors);
+      assert.match(errors, message);
+    }
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+});
