@@ -66,6 +66,8 @@ export const PROBLEMS = {
   },
   read_timeout: { status: 503, title: "The read took too long" },
   shutting_down: { status: 503, title: "The server is stopping" },
+  moving: { status: 503, title: "The server is being moved to another database" },
+  moved: { status: 503, title: "The server has moved to another database" },
 } as const satisfies Record<string, ProblemKind>;
 
 export type ProblemCode = keyof typeof PROBLEMS;

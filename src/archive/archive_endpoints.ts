@@ -16,7 +16,7 @@ import { UnreadableBlock } from "../store/journal_block.ts";
 import { ArchiveRefused, rowsOf } from "./archive_format.ts";
 import { FRAME_BYTES_MAX, RESTORE_BODIES_BYTES_MAX } from "./archive_limits.ts";
 import { archivedTable } from "./archived_tables.ts";
-import { writeArchive } from "./archive_writer.ts";
+import { type ArchivePart, writeArchive } from "./archive_writer.ts";
 import { readFigures } from "./read_figures.ts";
 import { noteRestore, planRestore, restoredProject, restoreProject } from "./restore_plan.ts";
 import { restoreEvents } from "./restored_events.ts";
@@ -49,6 +49,8 @@ const LINES_TYPE = "application/x-ndjson";
 
 export const ARCHIVE_QUERY = {
   project: "Project id. Default: the whole server",
+  since: "`journalId` of an earlier manifest: only what was stored since, for `footfall move`",
+  part: "rows: without events and pictures; pictures: these alone. For `footfall move`",
   secrets: "1: with what lets people and tokens in (the secret of tokens, sessions, open links)",
 };
 export const FIGURES_QUERY = { project: "Project id. Default: every project" };
@@ -98,19 +100,35 @@ function projectOf({ url }: Asked): string | null {
   return project;
 }
 
+/** The whole, or what a move takes of it in turns. */
+function partOf(query: URLSearchParams): ArchivePart {
+  const since = query.get("since");
+  const part = query.get("part");
+  if (part === "rows" || part === "pictures") return { kind: part };
+  if (since === null) return { kind: "whole" };
+  const journalId = Number(since);
+  if (Number.isSafeInteger(journalId) && journalId >= 0) return { kind: "since", journalId };
+  throw new Problem("invalid_parameter", "`since` is the `journalId` of an earlier manifest.", {
+    errors: [{ field: "since", code: "invalid_value", message: "Give a whole number." }],
+  });
+}
+
 /** `GET /v1/archive`: the archive, frame by frame, as it is made. */
 export async function getArchive(services: ArchiveServices, asked: Asked): Promise<Response> {
   requireEveryProject(requirePrincipal(asked.who));
   const project = projectOf(asked);
   const secrets = asked.url.searchParams.get("secrets") === "1";
   const { database, log, now, footfall } = services;
-  const wanted = { project, secrets, footfall, nowMs: now(), randomText };
+  const part = partOf(asked.url.searchParams);
+  const wanted = { project, secrets, part, footfall, nowMs: now(), randomText };
   const frames = await writeArchive(database, wanted);
-  await recordAnyway({ sql: database, log }, {
-    ...askedBy(services, asked),
-    what: "archive.make",
-    subject: project ?? "the whole server",
-  });
+  if (part.kind === "whole") {
+    await recordAnyway({ sql: database, log }, {
+      ...askedBy(services, asked),
+      what: "archive.make",
+      subject: project ?? "the whole server",
+    });
+  }
   return new Response(ReadableStream.from(frames), {
     headers: { "Content-Type": ARCHIVE_TYPE, "Cache-Control": "no-store" },
   });

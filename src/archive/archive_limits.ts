@@ -15,3 +15,10 @@ export const RESTORE_BODIES_BYTES_MAX = 192 * MEBIBYTE;
 /** How long merging of segments is held at a time, and how often that is renewed. */
 export const MERGING_HELD_MS = 60_000;
 export const MERGING_RENEWED_MS = 10_000;
+/** How long a move goes on without a word of the command that moves. */
+export const MOVE_LEASE_MS = 15_000;
+export const MOVE_RENEWED_MS = 3_000;
+/** Rows of the journal that are read at once. */
+export const JOURNAL_ROWS_AT_ONCE = 50;
+/** Events that may have come meanwhile, for the pause to begin: a second's work, or two. */
+export const MOVE_PAUSE_EVENTS_MAX = 5_000;

@@ -9,22 +9,32 @@ import {
   encodeJson,
   encodeRows,
 } from "./archive_format.ts";
-import { ARCHIVED_TABLES } from "./archived_tables.ts";
-import { snapshotEvents } from "./events_snapshot.ts";
-import { Sums } from "./figures.ts";
-import { gathered, storedEvents } from "./stored_events.ts";
-import { hasRowsOf, NO_PROJECT, type Owner, storedRows } from "./stored_rows.ts";
+import { ARCHIVED_TABLES, type ArchivedTable } from "./archived_tables.ts";
+import { type HeldSegments, type ProjectSnapshot, snapshotEvents } from "./events_snapshot.ts";
+import { eventText, Sums } from "./figures.ts";
+import { eventsSince, gathered, storedEvents } from "./stored_events.ts";
+import { hasRowsOf, listOwners, type Owner, storedRows } from "./stored_rows.ts";
 
 export interface ArchiveWanted {
   /** Null: the whole server. */
   readonly project: string | null;
   readonly secrets: boolean;
+  readonly part: ArchivePart;
   readonly footfall: string;
   readonly nowMs: number;
   readonly randomText: (length: number) => string;
 }
 
 const ARCHIVE_ID_LENGTH = 22;
+
+/** What is wanted beside a whole archive: what a move copies in turns. */
+export type ArchivePart =
+  /** Everything. */
+  | { readonly kind: "whole" }
+  /** Projects, and the events that were stored behind a row of the journal. */
+  | { readonly kind: "since"; readonly journalId: number }
+  /** Everything but events and pictures, or pictures alone. */
+  | { readonly kind: "rows" | "pictures" };
 
 /** Sums of rows by table, then by project. */
 class RowSums {
@@ -42,6 +52,90 @@ class RowSums {
   }
 }
 
+/** What has gone into an archive so far. */
+class Contents {
+  readonly #rows = new RowSums();
+  readonly #events = new Sums();
+  readonly #whole = createHash("sha256");
+  journalId = 0;
+
+  constructor(readonly database: Database) {}
+
+  told(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    this.#whole.update(bytes);
+    return bytes;
+  }
+
+  async *table(table: ArchivedTable, owners: readonly (Owner | null)[]) {
+    for (const owner of owners.filter((owner) => hasRowsOf(table, owner))) {
+      for await (const { of, rows } of storedRows(this.database, table, owner)) {
+        this.#rows.add(table.name, of, rows);
+        yield this.told(encodeRows({ table: table.name, of, rows }));
+      }
+    }
+  }
+
+  /** All events of a project, as they were at the snapshot. */
+  async *events(project: ProjectSnapshot, held: HeldSegments) {
+    const sum = this.#events.of(project.id);
+    for await (const rows of gathered(storedEvents(this.database, project, held), sum)) {
+      yield this.told(encodeEvents(project.id, encodeBlock(rows)));
+    }
+  }
+
+  async *eventsSince(journalId: number) {
+    this.journalId = journalId;
+    for await (const { id, rows, ...row } of eventsSince(this.database, journalId)) {
+      const sum = this.#events.of(id);
+      for (const event of rows) sum.add(eventText(event));
+      yield this.told(encodeEvents(id, encodeBlock(rows)));
+      this.journalId = row.journalId;
+    }
+  }
+
+  end(): Uint8Array<ArrayBuffer> {
+    return encodeJson("manifest", {
+      rows: this.#rows.figures,
+      events: this.#events.figures,
+      journalId: this.journalId,
+      sha256: this.#whole.digest("hex"),
+    });
+  }
+}
+
+/** Tables that a part of an archive holds. */
+function tablesOf({ kind }: ArchivePart, secrets: boolean): readonly ArchivedTable[] {
+  const all = ARCHIVED_TABLES.filter(({ secret }) => secret !== true || secrets);
+  switch (kind) {
+    case "whole":
+      return all;
+    case "since":
+      return all.filter(({ name }) => name === "projects");
+    case "pictures":
+      return all.filter(({ name }) => name === "captures");
+    case "rows":
+      return all.filter(({ name }) => name !== "captures");
+  }
+}
+
+/** Where everything stands; without the events, nothing need be held. */
+async function begin(database: Database, { part, project }: ArchiveWanted): Promise<{
+  readonly held: HeldSegments | null;
+  readonly projects: readonly ProjectSnapshot[];
+  readonly journalId: number;
+}> {
+  if (part.kind === "whole") {
+    const { held, snapshot } = await snapshotEvents(database, project);
+    return { held, ...snapshot };
+  }
+  const projects = await listOwners(database);
+  return {
+    held: null,
+    projects: projects.map((own) => ({ ...own, segments: [], pending: [], events: 0 })),
+    journalId: 0,
+  };
+}
+
 /**
  * The bytes of an archive, as they are made: of all events that are committed by now, and of what
  * else there is while it is written. Ingestion goes on meanwhile. What a caller takes is whole frames.
@@ -51,8 +145,8 @@ export async function writeArchive(
   database: Database,
   wanted: ArchiveWanted,
 ): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>>> {
-  const { held, snapshot } = await snapshotEvents(database, wanted.project);
-  const { projects, journalId } = snapshot;
+  const { part } = wanted;
+  const { held, projects, journalId } = await begin(database, wanted);
   const head: ArchiveHead = {
     id: wanted.randomText(ARCHIVE_ID_LENGTH),
     footfall: wanted.footfall,
@@ -63,43 +157,22 @@ export async function writeArchive(
     projects: projects.map(({ id, name }) => ({ id, name })),
     events: projects.reduce((sum, { events }) => sum + events, 0),
   };
-
+  const contents = new Contents(database);
+  contents.journalId = journalId;
+  const owners: (Owner | null)[] = [...projects, ...wanted.project === null ? [null] : []];
   async function* frames() {
-    const rows = new RowSums();
-    const events = new Sums();
-    const whole = createHash("sha256");
-    const told = (bytes: Uint8Array<ArrayBuffer>) => {
-      whole.update(bytes);
-      return bytes;
-    };
-    const owners: (Owner | null)[] = [...projects, ...wanted.project === null ? [null] : []];
-    held.keep();
+    held?.keep();
     try {
-      yield told(archiveBegin());
-      yield told(encodeJson("head", head));
-      for (const table of ARCHIVED_TABLES) {
-        if (table.secret === true && !wanted.secrets) continue;
-        for (const owner of owners.filter((owner) => hasRowsOf(table, owner))) {
-          for await (const page of storedRows(database, table, owner)) {
-            rows.add(table.name, owner?.id ?? NO_PROJECT, page.rows);
-            yield told(encodeRows({ table: table.name, of: page.of, rows: page.rows }));
-          }
-        }
+      yield contents.told(archiveBegin());
+      yield contents.told(encodeJson("head", head));
+      for (const table of tablesOf(part, wanted.secrets)) yield* contents.table(table, owners);
+      if (part.kind === "since") yield* contents.eventsSince(part.journalId);
+      if (held !== null) {
+        for (const project of projects) yield* contents.events(project, held);
       }
-      for (const project of projects) {
-        const sum = events.of(project.id);
-        for await (const some of gathered(storedEvents(database, project, held), sum)) {
-          yield told(encodeEvents(project.id, encodeBlock(some)));
-        }
-      }
-      yield encodeJson("manifest", {
-        rows: rows.figures,
-        events: events.figures,
-        journalId,
-        sha256: whole.digest("hex"),
-      });
+      yield contents.end();
     } finally {
-      held[Symbol.dispose]();
+      held?.[Symbol.dispose]();
     }
   }
   return frames();

@@ -1,9 +1,9 @@
 import type { Database } from "../db/sql.ts";
-import { ARCHIVED_TABLES } from "./archived_tables.ts";
+import { ARCHIVED_TABLES, type ArchivedTable } from "./archived_tables.ts";
 import { snapshotEvents } from "./events_snapshot.ts";
 import { type Figures, Sums } from "./figures.ts";
 import { gathered, storedEvents } from "./stored_events.ts";
-import { hasRowsOf, NO_PROJECT, type Owner, storedRows } from "./stored_rows.ts";
+import { hasRowsOf, listOwners, NO_PROJECT, type Owner, storedRows } from "./stored_rows.ts";
 
 /** How far the counting is, or what came of it. */
 export type FiguresLine =
@@ -41,22 +41,25 @@ export async function readFigures(
   return lines();
 }
 
+/** Pictures are told by their hashes, and so many at a time. */
+function withoutPictures(table: ArchivedTable): ArchivedTable {
+  const { name, of, key } = table;
+  return name === "captures" ? { name, of, key, leaves: ["image"] } : table;
+}
+
 /** The same of the rows of other tables, by table, then by project. */
 export async function readRowFigures(
   database: Database,
   secrets: boolean,
   left: ReadonlySet<string>,
 ): Promise<Record<string, Record<string, Figures>>> {
-  const projects = await database.query<{ projectId: number; id: string }>(
-    `SELECT project_id AS "projectId", public_id AS id FROM projects ORDER BY project_id`,
-  );
-  const owners: (Owner | null)[] = [...projects, null];
+  const owners: (Owner | null)[] = [...await listOwners(database), null];
   const figures: Record<string, Record<string, Figures>> = {};
   for (const table of ARCHIVED_TABLES) {
     if (left.has(table.name) || table.secret === true && !secrets) continue;
     const sums = new Sums();
     for (const owner of owners.filter((owner) => hasRowsOf(table, owner))) {
-      for await (const { rows } of storedRows(database, table, owner)) {
+      for await (const { rows } of storedRows(database, withoutPictures(table), owner)) {
         for (const row of rows) sums.of(owner?.id ?? NO_PROJECT).add(row);
       }
     }

@@ -1,14 +1,18 @@
 import type { Database, Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { compareIds, ID_BYTES } from "../store/id_codec.ts";
-import { waitingEvents } from "../store/journal_block.ts";
+import { journalEvents, waitingEvents } from "../store/journal_block.ts";
 import { COLUMNS } from "../store/segment_columns.ts";
 import { blocksOf } from "../store/segment_head.ts";
 import type { SegmentReader } from "../store/segment_reader.ts";
 import { fetchBlocks, fetchHeadsById } from "../store/stored_segments.ts";
 import { readRowsInTurns } from "../store/whole_events.ts";
 import { type Yield, yielding } from "../store/yielding.ts";
-import { ARCHIVED_EVENTS_AIM, ARCHIVED_JSON_LENGTH_AIM } from "./archive_limits.ts";
+import {
+  ARCHIVED_EVENTS_AIM,
+  ARCHIVED_JSON_LENGTH_AIM,
+  JOURNAL_ROWS_AT_ONCE,
+} from "./archive_limits.ts";
 import type { HeldSegments, PendingRow, ProjectSnapshot } from "./events_snapshot.ts";
 import { eventText, type Sum } from "./figures.ts";
 
@@ -177,4 +181,38 @@ export async function* gathered(
     }
   }
   if (rows.length > 0) yield rows;
+}
+
+const SINCE = `
+SELECT j.project_id, p.public_id AS id, j.journal_id, j.block, j.known_ids
+FROM journal j JOIN projects p USING (project_id)
+WHERE j.journal_id > $1::int8 ORDER BY j.journal_id LIMIT ${JOURNAL_ROWS_AT_ONCE}`;
+
+/** Events of one row of the journal. */
+export interface JournalEvents {
+  readonly journalId: number;
+  /** Of their project. */
+  readonly id: string;
+  readonly rows: readonly EventRow[];
+}
+
+/**
+ * The events that were stored behind a row of the journal, where rows are numbered in the order in which
+ * they are committed: on the embedded engine, or where one alone stores.
+ */
+export async function* eventsSince(
+  database: Database,
+  journalId: number,
+): AsyncGenerator<JournalEvents> {
+  const pause = yielding();
+  type Row = JournalRow & { project_id: number; id: string; journal_id: number };
+  for (let last = journalId;;) {
+    const rows = await database.query<Row>(SINCE, [last]);
+    for (const row of rows) {
+      yield { journalId: row.journal_id, id: row.id, rows: journalEvents(row) };
+      await pause();
+    }
+    if (rows.length < JOURNAL_ROWS_AT_ONCE) return;
+    last = rows.at(-1)!.journal_id;
+  }
 }

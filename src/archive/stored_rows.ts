@@ -18,6 +18,13 @@ export interface Owner {
 
 export const NO_PROJECT = "*";
 
+/** Every project, with its name. */
+export async function listOwners(sql: Sql): Promise<(Owner & { readonly name: string })[]> {
+  return await sql.query<{ projectId: number; id: string; name: string }>(
+    `SELECT project_id AS "projectId", public_id AS id, name FROM projects ORDER BY project_id`,
+  );
+}
+
 interface RowText extends Record<string, unknown> {
   readonly row: string;
   readonly place: string;

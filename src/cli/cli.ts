@@ -11,6 +11,7 @@ import { type Failure, failureOf } from "./failure.ts";
 import { commandHelp, GLOBAL_OPTIONS, groupHelp, overallHelp } from "./help.ts";
 import { IMPORT_COMMAND } from "./import.ts";
 import { KEY_COMMANDS } from "./key.ts";
+import { MOVE_COMMAND } from "./move.ts";
 import { OPERATION_COMMANDS } from "./operation.ts";
 import { PERSON_COMMANDS } from "./person.ts";
 import { PROJECT_COMMANDS } from "./project.ts";
@@ -39,6 +40,7 @@ export const COMMANDS: readonly Command[] = [
   IMPORT_COMMAND,
   ARCHIVE_COMMAND,
   RESTORE_COMMAND,
+  MOVE_COMMAND,
   ERASE_COMMAND,
 ];
 

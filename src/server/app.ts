@@ -1,3 +1,6 @@
+import { guarded } from "./guarded_access.ts";
+import { isHalfMoved } from "../archive/move_target.ts";
+import { MoveState } from "../archive/move_state.ts";
 import { type Authorize, type Principal } from "../auth/access.ts";
 import { createMail } from "../mail/mail.ts";
 import { createKeyDirectory } from "../auth/keys.ts";
@@ -16,10 +19,10 @@ import { createLatePhotographer } from "../screenshots/queue/late_photographer.t
 import type { Photographer } from "../screenshots/browser/photograph.ts";
 import type { Config } from "../config.ts";
 import { DISK_STATUSES, diskMessage, type DiskReading, type DiskSpace } from "../db/disk_space.ts";
-import { migrate } from "../db/migrate.ts";
+import { migrate, SchemaMismatch } from "../db/migrate.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
 import { openReadDatabase, openWriteDatabase } from "../db/open.ts";
-import { type Database, DatabaseUnavailable, DiskFull } from "../db/sql.ts";
+import { type Database, DiskFull } from "../db/sql.ts";
 import { SegmentCache } from "../timelines/segment_cache.ts";
 import { BodyBudget } from "../http/body.ts";
 import { createClientAddress } from "../http/client_address.ts";
@@ -50,7 +53,6 @@ import {
   SHUTDOWN_PROJECTION_MS_MAX,
 } from "../limits.ts";
 import { type DiskGauges, Metrics } from "./metrics.ts";
-import { Problem } from "../problem.ts";
 import { LIVE } from "../reports/live/live.ts";
 import { LiveFeed } from "../reports/live/live_feed.ts";
 import { getReport } from "../reports/report_endpoint.ts";
@@ -111,21 +113,6 @@ function createPeerOf(authorize: Authorize) {
   };
 }
 
-/** Only what needs no database is answered while there is none, or while the server stops. */
-function guarded(authorize: Authorize, state: State): Authorize {
-  const retry = { "Retry-After": String(RETRY_AFTER_S) };
-  return (access, request, peer) => {
-    if (access === "open") return Promise.resolve(null);
-    if (state.draining) {
-      throw new Problem("shutting_down", "The server is stopping. Send the request again.", {
-        headers: { ...retry, "Connection": "close" },
-      });
-    }
-    if (!state.prepared) throw new DatabaseUnavailable("The schema is not ready yet");
-    return authorize(access, request, peer);
-  };
-}
-
 const NOT_PROVISIONED: Provisioned = {
   created: false,
   firstKey: null,
@@ -169,6 +156,10 @@ function rateLimitOf({ rateLimitEventsPerSecond: perSecond }: Config): RateLimit
   return perSecond === null
     ? null
     : new RateLimit(perSecond, KEYS_CACHED_MAX, () => performance.now());
+}
+
+async function openMove({ dataDir }: Config, database: Database): Promise<MoveState | null> {
+  return database.engine === "embedded" ? await MoveState.open(dataDir, database) : null;
 }
 
 type Made = Omit<Services, "captureJobs" | "captureReading"> & {
@@ -216,6 +207,7 @@ async function createServices(
     log,
     database,
     state,
+    move: await openMove(config, database),
     salts,
     budget,
     writer,
@@ -266,9 +258,19 @@ function withCaptures(
   return { services: { ...services, captureJobs: captures.jobs, captureReading }, captures };
 }
 
-async function prepareDatabase({ database, config, salts, log, now }: Services) {
+async function prepareDatabase({ database, config, salts, log, now, move }: Services) {
+  if (move?.status === "moved") {
+    log.warn(move.sentence);
+    return { created: false, firstKey: null, warning: null };
+  }
   const { applied } = await migrate(database, MIGRATIONS);
   for (const name of applied) log.info("migration applied", { name });
+  if (await isHalfMoved(database)) {
+    throw new SchemaMismatch(
+      "This database is the target of `footfall move`, which has not come to its end. Run it again " +
+        "where the embedded database is, and start here after it.",
+    );
+  }
   await dropEmptiedTable(database);
   const provisioned = await provisionDefaultProject(database, config.defaultProject, now())
     .catch((error) => unlessDiskIsFull(error, NOT_PROVISIONED));
@@ -280,6 +282,17 @@ async function prepareDatabase({ database, config, salts, log, now }: Services) 
 async function makeSetUpLink({ database, now }: Services): Promise<string | null> {
   if (await ownerExists(database)) return null;
   return (await makeLink(database, { kind: "owner", personId: null, nowMs: now() })).secret;
+}
+
+function routed(services: Services, state: State, routes: readonly DocumentedRoute[]) {
+  const { config, log, metrics } = services;
+  return createRouter(routes, {
+    basePath: config.basePath,
+    cors: createCors(config.corsAllowedOrigins),
+    log,
+    authorize: guarded(services.authorize, state, services),
+    observe: (route, method, status, seconds) => metrics.request(route, method, status, seconds),
+  });
 }
 
 /**
@@ -302,19 +315,13 @@ export async function createApp(
     substitutes.photographer,
     jobs.signal,
   );
-  const { database, reads, writer, budget, metrics, now } = services;
+  const { database, reads, writer, budget } = services;
   const { projection } = made;
   const inFlight = new InFlight();
   let projecting: Promise<unknown> | null = null;
   let capturing: Promise<void> | null = null;
   const routes = createRoutes(services);
-  const handle = createRouter(routes, {
-    basePath: config.basePath,
-    cors: createCors(config.corsAllowedOrigins),
-    log,
-    authorize: guarded(services.authorize, state),
-    observe: (route, method, status, seconds) => metrics.request(route, method, status, seconds),
-  });
+  const handle = routed(services, state, routes);
 
   return {
     engine: database.engine,
@@ -329,8 +336,10 @@ export async function createApp(
     signsIn: services.tokens.canIssue,
     makeSetUpLink: () => makeSetUpLink(services),
     startJobs() {
+      if (services.move?.status === "moved") return;
+      services.move?.onMoved(() => jobs.abort());
       watchRevocations(services.epochs, services.live, jobs.signal);
-      scheduleJobs({ database, salts: services.salts, captures, log, now }, jobs.signal);
+      scheduleJobs({ ...services, captures }, jobs.signal);
       capturing = captures.run(0);
       const earlier = new EarlierEvents(database, log).run(jobs.signal);
       projecting = Promise.all([projection.run(jobs.signal), earlier]);
@@ -341,6 +350,7 @@ export async function createApp(
     async stop() {
       state.draining = true;
       jobs.abort();
+      services.move?.close();
       await services.live.close();
       const closing = setTimeout(() => budget.close(), SHUTDOWN_GRACE_MS);
       await inFlight.idle();

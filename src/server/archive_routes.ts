@@ -11,7 +11,57 @@ import {
   RestorationPlanned,
   RestorationWanted,
 } from "../archive/archive_endpoints.ts";
+import {
+  getMove,
+  getMoveRows,
+  MoveRows,
+  type MoveServices,
+  MoveShown,
+  MoveWanted,
+  postMove,
+} from "../archive/move_endpoints.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
+
+/** How a command moves the embedded database to PostgreSQL. */
+export function moveRoutes(services: MoveServices): DocumentedRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/v1/move",
+      access: "people",
+      handler: (exchange) => getMove(services, exchange),
+      doc: {
+        summary: "How far a move to PostgreSQL is (token for every project)",
+        success: { status: 200, description: "The move", schema: MoveShown },
+        problems: ["conflict"],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/move",
+      access: "people",
+      handler: (exchange) => postMove(services, exchange),
+      doc: {
+        summary: "Begin, pause, give up or complete a move, for `footfall move`: each holds for " +
+          "15 seconds (token for every project)",
+        body: MoveWanted,
+        success: { status: 200, description: "The move", schema: MoveShown },
+        problems: ["invalid_json", "invalid_body", "body_too_large", "conflict", "moving", "moved"],
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/move/rows",
+      access: "people",
+      handler: (exchange) => getMoveRows(services, exchange),
+      doc: {
+        summary: "Counts and digests of everything but events (token for every project)",
+        success: { status: 200, description: "Figures by table and project", schema: MoveRows },
+        problems: [],
+      },
+    },
+  ];
+}
 
 /** Everything out and in again. Whoever may make owners, for every project, may do it. */
 export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
@@ -30,7 +80,7 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
           description: "Whole once its manifest has come, which is last",
           contentType: "application/vnd.footfall.archive",
         },
-        problems: ["not_found", "conflict"],
+        problems: ["not_found", "conflict", "invalid_parameter"],
       },
     },
     {

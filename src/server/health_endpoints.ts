@@ -1,3 +1,4 @@
+import type { MoveState } from "../archive/move_state.ts";
 import { diskMessage, type DiskSpace, type DiskStatus } from "../db/disk_space.ts";
 import type { Database } from "../db/sql.ts";
 import { PROMETHEUS_TYPE } from "../http/prometheus.ts";
@@ -10,6 +11,7 @@ export interface HealthServices {
   readonly database: Database;
   /** Whether migrations and provisioning are done, and whether the server is stopping. */
   readonly state: { readonly prepared: boolean; readonly draining: boolean };
+  readonly move: Pick<MoveState, "status" | "sentence"> | null;
 }
 
 export interface MetricsServices {
@@ -67,7 +69,7 @@ async function diskCheck(disk: DiskSpace): Promise<Record<string, DiskCheck>> {
  * `GET /readyz`: whether to send traffic here, each dependency by name. A full disk makes the server
  * `degraded`, with 200: reads go on, and whoever sends events is told by their own 503.
  */
-export async function getReadiness({ database, state }: HealthServices): Promise<Response> {
+export async function getReadiness({ database, state, move }: HealthServices): Promise<Response> {
   const checks: Record<string, Check> = {
     database: await databaseCheck(database),
     migrations: state.prepared
@@ -77,6 +79,7 @@ export async function getReadiness({ database, state }: HealthServices): Promise
       ? { ok: false, message: "The server is stopping." }
       : { ok: true, message: "The server takes requests." },
   };
+  if (move?.status === "moved") checks.moved = { ok: false, message: move.sentence };
   const disk = database.disk === undefined ? {} : await diskCheck(database.disk);
   const ready = Object.values(checks).every((check) => check.ok);
   const status = Object.values(disk).every((check) => check.ok) ? "ready" : "degraded";

@@ -1,3 +1,4 @@
+import type { MoveState } from "../archive/move_state.ts";
 import { forgetExpiredApiTokens } from "../auth/api_tokens/api_tokens.ts";
 import { purgeAudit } from "../audit/audit_list.ts";
 import { forgetOldAttempts } from "../auth/people/attempts.ts";
@@ -17,7 +18,11 @@ export interface JobServices {
   readonly captures: Pick<Captures, "queueDaily" | "forgetOld">;
   readonly log: Log;
   readonly now: () => number;
+  /** While it moves elsewhere, all events stay where they are. Null: on PostgreSQL, which never does. */
+  readonly move: Pick<MoveState, "status"> | null;
 }
+
+const isMoving = ({ move }: JobServices) => move !== null && move.status !== "none";
 
 interface Job {
   readonly name: string;
@@ -41,7 +46,9 @@ export const JOBS: readonly Job[] = [
   {
     name: "purge expired events",
     schedule: "30 2 * * *",
-    async run({ database, log, now }) {
+    async run(services) {
+      if (isMoving(services)) return;
+      const { database, log, now } = services;
       const today = new Date(now());
       // Of an upgrade under way: first, so that none of them is moved any more.
       const earlier = await forgetExpiredEarlier(database, today);
@@ -65,7 +72,9 @@ export const JOBS: readonly Job[] = [
   {
     name: "delete projected journal rows",
     schedule: "20 * * * *",
-    run: async ({ database, now }) => void await purgeJournal(database, new Date(now())),
+    async run(services) {
+      if (!isMoving(services)) await purgeJournal(services.database, new Date(services.now()));
+    },
   },
   {
     // CAPTURE_SCHEDULE is read by the captures themselves, which tell people of its next time too.

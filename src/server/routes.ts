@@ -2,7 +2,8 @@ import manifest from "../../deno.json" with { type: "json" };
 import { recordAnyway } from "../audit/recorded_anyway.ts";
 import { accessRoutes } from "./access_routes.ts";
 import { actorRoutes } from "./actor_routes.ts";
-import { archiveRoutes } from "./archive_routes.ts";
+import { archiveRoutes, moveRoutes } from "./archive_routes.ts";
+import type { MoveState } from "../archive/move_state.ts";
 import type { Authorize, Principal } from "../auth/access.ts";
 import type { KeyDirectory } from "../auth/keys.ts";
 import type { ListedTokens } from "../auth/api_tokens/listed_tokens.ts";
@@ -59,6 +60,8 @@ export interface Services {
   /** The database that answers reads: a replica where one is configured. */
   readonly reads: Database;
   readonly state: { readonly prepared: boolean; readonly draining: boolean };
+  /** Of the embedded database, whether it moves elsewhere; null: on PostgreSQL. */
+  readonly move: MoveState | null;
   readonly salts: Salts;
   readonly budget: BodyBudget;
   readonly writer: Writer;
@@ -318,6 +321,7 @@ export function createRoutes(services: Services): DocumentedRoute[] {
       observe: (outcome) => services.metrics.batch(outcome),
     }),
     ...archiveRoutes({ ...services, footfall: manifest.version }),
+    ...moveRoutes(services),
     ...captureRoutes(services),
   ];
   const document: DocumentedRoute = {

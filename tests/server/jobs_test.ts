@@ -31,7 +31,7 @@ async function run(name: string, database: Database, nowMs: number): Promise<str
   );
   const job = JOBS.find((candidate) => candidate.name === name);
   assert.ok(job, `no job is named ${name}`);
-  await job.run({ database, salts, captures: NO_CAPTURES, log, now });
+  await job.run({ database, salts, captures: NO_CAPTURES, log, now, move: null });
   return lines;
 }
 

@@ -24,7 +24,13 @@ export interface LoadOptions {
 
 const FINISH_MS_MAX = 40_000;
 /** What a client may be told while a server is killed, stopped or without its database. */
-const RETRIED = new Set(["database_unavailable", "shutting_down", "overloaded"]);
+const RETRIED = new Set([
+  "database_unavailable",
+  "shutting_down",
+  "overloaded",
+  "moving",
+  "moved",
+]);
 
 /** Posts a batch once. */
 export function postBatch(url: string, events: readonly SentEvent[]): Promise<Response> {

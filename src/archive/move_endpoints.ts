@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { requireEveryProject, requirePrincipal } from "../auth/access.ts";
+import type { Principal } from "../auth/access.ts";
+import { randomText } from "../auth/random_text.ts";
+import type { Database } from "../db/sql.ts";
+import { readJson } from "../http/json_body.ts";
+import { json } from "../http/reply.ts";
+import type { Exchange } from "../http/router.ts";
+import { Problem } from "../problem.ts";
+import type { MoveState } from "./move_state.ts";
+import { readRowFigures } from "./read_figures.ts";
+
+export interface MoveServices {
+  readonly database: Database;
+  /** Null: on PostgreSQL, from where nothing moves. */
+  readonly move: MoveState | null;
+  readonly now: () => number;
+}
+
+/** Salts that are past their time are not copied. */
+export const NOT_COMPARED: ReadonlySet<string> = new Set(["daily_salts"]);
+const ADDRESS_LENGTH_MAX = 2_048;
+
+/** Body of `POST /v1/move`. */
+export const MoveWanted = z.strictObject({
+  action: z.enum(["begin", "pause", "cancel", "complete"]),
+  to: z.string().max(ADDRESS_LENGTH_MAX).optional().meta({
+    description: "With complete: the new address, without user and password",
+  }),
+}).meta({ id: "MoveWanted" });
+
+/** Its reply. */
+export const MoveShown = z.object({
+  status: z.enum(["none", "copying", "paused", "moved"]),
+  source: z.string().nullable(),
+  to: z.string().nullable(),
+}).meta({ id: "Move" });
+
+const Figures = z.object({ count: z.int(), digest: z.string() });
+/** Reply of `GET /v1/move/rows`. */
+export const MoveRows = z.object({
+  rows: z.record(z.string(), z.record(z.string(), Figures)),
+  events: z.record(z.string(), z.int()),
+}).meta({ id: "MoveRows" });
+
+function stateOf({ move }: MoveServices): MoveState {
+  if (move !== null) return move;
+  throw new Problem(
+    "conflict",
+    "This server has PostgreSQL already. Use `footfall archive` and `footfall restore`, or " +
+      "PostgreSQL's own tools.",
+  );
+}
+
+/** `POST /v1/move`: how `footfall move` tells the server how far it is. */
+export async function postMove(
+  services: MoveServices,
+  { who, request }: Exchange<Principal | null>,
+): Promise<Response> {
+  requireEveryProject(requirePrincipal(who));
+  const { action, to } = await readJson(request, MoveWanted);
+  const state = stateOf(services);
+  let source: string | null = null;
+  if (action === "begin") source = await state.begin(randomText);
+  else if (action === "pause") await state.pause();
+  else if (action === "cancel") await state.cancel();
+  else await state.complete(to ?? "postgres://…", services.now());
+  return json({ status: state.status, source, to: state.to });
+}
+
+/** `GET /v1/move`: how far it is. */
+export function getMove(
+  services: MoveServices,
+  { who }: Exchange<Principal | null>,
+): Response {
+  requireEveryProject(requirePrincipal(who));
+  const { status, to } = stateOf(services);
+  return json({ status, source: null, to });
+}
+
+/** How many events there are, by project. */
+export async function countEvents(database: Database): Promise<Record<string, number>> {
+  const rows = await database.query<{ id: string; events: number }>(
+    `SELECT public_id AS id, (SELECT count(*) FROM event_ids e
+      WHERE e.project_id = p.project_id)::int AS events
+    FROM projects p ORDER BY project_id`,
+  );
+  return Object.fromEntries(rows.map(({ id, events }) => [id, events]));
+}
+
+/** `GET /v1/move/rows`: what the target is compared with. */
+export async function getMoveRows(
+  services: MoveServices,
+  { who }: Exchange<Principal | null>,
+): Promise<Response> {
+  requireEveryProject(requirePrincipal(who));
+  const { database } = services;
+  const rows = await readRowFigures(database, true, NOT_COMPARED);
+  return json({ rows, events: await countEvents(database) });
+}

@@ -1,0 +1,168 @@
+import { join } from "node:path";
+import type { Database } from "../db/sql.ts";
+import { Problem } from "../problem.ts";
+import { MOVE_LEASE_MS } from "./archive_limits.ts";
+
+/**
+ * How far a move to another database is: `copying`, while nothing is erased and nothing expires;
+ * `paused`, while nothing is stored; `moved`, for good.
+ */
+export type MoveStatus = "none" | "copying" | "paused" | "moved";
+
+/** What `moved.json` in DATA_DIR says: the database is left as it was. */
+interface Moved {
+  /** The address without what lets anybody in. */
+  readonly to: string;
+  readonly at: string;
+}
+
+const FILE = "moved.json";
+/** Names the source to its target, however often a move is begun. */
+const ID_FILE = "move.json";
+
+async function readJsonFile<T>(path: string): Promise<T | null> {
+  try {
+    return JSON.parse(await Deno.readTextFile(path)) as T;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}
+
+async function writeJsonFile(path: string, value: unknown): Promise<void> {
+  const fresh = `${path}.${Deno.pid}`;
+  using file = await Deno.open(fresh, { create: true, truncate: true, write: true, mode: 0o600 });
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await file.write(rest));
+  await file.sync();
+  await Deno.rename(fresh, path);
+}
+
+/** Whether the embedded database is being moved elsewhere, or has been. Nothing of it is written. */
+export class MoveState {
+  readonly #dataDir: string;
+  readonly #database: Pick<Database, "script">;
+  #status: MoveStatus = "none";
+  #moved: Moved | null = null;
+  #lease: ReturnType<typeof setTimeout> | null = null;
+  #whenMoved: (() => void) | null = null;
+  /** Changes come one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(dataDir: string, database: Pick<Database, "script">) {
+    this.#dataDir = dataDir;
+    this.#database = database;
+  }
+
+  /** As the last process left it. */
+  static async open(dataDir: string, database: Pick<Database, "script">): Promise<MoveState> {
+    const state = new MoveState(dataDir, database);
+    state.#moved = await readJsonFile<Moved>(join(dataDir, FILE));
+    if (state.#moved !== null) state.#status = "moved";
+    return state;
+  }
+
+  get status(): MoveStatus {
+    return this.#status;
+  }
+
+  get to(): string | null {
+    return this.#moved?.to ?? null;
+  }
+
+  /** Begins, or goes on, for MOVE_LEASE_MS. @returns what names this source to its target */
+  begin(randomText: (length: number) => string): Promise<string> {
+    return this.#inTurn(async () => {
+      if (this.#status === "moved") throw this.refusal();
+      await this.#take(this.#status === "paused" ? "paused" : "copying");
+      const path = join(this.#dataDir, ID_FILE);
+      const known = await readJsonFile<{ id: string }>(path);
+      if (known !== null) return known.id;
+      const id = randomText(22);
+      await writeJsonFile(path, { id });
+      return id;
+    });
+  }
+
+  /** Nothing is stored any more, and all that was under way has been, for MOVE_LEASE_MS. */
+  pause(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#status === "none" || this.#status === "moved") throw this.refusal();
+      const wasPaused = this.#status === "paused";
+      await this.#take("paused");
+      if (!wasPaused) await this.#database.script("SET default_transaction_read_only = on");
+    });
+  }
+
+  /** Gives up: everything is as before. */
+  cancel(): Promise<void> {
+    return this.#inTurn(() => this.#end());
+  }
+
+  /** The pause ends with another server in this one's place. */
+  complete(to: string, nowMs: number): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#status !== "paused") throw this.refusal();
+      const moved = { to, at: new Date(nowMs).toISOString() };
+      await writeJsonFile(join(this.#dataDir, FILE), moved);
+      if (this.#lease !== null) clearTimeout(this.#lease);
+      this.#moved = moved;
+      this.#status = "moved";
+      this.#whenMoved?.();
+    });
+  }
+
+  /** Called once the server has moved. */
+  onMoved(call: () => void): void {
+    this.#whenMoved = call;
+  }
+
+  /** What is answered to whoever would change something now. */
+  refusal(): Problem {
+    const headers = { "Retry-After": "2" };
+    if (this.#status === "moved") {
+      return new Problem("moved", `${this.sentence} Send the request again, to the new server.`, {
+        headers,
+      });
+    }
+    return this.#status === "none"
+      ? new Problem("conflict", "No move is under way, or it has taken too long. Begin it again.")
+      : new Problem(
+        "moving",
+        "The server is being moved to another database. Send the request again in some seconds.",
+        { headers },
+      );
+  }
+
+  get sentence(): string {
+    return `The server has moved: stop it, and start it with DATABASE_URL=${this.to} ` +
+      "(with the user and the password).";
+  }
+
+  close(): void {
+    if (this.#lease !== null) clearTimeout(this.#lease);
+    this.#lease = null;
+  }
+
+  async #take(status: MoveStatus): Promise<void> {
+    if (this.#lease !== null) clearTimeout(this.#lease);
+    this.#status = status;
+    this.#lease = setTimeout(() => void this.cancel().catch(() => {}), MOVE_LEASE_MS);
+    await Promise.resolve();
+  }
+
+  async #end(): Promise<void> {
+    if (this.#status === "moved") return;
+    if (this.#lease !== null) clearTimeout(this.#lease);
+    this.#lease = null;
+    const wasPaused = this.#status === "paused";
+    this.#status = "none";
+    if (wasPaused) await this.#database.script("SET default_transaction_read_only = off");
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work);
+    this.#turn = mine.catch(() => {});
+    return mine;
+  }
+}

@@ -1,0 +1,125 @@
+import { migrate } from "../db/migrate.ts";
+import { MIGRATIONS } from "../db/migrations.ts";
+import type { Database, Sql } from "../db/sql.ts";
+import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
+import { ARCHIVED_TABLES, archivedTable, LEFT_TABLES } from "./archived_tables.ts";
+import type { FrameRows } from "./archive_format.ts";
+import { restoreRows } from "./restored_rows.ts";
+import { NO_PROJECT } from "./stored_rows.ts";
+
+/** Nothing can be moved to this database. The message says why. */
+export class TargetRefused extends Error {
+  override readonly name = "TargetRefused";
+}
+
+const SOURCE = "move:source";
+const STATE = "move:state";
+const COPYING = "copying";
+
+const TABLES = `
+SELECT c.relname AS name FROM pg_class c
+WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace`;
+
+async function settingsOf(sql: Sql): Promise<Map<string, string>> {
+  const rows = await sql.query<{ name: string; value: string }>(
+    "SELECT name, value FROM settings WHERE name LIKE 'move:%'",
+  );
+  return new Map(rows.map(({ name, value }) => [name, value]));
+}
+
+/** Throws TargetRefused where something stands there that is not of a move from this source. */
+async function assertOurs(sql: Sql, source: string): Promise<void> {
+  const tables = (await sql.query<{ name: string }>(TABLES)).map(({ name }) => name);
+  if (tables.length === 0) return;
+  const known = new Set([...ARCHIVED_TABLES.map(({ name }) => name), ...Object.keys(LEFT_TABLES)]);
+  const foreign = tables.filter((name) => !known.has(name));
+  if (foreign.length > 0 || !tables.includes("settings")) {
+    throw new TargetRefused(
+      `The database is not empty: it has the tables ${tables.slice(0, 5).join(", ")}` +
+        `${tables.length > 5 ? ", …" : ""}. Make a new one: createdb footfall.`,
+    );
+  }
+  const settings = await settingsOf(sql);
+  const [projects] = await sql.query<{ count: number }>(
+    "SELECT count(*)::int AS count FROM projects",
+  );
+  if (settings.get(SOURCE) === source && settings.get(STATE) === COPYING) return;
+  if (projects!.count === 0 && settings.size === 0) return;
+  throw new TargetRefused(
+    settings.get(SOURCE) === source
+      ? "This server has been moved to that database already. Start it with that DATABASE_URL."
+      : "The database holds another Footfall already. Move to an empty one, or bring an archive " +
+        "into it with `footfall restore`.",
+  );
+}
+
+/** Makes a database the target of a move from this source: an empty one, or where an earlier run was. */
+export async function openTarget(database: Database, source: string): Promise<void> {
+  await assertOurs(database, source);
+  await migrate(database, MIGRATIONS);
+  await dropEmptiedTable(database);
+  await database.query(
+    `INSERT INTO settings (name, value) VALUES ('${SOURCE}', $1::text), ('${STATE}', '${COPYING}')
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    [source],
+  );
+}
+
+/** Whether a database is the target of a move that has not come to its end. */
+export async function isHalfMoved(sql: Sql): Promise<boolean> {
+  return (await settingsOf(sql)).get(STATE) === COPYING;
+}
+
+/** The move is complete: a server may start on it. */
+export async function closeTarget(sql: Sql): Promise<void> {
+  await sql.query(`UPDATE settings SET value = 'moved' WHERE name = '${STATE}'`);
+}
+
+/** Empties a target, in order to begin anew: it holds nothing but what was copied. */
+export async function emptyTarget(database: Database): Promise<void> {
+  const tables = (await database.query<{ name: string }>(TABLES)).map(({ name }) => name)
+    .filter((name) => name !== "schema_migrations" && name !== "settings");
+  await database.query(`TRUNCATE ${tables.join(", ")} RESTART IDENTITY CASCADE`);
+}
+
+/** The projects of a target, by their ids. */
+export async function targetProjects(sql: Sql): Promise<Map<string, number>> {
+  const rows = await sql.query<{ id: string; project_id: number }>(
+    "SELECT public_id AS id, project_id FROM projects",
+  );
+  return new Map(rows.map(({ id, project_id }) => [id, project_id]));
+}
+
+const UPDATE_PROJECT = `
+UPDATE projects p SET (name, site_url, site_url_by_operator, timezone, allowed_origins, ip_storage,
+  retention_days, created_at) = (w.name, w.site_url, w.site_url_by_operator, w.timezone,
+  w.allowed_origins, w.ip_storage, w.retention_days, w.created_at)
+FROM jsonb_populate_record(NULL::projects, $1::text::jsonb) w WHERE p.public_id = w.public_id`;
+
+/** Brings rows of a frame to the target. A project is made, or takes what it is now at the source. */
+export async function copyRows(
+  database: Database,
+  { table: name, of, rows }: FrameRows,
+): Promise<void> {
+  const table = archivedTable(name)!;
+  const projectId = of === NO_PROJECT || name === "projects"
+    ? null
+    : (await targetProjects(database)).get(of) ?? null;
+  await restoreRows(database, table, projectId, rows);
+  if (name === "projects") { for (const row of rows) await database.query(UPDATE_PROJECT, [row]); }
+}
+
+/** Takes away what is copied anew in the pause: everything but projects, pictures and events. */
+export async function clearRows(database: Database): Promise<void> {
+  const names = ARCHIVED_TABLES.map(({ name }) => name)
+    .filter((name) => !["projects", "captures", "settings"].includes(name)).toReversed();
+  await database.transaction(async (tx) => {
+    for (const name of names) await tx.query(`DELETE FROM ${name}`);
+    await tx.query("DELETE FROM settings WHERE name NOT LIKE 'move:%'");
+  });
+}
+
+/** Takes the pictures away, too: some are others by now. */
+export async function clearPictures(database: Database): Promise<void> {
+  await database.query("DELETE FROM captures");
+}

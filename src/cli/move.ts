@@ -1,0 +1,311 @@
+import {
+  type ArchiveHead,
+  type ArchiveManifest,
+  eventsOf,
+  type Frame,
+  jsonOf,
+  readFrames,
+  rowsOf,
+} from "../archive/archive_format.ts";
+import { MOVE_PAUSE_EVENTS_MAX, MOVE_RENEWED_MS } from "../archive/archive_limits.ts";
+import { areSame, type Figures, NOTHING, Sums } from "../archive/figures.ts";
+import { countEvents, NOT_COMPARED } from "../archive/move_endpoints.ts";
+import {
+  clearPictures,
+  clearRows,
+  closeTarget,
+  copyRows,
+  emptyTarget,
+  openTarget,
+  targetProjects,
+} from "../archive/move_target.ts";
+import { readFigures, readRowFigures } from "../archive/read_figures.ts";
+import { restoreEvents } from "../archive/restored_events.ts";
+import { openDatabase } from "../db/open.ts";
+import type { Database } from "../db/sql.ts";
+import { type Call, type Command, UsageMistake } from "./command.ts";
+import { callApi, type Connection, refusalOf, withConnection } from "./connection.ts";
+import { forEachInFlight } from "./event_sender.ts";
+import { createProgress } from "./progress.ts";
+
+const CONNECTIONS = 4;
+/** A comparison reads for long; a statement of it does not. */
+const STATEMENT_MS_MAX = 60_000;
+const BLOCKS_AT_ONCE = 3;
+/** What is copied anew in the pause agrees at the second try at the latest: nothing changes any more. */
+const ROW_TRIES_MAX = 3;
+
+interface MoveReply {
+  readonly status: string;
+  readonly source: string | null;
+  readonly to: string | null;
+}
+
+type Action = "begin" | "pause" | "cancel" | "complete";
+
+/** One run of a move, from this source to this target. */
+class Move {
+  /** What the source has said of its events so far, by project. */
+  #sums = new Sums();
+  #journalId = 0;
+  events = 0;
+
+  constructor(readonly call: Call, readonly source: Connection, readonly target: Database) {}
+
+  async tell(action: Action, to?: string): Promise<MoveReply> {
+    const body = to === undefined ? { action } : { action, to };
+    return await callApi<MoveReply>(this.source, "POST", "/v1/move", body);
+  }
+
+  async *#frames(query: Record<string, string>): AsyncGenerator<Frame> {
+    const { signal } = this.call;
+    const path = `/v1/archive?${new URLSearchParams({ secrets: "1", ...query })}`;
+    const reply = await this.source.fetch(path, { signal });
+    if (!reply.ok) throw await refusalOf(reply);
+    yield* readFrames(reply.body!);
+  }
+
+  /** Copies what a part of an archive holds. @returns its manifest */
+  async #copy(query: Record<string, string>, label: string): Promise<ArchiveManifest> {
+    const { print, now, signal } = this.call;
+    let manifest: ArchiveManifest | null = null;
+    let progress = createProgress(print.terminal, label, null, now);
+    let events = 0;
+    const projects = await targetProjects(this.target);
+    const inOrder = async function* (frames: AsyncIterable<Frame>, target: Database) {
+      for await (const frame of frames) {
+        signal.throwIfAborted();
+        if (frame.kind === "events") yield frame;
+        else if (frame.kind === "manifest") manifest = jsonOf<ArchiveManifest>(frame);
+        else if (frame.kind === "head") {
+          const { events } = jsonOf<ArchiveHead>(frame);
+          progress = createProgress(print.terminal, label, events === 0 ? null : events, now);
+        } else {
+          const rows = rowsOf(frame);
+          await copyRows(target, rows);
+          if (rows.table !== "projects") continue;
+          for (const [id, projectId] of await targetProjects(target)) projects.set(id, projectId);
+        }
+      }
+    };
+    try {
+      await forEachInFlight(
+        inOrder(this.#frames(query), this.target),
+        BLOCKS_AT_ONCE,
+        async (frame) => {
+          const { project, block, events: own } = eventsOf(frame);
+          await restoreEvents(this.target, projects.get(project)!, block);
+          events += own;
+          if (!print.json) progress.update(events, `${events} events`);
+        },
+      );
+    } finally {
+      if (!print.json) progress.end();
+    }
+    return manifest!;
+  }
+
+  #note({ events, journalId }: ArchiveManifest): number {
+    let count = 0;
+    for (const [id, figures] of Object.entries(events)) {
+      this.#sums.of(id).addAll(figures);
+      count += figures.count;
+    }
+    this.#journalId = journalId;
+    this.events += count;
+    return count;
+  }
+
+  /** Everything that is there as it begins. */
+  async copyAll(): Promise<void> {
+    this.#sums = new Sums();
+    this.events = 0;
+    this.#note(await this.#copy({}, "Copying"));
+  }
+
+  /** What was stored since. @returns how many events that were */
+  async follow(): Promise<number> {
+    return this.#note(await this.#copy({ since: String(this.#journalId) }, "Following"));
+  }
+
+  /** Until hardly anything comes any more, or as much as came the last time. */
+  async followUp(): Promise<void> {
+    for (let last = Infinity;;) {
+      const events = await this.follow();
+      if (events <= MOVE_PAUSE_EVENTS_MAX || events >= last) return;
+      last = events;
+    }
+  }
+
+  /** Whether the target gives back exactly what the source has told: reads all of it. */
+  async isSame(): Promise<boolean> {
+    const { print, now, signal } = this.call;
+    let progress: ReturnType<typeof createProgress> | null = null;
+    try {
+      for await (const line of await readFigures(this.target, null)) {
+        signal.throwIfAborted();
+        if ("figures" in line) return isAllSame(line.figures, this.#sums.figures);
+        progress ??= createProgress(print.terminal, "Comparing", line.of, now);
+        if (!print.json) progress.update(line.events, `${line.events} events`);
+      }
+    } finally {
+      if (!print.json) progress?.end();
+    }
+    return false;
+  }
+
+  /** Copies all other rows in the pause, and compares them, and the numbers of events. */
+  async copyRows(): Promise<void> {
+    for (let attempt = 1; attempt <= ROW_TRIES_MAX; attempt++) {
+      await clearRows(this.target);
+      await this.#copy({ part: "rows" }, "Settings and people");
+      const path = "/v1/move/rows";
+      const told = await callApi<{
+        rows: Record<string, Record<string, Figures>>;
+        events: Record<string, number>;
+      }>(this.source, "GET", path);
+      const events = await countEvents(this.target);
+      if (JSON.stringify(events) !== JSON.stringify(told.events)) {
+        throw new Error("The target does not have the events of the source. Run it again.");
+      }
+      const rows = await readRowFigures(this.target, true, NOT_COMPARED);
+      const other = Object.keys(told.rows)
+        .filter((table) => !isAllSame(rows[table] ?? {}, told.rows[table]!));
+      if (other.length === 0) return;
+      if (attempt === ROW_TRIES_MAX) {
+        throw new Error(`The target's ${other.join(", ")} are not the source's. Run it again.`);
+      }
+      if (other.includes("captures")) {
+        await clearPictures(this.target);
+        await this.#copy({ part: "pictures" }, "Pictures");
+      }
+    }
+  }
+}
+
+function isAllSame(
+  found: Readonly<Record<string, Figures>>,
+  wanted: Readonly<Record<string, Figures>>,
+): boolean {
+  const ids = new Set([...Object.keys(found), ...Object.keys(wanted)]);
+  return [...ids].every((id) => areSame(found[id] ?? NOTHING, wanted[id] ?? NOTHING));
+}
+
+/** The address as it may be shown. */
+function shownAddress(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+function targetOf(call: Call): string {
+  const to = call.options.text("to");
+  if (to === null || !/^postgres(?:ql)?:\/\//.test(to) || !URL.canParse(to)) {
+    throw new UsageMistake("Say where to: --to postgres://user:password@host/database.");
+  }
+  if (call.config.databaseUrl !== null) {
+    throw new UsageMistake(
+      "This server has PostgreSQL (DATABASE_URL): it is the embedded database that is moved.",
+    );
+  }
+  return to;
+}
+
+/** Copies while the server works, until the target has what the source had a moment ago. */
+async function copyAlong(move: Move): Promise<void> {
+  for (let attempt = 1;; attempt++) {
+    await move.copyAll();
+    await move.followUp();
+    if (await move.isSame()) return;
+    // An earlier run has left events that were erased or have expired since.
+    if (attempt === 2) {
+      throw new Error("The target's events are not those of the source. Run it again.");
+    }
+    await emptyTarget(move.target);
+  }
+}
+
+async function moveAll(call: Call, source: Connection, target: Database, to: string) {
+  const move = new Move(call, source, target);
+  const begun = await move.tell("begin");
+  const renewing = setInterval(
+    () => void move.tell(isPaused ? "pause" : "begin").catch(() => {}),
+    MOVE_RENEWED_MS,
+  );
+  let isPaused = false;
+  try {
+    await openTarget(target, begun.source!);
+    await copyAlong(move);
+    await move.followUp();
+    const pausedAt = call.now();
+    isPaused = true;
+    await move.tell("pause");
+    await move.follow();
+    await move.copyRows();
+    clearInterval(renewing);
+    await move.tell("complete", to);
+    await closeTarget(target);
+    return { events: move.events, pausedMs: call.now() - pausedAt };
+  } catch (error) {
+    clearInterval(renewing);
+    await move.tell("cancel").catch(() => {});
+    throw error;
+  } finally {
+    clearInterval(renewing);
+  }
+}
+
+async function move(call: Call): Promise<void> {
+  const url = targetOf(call);
+  const to = shownAddress(url);
+  const target = await openDatabase({
+    databaseUrl: url,
+    dataDir: call.config.dataDir,
+    statementTimeoutMs: STATEMENT_MS_MAX,
+    connectionsMax: CONNECTIONS,
+  });
+  try {
+    await target.ping();
+    const moved = await withConnection(call, async (source) => {
+      const { status, to: there } = await callApi<MoveReply>(source, "GET", "/v1/move");
+      if (status !== "moved") return await moveAll(call, source, target, to);
+      // An earlier run was stopped behind its last step but one.
+      if (there === to) await closeTarget(target);
+      return null;
+    });
+    call.print.result(
+      { moved: true, to, ...moved },
+      () =>
+        (moved === null
+          ? `The server has moved to ${to} already.\n`
+          : `${moved.events} events and everything else are at ${to}: counts and digests are the same ` +
+            `(the pause took ${(moved.pausedMs / 1000).toFixed(1)} s).\n`) +
+        `Stop this server now, and start it with DATABASE_URL. Until then it answers 503 moved.\n`,
+    );
+  } finally {
+    await target.close();
+  }
+}
+
+export const MOVE_COMMAND: Command = {
+  name: "move",
+  summary: "Move the embedded database to PostgreSQL, while the server works",
+  usage: "footfall move --to postgres://…",
+  notes:
+    "Everything is copied to an empty database: events, people, keys, sessions, secrets. The server\n" +
+    "goes on taking events, which follow; erasures wait (503 `moving`). At the end it pauses for some\n" +
+    "seconds (503 with Retry-After: clients send again), counts and digests are compared, and it\n" +
+    "answers 503 `moved` until it is started with the new DATABASE_URL. The embedded database is left\n" +
+    "as it was. Stopped or killed at any moment, the server goes on by itself within 15 seconds, and\n" +
+    "the same command begins where that is possible. To stay after all, delete DATA_DIR/moved.json\n" +
+    "before anything was sent to the new server, and start the old one again.",
+  wordsMax: 0,
+  options: {
+    to: {
+      type: "string",
+      placeholder: "URL",
+      meaning: "address of an empty PostgreSQL database",
+    },
+  },
+  example: "footfall move --to postgres://footfall:secret@db.internal/footfall",
+  run: move,
+};
