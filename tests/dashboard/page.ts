@@ -56,21 +56,39 @@ export type Interception = (request: HTTPRequest) =>
   | undefined;
 
 export interface WorldOptions {
-  readonly env?: Record<string, string>;
+  /** What the server is configured with; a function of where it is found, if that matters. */
+  readonly env?: Record<string, string> | ((url: string) => Promise<Record<string, string>>);
   /** False: without the demo shop. */
   readonly isFilled?: boolean;
 }
 
+/** The server's clock, which tests set forward and back. The browser has its own, and so has the database. */
+export class ServerClock {
+  readonly #realNow = Date.now;
+  offsetMs = 0;
+
+  /** Before the server is made, which keeps the function. */
+  install(): void {
+    Date.now = () => this.#realNow() + this.offsetMs;
+  }
+
+  remove(): void {
+    Date.now = this.#realNow;
+  }
+}
+
 /** A server with the demo shop and a browser: one of each for all tests of a file. */
 class World {
-  readonly server: TestApp;
+  readonly clock = new ServerClock();
+  #server: TestApp | undefined;
   #http: Deno.HttpServer<Deno.NetAddr> | undefined;
   #browser: Browser | undefined;
-  readonly #isFilled: boolean;
 
-  constructor({ env = {}, isFilled = true }: WorldOptions) {
-    this.server = new TestApp(env);
-    this.#isFilled = isFilled;
+  constructor(readonly options: WorldOptions) {}
+
+  get server(): TestApp {
+    assert.ok(this.#server, "the server is not started");
+    return this.#server;
   }
 
   get url(): string {
@@ -78,12 +96,15 @@ class World {
   }
 
   async start(): Promise<void> {
-    await this.server.start();
-    if (this.#isFilled) await this.#fill();
+    const { env = {}, isFilled = true } = this.options;
     this.#http = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen: () => {} },
       (request) => this.server.app.fetch(request, PUBLIC_PEER),
     );
+    this.clock.install();
+    this.#server = new TestApp(typeof env === "function" ? await env(this.url) : env);
+    await this.server.start();
+    if (isFilled) await this.#fill();
     this.#browser = await puppeteer.launch({
       executablePath: CHROMIUM,
       headless: true,
@@ -118,7 +139,8 @@ class World {
   async stop(): Promise<void> {
     await this.#browser?.close();
     // Streams of live updates end with the server behind it.
-    await Promise.all([this.#http?.shutdown(), this.server.stop()]);
+    await Promise.all([this.#http?.shutdown(), this.#server?.stop()]);
+    this.clock.remove();
   }
 
   async visit(work: (visit: Visit) => Promise<void>): Promise<void> {

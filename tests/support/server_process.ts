@@ -46,11 +46,13 @@ export interface ServerOptions {
   readonly descriptorsMax?: number;
   /** A module that runs before the program. */
   readonly preload?: string;
+  /** Whether what it prints is kept; else nobody reads it. */
+  readonly keepsOutput?: boolean;
 }
 
-/** A token with every scope for every project, signed with JWT_SECRET. */
-export function operatorToken(): Promise<string> {
-  return new SignJWT({ projects: ["*"], scope: "read write jobs admin" })
+/** A token for every project, signed with JWT_SECRET. */
+export function operatorToken(scope = "read write jobs admin"): Promise<string> {
+  return new SignJWT({ projects: ["*"], scope })
     .setProtectedHeader({ alg: "HS256" }).setSubject("tests").setIssuedAt().setExpirationTime("1h")
     .sign(new TextEncoder().encode(JWT_SECRET));
 }
@@ -62,6 +64,7 @@ export function operatorToken(): Promise<string> {
 export class ServerProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #lines: string[] = [];
+  #output = "";
   readonly #told: Promise<void>;
   #wake = Promise.withResolvers<void>();
   #url: URL | null = null;
@@ -71,7 +74,7 @@ export class ServerProcess implements AsyncDisposable {
 
   /** Starts it on a free port of the loopback, with `env` and nothing else of the product's settings. */
   constructor(env: Readonly<Record<string, string>>, options: ServerOptions = {}) {
-    const { descriptorsMax, preload } = options;
+    const { descriptorsMax, preload, keepsOutput = false } = options;
     const unset = Object.fromEntries(CONFIG_VARIABLES.map(({ name }) => [name, ""]));
     const settings = { PORT: "0", HOST: "127.0.0.1", LOG_FORMAT: "json", JWT_SECRET };
     const preloaded = preload === undefined ? [] : ["--preload", preload];
@@ -82,10 +85,11 @@ export class ServerProcess implements AsyncDisposable {
       cwd: REPOSITORY,
       env: { ...unset, ...settings, DEFAULT_API_KEY: API_KEY, NO_COLOR: "1", ...env },
       stdin: "null",
-      stdout: "null",
+      stdout: keepsOutput ? "piped" : "null",
       stderr: "piped",
     }).spawn();
-    this.#told = this.#listen();
+    const heard = keepsOutput ? this.#hear() : Promise.resolve();
+    this.#told = Promise.all([this.#listen(), heard]).then(() => {});
     this.#exited = this.#child.status.then(async ({ code }) => {
       await this.#told;
       this.#hasExited = true;
@@ -111,6 +115,11 @@ export class ServerProcess implements AsyncDisposable {
   /** All that it has written to standard error. */
   get errorOutput(): string {
     return this.#lines.join("\n");
+  }
+
+  /** All that it has printed, where that is kept. */
+  get output(): string {
+    return this.#output;
   }
 
   /** Resident memory, in bytes. Linux only. */
@@ -177,6 +186,12 @@ export class ServerProcess implements AsyncDisposable {
 
   #assertRuns(): void {
     assert(!this.#hasExited, `The server has ended by itself: ${this.errorOutput}`);
+  }
+
+  async #hear(): Promise<void> {
+    for await (const text of this.#child.stdout.pipeThrough(new TextDecoderStream())) {
+      this.#output += text;
+    }
   }
 
   async #listen(): Promise<void> {

@@ -16,12 +16,15 @@ export interface ProviderOrder {
   readonly keyId: string;
   /** How far its clock is off, in seconds. */
   readonly clockSeconds?: number;
+  /** What somebody's claim `roles` says, by their login; whoever is not named is `staff`. */
+  readonly roles?: Readonly<Record<string, readonly string[]>>;
 }
 
 export const CLIENT_ID = "footfall";
 export const CLIENT_SECRET = "a secret between the provider and its client";
 
-async function serve({ port, redirectUri, keyId, clockSeconds = 0 }: ProviderOrder): Promise<void> {
+async function serve(order: ProviderOrder): Promise<void> {
+  const { port, redirectUri, keyId, clockSeconds = 0, roles = {} } = order;
   const realNow = Date.now;
   Date.now = () => realNow() + clockSeconds * 1_000;
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
@@ -48,7 +51,7 @@ async function serve({ port, redirectUri, keyId, clockSeconds = 0 }: ProviderOrd
         email: id.includes("@") ? id : `${id}@shop.example`,
         email_verified: !id.startsWith("unverified"),
         name: `${id[0]?.toUpperCase()}${id.slice(1)}`,
-        roles: id.startsWith("editor") ? ["staff", "editor"] : ["staff"],
+        roles: roles[id] ?? (id.startsWith("editor") ? ["staff", "editor"] : ["staff"]),
       }),
     }),
   });
