@@ -73,8 +73,9 @@ interface ClientRow {
   readonly path: string;
   /** A Problem in the client's shape, where the client reads it; absent: problem+json. */
   readonly refuse?: (problem: Problem) => Response;
-  /** For the OpenAPI document. */
+  /** For the OpenAPI document; `status`: of a success, where it is not 200. */
   readonly summary: string;
+  readonly status?: number;
 }
 
 /** A route that takes events: body → batch, outcome → reply. */

@@ -12,3 +12,5 @@ export const UNKNOWN_BODY_CONTAINERS_MAX = 20_000;
 export const LISTED_EVENTS_MAX = 10_000;
 /** The name and the equals sign that a form begins with. */
 export const FORM_NAME_LENGTH_MAX = 64;
+/** Domains of one event of Plausible's: each is looked up, before anybody is authenticated. */
+export const DOMAINS_PER_EVENT_MAX = 20;

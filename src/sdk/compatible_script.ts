@@ -5,9 +5,14 @@ import { installShims } from "./shims.ts";
 
 /**
  * The script tag of Umami's and Plausible's pages: the SDK, with their functions beside it.
- * `data-website-id` or `data-api-key` is a key; `data-domain` a key, or the host of a project's site,
- * several with commas between them.
+ * `data-website-id` or `data-api-key` is a key, and so is `pa-…` in the name of the file; `data-domain` is
+ * a key, or the host of a project's site, several with commas between them.
  */
+/** What Plausible's snippet leaves at `window`, with the options that `init` was given. */
+interface PlausibleStub {
+  readonly o?: { readonly autoCapturePageviews?: boolean };
+}
+
 const tag = document.currentScript as HTMLScriptElement | null;
 const source = tag?.src ?? "";
 const data = tag?.dataset ?? {};
@@ -26,21 +31,22 @@ function isSilent(): boolean {
 
 function keys(): string[] {
   const { apiKey, websiteId, domain } = data;
-  const key = apiKey ?? websiteId;
+  const key = apiKey ?? websiteId ?? /pa-[\w-]+/.exec(source.split("/js/")[1]!)?.[0];
   if (isSilent() || !(key || domain)) return [""];
   return key ? [key] : domain!.split(",").map((name) => `site:${name.trim()}`);
 }
 
 const isAuto = data.autocapture !== "false" && data.autoTrack !== "false";
+const page = window as { footfall?: Analytics; plausible?: PlausibleStub };
+const isManual = /\.manual\./.test(source) || page.plausible?.o?.autoCapturePageviews === false;
 const clients = keys().map((apiKey) =>
   createAnalytics({
     apiKey,
     endpoint: data.endpoint ?? data.hostUrl ?? data.api?.replace(/\/api\/event$/, "/") ??
       source.replace(/(\/js)?\/[^/?#]*([?#].*)?$/, "") + "/",
     debug: data.debug !== undefined && data.debug !== "false",
-    autocapture: isAuto && { pageViews: !/\.manual\./.test(source) },
+    autocapture: isAuto && { pageViews: !isManual },
   })
 );
-const page = window as { footfall?: Analytics };
 page.footfall ??= clients[0]!;
 installShims(clients, { website: data.websiteId, tag: data.tag });

@@ -57,6 +57,8 @@ function plausibleOf(send: Send, queue?: Iterable<Given>) {
     // It is stored, and outlives the page.
     if (callback) setTimeout(callback, 0, { status: 202 });
   };
+  // Pages call it in any case; its options were read before.
+  plausible.init = () => {};
   for (const call of queue ?? []) plausible(...call as [string]);
   return plausible;
 }

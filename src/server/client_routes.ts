@@ -40,7 +40,7 @@ const BODY_TYPES = [
 type ClientServices = IngestServices & ReplyServices;
 
 function documented(services: ClientServices, route: ClientRoute | ClientReply): DocumentedRoute {
-  const { method, path, refuse, summary } = route;
+  const { method, path, refuse, summary, status = 200 } = route;
   const takes = route.kind === "events";
   return {
     method,
@@ -56,7 +56,7 @@ function documented(services: ClientServices, route: ClientRoute | ClientReply):
       summary,
       ...(method === "POST" ? { body: ClientBody, bodyTypes: BODY_TYPES } : {}),
       success: {
-        status: 200,
+        status,
         description: takes ? "The events are committed" : "As the client expects it",
       },
       problems: takes ? EVENT_PROBLEMS : KEY_PROBLEMS,

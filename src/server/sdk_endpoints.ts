@@ -31,8 +31,11 @@ export function createSdkFile(
   };
 }
 
-/** What Plausible calls its script: its options stand in the name, each behind a dot. */
-const SCRIPT_NAME = /^(?:script|plausible)(?:\.[a-z-]+){0,20}\.js$/;
+/**
+ * What Plausible calls its script: its options stand in the name, each behind a dot; or the name is
+ * the site's own (`pa-…`), which the script takes for its key.
+ */
+const SCRIPT_NAME = /^(?:(?:script|plausible)(?:\.[a-z-]+){0,20}|pa-[\w-]{1,100})\.js$/;
 
 /** The handler of `GET /js/:file`: our script, under each of the names that Plausible's may have. */
 export function createPlausibleScript(): (exchange: {

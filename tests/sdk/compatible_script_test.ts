@@ -246,3 +246,31 @@ test("their tags: ids are made in the browser, so that a server that fails store
     Array.from({ length: 30 }, (_, i) => i),
   );
 });
+
+/** The snippet that Plausible gives now: the site's id in the script's name, options for `init`. */
+const SNIPPET = (source: string, options: string) =>
+  `<script async src="${source}"></script><script>window.plausible=window.plausible||function(){` +
+  "(plausible.q=plausible.q||[]).push(arguments)},plausible.init=plausible.init||function(i){" +
+  `plausible.o=i||{}};plausible.init(${options})</script>`;
+
+test("plausible's newer snippet: the script's own name is the key, and init is heard", async (visit) => {
+  const value = `pa-${crypto.randomUUID().slice(0, 8)}_Xy`;
+  await visit.world.server.admin("POST", `/analytics/v1/projects/${visit.project.id}/keys`, {
+    ...{ kind: "public", value },
+  });
+  const source = `${visit.world.siteUrl}/analytics/js/${value}.js`;
+  visit.publish({ path: "/auto", head: SNIPPET(source, "") });
+  visit.publish({
+    path: "/manual",
+    head: SNIPPET(source, "{ autoCapturePageviews: false }") +
+      "<script>plausible('early', { props: { n: 1 } })</script>",
+  });
+  const page = await visit.open("/auto");
+  await arrived(visit, page, "page_view");
+  await page.evaluate(() => plausible.init({}));
+  await visit.open("/manual", page);
+  const [, early] = await arrived(visit, page, "page_view", "early");
+  assert.deepEqual(early.properties, { n: 1 });
+  assert.ok(visit.gate.posts.every(({ key }) => key === value));
+  assert.deepEqual(visit.messages, []);
+});

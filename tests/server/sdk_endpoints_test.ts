@@ -33,7 +33,13 @@ Deno.test("sdk: the script for pages of Umami and Plausible is at most 1 KB more
 Deno.test("sdk: Plausible's script has many names, and nothing else stands beside it", async () => {
   const { body } = await server.fetch("/script.js");
   for (
-    const name of ["script.js", "script.hash.js", "script.file-downloads.manual.js", "plausible.js"]
+    const name of [
+      "script.js",
+      "script.hash.js",
+      "script.file-downloads.manual.js",
+      "plausible.js",
+      "pa-0aB_-9.js",
+    ]
   ) {
     const reply = await server.fetch(`/js/${name}`);
     assert.equal(reply.status, 200, name);

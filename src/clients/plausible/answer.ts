@@ -2,7 +2,8 @@ import { json } from "../../http/reply.ts";
 import type { Problem } from "../../problem.ts";
 import type { ClientOutcome } from "../client_event.ts";
 
-const ACCEPTED = 202;
+/** What its tracker takes for success. */
+export const ACCEPTED = 202;
 const BAD_REQUEST = 400;
 
 interface Part {

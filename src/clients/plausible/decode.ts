@@ -1,5 +1,6 @@
 import { isMembers, type Members } from "../../ingest/event_input.ts";
 import { Problem } from "../../problem.ts";
+import { DOMAINS_PER_EVENT_MAX } from "../client_limits.ts";
 import type { ClientBatch, ClientKey } from "../client_event.ts";
 import { mapEvent, memberOf } from "./map.ts";
 
@@ -21,7 +22,12 @@ function domainsOf(body: Members): string[] {
 export function readEvent(value: unknown): ClientBatch {
   if (!isMembers(value)) throw new Problem("invalid_envelope", "Send one object as JSON.");
   const name = memberOf(value, "n", "name");
-  const keys = [...new Set(domainsOf(value))]
+  const domains = new Set(domainsOf(value));
+  if (domains.size > DOMAINS_PER_EVENT_MAX) {
+    const most = `Send an event of at most ${DOMAINS_PER_EVENT_MAX} domains.`;
+    throw new Problem("invalid_envelope", most);
+  }
+  const keys = [...domains]
     .map((domain): ClientKey => ({ value: SITE + domain, from: "body" }));
   const items = typeof name === "string" && name !== ""
     ? [mapEvent(value)]

@@ -1,5 +1,5 @@
 import type { ClientRoute } from "../client_event.ts";
-import { refused, taken } from "./answer.ts";
+import { ACCEPTED, refused, taken } from "./answer.ts";
 import { readEvent } from "./decode.ts";
 
 export const PLAUSIBLE_ROUTES: readonly ClientRoute[] = [{
@@ -10,5 +10,6 @@ export const PLAUSIBLE_ROUTES: readonly ClientRoute[] = [{
   read: readEvent,
   answer: taken,
   refuse: refused,
+  status: ACCEPTED,
   summary: "An event of Plausible's clients; `domain` is a key, or the host of a project's siteUrl",
 }];

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DOMAINS_PER_EVENT_MAX } from "../../../src/clients/client_limits.ts";
 import { readEvent } from "../../../src/clients/plausible/decode.ts";
 import { mapEvent } from "../../../src/clients/plausible/map.ts";
 import { isMembers, type Members } from "../../../src/ingest/event_input.ts";
@@ -86,6 +87,12 @@ Deno.test("plausible: a domain names a site, several with commas several sites",
   for (const body of [{}, { d: "" }, { d: " , " }, { u: "nonsense" }, { u: 7 }]) {
     assert.deepEqual(namesOf(body), []);
   }
+});
+
+Deno.test("plausible: an event has at most so many domains", () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => `${i}.example`).join();
+  assert.equal(namesOf({ d: many(DOMAINS_PER_EVENT_MAX) }).length, DOMAINS_PER_EVENT_MAX);
+  assert.throws(() => namesOf({ d: many(DOMAINS_PER_EVENT_MAX + 1) }), Problem);
 });
 
 Deno.test("plausible: an event without a name is refused, a body that is none too", () => {
