@@ -7,7 +7,7 @@ import { withoutTechnical } from "../../query/technical.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
-import { isNameCode, type StepRules, type StepsBy, termOf } from "./journey_steps.ts";
+import { isNameCode, type StepRules, type StepsBy } from "./journey_steps.ts";
 import {
   JOURNEY_LINKS,
   JOURNEY_NODES,

@@ -10,7 +10,6 @@ export type Direction = "forward" | "backward";
 export const pathCode = (path: number): number => 2 * path;
 export const nameCode = (name: number): number => 2 * name + 1;
 export const isNameCode = (code: number): boolean => code % 2 === 1;
-export const termOf = (code: number): number => code >> 1;
 
 /** The code of an event's value; -1: it is no step. */
 export function codeOf(by: StepsBy, name: number, path: number): number {

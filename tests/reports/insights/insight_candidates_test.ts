@@ -76,7 +76,13 @@ async function kpisOf(read: Read, filters: readonly Filter[], span: Span): Promi
   const scope = { ...read.scope, filters: [...read.scope.filters, ...filters] };
   const { totals } = await readKpis({ sql: read.sql, scope, timelines: read.timelines }, [span]);
   const { visitors, pageviews, events, sessions, bounceRate } = totals;
-  return { visitors, pageviews, events, sessions, bounces: bounceRate.numerator };
+  return {
+    visitors: visitors!,
+    pageviews: pageviews!,
+    events: events!,
+    sessions: sessions!,
+    bounces: bounceRate.numerator,
+  };
 }
 
 const spanOf = ({ from, to }: Pick<Range, "from" | "to">): Span => ({

@@ -114,7 +114,7 @@ onBothEngines("insights: what the key figures say under a filter", async (_t, db
           const { visitors, pageviews, events, sessions, bounceRate } = totals;
           const bounces = bounceRate.numerator;
           assert.deepEqual(candidate.current, { visitors, pageviews, events, sessions, bounces });
-          if (sessions > 0) told++;
+          if (sessions! > 0) told++;
         }
       }
     },
