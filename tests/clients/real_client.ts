@@ -59,3 +59,12 @@ export async function allStored(server: TestApp, project: TestProject): Promise<
   }
   return found;
 }
+
+/** The numbers (`"number": 7`) of the events that the server has heard of. */
+export function numbersIn({ bodies }: FaultyProxy): Set<number> {
+  const found = new Set<number>();
+  for (const body of bodies) {
+    for (const [, number] of body.matchAll(/"number":(\d+)/g)) found.add(Number(number));
+  }
+  return found;
+}
