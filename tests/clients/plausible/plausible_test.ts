@@ -123,6 +123,32 @@ Deno.test("plausible: X-Forwarded-For counts as TRUSTED_PROXIES says", async () 
   assert.deepEqual(events.map(({ device }) => device), ["tablet", "tablet"]);
 });
 
+Deno.test("plausible: a site's name is a key of POST /v1/events too, wherever a public one may stand", async () => {
+  const key = `site:${domain}`;
+  const event = () => ({ eventId: crypto.randomUUID(), name: "from the script" });
+  const ways = [
+    await server.post(project, [event()], { key }),
+    await server.post(project, [event()], {
+      key: null,
+      query: `?key=${encodeURIComponent(key)}`,
+    }),
+    await server.post(project, [event()], { key: null, envelope: { apiKey: key } }),
+  ];
+  assert.deepEqual(ways.map(({ status, body }) => [status, body.accepted]), [
+    ...[[200, 1], [200, 1], [200, 1]],
+  ]);
+  assert.equal((await stored()).length, 3);
+  const refused = await Promise.all(
+    ["site:unknown.example", domain, "site:", `site:${project.secretKey}`].map((key) =>
+      server.post(project, [event()], { key })
+    ),
+  );
+  assert.deepEqual(refused.map(({ status }) => status), [401, 401, 401, 403]);
+  const adopted = { kind: "public", value: key };
+  const { status } = await server.admin("POST", `/v1/projects/${project.id}/keys`, adopted);
+  assert.equal(status, 400, "no key is named as a site is");
+});
+
 Deno.test("plausible: another project's origins refuse a page by its domain too", async () => {
   const closed = await server.project({
     siteUrl: `https://closed.${domain}`,
