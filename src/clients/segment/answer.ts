@@ -1,17 +1,14 @@
 import { json } from "../../http/reply.ts";
-import { Problem } from "../../problem.ts";
+import { assertAnyStored } from "../any_stored.ts";
 import type { ClientOutcome, ClientReplyTools, ClientRequest } from "../client_event.ts";
 
 /**
  * `{ "success": true }`, as both protocols' libraries expect it, and what became of the events. Where
  * none can be stored it is 400 `invalid_events`: the libraries report that, and do not send them again.
  */
-export function answer({ accepted, duplicates, rejected }: ClientOutcome): Response {
-  if (accepted === 0 && rejected.length > 0) {
-    throw new Problem("invalid_events", "No event of this batch can be stored; see `errors`.", {
-      errors: rejected,
-    });
-  }
+export function answer(outcome: ClientOutcome): Response {
+  assertAnyStored(outcome);
+  const { accepted, duplicates, rejected } = outcome;
   return json({ success: true, accepted, duplicates, rejected });
 }
 

@@ -1,9 +1,13 @@
-/** What the browser libraries of Segment and RudderStack ask for as they start. */
+/** What the browser libraries of Segment and RudderStack ask for as they start, and a key over its rate. */
 import assert from "node:assert/strict";
 import { assertProblem, sharedApp } from "../../support/app.ts";
-import { basic, send } from "../client_app.ts";
+import { basic, message, postBatch, send } from "../client_app.ts";
 
-const server = sharedApp({ BASE_PATH: "/analytics", TRUSTED_PROXIES: "8.8.8.8" });
+const server = sharedApp({
+  BASE_PATH: "/analytics",
+  TRUSTED_PROXIES: "8.8.8.8",
+  RATE_LIMIT_EVENTS_PER_SECOND: "1",
+});
 const get = (path: string, headers = {}) =>
   send(server, { path, method: "GET", body: null, headers });
 
@@ -61,4 +65,14 @@ Deno.test("source configuration: by Basic credentials or the query, with and wit
     assertProblem(await get(`${path}?writeKey=${secretKey}`), 403, "key_not_allowed_here");
   }
   assert.equal((await get("/analytics/sourceConfig", basic(secretKey))).status, 200);
+});
+
+Deno.test("messages: a key over its rate is 429 with Retry-After, readable for pages", async () => {
+  const project = await server.project();
+  const many = Array.from({ length: 400 }, () => message());
+  assert.equal((await postBatch(server, project, many)).body.accepted, many.length);
+  const late = await postBatch(server, project, [message()]);
+  assertProblem(late, 429, "rate_limited");
+  assert.match(late.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+  assert.match(late.headers.get("access-control-expose-headers") ?? "", /Retry-After/);
 });
