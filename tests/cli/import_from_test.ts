@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fillUmami, SHOP } from "../importers/umami_database.ts";
 import { SHOP as HISTORY, shopExport } from "../importers/shop_exports.ts";
+import { id } from "../importers/umami_export.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
 import {
   findPostgresBinaries,
@@ -29,6 +30,8 @@ interface World {
   readonly result: (...args: string[]) => Promise<any>;
   /** Replies of the reads that are compared. */
   readonly reads: (project: string) => Promise<unknown[]>;
+  /** Whether a project has any event, counted already or not. */
+  readonly holdsEvents: (project: string) => Promise<boolean>;
 }
 
 const READS = [
@@ -54,6 +57,10 @@ async function besideServer(work: (world: World) => Promise<void>): Promise<void
         return JSON.parse(out);
       },
       reads: (project) => Promise.all(READS.map((name) => read(control, project, name))),
+      async holdsEvents(project) {
+        const { body } = await ask(control, `events?limit=1&project=${project}&${RANGE}`);
+        return body.events.length > 0;
+      },
     });
   } finally {
     server.kill("SIGTERM");
@@ -62,18 +69,25 @@ async function besideServer(work: (world: World) => Promise<void>): Promise<void
   }
 }
 
-async function read({ url, token }: Control, project: string, name: string): Promise<unknown> {
-  const query = `${name.includes("?") ? "&" : "?"}project=${project}&${RANGE}`;
-  const reply = await fetch(`${url}/v1/${name}${query}`, {
-    headers: { Authorization: `Bearer ${token}` },
-  });
+async function ask({ url, token }: Control, path: string) {
+  const reply = await fetch(`${url}/v1/${path}`, { headers: { Authorization: `Bearer ${token}` } });
   // deno-lint-ignore no-explicit-any
   const body: any = await reply.json();
   assert.equal(reply.status, 200, JSON.stringify(body));
-  // What differs from one moment to the next.
-  return JSON.parse(
-    JSON.stringify(body, (key, value) => ["query", "asOf"].includes(key) ? undefined : value),
-  );
+  return { body };
+}
+
+/** The reply to a read once everything is counted. */
+async function read(control: Control, project: string, name: string): Promise<unknown> {
+  const query = `${name.includes("?") ? "&" : "?"}project=${project}&${RANGE}`;
+  for (;;) {
+    const { body } = await ask(control, `${name}${query}`);
+    if (body.pending > 0 || body.query.pending > 0) continue;
+    // What differs from one moment to the next.
+    return JSON.parse(
+      JSON.stringify(body, (key, value) => ["query", "asOf"].includes(key) ? undefined : value),
+    );
+  }
 }
 
 Deno.test({
@@ -171,6 +185,43 @@ Deno.test("import --from posthog: what is refused stands in a file; other produc
     const cut = await run(dataDir, ["import", "--from", "posthog", file]);
     assert.equal(cut.code, 1);
     assert.match(cut.errors, /events\.jsonl\.gz: it is cut off or damaged/);
+  }));
+
+/** A file of so many page views of PostHog's, one a second. */
+function pageViews(count: number): string {
+  const firstMs = Date.parse("2026-05-01T00:00:00Z");
+  return Array.from({ length: count }, (_, i) =>
+    JSON.stringify({
+      uuid: id(i + 1),
+      event: "$pageview",
+      distinct_id: `u${i % 100}`,
+      timestamp: new Date(firstMs + i * 1000).toISOString(),
+      properties: { $current_url: `https://shop.example/page-${i % 10}` },
+    })).join("\n");
+}
+
+Deno.test("import --from: one that is killed is completed by the next, each event once", () =>
+  besideServer(async ({ dataDir, result, reads, holdsEvents }) => {
+    const events = 6_000;
+    await result("project", "create", "--name", "Shop", "--id", "prj_killed");
+    const file = join(dataDir, "events.jsonl");
+    await Deno.writeTextFile(file, pageViews(events));
+    const args = ["import", "--from", "posthog", file, "--project", "prj_killed"];
+    const killed = footfall(dataDir, args);
+    const over = ended(killed);
+    // deno-lint-ignore no-explicit-any
+    const stored = async () => ((await reads("prj_killed")) as any[])[0].totals.pageviews;
+    while (!await holdsEvents("prj_killed")) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    try {
+      killed.kill("SIGKILL");
+    } catch { /* It was quicker. */ }
+    await over;
+    const { imported } = await result(...args);
+    assert.deepEqual([imported.accepted, imported.rejected], [events, 0]);
+    assert.ok(imported.duplicates > 0, "some were stored before");
+    assert.equal(await stored(), events);
   }));
 
 Deno.test("import --from: wrong usage", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { UMAMI } from "../../src/importers/umami/source.ts";
+import { JOINED_BYTES_MAX } from "../../src/importers/importer_limits.ts";
 import { memoryFile } from "../../src/importers/input_file.ts";
 import { convertedFiles, csvFile, eventsOf, refusalsOf, textFile } from "./rows.ts";
 import { DATA_COLUMNS, EVENT_COLUMNS, eventRow, id } from "./umami_export.ts";
@@ -152,4 +153,33 @@ Deno.test("Umami: names of browsers, systems and devices are Footfall's", async 
   const found = eventsOf(await convertedFiles(UMAMI, [file]))
     .map(({ server }) => [server?.browser, server?.os, server?.device]);
   assert.deepEqual(found, cases.map((row) => row.slice(3)));
+});
+
+Deno.test("Umami: properties that do not fit into memory at once find their events all the same", async () => {
+  const events = 500;
+  const properties = 150;
+  const file = csvFile("website_event.csv", [
+    EVENT_COLUMNS,
+    ...Array.from(
+      { length: events },
+      (_, i) => eventRow({ event_id: id(i + 1), event_type: 2, event_name: "bought" }),
+    ),
+  ]);
+  const padding = "x".repeat(400);
+  const rows = [DATA_COLUMNS.join(",")];
+  for (let property = 0; property < properties; property++) {
+    for (let event = 1; event <= events; event++) {
+      rows.push(`,,${id(event)},,,p${property},${event}-${property}-${padding},,,1,,`);
+    }
+  }
+  const data = textFile("event_data.csv", rows.join("\n"));
+  assert.ok(data.size * 3 > JOINED_BYTES_MAX, "several shares");
+  const found = eventsOf(await convertedFiles(UMAMI, [file, data]));
+  assert.equal(new Set(found.map(({ eventId }) => eventId)).size, events);
+  assert.equal(found.length, events);
+  for (const { eventId, properties: held } of found) {
+    const event = Number(eventId.slice(-12));
+    assert.equal(Object.keys(held ?? {}).length, properties);
+    assert.equal(held?.p149, `${event}-149-${padding}`);
+  }
 });
