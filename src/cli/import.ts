@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command.ts";
 import { chosenProject, withConnection } from "./connection.ts";
 import { importLines, type ImportSum, NOTHING_IMPORTED, type RefusedLine } from "./import_lines.ts";
@@ -153,8 +153,7 @@ async function importEvents(call: Call): Promise<number> {
   }
   const { print } = call;
   const file = await openFile(word);
-  const label = `Importing ${word === "-" ? "" : basename(word)}`.trim();
-  const progress = createImportProgress(print, label, file.size, call.now);
+  const progress = createImportProgress(print, "Importing", file.size, call.now);
   const run = call.options.flag("dry-run") ? dryRun : sendAll;
   let report: Report;
   try {

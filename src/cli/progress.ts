@@ -9,11 +9,14 @@ export interface Progress {
 }
 
 const REDRAW_MS = 100;
+const BAR_CELLS_MIN = 5;
 const BAR_CELLS_MAX = 30;
+/** What stands beside the bar, the label and the note: blanks, and `100 %`. */
+const BESIDE_LENGTH = 12;
 const SILENT: Progress = { update: () => {}, end: () => {} };
 
-function bar(done: number, total: number, columns: number): string {
-  const cells = Math.min(BAR_CELLS_MAX, Math.max(5, columns - 50));
+function bar(done: number, total: number, room: number): string {
+  const cells = Math.min(BAR_CELLS_MAX, Math.max(BAR_CELLS_MIN, room));
   const full = Math.round(Math.min(1, done / Math.max(1, total)) * cells);
   const percent = Math.floor(100 * Math.min(1, done / Math.max(1, total)));
   return `${"█".repeat(full)}${"░".repeat(cells - full)} ${String(percent).padStart(3)} %`;
@@ -36,7 +39,8 @@ export function createProgress(
       if (now() - drawnAt < REDRAW_MS) return;
       drawnAt = now();
       const columns = terminal.columns();
-      const text = [label, total === null ? null : bar(done, total, columns), note]
+      const room = columns - label.length - note.length - BESIDE_LENGTH;
+      const text = [label, total === null ? null : bar(done, total, room), note]
         .filter((part) => part !== null).join("  ");
       terminal.error(`\r\x1b[2K${text.slice(0, columns - 1)}`);
     },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { suspicionOf } from "../../src/ingest/event_schema.ts";
+import { IMPORT_EVENT_BYTES_MAX } from "../../src/ingest/import_limits.ts";
 import { enricher } from "../../src/ingest/pipeline.ts";
 import { readLine } from "../../src/ingest/told_event.ts";
 import { createAgentReader } from "../../src/ingest/user_agent.ts";
@@ -81,6 +82,7 @@ const SERVER = {
   bot: true,
   ingestedAt: "2026-11-21T12:00:00.000Z",
 };
+const PLAIN = { size: true, text: false };
 const ID = "01a1ff0c-e740-7995-94c8-0d06982a1515";
 const lineOf = (members: Record<string, unknown>) =>
   JSON.stringify({ eventId: ID, name: "x", ...members });
@@ -155,6 +157,7 @@ Deno.test("what a line tells is checked, and told by its place", () => {
   refused(server({ device: "phone" }), "invalid_type", "server.device");
   refused(server({ bot: "no" }), "invalid_type", "server.bot");
   refused(server({ browser: "x".repeat(1_001) }), "too_long", "server.browser");
+  readLine(parseJson(lineOf(server({ browser: "x".repeat(1_000) }))), PLAIN, 0);
   refused(server({ os: "a\0" }), "invalid_text", "server.os");
   refused(server({ ingestedAt: "yesterday" }), "invalid_timestamp", "server.ingestedAt");
   refused({ ...server({}), clock: "sundial" }, "invalid_type", "clock");
@@ -166,4 +169,17 @@ Deno.test("what a line tells is checked, and told by its place", () => {
   refused({ ...server({}), inSession: 1 }, "invalid_type", "inSession");
   refused({ ...server({}), extra: [] }, "invalid_type", "extra");
   refused({ ...server({}), name: 5 }, "invalid_type", "name");
+});
+
+Deno.test("an event may be larger than a client's by what an export adds, and no larger", () => {
+  const event = { eventId: ID, name: "x", own: "" };
+  const room = IMPORT_EVENT_BYTES_MAX - JSON.stringify(event).length;
+  const told = (own: string) => readLine({ ...event, own, server: SERVER }, PLAIN, 0);
+  assert.equal(told("o".repeat(room)).input.extra?.own, "o".repeat(room));
+  assert.throws(() => told("o".repeat(room + 1)), { code: "event_too_large" });
+  const extra = (length: number) => ({ own: "o".repeat(length - '{"own":""}'.length) });
+  const beside = (length: number) =>
+    readLine({ eventId: ID, extra: extra(length), server: SERVER }, PLAIN, 0);
+  beside(IMPORT_EVENT_BYTES_MAX);
+  assert.throws(() => beside(IMPORT_EVENT_BYTES_MAX + 1), { code: "event_too_large" });
 });
