@@ -3,17 +3,24 @@
  *
  * What it takes to move a project out and in, beside live ingestion on the same engine: a server takes
  * typical events in from a load of its own, `footfall export` writes them to a file, and `footfall
- * import` stores that file in another project, each as an operator runs it, its start included. On
- * the embedded engine both work through the server; on PostgreSQL beside it. Prints events per second,
- * the largest memory of each command, and the machine's load before each step: what else runs on the
- * machine counts. PostgreSQL where it is installed.
+ * import` stores that file in another project, each as an operator runs it. On
+ * the embedded engine both work through the server; on PostgreSQL beside it. Prints events per second without the start,
+ * processor time an event with what is counted of them, the largest memory of each command, and the
+ * machine's load before each step: what else runs on the machine counts. PostgreSQL where it is
+ * installed.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { findPostgresBinaries } from "../tests/support/throwaway_postgres.ts";
 import { createSchemaDatabase, startConfigured } from "./configured_cluster.ts";
-import { loadLastMinute, machineLine, peakMemoryBytes } from "./process_figures.ts";
+import {
+  loadLastMinute,
+  machineLine,
+  peakMemoryBytes,
+  processCpuSeconds,
+  treeCpuSeconds,
+} from "./process_figures.ts";
 import { measureLoad, startServer } from "./server_process.ts";
 
 const REPOSITORY = fileURLToPath(new URL("..", import.meta.url));
@@ -27,8 +34,12 @@ interface Step {
   readonly step: string;
   readonly events: number;
   readonly seconds: number;
+  /** Of them, those of the command's start, as that of one which asks for next to nothing takes. */
+  readonly startSeconds: number;
   readonly load: number;
   readonly peakBytes: number | null;
+  /** Processor seconds of server, database and command together: what the load does not change. */
+  readonly cpuSeconds: number;
 }
 
 interface Place {
@@ -51,8 +62,10 @@ async function footfall({ dataDir, url }: Place, args: readonly string[]) {
     stderr: "inherit",
   }).spawn();
   let peakBytes = 0;
+  let cpuSeconds = 0;
   const timer = setInterval(() => {
     try {
+      cpuSeconds = Math.max(cpuSeconds, processCpuSeconds(child.pid) || 0);
       peakBytes = Math.max(peakBytes, peakMemoryBytes(child.pid) || 0);
     } catch { /* it has ended */ }
   }, POLL_MS);
@@ -60,14 +73,14 @@ async function footfall({ dataDir, url }: Place, args: readonly string[]) {
   clearInterval(timer);
   if (!success) throw new Error(`footfall ${args[0]} failed`);
   const seconds = (performance.now() - startedAt) / 1000;
-  return { reply: JSON.parse(new TextDecoder().decode(stdout)), seconds, peakBytes };
+  const reply = JSON.parse(new TextDecoder().decode(stdout));
+  return { reply, seconds, peakBytes, cpuSeconds };
 }
 
 /** Waits until everything that was sent is counted. */
-async function counted({ dataDir }: Place, project: string): Promise<void> {
-  const { url, token } = JSON.parse(await Deno.readTextFile(join(dataDir, "control.json")));
+async function counted(port: number, token: string, project: string): Promise<void> {
   for (;;) {
-    const reply = await fetch(`${url}/v1/kpis?project=${project}`, {
+    const reply = await fetch(`http://127.0.0.1:${port}/v1/kpis?project=${project}`, {
       headers: { "Authorization": `Bearer ${token}` },
     });
     const { pending } = await reply.json();
@@ -80,21 +93,38 @@ async function measure(place: Place, events: number, tell: (step: Step) => void)
   const { engine, dataDir, url, pid } = place;
   const server = await startServer(REPOSITORY, url, dataDir);
   try {
+    const { token } = (await footfall(place, ["token", "--scope", "read"])).reply;
+    const cpu = () => processCpuSeconds(server.pid) + (pid === null ? 0 : treeCpuSeconds(pid));
     let load = loadLastMinute();
-    const say = (step: string, done: number, seconds: number, peakBytes: number | null) => {
-      tell({ engine, step, events: done, seconds, load, peakBytes });
+    let before = cpu();
+    const say = (
+      step: string,
+      events: number,
+      { seconds, peakBytes, cpuSeconds }: Pick<Step, "seconds" | "peakBytes" | "cpuSeconds">,
+      startSeconds: number,
+    ) => {
+      const all = cpuSeconds + cpu() - before;
+      tell({ engine, step, events, seconds, startSeconds, load, peakBytes, cpuSeconds: all });
       load = loadLastMinute();
+      before = cpu();
     };
     const order = { connections: CONNECTIONS, batchEvents: BATCH_EVENTS };
     const live = await measureLoad(server, pid, { ...order, requests: events / BATCH_EVENTS });
-    say("live ingestion", live.accepted, live.seconds, null);
-    await counted(place, "prj_default");
+    await counted(server.port, token, "prj_default");
+    const { seconds } = live;
+    say("live ingestion", live.accepted, { seconds, peakBytes: null, cpuSeconds: 0 }, 0);
+    const start = async () => (await footfall(place, ["project", "list"])).seconds;
+    const beforeExport = await start();
+    before = cpu();
     const file = join(dataDir, "moved.ndjson");
     const out = await footfall(place, ["export", "--project", "prj_default", "--output", file]);
-    say("export", out.reply.events, out.seconds, out.peakBytes);
+    say("export", out.reply.events, out, beforeExport);
     await footfall(place, ["project", "create", "--name", "Moved", "--id", "prj_moved"]);
+    const beforeImport = await start();
+    before = cpu();
     const into = await footfall(place, ["import", file, "--project", "prj_moved"]);
-    say("import", into.reply.accepted, into.seconds, into.peakBytes);
+    await counted(server.port, token, "prj_moved");
+    say("import", into.reply.accepted, into, beforeImport);
     const { size } = await Deno.stat(file);
     console.error(`  ${Math.round(size / out.reply.events)} bytes of the file an event`);
   } finally {
@@ -135,12 +165,14 @@ const { values } = parseArgs({
 const steps: Step[] = [];
 const tell = (step: Step) => {
   steps.push(step);
-  const { engine, step: name, events, seconds, load, peakBytes } = step;
-  const rate = Math.round(events / seconds).toLocaleString("en");
+  const { engine, step: name, events, seconds, startSeconds, load, peakBytes, cpuSeconds } = step;
+  const cpu = Math.round(1e6 * cpuSeconds / events);
+  const rate = Math.round(events / (seconds - startSeconds)).toLocaleString("en");
+  const start = startSeconds === 0 ? "" : ` (${startSeconds.toFixed(1)} s to start)`;
   const memory = peakBytes === null ? "" : `, ${Math.round(peakBytes / MEBIBYTE)} MiB at most`;
   console.error(
-    `${engine}, ${name}: ${events} events in ${seconds.toFixed(1)} s, ${rate}/s${memory} ` +
-      `(load before: ${load.toFixed(1)})`,
+    `${engine}, ${name}: ${events} events in ${seconds.toFixed(1)} s${start}, ${rate}/s, ` +
+      `${cpu} µs of processors an event${memory} (load before: ${load.toFixed(1)})`,
   );
 };
 console.error(machineLine(""));
