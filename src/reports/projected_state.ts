@@ -13,12 +13,13 @@ export interface ProjectedState {
 
 /**
  * Looks at the journal's pending rows, which say how many events they hold, at an upgrade under way,
- * and whether there is anything imported: in one statement, as each read needs all of it.
+ * and whether there is anything imported: in one statement, as each read needs all of it. The least
+ * day is looked up in the index always; EXISTS may be planned as a scan of all projects' rows.
  */
 export async function projectedState(sql: Sql, projectId: number): Promise<ProjectedState> {
   const [row] = await sql.query<ProjectedState & Record<string, unknown>>(
     `SELECT waiting.pending + coalesce(e.remaining, 0) AS pending, p.timezone,
-      EXISTS (SELECT FROM imported_days WHERE project_id = $1::int) AS "hasImported"
+      (SELECT min(day) FROM imported_days WHERE project_id = $1::int) IS NOT NULL AS "hasImported"
     FROM (
       SELECT coalesce(sum(CASE
         WHEN projected_at IS NULL OR set_aside_ids IS NULL THEN greatest(event_count - projected_count, 0)

@@ -46,7 +46,8 @@ Deno.test("footfall: the example and the usage of every command are ones that it
     assert.equal(found.kind === "command" && found.command.name, name);
     if (found.kind === "command") parseCall(found.command, found.rest);
     assert.ok(usage.startsWith(`footfall ${name}`));
-    assert.ok(wordsMax <= 2);
+    // Files of another product are as many as there are.
+    assert.ok(wordsMax <= 2 || name === "import");
   }
 });
 
