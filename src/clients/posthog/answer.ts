@@ -11,7 +11,8 @@ export function captured(outcome: ClientOutcome): Response {
 
 /**
  * What posthog-js asks for as it starts. Footfall has no flags, recordings, surveys or the like, so
- * that the page loads none of the scripts behind them.
+ * that the page loads none of the scripts behind them. `surveys` is left out: for `false` too
+ * posthog-js would ask this server for a script that is not here.
  */
 const REMOTE_CONFIG = {
   // So that pages that wait for their flags are told that there are none.
@@ -31,7 +32,6 @@ const REMOTE_CONFIG = {
   productTours: false,
   sessionRecording: false,
   siteApps: [],
-  surveys: false,
   isAuthenticated: false,
   toolbarParams: {},
   config: { enable_collect_everything: true },
