@@ -137,7 +137,9 @@ async function pendingEvents(
   const [row] = await database.query<JournalRow>(PENDING, [projectId, then.journal_id]);
   // Expired, or erased.
   if (row === undefined) return [];
-  if (row.event_count !== then.event_count || row.bytes !== then.bytes) {
+  // Places in a block shift when somebody leaves it; they matter where a part of it was projected.
+  const isOther = row.event_count !== then.event_count || row.bytes !== then.bytes;
+  if (isOther && then.projected_count > 0 && then.set_aside_ids === null) {
     throw new Error(`Somebody of ${id} was erased while their events were being read. Try again.`);
   }
   return waitingEvents({ ...then, ...row, project_id: projectId });
