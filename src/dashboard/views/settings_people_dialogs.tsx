@@ -71,7 +71,9 @@ function Invite({ onClose, onChanged, onLink }: TaskProps & { onLink: ShowLink }
     projects: session.value?.projects.slice(0, 1).map(({ id }) => id) ?? [],
   });
   const request = useRequest(async () => {
-    const body = { email: email.trim(), name: name.trim(), ...bodyOf(access) };
+    // Without a name they are called what stands before the @.
+    const called = name.trim() === "" ? {} : { name: name.trim() };
+    const body = { email: email.trim(), ...called, ...bodyOf(access) };
     const { person, invitation } = (await send<InvitedReply>("POST", "/v1/people", body))!;
     onChanged();
     onLink(person, invitation);
