@@ -175,8 +175,9 @@ Deno.test("POST /v1/events: unknown members of the envelope are passed over", as
 function lasting(events: Json[]): Json[] {
   return events.map((event) => {
     const { server: added, ...sent } = event.properties as { server: Json };
-    const { ingestedAt: _, hash: __, ...lastingServer } = added;
-    return { ...event, properties: { ...sent, server: lastingServer } };
+    const without = ({ ingestedAt: _, hash: __, ...rest }: Json) => rest;
+    const stored = without(event.server as Json);
+    return { ...event, server: stored, properties: { ...sent, server: without(added) } };
   }).sort((a, b) => String((a as Json).eventId) < String((b as Json).eventId) ? -1 : 1);
 }
 
