@@ -9,7 +9,9 @@
  *     manifest  JSON: counts and digests of everything, SHA-256 of all bytes before; last
  *
  * Content is compressed frame by frame: what is damaged is known by its byte, and neither writing nor
- * reading holds more than a frame. Each version of the program reads all formats before its own.
+ * reading holds more than a frame. Of typical events with random ids blocks take 41 bytes each, rows as
+ * NDJSON by zstd 67 (`deno task bench:archive`). Each version of the program reads all formats before
+ * its own.
  */
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { FRAME_BYTES_MAX, FRAME_CONTENT_BYTES_MAX } from "./archive_limits.ts";
