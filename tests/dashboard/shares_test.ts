@@ -138,6 +138,24 @@ test("shares: revoked, it shows nothing more, and says so in words", async (visi
   await assertAccessible(page, "the end of a share");
 });
 
+test("shares: a server whose tokens are an identity provider's says that it shares nothing", async (visit) => {
+  visit.expectedFaults.push("status of 409");
+  const { path } = await share(visit);
+  const problem = {
+    status: 409,
+    code: "conflict",
+    title: "Conflict",
+    detail: "It shares nothing.",
+  };
+  visit.intercept = (request) =>
+    request.url().includes("/v1/shares/")
+      ? { status: 409, contentType: "application/problem+json", body: JSON.stringify(problem) }
+      : undefined;
+  const page = await visit.openAt(at(visit, path));
+  await visit.sees(page, "This server shares no dashboards", "h1");
+  await visit.sees(page, "Ask whoever sent it to you");
+});
+
 /** A page of another origin that holds an address in a frame. */
 async function framed(
   visit: Visit,

@@ -109,6 +109,13 @@ const exported: Ask = async ({ browser, project }) =>
     },
   });
 
+/** An import is recorded before the file is looked at: one that nobody can read is told as such, too. */
+const attempted: Ask = async (world) => {
+  const reply = await as("POST", inProject("/import/file"), { not: "a file" })(world);
+  assert.equal(reply.status, 400, JSON.stringify(reply.body));
+  return { ...reply, status: 200 };
+};
+
 /** The beginning of a project's restoration. */
 const restored: Ask = async ({ browser }) => {
   const id = `prj_${crypto.randomUUID().slice(0, 8)}`;
@@ -182,6 +189,7 @@ const RECORDED: Readonly<Record<string, readonly Case[]>> = {
   "GET /v1/actors/:id": [["actor.export", as("GET", visitorPath)]],
   "DELETE /v1/actors/:id": [["actor.erase", as("DELETE", visitorPath)]],
   "GET /v1/events": [["events.export", exported]],
+  "POST /v1/projects/:id/import/file": [["events.import", attempted]],
   "GET /v1/archive": [[
     "archive.make",
     as("GET", ({ project }) => `/v1/archive?project=${project.id}`),
@@ -219,6 +227,7 @@ const NOT_RECORDED: Readonly<Record<string, string>> = {
   "PUT /v1/goals/:slug": "a saved question, too",
   "DELETE /v1/goals/:slug": "a saved question, too",
   "POST /v1/internal/jobs/heatmap-captures": "takes pictures of public pages",
+  "POST /v1/move": "is a step of `footfall move`, each for 15 seconds, by who runs both databases",
   "POST /v1/restorations/frames": "is a part of what its restoration is recorded as",
 };
 
