@@ -64,7 +64,11 @@ onBothEngines(
     const later = await server.grant(EVERYTHING);
     const { rows } = (await server.call("GET", "/v1/audit", later)).body;
     assert.deepEqual(rows.map(({ who, what, subject }: Entry) => [who, what, subject]), [
-      ["a token for ann@example.com", "token.revoke_all", "all tokens issued so far"],
+      [
+        "a token for ann@example.com",
+        "token.revoke_all",
+        "all tokens, sessions and invitations so far",
+      ],
       [
         "a token for ann@example.com",
         "token.issue",

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { CHROME } from "../support/app.ts";
+import { CONFIG } from "./real_client.ts";
 
-const PAGES = new URL("./pages/", import.meta.url);
+const PAGES = new URL("./published/pages/", import.meta.url);
 const CHROMIUM = "/usr/bin/chromium";
 const WAIT_MS_MAX = 60_000;
 
@@ -23,13 +24,20 @@ declare global {
   var mistakes: ClientWindow["mistakes"];
 }
 
+declare global {
+  var load: ClientWindow["load"];
+  var track: ClientWindow["track"];
+  var others: ClientWindow["others"];
+  var mistakes: ClientWindow["mistakes"];
+}
+
 /** The program of a page with all that it imports, for a script tag. */
 async function bundled(name: string): Promise<string> {
   const output = await Deno.makeTempFile({ suffix: ".js" });
   try {
     const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["bundle", "--quiet", "--platform", "browser", "--format", "iife", "--output", output]
-        .concat(new URL(name, PAGES).pathname),
+      args: ["bundle", "--quiet", "--config", CONFIG, "--platform", "browser", "--format", "iife"]
+        .concat("--output", output, new URL(name, PAGES).pathname),
     }).output();
     assert.ok(success, new TextDecoder().decode(stderr));
     return await Deno.readTextFile(output);

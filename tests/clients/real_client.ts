@@ -3,14 +3,16 @@ import assert from "node:assert/strict";
 import { type FaultyOptions, FaultyProxy } from "../support/faulty_proxy.ts";
 import type { Json, TestApp, TestProject } from "../support/app.ts";
 
-const PROGRAMS = new URL("./programs/", import.meta.url);
+/** Their packages are told and locked by themselves: they are nothing that Footfall needs. */
+export const CONFIG = new URL("./published/deno.json", import.meta.url).pathname;
+const PROGRAMS = new URL("./published/programs/", import.meta.url);
 
 /** A proxy in front of the server whose socket peer is the client's. */
 export function faultyProxy(server: TestApp, options?: FaultyOptions) {
   return FaultyProxy.start((request, peer) => server.app.fetch(request, peer), options);
 }
 
-/** Runs a program of `programs/` to its end. @returns the JSON of its last line */
+/** Runs a program of `published/programs/` to its end. @returns the JSON of its last line */
 // deno-lint-ignore no-explicit-any -- each program says what it likes
 export async function runProgram(name: string, args: readonly string[]): Promise<any> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -20,6 +22,8 @@ export async function runProgram(name: string, args: readonly string[]): Promise
       "--quiet",
       "--frozen",
       "--no-check",
+      "--config",
+      CONFIG,
       new URL(name, PROGRAMS).pathname,
       ...args,
     ],
