@@ -7,6 +7,7 @@ import { isMembers, type Members } from "../ingest/event_input.ts";
 import { RejectedEvent } from "../ingest/event_schema.ts";
 import {
   afterPause,
+  assertMaySend,
   EVENT_BODY_LIMITS,
   type IngestServices,
   takeEvents,
@@ -101,7 +102,9 @@ export async function takeClientEvents(
   const reply = withUnlabelledBody(exchange.request, limits, budget, look, async (bytes) => {
     const { value, isSuspect } = await body.read(bytes, asked.url.search, budget.turns);
     const batch = route.read(value, asked);
-    const [key, ...more] = early === null ? await authenticateAll(services.keys, batch) : [early];
+    const keys = early === null ? await authenticateAll(services.keys, batch) : [early];
+    // Who may not send to one site sends to none: what was stored would be stored again.
+    for (const key of keys) assertMaySend(services, exchange, key, batch.items.length);
     const protocol = batch.protocol ?? route.protocol;
     const userAgent = visitorAgent(asked.headers);
     const take = async (key: ApiKey) => {
@@ -111,7 +114,8 @@ export async function takeClientEvents(
       const taken = await takeEvents(services, sent);
       return { ...taken, protocol, bytes: bytes.length, receivedAtMs, projectPublicId };
     };
-    const outcome = await take(key!);
+    const [first, ...more] = keys;
+    const outcome = await take(first!);
     for (const another of more) await take(another);
     return route.answer(outcome, asked);
   });

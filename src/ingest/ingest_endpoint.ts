@@ -15,6 +15,7 @@ import { BodyLook } from "./envelope.ts";
 import { EventSchema, REJECTION_CODES } from "./event_schema.ts";
 import {
   afterPause,
+  assertMaySend,
   EVENT_BODY_LIMITS,
   type IngestServices,
   takeEvents,
@@ -150,6 +151,7 @@ export async function ingestEvents(
   const reply = withBody(request, limits, budget, (part) => look.push(part), async (bytes) => {
     const key = early ?? await authenticateOpenly(services.keys, look.apiKey);
     const envelope = look.read(bytes);
+    assertMaySend(services, exchange, key, envelope.count);
     const userAgent = request.headers.get("user-agent");
     const sent = { exchange, key, receivedAtMs, userAgent, envelope, bytes: bytes.length };
     return replyTo(await takeEvents(services, sent));

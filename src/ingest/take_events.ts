@@ -164,15 +164,26 @@ export interface SentEvents {
 }
 
 /**
- * Checks what the key allows, then validates, enriches and stores. Resolves after the transaction that
- * holds the events has committed. Throws `origin_not_allowed` (403), `rate_limited` (429), and what
- * keeps the whole request from being stored (503).
+ * Checks what the key allows: to be asked once a request and key, before `takeEvents`. Throws
+ * `origin_not_allowed` (403), `rate_limited` (429).
+ */
+export function assertMaySend(
+  { rateLimit }: Pick<IngestServices, "rateLimit">,
+  { request }: Pick<SentEvents["exchange"], "request">,
+  key: ApiKey,
+  events: number,
+): void {
+  checkOrigin(key, request.headers.get("origin"));
+  checkRate(rateLimit, key, Math.min(events, EVENTS_PER_REQUEST_MAX));
+}
+
+/**
+ * Validates, enriches and stores what a key may send. Resolves after the transaction that holds the
+ * events has committed. Throws what keeps the whole request from being stored (503).
  */
 export async function takeEvents(services: IngestServices, sent: SentEvents): Promise<Taken> {
   const { exchange, key, receivedAtMs, envelope } = sent;
   const { headers } = exchange.request;
-  checkOrigin(key, headers.get("origin"));
-  checkRate(services.rateLimit, key, Math.min(envelope.count, EVENTS_PER_REQUEST_MAX));
   const arrival: Arrival = {
     projectId: key.projectId,
     projectPublicId: key.projectPublicId,

@@ -56,6 +56,17 @@ Deno.test("plausible: several domains are several projects, and all of them or n
   assert.equal((await stored()).length, 1);
 });
 
+Deno.test("plausible: who may not send to one of several domains sends to none", async () => {
+  await server.project({
+    siteUrl: `https://blog.${domain}`,
+    allowedOrigins: ["https://elsewhere.example"],
+  });
+  const headers = { Origin: `https://${domain}` };
+  assert.equal((await post({ d: `${domain},blog.${domain}` }, headers)).status, 403);
+  assert.deepEqual(await stored(), []);
+  assert.equal((await post({}, headers)).status, 202);
+});
+
 Deno.test("plausible: what is refused is told in its shape", async () => {
   const cases: [Record<string, unknown>, number, string][] = [
     [{ d: "unknown.example" }, 401, "invalid_api_key"],
