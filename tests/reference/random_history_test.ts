@@ -148,7 +148,7 @@ Deno.test("random funnels convert, die, stay open, and differ by order and entry
     unorderedDiffers: 0,
     firstDiffers: 0,
   };
-  for (const { world, params } of fc.sample(randomRead("funnels"), { numRuns: 300, seed: SEED })) {
+  for (const { world, params } of fc.sample(randomRead("funnels"), { numRuns: 500, seed: SEED })) {
     const result = readFunnel(world, params);
     if (params.steps.length > 1) met.converted += result.converted;
     met.excluded += result.excluded;
@@ -167,8 +167,11 @@ Deno.test("random funnels convert, die, stay open, and differ by order and entry
   assertAllMet(met);
 });
 
-/** Of 100 answers; few are possible where a read looks at minutes or at one page alone. */
-const DISTINCT_MIN: Readonly<Record<string, number>> = { live: 4, heatmaps: 12 };
+/**
+ * Of 100 answers; few are possible where a read looks at minutes or at one page alone, and of small
+ * histories half have no way from a given start, or to a given end, in the range.
+ */
+const DISTINCT_MIN: Readonly<Record<string, number>> = { live: 4, heatmaps: 12, journeys: 30 };
 
 Deno.test("random reads mostly have something to say", () => {
   for (const read of READ_NAMES) {

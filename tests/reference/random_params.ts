@@ -266,25 +266,30 @@ const trends = fc.tuple(
   interval,
 ).map(([own, group, buckets]) => ({ ...own, ...group, ...buckets }));
 
+const eventName = fc.constantFrom("page_view", "page_view", ...NAMES);
 const place = fc.oneof(
-  { weight: 2, arbitrary: fc.constant(undefined) },
-  { weight: 1, arbitrary: fc.constantFrom("page_view", ...NAMES) },
+  { weight: 4, arbitrary: eventName },
   { weight: 1, arbitrary: match },
   { weight: 1, arbitrary: fc.constantFrom(...PATHS).map((path) => ({ path })) },
 );
-const journeys = fc.record({
-  start: place,
-  end: place,
-  by: fc.constantFrom("path" as const, "name" as const, "both" as const),
-  steps: fc.integer({ min: 2, max: 5 }),
-  top: fc.constantFrom(1, 2, 8),
-  scope: fc.constantFrom("session" as const, "actor" as const),
-  window: fc.constantFrom("5m", "30m", "1d", "7d"),
-}).map(({ start, end, ...rest }) => ({
-  ...start === undefined ? {} : { start },
-  ...end === undefined ? {} : { end },
-  ...rest,
-}));
+/** Where a way begins and ends: few have a certain one of both. */
+const ends = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({}) },
+  { weight: 3, arbitrary: place.map((start) => ({ start })) },
+  { weight: 3, arbitrary: place.map((end) => ({ end })) },
+  { weight: 1, arbitrary: fc.record({ start: place, end: place }) },
+  { weight: 1, arbitrary: fc.record({ start: fc.constant("page_view"), end: eventName }) },
+);
+const journeys = fc.tuple(
+  ends,
+  fc.record({
+    by: fc.constantFrom("path" as const, "name" as const, "both" as const),
+    steps: fc.integer({ min: 2, max: 5 }),
+    top: fc.constantFrom(1, 2, 8),
+    scope: fc.constantFrom("session" as const, "actor" as const),
+    window: fc.constantFrom("5m", "30m", "1d", "7d"),
+  }),
+).map(([where, rest]) => ({ ...where, ...rest }));
 
 const heatmap = fc.tuple(
   fc.oneof(
