@@ -4,24 +4,33 @@ import type { Page } from "puppeteer-core";
 /** More than any page has of things that Tab stops at. */
 const STOPS_MAX = 120;
 
+/** By the clock: a tab behind another one draws nothing, and so asks nothing where drawing is waited for. */
+const POLLING = { polling: 50 } as const;
+
 /** Clicks the button of that name, once it is there; of several the first. */
 export async function press(page: Page, name: string, within = "body"): Promise<void> {
-  await page.waitForFunction(`(() => {
+  await page.waitForFunction(
+    `(() => {
     const found = [...document.querySelectorAll(${
-    JSON.stringify(`${within} button`)
-  })].find((each) =>
+      JSON.stringify(`${within} button`)
+    })].find((each) =>
       (each.getAttribute("aria-label") ?? each.textContent).trim().startsWith(${
-    JSON.stringify(name)
-  }));
+      JSON.stringify(name)
+    }));
     found?.click();
     return found !== undefined;
-  })()`);
+  })()`,
+    POLLING,
+  );
 }
 
 /** Puts the focus into the field of that label, with its whole text selected. */
 export async function into(page: Page, label: string): Promise<void> {
-  await page.waitForFunction(`[...document.querySelectorAll("label")]
-    .some((each) => each.textContent === ${JSON.stringify(label)})`);
+  await page.waitForFunction(
+    `[...document.querySelectorAll("label")]
+    .some((each) => each.textContent === ${JSON.stringify(label)})`,
+    POLLING,
+  );
   await page.evaluate(`(() => {
     const of = [...document.querySelectorAll("label")]
       .find((each) => each.textContent === ${JSON.stringify(label)});

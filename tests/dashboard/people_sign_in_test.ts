@@ -140,8 +140,6 @@ test("people: who signs out in one tab is signed out in the others, and in again
   const page = await openedBy(visit, who);
   const other = await visit.open("view=goals", { token: null });
   await visit.sees(other, "Goals", "h1");
-  await visit.settled(page);
-  await visit.settled(other);
   await enter(page, "Sign out");
   await visit.sees(page, "Sign in", "h1");
   await visit.sees(other, "You signed out in another tab.");
