@@ -11,6 +11,7 @@ import { type Call, type Command, UsageMistake } from "./command.ts";
 import { refusalOf, withConnection } from "./connection.ts";
 import { createProgress } from "./progress.ts";
 import { printable } from "./terminal.ts";
+import { WholeFile } from "./whole_file.ts";
 
 /** What an archive turned out to hold. */
 interface Archived {
@@ -19,15 +20,11 @@ interface Archived {
   readonly bytes: number;
 }
 
-async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
-  for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await file.write(rest));
-}
-
 /** Copies an archive to a file, each frame once it is whole and right. */
 async function copy(
   call: Call,
   body: AsyncIterable<Uint8Array>,
-  file: Deno.FsFile,
+  file: WholeFile,
 ): Promise<Archived> {
   const { print, now, signal } = call;
   let head: ArchiveHead | null = null;
@@ -50,7 +47,7 @@ async function copy(
       } else if (frame.kind === "events") events += eventsOf(frame).events;
       else if (frame.kind === "manifest") manifest = jsonOf<ArchiveManifest>(frame);
       if (frame.kind !== "manifest") whole.update(frame.bytes);
-      await writeAll(file, frame.bytes);
+      await file.write(frame.bytes);
       if (!print.json) progress.update(events, `${(bytes / 1e6).toFixed(1)} MB`);
     }
   } finally {
@@ -84,27 +81,14 @@ async function archive(call: Call): Promise<void> {
     ...options.flag("secrets") ? { secrets: "1" } : {},
   });
   const startedAt = now();
-  // What stood at the path stays until the new one is whole.
-  const unfinished = `${path}.unfinished`;
   const archived = await withConnection(call, async (connection) => {
     const reply = await connection.fetch(`/v1/archive?${query}`, { signal });
     if (!reply.ok) throw await refusalOf(reply);
-    using file = await Deno.open(unfinished, {
-      create: true,
-      truncate: true,
-      write: true,
-      mode: 0o600,
-    });
-    try {
-      const archived = await copy(call, reply.body!, file);
-      await file.sync();
-      return archived;
-    } catch (error) {
-      await Deno.remove(unfinished).catch(() => {});
-      throw error;
-    }
+    await using file = await WholeFile.open(path);
+    const archived = await copy(call, reply.body!, file);
+    await file.finish();
+    return archived;
   });
-  await Deno.rename(unfinished, path);
   const { head, manifest, bytes } = archived;
   const seconds = (now() - startedAt) / 1000;
   const events = eventCount(manifest);

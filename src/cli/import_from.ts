@@ -171,8 +171,12 @@ async function run(call: Call, input: SourceInput, connection: Connection): Prom
   const isDryRun = call.options.flag("dry-run");
   const found = { from: source.name, project, dryRun: summary };
   if (isDryRun || summary.events === 0) {
+    const isEmpty = summary.events + summary.refused === 0;
     print.result({ ...found, imported: null }, () =>
       dryRunText(print, source, project, summary) +
+      (isEmpty
+        ? `\nThere is no row of ${source.title}'s in it: ${source.title} takes ${source.takes}.\n`
+        : "") +
       (isDryRun ? "\nNothing was sent.\n" : "\nThere is nothing to import.\n"));
     return isDryRun ? 0 : 1;
   }

@@ -18,11 +18,12 @@ import {
   emptyTarget,
   openTarget,
   targetProjects,
+  TargetRefused,
 } from "../archive/move_target.ts";
 import { readFigures, readRowFigures } from "../archive/read_figures.ts";
 import { restoreEvents } from "../archive/restored_events.ts";
 import { openDatabase } from "../db/open.ts";
-import type { Database } from "../db/sql.ts";
+import { type Database, DatabaseUnavailable } from "../db/sql.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
 import { callApi, type Connection, refusalOf, withConnection } from "./connection.ts";
 import { forEachInFlight } from "./event_sender.ts";
@@ -264,7 +265,13 @@ async function move(call: Call): Promise<void> {
     connectionsMax: CONNECTIONS,
   });
   try {
-    await target.ping();
+    await target.ping().catch((error) => {
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+      throw new TargetRefused(
+        `The database at ${to} does not answer: ${error.message}. Check that PostgreSQL runs there, ` +
+          "and that --to names it.",
+      );
+    });
     const moved = await withConnection(call, async (source) => {
       const { status, to: there } = await callApi<MoveReply>(source, "GET", "/v1/move");
       if (status !== "moved") return await moveAll(call, source, target, to);

@@ -171,11 +171,14 @@ Deno.test({
       await disk.fill();
       const { code, result } = await cli(env, "archive", file);
       assert.equal(code, 1);
-      assert.match(result.error.detail, /space/i);
+      assert.match(result.error.detail, /all\.footfall cannot be written: the disk is full\./);
       assert.deepEqual(await Deno.readFile(file), before);
       const left = [...Deno.readDirSync(disk.folder)].map(({ name }) => name).sort();
       assert.deepEqual(left, ["all.footfall", "filler"]);
       await disk.free();
       await done(env, "archive", file);
+      const nowhere = await cli(env, "archive", `${disk.folder}/none/all.footfall`);
+      assert.equal(nowhere.code, 1);
+      assert.match(nowhere.result.error.detail, /cannot be written: its folder is not there\./);
     }),
 });

@@ -170,3 +170,18 @@ Deno.test({
       assert.equal(tables.length, 1);
     }),
 });
+
+Deno.test("move: a database that does not answer is told by the option that names it", async () => {
+  const dataDir = await makeDataDir("footfall-move-");
+  try {
+    const to = "postgres://nobody:a-password@127.0.0.1:1/footfall";
+    const { code, out } = await run(dataDir, ["move", "--to", to, "--json"]);
+    assert.equal(code, 1);
+    const { error } = JSON.parse(out);
+    assert.equal(error.code, "target_refused");
+    assert.match(error.detail, /127\.0\.0\.1:1\/footfall does not answer: .*--to/s);
+    assert.doesNotMatch(error.detail, /a-password|DATABASE_URL/);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+});

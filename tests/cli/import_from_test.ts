@@ -224,6 +224,20 @@ Deno.test("import --from: one that is killed is completed by the next, each even
     assert.equal(await stored(), events);
   }));
 
+Deno.test("import --from: a file without any row says what is taken", async () => {
+  const dataDir = await makeDataDir("footfall-import-empty-");
+  try {
+    const file = join(dataDir, "garbage.csv");
+    await Deno.writeTextFile(file, "garbage");
+    const { code, out, errors } = await run(dataDir, ["import", "--from", "umami", file]);
+    assert.equal(code, 1, errors);
+    assert.match(out, /There is no row of Umami's in it: Umami takes its export \(a zip/);
+    assert.match(out, /There is nothing to import\./);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+});
+
 Deno.test("import --from: wrong usage", async () => {
   const dataDir = await makeDataDir("footfall-import-usage-");
   try {
