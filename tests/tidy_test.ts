@@ -93,7 +93,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "query",
     "recent_cache",
   ],
-  dashboard: ["audit", "auth", "event_file", "reports", "shares"],
+  dashboard: ["audit", "auth", "event_file", "importers", "reports", "shares"],
   sdk: [],
   bundle_build: ["db"],
   server: [
@@ -147,7 +147,7 @@ const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
   screenshots: ["auth"],
   reports: ["auth"],
   scans: ["auth"],
-  dashboard: ["audit", "auth", "reports", "shares"],
+  dashboard: ["audit", "auth", "importers", "reports", "shares"],
 };
 
 interface Import {

@@ -58,3 +58,20 @@ export async function readBytes(
   }
   return bytes.subarray(0, length);
 }
+
+/** A source of which the first chunks were looked at already: these, and then the rest. */
+export async function* continued(
+  first: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* first;
+    for (;;) {
+      const { value, done } = await rest.next();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await rest.return?.();
+  }
+}

@@ -1,6 +1,6 @@
 import { parseJson } from "../json_text.ts";
 import { ROW_CONTAINERS_MAX, ROW_LENGTH_UNSCANNED, ROW_LEVELS_MAX } from "./importer_limits.ts";
-import type { ByteSource } from "./input_file.ts";
+import { type ByteSource, continued } from "./input_file.ts";
 import {
   type RowRefusal,
   type RowText,
@@ -158,39 +158,31 @@ async function* elementRows(source: ByteSource, bytesMax: number): AsyncGenerato
 
 const BLANK = /^[\t\n\r ]*$/;
 
-/** What comes before the first byte that is no white space, and that byte. */
-async function firstByte(source: ByteSource): Promise<{ byte: number | null; bytes: ByteSource }> {
+/** Line breaks in a chunk. */
+const lineBreaks = (chunk: Uint8Array) =>
+  chunk.reduce((count, byte) => (byte === NEWLINE ? count + 1 : count), 0);
+
+/** The first byte that is no white space, the stream from its chunk on, and the lines in the chunks before. */
+async function firstByte(
+  source: ByteSource,
+): Promise<{ byte: number | null; linesBefore: number; bytes: ByteSource }> {
   const iterator = source[Symbol.asyncIterator]();
-  const first: Uint8Array[] = [];
-  let byte: number | null = null;
-  while (byte === null) {
+  let linesBefore = 0;
+  for (;;) {
     const { value, done } = await iterator.next();
-    if (done) break;
-    // Line breaks count; other white space before the first row is of no use.
-    first.push(value);
-    byte = value.find((unit: number) => unit > 0x20) ?? null;
-    if (byte === null && first.length > 1) first.splice(0, 1);
+    if (done) return { byte: null, linesBefore, bytes: continued([], iterator) };
+    const byte = value.find((unit: number) => unit > 0x20);
+    if (byte !== undefined) return { byte, linesBefore, bytes: continued([value], iterator) };
+    linesBefore += lineBreaks(value);
   }
-  async function* again() {
-    try {
-      yield* first;
-      for (;;) {
-        const { value, done } = await iterator.next();
-        if (done) return;
-        yield value;
-      }
-    } finally {
-      await iterator.return?.();
-    }
-  }
-  return { byte, bytes: again() };
 }
 
 /** The rows of a file of JSON: one object a line, or the elements of an array. Blank lines are none. */
 export async function* jsonRows(source: ByteSource, bytesMax: number): AsyncGenerator<Row[]> {
-  const { byte, bytes } = await firstByte(source);
+  const { byte, linesBefore, bytes } = await firstByte(source);
   const texts = byte === OPEN_ARRAY ? elementRows(bytes, bytesMax) : textLines(bytes, bytesMax);
   for await (const rows of texts) {
-    yield rows.filter((row) => !("text" in row && BLANK.test(row.text))).map(parseRow);
+    yield rows.filter((row) => !("text" in row && BLANK.test(row.text)))
+      .map((row) => parseRow({ ...row, line: row.line + linesBefore }));
   }
 }

@@ -2,7 +2,7 @@ import { crc32, createInflateRaw } from "node:zlib";
 import { unpackedGzip, unpackedStream, unpackedZstd } from "../event_file/unpacked_stream.ts";
 import { FileProblem } from "./file_problem.ts";
 import { INFLATED_BYTES_TRUSTED, INFLATION_MAX } from "./importer_limits.ts";
-import { type ByteSource, type InputFile, readBytes } from "./input_file.ts";
+import { type ByteSource, continued, type InputFile, readBytes } from "./input_file.ts";
 import { dataStart, readZipDirectory, type ZipEntry } from "./zip_directory.ts";
 
 /** A file as its source wrote it: out of archives, inflated. */
@@ -87,25 +87,13 @@ async function lookedAt(source: ByteSource): Promise<{ head: Uint8Array; bytes: 
     first.push(value);
     length += value.length;
   }
-  async function* again() {
-    try {
-      yield* first;
-      for (;;) {
-        const { value, done } = await iterator.next();
-        if (done) return;
-        yield value;
-      }
-    } finally {
-      await iterator.return?.();
-    }
-  }
   const head = new Uint8Array(length);
   let at = 0;
   for (const chunk of first) {
     head.set(chunk, at);
     at += chunk.length;
   }
-  return { head, bytes: again() };
+  return { head, bytes: continued(first, iterator) };
 }
 
 function packingOf(head: Uint8Array): Packing | null {

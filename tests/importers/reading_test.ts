@@ -51,6 +51,15 @@ for (const size of [1, 3, 1000]) {
     ]);
   });
 
+  Deno.test(`JSON in chunks of ${size}: blank lines before the first row are counted`, async () => {
+    const blank = " \n".repeat(20);
+    assert.deepEqual(await json(`${blank}{"a":1}`, size), [[21, { a: 1 }]]);
+    assert.deepEqual(await json(`${blank}[{"a":1},\n{"b":2}]`, size), [[21, { a: 1 }], [22, {
+      b: 2,
+    }]]);
+    assert.deepEqual(await json(blank, size), []);
+  });
+
   Deno.test(`JSON in chunks of ${size}: a row at the limit is read, one beyond it is not kept`, async () => {
     const fits = `{"a":"${"x".repeat(100 - 8)}"}`;
     assert.equal(fits.length, 100);

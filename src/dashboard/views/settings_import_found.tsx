@@ -1,7 +1,9 @@
 /// <reference lib="dom" />
 import { type Column, DataTable } from "../data_table.tsx";
 import { integer } from "../number_format.ts";
-import type { Counted, FileImport, Note, Refusal } from "./settings_import_reply.ts";
+import type { Counted, Refusal } from "../../importers/import_summary.ts";
+import type { MappingNote } from "../../importers/source.ts";
+import type { FileImport } from "./settings_import_reply.ts";
 
 const NAMES: readonly Column<Counted>[] = [
   { title: "Event", value: ({ what }) => what },
@@ -23,7 +25,7 @@ const wrapped = (text: string) => <span class="import-cell">{text}</span>;
 /** Words of the manual without the marks of Markdown. */
 const plain = (text: string) => text.replaceAll("`", "").replaceAll("*", "");
 
-const NOTES: readonly Column<Note>[] = [
+const NOTES: readonly Column<MappingNote>[] = [
   { title: "There", value: ({ theirs }) => theirs, show: ({ theirs }) => wrapped(plain(theirs)) },
   {
     title: "Here",
