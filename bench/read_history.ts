@@ -309,7 +309,7 @@ export async function storeHistory(sql: Database, history: History): Promise<Pac
       const last = first + SESSIONS_PER_SLICE - 1;
       return await tx.query(STORE_SLICE, [first, last, endMs, projectId]);
     });
-    await storeRows(sql, rows.map((row) => ({ ...NO_VALUES, ...rowOf(row) })));
+    await storeRows(sql, rows.map((row) => rowOf({ ...NO_VALUES, ...row })));
     stored += rows.length;
     report.update(stored);
   }
