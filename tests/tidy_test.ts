@@ -81,6 +81,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store",
     "timelines",
   ],
+  assistants: ["http", "problem", "query"],
   shares: ["audit", "auth", "db", "http", "limits", "problem", "query", "recent_cache"],
   demo: ["limits"],
   event_file: ["json_text"],
@@ -98,6 +99,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   bundle_build: ["db"],
   server: [
     "archive",
+    "assistants",
     "audit",
     "auth",
     "clients",

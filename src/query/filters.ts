@@ -191,7 +191,8 @@ export const EventMatch: z.ZodType<EventMatch> = z.union([
   }),
 ]).meta({ id: "EventMatch" });
 
-function isDeeper(value: unknown, levels: number): boolean {
+/** True where a value nests deeper than so many levels. */
+export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }

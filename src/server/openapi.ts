@@ -9,6 +9,8 @@ import { type ProblemCode, PROBLEMS } from "../problem.ts";
 /** What the document says of one route. Path parameters are read off the path itself. */
 export interface RouteDoc {
   readonly summary: string;
+  /** What its numbers mean; absent: the summary says it all. */
+  readonly semantics?: string;
   readonly query?: Readonly<Record<string, string | { description: string; schema: z.ZodType }>>;
   readonly body?: z.ZodType;
   /** Default: `application/json`. */
@@ -126,13 +128,14 @@ function operationIdOf({ method, path }: Documented): string {
 }
 
 function operationOf(route: Documented): Json {
-  const scope = SCOPES.some((scope) => scope === route.access)
-    ? { description: `Needs a token with scope \`${route.access}\`.` }
-    : {};
+  const needed = SCOPES.some((scope) => scope === route.access)
+    ? `Needs a token with scope \`${route.access}\`.`
+    : "";
+  const description = [route.doc.semantics ?? "", needed].join(" ").trim();
   return {
     operationId: operationIdOf(route),
     summary: route.doc.summary,
-    ...scope,
+    ...(description === "" ? {} : { description }),
     security: securityOf(route.access),
     parameters: parametersOf(route),
     ...bodyOf(route.doc),

@@ -81,6 +81,7 @@ const SAVE_PROBLEMS: readonly ProblemCode[] = [
 function docOf(report: Report): RouteDoc {
   return {
     summary: report.summary,
+    semantics: report.semantics,
     query: { ...READ_QUERY, ...report.parameters },
     success: {
       status: 200,

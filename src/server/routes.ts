@@ -2,6 +2,7 @@ import manifest from "../../deno.json" with { type: "json" };
 import { recordAnyway } from "../audit/recorded_anyway.ts";
 import { accessRoutes } from "./access_routes.ts";
 import { actorRoutes } from "./actor_routes.ts";
+import { assistantRoute } from "./assistant_routes.ts";
 import { archiveRoutes, moveRoutes } from "./archive_routes.ts";
 import type { MoveState } from "../archive/move_state.ts";
 import type { Authorize, Principal } from "../auth/access.ts";
@@ -42,7 +43,12 @@ import { peopleRoutes } from "./people_routes.ts";
 import type { ProblemCode } from "../problem.ts";
 import { reportRoutes } from "./report_routes.ts";
 import type { ScanPool } from "../scans/scan_pool.ts";
-import { EVENT_QUERY, EventsReply, getEvents } from "../reports/events/events_endpoint.ts";
+import {
+  EVENT_QUERY,
+  EVENT_SEMANTICS,
+  EventsReply,
+  getEvents,
+} from "../reports/events/events_endpoint.ts";
 import type { CaptureReading } from "../reports/heatmaps/heatmap_capture.ts";
 import type { LiveFeed } from "../reports/live/live_feed.ts";
 import type { ActorServices } from "../reports/people/actors.ts";
@@ -293,6 +299,7 @@ function readRoutes(services: Services): DocumentedRoute[] {
       },
       doc: {
         summary: "Stored events, newest first; NDJSON with Accept: application/x-ndjson",
+        semantics: EVENT_SEMANTICS,
         query: EVENT_QUERY,
         success: { status: 200, description: "A page of events", schema: EventsReply },
         problems: READ_PROBLEMS,
@@ -324,6 +331,7 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     ...moveRoutes(services),
     ...captureRoutes(services),
   ];
+  const assistants = assistantRoute(services, routes);
   const document: DocumentedRoute = {
     method: "GET",
     path: "/v1/openapi.json",
@@ -331,6 +339,6 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     handler: () => openApi(),
     doc: { summary: "This document", success: page("application/json"), problems: [] },
   };
-  const openApi = createOpenApi([...routes, document], services.config.basePath);
-  return [...routes, document];
+  const openApi = createOpenApi([...routes, assistants, document], services.config.basePath);
+  return [...routes, assistants, document];
 }

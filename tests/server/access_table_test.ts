@@ -75,6 +75,7 @@ const NO_PROJECT: Readonly<Record<string, string>> = {
   "GET /v1/tokens": "lists those that are one's own, or within one's own projects",
   "POST /v1/tokens": "names them in its body, where each must be the token's",
   "DELETE /v1/tokens/:id": "finds those that are one's own, or within one's own projects",
+  "POST /mcp": "each call names one, which must be the token's",
   "POST /v1/internal/jobs/heatmap-captures": "names one in its body, which must be the token's",
   "GET /v1/internal/jobs/heatmap-captures/:id": "finds those of the token's projects",
 };

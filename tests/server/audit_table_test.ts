@@ -227,6 +227,7 @@ const NOT_RECORDED: Readonly<Record<string, string>> = {
   "PUT /v1/goals/:slug": "a saved question, too",
   "DELETE /v1/goals/:slug": "a saved question, too",
   "POST /v1/internal/jobs/heatmap-captures": "takes pictures of public pages",
+  "POST /mcp": "reads, and nothing else",
   "POST /v1/move": "is a step of `footfall move`, each for 15 seconds, by who runs both databases",
   "POST /v1/restorations/frames": "is a part of what its restoration is recorded as",
 };

@@ -66,7 +66,8 @@ export const EventsReply = z.object({
 });
 
 const BOTS = ["exclude", "include", "only"] as const;
-const SEMANTICS =
+/** What the list and the tail hold. */
+export const EVENT_SEMANTICS =
   "Stored events, newest first by their corrected time, ties by eventId; with `after`, those " +
   "committed since, the latest stored first. A tail goes on with `tailCursor` as `after` once its " +
   "pages are read: those of one call with `cursor` and the same `after`, until `nextCursor` is null.";
@@ -218,7 +219,7 @@ export async function getEvents(
     limit: rows,
     cursor: query.get("cursor") || null,
     after: query.get("after") || null,
-    semantics: SEMANTICS,
+    semantics: EVENT_SEMANTICS,
     warnings,
   };
   const result = {

@@ -1,0 +1,96 @@
+import manifest from "../../deno.json" with { type: "json" };
+import { createMcpEndpoint, McpMessage } from "../assistants/mcp_endpoint.ts";
+import { type ToldRead, type Tool, toolOf } from "../assistants/tools.ts";
+import type { Authorize } from "../auth/access.ts";
+import type { RequestFacts } from "../auth/people/signed_in.ts";
+import type { MoveState } from "../archive/move_state.ts";
+import type { Config } from "../config.ts";
+import type { DocumentedRoute } from "./documented_route.ts";
+import { guarded } from "./guarded_access.ts";
+import { createCors } from "../http/cors.ts";
+import type { Log } from "../http/log.ts";
+import { createRouter } from "../http/router.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface AssistantRouteServices {
+  readonly config: Config;
+  readonly log: Log;
+  readonly state: { readonly prepared: boolean; readonly draining: boolean };
+  readonly move: MoveState | null;
+  readonly authorize: Authorize;
+  readonly metrics: Pick<Metrics, "request">;
+  readonly facts: Pick<RequestFacts, "ownAddress">;
+}
+
+/** Nobody asks an assistant for these: what lets somebody in. */
+const NO_QUESTIONS: readonly string[] = ["/v1/tokens"];
+
+/** Whether a route is a read of numbers: a new one is a tool by being in the table of routes. */
+function isQuestion({ method, path, access, doc }: DocumentedRoute): boolean {
+  if (method !== "GET" || NO_QUESTIONS.includes(path)) return false;
+  const { contentType = "application/json" } = doc.success;
+  const isRead = access === "read" || access === "aggregates" || path === "/v1/session";
+  return isRead && contentType === "application/json";
+}
+
+function toldRead({ path, doc }: DocumentedRoute): ToldRead {
+  const { summary, semantics = null, query = {} } = doc;
+  return { path, summary, semantics, parameters: query };
+}
+
+/** Answers reads in this process, by the way that every request takes. */
+function createReader(services: AssistantRouteServices, reads: readonly DocumentedRoute[]) {
+  const { config, log, metrics } = services;
+  return createRouter(reads, {
+    basePath: config.basePath,
+    cors: createCors([]),
+    log,
+    authorize: guarded(services.authorize, services.state, services),
+    observe: (route, method, status, seconds) => metrics.request(route, method, status, seconds),
+  });
+}
+
+/** `POST /mcp`: the reads among `routes`, for assistants. */
+export function assistantRoute(
+  services: AssistantRouteServices,
+  routes: readonly DocumentedRoute[],
+): DocumentedRoute {
+  const { config, facts } = services;
+  const reads = routes.filter(isQuestion);
+  const reader = createReader(services, reads);
+  let tools: readonly Tool[] | undefined;
+  const own = config.publicUrl === null ? [] : [new URL(config.publicUrl).origin];
+  const answer = createMcpEndpoint({
+    tools: () => tools ??= reads.map((route) => toolOf(toldRead(route))),
+    read: (address, { request, peer, requestId }) => {
+      const headers = {
+        "Authorization": request.headers.get("authorization") ?? "",
+        "X-Request-Id": requestId,
+      };
+      const url = `http://footfall${config.basePath}${address}`;
+      return reader(new Request(url, { headers, signal: request.signal }), peer);
+    },
+    ownUrl: ({ request, peer }) => facts.ownAddress(request, peer).url,
+    origins: [...own, ...config.corsAllowedOrigins],
+    version: manifest.version,
+  });
+  return {
+    method: "POST",
+    path: "/mcp",
+    access: "read",
+    forOthers: true,
+    handler: answer,
+    doc: {
+      summary: "The reads for assistants: Model Context Protocol, streamable HTTP, no sessions",
+      body: McpMessage,
+      success: { status: 200, description: "The answer to a message; 202 where it needs none" },
+      problems: [
+        "foreign_origin",
+        "invalid_json",
+        "invalid_body",
+        "body_too_large",
+        "unsupported_media_type",
+      ],
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { fitted, jsonBytes, plainJson } from "../../src/assistants/fitted.ts";
+
+const rows = (count: number, text = "x".repeat(80)) => ({
+  rows: Array.from({ length: count }, (_, i) => ({ i, text })),
+});
+
+Deno.test("fitted: what fits stays as it is, to the byte", () => {
+  const value = rows(10);
+  const bytes = jsonBytes(value);
+  assert.deepEqual(fitted(value, bytes).value, value);
+  assert.equal(fitted(value, bytes).lists.size, 0);
+  const cut = fitted(value, bytes - 1);
+  assert.deepEqual(cut.value, rows(9));
+  assert.deepEqual([...cut.lists], [["rows", { kept: 9, of: 10 }]]);
+});
+
+Deno.test("fitted: of nothing that fits nothing is left", () => {
+  assert.equal(fitted(rows(3), 5).value, null);
+});
+
+Deno.test("fitted: long texts give way before the tenth row does", () => {
+  const { value, texts, lists } = fitted(rows(200, "y".repeat(5_000)), 8_000);
+  const told = value as { rows: { text: string }[] };
+  assert.equal(texts, told.rows.length);
+  assert.ok(told.rows.length >= 10 && told.rows.every(({ text }) => text.length < 200));
+  assert.equal(lists.get("rows")?.of, 200);
+});
+
+Deno.test("fitted: names that visitors choose are no places", () => {
+  const properties = { "drop everything": Array.from({ length: 3_000 }, (_, i) => i) };
+  const { lists } = fitted({ result: { events: [{ properties }] } }, 2_000);
+  assert.deepEqual([...lists.keys()], ["result.events.properties"]);
+});
+
+Deno.test("fitted: characters that print nothing are escapes, and the same value when read", () => {
+  const text = "a\u200bb\u202ec\u{E0041}d 👩‍💻";
+  assert.ok(!/\p{Cf}/u.test(plainJson({ text })));
+  assert.deepEqual(JSON.parse(plainJson({ text })), { text });
+});
+
+Deno.test("fitted: whatever comes, it is JSON that fits, or nothing", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), fc.integer({ min: 2, max: 400 }), (value, bytes) => {
+      const whole = { value };
+      const cut = fitted(whole, bytes).value;
+      if (cut === null) return;
+      assert.ok(jsonBytes(cut) <= bytes);
+      if (jsonBytes(whole) <= bytes) assert.deepEqual(cut, whole);
+    }),
+  );
+});
