@@ -142,6 +142,7 @@ test("goals: the table and the details show the numbers of the API", async (visi
       integer(each.visitors as number),
       integer(each.conversions as number),
       percent((each.conversionRate as { value: number }).value),
+      euros((each.goalValue as { amount: number }).amount),
     ]),
   );
   await press(page, "Table");

@@ -1,6 +1,6 @@
 import { type Range, rangeOf } from "./calendar.ts";
 import { countingSessions, matches, passesBots, type ReadParams, sessionValue } from "./filters.ts";
-import type { GoalDefinition } from "./goals.ts";
+import { amountOf, type GoalDefinition } from "./goals.ts";
 import { type ImportedRow, ownFromMs, shownDays, together, told, toldWith } from "./imported.ts";
 import { type Rate, rate, sum } from "./statistics.ts";
 import {
@@ -45,8 +45,15 @@ export interface AcquisitionRow {
   readonly pageviews: number | null;
   readonly conversions?: number;
   readonly conversionRate?: Rate;
+  readonly goalValue?: { readonly amount: number | null; readonly currency: string | null };
   readonly rule: string | null;
   readonly imported?: true;
+}
+
+/** A goal, and which events are its conversions. */
+interface Converting {
+  readonly goal: GoalDefinition;
+  readonly isOne: (fact: Fact) => boolean;
 }
 
 export interface AcquisitionResult {
@@ -60,13 +67,14 @@ export function readAcquisition(
   params: AcquisitionParams,
   goals: readonly GoalDefinition[] = [],
 ): AcquisitionResult {
-  const goal = goals.find(({ slug }) => slug === params.goal)?.match ?? null;
+  const goal = goals.find(({ slug }) => slug === params.goal) ?? null;
   const range = rangeOf(world, params);
   const sessions = countingSessions(world, params, range);
   const { by = "channel", bots } = params;
-  const converts = goal === null
-    ? null
-    : (fact: Fact) => passesBots(fact, bots) && matches(fact, goal, world);
+  const converts: Converting | null = goal === null ? null : {
+    goal,
+    isOne: (fact) => passesBots(fact, bots) && matches(fact, goal.match, world),
+  };
   const rows = [...groupBy(sessions, (session) => sessionValue(session, by))]
     .map(([value, own]) => rowOf(world, range, value, own, converts));
   const total = { ...rowOf(world, range, null, sessions, converts), rule: null };
@@ -119,7 +127,7 @@ function rowOf(
   range: Range,
   value: string | null,
   sessions: readonly Session[],
-  converts: ((fact: Fact) => boolean) | null,
+  converts: Converting | null,
 ): AcquisitionRow {
   const { firstSeenMs } = historyOf(world);
   const visitors = actorsOf(sessions);
@@ -127,9 +135,6 @@ function rowOf(
     const firstMs = firstSeenMs.get(actor)!;
     return firstMs >= range.fromMs && firstMs < range.toMs;
   };
-  const converted = converts === null
-    ? null
-    : actorsOf(sessions.filter(({ facts }) => facts.some(converts))).size;
   return {
     value,
     visitors: visitors.size,
@@ -137,10 +142,22 @@ function rowOf(
     sessions: sessions.length,
     bounceRate: rate(sessions.filter(({ bounce }) => bounce).length, sessions.length),
     pageviews: sum(sessions.map(({ pageViews }) => pageViews.length)),
-    ...converted === null
-      ? {}
-      : { conversions: converted, conversionRate: rate(converted, visitors.size) },
+    ...converts === null ? {} : convertedIn(sessions, visitors.size, converts),
     rule: mostFrequent(sessions.map(({ traffic }) => traffic.rule)),
+  };
+}
+
+/** The goal's events within the sessions, technical ones apart, which are in none. */
+function convertedIn(sessions: readonly Session[], visitors: number, { goal, isOne }: Converting) {
+  const conversions = sessions.flatMap(({ facts }) => facts.filter(isOne));
+  const converted = actorsOf(conversions).size;
+  return {
+    conversions: converted,
+    conversionRate: rate(converted, visitors),
+    goalValue: {
+      amount: amountOf(goal, conversions),
+      currency: goal.value?.currency ?? null,
+    },
   };
 }
 

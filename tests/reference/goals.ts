@@ -65,7 +65,11 @@ export function readGoals(
   return { goals };
 }
 
-function amountOf({ value }: GoalDefinition, conversions: readonly Fact[]): number | null {
+/** What these conversions of a goal are worth; null where it has no value. */
+export function amountOf(
+  { value }: GoalDefinition,
+  conversions: readonly Fact[],
+): number | null {
   if (value === undefined) return null;
   if ("fixed" in value) return value.fixed * conversions.length;
   return sum(

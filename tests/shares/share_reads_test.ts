@@ -185,6 +185,9 @@ Deno.test("share reads: a goal that few reached tells nothing", async () => {
   );
   const { body: rows } = await read(app, token, "acquisition", { goal: "purchase" });
   assert.equal(rows.total.conversions, 4);
+  assert.deepEqual(rows.total.goalValue, { amount: 40, currency: "EUR" });
+  const { body: few } = await read(app, token, "acquisition", { goal: "confession" });
+  assert.deepEqual(few.total.goalValue, { amount: null, currency: "EUR" });
 });
 
 Deno.test("share reads: heatmaps show cells, elements and depths of enough visitors alone", async () => {

@@ -27,6 +27,7 @@ import { useChange } from "./funnels_saving.tsx";
 import { type Goal, GOAL_WORDS, type GoalFigure, type GoalsReply } from "./goals_reading.ts";
 import { NoWriting } from "./goals_start.tsx";
 import { valueText } from "./goals_table.tsx";
+import { worthColumns } from "./overview_acquisition.tsx";
 
 const CHART_PX = 260;
 const TABS = [
@@ -98,7 +99,10 @@ function Chart({ goal, figure }: { goal: Goal; figure: GoalFigure }) {
   );
 }
 
-function sourceColumns(by: string): readonly Column<AcquisitionRow>[] {
+function sourceColumns(
+  by: string,
+  total: AcquisitionRow | undefined,
+): readonly Column<AcquisitionRow>[] {
   return [
     {
       title: fieldLabel(by),
@@ -127,6 +131,7 @@ function sourceColumns(by: string): readonly Column<AcquisitionRow>[] {
       show: ({ conversionRate }) => percent(conversionRate?.value),
       isNumber: true,
     },
+    ...total === undefined ? [] : worthColumns(total),
   ];
 }
 
@@ -155,7 +160,7 @@ function SourcesPanel({ slug }: { slug: string }) {
     >
       <DataTable
         caption={`Conversions by ${name}`}
-        columns={sourceColumns(by)}
+        columns={sourceColumns(by, sources.data?.total)}
         rows={rows}
         rowKey={({ value }) => JSON.stringify(value)}
         share={({ conversions }) => (conversions ?? 0) / most}

@@ -6,7 +6,7 @@ import { ImportedMark, ImportedNote, UntoldNote } from "../imported_days.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { fieldLabel, OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";
 import { addFilter, currentDates, sharedParams, viewParam } from "../location_state.ts";
-import { integer, percent } from "../number_format.ts";
+import { integer, money, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { AcquisitionReply, AcquisitionRow } from "../replies.ts";
 import { usePages } from "../resource.ts";
@@ -48,6 +48,19 @@ export function importedColumns<Row extends { readonly imported?: true | undefin
   }];
 }
 
+/** What the conversions of the chosen goal are worth; none where it has no value. */
+export function worthColumns({ goalValue }: AcquisitionRow): Column<AcquisitionRow>[] {
+  const currency = goalValue?.currency ?? null;
+  if (currency === null) return [];
+  return [{
+    title: "Value",
+    definition: DEFINITIONS.goalValue,
+    value: ({ goalValue }) => goalValue?.amount,
+    show: ({ goalValue }) => money(goalValue?.amount, currency),
+    isNumber: true,
+  }];
+}
+
 /** Of the chosen goal. */
 const CONVERSIONS: readonly Column<AcquisitionRow>[] = [
   {
@@ -67,7 +80,10 @@ const CONVERSIONS: readonly Column<AcquisitionRow>[] = [
 ];
 
 function briefColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
-  if (total.conversions !== undefined) return [valueColumn(by), VISITORS, ...CONVERSIONS];
+  if (total.conversions !== undefined) {
+    const [last = VISITORS] = worthColumns(total);
+    return [valueColumn(by), ...CONVERSIONS, last];
+  }
   const share = ({ visitors }: AcquisitionRow) =>
     visitors === null || !total.visitors ? null : visitors / total.visitors;
   return [
@@ -91,7 +107,7 @@ function allColumns(
   return [
     valueColumn(by),
     VISITORS,
-    ...total.conversions === undefined ? [] : CONVERSIONS,
+    ...total.conversions === undefined ? [] : [...CONVERSIONS, ...worthColumns(total)],
     {
       title: "New visitors",
       definition: DEFINITIONS.newVisitors,
@@ -158,7 +174,10 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
   const { data, rows, hasMore, isLoadingMore, moreProblem, more, all } = of;
   if (data === null) return null;
   const { from, to } = currentDates();
-  const most = Math.max(1, ...rows.map(({ visitors }) => visitors ?? 0));
+  // The bars are of the first column of numbers.
+  const counted = ({ visitors, conversions }: AcquisitionRow) =>
+    (data.total.conversions === undefined ? visitors : conversions) ?? 0;
+  const most = Math.max(1, ...rows.map(counted));
   const table = (
     <Breakdown
       caption={`Visitors by ${fieldLabel(by).toLowerCase()}`}
@@ -167,7 +186,7 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
       note={<ImportedNote query={data.query} />}
       rows={rows}
       rowKey={({ value }) => value ?? ""}
-      share={({ visitors }) => (visitors ?? 0) / most}
+      share={(row) => counted(row) / most}
       csvName={`visitors by ${fieldLabel(by).toLowerCase()} ${from} to ${to}`}
       allRows={all}
       onRow={({ value }) => value !== OTHER && addFilter(by, value)}

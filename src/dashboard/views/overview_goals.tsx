@@ -68,6 +68,7 @@ export function GoalsPanel() {
   const goals = useGoals(true);
   const chosen = viewParam("goal");
   const rows = goals.data?.goals ?? [];
+  const most = Math.max(1, ...rows.map(({ uniqueConversions }) => uniqueConversions ?? 0));
   const link = (
     <a
       class="button button-quiet"
@@ -99,7 +100,7 @@ export function GoalsPanel() {
         columns={COLUMNS}
         rows={rows}
         rowKey={({ slug }) => slug}
-        share={({ conversionRate }) => conversionRate.value ?? 0}
+        share={({ uniqueConversions }) => (uniqueConversions ?? 0) / most}
         csvName="goals"
         onRow={({ slug }) => go({ params: { goal: slug === chosen ? null : slug } })}
         rowAction={({ title, slug }) =>

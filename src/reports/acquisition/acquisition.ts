@@ -8,13 +8,14 @@ import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Figures, pageOf, sortedBy } from "./acquisition_rows.ts";
-import { loadGoal } from "../goal_definitions.ts";
+import { type Goal, loadGoal } from "../goal_definitions.ts";
+import { worthOf, WorthShown } from "../goal_worth.ts";
 import { importedAcquisition, mergedAcquisition } from "./imported_acquisition.ts";
 import { importedSaid, type ImportedSpan } from "../imported_span.ts";
 import { pageOfRows } from "../merged_rows.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
-import { isSmall, toldCount, tooFewVisitors } from "../small_groups.ts";
-import { WHOLE } from "./acquisition_tally.ts";
+import { isSmall, silentPlaces, toldCount, tooFewVisitors } from "../small_groups.ts";
+import { type AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
 import { toldAcquisition, type ToldTally } from "./told_acquisition.ts";
 
 const count = (description: string) => z.int().meta({ description });
@@ -38,6 +39,10 @@ export const AcquisitionRow = z.object({
     "With `goal`: distinct actors who reach it in these sessions; null: too few for a share",
   ).nullable().optional(),
   conversionRate: RateShown.optional().meta({ description: "conversions / visitors" }),
+  goalValue: WorthShown.optional().meta({
+    description:
+      "With `goal`: what all its events in these sessions are worth together; nulls where the goal has no value, or too few reached it for a share",
+  }),
   rule: z.string().nullable().meta({
     description:
       "Channel rule of most of the sessions; null in the total, and of imported days alone",
@@ -54,12 +59,13 @@ export const ACQUISITION: Report = {
     "Visitors, sessions, bounces and conversions by channel, source, entry page, place or device",
   parameters: {
     by: `What to split by: ${ACQUISITION_DIMENSIONS.join(", ")}. Default: channel`,
-    goal: "Slug of a saved goal whose conversions to count",
+    goal: "Slug of a saved goal whose conversions, and what they are worth, to count",
   },
   semantics:
     "Rows are over sessions that start in the range and hold a selected event, whole, by the value of their first page view (of their first event, if they have none). " +
     "visitors = distinct actors of the row's sessions; newVisitors = those of them whose first event ever lies in the range; pageviews are those of the sessions. " +
     "bounceRate = bounces / sessions. conversions = distinct actors with an event of the goal (a bot's only where asked for) within the row's sessions; conversionRate = conversions / visitors. " +
+    "goalValue = the sum of the goal's property where it is a JSON number, or its fixed amount, over all events of the goal in these sessions. " +
     "rule = the channel rule of most of the row's sessions. total is the unsplit row.",
   reply: {
     rows: z.array(AcquisitionRow),
@@ -95,18 +101,27 @@ function readOwn(query: URLSearchParams): Own {
 }
 
 /** What a row comes to by the goal that is asked for. */
-function shownGoal({ visitors, conversions }: Figures, visitorsMin: number) {
+function shownGoal(figures: Figures, { value }: Goal, visitorsMin: number) {
+  const { visitors, conversions, isWorthTold } = figures;
+  if (isSmall(conversions, visitorsMin)) {
+    return {
+      conversions: null,
+      conversionRate: rate(0, 0),
+      goalValue: { amount: null, currency: value?.currency ?? null },
+    };
+  }
   return {
-    conversions: toldCount(conversions, visitorsMin),
-    conversionRate: isSmall(conversions, visitorsMin)
-      ? rate(0, 0)
-      : rate(conversions, visitors ?? 0),
+    conversions,
+    conversionRate: rate(conversions, visitors ?? 0),
+    goalValue: isWorthTold
+      ? worthOf(value, figures)
+      : { amount: null, currency: value?.currency ?? null },
   };
 }
 
 function shown(
   figures: Figures,
-  withGoal: boolean,
+  goal: Goal | null,
   visitorsMin: number,
 ): z.output<typeof AcquisitionRow> {
   const { value, visitors, newVisitors, sessions, pageviews, rule } = figures;
@@ -117,10 +132,17 @@ function shown(
     sessions,
     bounceRate: rate(figures.bounces, figures.bounceSessions),
     pageviews,
-    ...withGoal ? shownGoal(figures, visitorsMin) : {},
+    ...goal === null ? {} : shownGoal(figures, goal, visitorsMin),
     rule,
     ...figures.isImported ? { imported: true as const } : {},
   };
+}
+
+/** Where too few converted, and as many more that nobody's worth is what is left of the total. */
+function silentWorths({ conversions }: AcquisitionTally, visitorsMin: number): Set<number> {
+  if (visitorsMin === 1) return new Set();
+  const ofValues = [...conversions.subarray(WHOLE + 1)];
+  return new Set([...silentPlaces(ofValues, visitorsMin)].map((i) => WHOLE + 1 + i));
 }
 
 /** A page of the rows and the whole, before they are shown. */
@@ -139,7 +161,8 @@ async function ownPage(
 ): Promise<FoundPage> {
   const { sql, scope: { projectId }, limit } = read;
   const rows = limit + 1;
-  const page = await pageOf(sql, tally, { projectId, by, withGoal, cursor, rows, other });
+  const silent = silentWorths(tally, read.visitorsMin);
+  const page = await pageOf(sql, tally, { projectId, by, withGoal, cursor, rows, other, silent });
   const listed = page.rows.slice(0, limit);
   const last = page.rows.length > limit ? listed.at(-1)! : null;
   const next = last === null ? null : {
@@ -160,7 +183,7 @@ async function mergedPage(
   const { sql, scope: { projectId }, limit } = read;
   const rows = tally.sessions.length;
   const own = await pageOf(sql, tally, {
-    ...{ projectId, by, withGoal: false, cursor: null, rows, other: null },
+    ...{ projectId, by, withGoal: false, cursor: null, rows, other: null, silent: new Set() },
   });
   const merged = await mergedAcquisition(read, by, span, own);
   const sortable = merged.rows.map((row) => ({
@@ -176,13 +199,14 @@ async function answer(read: Read, own: Own): Promise<Answer> {
   const { by, slug } = own;
   const { sql, scope, visitorsMin } = read;
   const { projectId } = scope;
-  const goal = slug === null ? null : (await loadGoal(sql, projectId, slug))?.match;
-  const isHidden = visitorsMin > 1 && goal?.filters.some(namesPerson) === true;
-  if (goal === undefined || isHidden) {
+  const goal = slug === null ? null : await loadGoal(sql, projectId, slug);
+  const isHidden = visitorsMin > 1 && goal?.match.filters.some(namesPerson) === true;
+  if (slug !== null && goal === null || isHidden) {
     throw new Problem("not_found", "There is no goal of this name.");
   }
   const span: Span = { fromMs: read.range.from.getTime(), toMs: read.range.to.getTime() };
-  const told = await toldAcquisition(read, { scope, span, by, goal });
+  const { match = null, value = null } = goal ?? {};
+  const told = await toldAcquisition(read, { scope, span, by, goal: match, value });
   // Fewer people may have begun a session in the range than came.
   if (isSmall(told.tally.visitors[WHOLE]!, visitorsMin)) throw tooFewVisitors(visitorsMin);
   const withGoal = goal !== null;
@@ -193,11 +217,11 @@ async function answer(read: Read, own: Own): Promise<Answer> {
   const { query, ...said } = importedSaid(read, [imported]);
   return {
     query: { by, goal: slug, ...query },
-    asking: askingOf({ goal: [goal] }),
+    asking: askingOf({ goal: [match] }),
     ...said,
     result: {
-      rows: page.rows.map((row) => shown(row, withGoal, visitorsMin)),
-      total: shown(page.total, withGoal, visitorsMin),
+      rows: page.rows.map((row) => shown(row, goal, visitorsMin)),
+      total: shown(page.total, goal, visitorsMin),
       nextCursor: page.next === null ? null : encodeRowCursor(page.next),
     },
   };

@@ -20,15 +20,21 @@ export interface Figures {
   readonly bounceSessions: number;
   readonly pageviews: number | null;
   readonly conversions: number;
+  /** Events of the goal, and the sum of its property over them, where it has a value; else 0. */
+  readonly totalConversions: number;
+  readonly amount: number;
+  /** Whether a share tells what they are worth. */
+  readonly isWorthTold: boolean;
   readonly rule: string | null;
   /** Whether daily sums of another product are in it. */
   readonly isImported: boolean;
 }
 
 const SORTED_BY = ["visitors", "newVisitors", "sessions", "pageviews"] as const;
+type SortedCount = typeof SORTED_BY[number] | "conversions";
 
 /** The counts that rows are sorted by, each descending; among equals the value decides. */
-export function sortedBy(withGoal: boolean): readonly (keyof AcquisitionTally & keyof Figures)[] {
+export function sortedBy(withGoal: boolean): readonly SortedCount[] {
   return withGoal ? [...SORTED_BY, "conversions"] : SORTED_BY;
 }
 
@@ -48,6 +54,8 @@ interface Page {
   readonly rows: number;
   /** The place of all values that are not told one by one; null: there are none. */
   readonly other: number | null;
+  /** Places of which a share does not tell what conversions are worth. */
+  readonly silent: ReadonlySet<number>;
 }
 
 /** The values that follow the cursor, as many as the page has rows at most. Of rules alike the first by name. */
@@ -96,6 +104,7 @@ function figuresAt(
   place: number,
   value: string | null,
   rule: string | null,
+  silent: ReadonlySet<number>,
 ): Figures {
   return {
     value,
@@ -106,6 +115,9 @@ function figuresAt(
     bounceSessions: tally.sessions[place]!,
     pageviews: tally.pageviews[place]!,
     conversions: tally.conversions[place]!,
+    totalConversions: tally.totalConversions[place]!,
+    amount: tally.amountAt(place),
+    isWorthTold: !silent.has(place),
     rule,
     isImported: false,
   };
@@ -114,9 +126,10 @@ function figuresAt(
 /** The rows of a page, each named, that of all values that are not told, and the whole. */
 export async function pageOf(sql: Sql, tally: AcquisitionTally, page: Page) {
   const named = await valuesAfter(sql, tally, page);
+  const { other, silent } = page;
   return {
-    rows: named.map(({ place, value, rule }) => figuresAt(tally, place, value, rule)),
-    other: page.other === null ? null : figuresAt(tally, page.other, OTHER, null),
-    total: figuresAt(tally, WHOLE, null, null),
+    rows: named.map(({ place, value, rule }) => figuresAt(tally, place, value, rule, silent)),
+    other: other === null ? null : figuresAt(tally, other, OTHER, null, silent),
+    total: figuresAt(tally, WHOLE, null, null, silent),
   };
 }

@@ -6,10 +6,13 @@ import { type EventMatch, type Filter, isSessionField } from "../../query/filter
 import { matchFilters, type Scope, type Span } from "../../query/selection.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { FilterBits } from "../../scans/filter_bits.ts";
+import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read } from "../../scans/read.ts";
 import { sessionsEndByMs } from "../../scans/session_end.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
+import type { GoalValue } from "../goal_definitions.ts";
+import { worthProperty } from "../goal_worth.ts";
 import { countNew, withNewcomers } from "../new_actors.ts";
 import { type NumberedValues, numberValues } from "../session_values.ts";
 import { AcquisitionTally } from "./acquisition_tally.ts";
@@ -25,6 +28,8 @@ export interface Asked {
   readonly span: Span;
   readonly by: AcquisitionDimension;
   readonly goal: EventMatch | null;
+  /** What conversions are worth; null: nothing. */
+  readonly value: GoalValue | null;
 }
 
 async function readRules(sql: Sql, projectId: number): Promise<Int32Array> {
@@ -67,7 +72,7 @@ async function inputsOf(
   bits: FilterBits,
   folded: readonly number[],
 ): Promise<AcquisitionInputs> {
-  const { span, scope, by } = asked;
+  const { span, scope, by, value } = asked;
   const { projectId } = scope;
   const lists = filtersOf(asked);
   const passing = await eventPasses(sql, scope, scope.bots, lists.map(ofEvents), bits);
@@ -80,6 +85,7 @@ async function inputsOf(
   return {
     selected: selected!,
     goal,
+    worth: value === null ? null : { property: worthProperty(value) },
     values: withFolded(values.get(by)!, folded),
     ruleOf: await readRules(sql, projectId),
     newcomers: { span, technical: await readTechnicalNames(sql, projectId) },
@@ -101,7 +107,10 @@ export async function scanAcquisition(
     fromMs: span.fromMs - SESSION_GAP_MS,
     toMs: await sessionsEndByMs(source, projectId, span.toMs),
   };
-  const timelines = await source.timelines(reach, ofEvents(filtersOf(asked).flat()));
+  const property = worthProperty(asked.value);
+  const columns = property === null ? [] : [{ property }];
+  const timelines = await source.timelines(reach, ofEvents(filtersOf(asked).flat()), columns);
+  if (property !== null) prepareNumbers(timelines, property);
   const inputs = await inputsOf(sql, asked, reach, timelines.bits, folded);
   const scan = timelines.scan(ACQUISITION_COUNTS, () => inputs);
   const { counts, isNew } = await withNewcomers(sql, timelines, { span, reach }, scan);

@@ -1,5 +1,7 @@
+import type { PlainSum } from "../../scans/decimal_sum.ts";
 import { lengthened } from "../../timelines/timeline.ts";
 import { addTo } from "../../scans/visitor.ts";
+import { PlaceAmounts } from "./place_amounts.ts";
 
 /** The place of everything together; those of the values follow. */
 export const WHOLE = 0;
@@ -71,6 +73,9 @@ export interface AcquisitionCounts {
   readonly bounces: Int32Array;
   readonly pageviews: Int32Array;
   readonly conversions: Int32Array;
+  readonly totalConversions: Int32Array;
+  /** Sums of the goal's property, by place. */
+  readonly amounts: ReadonlyMap<number, PlainSum>;
   /** Place, rule and sessions, side by side. */
   readonly rules: Int32Array;
 }
@@ -82,6 +87,7 @@ const SUMS = [
   "bounces",
   "pageviews",
   "conversions",
+  "totalConversions",
 ] as const;
 
 /** What the values of a dimension come to, by place: the whole, then each value. */
@@ -92,6 +98,9 @@ export class AcquisitionTally {
   readonly bounces: Int32Array;
   readonly pageviews: Int32Array;
   readonly conversions: Int32Array;
+  /** Events of the goal, and what its property comes to: counted where the goal has a value. */
+  readonly totalConversions: Int32Array;
+  readonly amounts = new PlaceAmounts();
   /** Rules by an id of traffic that they decided on; not of the whole. */
   readonly rules: RuleCounts;
 
@@ -107,19 +116,31 @@ export class AcquisitionTally {
     this.bounces = counts?.bounces ?? none();
     this.pageviews = counts?.pageviews ?? none();
     this.conversions = counts?.conversions ?? none();
+    this.totalConversions = counts?.totalConversions ?? none();
     this.rules = new RuleCounts(idOf.length + 1);
-    if (counts !== undefined) this.rules.addRows(counts.rules);
+    if (counts === undefined) return;
+    this.rules.addRows(counts.rules);
+    this.amounts.addAll(counts.amounts);
   }
 
   counts(): AcquisitionCounts {
-    const { idOf, visitors, newVisitors, sessions, bounces, pageviews, conversions } = this;
-    const sums = { visitors, newVisitors, sessions, bounces, pageviews, conversions };
-    return { idOf, ...sums, rules: this.rules.rows() };
+    const { idOf, visitors, newVisitors, sessions, bounces, pageviews } = this;
+    const { conversions, totalConversions, amounts, rules } = this;
+    return {
+      ...{ idOf, visitors, newVisitors, sessions, bounces, pageviews },
+      ...{ conversions, totalConversions, amounts: amounts.plain(), rules: rules.rows() },
+    };
   }
 
   add(counts: AcquisitionCounts): void {
     for (const name of SUMS) addTo(this[name], counts[name]);
+    this.amounts.addAll(counts.amounts);
     this.rules.addRows(counts.rules);
+  }
+
+  /** What the goal's property comes to at a place. */
+  amountAt(place: number): number {
+    return place === WHOLE ? this.amounts.whole() : this.amounts.at(place);
   }
 
   addSessions(place: number, rule: number, sessions: number, bounces: number, views: number): void {
@@ -131,7 +152,7 @@ export class AcquisitionTally {
 
   /** Adds up what each session has at one value alone. */
   sumUp(): this {
-    for (const counts of [this.sessions, this.bounces, this.pageviews]) {
+    for (const counts of [this.sessions, this.bounces, this.pageviews, this.totalConversions]) {
       counts[WHOLE] = counts.reduce((sum, count) => sum + count, 0);
     }
     return this;

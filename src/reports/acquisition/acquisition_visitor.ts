@@ -10,6 +10,7 @@ import { type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { joinPairs, NewcomerFinder, type NewcomerInputs, type Pairs } from "../newcomers.ts";
 import type { NumberedValues } from "../session_values.ts";
 import { type AcquisitionCounts, AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
+import { ConversionWorth } from "./conversion_worth.ts";
 
 /** Which sessions and events pass. */
 export interface SessionsAndEvents {
@@ -22,6 +23,8 @@ export interface AcquisitionInputs {
   readonly selected: SessionsAndEvents;
   /** What a conversion is; null: nothing. */
   readonly goal: SessionsAndEvents | null;
+  /** What conversions are worth: the property that is summed, or null; null: they are not weighed. */
+  readonly worth: { readonly property: string | null } | null;
   readonly values: NumberedValues;
   /** Of each traffic the least that the same channel rule decided on. */
   readonly ruleOf: Int32Array;
@@ -100,6 +103,7 @@ class AcquisitionVisitor implements Visitor<Counted> {
   readonly #span: Span;
   readonly #selected: HeldEvents;
   readonly #converting: HeldEvents | null;
+  readonly #worth: ConversionWorth | null;
   readonly #scan: SessionScan;
   /** The last actor who came by, and the last who converted at each place. */
   readonly #lastVisitors: Int32Array;
@@ -108,7 +112,7 @@ class AcquisitionVisitor implements Visitor<Counted> {
   #mayBeNew = false;
 
   constructor(inputs: AcquisitionInputs, words: readonly Int32Array[]) {
-    const { values, selected, goal, span, reach } = inputs;
+    const { values, selected, goal, worth, span, reach } = inputs;
     this.#tally = new AcquisitionTally(values.idOf);
     this.#inputs = inputs;
     this.#span = span;
@@ -116,7 +120,11 @@ class AcquisitionVisitor implements Visitor<Counted> {
     this.#sessions = new SessionTest(selected.sessions);
     this.#goalSessions = goal === null ? null : new SessionTest(goal.sessions);
     this.#selected = new HeldEvents(new EventTest(selected.events, words));
-    this.#converting = goal === null ? null : new HeldEvents(new EventTest(goal.events, words));
+    const converting = goal === null ? null : new EventTest(goal.events, words);
+    this.#converting = converting === null ? null : new HeldEvents(converting);
+    this.#worth = converting === null || worth === null
+      ? null
+      : new ConversionWorth(converting, worth.property, this.#tally);
     this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
     this.#lastVisitors = new Int32Array(values.idOf.length + 1).fill(-1);
     this.#lastConverts = this.#lastVisitors.slice();
@@ -169,9 +177,13 @@ class AcquisitionVisitor implements Visitor<Counted> {
     const { actor, traffic, entryPath, exitPath } = session;
     const { conversions } = this.#tally;
     const last = this.#lastConverts;
-    if (last[place] === actor) return;
+    // What sessions are worth adds up; whoever has converted does so once.
+    if (this.#worth === null && last[place] === actor) return;
     if (!this.#goalSessions!.passes(traffic, entryPath, exitPath)) return;
-    if (!converting.areIn(session)) return;
+    const converts = this.#worth === null
+      ? converting.areIn(session)
+      : this.#worth.add(session, place);
+    if (!converts || last[place] === actor) return;
     last[place] = actor;
     conversions[place]!++;
     if (last[WHOLE] === actor) return;

@@ -40,6 +40,9 @@ export function withImported(
     bounceSessions: (own?.bounceSessions ?? 0) + visitsWithBounces,
     pageviews: sum(own?.pageviews, pageviews),
     conversions: 0,
+    totalConversions: 0,
+    amount: 0,
+    isWorthTold: true,
     rule: own?.rule ?? null,
     isImported: true,
   };

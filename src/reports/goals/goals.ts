@@ -11,19 +11,12 @@ import {
   GoalValueShown,
   listGoals,
 } from "../goal_definitions.ts";
+import { worthOf, worthProperty, WorthShown } from "../goal_worth.ts";
 import { type GoalCounts, scanGoals, type Wanted } from "./goal_scan.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
 import { rolledSpan } from "../rolled_span.ts";
 import { readRolledVisitors } from "../rolled_up.ts";
 import { isSmall, silentPlaces, toldCount } from "../small_groups.ts";
-
-function amountOf(value: GoalValue | null, { totalConversions, amount }: GoalCounts) {
-  if (value === null) return { amount: null, currency: null };
-  const { currency } = value;
-  if ("property" in value) return { amount, currency };
-  // 3 × 0.1 is 0.3: the last digit of a double is none of the amount's.
-  return { amount: Number((value.fixed * totalConversions).toPrecision(15)), currency };
-}
 
 function refuseTooManyPoints(goals: number, buckets: number): void {
   if (goals * buckets <= GOAL_POINTS_MAX) return;
@@ -35,7 +28,7 @@ function refuseTooManyPoints(goals: number, buckets: number): void {
 
 /** What a goal looks for, and the text that tells it from what others look for. */
 function wantedOf({ match, value }: Goal): Wanted & { readonly key: string } {
-  const property = value !== null && "property" in value ? value.property : null;
+  const property = worthProperty(value);
   return { match, property, key: JSON.stringify([match, property]) };
 }
 
@@ -59,7 +52,7 @@ function toldGoal(
     uniqueConversions,
     totalConversions,
     conversionRate: rate(uniqueConversions, visitors),
-    value: amountOf(value, counts),
+    value: worthOf(value, counts),
   };
 }
 
@@ -132,10 +125,9 @@ const GoalResult = z.object({
   conversionRate: RateShown.meta({
     description: "Unique conversions / visitors under the same filters and range",
   }),
-  value: z.object({
-    amount: z.number().nullable(),
-    currency: z.string().nullable(),
-  }).meta({ description: "Of all conversions together; nulls where the goal has no value" }),
+  value: WorthShown.meta({
+    description: "Of all conversions together; nulls where the goal has no value",
+  }),
   series: z.array(z.object({
     start: z.iso.datetime(),
     label: z.string(),

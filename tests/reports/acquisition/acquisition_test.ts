@@ -92,9 +92,11 @@ function row(
     sessions,
     bounceRate: rate(bounces, sessions),
     pageviews,
-    ...conversions === undefined
-      ? {}
-      : { conversions, conversionRate: rate(conversions, visitors) },
+    ...conversions === undefined ? {} : {
+      conversions,
+      conversionRate: rate(conversions, visitors),
+      goalValue: { amount: null, currency: null },
+    },
     rule,
   };
 }

@@ -1,0 +1,70 @@
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
+import type { Decimal } from "../../scans/decimal_sum.ts";
+import type { EventTest } from "../../scans/event_test.ts";
+import { decimalsOf, type NumberColumn, numbersName } from "../../scans/number_columns.ts";
+import { entryFrom } from "../../scans/property_entries.ts";
+import type { ScannedSession } from "../../scans/session_scan.ts";
+import type { AcquisitionTally } from "./acquisition_tally.ts";
+
+/** The numbers of a segment. */
+interface Numbers {
+  readonly column: NumberColumn;
+  /** Of each of the column's values; null: it is no number. */
+  readonly decimals: readonly (Decimal | null)[];
+}
+
+/** Counts the events of a goal in sessions, and adds up what its property is at them. */
+export class ConversionWorth {
+  readonly #test: EventTest;
+  /** Null: each conversion is worth the same. */
+  readonly #property: string | null;
+  readonly #tally: AcquisitionTally;
+  readonly #numbers = new WeakMap<LoadedSegment, Numbers>();
+  #actor = -1;
+  #place = 0;
+  #count = 0;
+  readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
+    this.#follow(segment, start, end);
+
+  /** @param property its numbers must stand on the segments: see `prepareNumbers` */
+  constructor(test: EventTest, property: string | null, tally: AcquisitionTally) {
+    this.#test = test;
+    this.#property = property;
+    this.#tally = tally;
+  }
+
+  /** Adds the conversions of a session at a place. @returns whether there are any */
+  add(session: ScannedSession, place: number): boolean {
+    this.#actor = session.actor;
+    this.#place = place;
+    this.#count = 0;
+    session.forEachSlice(this.#visitSlice);
+    this.#tally.totalConversions[place]! += this.#count;
+    return this.#count > 0;
+  }
+
+  #follow(segment: LoadedSegment, start: number, end: number): void {
+    const { names, paths, contexts, traffics, filterBits } = segment;
+    for (let at = start; at < end; at++) {
+      if (traffics[at] === 0) continue;
+      if (!this.#test.passes(names[at]!, paths[at]!, contexts[at]!, this.#actor, filterBits[at]!)) {
+        continue;
+      }
+      this.#count++;
+      if (this.#property !== null) this.#addNumber(segment, at, this.#property);
+    }
+  }
+
+  #addNumber(segment: LoadedSegment, at: number, property: string): void {
+    let numbers = this.#numbers.get(segment);
+    if (numbers === undefined) {
+      const column = segment.column(numbersName(property)) as NumberColumn;
+      this.#numbers.set(segment, numbers = { column, decimals: decimalsOf(column) });
+    }
+    const { column: { places, codes }, decimals } = numbers;
+    const entry = entryFrom(places, at, 0);
+    if (places[entry] !== at) return;
+    const decimal = decimals[codes[entry]!]!;
+    if (decimal !== null) this.#tally.amounts.add(this.#place, decimal);
+  }
+}

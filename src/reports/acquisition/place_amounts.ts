@@ -1,0 +1,36 @@
+import { type Decimal, DecimalSum, type PlainSum } from "../../scans/decimal_sum.ts";
+
+/** Exact sums of numbers by place, of those places that have any. */
+export class PlaceAmounts {
+  readonly #sums = new Map<number, DecimalSum>();
+
+  add(place: number, decimal: Decimal): void {
+    this.#of(place).add(decimal);
+  }
+
+  /** Adds what other sums hold: see `plain`. */
+  addAll(sums: ReadonlyMap<number, PlainSum>): void {
+    for (const [place, sum] of sums) this.#of(place).addSum(sum);
+  }
+
+  /** What all places come to together. */
+  whole(): number {
+    const all = new DecimalSum();
+    for (const sum of this.#sums.values()) all.addSum(sum.plain());
+    return all.value;
+  }
+
+  at(place: number): number {
+    return this.#sums.get(place)?.value ?? 0;
+  }
+
+  plain(): ReadonlyMap<number, PlainSum> {
+    return new Map([...this.#sums].map(([place, sum]) => [place, sum.plain()]));
+  }
+
+  #of(place: number): DecimalSum {
+    let sum = this.#sums.get(place);
+    if (sum === undefined) this.#sums.set(place, sum = new DecimalSum());
+    return sum;
+  }
+}
