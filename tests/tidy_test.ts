@@ -275,6 +275,12 @@ Deno.test("tidy: the environment is read in src/config.ts alone", () => {
   assert.deepEqual(readers, ["src/config.ts"]);
 });
 
+Deno.test("tidy: no test sends a signal to its own process, which runs other tests too", () => {
+  const own = new RegExp(String.raw`\bkill\(Deno\.` + "pid");
+  const senders = everything.filter(({ lines }) => lines.some((line) => own.test(line)));
+  assert.deepEqual(senders.map(({ path }) => path), []);
+});
+
 Deno.test("tidy: no barrels, and no file named for what it does not hold", () => {
   const named = sources.filter(({ path }) =>
     /(?:^|\/)(?:index|mod|utils?|helpers?|common|types|misc)\.ts$/.test(path)

@@ -7,7 +7,7 @@ import { type Call, type Command, OptionValues, Printer, UsageMistake } from "./
 import { DEMO_COMMAND } from "./demo.ts";
 import { ERASE_COMMAND } from "./erase.ts";
 import { EXPORT_COMMAND } from "./export.ts";
-import { type Failure, failureOf } from "./failure.ts";
+import { type Failure, failureOf, Interrupted } from "./failure.ts";
 import { commandHelp, GLOBAL_OPTIONS, groupHelp, overallHelp } from "./help.ts";
 import { IMPORT_COMMAND } from "./import.ts";
 import { KEY_COMMANDS } from "./key.ts";
@@ -148,14 +148,18 @@ export function parseCall(
 function listenForStop(): { signal: AbortSignal; ignore: () => void } {
   const stop = new AbortController();
   const signals: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM"];
-  const listener = () => {
-    if (stop.signal.aborted) Deno.exit(130);
-    stop.abort();
-  };
-  for (const name of signals) Deno.addSignalListener(name, listener);
+  const listeners = signals.map((name) => {
+    const listener = () => {
+      if (stop.signal.aborted) Deno.exit(130);
+      stop.abort(new Interrupted(name));
+    };
+    Deno.addSignalListener(name, listener);
+    return { name, listener };
+  });
   return {
     signal: stop.signal,
-    ignore: () => signals.forEach((name) => Deno.removeSignalListener(name, listener)),
+    ignore: () =>
+      listeners.forEach(({ name, listener }) => Deno.removeSignalListener(name, listener)),
   };
 }
 
@@ -187,6 +191,10 @@ async function runCommand(
   try {
     const signal = stop?.signal ?? new AbortController().signal;
     return await command.run({ ...parsed, ...context, print, now: Date.now, signal }) ?? 0;
+  } catch (error) {
+    // Whatever came of it, it is because somebody has asked.
+    stop?.signal.throwIfAborted();
+    throw error;
   } finally {
     stop?.ignore();
   }

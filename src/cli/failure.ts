@@ -17,6 +17,14 @@ export interface Failure {
   readonly errors: readonly { readonly place: string | null; readonly message: string }[];
 }
 
+/** Somebody has asked the command to stop. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+  constructor(signal: Deno.Signal) {
+    super(`Stopped by ${signal}.`);
+  }
+}
+
 const FAILED = 1;
 const USAGE = 2;
 /** As shells have it: 128 and the number of SIGINT. */
@@ -65,9 +73,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof SchemaTooNew || error instanceof SchemaMismatch) {
     return failed("schema", error.message);
   }
-  if (error instanceof DOMException && error.name === "AbortError") {
-    return failed("interrupted", "Stopped.", [], INTERRUPTED);
-  }
+  if (error instanceof Interrupted) return failed("interrupted", error.message, [], INTERRUPTED);
   const message = error instanceof Error ? error.message : String(error);
   return failed("failed", message === "" ? "Something went wrong." : message);
 }

@@ -8,6 +8,7 @@ import { onBothEngines } from "../support/databases.ts";
 import { TestApp } from "../support/app.ts";
 import { until } from "../support/server_process.ts";
 import { CapturedTerminal } from "./captured_terminal.ts";
+import { ended, footfall } from "./footfall_process.ts";
 
 const SITE = "https://shop.example";
 const WAIT_MS_MAX = 30_000;
@@ -114,12 +115,14 @@ Deno.test("footfall capture: interrupted, it leaves the job to the server", asyn
   const stuck = Promise.withResolvers<Photograph>();
   const photographer = new FakePhotographer(() => stuck.promise);
   await besideServer(photographer, async (env) => {
-    const running = run(["--path", "/a", "--device", "mobile"], env);
+    // In a process of its own: a signal to this one would stop the commands of tests beside it, too.
+    const capturing = footfall(env.DATA_DIR!, ["capture", "--path", "/a", "--device", "mobile"]);
+    const running = ended(capturing);
     await until(WAIT_MS_MAX, () => Promise.resolve(photographer.atOnce === 1), "it is taken");
-    Deno.kill(Deno.pid, "SIGTERM");
+    capturing.kill("SIGTERM");
     const { code, out, errors } = await running;
     assert.deepEqual([code, out], [130, ""]);
-    assert.match(errors, /footfall: Stopped\.\n$/);
+    assert.match(errors, /footfall: Stopped by SIGTERM\.\n$/);
     assert.equal(photographer.atOnce, 1, "the server goes on");
     stuck.resolve(captured("late"));
   });
