@@ -51,6 +51,7 @@ export const ARCHIVE_QUERY = {
   project: "Project id. Default: the whole server",
   since: "`journalId` of an earlier manifest: only what was stored since, for `footfall move`",
   part: "rows: without events and pictures; pictures: these alone. For `footfall move`",
+  damaged: "skip: without what cannot be read, which the manifest names",
   secrets: "1: with what lets people and tokens in (the secret of tokens, sessions, open links)",
 };
 export const FIGURES_QUERY = { project: "Project id. Default: every project" };
@@ -118,9 +119,10 @@ export async function getArchive(services: ArchiveServices, asked: Asked): Promi
   requireEveryProject(requirePrincipal(asked.who));
   const project = projectOf(asked);
   const secrets = asked.url.searchParams.get("secrets") === "1";
+  const skipDamaged = asked.url.searchParams.get("damaged") === "skip";
   const { database, log, now, footfall } = services;
   const part = partOf(asked.url.searchParams);
-  const wanted = { project, secrets, part, footfall, nowMs: now(), randomText };
+  const wanted = { project, secrets, part, skipDamaged, footfall, nowMs: now(), randomText };
   const frames = await writeArchive(database, wanted);
   if (part.kind === "whole") {
     await recordAnyway({ sql: database, log }, {

@@ -7,6 +7,7 @@
  *     rows      zstd of JSON lines: the table and whose rows they are, then a row each
  *     events    the project's id behind one byte with its length, then a journal block
  *     manifest  JSON: counts and digests of everything, SHA-256 of all bytes before; last
+ *     broken    JSON: why there is no more; in the place of the manifest, and in no whole file
  *
  * Content is compressed frame by frame: what is damaged is known by its byte, and neither writing nor
  * reading holds more than a frame. Of typical events with random ids blocks take 41 bytes each, rows as
@@ -16,6 +17,7 @@
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { FRAME_BYTES_MAX, FRAME_CONTENT_BYTES_MAX } from "./archive_limits.ts";
 import { eventsInBlock } from "../store/block_count.ts";
+import type { DamagedBlock } from "./damaged_blocks.ts";
 import type { Figures } from "./figures.ts";
 
 export const ARCHIVE_FORMAT = 1;
@@ -26,7 +28,7 @@ const BLOCK_BYTES_MIN = 10;
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 6 } };
 
 /** Append only: the number of each stands in files. */
-const KINDS = ["head", "rows", "events", "manifest"] as const;
+const KINDS = ["head", "rows", "events", "manifest", "broken"] as const;
 export type FrameKind = typeof KINDS[number];
 
 /** What an archive is of. */
@@ -54,6 +56,8 @@ export interface ArchiveManifest {
   readonly events: Readonly<Record<string, Figures>>;
   /** Up to which row of the journal events are in it. */
   readonly journalId: number;
+  /** What could not be read, and is not in it; absent: nothing. */
+  readonly damaged?: readonly DamagedBlock[];
   /** Of all bytes before this frame, as hexadecimal digits. */
   readonly sha256: string;
 }
@@ -65,6 +69,11 @@ export interface Frame {
   readonly content: Uint8Array<ArrayBuffer>;
   /** All of its bytes; of the first frame with those before it. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Why an archive has come to no end, in a sentence. */
+export interface ArchiveBroken {
+  readonly why: string;
 }
 
 /** A file that is no whole archive, or one that this program cannot read. The message says where. */
@@ -90,7 +99,10 @@ export function encodeFrame(kind: FrameKind, content: Uint8Array): Uint8Array<Ar
   return bytes;
 }
 
-export function encodeJson(kind: "head" | "manifest", value: ArchiveHead | ArchiveManifest) {
+/** What stands in frames as JSON. */
+type Described = ArchiveHead | ArchiveManifest | ArchiveBroken;
+
+export function encodeJson(kind: "head" | "manifest" | "broken", value: Described) {
   return encodeFrame(kind, new TextEncoder().encode(JSON.stringify(value)));
 }
 
@@ -144,7 +156,7 @@ export function rowsOf({ content, at }: Pick<Frame, "content" | "at">): FrameRow
   }
 }
 
-export function jsonOf<T extends ArchiveHead | ArchiveManifest>(
+export function jsonOf<T extends Described>(
   { content, at }: Pick<Frame, "content" | "at">,
 ): T {
   try {
@@ -243,6 +255,7 @@ export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGener
       if (crc32(content, crc32(head.subarray(0, 5))) !== view.getUint32(5)) {
         throw damaged(at, `The checksum of the ${length} bytes behind it is wrong.`);
       }
+      if (next === "broken") throw new ArchiveRefused(jsonOf<ArchiveBroken>({ content, at }).why);
       const before = kind === null ? [begin] : [];
       kind = next;
       yield { kind, at, content, bytes: joined([...before, head, content]) };

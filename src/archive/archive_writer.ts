@@ -10,6 +10,7 @@ import {
   encodeRows,
 } from "./archive_format.ts";
 import { ARCHIVED_TABLES, type ArchivedTable } from "./archived_tables.ts";
+import { type DamagedBlock, DamagedEvents, refuseDamage } from "./damaged_blocks.ts";
 import { type HeldSegments, type ProjectSnapshot, snapshotEvents } from "./events_snapshot.ts";
 import { eventText, Sums } from "./figures.ts";
 import { eventsSince, gathered, storedEvents } from "./stored_events.ts";
@@ -20,6 +21,8 @@ export interface ArchiveWanted {
   readonly project: string | null;
   readonly secrets: boolean;
   readonly part: ArchivePart;
+  /** Whether blocks that cannot be read are left out, and told in the manifest. */
+  readonly skipDamaged: boolean;
   readonly footfall: string;
   readonly nowMs: number;
   readonly randomText: (length: number) => string;
@@ -57,9 +60,10 @@ class Contents {
   readonly #rows = new RowSums();
   readonly #events = new Sums();
   readonly #whole = createHash("sha256");
+  readonly #damaged: DamagedBlock[] = [];
   journalId = 0;
 
-  constructor(readonly database: Database) {}
+  constructor(readonly database: Database, readonly skipDamaged: boolean) {}
 
   told(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     this.#whole.update(bytes);
@@ -78,7 +82,12 @@ class Contents {
   /** All events of a project, as they were at the snapshot. */
   async *events(project: ProjectSnapshot, held: HeldSegments) {
     const sum = this.#events.of(project.id);
-    for await (const rows of gathered(storedEvents(this.database, project, held), sum)) {
+    const damaged = (block: DamagedBlock) => {
+      if (!this.skipDamaged) refuseDamage(block);
+      this.#damaged.push(block);
+    };
+    const stored = storedEvents(this.database, project, held, damaged);
+    for await (const rows of gathered(stored, sum)) {
       yield this.told(encodeEvents(project.id, encodeBlock(rows)));
     }
   }
@@ -98,6 +107,7 @@ class Contents {
       rows: this.#rows.figures,
       events: this.#events.figures,
       journalId: this.journalId,
+      ...this.#damaged.length === 0 ? {} : { damaged: this.#damaged },
       sha256: this.#whole.digest("hex"),
     });
   }
@@ -157,7 +167,7 @@ export async function writeArchive(
     projects: projects.map(({ id, name }) => ({ id, name })),
     events: projects.reduce((sum, { events }) => sum + events, 0),
   };
-  const contents = new Contents(database);
+  const contents = new Contents(database, wanted.skipDamaged);
   contents.journalId = journalId;
   const owners: (Owner | null)[] = [...projects, ...wanted.project === null ? [null] : []];
   async function* frames() {
@@ -171,6 +181,9 @@ export async function writeArchive(
         for (const project of projects) yield* contents.events(project, held);
       }
       yield contents.end();
+    } catch (error) {
+      if (!(error instanceof DamagedEvents)) throw error;
+      yield encodeJson("broken", { why: error.message });
     } finally {
       held?.[Symbol.dispose]();
     }

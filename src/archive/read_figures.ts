@@ -1,5 +1,6 @@
 import type { Database } from "../db/sql.ts";
 import { ARCHIVED_TABLES, type ArchivedTable } from "./archived_tables.ts";
+import { DamagedEvents } from "./damaged_blocks.ts";
 import { snapshotEvents } from "./events_snapshot.ts";
 import { type Figures, Sums } from "./figures.ts";
 import { gathered, storedEvents } from "./stored_events.ts";
@@ -8,7 +9,9 @@ import { hasRowsOf, listOwners, NO_PROJECT, type Owner, storedRows } from "./sto
 /** How far the counting is, or what came of it. */
 export type FiguresLine =
   | { readonly events: number; readonly of: number }
-  | { readonly figures: Readonly<Record<string, Figures>>; readonly journalId: number };
+  | { readonly figures: Readonly<Record<string, Figures>>; readonly journalId: number }
+  /** Why there are none, in a sentence. */
+  | { readonly failure: string };
 
 /**
  * Counts and digests of all events that are committed by now, by project, read back from where they are
@@ -34,6 +37,9 @@ export async function readFigures(
         }
       }
       yield { figures: sums.figures, journalId: snapshot.journalId };
+    } catch (error) {
+      if (!(error instanceof DamagedEvents)) throw error;
+      yield { failure: error.message };
     } finally {
       held[Symbol.dispose]();
     }

@@ -1,79 +1,20 @@
-import type { Database, Sql } from "../db/sql.ts";
+import type { Database } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { compareIds, ID_BYTES } from "../store/id_codec.ts";
 import { journalEvents, waitingEvents } from "../store/journal_block.ts";
-import { COLUMNS } from "../store/segment_columns.ts";
-import { blocksOf } from "../store/segment_head.ts";
-import type { SegmentReader } from "../store/segment_reader.ts";
-import { fetchBlocks, fetchHeadsById } from "../store/stored_segments.ts";
-import { readRowsInTurns } from "../store/whole_events.ts";
 import { type Yield, yielding } from "../store/yielding.ts";
 import {
   ARCHIVED_EVENTS_AIM,
   ARCHIVED_JSON_LENGTH_AIM,
   JOURNAL_ROWS_AT_ONCE,
 } from "./archive_limits.ts";
+import { type Damaged, damageOf, refuseDamage } from "./damaged_blocks.ts";
 import type { HeldSegments, PendingRow, ProjectSnapshot } from "./events_snapshot.ts";
 import { eventText, type Sum } from "./figures.ts";
+import { type Place, type ReadBlock, readNextBlock, UnreadablePlace } from "./stored_blocks.ts";
 
-const READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 /** Events that are handed on together, between which others may have their turn. */
 const EVENTS_A_TURN = 64;
-
-/** Up to where a segment was read: the last event, in the order of segments. */
-interface Place {
-  readonly segmentId: number;
-  readonly block: number;
-  readonly identity: number;
-  readonly ms: number;
-  readonly id: Uint8Array;
-}
-
-interface ReadBlock {
-  readonly segmentId: number;
-  readonly block: number;
-  readonly isLast: boolean;
-  readonly reader: SegmentReader;
-}
-
-const STANDING = `
-SELECT segment_id FROM segments
-WHERE project_id = $1::int AND (segment_id = $2::int8 OR origin_id = $2::int8)`;
-
-/** The next block of a segment, or of what stands in its place; null: nothing is left of it. */
-async function nextBlock(
-  tx: Sql,
-  projectId: number,
-  origin: number,
-  after: Place | null,
-): Promise<ReadBlock | null> {
-  const [standing] = await tx.query<{ segment_id: number }>(STANDING, [projectId, origin]);
-  if (standing === undefined) return null;
-  const { segment_id: segmentId } = standing;
-  const stored = (await fetchHeadsById(tx, projectId, [segmentId])).get(segmentId)!;
-  const { head } = stored;
-  const block = after === null ? 0 : after.segmentId === segmentId
-    ? after.block + 1
-    // It was written anew meanwhile: what was read may stand in other blocks now.
-    : blocksOf(head, after.identity, after.identity).first;
-  const blocks = head.firstIdentities.length;
-  if (block >= blocks) return null;
-  const wanted = { ...stored, blocks: { first: block, end: block + 1 } };
-  const [reader] = await fetchBlocks(tx, projectId, [wanted], COLUMNS);
-  return { segmentId, block, isLast: block + 1 === blocks, reader: reader! };
-}
-
-function readBlock(
-  database: Database,
-  projectId: number,
-  origin: number,
-  after: Place | null,
-): Promise<ReadBlock | null> {
-  return database.transaction(async (tx) => {
-    await tx.script(READ_ONLY);
-    return await nextBlock(tx, projectId, origin, after);
-  });
-}
 
 /** Whether an event comes behind a place, in the order of segments. */
 function isBehind(identity: number, ms: number, ids: Uint8Array, at: number, place: Place) {
@@ -82,38 +23,53 @@ function isBehind(identity: number, ms: number, ids: Uint8Array, at: number, pla
   return compareIds(ids, ID_BYTES * at, place.id, 0) > 0;
 }
 
-/** The events of one segment that come behind a place, block by block. */
+/** The events of a block that come behind a place, and the place of its last one. */
+async function* blockEvents(
+  { segmentId, block, runs, moments, ids, rowAt }: ReadBlock,
+  from: Place | null,
+  pause: Yield,
+): AsyncGenerator<EventRow[], Place> {
+  const { identities, starts } = runs;
+  let rows: EventRow[] = [];
+  const isWhole = from === null || from.segmentId === segmentId;
+  for (const [run, identity] of identities.entries()) {
+    for (let at = starts[run]!; at < starts[run + 1]!; at++) {
+      if (isWhole || isBehind(identity, moments[at]!, ids, at, from)) rows.push(rowAt(at));
+      if (rows.length < EVENTS_A_TURN) continue;
+      yield rows;
+      rows = [];
+      await pause();
+    }
+  }
+  if (rows.length > 0) yield rows;
+  const last = moments.length - 1;
+  const id = ids.slice(ID_BYTES * last, ID_BYTES * (last + 1));
+  return { segmentId, block, identity: identities.at(-1)!, ms: moments[last]!, id };
+}
+
+/** The events of one segment, block by block. */
 async function* segmentEvents(
   database: Database,
-  { projectId }: ProjectSnapshot,
+  { projectId, id: project }: ProjectSnapshot,
   origin: number,
+  damaged: Damaged,
   pause: Yield,
 ): AsyncGenerator<EventRow[]> {
   for (let after: Place | null = null;;) {
     const from: Place | null = after;
-    const read = await readBlock(database, projectId, origin, from);
-    if (read === null) return;
-    const { reader, segmentId, block } = read;
-    const rowAt = await readRowsInTurns(reader, projectId, pause);
-    const moments = reader.moments();
-    const ids = reader.ids(moments);
-    const { identities, starts } = reader.runs();
-    let rows: EventRow[] = [];
-    const isWhole = from === null || from.segmentId === segmentId;
-    for (const [run, identity] of identities.entries()) {
-      for (let at = starts[run]!; at < starts[run + 1]!; at++) {
-        if (isWhole || isBehind(identity, moments[at]!, ids, at, from)) rows.push(rowAt(at));
-        if (rows.length < EVENTS_A_TURN) continue;
-        yield rows;
-        rows = [];
-        await pause();
-      }
+    let read: ReadBlock | null;
+    try {
+      read = await readNextBlock(database, projectId, origin, from, pause);
+    } catch (error) {
+      if (!(error instanceof UnreadablePlace)) throw error;
+      damaged({ project, ...error.told });
+      if (error.behind === null) return;
+      after = error.behind;
+      continue;
     }
-    if (rows.length > 0) yield rows;
+    if (read === null) return;
+    after = yield* blockEvents(read, from, pause);
     if (read.isLast) return;
-    const last = reader.events - 1;
-    const id = ids.slice(ID_BYTES * last, ID_BYTES * (last + 1));
-    after = { segmentId, block, identity: identities.at(-1)!, ms: moments[last]!, id };
   }
 }
 
@@ -126,6 +82,24 @@ interface JournalRow extends Record<string, unknown> {
   readonly known_ids: string[] | null;
   readonly event_count: number;
   readonly bytes: number;
+}
+
+/** The events of a row of the journal; where it cannot be read, that is told. */
+async function journalRow(
+  project: string,
+  journalId: number,
+  eventCount: number,
+  damaged: Damaged,
+  read: () => Promise<EventRow[]> | EventRow[],
+): Promise<EventRow[]> {
+  try {
+    return await read();
+  } catch (error) {
+    const why = damageOf(error);
+    if (why === null) throw error;
+    damaged({ project, place: `row ${journalId} of the journal`, events: eventCount, why });
+    return [];
+  }
 }
 
 /** The events of a journal row that were in no segment then. */
@@ -145,20 +119,31 @@ async function pendingEvents(
   return waitingEvents({ ...then, ...row, project_id: projectId });
 }
 
-/** Every event of a project as it was at the snapshot, each once; what is erased meanwhile is left out. */
+/**
+ * Every event of a project as it was at the snapshot, each once; what is erased meanwhile is left out.
+ * @param damaged told of what cannot be read: nothing is left out where it throws
+ */
 export async function* storedEvents(
   database: Database,
   project: ProjectSnapshot,
   held: HeldSegments,
+  damaged: Damaged = refuseDamage,
 ): AsyncGenerator<EventRow[]> {
   const pause = yielding();
   for (const origin of project.segments) {
     held.assertHeld();
-    yield* segmentEvents(database, project, origin, pause);
+    yield* segmentEvents(database, project, origin, damaged, pause);
   }
   for (const row of project.pending) {
     held.assertHeld();
-    yield await pendingEvents(database, project, row);
+    const waiting = row.event_count - row.projected_count;
+    yield await journalRow(
+      project.id,
+      row.journal_id,
+      Math.max(waiting, row.set_aside_ids?.length ?? 0),
+      damaged,
+      () => pendingEvents(database, project, row),
+    );
     await pause();
   }
 }
@@ -186,7 +171,7 @@ export async function* gathered(
 }
 
 const SINCE = `
-SELECT j.project_id, p.public_id AS id, j.journal_id, j.block, j.known_ids
+SELECT j.project_id, p.public_id AS id, j.journal_id, j.event_count, j.block, j.known_ids
 FROM journal j JOIN projects p USING (project_id)
 WHERE j.journal_id > $1::int8 ORDER BY j.journal_id LIMIT ${JOURNAL_ROWS_AT_ONCE}`;
 
@@ -211,7 +196,13 @@ export async function* eventsSince(
   for (let last = journalId;;) {
     const rows = await database.query<Row>(SINCE, [last]);
     for (const row of rows) {
-      yield { journalId: row.journal_id, id: row.id, rows: journalEvents(row) };
+      const { id, journal_id: journalId, event_count } = row;
+      const read = () => journalEvents(row);
+      yield {
+        journalId,
+        id,
+        rows: await journalRow(id, journalId, event_count, refuseDamage, read),
+      };
       await pause();
     }
     if (rows.length < JOURNAL_ROWS_AT_ONCE) return;

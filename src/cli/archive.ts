@@ -7,11 +7,15 @@ import {
   jsonOf,
   readFrames,
 } from "../archive/archive_format.ts";
+import { damagedPlace } from "../archive/damaged_blocks.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
 import { refusalOf, withConnection } from "./connection.ts";
 import { createProgress } from "./progress.ts";
+import { untilBroken } from "./reply_body.ts";
 import { printable } from "./terminal.ts";
 import { WholeFile } from "./whole_file.ts";
+
+const FAILED = 1;
 
 /** What an archive turned out to hold. */
 interface Archived {
@@ -23,7 +27,7 @@ interface Archived {
 /** Copies an archive to a file, each frame once it is whole and right. */
 async function copy(
   call: Call,
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array<ArrayBuffer>>,
   file: WholeFile,
 ): Promise<Archived> {
   const { print, now, signal } = call;
@@ -33,8 +37,7 @@ async function copy(
   let progress = createProgress(print.terminal, "Archiving", null, now);
   const whole = createHash("sha256");
   const told = async function* () {
-    for await (const chunk of body) {
-      signal.throwIfAborted();
+    for await (const chunk of untilBroken(body, signal, "The archive")) {
       bytes += chunk.length;
       yield chunk;
     }
@@ -71,7 +74,13 @@ export function eventCount({ events }: ArchiveManifest): number {
   return sumOf(events);
 }
 
-async function archive(call: Call): Promise<void> {
+/** What an archive leaves out because it cannot be read. */
+export function shownDamage({ damaged = [] }: ArchiveManifest): string {
+  const lines = damaged.map((block) => `  ${printable(damagedPlace(block))}\n`);
+  return lines.length === 0 ? "" : `Not in it, because it is damaged:\n${lines.join("")}`;
+}
+
+async function archive(call: Call): Promise<number> {
   const [path] = call.words;
   if (path === undefined) throw new UsageMistake("Say which FILE to write.");
   const { options, print, signal, now } = call;
@@ -79,6 +88,7 @@ async function archive(call: Call): Promise<void> {
   const query = new URLSearchParams({
     ...project === null ? {} : { project },
     ...options.flag("secrets") ? { secrets: "1" } : {},
+    ...options.flag("skip-damaged") ? { damaged: "skip" } : {},
   });
   const startedAt = now();
   const archived = await withConnection(call, async (connection) => {
@@ -101,6 +111,7 @@ async function archive(call: Call): Promise<void> {
     rows: rowCounts(manifest),
     bytes,
     secrets: head.secrets,
+    damaged: manifest.damaged ?? [],
   };
   print.result(
     document,
@@ -108,8 +119,10 @@ async function archive(call: Call): Promise<void> {
       `${events} events of ${
         head.projects.length === 1 ? "1 project" : `${head.projects.length} projects`
       }` +
-      ` in ${printable(path)} (${(bytes / 1e6).toFixed(1)} MB, ${seconds.toFixed(1)} s).\n`,
+      ` in ${printable(path)} (${(bytes / 1e6).toFixed(1)} MB, ${seconds.toFixed(1)} s).\n` +
+      shownDamage(manifest),
   );
+  return document.damaged.length === 0 ? 0 : FAILED;
 }
 
 export const ARCHIVE_COMMAND: Command = {
@@ -122,7 +135,8 @@ export const ARCHIVE_COMMAND: Command = {
     "and the visitor salts of today and yesterday. The server goes on meanwhile. With --project, what\n" +
     "belongs to no project is left out. The file takes the place of one that is there once it is whole.\n" +
     "Sessions, open invitations and the secret of tokens are left out unless --secrets asks for them:\n" +
-    "whoever has such a file is let in.",
+    "whoever has such a file is let in. A block of events that cannot be read ends it with a sentence\n" +
+    "that names the block; with --skip-damaged everything else is written, and the exit code is 1.",
   wordsMax: 1,
   options: {
     project: {
@@ -134,6 +148,10 @@ export const ARCHIVE_COMMAND: Command = {
     secrets: {
       type: "boolean",
       meaning: "also what lets people and tokens in, for a server that takes this one's place",
+    },
+    "skip-damaged": {
+      type: "boolean",
+      meaning: "leave out what cannot be read, and name it",
     },
   },
   example: "footfall archive backup.footfall",

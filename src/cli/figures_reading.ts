@@ -1,7 +1,10 @@
+import { ArchiveRefused } from "../archive/archive_format.ts";
 import type { Figures } from "../archive/figures.ts";
+import type { FiguresLine } from "../archive/read_figures.ts";
 import type { Call } from "./command.ts";
 import { type Connection, refusalOf } from "./connection.ts";
 import { createProgress } from "./progress.ts";
+import { untilBroken } from "./reply_body.ts";
 
 export interface StoredFigures {
   /** By project. */
@@ -9,9 +12,7 @@ export interface StoredFigures {
   readonly journalId: number;
 }
 
-type Line = { readonly events: number; readonly of: number } | StoredFigures;
-
-/** Count and digest of every stored event, of one project or of all. */
+/** Count and digest of every stored event, of one project or of all. Throws ArchiveRefused. */
 export async function storedFigures(
   { print, now, signal }: Pick<Call, "print" | "now" | "signal">,
   connection: Connection,
@@ -21,13 +22,15 @@ export async function storedFigures(
   const reply = await connection.fetch(`/v1/archive/figures${query}`, { signal });
   if (!reply.ok) throw await refusalOf(reply);
   let progress: ReturnType<typeof createProgress> | null = null;
+  const decoder = new TextDecoder();
   let rest = "";
   try {
-    for await (const text of reply.body!.pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + text).split("\n");
+    for await (const bytes of untilBroken(reply.body!, signal, "The comparison")) {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
       rest = lines.pop() ?? "";
-      for (const line of lines.map((line) => JSON.parse(line) as Line)) {
+      for (const line of lines.map((line) => JSON.parse(line) as FiguresLine)) {
         if ("figures" in line) return line;
+        if ("failure" in line) throw new ArchiveRefused(line.failure);
         progress ??= createProgress(print.terminal, "Comparing", line.of, now);
         if (!print.json) progress.update(line.events, `${line.events} events`);
       }

@@ -2,7 +2,7 @@ import { eventsOf, type Frame, rowsOf } from "../archive/archive_format.ts";
 import type { Figures } from "../archive/figures.ts";
 import { areSame, NOTHING } from "../archive/figures.ts";
 import { NO_PROJECT } from "../archive/stored_rows.ts";
-import { eventCount, rowCounts } from "./archive.ts";
+import { eventCount, rowCounts, shownDamage } from "./archive.ts";
 import { checkArchive, type CheckedArchive, framesOf } from "./archive_file.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
 import { callApi, type Connection, withConnection } from "./connection.ts";
@@ -123,9 +123,18 @@ async function sendAll(
       await restoreEvents(connection, id, frame, idOf, tally, signal);
       if (!print.json) progress.update(frame.at, `${tally.stored + tally.known} events`);
     });
-  } finally {
+  } catch (error) {
     if (!print.json) progress.end();
+    const { stored, known } = tally;
+    print.remark(
+      `Stopped: ${stored + known} of ${
+        eventCount(checked.manifest)
+      } events are restored. Run the ` +
+        "same command again to go on; nothing is stored twice.",
+    );
+    throw error;
   }
+  if (!print.json) progress.end();
   return tally;
 }
 
@@ -188,13 +197,16 @@ async function dryRun(call: Call, checked: CheckedArchive): Promise<void> {
   const events = eventCount(manifest);
   const rows = rowCounts(manifest);
   call.print.result(
-    { dryRun: true, archive: head.id, madeAt: head.madeAt, projects, events, rows },
+    {
+      ...{ dryRun: true, archive: head.id, madeAt: head.madeAt, projects, events, rows },
+      damaged: manifest.damaged ?? [],
+    },
     () =>
       `Made ${head.madeAt} by Footfall ${head.footfall}; whole and undamaged.\n` +
       projects.map(({ as, found }) => `${as} ${FOUND[found]}.\n`).join("") +
       `${events} events; ${
         Object.entries(rows).map(([table, count]) => `${table} ${count}`).join(", ")
-      }.\nNothing was stored.\n`,
+      }.\n${shownDamage(manifest)}Nothing was stored.\n`,
   );
 }
 

@@ -185,6 +185,11 @@ export class SegmentReader {
         ? [0, 0]
         : [place.starts[block]! - from, place.starts[block + 1]! - from];
       const bytes = all.subarray(start, stop);
+      if (bytes.length < stop! - start!) {
+        throw new SegmentUnreadable(
+          `A segment is damaged: block ${block} of its ${name} is cut short`,
+        );
+      }
       if (bytes.length > 0 && crc32(bytes) !== place!.checksums[block]) {
         throw new SegmentUnreadable(
           `A segment is damaged: block ${block} of its ${name} has a wrong checksum`,

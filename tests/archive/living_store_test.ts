@@ -38,6 +38,7 @@ const begun = (database: Database) =>
     project: null,
     secrets: false,
     part: { kind: "whole" },
+    skipDamaged: false,
     footfall: "test",
     nowMs: Date.now(),
     randomText,

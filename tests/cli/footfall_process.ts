@@ -5,14 +5,19 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const START_MS_MAX = 90_000;
 const POLL_MS = 50;
 
-/** The real program, in a folder of its own. */
+/**
+ * The real program, in a folder of its own.
+ * @param preload a module that runs before it
+ */
 export function footfall(
   dataDir: string,
   args: readonly string[],
   input: "piped" | "null" = "null",
+  preload: string | null = null,
 ): Deno.ChildProcess {
+  const preloaded = preload === null ? [] : ["--preload", preload];
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "-P=serve", "main.ts", ...args],
+    args: ["run", "--quiet", "-P=serve", ...preloaded, "main.ts", ...args],
     cwd: ROOT,
     env: {
       DATA_DIR: dataDir,

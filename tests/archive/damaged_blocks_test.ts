@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { type DamagedBlock, damageOf } from "../../src/archive/damaged_blocks.ts";
+import { refusal } from "../../src/db/refusal.ts";
+import type { Database } from "../../src/db/sql.ts";
+import { insertEvents } from "../../src/ingest/event_insert.ts";
+import { createProjection } from "../../src/projection/projection.ts";
+import { decodeHead } from "../../src/store/segment_head.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { newRow } from "../support/event_rows.ts";
+import {
+  cli,
+  done,
+  type Env,
+  withApp,
+  withDatabase,
+  withEmbedded,
+  withFile,
+} from "./archive_world.ts";
+
+/** Of texts as long as these, 300 events are several blocks. */
+const EVENTS = 300;
+const TEXT_LENGTH = 30_000;
+const WAITING = 40;
+
+const newRows = (projectId: number, count: number) =>
+  Array.from({ length: count }, (_, i) => {
+    const text = crypto.randomUUID().repeat(Math.ceil(TEXT_LENGTH / 36));
+    const properties = JSON.stringify({ text });
+    return newRow({ project_id: projectId, user_id: `u${i}`, name: "kept", properties });
+  });
+
+/** One segment of several blocks, and two rows of the journal that are not projected. */
+async function fill(env: Env): Promise<void> {
+  await withApp(env, (app) => app.project({ id: "prj_one" }));
+  await withDatabase(env, async (sql) => {
+    const [project] = await sql.query<{ project_id: number }>(
+      "SELECT project_id FROM projects WHERE public_id = 'prj_one'",
+    );
+    const { project_id } = project!;
+    await insertEvents(sql, newRows(project_id, EVENTS));
+    await createProjection(sql).catchUp(project_id);
+    for (let row = 0; row < 2; row++) await insertEvents(sql, newRows(project_id, WAITING));
+  });
+}
+
+/** Turns over one byte of what is stored. */
+async function damage(sql: Database, table: string, column: string, id: string, at: number) {
+  await sql.query(
+    `UPDATE ${table} SET ${column} = set_byte(${column}, $1::int, get_byte(${column}, $1::int) # 255)
+    WHERE ${id}`,
+    [at],
+  );
+}
+
+interface Segment extends Record<string, unknown> {
+  readonly segment_id: number;
+  readonly head: Uint8Array;
+  readonly events: number;
+}
+
+async function largestSegment(sql: Database): Promise<Segment> {
+  const [segment] = await sql.query<Segment>(
+    "SELECT segment_id, head, events FROM segments ORDER BY events DESC LIMIT 1",
+  );
+  return segment!;
+}
+
+/** Nothing is written without `--skip-damaged`; with it, all but what is named. */
+async function assertNamed(env: Env, file: string, places: readonly string[]): Promise<void> {
+  const refused = await cli(env, "archive", file);
+  assert.equal(refused.code, 1);
+  assert.equal(refused.result.error.code, "archive_refused");
+  const [first] = places;
+  const sentence = `^${first![0]!.toUpperCase()}${first!.slice(1)} of prj_one cannot be read ` +
+    String.raw`\(\d+ events\): .*--skip-damaged`;
+  assert.match(refused.result.error.detail, new RegExp(sentence, "s"));
+  await assert.rejects(Deno.stat(file), Deno.errors.NotFound, "no part of it is left");
+
+  const { code, result } = await cli(env, "archive", file, "--skip-damaged");
+  assert.equal(code, 1, JSON.stringify(result));
+  const damaged: DamagedBlock[] = result.damaged;
+  assert.deepEqual(damaged.map(({ place }) => place), places);
+  const missing = damaged.reduce((sum, { events }) => sum + events, 0);
+  assert.ok(missing > 0);
+  assert.equal(result.events + missing, EVENTS + 2 * WAITING);
+}
+
+/** What was left out is missing alone. */
+async function assertRestored(file: string, places: readonly string[]): Promise<void> {
+  await withEmbedded(async (target) => {
+    const { damaged, events } = await done(target, "restore", file, "--dry-run");
+    assert.deepEqual(damaged.map(({ place }: DamagedBlock) => place), places);
+    const restored = await done(target, "restore", file);
+    assert.deepEqual(restored.events, { stored: events, known: 0 });
+    for (const { verdict } of restored.compared) assert.equal(verdict, "same");
+  });
+}
+
+onBothEngines("archive: what cannot be read is named, and can be left out", async (t, db) => {
+  await fill(db.env);
+  await withFile(async (file) => {
+    const change = (work: (sql: Database) => Promise<unknown>) => withDatabase(db.env, work);
+    let segment = "";
+    let row = "";
+    await t.step("a block of a segment", async () => {
+      await change(async (sql) => {
+        const { segment_id, head } = await largestSegment(sql);
+        const { places, firstIdentities } = decodeHead(head);
+        assert.ok(firstIdentities.length > 2, "it has several blocks");
+        segment = `segment ${segment_id}`;
+        const at = places.get("ids")!.starts[1]!;
+        await damage(sql, "segments", "body", `segment_id = ${segment_id}`, at + 3);
+      });
+      await assertNamed(db.env, file, [`block 1 of ${segment}`]);
+      await Deno.remove(file);
+    });
+    await t.step("and a row of the journal", async () => {
+      await change(async (sql) => {
+        const [waiting] = await sql.query<{ journal_id: number }>(
+          "SELECT max(journal_id) AS journal_id FROM journal",
+        );
+        row = `row ${waiting!.journal_id} of the journal`;
+        await damage(sql, "journal", "block", `journal_id = ${waiting!.journal_id}`, 30);
+      });
+      await assertNamed(db.env, file, [`block 1 of ${segment}`, row]);
+      await assertRestored(file, [`block 1 of ${segment}`, row]);
+      await Deno.remove(file);
+    });
+    await t.step("a segment that ends too soon", async () => {
+      let blocks = 0;
+      await change(async (sql) => {
+        const { segment_id, head } = await largestSegment(sql);
+        blocks = decodeHead(head).firstIdentities.length;
+        await sql.query(
+          "UPDATE segments SET body = ''::bytea WHERE segment_id = $1::int8",
+          [segment_id],
+        );
+      });
+      const places = Array.from({ length: blocks }, (_, block) => `block ${block} of ${segment}`);
+      await assertNamed(db.env, file, [...places, row]);
+      await Deno.remove(file);
+    });
+    await t.step("a segment whose directory is damaged", async () => {
+      await change(async (sql) => {
+        const { segment_id } = await largestSegment(sql);
+        await damage(sql, "segments", "head", `segment_id = ${segment_id}`, 5);
+      });
+      await assertNamed(db.env, file, [segment, row]);
+      await Deno.remove(file);
+    });
+  });
+});
+
+Deno.test("damageOf: pages that the database calls damaged, and no other failure of it", () => {
+  for (const code of ["XX001", "XX002"]) {
+    assert.match(damageOf(refusal("invalid page in block 7", code))!, /own page is damaged$/);
+  }
+  for (const code of ["XX000", "53100", "57P01", "42601"]) {
+    assert.equal(damageOf(refusal("other", code)), null);
+  }
+  assert.equal(damageOf(new Error("A journal block is damaged")), null);
+});
