@@ -27,10 +27,24 @@ async function settingsOf(sql: Sql): Promise<Map<string, string>> {
   return new Map(rows.map(({ name, value }) => [name, value]));
 }
 
+/**
+ * Whether an earlier run was stopped while it made the schema: it has tables of earlier versions then,
+ * and nothing in them. A server of an earlier version has a project.
+ */
+async function isHalfMade(sql: Sql, tables: readonly string[]): Promise<boolean> {
+  if (!tables.includes("schema_migrations") || !tables.includes("projects")) return false;
+  const [made] = await sql.query<{ isOlder: boolean; isEmpty: boolean }>(
+    `SELECT (SELECT max(version) FROM schema_migrations) < $1::int AS "isOlder",
+      NOT EXISTS (SELECT FROM projects) AS "isEmpty"`,
+    [MIGRATIONS.at(-1)!.version],
+  );
+  return made!.isOlder && made!.isEmpty;
+}
+
 /** Throws TargetRefused where something stands there that is not of a move from this source. */
-async function assertOurs(sql: Sql, source: string): Promise<void> {
+export async function assertOurs(sql: Sql, source: string): Promise<void> {
   const tables = (await sql.query<{ name: string }>(TABLES)).map(({ name }) => name);
-  if (tables.length === 0) return;
+  if (tables.length === 0 || await isHalfMade(sql, tables)) return;
   const known = new Set([...ARCHIVED_TABLES.map(({ name }) => name), ...Object.keys(LEFT_TABLES)]);
   const foreign = tables.filter((name) => !known.has(name));
   if (foreign.length > 0 || !tables.includes("settings")) {

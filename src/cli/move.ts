@@ -22,12 +22,14 @@ import {
 } from "../archive/move_target.ts";
 import { readFigures, readRowFigures } from "../archive/read_figures.ts";
 import { restoreEvents } from "../archive/restored_events.ts";
+import { toldTarget } from "../archive/told_target.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Database, DatabaseUnavailable } from "../db/sql.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
 import { callApi, type Connection, refusalOf, withConnection } from "./connection.ts";
 import { forEachInFlight } from "./event_sender.ts";
 import { createProgress } from "./progress.ts";
+import { untilBroken } from "./reply_body.ts";
 
 const CONNECTIONS = 4;
 /** A comparison reads for long; a statement of it does not. */
@@ -63,7 +65,7 @@ class Move {
     const path = `/v1/archive?${new URLSearchParams({ secrets: "1", ...query })}`;
     const reply = await this.source.fetch(path, { signal });
     if (!reply.ok) throw await refusalOf(reply);
-    yield* readFrames(reply.body!);
+    yield* readFrames(untilBroken(reply.body!, signal, "What the server told"));
   }
 
   /** Copies what a part of an archive holds. @returns its manifest */
@@ -146,6 +148,7 @@ class Move {
       for await (const line of await readFigures(this.target, null)) {
         signal.throwIfAborted();
         if ("figures" in line) return isAllSame(line.figures, this.#sums.figures);
+        if ("failure" in line) throw new Error(`At the target: ${line.failure}`);
         progress ??= createProgress(print.terminal, "Comparing", line.of, now);
         if (!print.json) progress.update(line.events, `${line.events} events`);
       }
@@ -225,8 +228,24 @@ async function copyAlong(move: Move): Promise<void> {
   }
 }
 
+/** The last step: from now on a server may start on the target. */
+async function finish(target: Database, to: string): Promise<void> {
+  try {
+    await closeTarget(target);
+  } catch (cause) {
+    if (!(cause instanceof TargetRefused)) throw cause;
+    throw new TargetRefused(
+      `Everything is at ${to}, and this server has moved; a note that says so is still missing there, ` +
+        "as the database does not take it. Run the same command once more, and start the new server then.",
+      { cause },
+    );
+  }
+}
+
 async function moveAll(call: Call, source: Connection, target: Database, to: string) {
   const move = new Move(call, source, target);
+  // An earlier run may have left the server paused: everything is copied anew while it works.
+  await move.tell("cancel");
   const begun = await move.tell("begin");
   const renewing = setInterval(
     () => void move.tell(isPaused ? "pause" : "begin").catch(() => {}),
@@ -244,7 +263,7 @@ async function moveAll(call: Call, source: Connection, target: Database, to: str
     await move.copyRows();
     clearInterval(renewing);
     await move.tell("complete", to);
-    await closeTarget(target);
+    await finish(target, to);
     return { events: move.events, pausedMs: call.now() - pausedAt };
   } catch (error) {
     clearInterval(renewing);
@@ -258,12 +277,13 @@ async function moveAll(call: Call, source: Connection, target: Database, to: str
 async function move(call: Call): Promise<void> {
   const url = targetOf(call);
   const to = shownAddress(url);
-  const target = await openDatabase({
+  const database = await openDatabase({
     databaseUrl: url,
     dataDir: call.config.dataDir,
     statementTimeoutMs: STATEMENT_MS_MAX,
     connectionsMax: CONNECTIONS,
   });
+  const target = toldTarget(database, to);
   try {
     await target.ping().catch((error) => {
       if (!(error instanceof DatabaseUnavailable)) throw error;
@@ -276,7 +296,7 @@ async function move(call: Call): Promise<void> {
       const { status, to: there } = await callApi<MoveReply>(source, "GET", "/v1/move");
       if (status !== "moved") return await moveAll(call, source, target, to);
       // An earlier run was stopped behind its last step but one.
-      if (there === to) await closeTarget(target);
+      if (there === to) await finish(target, to);
       return null;
     });
     call.print.result(

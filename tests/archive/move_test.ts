@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
-import { ended, footfall, run } from "../cli/footfall_process.ts";
+import { type Ended, ended, footfall, run } from "../cli/footfall_process.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import type { Database } from "../../src/db/sql.ts";
+import { MIGRATIONS } from "../../src/db/migrations.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { assertOurs } from "../../src/archive/move_target.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
+import { type HeldAt, HeldRequest } from "../support/held_request.ts";
 import { assertStored, Load } from "../support/load.ts";
 import { operatorToken, ServerProcess, startServer, until } from "../support/server_process.ts";
 import {
@@ -54,11 +58,61 @@ async function between(work: (place: Place) => Promise<void>): Promise<void> {
 const there = (target: Database, sql: string) => () =>
   target.query(sql).then((rows) => rows.length > 0, () => false);
 
-/** Moments at which a move is killed. */
-const KILLS = [
-  ["as it begins", "SELECT FROM settings WHERE name = 'move:state'"],
-  ["as events come", "SELECT FROM event_ids LIMIT 1"],
-] as const;
+/** What a move asks of the server, step by step. */
+const STEPS = new Set([
+  ...["GET /v1/session", "GET /v1/move", "POST /v1/move cancel", "POST /v1/move begin"],
+  ...["GET /v1/archive", "GET /v1/archive since", "POST /v1/move pause"],
+  ...["GET /v1/archive rows", "GET /v1/archive pictures", "GET /v1/move/rows"],
+  "POST /v1/move complete",
+]);
+
+/** Steps at which a move is killed, each one further than the one before. */
+const KILLS: readonly (HeldAt & { readonly status: "copying" | "paused" | "moved" })[] = [
+  { request: "POST /v1/move begin", when: "after", status: "copying" },
+  { request: "GET /v1/archive", when: "after", status: "copying" },
+  { request: "GET /v1/archive since", when: "before", status: "copying" },
+  { request: "POST /v1/move pause", when: "after", status: "paused" },
+  { request: "GET /v1/archive rows", when: "after", status: "paused" },
+  { request: "GET /v1/move/rows", when: "after", status: "paused" },
+  { request: "POST /v1/move complete", when: "before", status: "paused" },
+  { request: "POST /v1/move complete", when: "after", status: "moved" },
+];
+
+/** What the server says of its move. */
+async function moveStatus(dataDir: string): Promise<string> {
+  const { url, token } = JSON.parse(await Deno.readTextFile(`${dataDir}/control.json`));
+  const reply = await fetch(`${url}/v1/move`, { headers: { authorization: `Bearer ${token}` } });
+  return (await reply.json()).status;
+}
+
+/** Runs a move up to one of its requests, works while it is held there, and waits for its end. */
+async function moveHeld(
+  { dataDir, url }: Place,
+  at: HeldAt,
+  work: (held: HeldRequest, move: Deno.ChildProcess) => Promise<void>,
+): Promise<Ended> {
+  await using held = await HeldRequest.at(at);
+  const move = footfall(dataDir, ["move", "--to", url, "--json"], "null", held.preload);
+  const outcome = ended(move);
+  const step = `${at.when} ${at.request}`;
+  const early = outcome.then(({ errors, out }) => {
+    throw new Error(`It ended before it came to ${step}: ${errors}${out}`);
+  });
+  await Promise.race([until(WAIT_MS_MAX, () => held.reached(), step), early]);
+  const unknown = (await held.requests()).filter((name) => !STEPS.has(name));
+  assert.deepEqual(unknown, [], "a step that no kill is tried at");
+  await work(held, move);
+  early.catch(() => {});
+  return await outcome;
+}
+
+/** Kills a move at one of its steps. */
+async function killAt(place: Place, { status, ...at }: typeof KILLS[number]): Promise<void> {
+  await moveHeld(place, at, async (_held, move) => {
+    assert.equal(await moveStatus(place.dataDir), status);
+    move.kill("SIGKILL");
+  });
+}
 
 async function assertHalfMoved(place: Place): Promise<void> {
   await using server = new ServerProcess({ DATA_DIR: place.dataDir, DATABASE_URL: place.url });
@@ -82,7 +136,7 @@ async function assertMoved(server: ServerProcess): Promise<void> {
 }
 
 Deno.test({
-  name: "move: a server under load moves to PostgreSQL, killed twice on the way, and loses nothing",
+  name: "move: a server under load moves to PostgreSQL, killed at each step, and loses nothing",
   ignore,
   fn: () =>
     between(async (place) => {
@@ -108,20 +162,26 @@ Deno.test({
         url = server.url;
         load.start();
         await grows();
-        for (const [moment, sql] of KILLS) {
-          const killed = footfall(dataDir, move);
-          const outcome = ended(killed);
-          await until(WAIT_MS_MAX, there(target, sql), moment);
-          killed.kill("SIGKILL");
-          await outcome;
-          await grows();
+        const killed = footfall(dataDir, move);
+        const outcome = ended(killed);
+        const sql = "SELECT FROM event_ids LIMIT 1";
+        await until(WAIT_MS_MAX, there(target, sql), "the first events come");
+        killed.kill("SIGKILL");
+        await outcome;
+        let hasPaused = false;
+        for (const kill of KILLS) {
+          await killAt(place, kill);
+          const isMoved = kill.status === "moved";
+          if (!isMoved) await assertHalfMoved(place);
+          // Once in the pause: the server goes on by itself. Else the next run sees to it.
+          if (kill.status === "copying" || kill.status === "paused" && !hasPaused) await grows();
+          hasPaused ||= kill.status === "paused";
         }
+        await assertMoved(server);
         await assertHalfMoved(place);
-
         const { code, out, errors } = await run(dataDir, move);
         assert.equal(code, 0, errors + out);
-        assert.ok(JSON.parse(out).events >= 200);
-        await assertMoved(server);
+        assert.deepEqual(JSON.parse(out).moved, true);
         const again = await run(dataDir, move);
         assert.equal(again.code, 0, again.errors);
         assert.equal(await server.stop(), 0);
@@ -150,6 +210,66 @@ Deno.test({
       };
       await until(WAIT_MS_MAX, counted, "a read counts every event");
       assert.equal(await server.stop(), 0);
+    }),
+});
+
+Deno.test({
+  name: "move: a target that goes away or has no room is told, and the next run completes it",
+  ignore,
+  fn: () =>
+    between(async (place) => {
+      const { dataDir, url: databaseUrl, target } = place;
+      const at: HeldAt = { request: "GET /v1/archive since", when: "before" };
+      await using server = await startServer({ DATA_DIR: dataDir });
+      const load = new Load(() => server.url, { clients: 0, eventsPerBatch: 30 });
+      const store = async () => assert.ok(await load.attempt(server.url, load.batch()) !== null);
+      await store();
+      const full = await moveHeld(place, at, async (held) => {
+        await target.script(`
+          CREATE FUNCTION no_space() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+          CREATE TRIGGER no_space BEFORE INSERT ON journal FOR EACH ROW EXECUTE FUNCTION no_space()`);
+        await store();
+        await held.release();
+      });
+      assert.equal(full.code, 1, full.errors);
+      assert.match(JSON.parse(full.out).error.detail, /The disk of the database at .* is full/);
+      assert.equal(await moveStatus(dataDir), "none");
+      await store();
+      await target.script("DROP FUNCTION no_space CASCADE");
+
+      const away = await moveHeld(place, at, async (held) => {
+        await cluster!.stop("immediate");
+        await store();
+        await held.release();
+      });
+      assert.equal(away.code, 1, away.errors);
+      const { error } = JSON.parse(away.out);
+      assert.equal(error.code, "target_refused");
+      assert.match(error.detail, /does not answer any more .*run the same command again/);
+      assert.equal(await moveStatus(dataDir), "none");
+      await store();
+      await cluster!.start();
+
+      const { code, out, errors } = await run(dataDir, ["move", "--to", databaseUrl, "--json"]);
+      assert.equal(code, 0, errors + out);
+      assert.equal(JSON.parse(out).events, load.sent.size);
+      assert.equal(await assertStored(target, load), load.sent.size);
+      assert.equal(await server.stop(), 0);
+    }),
+});
+
+Deno.test({
+  name: "move: a target whose schema was only half made is gone on with",
+  ignore,
+  fn: () =>
+    between(async ({ target }) => {
+      for (const { version } of MIGRATIONS) {
+        await migrate(target, MIGRATIONS.filter((each) => each.version <= version));
+        await assertOurs(target, "any");
+      }
+      await target.query("INSERT INTO projects (public_id, name) VALUES ('prj_one', 'One')");
+      await assert.rejects(assertOurs(target, "any"), { name: "TargetRefused" });
     }),
 });
 

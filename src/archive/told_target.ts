@@ -1,0 +1,43 @@
+import { type Database, DatabaseUnavailable, DiskFull, type Sql } from "../db/sql.ts";
+import { TargetRefused } from "./move_target.ts";
+
+/** What stopped a move at its target, as a sentence. */
+function stopped(error: unknown, to: string): unknown {
+  if (!(error instanceof DatabaseUnavailable)) return error;
+  const why = error instanceof DiskFull
+    ? `The disk of the database at ${to} is full: make room there`
+    : `The database at ${to} does not answer any more (${error.message}): see that PostgreSQL runs there`;
+  return new TargetRefused(
+    `${why}, and run the same command again. The server goes on as before with all that it has.`,
+    { cause: error },
+  );
+}
+
+function toldSql(sql: Sql, to: string): Sql {
+  const told = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      throw stopped(error, to);
+    }
+  };
+  return {
+    query: (text, params) => told(sql.query(text, params)),
+    script: (text) => told(sql.script(text)),
+    transaction: (work) => told(sql.transaction((inner) => work(toldSql(inner, to)))),
+  };
+}
+
+/**
+ * The target of a move, whose failures say that it is the target's and what to do: the source has a
+ * database of its own, and the same errors. Throws TargetRefused for DatabaseUnavailable.
+ * @param to the address as it may be shown
+ */
+export function toldTarget(database: Database, to: string): Database {
+  return {
+    ...toldSql(database, to),
+    engine: database.engine,
+    ping: () => database.ping(),
+    close: () => database.close(),
+  };
+}
