@@ -135,12 +135,17 @@ export const FORWARDED_ENTRIES_MAX = 100;
 /** Reads. */
 export const PAGE_ROWS_DEFAULT = 100;
 export const PAGE_ROWS_MAX = 1_000;
-/**
- * An export reads so many events at a time and hands on so many: blocks lie in the order of people, and
- * all of a month are read for each page.
- */
+/** An export reads so many events at a time first, and hands on so many. */
 export const EXPORT_PAGE_ROWS = 20_000;
 export const EXPORT_CHUNK_ROWS = 2_000;
+/**
+ * Blocks lie in the order of people, and all of a month are read for each window of time: so many events
+ * at a time, kept as compressed pieces, cost a twentieth of what pages of 20,000 do.
+ */
+export const EXPORT_WINDOW_ROWS = 400_000;
+export const EXPORT_WINDOW_BYTES_MAX = 96 * MEBIBYTE;
+/** Characters of texts that are held before they are compressed. */
+export const EXPORT_OPEN_LENGTH_MAX = 16 * MEBIBYTE;
 export const RANGE_YEARS_MAX = 10;
 export const RANGE_DAYS_DEFAULT = 30;
 /** Time buckets of one series. */

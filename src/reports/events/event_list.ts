@@ -10,7 +10,7 @@ import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { isOfBots } from "../shown_event.ts";
 import { NEWEST, NewestEvents } from "./newest_visitor.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "timelines">;
+export type Source = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** A place in the list of events, newest first, ties by id: behind it lies what is older. */
 export interface ListPlace {
@@ -24,9 +24,21 @@ export interface ListPlace {
 // are on sessions, those that cross the edges of each part are looked up.
 const FIRST_PART = 1 / 64;
 const PART_MS_MIN = 86_400_000;
-const PART_GROWTH = 8;
+export const PART_GROWTH = 8;
+
+/** How long the part of a span before a place is that is looked through first. */
+export function firstPartMs(span: Span, place: ListPlace): number {
+  return Math.max(PART_MS_MIN, Math.ceil((place.ms - span.fromMs) * FIRST_PART));
+}
+
+/** The part of a span before a place, of this length; null: there is none. */
+export function partBefore(span: Span, place: ListPlace, partMs: number): Span | null {
+  const toMs = place.id === null ? place.ms : place.ms + 1;
+  return toMs <= span.fromMs ? null : { fromMs: Math.max(span.fromMs, toMs - partMs), toMs };
+}
+
 /** Meets all selected events of a span. */
-async function newestOf(
+export async function newestOf(
   source: Source,
   span: Span,
   rows: number,
@@ -43,7 +55,7 @@ async function newestOf(
 }
 
 /** Newest first, ties by id, the greatest first. */
-function byPlace(a: EventRow, b: EventRow): number {
+export function byPlace(a: EventRow, b: EventRow): number {
   if (a.occurred_at !== b.occurred_at) return a.occurred_at < b.occurred_at ? 1 : -1;
   return a.event_id < b.event_id ? 1 : -1;
 }
@@ -77,6 +89,12 @@ SELECT journal_id, to_ms FROM journal
 WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8
   AND (projected_at IS NULL OR set_aside_until IS NOT NULL)
 ORDER BY to_ms DESC, journal_id`;
+
+/** Whether something of a span is not projected yet, or set aside. */
+export async function isWaiting(sql: Sql, projectId: number, span: Span): Promise<boolean> {
+  const rows = await sql.query(`${WAITING} LIMIT 1`, [projectId, span.toMs, span.fromMs]);
+  return rows.length > 0;
+}
 
 const BLOCKS = `
 SELECT project_id, journal_id, to_ms, block, known_ids::text[] AS known_ids, projected_count,
@@ -136,11 +154,10 @@ async function projectedRows(
 ): Promise<EventRow[]> {
   const listed: EventRow[] = [];
   let place = from;
-  let partMs = Math.max(PART_MS_MIN, Math.ceil((from.ms - span.fromMs) * FIRST_PART));
+  let partMs = firstPartMs(span, from);
   for (;;) {
-    const toMs = place.id === null ? place.ms : place.ms + 1;
-    if (toMs <= span.fromMs) return listed;
-    const part = { fromMs: Math.max(span.fromMs, toMs - partMs), toMs };
+    const part = partBefore(span, place, partMs);
+    if (part === null) return listed;
     const wanted = rows - listed.length;
     const edgeMs = place.id === null ? NaN : place.ms;
     const newest = await newestOf(source, part, wanted, edgeMs);

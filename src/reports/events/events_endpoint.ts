@@ -2,7 +2,12 @@ import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
-import { EXPORT_CHUNK_ROWS, EXPORT_PAGE_ROWS, PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
+import {
+  EXPORT_CHUNK_ROWS,
+  EXPORT_PAGE_ROWS,
+  EXPORT_WINDOW_ROWS,
+  PROJECTION_WAIT_MS_MAX,
+} from "../../limits.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -25,8 +30,10 @@ import { readTimes } from "../../query/times.ts";
 import { valueWarnings, Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read } from "../../scans/read.ts";
-import { listEvents, storedSpan } from "./event_list.ts";
+import type { EventRow } from "../../store/event_row.ts";
+import { listEvents, type ListPlace, storedSpan } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
+import { readWindow } from "./event_window.ts";
 import { currentSnapshot, projectedPlace } from "../projected_place.ts";
 import { projectedState } from "../projected_state.ts";
 import { PendingShown, readReply } from "../read_reply.ts";
@@ -125,6 +132,16 @@ interface Page {
   readonly position: TailCursor & { readonly snapshot: string };
 }
 
+/** The span of a list, and where in it a page begins. */
+function listedFrom({ from, to }: Range, cursor: PageCursor | null) {
+  const span = { fromMs: from.getTime(), toMs: to.getTime() };
+  const isWithin = cursor !== null && Date.parse(cursor.at) < span.toMs;
+  const place: ListPlace = isWithin
+    ? { ms: Date.parse(cursor.at), id: cursor.eventId }
+    : { ms: span.toMs, id: null };
+  return { span, place };
+}
+
 /** Reads a page of `rows` events, and one more. */
 async function readPage(
   source: Pick<Read, "sql" | "scope" | "timelines">,
@@ -140,12 +157,7 @@ async function readPage(
       ? await projectedPlace(sql, scope.projectId, asOf.toISOString())
       : { at: asOf.toISOString(), snapshot: await currentSnapshot(sql) };
   if (tail === null) {
-    const { from, to } = range!;
-    const span = { fromMs: from.getTime(), toMs: to.getTime() };
-    const isWithin = cursor !== null && Date.parse(cursor.at) < span.toMs;
-    const place = isWithin
-      ? { ms: Date.parse(cursor.at), id: cursor.eventId }
-      : { ms: span.toMs, id: null };
+    const { span, place } = listedFrom(range!, cursor);
     const listed = await listEvents(source, span, place, rows + 1);
     return { events: listed.map((row) => ({ journalId: 0, row })), position: await told() };
   }
@@ -256,19 +268,28 @@ async function narrowed(context: EventsContext, selection: Selection): Promise<S
   return from < to ? { ...selection, range: { ...range, from, to } } : null;
 }
 
-/** One line an event, a chunk at a time as the reader takes them: memory stays bounded. */
-async function* exportedLines(
+/** One line an event. */
+const linesOf = (rows: readonly EventRow[]) =>
+  rows.map((row) => `${JSON.stringify(shownEvent(row))}\n`).join("");
+
+/** The lines of a page, a chunk at a time. */
+function* chunked(rows: readonly EventRow[]): Generator<string> {
+  for (let from = 0; from < rows.length; from += EXPORT_CHUNK_ROWS) {
+    yield linesOf(rows.slice(from, from + EXPORT_CHUNK_ROWS));
+  }
+}
+
+/** The events of a tail, page by page. */
+async function* tailedLines(
   context: EventsContext,
-  asked: Selection,
+  selection: Selection,
   start: PageCursor | null,
-  rowsMax: number | null,
+  rowsMax: number,
   asOf: Date,
 ): AsyncGenerator<string> {
-  const selection = await narrowed(context, asked);
-  if (selection === null) return;
   const { scope } = selection;
   let cursor = start;
-  for (let left = rowsMax ?? Infinity; left > 0;) {
+  for (let left = rowsMax; left > 0;) {
     const rows = Math.min(EXPORT_PAGE_ROWS, left);
     const page = await atOneMoment(
       context.reads,
@@ -280,14 +301,72 @@ async function* exportedLines(
         ),
     );
     const shown = page.events.slice(0, rows);
-    for (let from = 0; from < shown.length; from += EXPORT_CHUNK_ROWS) {
-      const chunk = shown.slice(from, from + EXPORT_CHUNK_ROWS);
-      yield chunk.map(({ row }) => `${JSON.stringify(shownEvent(row))}\n`).join("");
-    }
+    yield* chunked(shown.map(({ row }) => row));
     left -= shown.length;
-    cursor = nextCursor(page, rows, selection.tail !== null);
+    cursor = nextCursor(page, rows, true);
     if (cursor === null) return;
   }
+}
+
+/**
+ * The events of a list, newest first: the first page by itself, so that it is there soon, then windows
+ * that grow. What a window cannot have is read page by page.
+ */
+async function* listedLines(
+  context: EventsContext,
+  { scope, range }: Selection,
+  start: PageCursor | null,
+  rowsMax: number,
+): AsyncGenerator<string> {
+  const { reads } = context;
+  const { span, place: first } = listedFrom(range!, start);
+  const moment = <T>(work: (source: Pick<Read, "sql" | "scope" | "timelines">) => Promise<T>) =>
+    atOneMoment(reads, (sql) => onSnapshot(context, { sql, scope }, work));
+  const source = {
+    ...{ reads, projectId: scope.projectId, atOneMoment: moment },
+    isFiltered: scope.filters.length > 0,
+  };
+  let place = first;
+  let rows = EXPORT_PAGE_ROWS;
+  for (let left = rowsMax; left > 0;) {
+    const isTried = rows > EXPORT_PAGE_ROWS && left > EXPORT_PAGE_ROWS;
+    const window = isTried ? await readWindow(source, span, place, rows) : null;
+    if (window === null) {
+      const wanted = Math.min(EXPORT_PAGE_ROWS, left);
+      const page = await moment((read) => listEvents(read, span, place, wanted + 1));
+      yield* chunked(page.slice(0, wanted));
+      if (page.length <= wanted) return;
+      const { occurred_at, event_id } = page[wanted - 1]!;
+      place = { ms: Date.parse(occurred_at), id: event_id };
+      left -= wanted;
+    } else {
+      for (const chunk of window.chunks()) {
+        yield* chunked(chunk.slice(0, left));
+        left -= chunk.length;
+        if (left <= 0) return;
+      }
+      if (window.next === null) return;
+      place = window.next;
+    }
+    const isInVain = isTried && window === null;
+    rows = isInVain ? EXPORT_PAGE_ROWS : Math.min(EXPORT_WINDOW_ROWS, 4 * rows);
+  }
+}
+
+/** One line an event, a chunk at a time as the reader takes them: memory stays bounded. */
+async function* exportedLines(
+  context: EventsContext,
+  asked: Selection,
+  start: PageCursor | null,
+  rowsMax: number | null,
+  asOf: Date,
+): AsyncGenerator<string> {
+  const selection = await narrowed(context, asked);
+  if (selection === null) return;
+  const rows = rowsMax ?? Infinity;
+  yield* selection.tail === null
+    ? listedLines(context, selection, start, rows)
+    : tailedLines(context, selection, start, rows, asOf);
 }
 
 /** A file of events, written as its reader takes it. */

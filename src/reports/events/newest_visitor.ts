@@ -15,7 +15,7 @@ interface Inputs {
 }
 
 /** Events by when they were, and where they are stored. */
-export interface FoundEvents {
+export interface FoundEvents extends Pick<Inputs, "rows" | "edgeMs"> {
   readonly ms: readonly number[];
   readonly segmentIds: readonly number[];
   readonly places: readonly number[];
@@ -41,6 +41,13 @@ export class NewestEvents {
     this.#rows = rows;
     this.#edgeMs = edgeMs;
     this.#crowd = 2 * rows + CROWD_MIN;
+  }
+
+  /** What is wanted of all that was met. */
+  found(): FoundEvents {
+    this.thin();
+    const { ms, segmentIds, places } = this;
+    return { ms, segmentIds, places, rows: this.#rows, edgeMs: this.#edgeMs };
   }
 
   add({ ms, segmentIds, places }: FoundEvents): void {
@@ -101,6 +108,14 @@ export class NewestEvents {
   }
 }
 
+/** What many tasks have found is no more than what one may find. */
+function merged(found: FoundEvents, more: FoundEvents): FoundEvents {
+  const newest = new NewestEvents(found.rows, found.edgeMs);
+  newest.add(found);
+  newest.add(more);
+  return newest.found();
+}
+
 class NewestVisitor implements Visitor<FoundEvents> {
   readonly #newest: NewestEvents;
   readonly #test: EventTest;
@@ -119,9 +134,7 @@ class NewestVisitor implements Visitor<FoundEvents> {
   }
 
   result(): FoundEvents {
-    this.#newest.thin();
-    const { ms, segmentIds, places } = this.#newest;
-    return { ms, segmentIds, places };
+    return this.#newest.found();
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
@@ -133,9 +146,5 @@ class NewestVisitor implements Visitor<FoundEvents> {
 export const NEWEST: VisitorKind<Inputs, FoundEvents> = {
   name: "newest",
   create: (inputs, words) => new NewestVisitor(inputs, words),
-  merge: (found, more) => ({
-    ms: [...found.ms, ...more.ms],
-    segmentIds: [...found.segmentIds, ...more.segmentIds],
-    places: [...found.places, ...more.places],
-  }),
+  merge: merged,
 };

@@ -249,6 +249,25 @@ Deno.test("GET /v1/events: Accept: application/x-ndjson streams all of the selec
   assertProblem(await server.read(project, { limit: "x" }, accept), 400, "invalid_parameter");
 });
 
+Deno.test("GET /v1/events: an export larger than its first page is whole, with a cursor and a limit too", async () => {
+  const own = await server.project();
+  const times = Array.from({ length: 46 }, (_, i) => Date.now() - 3_600_000 * (i + 1));
+  for (const at of times) {
+    const events = Array.from({ length: 500 }, (_, i) => newEvent({ timestamp: at + (i >> 1) }));
+    assert.equal((await server.post(own, events)).status, 200);
+  }
+  const lines = async (query: Record<string, string>): Promise<Json[]> => {
+    const { body } = await server.read(own, query, { Accept: "application/x-ndjson" });
+    return body.split("\n").filter(Boolean).map((line: string) => JSON.parse(line));
+  };
+  const order = (events: Json[]) => events.map((event) => `${event.timestamp} ${event.eventId}`);
+  const all = order(await lines({}));
+  assert.equal(new Set(all).size, 23_000);
+  assert.deepEqual(all, all.toSorted().toReversed());
+  const { body: page } = await server.read(own, { limit: "999" });
+  assert.deepEqual(order(await lines({ cursor: page.nextCursor })), all.slice(999));
+});
+
 Deno.test("GET /v1/events: an export larger than one chunk is whole and in order", async () => {
   const own = await server.project();
   for (let i = 0; i < 9; i++) {
