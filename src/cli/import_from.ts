@@ -134,14 +134,24 @@ async function sendAll(
   rejected: RejectedFile,
 ): Promise<ImportSum> {
   const progress = createImportProgress(call.print, "Importing", rows, call.now);
+  let accepted = 0;
   try {
     return await importLines(target, sourcePass(input, target.project, () => {}).lines, {
       refused: (refused) => {
         const { file, line: number } = madeOf(refused);
         return rejected.add({ ...refused, line: { ...refused.line, number } }, file);
       },
-      settled: ({ lines }) => progress.update(lines, lines),
+      settled: (sum) => {
+        accepted = sum.accepted;
+        progress.update(sum.lines, sum.lines);
+      },
     });
+  } catch (error) {
+    progress.end();
+    call.print.remark(
+      `Stopped: ${accepted} events are stored. Run the same command again; nothing is stored twice.`,
+    );
+    throw error;
   } finally {
     progress.end();
   }

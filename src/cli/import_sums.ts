@@ -104,6 +104,15 @@ async function send(
       sent += days.length;
       if (!print.json) progress.update(sent, counted(sent, "day"));
     }
+  } catch (error) {
+    if (!print.json) progress.end();
+    if (!dryRun) {
+      print.remark(
+        `Stopped: ${sent} of ${total} sums of days are stored. Run the same command again; those that ` +
+          "stand there already stay as they are.",
+      );
+    }
+    throw error;
   } finally {
     if (!print.json) progress.end();
   }

@@ -2,15 +2,20 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { zipOf } from "../importers/zip_writer.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
+import { HeldRequest } from "../support/held_request.ts";
+import { until } from "../support/server_process.ts";
 import { ended, footfall, run, serverReady } from "./footfall_process.ts";
+
+/** However slow the machine. */
+const WAIT_MS_MAX = 120_000;
 
 const text = (lines: readonly string[]) => new TextEncoder().encode(`${lines.join("\r\n")}\r\n`);
 
 /** Plausible's zip of two tables. */
-function exportOf(visitors: number, badRow = false): Uint8Array {
+function exportOf(visitors: number, badRow = false, span = "20240301_20240303"): Uint8Array {
   return zipOf([
     {
-      name: "imported_visitors_20240301_20240303.csv",
+      name: `imported_visitors_${span}.csv`,
       bytes: text([
         "date,visitors,pageviews,bounces,visits,visit_duration",
         `2024-03-01,${visitors},30,6,12,600`,
@@ -19,7 +24,7 @@ function exportOf(visitors: number, badRow = false): Uint8Array {
       method: 0,
     },
     {
-      name: "imported_pages_20240301_20240303.csv",
+      name: `imported_pages_${span}.csv`,
       bytes: text([
         "date,hostname,page,visits,visitors,pageviews",
         "2024-03-01,shop.test,/,9,8,20",
@@ -114,5 +119,28 @@ Deno.test("import --from plausible: a dry run, the import, again, a newer export
     const cut = await run(dataDir, [...base, path]);
     assert.equal(cut.code, 1);
     assert.match(cut.errors, /cut off or damaged/);
+  });
+});
+
+Deno.test("import --from plausible: killed between two requests, the same command completes it", async () => {
+  await besideServer(async (dataDir) => {
+    const path = join(dataDir, "shop.zip");
+    // 1,158 days of two dimensions: more than one request takes.
+    await Deno.writeFile(path, exportOf(10, false, "20210101_20240301"));
+    const importing = ["import", "--from", "plausible", path, "--json"];
+    const request = "POST /v1/projects/prj_default/imported-history/plausible";
+    {
+      // The dry run has compared with two requests, and the import has sent the first of its own.
+      await using held = await HeldRequest.at({ request, when: "before", nth: 4 });
+      const killed = footfall(dataDir, importing, "null", held.preload);
+      const outcome = ended(killed);
+      await until(WAIT_MS_MAX, () => held.reached(), "the first request is stored");
+      killed.kill("SIGKILL");
+      await outcome;
+    }
+    const { code, out, errors } = await run(dataDir, importing);
+    assert.equal(code, 0, errors + out);
+    const { added, replaced, unchanged } = JSON.parse(out).imported;
+    assert.deepEqual([added, replaced, unchanged], [316, 0, 2_000]);
   });
 });

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { IMPORTED_SOURCES } from "../../src/imported/imported_sums.ts";
+import type { MappingNote } from "../../src/importers/source.ts";
 import { loadSource, SOURCE_NAMES } from "../../src/importers/sources.ts";
+import { loadSumSource } from "../../src/importers/sums/sum_sources.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -37,13 +40,26 @@ Deno.test("the manual says what is taken of each product, and how its shape is k
   }
 });
 
-Deno.test("the README lists each product with what it takes and what does not come along", async () => {
-  const rows = rowsOf("README.md");
-  for (const name of SOURCE_NAMES) {
-    const { title, takes, notes } = await loadSource(name);
-    const left = notes.filter(({ ours }) => ours === null).map(({ theirs }) => theirs).join("; ");
-    const expected = [title, `\`--from ${name}\``, takes, left].map(flowing);
-    const shown = rows.find(([, from]) => from === expected[1]);
-    assert.deepEqual(shown, expected);
-  }
+/** What becomes of what, and what does not come along, as the README tells it in two cells. */
+function toldOf(notes: readonly MappingNote[]): string[] {
+  const taken = notes.flatMap(({ theirs, ours }) => ours === null ? [] : [`${theirs} → ${ours}`]);
+  const left = notes.filter(({ ours }) => ours === null).map(({ theirs }) => theirs);
+  return [taken.join("<br>"), left.join("<br>")];
+}
+
+Deno.test("the README tells of each product what it takes, what becomes of what, and what is left", async () => {
+  const rows = rowsOf("README.md").map((row) => row.join(" | "));
+  const products = [
+    ...await Promise.all(SOURCE_NAMES.map(loadSource)),
+    ...await Promise.all(IMPORTED_SOURCES.map(loadSumSource)),
+  ];
+  const expected = products.flatMap(({ name, title, takes, notes }) => [
+    [title, `\`--from ${name}\``, takes],
+    [title, ...toldOf(notes)],
+  ]).map((row) => row.map(flowing).join(" | "));
+  const titles = products.map(({ title }) => title);
+  const shown = rows.filter((row) =>
+    titles.includes(row.split(" | ")[0]!) && / \| .* \| /.test(row)
+  );
+  assert.deepEqual(shown.toSorted(), expected.toSorted());
 });

@@ -27,6 +27,8 @@ export class GatheredSums {
   readonly #fileOf = new Map<string, Map<number, string>>();
   /** Few dates come a million times. */
   readonly #numbers = new Map<string, number>();
+  /** A page is told of each day: its text is kept once. */
+  readonly #texts = new Map<string, string>();
   readonly #customEvents = new Map<number, number>();
   #sums = 0;
   #first = Infinity;
@@ -64,7 +66,8 @@ export class GatheredSums {
           `one import holds at most ${this.valuesMax} values of days: cut the export by dates.`,
         );
       }
-      values.set(value, sums = {});
+      const text = value === null ? null : this.#texts.getOrInsertComputed(value, () => value);
+      values.set(text, sums = {});
     }
     for (const figure of FIGURES) {
       const count = figures[figure];
