@@ -98,7 +98,8 @@ export const CONFIG_VARIABLES = [
   {
     name: "SMTP_URL",
     default: "",
-    meaning: "mail server for invitations, e.g. smtp://user:password@mail.example.com:587",
+    meaning:
+      "mail server for invitations and digests, e.g. smtp://user:password@mail.example.com:587",
   },
   {
     name: "SMTP_FROM",

@@ -48,6 +48,7 @@ export const PROBLEMS = {
   method_not_allowed: { status: 405, title: "This address does not take this method" },
   body_timeout: { status: 408, title: "The body did not arrive in time" },
   conflict: { status: 409, title: "This would contradict what is stored" },
+  mail_not_configured: { status: 409, title: "No mail server is configured" },
   owner_exists: { status: 409, title: "This server has an owner" },
   last_owner: { status: 409, title: "One owner must stay" },
   body_too_large: { status: 413, title: "The body is too large" },

@@ -83,6 +83,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   assistants: ["http", "problem", "query"],
   shares: ["audit", "auth", "db", "http", "limits", "problem", "query", "recent_cache"],
+  told: [
+    "audit",
+    "auth",
+    "db",
+    "http",
+    "limits",
+    "mail",
+    "problem",
+    "query",
+    "reports",
+    "screenshots",
+  ],
   demo: ["limits"],
   event_file: ["json_text"],
   importers: [
@@ -120,6 +132,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "screenshots",
     "shares",
     "timelines",
+    "told",
     "upgrade",
   ],
   cli: [

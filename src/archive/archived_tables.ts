@@ -29,6 +29,10 @@ export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
   { name: "saved_funnels", of: "project", key: ["slug"] },
   { name: "goals", of: "project", key: ["slug"] },
   { name: "shares", of: "project", key: ["share_id"] },
+  { name: "digests", of: "project", key: ["slug"], leaves: ["claimed_until"] },
+  { name: "alerts", of: "project", key: ["slug"], leaves: ["claimed_until"] },
+  // Their secrets sign, and addresses of chats are secrets themselves.
+  { name: "webhooks", of: "project", key: ["slug"], secret: true },
   { name: "imported_days", of: "project", key: ["day", "source", "dimension"], paged: true },
   { name: "captures", of: "project", key: ["capture_id"], oneByOne: true, paged: true },
   { name: "capture_pages", of: "project", key: ["path_digest", "device"], paged: true },
@@ -94,6 +98,7 @@ export const LEFT_TABLES: Readonly<Record<string, string>> = {
   capture_tasks: "work under way: what is due is asked for anew",
   capture_job_tasks: "work under way: what is due is asked for anew",
   capture_lease: "work under way",
+  deliveries: "messages of the last 30 days, which this server has sent or sends",
   sign_in_attempts: "of the last minutes",
   used_challenges: "of the last minutes",
 };

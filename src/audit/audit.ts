@@ -33,6 +33,13 @@ export const AUDIT_ACTIONS = [
   "events.import",
   "history.import",
   "history.remove",
+  "digest.save",
+  "digest.delete",
+  "alert.save",
+  "alert.delete",
+  "webhook.save",
+  "webhook.delete",
+  "told.unsubscribe",
   "archive.make",
   "archive.restore",
 ] as const;

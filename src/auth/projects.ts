@@ -18,7 +18,8 @@ export const PlainText = z.string().refine(
   "Use text without control characters and lone surrogates.",
 );
 
-function isTimezone(name: string): boolean {
+/** Whether it is the name of an IANA time zone. */
+export function isTimezone(name: string): boolean {
   // Offsets such as +01:00 are no names: PostgreSQL reads their sign the other way round.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {

@@ -1,14 +1,30 @@
+import { Buffer } from "node:buffer";
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Log } from "../http/log.ts";
 import { MAIL_MS_MAX } from "./mail_limits.ts";
 import { domainOf, type MailSettings, type SmtpServer } from "./smtp_settings.ts";
 
-/** One message, as plain text. */
+/** A picture within a message. */
+export interface MailAttachment {
+  /** By which the message's HTML names it. */
+  readonly cid: string;
+  readonly filename: string;
+  readonly contentType: string;
+  readonly content: Uint8Array;
+}
+
+/** One message, as plain text, and as HTML beside it where that is given. */
 export interface MailMessage {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  readonly html?: string;
+  readonly attachments?: readonly MailAttachment[];
+  /** What its Message-ID is made of, so that one that comes twice can be told; absent: any. */
+  readonly id?: string;
+  /** What a mail program asks where its reader wants no more of these (RFC 8058); absent: nothing. */
+  readonly unsubscribeUrl?: string;
 }
 
 /** What became of a message: null where the mail server took it, else why not, in a sentence. */
@@ -53,6 +69,29 @@ function sentence(failure: Failure, { host, port }: SmtpServer): string {
   }
 }
 
+/** What a message has beside its text. */
+function richParts({ html, attachments = [], id }: MailMessage, from: string) {
+  return {
+    ...(html === undefined ? {} : { html }),
+    ...(id === undefined ? {} : { messageId: `<${id}@${domainOf(from)}>` }),
+    attachments: attachments.map(({ content, ...attachment }) => ({
+      ...attachment,
+      content: Buffer.from(content),
+      contentDisposition: "inline" as const,
+    })),
+  };
+}
+
+function headersOf({ unsubscribeUrl }: MailMessage): Record<string, string> {
+  return {
+    "Auto-Submitted": "auto-generated",
+    ...(unsubscribeUrl === undefined ? {} : {
+      "List-Unsubscribe": `<${unsubscribeUrl}>`,
+      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    }),
+  };
+}
+
 /**
  * Mail by SMTP. The library is loaded with the first message. The name of the mail server is looked
  * up as the system does it, so that names of one's own network are known.
@@ -92,7 +131,8 @@ export function createMail(
         to: { name: "", address: message.to },
         subject: message.subject,
         text: message.text,
-        headers: { "Auto-Submitted": "auto-generated" },
+        ...richParts(message, from),
+        headers: headersOf(message),
         signal,
       });
     } finally {

@@ -40,6 +40,7 @@ import { createAccess } from "./access_services.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import { InFlight } from "./in_flight.ts";
 import { scheduleJobs } from "./jobs.ts";
+import { SHUTDOWN_TOLD_MS_MAX } from "../told/told_limits.ts";
 import { CAPTURE_PATIENCE_MS } from "../screenshots/capture_limits.ts";
 import {
   BODIES_IN_FLIGHT_BYTES_MAX,
@@ -58,6 +59,8 @@ import { LiveFeed } from "../reports/live/live_feed.ts";
 import { getReport } from "../reports/report_endpoint.ts";
 import { createScanPool } from "./scan_workers.ts";
 import { createRoutes, type Services } from "./routes.ts";
+import { createTold } from "../told/told.ts";
+import { createToldReads } from "./told_reads.ts";
 import { EarlierEvents } from "../upgrade/earlier_events.ts";
 import { erasePerson, movePerson } from "../upgrade/earlier_people.ts";
 import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
@@ -76,6 +79,8 @@ export interface App {
   readonly signsIn: boolean;
   /** Makes a set-up link. @returns what it holds after `#setup=`; null where there is an owner */
   makeSetUpLink(): Promise<string | null>;
+  /** Looks at what is to be told now and sends it: what a job does every minute. */
+  tellDue(): Promise<void>;
   /** Starts the recurring jobs; they end with `stop`. */
   startJobs(): void;
   /**
@@ -162,7 +167,7 @@ async function openMove({ dataDir }: Config, database: Database): Promise<MoveSt
   return database.engine === "embedded" ? await MoveState.open(dataDir, database) : null;
 }
 
-type Made = Omit<Services, "captureJobs" | "captureReading"> & {
+type Made = Omit<Services, "captureJobs" | "captureReading" | "told"> & {
   readonly projection: ProjectionThread;
 };
 
@@ -234,6 +239,13 @@ async function createServices(
     mayReadMetrics: createMetricsAccess(config.trustedProxies, config.metricsToken),
     now,
   };
+}
+
+/** What is told without being asked. */
+function toldOf(services: Made, stopping: AbortSignal) {
+  const { config: { publicUrl, readTimeoutMs }, database: sql } = services;
+  const reads = createToldReads({ ...services, readTimeoutMs }, stopping);
+  return createTold({ ...services, sql, reads, publicUrl, randomText }, stopping);
 }
 
 /** The captures, and what reads know of them. */
@@ -310,7 +322,7 @@ export async function createApp(
   const { opening } = substitutes;
   const made = await createServices(config, log, state, controlToken, opening);
   const { services, captures } = withCaptures(
-    made,
+    { ...made, told: toldOf(made, jobs.signal) },
     createCaptureSchedule(config.captureSchedule),
     substitutes.photographer,
     jobs.signal,
@@ -335,6 +347,7 @@ export async function createApp(
     },
     signsIn: services.tokens.canIssue,
     makeSetUpLink: () => makeSetUpLink(services),
+    tellDue: () => services.told.runDue(),
     startJobs() {
       if (services.move?.status === "moved") return;
       services.move?.onMoved(() => jobs.abort());
@@ -359,6 +372,7 @@ export async function createApp(
       // What a transaction under way has not committed is projected after the next start.
       await Promise.race([projecting, pause(SHUTDOWN_PROJECTION_MS_MAX)]);
       await projection.close();
+      await Promise.race([services.told.idle(), pause(SHUTDOWN_TOLD_MS_MAX)]);
       await Promise.race([capturing, pause(SHUTDOWN_CAPTURES_MS_MAX)]);
       services.pool.close();
       if (reads !== database) await reads.close();

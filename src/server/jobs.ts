@@ -10,12 +10,14 @@ import type { Log } from "../http/log.ts";
 import { purgeJournal } from "../ingest/retention.ts";
 import type { Salts } from "../ingest/salts.ts";
 import { forgetExpired } from "../projection/retention.ts";
+import type { Told } from "../told/told.ts";
 import { forgetExpiredEarlier } from "../upgrade/earlier_retention.ts";
 
 export interface JobServices {
   readonly database: Database;
   readonly salts: Salts;
   readonly captures: Pick<Captures, "queueDaily" | "forgetOld">;
+  readonly told: Pick<Told, "runDue" | "forgetOld">;
   readonly log: Log;
   readonly now: () => number;
   /** While it moves elsewhere, all events stay where they are. Null: on PostgreSQL, which never does. */
@@ -90,6 +92,18 @@ export const JOBS: readonly Job[] = [
       await forgetOldLinks(database, now());
       await forgetOldAttempts(database, now());
     },
+  },
+  {
+    name: "tell what is due",
+    schedule: "* * * * *",
+    async run(services) {
+      if (!isMoving(services)) await services.told.runDue();
+    },
+  },
+  {
+    name: "forget old messages",
+    schedule: "40 2 * * *",
+    run: ({ told }) => told.forgetOld(),
   },
   {
     name: "forget old captures",

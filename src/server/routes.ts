@@ -56,6 +56,8 @@ import { signInRoutes, type SignInServices } from "./sign_in_routes.ts";
 import { createPlausibleScript, createSdkFile } from "./sdk_endpoints.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareRoutes } from "./share_routes.ts";
+import type { Told } from "../told/told.ts";
+import { toldRoutes } from "./told_routes.ts";
 import type { Projection } from "../projection/projection.ts";
 
 /** What handlers may need, built once by the composition root. */
@@ -105,6 +107,7 @@ export interface Services {
   readonly shares: LiveShares;
   readonly captureJobs: CaptureJobs;
   readonly captureReading: CaptureReading;
+  readonly told: Told;
 }
 
 const INGEST_PROBLEMS: readonly ProblemCode[] = [
@@ -321,6 +324,12 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     ...importedRoutes({ ...services, sql: services.database }),
     ...peopleRoutes({ ...services, sql: services.database }),
     ...signInRoutes({ ...services, sql: services.database }),
+    ...toldRoutes({
+      ...services,
+      sql: services.database,
+      hasMail: services.mail !== null,
+      ownAddress: services.facts.ownAddress,
+    }),
     ...actorRoutes(services),
     ...importRoutes({
       ...services,

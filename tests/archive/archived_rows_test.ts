@@ -26,6 +26,15 @@ INSERT INTO shares (share_id, project_id, title, views, filters, minimum_visitor
   password, created_at)
 SELECT 'share_one', project_id, 'Shown', '{overview,pages}', '[]', 3, '{}', 'scrypt:…', now()
 FROM projects WHERE public_id = 'prj_one';
+INSERT INTO webhooks (project_id, slug, title, definition, by_operator, secret)
+SELECT project_id, 'chat', 'The chat', '{"url": "https://hooks.example/1", "format": "slack"}', true,
+  'whsec_c2VjcmV0' FROM projects WHERE public_id = 'prj_one';
+INSERT INTO digests (project_id, slug, title, definition, address, due_at)
+SELECT project_id, 'weekly', 'The week', '{"every": "weekly", "to": ["ada@example.com"]}',
+  'https://stats.example', '2030-01-01' FROM projects WHERE public_id = 'prj_one';
+INSERT INTO alerts (project_id, slug, title, definition, address, due_at, firing_since, told)
+SELECT project_id, 'quiet', 'Nobody comes', '{"on": {"kind": "silence", "minutes": 30}}',
+  'https://stats.example', '2030-01-01', now(), '{one}' FROM projects WHERE public_id = 'prj_one';
 INSERT INTO captures (captured_at, project_id, width_px, height_px, is_cut, path_digest, capture_id,
   device, content_type, content_hash, image)
 SELECT now(), project_id, 1440, 2000 + n, false, md5('/' || n)::uuid, 'cap_' || n, 'desktop',

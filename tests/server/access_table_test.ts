@@ -44,6 +44,9 @@ const OPEN = new Set([
   // Whoever has a share's link, and its password where there is one.
   "POST /v1/shares/:shareId/token",
   "GET /share/:shareId",
+  // Whoever has the link of a mail.
+  "GET /v1/unsubscribe",
+  "POST /v1/unsubscribe",
 ]);
 
 /** Routes that ask for a token, whatever its scopes. */

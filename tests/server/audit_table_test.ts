@@ -57,6 +57,33 @@ const KEY = { kind: "secret" };
 const SHARE = { title: "Board" };
 const TOKEN = { name: "Report", scope: "read", projects: ["*"] };
 
+const WEBHOOK = { title: "Chat", url: "https://hooks.example.com/1" };
+const DIGEST = { title: "The day", every: "daily", webhooks: ["chat"] };
+const ALERT = {
+  title: "Quiet",
+  on: { kind: "silence", minutes: 30 },
+  webhooks: ["chat"],
+};
+
+/** The path of a digest, alert or webhook, in a project that has the webhook it goes to. */
+function savedPath(kind: "digests" | "alerts" | "webhooks") {
+  return async ({ project }: World) => {
+    const query = `?project=${project.id}`;
+    if (kind !== "webhooks") await people.app.admin("PUT", `/v1/webhooks/chat${query}`, WEBHOOK);
+    return `/v1/${kind}/one${query}`;
+  };
+}
+
+/** Its removal, after it was saved by the process's own token. */
+function removed(kind: "digests" | "alerts" | "webhooks", body: Json): Ask {
+  return as("DELETE", async (world) => {
+    const path = await savedPath(kind)(world);
+    const reply = await people.app.admin("PUT", path, body);
+    assert.equal(reply.status, 201, JSON.stringify(reply.body));
+    return path;
+  });
+}
+
 /** The path of a passkey, in the row that the device's answer would have made. */
 async function somePasskey({ email }: World): Promise<string> {
   const [person] = await people.sql.query<{ person_id: string }>(
@@ -179,6 +206,12 @@ const RECORDED: Readonly<Record<string, readonly Case[]>> = {
     "share.revoke",
     as("DELETE", made(inProject("/shares"), SHARE)),
   ]],
+  "PUT /v1/digests/:slug": [["digest.save", as("PUT", savedPath("digests"), DIGEST)]],
+  "DELETE /v1/digests/:slug": [["digest.delete", removed("digests", DIGEST)]],
+  "PUT /v1/alerts/:slug": [["alert.save", as("PUT", savedPath("alerts"), ALERT)]],
+  "DELETE /v1/alerts/:slug": [["alert.delete", removed("alerts", ALERT)]],
+  "PUT /v1/webhooks/:slug": [["webhook.save", as("PUT", savedPath("webhooks"), WEBHOOK)]],
+  "DELETE /v1/webhooks/:slug": [["webhook.delete", removed("webhooks", WEBHOOK)]],
   "POST /v1/tokens": [["token.create", as("POST", () => "/v1/tokens", TOKEN)]],
   "DELETE /v1/tokens/:id": [["token.revoke", as("DELETE", made(() => "/v1/tokens", TOKEN))]],
   "POST /v1/internal/tokens": [[
@@ -199,6 +232,7 @@ const RECORDED: Readonly<Record<string, readonly Case[]>> = {
 
 /** Routes whose entries need more than a request, and the test that sees them. */
 const SEEN_ELSEWHERE: Readonly<Record<string, readonly [AuditAction, string]>> = {
+  "POST /v1/unsubscribe": ["told.unsubscribe", "tests/told/digests_test.ts"],
   "POST /v1/auth/passkeys": ["passkey.add", "tests/auth/passkeys/passkeys_test.ts"],
   "GET /v1/auth/oidc/callback": ["person.join", "tests/dashboard/oidc_test.ts"],
   "POST /v1/projects/:id/import": ["events.import", "tests/ingest/import_endpoint_test.ts"],
@@ -226,6 +260,9 @@ const NOT_RECORDED: Readonly<Record<string, string>> = {
   "DELETE /v1/funnels/:slug": "a saved question, too",
   "PUT /v1/goals/:slug": "a saved question, too",
   "DELETE /v1/goals/:slug": "a saved question, too",
+  "POST /v1/digests/:slug/test": "sends what its saving was recorded of; its messages are listed",
+  "POST /v1/alerts/:slug/test": "sends what its saving was recorded of, too",
+  "POST /v1/webhooks/:slug/test": "sends what its saving was recorded of, too",
   "POST /v1/internal/jobs/heatmap-captures": "takes pictures of public pages",
   "POST /mcp": "reads, and nothing else",
   "POST /v1/move": "is a step of `footfall move`, each for 15 seconds, by who runs both databases",

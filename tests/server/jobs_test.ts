@@ -12,6 +12,7 @@ import { newRow, openWithProjects } from "../support/event_rows.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00Z");
 const DAY = 86_400_000;
+const NOTHING_TOLD = { runDue: () => Promise.resolve(), forgetOld: () => Promise.resolve() };
 const NO_CAPTURES = { queueDaily: () => Promise.resolve(), forgetOld: () => Promise.resolve() };
 
 async function run(name: string, database: Database, nowMs: number): Promise<string[]> {
@@ -31,7 +32,15 @@ async function run(name: string, database: Database, nowMs: number): Promise<str
   );
   const job = JOBS.find((candidate) => candidate.name === name);
   assert.ok(job, `no job is named ${name}`);
-  await job.run({ database, salts, captures: NO_CAPTURES, log, now, move: null });
+  await job.run({
+    database,
+    salts,
+    captures: NO_CAPTURES,
+    told: NOTHING_TOLD,
+    log,
+    now,
+    move: null,
+  });
   return lines;
 }
 

@@ -42,6 +42,12 @@ const SECTIONS: readonly Section[] = [
     component: lazyView(async () => (await import("./settings_import.tsx")).ImportSection),
     isOffered: () => hasScope("admin"),
   },
+  {
+    id: "told",
+    title: "Reports & alerts",
+    component: lazyView(async () => (await import("./settings_told.tsx")).ToldSection),
+    isOffered: () => hasScope("write"),
+  },
   { id: "tokens", title: "API tokens", component: TokensSection, isOffered: () => true },
   { id: "audit", title: "Audit", component: AuditSection, isOffered: () => hasScope("people") },
   {

@@ -48,6 +48,13 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
   "events.import": "Imported events",
   "history.import": "Imported daily sums of another product",
   "history.remove": "Removed imported daily sums",
+  "digest.save": "Saved a digest",
+  "digest.delete": "Deleted a digest",
+  "alert.save": "Saved an alert",
+  "alert.delete": "Deleted an alert",
+  "webhook.save": "Saved a webhook",
+  "webhook.delete": "Deleted a webhook",
+  "told.unsubscribe": "Wanted no more messages of the",
   "archive.make": "Made an archive",
   "archive.restore": "Restored an archive",
 };

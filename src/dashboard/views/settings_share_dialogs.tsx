@@ -4,9 +4,7 @@ import { send } from "../api.ts";
 import type { ApiProblem } from "../api_problem.ts";
 import { Dialog } from "../dialog.tsx";
 import { CheckField, Field, PasswordField, Segments, TextField } from "../field.tsx";
-import { FilterEditor } from "../filter_editor.tsx";
 import { Icon } from "../icons.tsx";
-import type { Filter } from "../location_query.ts";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
 import {
@@ -19,6 +17,7 @@ import {
   type Share,
   type ShareForm,
 } from "./settings_share_form.ts";
+import { FilterList } from "./settings_filter_list.tsx";
 import { SHARE_VIEW_CHOICES } from "./settings_share_views.ts";
 import { CodeToCopy } from "./settings_shown_once.tsx";
 
@@ -26,8 +25,6 @@ import { CodeToCopy } from "./settings_shown_once.tsx";
 export type ShareTask =
   | { readonly task: "create" }
   | { readonly task: "change" | "show" | "revoke"; readonly of: Share };
-
-const FIRST_FILTER: Filter = { field: "path", op: "is", values: [] };
 
 interface PartProps {
   readonly form: ShareForm;
@@ -60,31 +57,13 @@ function ViewsField({ form: { views }, problem, put }: PartProps) {
 }
 
 function FiltersField({ form: { filters }, problem, put }: PartProps) {
-  const fault = faultOf(problem, "filters");
-  const change = (index: number, filter: Filter) =>
-    put({ filters: filters.map((each, i) => i === index ? filter : each) });
   return (
-    <fieldset class="choice-list share-filters">
-      <legend class="field-label">Only what fulfils</legend>
-      {filters.map((filter, i) => (
-        <FilterEditor
-          key={i}
-          filter={filter}
-          isLabelHidden
-          onChange={(changed) => change(i, changed)}
-          onRemove={() => put({ filters: filters.filter((_, j) => j !== i) })}
-        />
-      ))}
-      <button
-        type="button"
-        class="button button-quiet"
-        onClick={() => put({ filters: [...filters, FIRST_FILTER] })}
-      >
-        <Icon name="plus" /> Condition
-      </button>
-      {filters.length > 0 && <p class="field-hint">Nobody who looks at it can take these off.</p>}
-      {fault && <p class="field-error" role="alert">{fault}</p>}
-    </fieldset>
+    <FilterList
+      filters={filters}
+      error={faultOf(problem, "filters")}
+      hint="Nobody who looks at it can take these off."
+      onChange={(changed) => put({ filters: changed })}
+    />
   );
 }
 

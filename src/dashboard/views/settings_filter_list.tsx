@@ -1,0 +1,41 @@
+/// <reference lib="dom" />
+import { FilterEditor } from "../filter_editor.tsx";
+import { Icon } from "../icons.tsx";
+import type { Filter } from "../location_query.ts";
+
+const FIRST_FILTER: Filter = { field: "path", op: "is", values: [] };
+
+interface FilterListProps {
+  readonly filters: readonly Filter[];
+  readonly error: string | null;
+  /** What is said below, where there are any. */
+  readonly hint?: string;
+  readonly onChange: (filters: readonly Filter[]) => void;
+}
+
+/** Conditions that hold in what is told. */
+export function FilterList({ filters, error, hint, onChange }: FilterListProps) {
+  return (
+    <fieldset class="choice-list share-filters">
+      <legend class="field-label">Only what fulfils</legend>
+      {filters.map((filter, i) => (
+        <FilterEditor
+          key={i}
+          filter={filter}
+          isLabelHidden
+          onChange={(changed) => onChange(filters.map((each, j) => i === j ? changed : each))}
+          onRemove={() => onChange(filters.filter((_, j) => j !== i))}
+        />
+      ))}
+      <button
+        type="button"
+        class="button button-quiet"
+        onClick={() => onChange([...filters, FIRST_FILTER])}
+      >
+        <Icon name="plus" /> Condition
+      </button>
+      {hint && filters.length > 0 && <p class="field-hint">{hint}</p>}
+      {error && <p class="field-error" role="alert">{error}</p>}
+    </fieldset>
+  );
+}

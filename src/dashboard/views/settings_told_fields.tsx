@@ -1,0 +1,68 @@
+/// <reference lib="dom" />
+import type { ApiProblem } from "../api_problem.ts";
+import { CheckField, Field } from "../field.tsx";
+import { faultOf } from "./settings_share_form.ts";
+import type { Webhook } from "./settings_told_replies.ts";
+
+/** To whom something goes, as it is typed. */
+export interface ReceiverForm {
+  /** One a line. */
+  readonly to: string;
+  readonly webhooks: readonly string[];
+}
+
+/** The addresses of a text, in whatever way they are parted. */
+export function addressesOf(text: string): string[] {
+  return text.split(/[\s,;]+/).filter((address) => address !== "");
+}
+
+interface ReceiverFieldsProps {
+  readonly form: ReceiverForm;
+  readonly webhooks: readonly Webhook[];
+  readonly problem: ApiProblem | null;
+  readonly put: (change: Partial<ReceiverForm>) => void;
+}
+
+/** People by mail, and webhooks of the project. */
+export function ReceiverFields({ form, webhooks, problem, put }: ReceiverFieldsProps) {
+  const toggled = (slug: string, isChecked: boolean) =>
+    webhooks.map((each) => each.slug)
+      .filter((each) => each === slug ? isChecked : form.webhooks.includes(each));
+  const fault = faultOf(problem, "webhooks");
+  return (
+    <>
+      <Field
+        label="By mail to"
+        hint="E-mail addresses of people who may see the project, one a line."
+        error={faultOf(problem, "to")}
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            class="input"
+            rows={2}
+            spellcheck={false}
+            value={form.to}
+            onInput={(event) => put({ to: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      {webhooks.length > 0 && (
+        <fieldset class="choice-list">
+          <legend class="field-label">And to the webhooks</legend>
+          <div class="choice-boxes">
+            {webhooks.map(({ slug, title }) => (
+              <CheckField
+                key={slug}
+                label={title}
+                isChecked={form.webhooks.includes(slug)}
+                onChange={(isChecked) => put({ webhooks: toggled(slug, isChecked) })}
+              />
+            ))}
+          </div>
+          {fault && <p class="field-error" role="alert">{fault}</p>}
+        </fieldset>
+      )}
+    </>
+  );
+}

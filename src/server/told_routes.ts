@@ -1,0 +1,208 @@
+import { z } from "zod";
+import { AlertBody, AlertShown } from "../told/alert_definition.ts";
+import { DELIVERY_QUERY, DeliveryShown } from "../told/deliveries.ts";
+import { DigestBody, DigestShown } from "../told/digest_definition.ts";
+import {
+  type Asked,
+  deleteAlert,
+  deleteDigest,
+  getAlerts,
+  getDeliveries,
+  getDigests,
+  putAlert,
+  putDigest,
+  testAlert,
+  testDigest,
+  type ToldServices,
+} from "../told/told_endpoints.ts";
+import {
+  getUnsubscribe,
+  postUnsubscribe,
+  type UnsubscribeServices,
+} from "../told/unsubscribe_endpoints.ts";
+import { WebhookBody, WebhookSaved, WebhookShown } from "../told/webhook_definition.ts";
+import { deleteWebhook, getWebhooks, putWebhook, testWebhook } from "../told/webhook_endpoints.ts";
+import type { DocumentedRoute } from "./documented_route.ts";
+import type { RouteDoc } from "./openapi.ts";
+import type { ProblemCode } from "../problem.ts";
+
+export type ToldRouteServices = ToldServices & UnsubscribeServices;
+
+const PROJECT = { project: "Project id. Default: the token's only project" };
+const ASKED: readonly ProblemCode[] = ["project_required", "not_found"];
+const SAVED: readonly ProblemCode[] = [
+  "invalid_json",
+  "invalid_body",
+  "invalid_parameter",
+  "body_too_large",
+  "unsupported_media_type",
+  "conflict",
+  ...ASKED,
+];
+const READ: readonly ProblemCode[] = [
+  "invalid_parameter",
+  "range_too_large",
+  "read_timeout",
+  ...ASKED,
+];
+const Sent = z.object({ deliveries: z.array(DeliveryShown) });
+
+type Handle = (services: ToldRouteServices, asked: Asked) => Promise<Response>;
+
+/** The four routes of a kind of what is told. */
+interface Kind {
+  readonly path: string;
+  /** What people call one. */
+  readonly one: string;
+  readonly member: string;
+  readonly body: z.ZodType;
+  readonly shown: z.ZodType;
+  readonly saved: z.ZodType;
+  readonly list: Handle;
+  readonly put: Handle;
+  readonly remove: Handle;
+  readonly test: Handle;
+  readonly putProblems: readonly ProblemCode[];
+  readonly testSummary: string;
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    path: "/v1/digests",
+    one: "digest",
+    member: "digests",
+    body: DigestBody,
+    shown: DigestShown,
+    saved: DigestShown,
+    list: getDigests,
+    put: putDigest,
+    remove: deleteDigest,
+    test: testDigest,
+    putProblems: ["mail_not_configured"],
+    testSummary: "Send a digest now, as at its last time, to all its receivers",
+  },
+  {
+    path: "/v1/alerts",
+    one: "alert",
+    member: "alerts",
+    body: AlertBody,
+    shown: AlertShown,
+    saved: AlertShown,
+    list: getAlerts,
+    put: putAlert,
+    remove: deleteAlert,
+    test: testAlert,
+    putProblems: ["mail_not_configured"],
+    testSummary: "Look now, and send what an alert finds to all its receivers",
+  },
+  {
+    path: "/v1/webhooks",
+    one: "webhook",
+    member: "webhooks",
+    body: WebhookBody,
+    shown: WebhookShown,
+    saved: WebhookSaved,
+    list: getWebhooks,
+    put: putWebhook,
+    remove: deleteWebhook,
+    test: testWebhook,
+    putProblems: [],
+    testSummary: "Send a message without figures to a webhook now",
+  },
+];
+
+function routesOf(services: ToldRouteServices, kind: Kind): DocumentedRoute[] {
+  const { path, one, member, body, shown, saved, putProblems } = kind;
+  const slugPath = `${path}/:slug`;
+  const route = (
+    method: DocumentedRoute["method"],
+    at: string,
+    handle: Handle,
+    doc: Omit<RouteDoc, "query">,
+  ): DocumentedRoute => ({
+    method,
+    path: at,
+    access: "write",
+    handler: (exchange) => handle(services, exchange),
+    doc: { ...doc, query: PROJECT },
+  });
+  return [
+    route("GET", path, kind.list, {
+      summary: `The ${one}s of a project, by slug`,
+      success: {
+        status: 200,
+        description: `The ${one}s`,
+        schema: z.object({ [member]: z.array(shown) }),
+      },
+      problems: ASKED,
+    }),
+    route("PUT", slugPath, kind.put, {
+      summary: `Save ${one === "alert" ? "an" : "a"} ${one}; 201 where it is new`,
+      body,
+      success: { status: 200, description: `The ${one}`, schema: saved },
+      problems: [...SAVED, ...putProblems],
+    }),
+    route("DELETE", slugPath, kind.remove, {
+      summary: `Delete ${one === "alert" ? "an" : "a"} ${one}`,
+      success: { status: 204, description: "Deleted" },
+      problems: [...ASKED, ...one === "webhook" ? ["conflict" as const] : []],
+    }),
+    route("POST", `${slugPath}/test`, kind.test, {
+      summary: kind.testSummary,
+      success: { status: 200, description: "What became of each message", schema: Sent },
+      problems: READ,
+    }),
+  ];
+}
+
+/** What is told without being asked: who sets it, what became of it, and how somebody ends it. */
+export function toldRoutes(services: ToldRouteServices): DocumentedRoute[] {
+  const token = { token: "What the link in a mail holds" };
+  const page = { status: 200, description: "A page", contentType: "text/html" };
+  return [
+    ...KINDS.flatMap((kind) => routesOf(services, kind)),
+    {
+      method: "GET",
+      path: "/v1/deliveries",
+      access: "write",
+      handler: (exchange) => getDeliveries(services, exchange),
+      doc: {
+        summary: "What became of each message of the last 30 days, newest first",
+        query: { ...PROJECT, ...DELIVERY_QUERY },
+        success: {
+          status: 200,
+          description: "A page of messages",
+          schema: z.object({
+            rows: z.array(DeliveryShown),
+            nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
+          }),
+        },
+        problems: ["invalid_parameter", ...ASKED],
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/unsubscribe",
+      access: "anyone",
+      handler: (exchange) => getUnsubscribe(services, exchange),
+      doc: {
+        summary: "Asks whether the reader of a mail wants no more of these",
+        query: token,
+        success: page,
+        problems: ["invalid_link"],
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/unsubscribe",
+      access: "anyone",
+      handler: (exchange) => postUnsubscribe(services, exchange),
+      doc: {
+        summary: "Ends one person's mails of one digest or alert (one click, RFC 8058)",
+        query: token,
+        success: page,
+        problems: ["invalid_link"],
+      },
+    },
+  ];
+}

@@ -1,0 +1,296 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { Sql } from "../db/sql.ts";
+import { pageRows, readAll, refuseUnknown } from "../query/parameters.ts";
+import { encodeRowCursor, readRowCursor } from "../query/row_cursor.ts";
+import type { Message } from "./message.ts";
+import type { Receivers } from "./receivers.ts";
+import { DELIVERY_KEPT_MS, RETRY_AFTER_MS, SEND_CLAIM_MS } from "./told_limits.ts";
+
+export type Channel = "mail" | "webhook";
+export type Source = "digest" | "alert" | "webhook";
+export type DeliveryStatus = "waiting" | "sent" | "failed" | "dropped";
+
+/** A message to one receiver that is to be sent now. */
+export interface DueDelivery {
+  readonly id: string;
+  readonly projectId: number;
+  readonly source: Source;
+  readonly slug: string;
+  readonly channel: Channel;
+  /** An e-mail address, or the slug of a webhook. */
+  readonly receiver: string;
+  readonly message: Message;
+  /** Tries before this one. */
+  readonly tries: number;
+  readonly createdAtMs: number;
+}
+
+/** What one try came to. */
+export interface Outcome {
+  readonly status: "sent" | "retry" | "failed" | "dropped";
+  /** In words for people: neither an address nor a secret. */
+  readonly words: string;
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/**
+ * The id of a message to a receiver: the same whoever makes it and however often, so that it is stored
+ * once, and whoever gets it twice can tell. `occasion` says which of a digest's or alert's messages it is.
+ */
+export function deliveryId(parts: {
+  readonly project: string;
+  readonly source: Source;
+  readonly slug: string;
+  readonly occasion: string;
+  readonly channel: Channel;
+  readonly receiver: string;
+}): string {
+  const { project, source, slug, occasion, channel, receiver } = parts;
+  const text = [project, source, slug, occasion, channel, receiver].join("\0");
+  return `msg_${createHash("sha256").update(text).digest("hex").slice(0, 32)}`;
+}
+
+/** A message for all of its receivers. */
+export interface NewDeliveries extends Receivers {
+  readonly projectId: number;
+  /** Public id. */
+  readonly project: string;
+  readonly source: Source;
+  readonly slug: string;
+  readonly occasion: string;
+  readonly message: Message;
+  readonly nowMs: number;
+}
+
+/** Stores a message for each receiver, once however often it is made. Returns their ids. */
+export async function storeDeliveries(sql: Sql, wanted: NewDeliveries): Promise<string[]> {
+  const { projectId, source, slug, message, nowMs, to, webhooks } = wanted;
+  const receivers: (readonly [Channel, string])[] = [
+    ...to.map((email) => ["mail", email] as const),
+    ...webhooks.map((name) => ["webhook", name] as const),
+  ];
+  const ids: string[] = [];
+  for (const [channel, receiver] of receivers) {
+    const id = deliveryId({ ...wanted, channel, receiver });
+    await sql.query(
+      `INSERT INTO deliveries (delivery_id, project_id, source, slug, channel, receiver, message,
+        created_at, due_at)
+      VALUES ($1::text, $2::int, $3::text, $4::text, $5::text, $6::text, $7::text::jsonb,
+        $8::text::timestamptz, $8::text::timestamptz) ON CONFLICT (delivery_id) DO NOTHING`,
+      [id, projectId, source, slug, channel, receiver, JSON.stringify(message), iso(nowMs)],
+    );
+    ids.push(id);
+  }
+  return ids;
+}
+
+interface DueRow extends Record<string, unknown> {
+  delivery_id: string;
+  project_id: number;
+  source: Source;
+  slug: string;
+  channel: Channel;
+  receiver: string;
+  message: Message;
+  tries: number;
+  created_at: Date;
+}
+
+/**
+ * Takes the message that has waited longest, for SEND_CLAIM_MS: no other server takes it meanwhile. `id`:
+ * this one alone. Null: none is due.
+ */
+export async function claimDelivery(
+  sql: Sql,
+  nowMs: number,
+  id: string | null = null,
+): Promise<DueDelivery | null> {
+  const [row] = await sql.query<DueRow>(
+    `UPDATE deliveries SET claimed_until = now() + $2::int8 * interval '1 ms'
+    WHERE delivery_no = (
+      SELECT delivery_no FROM deliveries
+      WHERE due_at <= $1::text::timestamptz AND (claimed_until IS NULL OR claimed_until <= now())
+        AND ($3::text IS NULL OR delivery_id = $3::text)
+      ORDER BY due_at, delivery_no LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING delivery_id, project_id, source, slug, channel, receiver, message, tries, created_at`,
+    [iso(nowMs), SEND_CLAIM_MS, id],
+  );
+  return row === undefined ? null : {
+    id: row.delivery_id,
+    projectId: row.project_id,
+    source: row.source,
+    slug: row.slug,
+    channel: row.channel,
+    receiver: row.receiver,
+    message: row.message,
+    tries: row.tries,
+    createdAtMs: row.created_at.getTime(),
+  };
+}
+
+/** Notes what a try came to, and when the next one is: of a test there is none. */
+export async function noteOutcome(
+  sql: Sql,
+  { id, tries, message: { isTest } }: DueDelivery,
+  { status, words }: Outcome,
+  nowMs: number,
+): Promise<void> {
+  const waitMs = status === "retry" && !isTest ? RETRY_AFTER_MS[tries] : undefined;
+  const final = status === "retry" ? "failed" : status;
+  await sql.query(
+    `UPDATE deliveries SET status = $2::text, tries = tries + 1, outcome = $3::text,
+      due_at = $4::text::timestamptz, claimed_until = NULL, ended_at = $5::text::timestamptz
+    WHERE delivery_id = $1::text`,
+    [
+      id,
+      waitMs === undefined ? final : "waiting",
+      words,
+      waitMs === undefined ? null : iso(nowMs + waitMs),
+      waitMs === undefined ? iso(nowMs) : null,
+    ],
+  );
+}
+
+/** Gives back what was taken and not tried, as when the server stops. */
+export async function giveBack(sql: Sql, { id }: DueDelivery): Promise<void> {
+  await sql.query(
+    "UPDATE deliveries SET claimed_until = NULL WHERE delivery_id = $1::text AND due_at IS NOT NULL",
+    [id],
+  );
+}
+
+/** What becomes of messages as replies show it. */
+export const DeliveryShown = z.object({
+  id: z.string().meta({
+    description: "The `webhook-id` of a webhook, the Message-ID of a mail; repeats have the same.",
+    example: "msg_0123456789abcdef0123456789abcdef",
+  }),
+  at: z.iso.datetime().meta({ description: "When it was made." }),
+  source: z.enum(["digest", "alert", "webhook"]),
+  slug: z.string().meta({ description: "Of the digest, alert or webhook that it is of." }),
+  subject: z.string(),
+  isTest: z.boolean(),
+  channel: z.enum(["mail", "webhook"]),
+  receiver: z.string().meta({ description: "An e-mail address, or the slug of a webhook." }),
+  status: z.enum(["waiting", "sent", "failed", "dropped"]).meta({
+    description: "failed: no try is left; dropped: the receiver may not have it any more.",
+  }),
+  tries: z.int(),
+  outcome: z.string().nullable().meta({ description: "What the last try came to." }),
+  nextTryAt: z.iso.datetime().nullable(),
+  endedAt: z.iso.datetime().nullable(),
+}).meta({ id: "Delivery" });
+
+export type ShownDelivery = z.output<typeof DeliveryShown>;
+
+interface ListedRow extends Record<string, unknown> {
+  delivery_no: number;
+  delivery_id: string;
+  created_at: Date;
+  source: Source;
+  slug: string;
+  subject: string;
+  is_test: boolean;
+  channel: Channel;
+  receiver: string;
+  status: DeliveryStatus;
+  tries: number;
+  outcome: string | null;
+  due_at: Date | null;
+  ended_at: Date | null;
+}
+
+const LISTED = `SELECT delivery_no, delivery_id, created_at, source, slug,
+  message->>'subject' AS subject, (message->>'isTest')::boolean AS is_test, channel, receiver, status,
+  tries, outcome, due_at, ended_at FROM deliveries WHERE project_id = $1::int`;
+
+function shown(row: ListedRow): ShownDelivery {
+  return {
+    id: row.delivery_id,
+    at: row.created_at.toISOString(),
+    source: row.source,
+    slug: row.slug,
+    subject: row.subject,
+    isTest: row.is_test,
+    channel: row.channel,
+    receiver: row.receiver,
+    status: row.status,
+    tries: row.tries,
+    outcome: row.outcome,
+    nextTryAt: row.due_at?.toISOString() ?? null,
+    endedAt: row.ended_at?.toISOString() ?? null,
+  };
+}
+
+/** Those with these ids, in their order. */
+export async function shownDeliveries(
+  sql: Sql,
+  projectId: number,
+  ids: readonly string[],
+): Promise<ShownDelivery[]> {
+  const found: ShownDelivery[] = [];
+  for (const id of ids) {
+    const [row] = await sql.query<ListedRow>(`${LISTED} AND delivery_id = $2::text`, [
+      projectId,
+      id,
+    ]);
+    if (row !== undefined) found.push(shown(row));
+  }
+  return found;
+}
+
+/** The parameters of `GET /v1/deliveries`, beside `project`. */
+export const DELIVERY_QUERY: Readonly<Record<string, string>> = {
+  limit: "Messages of a page, 1 to 1000. Default: 100",
+  cursor: "`nextCursor` of the page before",
+};
+
+/** A page of a project's messages, newest first. Throws `invalid_parameter`. */
+export async function listDeliveries(sql: Sql, projectId: number, query: URLSearchParams) {
+  const { rows: wanted, cursor } = readAll({
+    unknown: () => refuseUnknown(query, ["project", ...Object.keys(DELIVERY_QUERY)]),
+    rows: () => pageRows(query),
+    cursor: () => readRowCursor(query, 1),
+  });
+  const found = await sql.query<ListedRow>(
+    `${LISTED} AND ($2::float8 IS NULL OR delivery_no < $2::float8)
+    ORDER BY delivery_no DESC LIMIT $3::int`,
+    [projectId, cursor?.counts[0] ?? null, wanted + 1],
+  );
+  const rows = found.slice(0, wanted);
+  const last = rows.at(-1);
+  const isMore = found.length > wanted && last !== undefined;
+  return {
+    rows: rows.map(shown),
+    nextCursor: isMore ? encodeRowCursor({ counts: [last.delivery_no], value: null }) : null,
+  };
+}
+
+/** Drops what waits for a receiver who does not want it any more. */
+export async function dropWaiting(
+  sql: Sql,
+  { projectId, source, slug, receiver }: Pick<
+    DueDelivery,
+    "projectId" | "source" | "slug" | "receiver"
+  >,
+  nowMs: number,
+): Promise<void> {
+  await sql.query(
+    `UPDATE deliveries SET status = 'dropped', outcome = 'They have unsubscribed.', due_at = NULL,
+      ended_at = $5::text::timestamptz
+    WHERE project_id = $1::int AND source = $2::text AND slug = $3::text AND channel = 'mail'
+      AND receiver = $4::text AND due_at IS NOT NULL`,
+    [projectId, source, slug, receiver, iso(nowMs)],
+  );
+}
+
+/** Deletes messages of long ago. Returns how many there were. */
+export async function forgetOldDeliveries(sql: Sql, nowMs: number): Promise<number> {
+  const rows = await sql.query(
+    "DELETE FROM deliveries WHERE created_at < $1::text::timestamptz RETURNING delivery_no",
+    [iso(nowMs - DELIVERY_KEPT_MS)],
+  );
+  return rows.length;
+}

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { isTimezone, ProjectId } from "../auth/projects.ts";
+import { FiltersSchema } from "../query/filters.ts";
+import { ReceiverMembers, TELL_SOMEBODY, tellsSomebody, Title } from "./receivers.ts";
+import { DIGEST_PROJECTS_MAX } from "./told_limits.ts";
+
+export const DIGEST_PERIODS = ["daily", "weekly", "monthly"] as const;
+
+const members = {
+  title: Title.meta({ description: "What stands above it.", example: "The shop, every Monday" }),
+  every: z.enum(DIGEST_PERIODS, `Use ${DIGEST_PERIODS.join(", ")}.`).meta({
+    description: "daily: of yesterday; weekly: on Mondays, of the week before; monthly: on the " +
+      "first, of the month before.",
+  }),
+  at: z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "Give a time such as 08:00.")
+    .default("08:00").meta({ description: "Local time at which it is sent.", example: "08:00" }),
+  timezone: z.string().refine(isTimezone, "Give an IANA time zone such as Europe/Berlin.")
+    .nullable().default(null)
+    .meta({ description: "Zone of `at` and of its days; null: the project's." }),
+  ...ReceiverMembers,
+  projects: z.array(ProjectId).max(
+    DIGEST_PROJECTS_MAX,
+    `Name at most ${DIGEST_PROJECTS_MAX} projects.`,
+  ).refine((all) => new Set(all).size === all.length, "Name each project once.")
+    .default([])
+    .meta({ description: "What it tells of, in this order; empty: the project that it is in." }),
+  filters: FiltersSchema.default([]).meta({ description: "They hold in all that it tells." }),
+};
+
+/** Body of `PUT /v1/digests/:slug`. */
+export const DigestBody = z.strictObject(members)
+  .refine(tellsSomebody, { message: TELL_SOMEBODY, path: ["to"] })
+  .meta({ id: "DigestDefinition" });
+
+export type DigestDefinition = z.output<typeof DigestBody>;
+/** When it is sent. */
+export type DigestTimes = Pick<DigestDefinition, "every" | "at">;
+
+/** A digest as replies show it. */
+export const DigestShown = z.object({
+  slug: z.string(),
+  ...members,
+  nextAt: z.iso.datetime().meta({ description: "When it is sent next." }),
+  problem: z.string().nullable().meta({
+    description: "Why the last one was not made, in a sentence; null: it was.",
+  }),
+}).meta({ id: "Digest" });

@@ -1,0 +1,187 @@
+import type { Project } from "../auth/projects.ts";
+import type { DigestDefinition } from "./digest_definition.ts";
+import {
+  type Figure,
+  type Message,
+  plainLine,
+  rangeWords,
+  type Ranking,
+  type Section,
+  shownChange,
+  shownValue,
+} from "./message.ts";
+import { type Slot, toldDays } from "./slots.ts";
+import { DIGEST_FINDINGS, DIGEST_ROWS } from "./told_limits.ts";
+import type { ToldReads } from "./told_reads.ts";
+import { viewLink } from "./view_link.ts";
+
+interface Kpis {
+  readonly visitors: number | null;
+  readonly sessions: number | null;
+  readonly pageviews: number | null;
+  readonly events: number | null;
+  readonly bounceRate: { readonly value: number | null };
+  readonly sessionDuration: { readonly medianSeconds: number | null };
+}
+type Changes = {
+  readonly visitors: number | null;
+  readonly sessions: number | null;
+  readonly pageviews: number | null;
+  readonly events: number | null;
+  readonly bounceRate: number | null;
+  readonly sessionDuration: { readonly medianSeconds: number | null };
+};
+interface KpiReply {
+  readonly totals: Kpis;
+  readonly change: Changes;
+  readonly series: readonly { readonly label: string; readonly visitors: number | null }[];
+}
+interface RowsReply {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
+interface GoalsReply {
+  readonly goals: readonly { readonly title: string; readonly uniqueConversions: number | null }[];
+}
+interface InsightsReply {
+  readonly findings: readonly { readonly text: string }[];
+}
+
+type Params = Readonly<Record<string, string>>;
+
+function figuresOf({ totals, change }: KpiReply): Figure[] {
+  return [
+    { name: "Visitors", value: totals.visitors, unit: "count", change: change.visitors },
+    { name: "Visits", value: totals.sessions, unit: "count", change: change.sessions },
+    { name: "Page views", value: totals.pageviews, unit: "count", change: change.pageviews },
+    {
+      name: "Bounce rate",
+      value: totals.bounceRate.value,
+      unit: "rate",
+      change: change.bounceRate,
+    },
+    {
+      name: "Median visit",
+      value: totals.sessionDuration.medianSeconds,
+      unit: "seconds",
+      change: change.sessionDuration.medianSeconds,
+    },
+  ];
+}
+
+function rankingOf(title: string, member: string, none: string, { rows }: RowsReply): Ranking {
+  return {
+    title,
+    counted: "Visitors",
+    rows: rows.slice(0, DIGEST_ROWS).map((row) => ({
+      name: plainLine(String(row[member] ?? none)),
+      value: Number(row["visitors"] ?? 0),
+    })),
+  };
+}
+
+function goalRanking({ goals }: GoalsReply): Ranking {
+  const rows = goals.map(({ title, uniqueConversions }) => ({
+    name: plainLine(title),
+    value: uniqueConversions ?? 0,
+  })).toSorted((a, b) => b.value - a.value);
+  return { title: "Goals", counted: "Conversions", rows: rows.slice(0, DIGEST_ROWS) };
+}
+
+const PERIOD = { daily: "day", weekly: "week", monthly: "month" } as const;
+
+function leadOf([visitors]: readonly Figure[], every: DigestDefinition["every"]): string {
+  const change = shownChange(visitors!);
+  const told = `${shownValue(visitors!.value, "count")} visitors`;
+  return change === null ? `${told}.` : `${told}, ${change} against the ${PERIOD[every]} before.`;
+}
+
+/** What is told of one project: each number by the read of the view that the link leads to. */
+async function sectionOf(
+  reads: ToldReads,
+  project: Project,
+  { every, filters, timezone: wanted }: DigestDefinition,
+  slot: Slot,
+  address: string,
+): Promise<Section> {
+  const timezone = wanted ?? project.timezone;
+  const days = toldDays({ every }, slot);
+  const params: Params = {
+    from: days.from.toString(),
+    to: days.to.toString(),
+    timezone,
+    ...filters.length === 0 ? {} : { filters: JSON.stringify(filters) },
+  };
+  const interval = every === "daily" ? "hour" : "day";
+  const kpis = await reads.read<KpiReply>(project, "kpis", {
+    ...params,
+    interval,
+    compare: "previous",
+  });
+  const limit = String(DIGEST_ROWS);
+  const channels = await reads.read<RowsReply>(project, "acquisition", { ...params, limit });
+  const pages = await reads.read<RowsReply>(project, "pages", { ...params, limit });
+  const goals = await reads.read<GoalsReply>(project, "goals", { ...params, interval: "day" });
+  const { findings } = await reads.read<InsightsReply>(project, "insights", {
+    ...params,
+    limit: String(DIGEST_FINDINGS),
+  });
+  const figures = figuresOf(kpis);
+  const { query, series } = kpis;
+  const rankings = [
+    rankingOf("Channels", "value", "none", channels),
+    rankingOf("Pages", "path", "none", pages),
+    goalRanking(goals),
+  ];
+  return {
+    project: project.id,
+    name: plainLine(project.name),
+    range: { from: query.from, to: query.to, timezone },
+    when: rangeWords(Date.parse(query.from), Date.parse(query.to), timezone),
+    lead: leadOf(figures, every),
+    figures,
+    chart: {
+      title: every === "daily" ? "Visitors by hour" : "Visitors by day",
+      values: series.map(({ visitors }) => visitors ?? 0),
+      first: series[0]?.label ?? "",
+      last: series.at(-1)?.label ?? "",
+    },
+    rankings: rankings.filter(({ rows }) => rows.length > 0),
+    findings: findings.slice(0, DIGEST_FINDINGS).map(({ text }) => plainLine(text, 400)),
+    definition: query.semantics,
+    url: viewLink(address, {
+      view: "overview",
+      project: project.id,
+      from: days.from.toString(),
+      to: days.to.toString(),
+      timezone: wanted,
+      filters,
+    }),
+  };
+}
+
+/** A digest as it is told at a slot. Throws Problem, as the reads do. */
+export async function digestMessage(
+  reads: ToldReads,
+  { slug, definition, projects, slot, address, isTest }: {
+    readonly slug: string;
+    readonly definition: DigestDefinition;
+    readonly projects: readonly Project[];
+    readonly slot: Slot;
+    readonly address: string;
+    readonly isTest: boolean;
+  },
+): Promise<Message> {
+  const sections: Section[] = [];
+  // One after the other: nobody waits, and other reads do.
+  for (const project of projects) {
+    sections.push(await sectionOf(reads, project, definition, slot, address));
+  }
+  const told = sections.map(({ name, figures: [visitors] }) => {
+    const change = shownChange(visitors!);
+    const count = `${name}: ${shownValue(visitors!.value, "count")} visitors`;
+    return change === null ? count : `${count} (${change})`;
+  });
+  const more = told.length > 2 ? ` and ${told.length - 2} more` : "";
+  const subject = `${isTest ? "Test: " : ""}${told.slice(0, 2).join(", ")}${more}`;
+  return { kind: "digest", slug, title: definition.title, subject, isTest, sections };
+}

@@ -1,0 +1,36 @@
+import { chartWords, type Message, type Section, shownChange, shownValue } from "./message.ts";
+
+const MARGIN = "  ";
+
+function figureLines({ figures }: Section): string[] {
+  return figures.map((figure) => {
+    const change = shownChange(figure);
+    const value = shownValue(figure.value, figure.unit);
+    return `${MARGIN}${figure.name}: ${value}${change === null ? "" : ` (${change})`}`;
+  });
+}
+
+function sectionText(section: Section): string {
+  const { name, when, lead, chart, rankings, findings, definition, url } = section;
+  const lists = rankings.map(({ title, rows }) =>
+    [title, ...rows.map((row) => `${MARGIN}${row.name}: ${shownValue(row.value, "count")}`)]
+      .join("\n")
+  );
+  return [
+    `${name}\n${when}`,
+    lead,
+    figureLines(section).join("\n"),
+    chart === null ? "" : chartWords(chart),
+    findings.join("\n"),
+    ...lists,
+    `Open it: ${url}`,
+    `What the numbers mean: ${definition}`,
+  ].filter((part) => part !== "").join("\n\n");
+}
+
+/** A message as plain text. `unsubscribeUrl`: what ends it for whoever reads it. */
+export function mailText({ title, sections }: Message, unsubscribeUrl: string): string {
+  const ending =
+    `You get this because your address stands in “${title}”.\nEnd it: ${unsubscribeUrl}`;
+  return `${[title, ...sections.map(sectionText), ending].join("\n\n")}\n`;
+}

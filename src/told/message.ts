@@ -1,0 +1,155 @@
+/** What is told, before it is written as a mail or for a chat. Stored as it is until it is sent. */
+
+import type { Unit } from "./alert_question.ts";
+import { TOLD_TEXT_LENGTH_MAX } from "./told_limits.ts";
+
+/** One number. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number | null;
+  readonly unit: Unit;
+  /** (current − previous) / previous; null: there is nothing to compare with. */
+  readonly change: number | null;
+}
+
+/** The values that a figure has most of. */
+export interface Ranking {
+  readonly title: string;
+  /** What is counted. */
+  readonly counted: string;
+  /** Names are text from events. */
+  readonly rows: readonly { readonly name: string; readonly value: number }[];
+}
+
+/** A figure over time. */
+export interface Chart {
+  readonly title: string;
+  readonly values: readonly number[];
+  /** Of the first and the last value, as people read them. */
+  readonly first: string;
+  readonly last: string;
+}
+
+/** What is told of one project. */
+export interface Section {
+  /** Public id. */
+  readonly project: string;
+  readonly name: string;
+  /** Instants, the last one no longer in it, and the zone of its days. */
+  readonly range: { readonly from: string; readonly to: string; readonly timezone: string };
+  /** The range in words. */
+  readonly when: string;
+  /** What is to be known, in a sentence with its number. */
+  readonly lead: string;
+  readonly figures: readonly Figure[];
+  readonly chart: Chart | null;
+  readonly rankings: readonly Ranking[];
+  /** Further sentences. */
+  readonly findings: readonly string[];
+  /** What the numbers mean. */
+  readonly definition: string;
+  /** Where the dashboard shows them. */
+  readonly url: string;
+}
+
+export interface Message {
+  readonly kind: "digest" | "alert" | "test";
+  readonly slug: string;
+  readonly title: string;
+  /** Says the number. */
+  readonly subject: string;
+  /** Whether somebody asked for it, to see whether it comes. */
+  readonly isTest: boolean;
+  readonly sections: readonly Section[];
+}
+
+/** Text of others on one line, cut, and without characters that turn or hide what stands beside it. */
+export function plainLine(text: string, lengthMax = TOLD_TEXT_LENGTH_MAX): string {
+  const plain = text.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
+  const characters = [...plain];
+  return characters.length > lengthMax ? `${characters.slice(0, lengthMax - 1).join("")}…` : plain;
+}
+
+const number = (value: number, digits = 0) =>
+  value.toLocaleString("en-US", { maximumFractionDigits: digits });
+
+/** A number as people read it. */
+export function shownValue(value: number | null, unit: Unit): string {
+  if (value === null) return "none";
+  switch (unit) {
+    case "rate":
+      return `${number(100 * value, 1)} %`;
+    case "seconds": {
+      const minutes = Math.floor(value / 60);
+      const seconds = Math.round(value % 60);
+      return minutes === 0 ? `${number(value, 1)} s` : `${minutes} min ${seconds} s`;
+    }
+    case "amount":
+      return number(value, 2);
+    default:
+      return number(value);
+  }
+}
+
+/** `+12 %`, of rates in points; null where there is nothing to compare with. */
+export function shownChange({ change, unit, value }: Figure): string | null {
+  if (change === null) return null;
+  // Of a rate the change of the fraction is told in points.
+  const amount = unit === "rate" && value !== null
+    ? 100 * (value - value / (1 + change))
+    : 100 * change;
+  if (!Number.isFinite(amount)) return null;
+  const rounded = unit === "rate" ? Number(amount.toFixed(1)) : Math.round(amount);
+  const sign = rounded > 0 ? "+" : rounded < 0 ? "−" : "±";
+  return `${sign}${number(Math.abs(rounded), 1)} ${unit === "rate" ? "pts" : "%"}`;
+}
+
+/** What a chart shows, for whoever does not see it. */
+export function chartWords({ title, values, first, last }: Chart): string {
+  if (values.length === 0) return `${title}: nothing to draw.`;
+  const lowest = Math.min(...values);
+  const highest = Math.max(...values);
+  return `${title} from ${first} to ${last}: between ${number(lowest)} and ${number(highest)}, ` +
+    `${number(values.at(-1)!)} at the end.`;
+}
+
+/** A range in words: dates where it is made of days, else moments of that zone. */
+export function rangeWords(fromMs: number, toMs: number, timezone: string): string {
+  const at = (ms: number) =>
+    Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone);
+  const [from, to] = [at(fromMs), at(toMs)];
+  const isMidnight = (zoned: Temporal.ZonedDateTime) => zoned.equals(zoned.startOfDay());
+  if (isMidnight(from) && isMidnight(to)) {
+    const last = to.toPlainDate().subtract({ days: 1 });
+    const first = from.toPlainDate();
+    const days = first.equals(last)
+      ? dateWords(first)
+      : `${dateWords(first)} to ${dateWords(last)}`;
+    return `${days} (${timezone})`;
+  }
+  const moment = (zoned: Temporal.ZonedDateTime) =>
+    `${dateWords(zoned.toPlainDate())}, ${
+      zoned.toPlainTime().toString({ smallestUnit: "minute" })
+    }`;
+  return `${moment(from)} to ${moment(to)} (${timezone})`;
+}
+
+const MONTHS = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+
+/** `9 March 2026` */
+export function dateWords({ day, month, year }: Temporal.PlainDate): string {
+  return `${day} ${MONTHS[month - 1]} ${year}`;
+}

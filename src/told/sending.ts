@@ -1,0 +1,98 @@
+import type { Sealer } from "../auth/sealed_value.ts";
+import type { Sql } from "../db/sql.ts";
+import type { Mail } from "../mail/mail.ts";
+import type { DueDelivery, Outcome } from "./deliveries.ts";
+import { peopleWhoSee } from "./receivers.ts";
+import { ALERTS, DIGESTS, findWebhook, requireTold } from "./told_store.ts";
+import type { AlertDefinition } from "./alert_definition.ts";
+import type { DigestDefinition } from "./digest_definition.ts";
+import { Problem } from "../problem.ts";
+import { toldMail } from "./told_mail.ts";
+import { unsubscribeUrl } from "./unsubscribe_link.ts";
+import { webhookBody } from "./webhook_bodies.ts";
+import { postWebhook, type WebhookNetwork } from "./webhook_request.ts";
+import { signature } from "./webhook_signature.ts";
+
+export interface SendingServices {
+  readonly sql: Sql;
+  /** Null: no mail server is configured. */
+  readonly mail: Mail | null;
+  readonly sealer: Sealer;
+  readonly network: WebhookNetwork;
+  /** Where people find the server; null: where whoever saved a digest or alert found it. */
+  readonly publicUrl: string | null;
+  readonly now: () => number;
+}
+
+const dropped = (words: string): Outcome => ({ status: "dropped", words });
+
+/** Where the links of a digest's or alert's messages lead; null: it is gone. */
+async function definitionOf(sql: Sql, { source, projectId, slug }: DueDelivery) {
+  try {
+    return await requireTold<AlertDefinition | DigestDefinition>(
+      sql,
+      source === "digest" ? DIGESTS : ALERTS,
+      projectId,
+      slug,
+    );
+  } catch (error) {
+    if (error instanceof Problem && error.code === "not_found") return null;
+    throw error;
+  }
+}
+
+async function sendMail(
+  { sql, mail, sealer, publicUrl }: SendingServices,
+  delivery: DueDelivery,
+): Promise<Outcome> {
+  const { id, receiver, message, projectId, source, slug } = delivery;
+  if (mail === null) return { status: "failed", words: "No mail server is configured." };
+  const stored = await definitionOf(sql, delivery);
+  if (stored === null) return dropped("What it is of has been deleted.");
+  if (!stored.definition.to.includes(receiver)) return dropped("Nobody sends to them any more.");
+  // Rights may have changed since it was saved.
+  const projects = message.sections.map(({ project }) => project);
+  const may = await peopleWhoSee(sql, [receiver], projects);
+  if (!may.has(receiver)) return dropped("They may not see the project any more.");
+  const link = await unsubscribeUrl(sealer, publicUrl ?? stored.address, {
+    projectId,
+    source: source === "digest" ? "digest" : "alert",
+    slug,
+    email: receiver,
+  });
+  const problem = await mail.send(
+    await toldMail({ id, to: receiver, message, unsubscribeUrl: link }),
+  );
+  return problem === null
+    ? { status: "sent", words: "The mail server took it." }
+    : { status: "retry", words: problem };
+}
+
+async function sendToWebhook(
+  { sql, network, now }: SendingServices,
+  { id, projectId, receiver, message, createdAtMs }: DueDelivery,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const webhook = await findWebhook(sql, projectId, receiver);
+  if (webhook === null) return dropped("The webhook has been deleted.");
+  const { definition: { url, format }, byOperator, secret } = webhook;
+  const body = webhookBody(message, format, createdAtMs);
+  const timestampS = Math.floor(now() / 1000);
+  const headers = {
+    "webhook-id": id,
+    "webhook-timestamp": String(timestampS),
+    "webhook-signature": signature(secret, { id, timestampS, body }),
+  };
+  return await postWebhook({ url, byOperator, headers, body, signal }, network);
+}
+
+/** Sends one message once. Throws DatabaseUnavailable; what a receiver does is told in the outcome. */
+export async function sendDelivery(
+  services: SendingServices,
+  delivery: DueDelivery,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  return delivery.channel === "mail"
+    ? await sendMail(services, delivery)
+    : await sendToWebhook(services, delivery, signal);
+}

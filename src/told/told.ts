@@ -1,0 +1,53 @@
+import { DatabaseUnavailable } from "../db/sql.ts";
+import { forgetOldDeliveries } from "./deliveries.ts";
+import type { RunnerServices, ToldRunner } from "./told_runner.ts";
+import { isAnythingDue } from "./told_store.ts";
+
+/** What is told by one server. */
+export interface Told {
+  /** Looks at what is due and sends it; to be called every minute. Costs one statement where nothing is. */
+  runDue(): Promise<void>;
+  /** Forgets messages of long ago; to be called every day. */
+  forgetOld(): Promise<void>;
+  /** What looks and sends, for those who ask for a test; its program is loaded when it is first needed. */
+  readonly runner: () => Promise<ToldRunner>;
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal;
+  /** Resolves when no run is under way. */
+  idle(): Promise<void>;
+}
+
+/** Nothing runs before it is asked. */
+export function createTold(
+  services: Omit<RunnerServices, "network" | "stopping">,
+  stopping: AbortSignal,
+): Told {
+  const { sql, now } = services;
+  let runner: Promise<ToldRunner> | null = null;
+  let running: Promise<void> | null = null;
+  async function load(): Promise<ToldRunner> {
+    const { ToldRunner } = await import("./told_runner.ts");
+    const { resolveHost } = await import("./webhook_request.ts");
+    return new ToldRunner({ ...services, network: { resolve: resolveHost }, stopping });
+  }
+  const runnerOf = () => runner ??= load();
+  async function run(): Promise<void> {
+    try {
+      if (await isAnythingDue(sql, now())) await (await runnerOf()).run(stopping);
+    } catch (error) {
+      // What is due is due in a minute, too.
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+    }
+  }
+  return {
+    runner: runnerOf,
+    stopping,
+    async runDue() {
+      if (stopping.aborted || running !== null) return;
+      running = run().finally(() => running = null);
+      await running;
+    },
+    forgetOld: async () => void await forgetOldDeliveries(sql, now()),
+    idle: async () => await (running ?? Promise.resolve()).catch(() => {}),
+  };
+}

@@ -1,0 +1,196 @@
+import type { z } from "zod";
+import { type AuditAction, recordAudit } from "../audit/audit.ts";
+import { type Principal, requirePrincipal, resolveProject } from "../auth/access.ts";
+import { askedBy, type AuditServices } from "../auth/audited.ts";
+import { projectOfQuery } from "../auth/project_of_query.ts";
+import { type Project, requireProject } from "../auth/projects.ts";
+import type { Sql } from "../db/sql.ts";
+import { readJson } from "../http/json_body.ts";
+import type { OwnAddress } from "../http/own_address.ts";
+import { json } from "../http/reply.ts";
+import type { Exchange } from "../http/router.ts";
+import { AlertBody, type AlertDefinition, type AlertShown, EVERY_MS } from "./alert_definition.ts";
+import { DigestBody, type DigestDefinition, type DigestShown } from "./digest_definition.ts";
+import { listDeliveries } from "./deliveries.ts";
+import { assertReceivers } from "./receivers.ts";
+import { nextSlot } from "./slots.ts";
+import type { Told } from "./told.ts";
+import {
+  ALERTS,
+  deleteTold,
+  DIGESTS,
+  listTold,
+  requireTold,
+  saveTold,
+  slugOf,
+  type StoredAlert,
+  type StoredDigest,
+  type ToldKind,
+} from "./told_store.ts";
+
+export interface ToldServices extends AuditServices {
+  readonly sql: Sql;
+  readonly now: () => number;
+  readonly told: Told;
+  readonly hasMail: boolean;
+  readonly ownAddress: (request: Request, peer: string | null) => OwnAddress;
+}
+
+export type Asked = Exchange<Principal | null>;
+
+/** What is recorded of a change of something that is told. */
+export async function recordChange(
+  tx: Sql,
+  services: AuditServices,
+  asked: Asked,
+  what: AuditAction,
+  title: string,
+  { projectId }: Project,
+): Promise<void> {
+  await recordAudit(tx, { ...askedBy(services, asked), what, subject: title, projectId });
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+function shownDigest({ slug, definition, dueMs, problem }: StoredDigest) {
+  const { title, every, at, timezone, to, webhooks, projects, filters } = definition;
+  const members = { title, every, at, timezone, to, webhooks, projects, filters };
+  return { slug, ...members, nextAt: iso(dueMs), problem } satisfies z.input<typeof DigestShown>;
+}
+
+function shownAlert({ slug, definition, firingSinceMs, problem }: StoredAlert) {
+  const { title, on, to, webhooks } = definition;
+  const firingSince = firingSinceMs === null ? null : iso(firingSinceMs);
+  return { slug, title, on, to, webhooks, firingSince, problem } satisfies z.input<
+    typeof AlertShown
+  >;
+}
+
+/** `GET /v1/digests`: those of a project, by slug. */
+export async function getDigests({ sql }: ToldServices, asked: Asked): Promise<Response> {
+  const { projectId } = await projectOfQuery(sql, asked);
+  const digests = await listTold<DigestDefinition>(sql, DIGESTS, projectId);
+  return json({ digests: digests.map(shownDigest) });
+}
+
+/** `GET /v1/alerts`: those of a project, by slug. */
+export async function getAlerts({ sql }: ToldServices, asked: Asked): Promise<Response> {
+  const { projectId } = await projectOfQuery(sql, asked);
+  const alerts = await listTold<AlertDefinition>(sql, ALERTS, projectId);
+  return json({ alerts: alerts.map(shownAlert) });
+}
+
+/** Stores a definition with its entry in the audit. */
+async function save(
+  services: ToldServices,
+  asked: Asked,
+  kind: ToldKind,
+  { project, definition, dueMs, what }: {
+    readonly project: Project;
+    readonly definition: DigestDefinition | AlertDefinition;
+    readonly dueMs: number;
+    readonly what: AuditAction;
+  },
+): Promise<{ isNew: boolean; slug: string }> {
+  const { sql, ownAddress } = services;
+  const slug = slugOf(asked.params);
+  const { projectId } = project;
+  const address = ownAddress(asked.request, asked.peer).url;
+  const { isNew } = await sql.transaction(async (tx) => {
+    const saved = await saveTold(tx, kind, { projectId, slug, definition, address, dueMs });
+    await recordChange(tx, services, asked, what, definition.title, project);
+    return saved;
+  });
+  return { isNew, slug };
+}
+
+/**
+ * `PUT /v1/digests/:slug`: 201 where it is new. Throws `invalid_body`, `mail_not_configured`, `conflict`,
+ * `insufficient_scope` for a project that is not the token's.
+ */
+export async function putDigest(services: ToldServices, asked: Asked): Promise<Response> {
+  const { sql, now, hasMail } = services;
+  const project = await projectOfQuery(sql, asked);
+  slugOf(asked.params);
+  const definition = await readJson(asked.request, DigestBody);
+  const principal = requirePrincipal(asked.who);
+  for (const id of definition.projects) await requireProject(sql, resolveProject(principal, id));
+  const projects = definition.projects.length === 0 ? [project.id] : definition.projects;
+  const { projectId } = project;
+  await assertReceivers(sql, definition, { projectId, projects, hasMail });
+  const dueMs = nextSlot(definition, definition.timezone ?? project.timezone, now()).atMs;
+  const saving = { project, definition, dueMs, what: "digest.save" } as const;
+  const { isNew, slug } = await save(services, asked, DIGESTS, saving);
+  const stored = await requireTold<DigestDefinition>(sql, DIGESTS, projectId, slug);
+  return json(shownDigest(stored), isNew ? 201 : 200);
+}
+
+/** `PUT /v1/alerts/:slug`: 201 where it is new; it is first looked at within a minute. Throws as digests do. */
+export async function putAlert(services: ToldServices, asked: Asked): Promise<Response> {
+  const { sql, now, hasMail } = services;
+  const project = await projectOfQuery(sql, asked);
+  slugOf(asked.params);
+  const definition = await readJson(asked.request, AlertBody);
+  const { projectId } = project;
+  await assertReceivers(sql, definition, { projectId, projects: [project.id], hasMail });
+  const dueMs = now() + Math.min(EVERY_MS[definition.on.kind], EVERY_MS.silence);
+  const saving = { project, definition, dueMs, what: "alert.save" } as const;
+  const { isNew, slug } = await save(services, asked, ALERTS, saving);
+  const stored = await requireTold<AlertDefinition>(sql, ALERTS, projectId, slug);
+  return json(shownAlert(stored), isNew ? 201 : 200);
+}
+
+async function remove(
+  services: ToldServices,
+  asked: Asked,
+  kind: ToldKind,
+  what: AuditAction,
+): Promise<Response> {
+  const { sql } = services;
+  const project = await projectOfQuery(sql, asked);
+  await sql.transaction(async (tx) => {
+    const gone = await deleteTold(tx, kind, project.projectId, asked.params["slug"] ?? "");
+    await recordChange(tx, services, asked, what, gone.title, project);
+  });
+  return new Response(null, { status: 204 });
+}
+
+/** `DELETE /v1/digests/:slug`: 204. Throws `not_found`. */
+export function deleteDigest(services: ToldServices, asked: Asked): Promise<Response> {
+  return remove(services, asked, DIGESTS, "digest.delete");
+}
+
+/** `DELETE /v1/alerts/:slug`: 204. Throws `not_found`. */
+export function deleteAlert(services: ToldServices, asked: Asked): Promise<Response> {
+  return remove(services, asked, ALERTS, "alert.delete");
+}
+
+/** Aborts when the server stops or whoever asks has gone. */
+const givenUp = ({ told }: ToldServices, { request }: Asked) =>
+  AbortSignal.any([told.stopping, request.signal]);
+
+/** `POST /v1/digests/:slug/test`: sends it now to all its receivers; `{ deliveries }`. */
+export async function testDigest(services: ToldServices, asked: Asked): Promise<Response> {
+  const { sql, told } = services;
+  const { projectId } = await projectOfQuery(sql, asked);
+  const slug = slugOf(asked.params);
+  const digest = await requireTold<DigestDefinition>(sql, DIGESTS, projectId, slug);
+  const runner = await told.runner();
+  return json({ deliveries: await runner.testDigest(digest, givenUp(services, asked)) });
+}
+
+/** `POST /v1/alerts/:slug/test`: looks now and sends what it found to all its receivers. */
+export async function testAlert(services: ToldServices, asked: Asked): Promise<Response> {
+  const { sql, told } = services;
+  const { projectId } = await projectOfQuery(sql, asked);
+  const slug = slugOf(asked.params);
+  const alert = await requireTold<AlertDefinition>(sql, ALERTS, projectId, slug);
+  const runner = await told.runner();
+  return json({ deliveries: await runner.testAlert(alert, givenUp(services, asked)) });
+}
+
+/** `GET /v1/deliveries`: what became of each message, newest first. */
+export async function getDeliveries({ sql }: ToldServices, asked: Asked): Promise<Response> {
+  const { projectId } = await projectOfQuery(sql, asked);
+  return json(await listDeliveries(sql, projectId, asked.url.searchParams));
+}

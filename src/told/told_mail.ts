@@ -1,0 +1,41 @@
+import type { MailAttachment, MailMessage } from "../mail/mail.ts";
+import { CHART_HEIGHT_PX, chartCid, mailHtml } from "./mail_html.ts";
+import { mailText } from "./mail_text.ts";
+import type { Message } from "./message.ts";
+import { chartPng } from "./png_chart.ts";
+
+/** Twice what is shown, for screens with small pixels. */
+const CHART_WIDTH_PX = 1040;
+
+async function chartsOf({ sections }: Message): Promise<MailAttachment[]> {
+  const charts: MailAttachment[] = [];
+  for (const [i, section] of sections.entries()) {
+    const cid = chartCid(section, i);
+    if (cid === null || section.chart === null) continue;
+    const { values } = section.chart;
+    const heightPx = 2 * CHART_HEIGHT_PX;
+    const content = await chartPng({ values, widthPx: CHART_WIDTH_PX, heightPx });
+    charts.push({ cid, filename: `chart-${i + 1}.png`, contentType: "image/png", content });
+  }
+  return charts;
+}
+
+/** A message as a mail to one person. `id`: the same for the same message, however often it is sent. */
+export async function toldMail(
+  { id, to, message, unsubscribeUrl }: {
+    readonly id: string;
+    readonly to: string;
+    readonly message: Message;
+    readonly unsubscribeUrl: string;
+  },
+): Promise<MailMessage> {
+  return {
+    to,
+    subject: message.subject,
+    text: mailText(message, unsubscribeUrl),
+    html: mailHtml(message, unsubscribeUrl),
+    attachments: await chartsOf(message),
+    id,
+    unsubscribeUrl,
+  };
+}

@@ -1,0 +1,284 @@
+import { listProjects, type Project } from "../auth/projects.ts";
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import type { Log } from "../http/log.ts";
+import { Problem } from "../problem.ts";
+import { type Look, look } from "./alert_check.ts";
+import { EVERY_MS } from "./alert_definition.ts";
+import { alertMessage } from "./alert_message.ts";
+import {
+  claimDelivery,
+  giveBack,
+  noteOutcome,
+  shownDeliveries,
+  type ShownDelivery,
+  type Source,
+  storeDeliveries,
+} from "./deliveries.ts";
+import { digestMessage } from "./digest_message.ts";
+import type { Message } from "./message.ts";
+import type { Receivers } from "./receivers.ts";
+import { sendDelivery, type SendingServices } from "./sending.ts";
+import { lastSlot, nextSlot } from "./slots.ts";
+import { SENDS_AT_ONCE, TOLD_RUN_MS_MAX } from "./told_limits.ts";
+import type { ToldReads } from "./told_reads.ts";
+import {
+  ALERTS,
+  claimTold,
+  DIGESTS,
+  noteLook,
+  releaseTold,
+  type StoredAlert,
+  type StoredDigest,
+  type ToldKind,
+} from "./told_store.ts";
+
+export interface RunnerServices extends SendingServices {
+  readonly reads: ToldReads;
+  readonly log: Pick<Log, "warn" | "error">;
+  readonly randomText: (length: number) => string;
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal;
+}
+
+const OCCASION_LENGTH = 22;
+/** After a look that failed: not at once, and not for long. */
+const FAILED_LOOK_AGAIN_MS = 15 * 60_000;
+
+async function projectOf(sql: Sql, projectId: number): Promise<Project> {
+  const [row] = await sql.query<{ public_id: string }>(
+    "SELECT public_id FROM projects WHERE project_id = $1::int",
+    [projectId],
+  );
+  const [project] = row === undefined ? [] : await listProjects(sql, [row.public_id]);
+  if (project === undefined) throw new Problem("not_found", "The project is gone.");
+  return project;
+}
+
+/** What a digest tells of, in the order in which it names them. */
+async function projectsOf(sql: Sql, digest: StoredDigest, own: Project): Promise<Project[]> {
+  const ids = digest.definition.projects;
+  if (ids.length === 0) return [own];
+  const found = await listProjects(sql, ids);
+  return ids.flatMap((id) => found.find((project) => project.id === id) ?? []);
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Problem ? error.detail : "The server made a mistake; its log says more.";
+}
+
+/**
+ * Looks at what is due and sends what came of it. Any number of servers may have one: each digest, alert
+ * and message is taken by one of them at a time, and every message has an id by which it is stored once.
+ */
+export class ToldRunner {
+  readonly #services: RunnerServices;
+
+  constructor(services: RunnerServices) {
+    this.#services = services;
+  }
+
+  /** Does what is due, until nothing is, TOLD_RUN_MS_MAX have passed, or `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const begunMs = performance.now();
+    const mayGoOn = () => !signal.aborted && performance.now() - begunMs < TOLD_RUN_MS_MAX;
+    while (mayGoOn() && await this.#lookAtDigest());
+    while (mayGoOn() && await this.#lookAtAlert());
+    // Several at once, so that one that does not answer holds up no other.
+    const sender = async () => {
+      while (mayGoOn() && await this.#send(null, signal));
+    };
+    await Promise.all(Array.from({ length: SENDS_AT_ONCE }, sender));
+  }
+
+  /** What a digest would tell now: of the last days that it would be due for. Throws Problem. */
+  async #messageOfDigest(digest: StoredDigest, isTest: boolean) {
+    const { sql, reads, now, publicUrl } = this.#services;
+    const own = await projectOf(sql, digest.projectId);
+    const { definition, slug } = digest;
+    const address = publicUrl ?? digest.address;
+    const timezone = definition.timezone ?? own.timezone;
+    const slot = lastSlot(definition, timezone, now());
+    const projects = await projectsOf(sql, digest, own);
+    const message = await digestMessage(reads, {
+      ...{ slug, definition, projects, slot, address, isTest },
+    });
+    return { own, slot, message };
+  }
+
+  async #lookAtDigest(): Promise<boolean> {
+    const { sql, now } = this.#services;
+    const digest = await claimTold<StoredDigest["definition"]>(sql, DIGESTS, now());
+    if (digest === null) return false;
+    await this.#unlessItFails(DIGESTS, digest, async () => {
+      const { own, slot, message } = await this.#messageOfDigest(digest, false);
+      const timezone = digest.definition.timezone ?? own.timezone;
+      const nextMs = nextSlot(digest.definition, timezone, now()).atMs;
+      await sql.transaction(async (tx) => {
+        if (!await noteLook(tx, DIGESTS, digest, { nextMs, problem: null })) return;
+        await this.#store(tx, digest, own, "digest", slot.date.toString(), message);
+      });
+    });
+    return true;
+  }
+
+  async #lookAtAlert(): Promise<boolean> {
+    const { sql, reads, now } = this.#services;
+    const alert = await claimTold<StoredAlert["definition"]>(sql, ALERTS, now());
+    if (alert === null) return false;
+    await this.#unlessItFails(ALERTS, alert, async () => {
+      const project = await projectOf(sql, alert.projectId);
+      const nowMs = now();
+      const found = await look({ reads, project, nowMs }, alert.definition.on);
+      await sql.transaction((tx) => this.#noteAlert(tx, alert, project, found, nowMs));
+    });
+    return true;
+  }
+
+  /** Tells what was not told before and holds now; what no longer holds is forgotten. */
+  async #noteAlert(
+    tx: Sql,
+    alert: StoredAlert,
+    project: Project,
+    found: Look,
+    nowMs: number,
+  ): Promise<void> {
+    const { definition, slug, dueMs } = alert;
+    const address = this.#services.publicUrl ?? alert.address;
+    const fresh = found.noticed.filter(({ key }) => !alert.told.includes(key));
+    const isFiring = found.noticed.length > 0;
+    const isNoted = await noteLook(tx, ALERTS, alert, {
+      nextMs: nowMs + EVERY_MS[definition.on.kind],
+      problem: null,
+      firingSinceMs: isFiring ? alert.firingSinceMs ?? nowMs : null,
+      told: arrayLiteral(found.noticed.map(({ key }) => key)),
+    });
+    if (!isNoted || fresh.length === 0) return;
+    const leads = fresh.map(({ lead }) => lead);
+    const { title } = definition;
+    const message = alertMessage({
+      ...{ slug, title, project, look: found, leads, address, isTest: false },
+    });
+    await this.#store(tx, alert, project, "alert", new Date(dueMs).toISOString(), message);
+  }
+
+  async #store(
+    tx: Sql,
+    { projectId, slug, definition }: StoredDigest | StoredAlert,
+    { id: project }: Project,
+    source: Source,
+    occasion: string,
+    message: Message,
+  ): Promise<string[]> {
+    const { to, webhooks } = definition;
+    const nowMs = this.#services.now();
+    return await storeDeliveries(tx, {
+      ...{ projectId, project, source, slug, occasion, message, nowMs, to, webhooks },
+    });
+  }
+
+  /** A look that fails is noted, told in the list, and tried again later. */
+  async #unlessItFails(
+    kind: ToldKind,
+    told: StoredDigest | StoredAlert,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const { sql, log, now, stopping } = this.#services;
+    try {
+      await work();
+    } catch (error) {
+      // Its reads were broken off: the next server looks.
+      if (stopping.aborted) return await releaseTold(sql, kind, told);
+      const { projectId, slug } = told;
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn(`${kind.one} not looked at`, { projectId, slug, reason });
+      await noteLook(sql, kind, told, {
+        nextMs: now() + FAILED_LOOK_AGAIN_MS,
+        problem: sentenceOf(error),
+        firingSinceMs: told.firingSinceMs,
+        told: arrayLiteral([...told.told]),
+      });
+    }
+  }
+
+  /** Sends one message that is due. `id`: this one alone. False: none was. */
+  async #send(id: string | null, signal: AbortSignal): Promise<boolean> {
+    const { sql, now } = this.#services;
+    const delivery = await claimDelivery(sql, now(), id);
+    if (delivery === null) return false;
+    const outcome = await sendDelivery(this.#services, delivery, signal);
+    // A server that stops breaks off what it sends: that is no try.
+    if (signal.aborted && outcome.status === "retry") await giveBack(sql, delivery);
+    else await noteOutcome(sql, delivery, outcome, now());
+    return true;
+  }
+
+  /** Sends a message now, each receiver once and without further tries. */
+  async #sendTest(
+    wanted: Receivers & { readonly projectId: number; readonly slug: string },
+    project: Project,
+    source: Source,
+    message: Message,
+    signal: AbortSignal,
+  ): Promise<ShownDelivery[]> {
+    const { sql, now, randomText } = this.#services;
+    const { projectId, slug, to, webhooks } = wanted;
+    const ids = await storeDeliveries(sql, {
+      ...{ projectId, source, slug, message, to, webhooks },
+      project: project.id,
+      occasion: `test ${randomText(OCCASION_LENGTH)}`,
+      nowMs: now(),
+    });
+    for (let i = 0; i < ids.length; i += SENDS_AT_ONCE) {
+      const some = ids.slice(i, i + SENDS_AT_ONCE);
+      await Promise.all(some.map((id) => this.#send(id, signal)));
+    }
+    return await shownDeliveries(sql, projectId, ids);
+  }
+
+  /** Sends a digest now, as it would be sent at its last time. Throws Problem. */
+  async testDigest(digest: StoredDigest, signal: AbortSignal): Promise<ShownDelivery[]> {
+    const { own, message } = await this.#messageOfDigest(digest, true);
+    const { projectId, slug, definition: { to, webhooks } } = digest;
+    return await this.#sendTest({ projectId, slug, to, webhooks }, own, "digest", message, signal);
+  }
+
+  /** Looks now, and sends what was found, whatever it is: what the alert remembers stays. Throws Problem. */
+  async testAlert(alert: StoredAlert, signal: AbortSignal): Promise<ShownDelivery[]> {
+    const { sql, reads, now, publicUrl } = this.#services;
+    const project = await projectOf(sql, alert.projectId);
+    const { projectId, slug, definition: { title, on, to, webhooks } } = alert;
+    const address = publicUrl ?? alert.address;
+    const found = await look({ reads, project, nowMs: now() }, on);
+    const leads = found.noticed.map(({ lead }) => lead);
+    const message = alertMessage({
+      ...{ slug, title, project, look: found, leads, address, isTest: true },
+    });
+    return await this.#sendTest(
+      { projectId, slug, to, webhooks },
+      project,
+      "alert",
+      message,
+      signal,
+    );
+  }
+
+  /** Sends a message without figures to a webhook. */
+  async testWebhook(
+    project: Project,
+    slug: string,
+    title: string,
+    signal: AbortSignal,
+  ): Promise<ShownDelivery[]> {
+    const message: Message = {
+      kind: "test",
+      slug,
+      title,
+      subject: `Test: messages of ${project.name} arrive here`,
+      isTest: true,
+      sections: [],
+    };
+    const { projectId } = project;
+    const wanted = { projectId, slug, to: [], webhooks: [slug] };
+    return await this.#sendTest(wanted, project, "webhook", message, signal);
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Ends one person's messages of one digest or alert. The link in a mail shows a page with a button, since
+ * programs that look at mails open every link; a mail program's own button posts at once (RFC 8058).
+ */
+
+import { recordAudit } from "../audit/audit.ts";
+import type { Sealer } from "../auth/sealed_value.ts";
+import type { Sql } from "../db/sql.ts";
+import type { Exchange } from "../http/router.ts";
+import { Problem } from "../problem.ts";
+import { dropWaiting } from "./deliveries.ts";
+import { escaped } from "./mail_html.ts";
+import { ALERTS, DIGESTS, removeReceiver } from "./told_store.ts";
+import { openUnsubscription, type Unsubscription } from "./unsubscribe_link.ts";
+
+export interface UnsubscribeServices {
+  readonly sql: Sql;
+  readonly sealer: Sealer;
+  readonly now: () => number;
+  readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
+}
+
+type Asked = Pick<Exchange<unknown>, "request" | "url" | "peer">;
+
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; " +
+  "frame-ancestors 'none'";
+const STYLE =
+  "body{font:17px/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem}" +
+  "button{font:inherit;padding:.5rem 1rem}";
+
+function page(title: string, content: string): Response {
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${escaped(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>${escaped(title)}</h1>
+${content}
+</body>
+</html>
+`;
+  return new Response(html, {
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Cache-Control": "no-store",
+      "Content-Security-Policy": POLICY,
+      "Referrer-Policy": "no-referrer",
+      "X-Content-Type-Options": "nosniff",
+    },
+  });
+}
+
+async function asked({ sealer }: UnsubscribeServices, { url }: Asked): Promise<Unsubscription> {
+  const of = await openUnsubscription(sealer, url.searchParams.get("token") ?? "");
+  if (of !== null) return of;
+  throw new Problem(
+    "invalid_link",
+    "This link is not whole, or its time is over. Ask who sends you these messages to leave you out.",
+  );
+}
+
+/** `GET /v1/unsubscribe`: a page that asks whether it is meant. Throws `invalid_link`. */
+export async function getUnsubscribe(
+  services: UnsubscribeServices,
+  exchange: Asked,
+): Promise<Response> {
+  const { slug, source, email } = await asked(services, exchange);
+  return page(
+    "No more of these?",
+    `<p>${escaped(email)} gets the ${source} “${escaped(slug)}”.</p>
+<form method="post"><button>Send me no more of these</button></form>`,
+  );
+}
+
+/** `POST /v1/unsubscribe`: takes the person out, for good; again it changes nothing. Throws `invalid_link`. */
+export async function postUnsubscribe(
+  services: UnsubscribeServices,
+  exchange: Asked,
+): Promise<Response> {
+  const { sql, now, clientAddress } = services;
+  const { projectId, source, slug, email } = await asked(services, exchange);
+  const kind = source === "digest" ? DIGESTS : ALERTS;
+  await sql.transaction(async (tx) => {
+    if (!await removeReceiver(tx, kind, { projectId, slug, email })) return;
+    await dropWaiting(tx, { projectId, source, slug, receiver: email }, now());
+    await recordAudit(tx, {
+      who: email,
+      what: "told.unsubscribe",
+      subject: `${source} ${slug}`,
+      projectId,
+      from: clientAddress(exchange.peer, exchange.request.headers),
+    });
+  });
+  return page("That was the last one", "<p>You get no more of these messages.</p>");
+}

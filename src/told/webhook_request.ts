@@ -1,0 +1,192 @@
+/** One POST to a webhook, to an address that was checked before: nothing else can answer in its place. */
+
+import { withinDeadline } from "../screenshots/egress/egress_socket.ts";
+import { EgressRoutes, isLiteralHost } from "../screenshots/egress/egress_route.ts";
+import type { Outcome } from "./deliveries.ts";
+import {
+  WEBHOOK_ANSWER_HEAD_BYTES_MAX,
+  WEBHOOK_MS_MAX,
+  WEBHOOK_RESOLVE_MS_MAX,
+} from "./told_limits.ts";
+
+export interface WebhookRequest {
+  readonly url: string;
+  /** Whether it may be of the server's own network. */
+  readonly byOperator: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Aborts when the server stops. */
+  readonly signal: AbortSignal;
+}
+
+export interface WebhookNetwork {
+  /** Every address of a name. */
+  readonly resolve: (host: string) => Promise<string[]>;
+  /** Certificates that are believed beside the usual ones, as PEM. */
+  readonly caCerts?: string[];
+  readonly timeoutMs?: number;
+}
+
+const REFUSALS = {
+  blocked_host: "The address is not allowed.",
+  blocked_address: "The address is of a private network, which is not allowed here.",
+  blocked_port: "The port is not allowed.",
+  unresolved: "The name of the host was not found.",
+} as const;
+
+/** Addresses of a name as the system knows it. */
+export async function resolveHost(host: string): Promise<string[]> {
+  const { lookup } = await import("node:dns/promises");
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+async function connect(
+  url: URL,
+  address: string,
+  port: number,
+  { caCerts }: WebhookNetwork,
+  signal: AbortSignal,
+): Promise<Deno.Conn> {
+  const connection = await Deno.connect({ hostname: address, port });
+  signal.addEventListener("abort", () => closed(connection), { once: true });
+  if (url.protocol === "http:") return connection;
+  const hostname = url.hostname.replace(/^\[|\]$/g, "");
+  const secure = await Deno.startTls(connection, {
+    hostname,
+    ...(caCerts === undefined ? {} : { caCerts }),
+  });
+  signal.addEventListener("abort", () => closed(secure), { once: true });
+  try {
+    await secure.handshake();
+    return secure;
+  } catch (error) {
+    closed(secure);
+    throw error;
+  }
+}
+
+function closed(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch { /* it is already */ }
+}
+
+async function write(connection: Deno.Conn, text: string): Promise<void> {
+  let bytes = new TextEncoder().encode(text);
+  while (bytes.length > 0) bytes = bytes.subarray(await connection.write(bytes));
+}
+
+const STATUS = /^HTTP\/1\.[01] (\d{3})/;
+
+/** The status of the answer; null where what came is none. */
+async function readStatus(connection: Deno.Conn): Promise<number | null> {
+  const buffer = new Uint8Array(WEBHOOK_ANSWER_HEAD_BYTES_MAX);
+  let text = "";
+  while (!text.includes("\r\n") && text.length < WEBHOOK_ANSWER_HEAD_BYTES_MAX) {
+    const count = await connection.read(buffer);
+    if (count === null) break;
+    text += new TextDecoder("latin1").decode(buffer.subarray(0, count));
+  }
+  const status = STATUS.exec(text)?.[1];
+  return status === undefined ? null : Number(status);
+}
+
+/** The head and the body of the request. A header's value is ours and holds no line's end. */
+function requestText(url: URL, { headers, body }: WebhookRequest): string {
+  const bytes = new TextEncoder().encode(body).length;
+  const lines = [
+    `POST ${url.pathname}${url.search} HTTP/1.1`,
+    `Host: ${url.host}`,
+    "User-Agent: Footfall",
+    "Content-Type: application/json",
+    `Content-Length: ${bytes}`,
+    "Connection: close",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+function judged(status: number | null): Outcome {
+  if (status === null) return { status: "retry", words: "The answer was no HTTP." };
+  if (status >= 200 && status < 300) return { status: "sent", words: `Answered ${status}.` };
+  if (status === 410) return { status: "failed", words: "Answered 410: it is gone." };
+  if (status >= 300 && status < 400) {
+    return { status: "retry", words: `Answered ${status}: redirects are not followed.` };
+  }
+  return { status: "retry", words: `Answered ${status}.` };
+}
+
+/** Where it may be reached, or why not: the rules of the captures. */
+async function addressesOf(
+  url: URL,
+  port: number,
+  byOperator: boolean,
+  { resolve }: WebhookNetwork,
+  signal: AbortSignal,
+): Promise<string[] | Outcome> {
+  const host = url.hostname;
+  const routes = new EgressRoutes({
+    // Its own port is its operator's; an address of the own network is for who runs the server.
+    site: { host, port, isLiteral: byOperator && isLiteralHost(host) },
+    blockedHosts: () => false,
+    resolve,
+    resolveMsMax: WEBHOOK_RESOLVE_MS_MAX,
+  });
+  const found = await routes.to(host, port, signal);
+  if (typeof found !== "string") return found;
+  return { status: found === "unresolved" ? "retry" : "failed", words: REFUSALS[found] };
+}
+
+function isOfTls(error: unknown): boolean {
+  return error instanceof Deno.errors.InvalidData || /certificate|tls/i.test(String(error));
+}
+
+async function exchange(
+  url: URL,
+  addresses: readonly string[],
+  port: number,
+  request: WebhookRequest,
+  network: WebhookNetwork,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  let isDoubted = false;
+  for (const address of addresses) {
+    let connection: Deno.Conn;
+    try {
+      connection = await connect(url, address, port, network, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      isDoubted ||= isOfTls(error);
+      continue;
+    }
+    try {
+      await write(connection, requestText(url, request));
+      return judged(await readStatus(connection));
+    } finally {
+      closed(connection);
+    }
+  }
+  return {
+    status: "retry",
+    words: isDoubted ? "Its certificate is not one to believe." : "It cannot be reached.",
+  };
+}
+
+/** Posts a message. Never throws: what came of it is told in words, without the answer's own text. */
+export async function postWebhook(
+  request: WebhookRequest,
+  network: WebhookNetwork,
+): Promise<Outcome> {
+  const url = new URL(request.url);
+  const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+  const timeoutMs = network.timeoutMs ?? WEBHOOK_MS_MAX;
+  try {
+    return await withinDeadline(timeoutMs, request.signal, async (signal) => {
+      const found = await addressesOf(url, port, request.byOperator, network, signal);
+      if (!Array.isArray(found)) return found as Outcome;
+      return await exchange(url, found, port, request, network, signal);
+    });
+  } catch {
+    return { status: "retry", words: "It did not answer in time, or broke off." };
+  }
+}

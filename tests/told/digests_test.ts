@@ -1,0 +1,257 @@
+import assert from "node:assert/strict";
+import { parsedMail } from "./parsed_mail.ts";
+import { startMailServer } from "../mail/mail_server.ts";
+import { assertProblem, newEvent, TestApp, type TestProject } from "../support/app.ts";
+import { PeopleApp } from "../support/people_database.ts";
+import { isSigned, startReceiver } from "./receiver.ts";
+import { DIGEST_PROJECTS_MAX, DIGESTS_MAX, TOLD_PEOPLE_MAX } from "../../src/told/told_limits.ts";
+
+const mailServer = await startMailServer();
+const people = new PeopleApp({
+  SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+  SMTP_FROM: "Footfall <stats@example.org>",
+  PUBLIC_URL: "https://stats.example.org",
+});
+Deno.test.beforeAll(() => people.start());
+Deno.test.afterAll(async () => {
+  await people.stop();
+  await mailServer.close();
+});
+
+const HOUR_MS = 3_600_000;
+const HOSTILE = "/a<b>&“x”";
+
+/** Yesterday's noon by a zone's clock. */
+function yesterday(timezone: string): number {
+  const today = Temporal.Now.zonedDateTimeISO(timezone).startOfDay();
+  return today.subtract({ hours: 12 }).epochMilliseconds;
+}
+
+async function shop(visitors = 3): Promise<TestProject> {
+  const project = await people.app.project({ name: "Shop", timezone: "Europe/Berlin" });
+  const noon = yesterday("Europe/Berlin");
+  const events = Array.from({ length: visitors }, (_, i) =>
+    newEvent({
+      name: "page_view",
+      path: HOSTILE,
+      anonymousId: `visitor ${i}`,
+      timestamp: noon + i * 60_000,
+    }));
+  assert.equal((await people.app.post(project, events)).body.accepted, visitors);
+  return project;
+}
+
+const pathOf = (project: string, slug = "day") => `/v1/digests/${slug}?project=${project}`;
+const put = (project: string, body: unknown, slug?: string) =>
+  people.app.admin("PUT", pathOf(project, slug), body);
+const daily = (to: string[], more = {}) => ({ title: "The day", every: "daily", to, ...more });
+const makeDue = (at = "2020-01-01") =>
+  people.sql.query("UPDATE digests SET due_at = $1::text::timestamptz", [at]);
+const mailsTo = (email: string) => mailServer.received.filter(({ to }) => to.includes(email));
+
+Deno.test("digests: a mail says the numbers, their definition, the range, and leads to the view", async () => {
+  const project = await shop();
+  const { email } = await people.person("viewer", [project.id]);
+  const saved = await put(project.id, daily([email]));
+  assert.equal(saved.status, 201, JSON.stringify(saved.body));
+  const { nextAt, at, timezone, problem } = saved.body;
+  assert.deepEqual([at, timezone, problem], ["08:00", null, null]);
+  assert.ok(Date.parse(nextAt) > Date.now());
+  const local = Temporal.Instant.from(nextAt).toZonedDateTimeISO("Europe/Berlin");
+  assert.equal(local.toPlainTime().toString({ smallestUnit: "minute" }), "08:00");
+
+  await makeDue();
+  await people.app.app.tellDue();
+  await people.app.app.tellDue();
+  const [mail, ...others] = mailsTo(email);
+  assert.equal(others.length, 0, "once");
+  const { headers, text, html, pictures } = parsedMail(mail!.raw);
+  assert.equal(headers["subject"], "Shop: 3 visitors");
+  assert.match(headers["message-id"]!, /^<msg_[0-9a-f]{32}@example\.org>$/);
+  assert.equal(headers["list-unsubscribe-post"], "List-Unsubscribe=One-Click");
+  assert.equal(headers["auto-submitted"], "auto-generated");
+  assert.match(html, /3 visitors/);
+  assert.match(text, /Visitors: 3/);
+  assert.match(text, /Visitors are distinct actors/);
+  assert.match(text, /\(Europe\/Berlin\)/);
+  assert.ok(html.includes("/a&#60;b&#62;&#38;“x”"), "a path is text");
+  const link = /Open it: (\S+)/.exec(text)![1]!;
+  assert.match(link, /^https:\/\/stats\.example\.org\/\?project=prj_/);
+  assert.equal(pictures.length, 1);
+  assert.equal(pictures[0]!.type, "image/png");
+  assert.ok(html.includes(`cid:${pictures[0]!.cid}`));
+  const { rows } = (await people.app.admin("GET", `/v1/deliveries?project=${project.id}`)).body;
+  assert.equal(headers["message-id"], `<${rows[0].id}@example.org>`);
+  assert.deepEqual([rows[0].status, rows[0].receiver], ["sent", email]);
+  assert.ok(!people.app.logLines.join("\n").includes(email), "the log names no person");
+});
+
+Deno.test("digests: of many that were missed the latest alone is sent", async () => {
+  const project = await shop();
+  const { email } = await people.person("viewer", [project.id]);
+  await put(project.id, { ...daily([email]), every: "weekly" }, "week");
+  await makeDue("2024-01-01");
+  await people.app.app.tellDue();
+  assert.equal(mailsTo(email).length, 1);
+  const { digests } = (await people.app.admin("GET", `/v1/digests?project=${project.id}`)).body;
+  assert.ok(Date.parse(digests[0].nextAt) > Date.now());
+});
+
+Deno.test("digests: an unsubscribe link asks first, ends one person's, and stays used", async () => {
+  const project = await shop();
+  const [ada, bob] = [await people.person("viewer"), await people.person("viewer")];
+  await put(project.id, daily([ada.email, bob.email]));
+  await people.app.admin("POST", `/v1/digests/day/test?project=${project.id}`);
+  const { headers } = parsedMail(mailsTo(ada.email)[0]!.raw);
+  const url = new URL(/<(.+)>/.exec(headers["list-unsubscribe"]!)![1]!);
+  assert.equal(url.origin, "https://stats.example.org");
+  const path = url.pathname + url.search;
+  const receivers = async () =>
+    (await people.app.admin("GET", `/v1/digests?project=${project.id}`)).body.digests[0].to;
+  const shown = await people.app.fetch(path);
+  assert.equal(shown.status, 200);
+  assert.match(shown.body, /<form method="post">/);
+  assert.deepEqual(await receivers(), [ada.email, bob.email], "looking changes nothing");
+  const ask = () =>
+    people.app.fetch(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/x-www-form-urlencoded" },
+      body: "List-Unsubscribe=One-Click",
+    });
+  assert.equal((await ask()).status, 200);
+  assert.equal((await ask()).status, 200);
+  assert.deepEqual(await receivers(), [bob.email]);
+  const { rows } = (await people.app.admin("GET", "/v1/audit?limit=50")).body;
+  const ended = rows.filter(({ what }: { what: string }) => what === "told.unsubscribe");
+  assert.deepEqual(ended.map(({ who }: { who: string }) => who), [ada.email]);
+  const forged = path.slice(0, -4) + (path.endsWith("AAAA") ? "BBBB" : "AAAA");
+  assertProblem(await people.app.fetch(forged, { method: "POST" }), 403, "invalid_link");
+  assertProblem(await people.app.fetch("/v1/unsubscribe"), 403, "invalid_link");
+});
+
+Deno.test("digests: who may not see the project any more gets nothing", async () => {
+  const project = await shop();
+  const { id, email } = await people.person("viewer", [project.id]);
+  await put(project.id, daily([email]));
+  await people.sql.query("UPDATE people SET projects = '{prj_other}' WHERE person_id = $1::text", [
+    id,
+  ]);
+  const { body } = await people.app.admin("POST", `/v1/digests/day/test?project=${project.id}`);
+  assert.deepEqual([body.deliveries[0].status, body.deliveries[0].outcome], [
+    "dropped",
+    "They may not see the project any more.",
+  ]);
+  assert.equal(mailsTo(email).length, 0);
+});
+
+Deno.test("digests: only people who may see all that it tells of can be named", async () => {
+  const [one, two] = [await people.app.project(), await people.app.project()];
+  const { email } = await people.person("viewer", [one.id]);
+  for (const to of [["nobody@example.com"], [email]]) {
+    const refused = await put(one.id, daily(to, { projects: [one.id, two.id] }));
+    assertProblem(refused, 400, "invalid_body");
+    assert.equal(refused.body.errors[0].field, "to.0");
+  }
+  assert.equal((await put(one.id, daily([email]))).status, 201);
+  const token = await people.app.token([one.id], "write");
+  const reply = await people.app.fetch(pathOf(one.id), {
+    method: "PUT",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    body: JSON.stringify(daily([email], { projects: [one.id, two.id] })),
+  });
+  assertProblem(reply, 403, "insufficient_scope");
+  const nowhere = daily([], { webhooks: ["none"] });
+  assert.equal((await put(one.id, nowhere)).body.errors[0].field, "webhooks.0");
+});
+
+Deno.test("digests: each wrong member is named, and the bounds hold on both sides", async () => {
+  const { id } = await people.app.project();
+  const receiver = startReceiver();
+  await people.app.admin("PUT", `/v1/webhooks/chat?project=${id}`, {
+    title: "Chat",
+    url: receiver.url,
+  });
+  const good = { title: "Day", every: "daily", webhooks: ["chat"] };
+  const fields: [string, Record<string, unknown>][] = [
+    ["title", { title: " " }],
+    ["every", { every: "hourly" }],
+    ["at", { at: "24:00" }],
+    ["timezone", { timezone: "+01:00" }],
+    ["to", { webhooks: [] }],
+    ["webhooks", { webhooks: ["chat", "chat"] }],
+    ["filters.0.field", { filters: [{ field: "nothing", op: "is", values: ["x"] }] }],
+    ["to", { to: Array.from({ length: TOLD_PEOPLE_MAX + 1 }, (_, i) => `a${i}@example.com`) }],
+    ["projects", {
+      projects: Array.from({ length: DIGEST_PROJECTS_MAX + 1 }, (_, i) => `prj_${i}`),
+    }],
+  ];
+  for (const [field, change] of fields) {
+    const refused = await put(id, { ...good, ...change });
+    assertProblem(refused, 400, "invalid_body");
+    assert.equal(refused.body.errors[0].field, field, JSON.stringify(refused.body.errors));
+  }
+  assertProblem(await put(id, good, "Not a slug"), 400, "invalid_parameter");
+  for (let n = 0; n < DIGESTS_MAX; n++) assert.equal((await put(id, good, `d-${n}`)).status, 201);
+  assertProblem(await put(id, good, "one-more"), 409, "conflict");
+  assert.equal((await put(id, { ...good, at: "23:59" }, "d-0")).status, 200);
+  await people.sql.query("DELETE FROM digests");
+  await receiver.close();
+});
+
+Deno.test("digests: of several projects, to a webhook, with filters", async () => {
+  const [one, two] = [await shop(2), await shop(4)];
+  const receiver = startReceiver();
+  try {
+    const hook = await people.app.admin("PUT", `/v1/webhooks/chat?project=${one.id}`, {
+      title: "Chat",
+      url: receiver.url,
+    });
+    const body = {
+      ...daily([], { webhooks: ["chat"], projects: [two.id, one.id] }),
+      filters: [{ field: "path", op: "is", values: [HOSTILE] }],
+    };
+    assert.equal((await put(one.id, body)).status, 201);
+    await makeDue();
+    await people.app.app.tellDue();
+    const [got, ...others] = receiver.received;
+    assert.equal(others.length, 0);
+    assert.ok(await isSigned(got!, hook.body.secret));
+    const { type, data } = JSON.parse(got!.body);
+    assert.equal(type, "digest.made");
+    assert.deepEqual(
+      data.sections.map((
+        { project, figures }: { project: string; figures: { value: number }[] },
+      ) => [project, figures[0]!.value]),
+      [[two.id, 4], [one.id, 2]],
+    );
+    const { from, to } = data.sections[0].range;
+    assert.ok([23, 24, 25].includes((Date.parse(to) - Date.parse(from)) / HOUR_MS));
+    assert.match(data.sections[0].url, /filters=/);
+  } finally {
+    await receiver.close();
+  }
+});
+
+Deno.test("digests: without a mail server mails are refused by name, and webhooks work", async () => {
+  const app = await new TestApp({}).start();
+  const receiver = startReceiver();
+  try {
+    const { id } = await app.project();
+    const path = `/v1/digests/day?project=${id}`;
+    assertProblem(
+      await app.admin("PUT", path, daily(["a@example.com"])),
+      409,
+      "mail_not_configured",
+    );
+    const chat = { title: "Chat", url: receiver.url, format: "slack" };
+    await app.admin("PUT", `/v1/webhooks/chat?project=${id}`, chat);
+    const saved = await app.admin("PUT", path, daily([], { webhooks: ["chat"] }));
+    assert.equal(saved.status, 201, JSON.stringify(saved.body));
+    const sent = await app.admin("POST", `/v1/digests/day/test?project=${id}`);
+    assert.equal(sent.body.deliveries[0].status, "sent", JSON.stringify(sent.body));
+    assert.match(JSON.parse(receiver.received[0]!.body).text, /^Test: Test: 0 visitors/);
+  } finally {
+    await app.stop();
+    await receiver.close();
+  }
+});

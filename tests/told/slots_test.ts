@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { lastSlot, nextSlot, toldDays } from "../../src/told/slots.ts";
+
+const ms = (text: string) => Date.parse(text);
+const iso = (atMs: number) => new Date(atMs).toISOString();
+const DAILY = { every: "daily", at: "08:00" } as const;
+const WEEKLY = { every: "weekly", at: "08:00" } as const;
+const MONTHLY = { every: "monthly", at: "08:00" } as const;
+
+/** The moments at which a digest is due, one after the other. */
+function following(
+  times: Parameters<typeof nextSlot>[0],
+  timezone: string,
+  after: string,
+  count: number,
+): string[] {
+  const found: string[] = [];
+  let at = ms(after);
+  while (found.length < count) found.push(iso(at = nextSlot(times, timezone, at).atMs));
+  return found;
+}
+
+Deno.test("slots: eight in the morning is that also on the days on which the clock changes", () => {
+  const spring = following(DAILY, "Europe/Berlin", "2026-03-27T12:00:00Z", 3);
+  assert.deepEqual(spring, [
+    "2026-03-28T07:00:00.000Z",
+    "2026-03-29T06:00:00.000Z",
+    "2026-03-30T06:00:00.000Z",
+  ]);
+  const autumn = following(DAILY, "Europe/Berlin", "2026-10-23T12:00:00Z", 3);
+  assert.deepEqual(autumn, [
+    "2026-10-24T06:00:00.000Z",
+    "2026-10-25T07:00:00.000Z",
+    "2026-10-26T07:00:00.000Z",
+  ]);
+});
+
+Deno.test("slots: a time that is left out comes an hour later, one that comes twice is taken once", () => {
+  const night = { every: "daily", at: "02:30" } as const;
+  assert.deepEqual(following(night, "Europe/Berlin", "2026-03-28T12:00:00Z", 2), [
+    "2026-03-29T01:30:00.000Z",
+    "2026-03-30T00:30:00.000Z",
+  ]);
+  assert.deepEqual(following(night, "Europe/Berlin", "2026-10-24T12:00:00Z", 2), [
+    "2026-10-25T00:30:00.000Z",
+    "2026-10-26T01:30:00.000Z",
+  ]);
+});
+
+Deno.test("slots: weeks on Mondays, months on the first, by the local date", () => {
+  assert.deepEqual(following(WEEKLY, "America/New_York", "2026-11-23T13:00:00Z", 2), [
+    "2026-11-30T13:00:00.000Z",
+    "2026-12-07T13:00:00.000Z",
+  ]);
+  assert.deepEqual(following(MONTHLY, "Pacific/Auckland", "2026-01-31T00:00:00Z", 3), [
+    "2026-01-31T19:00:00.000Z",
+    "2026-02-28T19:00:00.000Z",
+    "2026-03-31T19:00:00.000Z",
+  ]);
+});
+
+Deno.test("slots: the last one is up to and with now", () => {
+  const of = (now: string) => iso(lastSlot(DAILY, "Europe/Berlin", ms(now)).atMs);
+  assert.equal(of("2026-11-23T06:59:59.999Z"), "2026-11-22T07:00:00.000Z");
+  assert.equal(of("2026-11-23T07:00:00Z"), "2026-11-23T07:00:00.000Z");
+  assert.equal(
+    iso(lastSlot(WEEKLY, "UTC", ms("2026-11-23T07:59:00Z")).atMs),
+    "2026-11-16T08:00:00.000Z",
+  );
+});
+
+Deno.test("slots: a date that a place has skipped has one moment all the same", () => {
+  // Samoa had no 30 December 2011.
+  const found = following(DAILY, "Pacific/Apia", "2011-12-28T00:00:00Z", 4);
+  assert.equal(new Set(found).size, found.length);
+  assert.deepEqual(found.toSorted(), found);
+});
+
+Deno.test("slots: whole days, weeks and months before the one on which it is sent", () => {
+  const days = (times: typeof DAILY | typeof WEEKLY | typeof MONTHLY, now: string) => {
+    const { from, to } = toldDays(times, lastSlot(times, "UTC", ms(now)));
+    return [from.toString(), to.toString()];
+  };
+  assert.deepEqual(days(DAILY, "2026-03-01T09:00:00Z"), ["2026-02-28", "2026-02-28"]);
+  assert.deepEqual(days(WEEKLY, "2026-11-25T09:00:00Z"), ["2026-11-16", "2026-11-22"]);
+  assert.deepEqual(days(MONTHLY, "2028-03-10T09:00:00Z"), ["2028-02-01", "2028-02-29"]);
+});
