@@ -174,7 +174,7 @@ class Battlefield implements Field, AsyncDisposable {
     await Deno.chmod(this.folder, 0o755);
     this.#env = { DATA_DIR: join(this.folder, "data"), ...attack.env };
     if (engine === "postgres") {
-      const cluster = await startPostgres(this.folder);
+      const cluster = await startPostgres({ parent: this.folder });
       this.cluster = cluster;
       this.#stack.defer(() => cluster.remove());
       this.#env.DATABASE_URL = (await freshDatabase(cluster)).url;

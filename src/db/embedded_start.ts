@@ -47,7 +47,7 @@ export async function openFolder(
 
 async function makeCluster(folder: string): Promise<void> {
   const made = await PGlite.create({
-    ...parts(postgresWasm),
+    ...parts(new WebAssembly.Module(postgresWasm)),
     dataDir: folder,
     initDbStartParams: ["-c", `shared_buffers=${SHARED_BUFFERS}`],
     startParams: [...PGlite.defaultStartParams, "-c", `shared_buffers=${SHARED_BUFFERS}`],
@@ -61,10 +61,9 @@ export async function startEngine(
   statementTimeoutMs: number,
 ): Promise<PGlite> {
   const asSent = (value: string) => value;
-  const wasm = withSharedMemory(postgresWasm);
-  const compiled = parts(wasm);
-  // The engine keeps its own copy; these two of 9 MB are freed at once.
-  for (const { buffer } of [wasm, postgresWasm]) buffer.transfer(0);
+  const compiled = parts(compileEngine());
+  // The engine keeps its own copy; this one of 9 MB is freed at once.
+  postgresWasm.buffer.transfer(0);
   return await PGlite.create({
     ...compiled,
     fs: folder,
@@ -83,9 +82,20 @@ export async function startEngine(
   });
 }
 
-function parts(wasm: BufferSource) {
+/**
+ * The engine's module, compiled as `startEngine` needs it. Equal modules of one process are compiled
+ * once, for as long as any of them is kept: who keeps this one spares every later engine that work.
+ */
+export function compileEngine(): WebAssembly.Module {
+  const wasm = withSharedMemory(postgresWasm);
+  const engine = new WebAssembly.Module(wasm);
+  wasm.buffer.transfer(0);
+  return engine;
+}
+
+function parts(pgliteWasmModule: WebAssembly.Module) {
   return {
-    pgliteWasmModule: new WebAssembly.Module(wasm),
+    pgliteWasmModule,
     initdbWasmModule: new WebAssembly.Module(initdbWasm),
     // All of a Blob that is asked for, without two more copies of 6 MB.
     fsBundle: { arrayBuffer: () => Promise.resolve(clusterFiles.buffer) } as Blob,

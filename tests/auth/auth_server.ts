@@ -23,7 +23,6 @@ import {
   type Tokens,
 } from "../../src/auth/tokens.ts";
 import { createTokenEpochs, type TokenEpochs } from "../../src/auth/token_epochs.ts";
-import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import { createClientAddress } from "../../src/http/client_address.ts";
 import { createCors } from "../../src/http/cors.ts";
@@ -58,9 +57,7 @@ export const NEVER_REVOKED: Pick<TokenEpochs, "believed" | "latest"> = {
 
 /** The database with its tables. */
 export async function openMigrated(db: TestDatabase): Promise<Database> {
-  const sql = await db.open();
-  for (const { sql: text } of MIGRATIONS) await sql.script(text);
-  return sql;
+  return await db.open();
 }
 
 /** The same database, counting what is asked of it; `slow` holds each answer back by so many ms. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { migrate, type Migration, SchemaMismatch, SchemaTooNew } from "../../src/db/migrate.ts";
 import { StatementRefused } from "../../src/db/sql.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onBareEngines } from "../support/databases.ts";
 
 const FIRST: Migration = {
   version: 1,
@@ -11,7 +11,7 @@ const FIRST: Migration = {
 const SECOND: Migration = { version: 2, name: "second", sql: "ALTER TABLE a ADD m int DEFAULT 5" };
 const BROKEN: Migration = { version: 3, name: "broken", sql: "CREATE TABLE b (n int); SELECT 1/0" };
 
-onBothEngines(
+onBareEngines(
   "migrate: applies what is missing, once, in order, all of a step or nothing",
   async (_t, db) => {
     const sql = await db.open();
@@ -42,7 +42,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("migrate: programs that start at once apply each step once", async (_t, db) => {
+onBareEngines("migrate: programs that start at once apply each step once", async (_t, db) => {
   const first = await db.open();
   const starters = first.engine === "postgres"
     ? [first, await db.open(), await db.open()]

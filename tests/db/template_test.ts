@@ -6,7 +6,7 @@ import { templateUrl, unpackCluster } from "../../src/db/cluster_template.ts";
 import { type EmbeddedDatabase, openEmbedded } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
-import { makeDataDir } from "../support/embedded_template.ts";
+import { makeBareDataDir } from "../support/embedded_template.ts";
 
 const TEMPLATE = fileURLToPath(templateUrl(MIGRATIONS));
 
@@ -54,7 +54,7 @@ async function catalogOf(database: EmbeddedDatabase) {
 Deno.test("template: a new database made of it is the one that the migrations make", async () => {
   assert.ok(existsSync(TEMPLATE), "`deno task bundles` makes it");
   const dataDir = await Deno.makeTempDir({ prefix: "footfall-template-" });
-  const migratedDir = await makeDataDir("footfall-migrated-");
+  const migratedDir = await makeBareDataDir("footfall-migrated-");
   const database = await openEmbedded(dataDir, { template: TEMPLATE });
   const migrated = await openEmbedded(migratedDir);
   try {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { createSalts } from "../../src/ingest/salts.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
@@ -10,12 +9,6 @@ const DAY_MS = 86_400_000;
 const NOON_MS = Date.parse("2026-11-21T12:00:00Z");
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-
-async function openMigrated(db: TestDatabase): Promise<Database> {
-  const database = await db.open();
-  for (const { sql } of MIGRATIONS) await database.script(sql);
-  return database;
-}
 
 /** The folder in which this database's files lie. */
 async function folderOf(database: Database, db: TestDatabase): Promise<string> {
@@ -51,7 +44,7 @@ async function holders(database: Database, folder: string, bytes: Uint8Array): P
 }
 
 onBothEngines("salts: nothing of a deleted one is left in the table's files", async (_, db) => {
-  const database = await openMigrated(db);
+  const database = await db.open();
   const folder = await folderOf(database, db);
   let nowMs = NOON_MS;
   const salts = createSalts(database, () => nowMs, random);
@@ -72,7 +65,7 @@ onBothEngines("salts: nothing of a deleted one is left in the table's files", as
 onBothEngines(
   "salts: what an earlier version left in the file goes at the start",
   async (_, db) => {
-    const database = await openMigrated(db);
+    const database = await db.open();
     const folder = await folderOf(database, db);
     const old = random(32);
     await database.query(
@@ -87,7 +80,7 @@ onBothEngines(
 );
 
 onBothEngines("salts: who asks while the file is replaced gets the same ones", async (_, db) => {
-  const database = await openMigrated(db);
+  const database = await db.open();
   const server = () => createSalts(database, () => NOON_MS, random);
   const days = [dayOf(NOON_MS), dayOf(NOON_MS - DAY_MS)];
   const first = await Promise.all(days.map((day) => server().saltFor(day)));
@@ -105,7 +98,7 @@ onBothEngines("salts: who asks while the file is replaced gets the same ones", a
 });
 
 onBothEngines("salts: a table that is being read is not waited for", async (_, db) => {
-  const database = await openMigrated(db);
+  const database = await db.open();
   // The embedded engine has one session: nobody reads beside it.
   if (database.engine === "embedded") return;
   await database.query("INSERT INTO daily_salts (day, salt) VALUES ('2026-11-01', '\\x00')");

@@ -4,6 +4,7 @@ import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/http/log.ts";
 import { parseJson } from "../../src/json_text.ts";
 import { makeDataDir } from "./embedded_template.ts";
+import { keepEngine } from "./kept_engine.ts";
 
 /** A desktop browser, so that no event of a test counts as a bot's unless it wants to. */
 export const CHROME =
@@ -64,10 +65,8 @@ export class TestApp {
 
   /** `prepare: false` leaves the server as it is while its database is away. */
   async start({ prepare = true } = {}): Promise<this> {
-    const dataDir = "DATABASE_URL" in this.env
-      ? await Deno.makeTempDir({ prefix: "footfall-app-" })
-      : await makeDataDir("footfall-app-");
-    this.#folders.push(dataDir);
+    if (!("DATABASE_URL" in this.env)) await keepEngine();
+    const dataDir = this.env.DATA_DIR ?? await this.#makeFolder();
     const config = readConfig({
       DATA_DIR: dataDir,
       JWT_SECRET: "a secret of the tests, forty bytes long.",
@@ -84,6 +83,14 @@ export class TestApp {
     this.#app = await createApp(config, log, this.substitutes);
     if (prepare) await this.#app.prepare();
     return this;
+  }
+
+  async #makeFolder(): Promise<string> {
+    const folder = "DATABASE_URL" in this.env || this.substitutes.opening !== undefined
+      ? await Deno.makeTempDir({ prefix: "footfall-app-" })
+      : await makeDataDir("footfall-app-");
+    this.#folders.push(folder);
+    return folder;
   }
 
   async stop(): Promise<void> {
@@ -204,7 +211,7 @@ export class TestApp {
   }
 }
 
-/** One server for all tests of a file: making its database takes about three seconds. */
+/** One server for all tests of a file: starting its database takes some tenths of a second of a processor. */
 export function sharedApp(env: Record<string, string> = {}): TestApp {
   const app = new TestApp(env);
   Deno.test.beforeAll(async () => void await app.start());

@@ -1,6 +1,7 @@
 import { openDatabase } from "../../src/db/open.ts";
 import type { Database } from "../../src/db/sql.ts";
-import { makeDataDir } from "./embedded_template.ts";
+import { makeBareDataDir, makeDataDir } from "./embedded_template.ts";
+import { keepEngine } from "./kept_engine.ts";
 import {
   findPostgresBinaries,
   freshDatabase,
@@ -22,12 +23,23 @@ let cluster: ThrowawayPostgres | null = null;
 let clusterIsPlanned = false;
 
 /**
- * Registers `<name> [embedded]` and `<name> [postgres]`. Without a PostgreSQL server installed the
- * second is ignored, except where CI is true: there it runs, and fails saying so.
+ * Registers `<name> [embedded]` and `<name> [postgres]`, on a database of the present schema. Without
+ * a PostgreSQL server installed the second is ignored, except where CI is true: there it runs, and
+ * fails saying so.
  */
 export function onBothEngines(name: string, fn: EngineTest): void {
+  register(name, fn, true);
+}
+
+/** The same on a database without any table, as before the first start. */
+export function onBareEngines(name: string, fn: EngineTest): void {
+  register(name, fn, false);
+}
+
+function register(name: string, fn: EngineTest, hasSchema: boolean): void {
   Deno.test(`${name} [embedded]`, async (t) => {
-    const dataDir = await makeDataDir("footfall-data-");
+    await keepEngine();
+    const dataDir = await (hasSchema ? makeDataDir : makeBareDataDir)("footfall-data-");
     try {
       await withDatabase({ databaseUrl: null, dataDir, env: { DATA_DIR: dataDir } }, t, fn);
     } finally {
@@ -42,7 +54,7 @@ export function onBothEngines(name: string, fn: EngineTest): void {
     ignore: !available && !inCi,
     fn: async (t) => {
       if (cluster === null) throw new Error("CI needs a PostgreSQL server: initdb was not found");
-      const { url, drop } = await freshDatabase(cluster);
+      const { url, drop } = await freshDatabase(cluster, { hasSchema });
       const dataDir = await Deno.makeTempDir({ prefix: "footfall-data-" });
       try {
         const env = { DATABASE_URL: url, DATA_DIR: dataDir };
@@ -80,7 +92,8 @@ function planCluster(): void {
   if (clusterIsPlanned) return;
   clusterIsPlanned = true;
   Deno.test.beforeAll(async () => {
-    cluster = await startPostgres();
+    // Its tests end processes, never the machine.
+    cluster = await startPostgres({ fsync: false });
   });
   Deno.test.afterAll(async () => {
     await cluster?.remove();

@@ -4,6 +4,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { TestApp } from "./app.ts";
 import { makeDataDir } from "./embedded_template.ts";
+import { keepEngine } from "./kept_engine.ts";
 import { PersonBrowser } from "./person_browser.ts";
 
 /** An app, and its database: for people who need no password, and for what only time would bring. */
@@ -23,6 +24,7 @@ export class PeopleApp {
   }
 
   async start(): Promise<void> {
+    await keepEngine();
     this.#dataDir = await makeDataDir("footfall-people-");
     this.#database = await openDatabase({
       databaseUrl: null,

@@ -8,7 +8,7 @@ import { createProjection } from "../../src/projection/projection.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { EarlierEvents } from "../../src/upgrade/earlier_events.ts";
 import { dropEmptiedTable } from "../../src/upgrade/earlier_projects.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onBareEngines } from "../support/databases.ts";
 import { newRow } from "../support/event_rows.ts";
 import {
   assertSame,
@@ -37,7 +37,7 @@ async function upgrade(database: Database, ms: number): Promise<boolean> {
   return isDone && !await hasEarlierEvents(database);
 }
 
-onBothEngines(
+onBareEngines(
   "upgrade: every event of before segments comes out of them as it was",
   async (t, db) => {
     const database = await db.open();
@@ -83,7 +83,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("upgrade: what segments do not give back is kept, and told", async (_t, db) => {
+onBareEngines("upgrade: what segments do not give back is kept, and told", async (_t, db) => {
   const database = await db.open();
   await migrateEarlier(database);
   const rows = [earlierRow(1), earlierRow(2)];
@@ -105,7 +105,7 @@ onBothEngines("upgrade: what segments do not give back is kept, and told", async
   assert.equal(left!.events, 2);
 });
 
-onBothEngines("upgrade: a new database has no table of earlier events", async (_t, db) => {
+onBareEngines("upgrade: a new database has no table of earlier events", async (_t, db) => {
   const database = await db.open();
   await migrate(database, MIGRATIONS);
   assert.equal(await hasEarlierEvents(database), true);
@@ -113,7 +113,7 @@ onBothEngines("upgrade: a new database has no table of earlier events", async (_
   assert.equal(await hasEarlierEvents(database), false);
 });
 
-onBothEngines(
+onBareEngines(
   "upgrade: an event that was set aside is waited for, then compared",
   async (_t, db) => {
     const database = await db.open();

@@ -10,7 +10,7 @@ import { EarlierEvents } from "../../src/upgrade/earlier_events.ts";
 import { erasePerson, movePerson } from "../../src/upgrade/earlier_people.ts";
 import { forgetExpiredEarlier } from "../../src/upgrade/earlier_retention.ts";
 import { EXPIRED_AT_ONCE } from "../../src/upgrade/upgrade_limits.ts";
-import { onBothEngines, type TestDatabase } from "../support/databases.ts";
+import { onBareEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, storedRows } from "../support/event_rows.ts";
 import { assertSame, migrateEarlier, segmentRows, storeEarlier } from "./earlier_store.ts";
 
@@ -104,14 +104,14 @@ const PEOPLE: readonly (readonly [id: string, of: readonly EventRow[]])[] = [
 ];
 
 for (const [id, rows] of PEOPLE) {
-  onBothEngines(`upgrade: ${id} is erased before anything is moved`, async (_t, db) => {
+  onBareEngines(`upgrade: ${id} is erased before anything is moved`, async (_t, db) => {
     const database = await earlier(db, ALL);
     assert.equal(await erase(database, id), rows.length);
     await assertGone(database, rows);
   });
 }
 
-onBothEngines("upgrade: who is erased leaves what is moved and waits, too", async (t, db) => {
+onBareEngines("upgrade: who is erased leaves what is moved and waits, too", async (t, db) => {
   const database = await earlier(db, ALL);
   // All are moved, and one part is projected.
   const stop = new AbortController();
@@ -149,7 +149,7 @@ onBothEngines("upgrade: who is erased leaves what is moved and waits, too", asyn
   await assertGone(database, JANE);
 });
 
-onBothEngines("upgrade: what expires leaves the earlier events, moved or not", async (t, db) => {
+onBareEngines("upgrade: what expires leaves the earlier events, moved or not", async (t, db) => {
   const now = new Date(START_MS + 40 * 86_400_000);
   const day = (ago: number, members: Partial<EventRow> = {}): EventRow =>
     event((40 - ago) * 1_440, { anonymous_id: `a${ago}`, ...members });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { hasEarlierEvents } from "../../src/ingest/event_insert.ts";
-import { onBothEngines, type TestDatabase } from "../support/databases.ts";
+import { onBareEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow } from "../support/event_rows.ts";
 import { operatorToken, pause, ServerProcess } from "../support/server_process.ts";
 import {
@@ -56,7 +56,7 @@ async function send(url: string, eventIds: readonly string[]): Promise<number> {
   return (await reply.json()).duplicates;
 }
 
-onBothEngines(
+onBareEngines(
   "upgrade: a server that is killed again and again loses nothing, and takes nothing twice",
   async (t, db) => {
     const rows = await makeEarlier(db);
