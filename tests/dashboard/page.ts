@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import puppeteer, {
   type Browser,
   type BrowserContext,
@@ -9,6 +10,7 @@ import { forEachInFlight } from "../../src/cli/event_sender.ts";
 import { demoEvents } from "../../src/demo/visitors/demo_events.ts";
 import { SHOP_NAME, SHOP_TIMEZONE } from "../../src/demo/shop.ts";
 import { type Json, PUBLIC_PEER, TestApp } from "../support/app.ts";
+import { copyFilled } from "../support/filled_folder.ts";
 import { until } from "../support/server_process.ts";
 
 const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
@@ -77,12 +79,43 @@ export class ServerClock {
   }
 }
 
+/** Sends the demo shop: five weeks up to a moment, a goal, a funnel, an owner and an empty project. */
+async function fill(server: TestApp, untilMs: number): Promise<void> {
+  const origin = "https://shop.example";
+  const settings = { name: SHOP_NAME, timezone: SHOP_TIMEZONE, siteUrl: origin };
+  const project = await server.project({ id: DEMO, ...settings });
+  await server.project({ id: EMPTY, name: "Nothing yet" });
+  const demo = demoEvents({ seed: 1, weeks: 5, visitors: 250, untilMs, origin });
+  await forEachInFlight(demo.batches(), 8, async ({ address, userAgent, events }) => {
+    const options = { peer: address, headers: { "User-Agent": userAgent } };
+    const { status } = await server.post(project, [...events], options);
+    assert.equal(status, 200);
+  });
+  const { slug: goal, ...goalBody } = GOAL;
+  const { slug: funnel, ...funnelBody } = FUNNEL;
+  await server.admin("PUT", `/v1/goals/${goal}?project=${DEMO}`, goalBody);
+  await server.admin("PUT", `/v1/funnels/${funnel}?project=${DEMO}`, funnelBody);
+  const owner = { ...OWNER, role: "owner", password: PASSWORD };
+  const { status } = await server.admin("POST", "/v1/people", owner);
+  assert.equal(status, 201);
+  // Sent until every event is counted.
+  await server.admin("GET", `/v1/kpis?project=${DEMO}`);
+}
+
+/** Makes a folder with the demo shop up to the running hour: it is sent once an hour, and then copied. */
+async function copyShop(target: string): Promise<void> {
+  const hour = Math.floor(Date.now() / HOUR_MS);
+  const made = { kind: "shop", key: String(hour) };
+  await copyFilled(target, { ...made, fill: (server) => fill(server, hour * HOUR_MS) });
+}
+
 /** A server with the demo shop and a browser: one of each for all tests of a file. */
 class World {
   readonly clock = new ServerClock();
   #server: TestApp | undefined;
   #http: Deno.HttpServer<Deno.NetAddr> | undefined;
   #browser: Browser | undefined;
+  #folder: string | undefined;
 
   constructor(readonly options: WorldOptions) {}
 
@@ -102,9 +135,11 @@ class World {
       (request) => this.server.app.fetch(request, PUBLIC_PEER),
     );
     this.clock.install();
-    this.#server = new TestApp(typeof env === "function" ? await env(this.url) : env);
+    const shop = isFilled ? { DATA_DIR: join(await this.#makeFolder(), "data") } : null;
+    if (shop !== null) await copyShop(shop.DATA_DIR);
+    const own = typeof env === "function" ? await env(this.url) : env;
+    this.#server = new TestApp({ ...own, ...shop });
     await this.server.start();
-    if (isFilled) await this.#fill();
     this.#browser = await puppeteer.launch({
       executablePath: CHROMIUM,
       headless: true,
@@ -113,27 +148,8 @@ class World {
     });
   }
 
-  async #fill(): Promise<void> {
-    const origin = "https://shop.example";
-    const settings = { name: SHOP_NAME, timezone: SHOP_TIMEZONE, siteUrl: origin };
-    const project = await this.server.project({ id: DEMO, ...settings });
-    await this.server.project({ id: EMPTY, name: "Nothing yet" });
-    const untilMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-    const demo = demoEvents({ seed: 1, weeks: 5, visitors: 250, untilMs, origin });
-    await forEachInFlight(demo.batches(), 8, async ({ address, userAgent, events }) => {
-      const options = { peer: address, headers: { "User-Agent": userAgent } };
-      const { status } = await this.server.post(project, [...events], options);
-      assert.equal(status, 200);
-    });
-    const { slug: goal, ...goalBody } = GOAL;
-    const { slug: funnel, ...funnelBody } = FUNNEL;
-    await this.server.admin("PUT", `/v1/goals/${goal}?project=${DEMO}`, goalBody);
-    await this.server.admin("PUT", `/v1/funnels/${funnel}?project=${DEMO}`, funnelBody);
-    const owner = { ...OWNER, role: "owner", password: PASSWORD };
-    const { status } = await this.server.admin("POST", "/v1/people", owner);
-    assert.equal(status, 201);
-    // Sent until every event is counted.
-    await this.server.admin("GET", `/v1/kpis?project=${DEMO}`);
+  async #makeFolder(): Promise<string> {
+    return this.#folder = await Deno.makeTempDir({ prefix: "footfall-shop-" });
   }
 
   async stop(): Promise<void> {
@@ -141,6 +157,7 @@ class World {
     // Streams of live updates end with the server behind it.
     await Promise.all([this.#http?.shutdown(), this.#server?.stop()]);
     this.clock.remove();
+    if (this.#folder !== undefined) await Deno.remove(this.#folder, { recursive: true });
   }
 
   async visit(work: (visit: Visit) => Promise<void>): Promise<void> {
