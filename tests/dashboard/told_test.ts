@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
+import { startMailServer } from "../mail/mail_server.ts";
+import { parsedMail } from "../told/parsed_mail.ts";
+import { startReceiver } from "../told/receiver.ts";
+import { fill, press } from "./acts.ts";
+import { assertAccessible } from "./axe.ts";
+import { dashboardWorld, DEMO, OWNER, type Visit } from "./page.ts";
+
+const mailServer = await startMailServer();
+const receiver = startReceiver();
+Deno.test.afterAll(async () => {
+  await mailServer.close();
+  await receiver.close();
+});
+const test = dashboardWorld({
+  env: (url) =>
+    Promise.resolve({
+      SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+      SMTP_FROM: "Footfall <stats@example.org>",
+      PUBLIC_URL: url,
+    }),
+});
+const SIZES = [{ widthPx: 1440, heightPx: 900 }, { widthPx: 390, heightPx: 844 }];
+
+async function looked(visit: Visit, page: Page, name: string): Promise<void> {
+  for (const { widthPx, heightPx } of SIZES) {
+    await page.setViewport({ width: widthPx, height: heightPx });
+    await visit.settled(page);
+    await visit.picture(page, `${name}-${widthPx}`);
+    await assertAccessible(page, `${name} at ${widthPx}`);
+  }
+  await page.setViewport({ width: 1440, height: 900 });
+}
+
+test("A webhook, an alert and a digest are made, tried, changed and deleted", async (visit) => {
+  visit.expectedFaults.push("400", "409");
+  const page = await visit.open("view=settings&section=told");
+  await visit.sees(page, "No digest is sent");
+  await looked(visit, page, "told-empty-light");
+
+  await press(page, "New webhook");
+  await fill(page, "Title", "Team chat");
+  await fill(page, "URL", `${receiver.url}/in`);
+  await press(page, "Save");
+  await visit.sees(page, "The secret of Team chat");
+  await visit.sees(page, "whsec_");
+  await press(page, "I have copied it");
+  await press(page, "Test Team chat");
+  await visit.sees(page, "team-chat: sent: Answered 204.");
+  await press(page, "Done");
+
+  await press(page, "New alert");
+  await fill(page, "Title", "Few visitors");
+  await fill(page, "Value", "none");
+  await press(page, "Save");
+  await visit.sees(page, "Give a number.");
+  await fill(page, "Value", "1000000");
+  await page.locator(".check ::-p-text(Team chat)").click();
+  await assertAccessible(page, "the form of an alert");
+  await visit.picture(page, "told-alert-form-light-1440");
+  await press(page, "Save");
+  await visit.sees(page, "Visitors below 1000000 in 24h");
+  await press(page, "Change Few visitors");
+  await page.select(".settings-form select", "silence");
+  await fill(page, "For so many minutes", "30");
+  await press(page, "Save");
+  await visit.sees(page, "No event for 30 minutes");
+
+  await press(page, "New digest");
+  await fill(page, "Title", "The shop");
+  await fill(page, "By mail to", "nobody@example.com");
+  await press(page, "Save");
+  await visit.sees(page, "This is nobody who may see the project");
+  await fill(page, "By mail to", OWNER.email);
+  await press(page, "Every day");
+  await visit.picture(page, "told-digest-form-light-1440");
+  await press(page, "Save");
+  await visit.sees(page, "Every day at 08:00");
+  await press(page, "Test The shop");
+  await visit.sees(page, `${OWNER.email}: sent: The mail server took it.`);
+  await press(page, "Done");
+  await visit.sees(page, "Test: ", "table[aria-label='Messages'], table");
+  await looked(visit, page, "told-light");
+  const dark = await visit.open("view=settings&section=told", { scheme: "dark" });
+  await visit.sees(dark, "The shop");
+  await looked(visit, dark, "told-dark");
+
+  await press(page, "Delete Team chat");
+  await press(page, "Delete it");
+  await visit.sees(page, "still goes to it");
+  await press(page, "Cancel");
+  await press(page, "Delete Few visitors");
+  await press(page, "Delete it");
+  await visit.sees(page, "Nothing is watched");
+});
+
+test("Who may not write has no such part", async (visit) => {
+  const token = await visit.token("read");
+  const page = await visit.open("view=settings&section=told", { token });
+  await visit.settled(page);
+  assert.doesNotMatch(await visit.text(page, ".settings-nav"), /Reports & alerts/);
+});
+
+test("The mails read well: wide, on a phone, in light and dark", async (visit) => {
+  const path = (kind: string) => `/v1/${kind}/look?project=${DEMO}`;
+  const digest = { title: "The shop, every Monday", every: "weekly", to: [OWNER.email] };
+  await visit.server.admin("PUT", path("digests"), digest);
+  const on = { kind: "threshold", question: { metric: "visitors" }, below: 1e6, over: "7d" };
+  await visit.server.admin("PUT", path("alerts"), { title: "Few come", on, to: [OWNER.email] });
+  for (const kind of ["digests", "alerts"]) {
+    mailServer.received.length = 0;
+    const sent = await visit.server.admin("POST", `/v1/${kind}/look/test?project=${DEMO}`);
+    assert.equal(sent.body.deliveries[0].status, "sent", JSON.stringify(sent.body));
+    const { html, pictures, text } = parsedMail(mailServer.received[0]!.raw);
+    const shown = pictures.reduce(
+      (known, { cid, bytes }) =>
+        known.replace(`cid:${cid}`, `data:image/png;base64,${bytes.toBase64()}`),
+      html,
+    );
+    assert.equal(pictures.length, kind === "digests" ? 1 : 0);
+    assert.match(text, /What the numbers mean: Visitors are distinct actors/);
+    for (const scheme of ["light", "dark"] as const) {
+      const page = await visit.openAt("data:text/html,<title>x</title>", { scheme });
+      for (const { widthPx, heightPx } of SIZES) {
+        await page.setViewport({ width: widthPx, height: heightPx });
+        await page.setContent(shown);
+        await page.waitForFunction(
+          "[...document.images].every((image) => image.complete && image.naturalWidth > 0)",
+          { polling: 50 },
+        );
+        await visit.picture(page, `mail-${kind}-${scheme}-${widthPx}`);
+        await assertAccessible(page, `mail of ${kind}, ${scheme}, at ${widthPx}`);
+      }
+      await page.close();
+    }
+  }
+});
