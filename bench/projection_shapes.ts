@@ -3,7 +3,8 @@
  *
  * What the projection makes of histories of an odd shape: one actor with a million events in 50,000
  * sessions, who comes back on new days; 400 devices that 120 users share; 3,000 devices that turn out
- * late to be somebody else's. Each in events a second and processor time (of the database too), with
+ * late to be somebody else's; an export that comes back, newest first, so that every event of 20,000
+ * visits lies before those that are known. Each in events a second and processor time (of the database too), with
  * the slowest transaction, and what an event takes against one of a history of half the size: 1 is
  * linear. `--share` makes less.
  */
@@ -84,7 +85,21 @@ const lateReidentified = (share: number): Shape => {
   };
 };
 
-const SHAPES = [oneActor, sharedDevices, lateReidentified];
+const newestFirst = (share: number): Shape => {
+  const events = Math.round(1_000_000 * share);
+  const visits = Math.round(20_000 * share);
+  return {
+    name: "visits of 50 events, newest event first",
+    events,
+    eventAt: (i) => ({
+      anonymous_id: `n${i * 7 % visits}`,
+      path: `/p/${i % PAGES}`,
+      occurred_at: at(DAY_MS - i / 10),
+    }),
+  };
+};
+
+const SHAPES = [oneActor, sharedDevices, lateReidentified, newestFirst];
 
 /** Times every transaction of the projection. */
 function timing(database: Database) {

@@ -1,5 +1,5 @@
 import { scopesOf } from "../auth/roles.ts";
-import { type Call, type Command, UsageMistake } from "./command.ts";
+import { type Call, type Command, PROJECTS_OPTION, UsageMistake } from "./command.ts";
 import { callApi, withConnection } from "./connection.ts";
 import { durationSeconds } from "./duration.ts";
 
@@ -103,13 +103,7 @@ export const API_TOKEN_COMMANDS: readonly Command[] = [
     wordsMax: 0,
     options: {
       name: { type: "string", placeholder: "TEXT", meaning: "what it is for" },
-      project: {
-        type: "string",
-        multiple: true,
-        placeholder: "ID",
-        default: "every project",
-        meaning: "project it may see; may be repeated",
-      },
+      project: PROJECTS_OPTION,
       scope: {
         type: "string",
         placeholder: '"WORD …"',

@@ -112,3 +112,12 @@ export const PROJECT_OPTION: OptionSpec = {
   default: "the only project, or DEFAULT_PROJECT_ID",
   meaning: "project that is meant",
 };
+
+/** `--project` of what is made for some projects, or for all. */
+export const PROJECTS_OPTION: OptionSpec = {
+  type: "string",
+  multiple: true,
+  placeholder: "ID",
+  default: "every project",
+  meaning: "project that may be seen; may be repeated",
+};

@@ -1,5 +1,11 @@
 import { ROLES } from "../auth/roles.ts";
-import { type Call, type Command, type OptionSpec, UsageMistake } from "./command.ts";
+import {
+  type Call,
+  type Command,
+  type OptionSpec,
+  PROJECTS_OPTION,
+  UsageMistake,
+} from "./command.ts";
 import { callApi, type Connection, withConnection } from "./connection.ts";
 import { readSecret } from "./secret_input.ts";
 
@@ -157,13 +163,7 @@ const NEW_PERSON: Readonly<Record<string, OptionSpec>> = {
     default: ROLE_DEFAULT,
     meaning: "what they may do",
   },
-  project: {
-    type: "string",
-    multiple: true,
-    placeholder: "ID",
-    default: "every project",
-    meaning: "project they may see; may be repeated",
-  },
+  project: PROJECTS_OPTION,
   name: { type: "string", placeholder: "TEXT", default: "before the @", meaning: "their name" },
 };
 

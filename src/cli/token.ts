@@ -1,5 +1,5 @@
 import { scopesOf } from "../auth/roles.ts";
-import type { Call, Command } from "./command.ts";
+import { type Call, type Command, PROJECTS_OPTION } from "./command.ts";
 import { callApi, withConnection } from "./connection.ts";
 import { durationSeconds } from "./duration.ts";
 
@@ -60,13 +60,7 @@ const ISSUE_COMMAND: Command = {
   usage: "footfall token [options]",
   wordsMax: 0,
   options: {
-    project: {
-      type: "string",
-      multiple: true,
-      placeholder: "ID",
-      default: "every project",
-      meaning: "project it may see; may be repeated",
-    },
+    project: PROJECTS_OPTION,
     scope: {
       type: "string",
       placeholder: '"WORD …"',
