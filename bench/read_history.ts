@@ -11,6 +11,7 @@ import { processTerminal } from "../src/cli/terminal.ts";
 import { arrayLiteral, type Database, type Param, type Sql } from "../src/db/sql.ts";
 import { DAY_MS } from "../src/limits.ts";
 import { insertEvents } from "../src/ingest/event_insert.ts";
+import { mergeOnce } from "../src/projection/merging.ts";
 import { createProjection } from "../src/projection/projection.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../src/store/event_row.ts";
 import { rowOf, toldColumns } from "../src/upgrade/earlier_rows.ts";
@@ -340,5 +341,16 @@ export async function projectHistory(sql: Database, projectId: number): Promise<
   await Promise.all([projecting, watch()]);
   const left = await pending();
   if (left > 0) throw new Error(`${left} events are not projected`);
+  return report.end(events);
+}
+
+/** Merges segments until there is nothing to merge, as a server has done some time after the last event. */
+export async function mergeHistory(
+  sql: Database,
+  projectId: number,
+  events: number,
+): Promise<Pace> {
+  const report = createReport("merging", events);
+  while (await mergeOnce(sql, projectId)) report.update(0);
   return report.end(events);
 }

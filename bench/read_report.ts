@@ -18,6 +18,7 @@ export interface HistoryReport {
   readonly days: number;
   readonly stored: Pace;
   readonly projected: Pace;
+  readonly merged: Pace;
   readonly sizes: readonly TableSize[];
   readonly sets: readonly MeasuredSet[];
   readonly explained: readonly ExplainedSet[];
@@ -109,7 +110,8 @@ function historyLines(history: HistoryReport): string[] {
   return [
     "",
     `${count(history.events)} events of ${count(history.actors)} actors over ${history.days} days`,
-    `Stored in ${paceText(history.stored)}, projected in ${paceText(history.projected)}; ` +
+    `Stored in ${paceText(history.stored)}, projected in ${paceText(history.projected)}, ` +
+    `merged in ${history.merged.seconds.toFixed(1)} s; ` +
     `peak memory of the server ${mebibytes(history.serverPeakMemoryBytes)}`,
     "",
     ...sizeLines(history),

@@ -22,7 +22,7 @@ import {
 } from "./configured_cluster.ts";
 import { backlogText, measureBacklog } from "./projection_backlog.ts";
 import { loadLastMinute, machineLine, peakMemoryBytes } from "./process_figures.ts";
-import { projectHistory, storeHistory } from "./read_history.ts";
+import { mergeHistory, projectHistory, storeHistory } from "./read_history.ts";
 import { explainSessions, LOG_SETTINGS, PlanLog } from "./read_plans.ts";
 import {
   type ExplainedSet,
@@ -163,6 +163,7 @@ async function measureHistory(
   const endMs = Date.now();
   const stored = await storeHistory(sql, { events, days, endMs, projectId });
   const projected = await projectHistory(sql, projectId);
+  const merged = await mergeHistory(sql, projectId, projected.events);
   await sql.query("VACUUM ANALYZE");
   await sql.query("CHECKPOINT");
   const sizes = await readSizes(sql);
@@ -185,6 +186,7 @@ async function measureHistory(
     days,
     stored,
     projected,
+    merged,
     sizes,
     sets: result.measured,
     explained: explain ? await explainSets(configured, database, result.measured) : [],

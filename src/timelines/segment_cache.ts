@@ -6,7 +6,7 @@ import {
   SHARED_FREE_BYTES_MAX,
 } from "../limits.ts";
 import { RecentCache } from "../recent_cache.ts";
-import { createLazyCache } from "./lazy_loader.ts";
+import { createLazyCache, type LazyCache } from "./lazy_loader.ts";
 import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
 import { type MemoryUse, shared, SharedMemory } from "./shared_memory.ts";
 import { bytesOfTimelines, type TimelineColumns } from "./timeline_table.ts";
@@ -36,8 +36,10 @@ export class SegmentCache {
   /** Where all that is kept lies. */
   readonly memory = new SharedMemory(SHARED_FREE_BYTES_MAX);
   /** Their lazy columns, as reads asked for them. */
-  readonly lazies = createLazyCache(LAZY_CACHE_BYTES_MAX, this.memory);
+  readonly lazies: LazyCache;
   readonly bytesMax: number;
+  /** Of lazy columns; a read may have as many beside segments that are kept. */
+  readonly lazyBytesMax: number;
   /** Bytes of a part, where a read needs more than the cache may hold. */
   readonly partBytesMax: number;
   readonly #segments: WeighedCache<number, LoadedSegment>;
@@ -51,6 +53,8 @@ export class SegmentCache {
 
   constructor(bytesMax: number, partBytesMax = SCAN_PART_BYTES_MAX) {
     this.bytesMax = bytesMax;
+    this.lazyBytesMax = Math.min(LAZY_CACHE_BYTES_MAX, bytesMax / 2);
+    this.lazies = createLazyCache(this.lazyBytesMax, this.memory);
     this.partBytesMax = partBytesMax;
     this.#segments = new WeighedCache(bytesMax, bytesOf, ({ times }) => this.memory.retire(times));
   }

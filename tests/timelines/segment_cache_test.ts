@@ -255,3 +255,18 @@ Deno.test("loadTimelines: timelines are built once, until segments or links chan
   sql.linksVersion++;
   assert.deepEqual([...(await timelinesOf(sql)).offsets], [0, 0, 2, 2]);
 });
+
+Deno.test("loadTimelines: lazy columns have bytes of their own beside segments that just fit", async () => {
+  const bytes = 200 * BYTES;
+  const isKeptBeside = async (eventBytes: number, size = bytes) => {
+    const cache = new SegmentCache(bytes);
+    const sql = new FakeSql(new Map([[1, size]]));
+    await loadTimelines(sql, cache, cache.memory.enter(), 1, SPAN, eventBytes);
+    return cache.get(1) !== undefined;
+  };
+  // An event takes 20 bytes; lazy columns may take half as many as there are for segments.
+  assert.equal(await isKeptBeside(0), true);
+  assert.equal(await isKeptBeside(10), true);
+  assert.equal(await isKeptBeside(11), false);
+  assert.equal(await isKeptBeside(0, bytes + 1), false);
+});
