@@ -13,6 +13,12 @@ const IDENTIFIER_LENGTH_MAX = 200;
 /** A page killed without a farewell keeps its lock for about a second. */
 const ADOPTION_MS = 1_500;
 
+/** What script tags of other products ask for, and no page of ours. */
+interface Options extends AnalyticsOptions {
+  /** What is told in the place of an event, as `JSON.stringify` asks: under no name, and for all in it. */
+  readonly told?: (name: string, value: unknown) => unknown;
+}
+
 interface Client extends Analytics {
   capture(wanted: AnalyticsOptions["autocapture"]): void;
 }
@@ -55,7 +61,7 @@ function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | un
 }
 
 /** @param apiKey "": the client does nothing */
-function createClient(apiKey: string, endpoint: string, options: AnalyticsOptions): Client {
+function createClient(apiKey: string, endpoint: string, options: Options): Client {
   const inPage = !!apiKey && typeof document === "object";
   const log = options.debug ? console.info.bind(console, "[footfall]") : () => {};
   const store = openStore(inPage);
@@ -85,7 +91,7 @@ function createClient(apiKey: string, endpoint: string, options: AnalyticsOption
         name: `${name}`.slice(0, IDENTIFIER_LENGTH_MAX),
         properties,
         context: { ...page?.context, ...details?.context },
-      }));
+      }, options.told));
       if (isDraft) return queue.draft(id, json);
       log(json);
       queue.add(id, json);
@@ -122,7 +128,7 @@ function createClient(apiKey: string, endpoint: string, options: AnalyticsOption
 }
 
 /** Implements the declaration of the same name in sdk.d.ts. Never throws. */
-export function createAnalytics(options: AnalyticsOptions): Analytics {
+export function createAnalytics(options: Options): Analytics {
   try {
     const apiKey = options.apiKey!.trim();
     const endpoint = options.endpoint!.trim();

@@ -33,7 +33,20 @@ function keys(): string[] {
   const { apiKey, websiteId, domain } = data;
   const key = apiKey ?? websiteId ?? /pa-[\w-]+/.exec(source.split("/js/")[1]!)?.[0];
   if (isSilent() || !(key || domain)) return [""];
-  return key ? [key] : domain!.split(",").map((name) => `site:${name.trim()}`);
+  return key ? [key] : domain!.trim().split(/\s*,\s*/).map((name) => `site:${name}`);
+}
+
+/** What is told of an event: as the tag would have it, and of what is in it the same. */
+// deno-lint-ignore no-explicit-any -- an event of ours, or something in it
+function told(name: string, event: any): unknown {
+  if (!name && event?.url) {
+    event.properties = { tag: data.tag, ...event.properties };
+    for (const key of ["url", "referrer"]) {
+      if (data.excludeSearch === "true") event[key] = event[key]?.replace(/\?[^#]*/, "");
+      if (data.excludeHash === "true") event[key] = event[key]?.replace(/#.*/, "");
+    }
+  }
+  return event;
 }
 
 const isAuto = data.autocapture !== "false" && data.autoTrack !== "false";
@@ -44,9 +57,10 @@ const clients = keys().map((apiKey) =>
     apiKey,
     endpoint: data.endpoint ?? data.hostUrl ?? data.api?.replace(/\/api\/event$/, "/") ??
       source.replace(/(\/js)?\/[^/?#]*([?#].*)?$/, "") + "/",
-    debug: data.debug !== undefined && data.debug !== "false",
+    debug: (data.debug ?? "false") !== "false",
     autocapture: isAuto && { pageViews: !isManual },
+    told,
   })
 );
 page.footfall ??= clients[0]!;
-installShims(clients, { website: data.websiteId, tag: data.tag });
+installShims(clients);

@@ -23,17 +23,17 @@ function senderOf(clients: readonly Analytics[]): Send {
 }
 
 /** `window.umami`. */
-function umamiOf(clients: readonly Analytics[], send: Send, own: Properties) {
+function umamiOf(clients: readonly Analytics[], send: Send) {
   return {
     async track(what: Given, data?: Given) {
-      const page = { ...own, hostname: location.hostname, ...currentPage() };
+      const page = { hostname: location.hostname, ...currentPage() };
       const payload = typeof what === "function"
         ? await what(page)
         : typeof what === "string"
         ? { name: what, data }
         : what ?? {};
       // What gives nothing back wants nothing to be sent.
-      if (payload) send(payload.name, { tag: own.tag, ...payload.data }, payload);
+      if (payload) send(payload.name, payload.data, payload);
     },
     // deno-lint-ignore require-await -- pages wait for it
     async identify(id: Given, data?: Given) {
@@ -88,10 +88,10 @@ function watchTagged(send: Send): void {
 }
 
 /** Leaves `umami` and `plausible` at `window`, as pages of these know them. */
-export function installShims(clients: readonly Analytics[], own: Properties): void {
+export function installShims(clients: readonly Analytics[]): void {
   const page = window as Given;
   const send = senderOf(clients);
-  page.umami ??= umamiOf(clients, send, own);
+  page.umami ??= umamiOf(clients, send);
   page.plausible = plausibleOf(send, page.plausible?.q);
   watchTagged(send);
 }

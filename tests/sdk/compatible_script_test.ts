@@ -70,7 +70,7 @@ test("umami's tag: page views, and track and identify in each of their forms", a
     await umami.track((props: Of) => ({
       ...props,
       name: "by a function",
-      data: { w: props.website },
+      data: { w: props.hostname },
     }));
     await umami.track(() => null);
     await umami.identify({ anonymous: true });
@@ -88,14 +88,14 @@ test("umami's tag: page views, and track and identify in each of their forms", a
   assert.deepEqual(data.properties, { tag: "spring", plan: "pro", n: 2 });
   assert.equal(object.url, `${visit.world.siteUrl}/virtual?a=1`);
   assert.equal(object.title, "Virtual");
-  assert.deepEqual(made.properties, { tag: "spring", w: visit.project.publicKey });
+  assert.deepEqual(made.properties, { tag: "spring", w: "localhost" });
   const all = visit.gate.events(200);
   const identified = all.filter(({ name }) => name === "$identify");
   assert.deepEqual(
     identified.map(({ userId, properties }) => ({ userId, properties })),
-    [{ userId: null, properties: { anonymous: true } }, {
+    [{ userId: null, properties: { tag: "spring", anonymous: true } }, {
       userId: "user-7",
-      properties: { plan: "pro" },
+      properties: { tag: "spring", plan: "pro" },
     }],
   );
   assert.equal(all.find(({ name }) => name === "after").userId, "user-7");
@@ -137,6 +137,32 @@ test("umami's tag: what the page and the visitor switch off stays silent", async
   await page.evaluate(() => umami.track("disabled"));
   await flush(page);
   assert.deepEqual(await arrived(visit, page, "by hand", "page_view").then((all) => all.length), 2);
+  assert.deepEqual(visit.messages, []);
+});
+
+test("umami's tag: addresses go without query and fragment where it says so, the tag with all", async (visit) => {
+  const attributes = 'data-exclude-search="true" data-exclude-hash="true" data-tag="b"';
+  visit.publish({ path: "/both", head: umamiTag(visit, attributes) });
+  visit.publish({
+    path: "/none",
+    head: umamiTag(visit, 'data-exclude-search="false" data-exclude-hash="false"'),
+  });
+  const page = await visit.open("/both?q=secret&utm_source=x#part");
+  await page.evaluate(async () => {
+    history.pushState(null, "", "/next?token=1");
+    await umami.track("plain", { n: 1 });
+  });
+  const [view, , plain] = await arrived(visit, page, "page_view", "page_view", "plain");
+  assert.equal(view.url, `${visit.world.siteUrl}/both`);
+  assert.deepEqual(
+    [plain.url, plain.referrer],
+    [`${visit.world.siteUrl}/next`, `${visit.world.siteUrl}/both`],
+  );
+  assert.deepEqual([view.properties, plain.properties], [{ tag: "b" }, { tag: "b", n: 1 }]);
+  await visit.open("/none?q=1#part", page);
+  await arrived(visit, page, "page_view", "page_view", "plain", "page_view");
+  const views = visit.gate.events(200).filter(({ name }) => name === "page_view");
+  assert.equal(views.at(-1).url, `${visit.world.siteUrl}/none?q=1#part`);
   assert.deepEqual(visit.messages, []);
 });
 
