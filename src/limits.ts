@@ -330,6 +330,12 @@ export const INSIGHT_RATE_CHANGE_MIN = 0.05;
 export const INSIGHT_FALSE_DISCOVERIES = 0.05;
 /** How much more than its share of before a value must have of a change to explain it: 0 its share, 1 all. */
 export const INSIGHT_EXPLAINED_MIN = 0.5;
+/** How much of a change must lie in another one, or be explained by others, to have one cause with them. */
+export const INSIGHT_CAUSE_SHARE = 2 / 3;
+/** Changes that are looked at for what they have in common, causes among them, and findings told unasked. */
+export const INSIGHT_GROUPED_MAX = 200;
+export const INSIGHT_CAUSES_MAX = 20;
+export const INSIGHT_FINDINGS_DEFAULT = 10;
 /** Characters of a value in a sentence. */
 export const INSIGHT_SHOWN_LENGTH_MAX = 80;
 
@@ -368,3 +374,5 @@ export const SEGMENT_PROJECTS_KNOWN_MAX = 50;
 
 /** Insights, by timelines: numbers of 4 bytes that values are counted by at once; at least those of one match. */
 export const INSIGHT_CELLS_MAX = 16_000_000;
+/** Cells that the slices of changes are told apart by, of everything and of each goal: 1.2 MB each. */
+export const INSIGHT_JOINT_CELLS_MAX = 20_000;

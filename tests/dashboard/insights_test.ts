@@ -19,6 +19,7 @@ function reply(findings: readonly unknown[] = FINDINGS, rest: Record<string, unk
     query: {},
     asOf: "2026-11-21T12:00:00.000Z",
     findings,
+    changes: 5,
     tested: 334,
     weeks: 4,
     previous,
@@ -37,6 +38,40 @@ const drilldown = (filters: readonly unknown[]) =>
     filters: JSON.stringify(filters),
   })}`;
 const EMAIL = { field: "channel", op: "is", values: ["Email"] };
+const NEWS = { field: "campaign", op: "is", values: ["<b>news</b>"] };
+/** What else moved for the first one's cause. */
+const EVIDENCE = [
+  {
+    kind: "new_value",
+    metric: "visitors",
+    dimension: "campaign",
+    value: "<b>news</b>",
+    current: 40,
+    previous: 0,
+    change: null,
+    weekdays: { current: 40, expected: 0, change: null },
+    contribution: 0.8,
+    pValue: 0.001,
+    adjustedPValue: 0.002,
+    score: 0.9,
+    text: "Visitors by the campaign “<b>news</b>” are new: 40.",
+    drilldown: drilldown([NEWS]),
+  },
+  {
+    kind: "total_change",
+    metric: "pageviews",
+    current: 600,
+    previous: 500,
+    change: 0.2,
+    weekdays: { current: 600, expected: 500, change: 0.2 },
+    contribution: 1,
+    pValue: 0.01,
+    adjustedPValue: 0.02,
+    score: 0.2,
+    text: "Page views rose 20 % to 600 (from 500).",
+    drilldown: drilldown([]),
+  },
+];
 const FINDINGS = [
   {
     kind: "value_change",
@@ -51,8 +86,9 @@ const FINDINGS = [
     pValue: 0.00123,
     adjustedPValue: 0.0041,
     score: 1.2,
-    text: "Visits with channel “Email” rose 50 % to 150 (from 100).",
+    text: "Email visits rose 50 % to 150 (from 100).",
     drilldown: drilldown([EMAIL]),
+    evidence: EVIDENCE,
   },
   {
     kind: "total_change",
@@ -65,8 +101,9 @@ const FINDINGS = [
     pValue: 0.00000002,
     adjustedPValue: 0.00000004,
     score: 0.4,
-    text: "Bounce rate rose from 30.0 % to 42.0 %.",
+    text: "The bounce rate rose from 30.0 % to 42.0 %.",
     drilldown: drilldown([]),
+    evidence: [],
   },
 ];
 
@@ -84,7 +121,7 @@ test("What the server found over the demo shop is told as it found it", async (v
     (all) => all.map(({ textContent }) => textContent),
   );
   const wanted = findings.map(({ text }: { text: string }) => text);
-  assert.deepEqual(texts, wanted.slice(0, 12));
+  assert.deepEqual(texts, wanted.slice(0, 10));
   await visit.sees(
     page,
     wanted.length > 0 ? `${tested} comparisons` : "Nothing changed beyond chance",
@@ -133,6 +170,29 @@ test("A finding tells its direction, its share, and how sure it is", async (visi
   await visit.sees(page, "it counts as 0.0041", ".definition-text");
 });
 
+test("What else moved hangs below its finding, folded, and opens by keyboard", async (visit) => {
+  answering(visit, reply());
+  const page = await opened(visit, "");
+  await visit.sees(page, "334 comparisons, 5 changes, 2 findings");
+  assert.equal((await page.$$(".insights-evidence")).length, 1, "a finding alone has none");
+  assert.equal((await page.$$(".insights-evidence li")).length, 0);
+  await page.focus(".insights-evidence summary");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".insights-evidence li");
+  const told = await page.$$eval(
+    ".insights-evidence li",
+    (all) => all.map((each) => (each as unknown as { innerText: string }).innerText),
+  );
+  assert.equal(told.length, 2);
+  assert.match(told[0]!, /New[^]*“<b>news<\/b>” are new/);
+  assert.match(told[1]!, /\+20%[^]*Page views rose/);
+  await page.focus(".insights-evidence li a");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".overview-tiles");
+  const { searchParams } = new URL(page.url());
+  assert.deepEqual(JSON.parse(searchParams.get("filters")!), [NEWS]);
+});
+
 test("Show in Overview opens the overview that shows it; back leads back", async (visit) => {
   answering(visit, reply());
   const page = await opened(visit, "&filters=%5B%5D");
@@ -152,7 +212,11 @@ test("Show in Overview opens the overview that shows it; back leads back", async
 test("The metric is drawn over both periods once it comes into sight", async (visit) => {
   const many = Array.from(
     { length: 12 },
-    (_, i) => ({ ...FINDINGS[0]!, drilldown: drilldown([{ ...EMAIL, values: [`${i}`] }]) }),
+    (_, i) => ({
+      ...FINDINGS[0]!,
+      drilldown: drilldown([{ ...EMAIL, values: [`${i}`] }]),
+      evidence: [],
+    }),
   );
   answering(visit, reply(many));
   const read: string[] = [];

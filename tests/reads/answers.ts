@@ -6,18 +6,33 @@ import type { Answer } from "./stored_world.ts";
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   goals: ["match", "valueDefinition"],
   rows: ["devices"],
+  findings: ["text", "drilldown"],
+};
+
+/** Which list of an answer has them. */
+const LISTS: Partial<Record<ReadName, string>> = {
+  goals: "goals",
+  "heatmaps/paths": "rows",
+  insights: "findings",
 };
 
 /** The part of an answer that follows from the events: what the reference tells too. */
 export function toldOf(read: ReadName, answer: Answer): Answer {
   const { query: _, asOf: __, pending, nextCursor: ___, capture: ____, ...result } = answer;
   assert.equal(pending, 0);
-  const list = read === "goals" ? "goals" : read === "heatmaps/paths" ? "rows" : null;
-  if (list === null) return result;
-  const items = (result[list] as Answer[]).map((item) =>
-    Object.fromEntries(Object.entries(item).filter(([name]) => !BESIDE[list]!.includes(name)))
-  );
-  return { ...result, [list]: items };
+  const list = LISTS[read];
+  if (list === undefined) return result;
+  return { ...result, [list]: withoutBeside(result[list] as Answer[], BESIDE[list]!) };
+}
+
+function withoutBeside(items: readonly Answer[], beside: readonly string[]): Answer[] {
+  return items.map((item) => {
+    const told = Object.fromEntries(
+      Object.entries(item).filter(([name]) => !beside.includes(name)),
+    );
+    const { evidence } = told as { evidence?: Answer[] };
+    return evidence === undefined ? told : { ...told, evidence: withoutBeside(evidence, beside) };
+  });
 }
 
 function isClose(a: number, b: number): boolean {

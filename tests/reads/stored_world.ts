@@ -13,6 +13,7 @@ import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels/funnels.ts";
 import { GOALS } from "../../src/reports/goals/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmaps/heatmap_paths.ts";
 import { createHeatmaps } from "../../src/reports/heatmaps/heatmaps.ts";
+import { INSIGHTS } from "../../src/reports/insights/insights.ts";
 import { JOURNEYS } from "../../src/reports/journeys/journeys.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { LIVE } from "../../src/reports/live/live.ts";
@@ -44,6 +45,7 @@ export const REPORTS: { readonly [R in ReadName]: Report } = {
   goals: GOALS,
   trends: TRENDS,
   journeys: JOURNEYS,
+  insights: INSIGHTS,
   heatmaps: createHeatmaps({ basePath: "", nextRunMs: () => null }),
   "heatmaps/paths": HEATMAP_PATHS,
   live: LIVE,

@@ -326,6 +326,7 @@ const PARAMS: { readonly [R in ReadName]: fc.Arbitrary<Anchored<ParamsOf[R]>> } 
   goals: withShared(interval),
   trends: withShared(trends),
   journeys: withShared(journeys),
+  insights: withShared(fc.constantFrom({}, {}, { limit: 1 }, { limit: 100 })),
   heatmaps: withShared(heatmap),
   "heatmaps/paths": withShared(nothing),
   live: fc.record({ filters, bots, timezone: fc.constantFrom(...TIMEZONES) })

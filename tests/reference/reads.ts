@@ -3,6 +3,7 @@ import type { ReadParams } from "./filters.ts";
 import { type FunnelParams, readFunnel } from "./funnel.ts";
 import { type GoalDefinition, readGoals } from "./goals.ts";
 import { type HeatmapParams, readHeatmap, readHeatmapPaths } from "./heatmap.ts";
+import { readInsights } from "./insights.ts";
 import { type JourneyParams, readJourneys } from "./journeys.ts";
 import { readKpis } from "./kpis.ts";
 import { readLive } from "./live.ts";
@@ -21,6 +22,7 @@ export interface ParamsOf {
   readonly goals: ReadParams;
   readonly trends: TrendsParams;
   readonly journeys: JourneyParams;
+  readonly insights: ReadParams & { readonly limit?: number };
   readonly heatmaps: HeatmapParams;
   readonly "heatmaps/paths": ReadParams;
   readonly live: Pick<ReadParams, "filters" | "bots" | "timezone">;
@@ -44,6 +46,7 @@ const READERS: { readonly [R in ReadName]: Reader<R> } = {
   goals: readGoals,
   trends: readTrends,
   journeys: readJourneys,
+  insights: readInsights,
   heatmaps: readHeatmap,
   "heatmaps/paths": readHeatmapPaths,
   live: readLive,

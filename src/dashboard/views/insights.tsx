@@ -10,14 +10,17 @@ import { FindingView } from "./insights_finding.tsx";
 import type { Finding, InsightsReply } from "./insights_words.ts";
 
 const METHOD =
-  "Visitors, visits, page views, events, bounce rate and the conversions of goals are compared in total and for each channel, source, campaign, entry page, country, device and browser: with the period before, and with the mean of the same weekdays in up to four weeks before. Told is what moved the same way in both by a fifth and by ten at least, and what chance would hardly bring: of all that is told, at most one in twenty is expected to be chance after all.";
+  "Visitors, visits, page views, events, bounce rate and the conversions of goals are compared in total and for each channel, source, campaign, entry page, country, device and browser: with the period before, and with the mean of the same weekdays in up to four weeks before. Told is what moved the same way in both by a fifth and by ten at least, and what chance would hardly bring: of all that is told, at most one in twenty is expected to be chance after all. Changes that the same visits explain are one finding, told by the narrowest value that explains most of it; the others hang below it.";
 /** Findings that are shown at first; the most telling come first. */
-const SHOWN_FIRST = 12;
+const SHOWN_FIRST = 10;
+/** More than there ever are. */
+const LIMIT = 100;
 
 function findingsCsv(findings: readonly Finding[]): CsvContent {
   return {
     header: [
       "Finding",
+      "Sentence",
       "Kind",
       "Metric",
       "Goal",
@@ -31,7 +34,10 @@ function findingsCsv(findings: readonly Finding[]): CsvContent {
       "Adjusted p-value",
       "Read",
     ],
-    rows: findings.map((each) => [
+    rows: findings.flatMap((finding, i) =>
+      [finding, ...finding.evidence].map((each) => ({ each, number: i + 1 }))
+    ).map(({ each, number }) => [
+      number,
       each.text,
       each.kind,
       each.metric,
@@ -91,7 +97,7 @@ function emptyOf(reply: InsightsReply) {
 
 function Findings({ reply }: { reply: InsightsReply }) {
   const [isAll, setAll] = useState(false);
-  const { findings, tested } = reply;
+  const { findings, changes, tested } = reply;
   const shown = isAll ? findings : findings.slice(0, SHOWN_FIRST);
   const hidden = findings.length - shown.length;
   return (
@@ -99,7 +105,7 @@ function Findings({ reply }: { reply: InsightsReply }) {
       <p class="muted insights-summary">
         Compared with {previousText(reply)}, and with the same weekdays in{" "}
         {counted(reply.weeks, "week")} before. {counted(tested, "comparison")},{" "}
-        {counted(findings.length, "finding")}.
+        {counted(changes, "change")}, {counted(findings.length, "finding")}.
       </p>
       <ul class="insights-list">
         {shown.map((finding) => (
@@ -125,7 +131,7 @@ function Findings({ reply }: { reply: InsightsReply }) {
 
 /** What changed in the range beyond chance, and what made it change. */
 export function InsightsView() {
-  const insights = useRead<InsightsReply>("/v1/insights", sharedParams());
+  const insights = useRead<InsightsReply>("/v1/insights", { ...sharedParams(), limit: LIMIT });
   const { data } = insights;
   const { from, to } = currentDates();
   const hasFindings = data !== null && data.findings.length > 0;

@@ -5,11 +5,13 @@ import { Definition } from "../definition.tsx";
 import { Icon } from "../icons.tsx";
 import { Change } from "../kpi_tile.tsx";
 import { go, hrefFor } from "../location_state.ts";
+import { counted } from "../number_format.ts";
 import { destinationOf, readAddress } from "./insights_destination.ts";
 import { Spark } from "./insights_spark.tsx";
 import {
   certainty,
   certaintyText,
+  type ChangeFound,
   contributionText,
   figureText,
   type Finding,
@@ -56,7 +58,7 @@ function CopyRead({ drilldown }: { drilldown: string }) {
   );
 }
 
-function ShowInOverview({ drilldown, metric, text }: Finding) {
+function ShowInOverview({ drilldown, metric, text }: ChangeFound) {
   const changes = destinationOf(drilldown, metric);
   if (changes === null) return null;
   return (
@@ -76,10 +78,9 @@ function ShowInOverview({ drilldown, metric, text }: Finding) {
   );
 }
 
-function Direction({ finding }: { finding: Finding }) {
-  const { kind, metric, change, current, previous } = finding;
+function Moved({ kind, metric, change, current, previous }: ChangeFound) {
   return (
-    <p class="insights-change">
+    <>
       {kind === "new_value"
         ? (
           <span class="change change-good">
@@ -99,10 +100,43 @@ function Direction({ finding }: { finding: Finding }) {
             isDownGood={metric === "bounceRate"}
           />
         )}
+    </>
+  );
+}
+
+function Direction({ finding }: { finding: Finding }) {
+  const { metric, current, previous } = finding;
+  return (
+    <p class="insights-change">
+      <Moved {...finding} />
       <span class="insights-figures muted">
         {figureText(metric, previous)} → {figureText(metric, current)}
       </span>
     </p>
+  );
+}
+
+/** What else moved for the same cause, folded. */
+function Evidence({ evidence }: Pick<Finding, "evidence">) {
+  const [isOpen, setOpen] = useState(false);
+  if (evidence.length === 0) return null;
+  return (
+    <details class="insights-evidence" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{counted(evidence.length, "other change")} with the same cause</summary>
+      {isOpen && (
+        <ul>
+          {evidence.map((each) => (
+            <li key={`${each.metric} ${each.goal} ${each.drilldown}`}>
+              <span class="insights-evidence-change">
+                <Moved {...each} />
+              </span>
+              <span class="insights-evidence-text">{each.text}</span>
+              <ShowInOverview {...each} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </details>
   );
 }
 
@@ -138,6 +172,7 @@ export function FindingView({ finding, tested }: { finding: Finding; tested: num
           <ShowInOverview {...finding} />
           <CopyRead drilldown={drilldown} />
         </div>
+        <Evidence evidence={finding.evidence} />
       </div>
       <Spark drilldown={drilldown} metric={metric} />
     </li>

@@ -1,7 +1,7 @@
 import { change, counted, decimal, integer, percent, points } from "../number_format.ts";
 
-/** What one finding of `GET /v1/insights` tells. */
-export interface Finding {
+/** What one change of `GET /v1/insights` tells. */
+export interface ChangeFound {
   readonly kind: "total_change" | "value_change" | "new_value" | "vanished_value";
   readonly metric: string;
   readonly goal?: string;
@@ -24,9 +24,16 @@ export interface Finding {
   readonly drilldown: string;
 }
 
+/** Changes with one cause: the one that tells it best, and the others. */
+export interface Finding extends ChangeFound {
+  readonly evidence: readonly ChangeFound[];
+}
+
 /** `GET /v1/insights`. */
 export interface InsightsReply {
   readonly findings: readonly Finding[];
+  /** Before those with one cause were put together. */
+  readonly changes: number;
   readonly tested: number;
   readonly weeks: number;
   /** Null where nothing was tested. */

@@ -13,6 +13,7 @@ import {
   countDeviation,
   countDispersion,
   type Deviation,
+  type Dispersion,
   expectedCount,
   expectedShare,
   type Share,
@@ -67,6 +68,9 @@ export interface Finding {
   readonly pValue: number;
   readonly adjustedPValue: number;
   readonly score: number;
+  /** How much its days vary beyond chance, and what comes together at least: what one visitor brings along. */
+  readonly dispersion: Dispersion;
+  readonly clusters: number;
 }
 
 /** Two figures of one thing, and the chance that they would lie as far apart by chance alone. */
@@ -81,6 +85,8 @@ interface Tested {
   readonly candidate: Candidate;
   readonly period: Compared;
   readonly weekdays: Compared;
+  readonly dispersion: Dispersion;
+  readonly clusters: number;
   /** The larger of both: both changes have to be. */
   readonly pValue: number;
 }
@@ -124,6 +130,8 @@ function testCounts(candidate: Candidate, metric: Metric, calendar: Calendar) {
   return {
     period: compared(of(current), before.value, ofPeriod),
     weekdays: compared(of(ofDays), expected.value, ofWeekdays),
+    dispersion,
+    clusters: floor,
   };
 }
 
@@ -143,6 +151,8 @@ function testBounces(candidate: Candidate, calendar: Calendar) {
   return {
     period: compared(valueOf(now), valueOf(before), ofPeriod),
     weekdays: compared(valueOf(ofDays), valueOf(expected.value), ofWeekdays),
+    dispersion,
+    clusters: 1,
   };
 }
 
@@ -225,7 +235,7 @@ function weigh(
 const changeOf = ({ now, before }: Compared): number | null => rate(now - before, before).value;
 
 function findingOf(tested: Tested, adjustedPValue: number, totalIsFound: boolean): Finding {
-  const { measured, candidate, period, weekdays, pValue } = tested;
+  const { measured, candidate, period, weekdays, dispersion, clusters, pValue } = tested;
   const { metric, goal, candidates } = measured;
   return {
     kind: kindOf(tested),
@@ -240,6 +250,8 @@ function findingOf(tested: Tested, adjustedPValue: number, totalIsFound: boolean
     ...weigh(metric, candidate, candidates[0]!, totalIsFound),
     pValue,
     adjustedPValue,
+    dispersion,
+    clusters,
   };
 }
 

@@ -27,8 +27,9 @@ import {
   type ValueLines,
   type ValuesOf,
 } from "./insight_lines.ts";
-import { INSIGHT_COUNTS } from "./insight_visitor.ts";
-import { LineTally } from "./line_tally.ts";
+import { INSIGHT_COUNTS, type JointIds } from "./insight_visitor.ts";
+import { sliceKey } from "./joint_cells.ts";
+import { type Lines, LineTally } from "./line_tally.ts";
 import { numberValues } from "../session_values.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "timelines">;
@@ -36,7 +37,7 @@ type Source = Pick<Read, "sql" | "scope" | "timelines">;
 const EVERYTHING: EventMatch = { name: null, filters: [] };
 
 /** What is visited, and what is looked for there. */
-interface Visited {
+export interface Visited {
   readonly sql: Sql;
   readonly timelines: FilteredTimelines;
   readonly calendar: Calendar;
@@ -81,19 +82,31 @@ async function visitedOf(
 }
 
 /** Counts by lines, those of each match, in one scan. */
-async function count(
+export async function countLines(
   { timelines, calendar: { segments }, reach, events, sessions, ofMatches }: Visited,
   { groups, ...places }: Places,
-  lines: readonly ValueLines[],
+  lines: readonly Lines[],
+  joint: JointIds | null = null,
 ): Promise<LineTally[]> {
   const inputs = {
     ...{ events, sessions, ofMatches, places, reach },
     lines: lines.map(({ tables, count }) => ({ tables, count })),
     segments: segments.map(({ fromMs, toMs }) => ({ fromMs, toMs })),
     placeCount: groups.length,
+    joint,
   };
   const counts = await timelines.scan(INSIGHT_COUNTS, () => inputs);
   return counts.map((own, match) => new LineTally(lines[match]!, groups.length, own));
+}
+
+/** The same, of some of the matches alone. */
+export function withMatches(visited: Visited, matches: readonly number[]): Visited {
+  const { events, ofMatches } = visited;
+  return {
+    ...visited,
+    events: { ...events, tests: matches.map((match) => events.tests[match]!) },
+    ofMatches: matches.map((match) => ofMatches[match]!),
+  };
 }
 
 /** Numbers that it takes to count all of these lines. */
@@ -157,23 +170,37 @@ async function chooseFirst(
   lines: readonly ValueLines[],
   cellsMax: number,
 ): Promise<ChosenValues[][]> {
-  const { sql, timelines, events, ofMatches, calendar } = visited;
+  const { sql, timelines, calendar } = visited;
   const places = placesOfPeriods(calendar);
   const lists: NumberedEvents[][] = [];
   for (let from = 0; from < lines.length;) {
     let to = from + 1;
     while (to < lines.length && cellsOf(lines.slice(from, to + 1), places) <= cellsMax) to++;
-    const some: Visited = {
-      ...visited,
-      events: { ...events, tests: events.tests.slice(from, to) },
-      ofMatches: ofMatches.slice(from, to),
-    };
-    for (const [i, tally] of (await count(some, places, lines.slice(from, to))).entries()) {
+    const some = withMatches(visited, Array.from({ length: to - from }, (_, i) => from + i));
+    for (const [i, tally] of (await countLines(some, places, lines.slice(from, to))).entries()) {
       lists.push(eventsOf(tally, lines[from + i]!, values, places));
     }
     from = to;
   }
   return await chooseValues(sql, timelines.projectId, values, lists);
+}
+
+/** What was found, and what it takes to look at it again. */
+export interface LookedAt {
+  readonly visited: Visited;
+  readonly values: ValuesOf;
+  /** Of each that was asked for. */
+  readonly lists: readonly (readonly Candidate[])[];
+  /** The numbers of the values that are told, by `sliceKey`. */
+  readonly numbers: ReadonlyMap<string, number>;
+}
+
+function numbersOf(chosen: readonly (readonly ChosenValues[])[]): Map<string, number> {
+  return new Map(
+    chosen.flat().flatMap(({ dimension, numbers, values }) =>
+      values.map((value, i) => [sliceKey({ dimension, value }), numbers[i]!] as const)
+    ),
+  );
 }
 
 /**
@@ -189,7 +216,7 @@ export async function readCandidates(
   calendar: Calendar,
   asked: readonly Asked[],
   cellsMax = INSIGHT_CELLS_MAX,
-): Promise<Candidate[][]> {
+): Promise<LookedAt> {
   const { sql, scope: { projectId } } = source;
   const visited = await visitedOf(source, calendar, asked);
   const places = placesOf(calendar);
@@ -197,21 +224,23 @@ export async function readCandidates(
   const values = await numberValues(sql, projectId, dimensions, visited.events.scope.termMax);
   const all = asked.map((of) => linesOfAll(values, of.dimensions));
   if (cellsOf(all, places) <= cellsMax) {
-    const tallies = await count(visited, places, all);
+    const tallies = await countLines(visited, places, all);
     const lists = tallies.map((tally, i) => eventsOf(tally, all[i]!, values, places));
     const chosen = await chooseValues(sql, projectId, values, lists);
-    return tallies.map((tally, i) => {
+    const told = tallies.map((tally, i) => {
       const lineOf = ({ dimension, numbers }: ChosenValues, place: number) =>
         all[i]!.bases.get(dimension)! + numbers[place]!;
       return candidatesOf(tally, chosen[i]!, lineOf, calendar, places);
     });
+    return { visited, values, lists: told, numbers: numbersOf(chosen) };
   }
   const chosen = await chooseFirst(visited, values, all, cellsMax);
   const lines = chosen.map((some) => linesOfChosen(values, some));
-  const tallies = await count(visited, places, lines);
-  return tallies.map((tally, i) => {
+  const tallies = await countLines(visited, places, lines);
+  const told = tallies.map((tally, i) => {
     const lineOf = ({ dimension }: ChosenValues, place: number) =>
       lines[i]!.bases.get(dimension)! + place;
     return candidatesOf(tally, chosen[i]!, lineOf, calendar, places);
   });
+  return { visited, values, lists: told, numbers: numbersOf(chosen) };
 }

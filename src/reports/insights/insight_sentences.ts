@@ -1,50 +1,12 @@
-import { INSIGHT_SHOWN_LENGTH_MAX } from "../../limits.ts";
 import type { Range } from "../../query/range.ts";
-import type { Dimension } from "./insight_candidates.ts";
 import type { Finding, Metric } from "./insight_findings.ts";
-
-const METRIC_NAMES: Readonly<Record<Exclude<Metric, "conversions">, string>> = {
-  visitors: "Visitors",
-  sessions: "Visits",
-  pageviews: "Page views",
-  events: "Events",
-  bounceRate: "Bounce rate",
-};
-const DIMENSION_NAMES: Readonly<Record<Dimension, string>> = {
-  channel: "channel",
-  source: "source",
-  campaign: "campaign",
-  entryPath: "entry page",
-  country: "country",
-  device: "device",
-  browser: "browser",
-};
-
-/** What people sent, as text in quotes: on one line, short, and without characters that turn the line round. */
-function quoted(text: string): string {
-  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").replace(/[“”]/g, "'");
-  const characters = [...plain];
-  const isLong = characters.length > INSIGHT_SHOWN_LENGTH_MAX;
-  return `“${isLong ? `${characters.slice(0, INSIGHT_SHOWN_LENGTH_MAX - 1).join("")}…` : plain}”`;
-}
+import { sentenceSubject, subjectOf } from "./insight_subjects.ts";
 
 const number = (value: number): string => value.toLocaleString("en-US");
 const percent = (fraction: number): string => `${number(Math.round(100 * fraction))} %`;
 
 function figure(metric: Metric, value: number): string {
   return metric === "bounceRate" ? `${(100 * value).toFixed(1)} %` : number(value);
-}
-
-function metricName({ metric, goal }: Finding): string {
-  return metric === "conversions"
-    ? `Conversions of ${quoted(goal?.title ?? "")}`
-    : METRIC_NAMES[metric];
-}
-
-/** `channel “Email”`, or `no campaign`. */
-function valueName({ dimension, value }: Finding): string {
-  const name = DIMENSION_NAMES[dimension!];
-  return value === null ? `no ${name}` : `${name} ${quoted(value)}`;
 }
 
 /** The period before the range, as people call it. */
@@ -79,7 +41,7 @@ function explanation(explaining: Finding | undefined): string {
   if (explaining === undefined) return "";
   const { contribution } = explaining;
   const part = contribution === null || contribution > 1 ? "more than all" : percent(contribution);
-  return `; ${valueName(explaining)} explains ${part} of it`;
+  return `; ${subjectOf(explaining)} account for ${part} of it`;
 }
 
 /**
@@ -87,22 +49,20 @@ function explanation(explaining: Finding | undefined): string {
  * finding that explains most of it.
  */
 export function sentenceOf(finding: Finding, before: string, explaining?: Finding): string {
-  const metric = metricName(finding);
+  const subject = sentenceSubject(finding);
   const { kind, current, previous } = finding;
   switch (kind) {
     case "total_change":
-      return `${metric} ${moved(finding, before)}${explanation(explaining)}.`;
+      return `${subject} ${moved(finding, before)}${explanation(explaining)}.`;
     case "new_value":
-      return `${metric} with ${valueName(finding)} are new: ${
+      return `${subject} are new: ${
         number(current)
       }, against none in ${before} and on the same weekdays earlier${partOfChange(finding)}.`;
     case "vanished_value":
-      return `${metric} with ${valueName(finding)} are gone: none, against ${
-        number(previous)
-      } in ${before}${partOfChange(finding)}.`;
-    default:
-      return `${metric} with ${valueName(finding)} ${moved(finding, before)}${
+      return `${subject} are gone: none, against ${number(previous)} in ${before}${
         partOfChange(finding)
       }.`;
+    default:
+      return `${subject} ${moved(finding, before)}${partOfChange(finding)}.`;
   }
 }

@@ -12,6 +12,7 @@ import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import {
   CONTEXT_ID,
   ENTRY_PATH_ID,
+  JOINT_ID,
   type Lines,
   LineTally,
   Piece,
@@ -25,6 +26,32 @@ interface Places {
   readonly dayOf: readonly number[];
 }
 
+/** The group of each id of a kind, whose place is the id less `idsFrom`; where there are none, all are of group 0. */
+export interface IdGroups {
+  readonly idsFrom: number;
+  readonly groupOf: Int32Array;
+  readonly count: number;
+}
+
+/** A joint cell is what has ids of the same three groups. */
+export interface JointIds {
+  readonly traffics: IdGroups;
+  readonly entryPaths: IdGroups;
+  readonly contexts: IdGroups;
+}
+
+/** The number of the cell of groups. */
+export function jointCell(
+  { entryPaths, contexts }: JointIds,
+  traffic: number,
+  entryPath: number,
+  context: number,
+): number {
+  return (traffic * entryPaths.count + entryPath) * contexts.count + context;
+}
+
+const groupAt = ({ idsFrom, groupOf }: IdGroups, id: number): number => groupOf[id - idsFrom] ?? 0;
+
 /** What is selected, and what is counted of it: lines for each match, with the filters on its sessions. */
 export interface InsightInputs {
   readonly events: MatchPasses;
@@ -36,6 +63,8 @@ export interface InsightInputs {
   readonly places: Places;
   /** How many places there are. */
   readonly placeCount: number;
+  /** What tells joint cells; null: no line is of one. */
+  readonly joint: JointIds | null;
   /** From the start of the first session to the end of the last one that crosses an edge of the segments. */
   readonly reach: Span;
 }
@@ -55,6 +84,7 @@ class InsightVisitor implements Visitor<Int32Array[]> {
   readonly #taking: readonly number[];
   readonly #choosing: readonly number[];
   readonly #tests: MatchTests;
+  readonly #joint: JointIds | null;
 
   #actor = -1;
   #session: ScannedSession | null = null;
@@ -83,6 +113,7 @@ class InsightVisitor implements Visitor<Int32Array[]> {
     this.#ofMatches = inputs.ofMatches.map((one) => new SessionTest(one));
     this.#tallies = inputs.lines.map((some) => new LineTally(some, inputs.placeCount));
     this.#places = inputs.places;
+    this.#joint = inputs.joint;
     this.#segments = new SpanFinder(inputs.segments);
     this.#scan = new SessionScan(inputs.reach, (session) => this.#visitSession(session));
     const takes = (passes: EventPasses) => passes.names === null && isOfName(passes);
@@ -192,11 +223,21 @@ class InsightVisitor implements Visitor<Int32Array[]> {
     piece.ids[TRAFFIC_ID] = isOwn ? traffic : 0;
     piece.ids[ENTRY_PATH_ID] = isOwn ? entryPath : 0;
     piece.ids[CONTEXT_ID] = context;
+    if (this.#joint !== null) piece.ids[JOINT_ID] = this.#cellOf(this.#joint, piece.ids);
     piece.place = groupOf[segment] ?? 0;
     const startSegment = startMs >= fromMs ? segment : segments.at(startMs);
     piece.startPlace = isOwn ? groupOf[startSegment] ?? 0 : 0;
     piece.bounces = Number(isBounce(this.#session!));
     this.#turn(periodOf[segment] ?? 0, dayOf[segment] ?? 0);
+  }
+
+  #cellOf(joint: JointIds, ids: Int32Array): number {
+    return jointCell(
+      joint,
+      groupAt(joint.traffics, ids[TRAFFIC_ID]!),
+      groupAt(joint.entryPaths, ids[ENTRY_PATH_ID]!),
+      groupAt(joint.contexts, ids[CONTEXT_ID]!),
+    );
   }
 
   #turn(period: number, day: number): void {

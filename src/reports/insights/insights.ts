@@ -1,10 +1,13 @@
 import { z } from "zod";
 import {
   FILTERS_MAX,
+  INSIGHT_CAUSES_MAX,
   INSIGHT_CHANGE_MIN,
   INSIGHT_COUNT_CHANGE_MIN,
   INSIGHT_FALSE_DISCOVERIES,
+  INSIGHT_FINDINGS_DEFAULT,
   INSIGHT_GOALS_MAX,
+  INSIGHT_GROUPED_MAX,
   INSIGHT_RATE_CHANGE_MIN,
   INSIGHT_VALUES_MAX,
   INSIGHT_WEEKS,
@@ -15,14 +18,17 @@ import type { Read } from "../../scans/read.ts";
 import { type Goal, listGoals } from "../goal_definitions.ts";
 import { type Calendar, calendarOf } from "./insight_calendar.ts";
 import { type Asked, DIMENSIONS } from "./insight_candidates.ts";
+import { type Cause, findCauses } from "./insight_causes.ts";
 import { findChanges, type Finding, type Measured, METRICS } from "./insight_findings.ts";
-import { readCandidates } from "./insight_scan.ts";
+import { type LookedAt, readCandidates } from "./insight_scan.ts";
 import { previousName, sentenceOf } from "./insight_sentences.ts";
+import { type JointCells, sliceKey } from "./joint_cells.ts";
+import { countTogether } from "./joint_scan.ts";
 import type { Answer, Report } from "../report.ts";
 
 const metricFigure = (description: string) => z.number().meta({ description });
 
-const Insight = z.object({
+const CHANGE_SHOWN = {
   kind: z.enum(["total_change", "value_change", "new_value", "vanished_value"]).meta({
     description: "new_value: nothing in either period before; vanished_value: nothing in the range",
   }),
@@ -57,6 +63,14 @@ const Insight = z.object({
     description:
       "Path and query of the read of key figures whose `totals` and `previous.totals` hold the numbers, those of conversions as visitors",
   }),
+};
+
+const Insight = z.object({
+  ...CHANGE_SHOWN,
+  evidence: z.array(z.object(CHANGE_SHOWN).meta({ id: "InsightEvidence" })).meta({
+    description:
+      "Changes that the same sessions explain, in two thirds or more: the same cause, seen by other values and metrics. By score",
+  }),
 }).meta({ id: "Insight" });
 
 /** `GET /v1/insights`: what changed, and who made it change. */
@@ -72,9 +86,17 @@ export const INSIGHTS: Report = {
       100 * INSIGHT_RATE_CHANGE_MIN
     } points), the larger p-value (t-test, variance as in those weeks) passing Benjamini-Hochberg at ${
       100 * INSIGHT_FALSE_DISCOVERIES
-    } %. Conversions are distinct actors. contribution = share of the total's change.`,
+    } %. Conversions are distinct actors. contribution = share of the total's change. ` +
+    "Changes with one cause are one finding, told by the narrowest value that explains most of it: causes are found one by one, each the value that moved most beyond all that no cause holds yet (where none did, the total); " +
+    "a change of which two thirds or more of the excess (range less previous period) lie in causes, within a broader one as far as it moved in proportion, is evidence of the one that explains most of it. False discoveries are held at 5 % over causes, too. " +
+    `Of more than ${INSIGHT_GROUPED_MAX} changes, and more than ${INSIGHT_CAUSES_MAX} causes, the weaker ones are not told.`,
   reply: {
-    findings: z.array(Insight).meta({ description: "By score, at most `limit`" }),
+    findings: z.array(Insight).meta({
+      description: `By score, at most \`limit\` (default: ${INSIGHT_FINDINGS_DEFAULT})`,
+    }),
+    changes: z.int().meta({
+      description: "Changes found, before those with one cause were put together",
+    }),
     tested: z.int().meta({ description: "Comparisons made, which p-values are adjusted for" }),
     weeks: z.int().meta({
       description:
@@ -84,8 +106,20 @@ export const INSIGHTS: Report = {
       description: "The period compared with; null where nothing was tested",
     }),
   },
-  ask: (query) => ({ answer: (read) => answer(read, Boolean(query.get("interval"))) }),
+  ask: (query) => {
+    const own: Own = {
+      hasInterval: Boolean(query.get("interval")),
+      limitMax: query.get("limit") ? Infinity : INSIGHT_FINDINGS_DEFAULT,
+    };
+    return { answer: (read) => answer(read, own) };
+  },
 };
+
+interface Own {
+  readonly hasInterval: boolean;
+  /** Of findings, where the caller does not say. */
+  readonly limitMax: number;
+}
 
 /** When the project's first event ever happened; null where there is none. */
 async function readFirstEventMs({ sql, scope }: Read): Promise<number | null> {
@@ -101,20 +135,28 @@ function filtersOfGoal({ match: { name, filters } }: Goal): Filter[] {
   return [{ field: "name", op: "is", values: [name] }, ...filters];
 }
 
+interface MeasuredAll {
+  readonly measured: readonly Measured[];
+  readonly lookedAt: LookedAt;
+  /** What was asked for: everything first, then each of these. */
+  readonly goals: readonly Goal[];
+}
+
 /** Goals and dimensions are looked at where a read with their filters can be asked for. */
-async function readMeasured(read: Read, calendar: Calendar): Promise<Measured[]> {
+async function readMeasured(read: Read, calendar: Calendar): Promise<MeasuredAll> {
   const left = FILTERS_MAX - read.scope.filters.length;
   const dimensionsWithin = (filters: number) => filters > 0 ? DIMENSIONS : [];
   const goals = (await listGoals(read.sql, read.scope.projectId)).slice(0, INSIGHT_GOALS_MAX)
     .filter((goal) => filtersOfGoal(goal).length <= left);
-  const [candidates, ...ofGoals] = await readCandidates(read, calendar, [
+  const lookedAt = await readCandidates(read, calendar, [
     { match: null, dimensions: dimensionsWithin(left) },
     ...goals.map((goal): Asked => ({
       match: goal.match,
       dimensions: dimensionsWithin(left - filtersOfGoal(goal).length),
     })),
   ]);
-  return [
+  const [candidates, ...ofGoals] = lookedAt.lists;
+  const measured = [
     ...METRICS.filter((metric) => metric !== "conversions")
       .map((metric): Measured => ({ metric, goal: null, candidates: candidates! })),
     ...goals.map((goal, i): Measured => ({
@@ -123,6 +165,33 @@ async function readMeasured(read: Read, calendar: Calendar): Promise<Measured[]>
       candidates: ofGoals[i]!,
     })),
   ];
+  return { measured, lookedAt, goals };
+}
+
+/** Puts what has one cause together. `found`: by score; of too many, and of too many slices, the last are left out. */
+async function causesOf(
+  { lookedAt, goals }: MeasuredAll,
+  found: readonly Finding[],
+  tested: number,
+) {
+  const grouped = found.slice(0, INSIGHT_GROUPED_MAX);
+  // One alone has nothing to be one with.
+  if (grouped.length < 2) return grouped.map((finding): Cause => ({ finding, evidence: [] }));
+  const asked = [null, ...goals].map((goal, i) => ({ slug: goal?.slug ?? null, i }))
+    .filter(({ slug }) => grouped.some(({ goal }) => (goal?.slug ?? null) === slug));
+  const slices = new Map(grouped.map((finding) => [sliceKey(finding), finding]));
+  const counted = await countTogether(lookedAt, [...slices.values()], asked.map(({ i }) => i));
+  const whole = new Uint8Array(counted.count).fill(1);
+  const cells: JointCells = {
+    count: counted.count,
+    holds: new Map([[sliceKey({ dimension: null, value: null }), whole], ...counted.holds]),
+    matches: new Map(asked.map(({ slug }, i) => [slug, counted.figures[i]!])),
+  };
+  return findCauses(
+    grouped.filter((finding) => cells.holds.has(sliceKey(finding))),
+    cells,
+    tested,
+  );
 }
 
 /** The read of key figures that shows the numbers of a finding. */
@@ -153,27 +222,30 @@ function drilldownOf(
   return `/v1/kpis?${parameters}`;
 }
 
-/** Which of the findings explains most of the change of each metric's total. */
+/** Which of the findings with one cause explains most of the change of each metric's total. */
 function explainers(findings: readonly Finding[]): (total: Finding) => Finding | undefined {
   const explaining = findings.filter(({ explains }) => explains);
-  return ({ metric, goal }) =>
-    explaining.find((finding) => finding.metric === metric && finding.goal === goal);
+  return ({ kind, metric, goal }) =>
+    kind === "total_change"
+      ? explaining.find((finding) => finding.metric === metric && finding.goal === goal)
+      : undefined;
 }
 
-const NOTHING: Answer["result"] = { findings: [], tested: 0, weeks: 0, previous: null };
+const NOTHING = { findings: [], changes: 0, tested: 0, weeks: 0, previous: null };
 
-async function answer(read: Read, hasInterval: boolean): Promise<Answer> {
-  const query = { compare: "previous" };
+async function answer(read: Read, { hasInterval, limitMax }: Own): Promise<Answer> {
+  const limit = Math.min(read.limit, limitMax);
+  const query = { compare: "previous", limit };
   const firstEventMs = await readFirstEventMs(read);
   const calendar = firstEventMs === null ? null : calendarOf(read.range, read.asOfMs, firstEventMs);
   if (calendar === null || calendar.weeks < INSIGHT_WEEKS_MIN) return { query, result: NOTHING };
-  const measured = await readMeasured(read, calendar);
-  const { findings, tested } = findChanges(measured, calendar);
-  const explainerOf = explainers(findings);
+  const all = await readMeasured(read, calendar);
+  const { findings, tested } = findChanges(all.measured, calendar);
+  const causes = await causesOf(all, findings, tested);
   const before = previousName(read.range, read.asOfMs);
-  const shown = findings.slice(0, read.limit).map((finding) => {
-    const { kind, metric, goal, dimension, value, explains: _, ...figures } = finding;
-    const explaining = kind === "total_change" ? explainerOf(finding) : undefined;
+  const shown = (finding: Finding, explaining: Finding | undefined) => {
+    const { kind, metric, goal, dimension, value, ...rest } = finding;
+    const { explains: _, dispersion: __, clusters: ___, ...figures } = rest;
     return {
       kind,
       metric,
@@ -183,8 +255,17 @@ async function answer(read: Read, hasInterval: boolean): Promise<Answer> {
       text: sentenceOf(finding, before, explaining),
       drilldown: drilldownOf(read, hasInterval, finding),
     };
+  };
+  const told = causes.slice(0, limit).map(({ finding, evidence }) => {
+    const explainerOf = explainers([finding, ...evidence]);
+    return {
+      ...shown(finding, explainerOf(finding)),
+      evidence: evidence.map((one) => shown(one, explainerOf(one))),
+    };
   });
   const { from, to } = calendar.previous;
   const previous = { from: from.toISOString(), to: to.toISOString() };
-  return { query, result: { findings: shown, tested, weeks: calendar.weeks, previous } };
+  const { weeks } = calendar;
+  const changes = findings.length;
+  return { query, result: { findings: told, changes, tested, weeks, previous } };
 }

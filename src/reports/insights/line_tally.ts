@@ -5,6 +5,8 @@ export const WHOLE_ID = 0;
 export const TRAFFIC_ID = 1;
 export const ENTRY_PATH_ID = 2;
 export const CONTEXT_ID = 3;
+/** The joint cell: see `JointIds`. */
+export const JOINT_ID = 4;
 export const ID_PLACES: Readonly<Record<SessionId, number>> = {
   traffic_id: TRAFFIC_ID,
   entry_path_id: ENTRY_PATH_ID,
@@ -31,7 +33,7 @@ export interface Lines {
 /** Selected events of one actor that lie in one segment of the calendar and context, in a session or in none. */
 export class Piece {
   /** By `WHOLE_ID` and `ID_PLACES`. */
-  readonly ids = new Int32Array(4);
+  readonly ids = new Int32Array(5);
   place = 0;
   /** Numbers that change whenever the actor or the day does, and the actor or the period, and the session. */
   dayTurn = 0;

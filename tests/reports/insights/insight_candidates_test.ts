@@ -109,11 +109,11 @@ async function check(
   parameters: Record<string, string>,
   asOf: string,
   match?: EventMatch,
-): Promise<Candidate[]> {
+): Promise<readonly Candidate[]> {
   const read = readOf(database, parameters, asOf, { timezone: "Europe/Berlin" });
   const calendar = calendarOf(read.range, read.asOfMs, FIRST_MS)!;
   const asked: Asked = { match: match ?? null, dimensions: DIMENSIONS };
-  const [candidates] = await readCandidates(read, calendar, [asked]);
+  const { lists: [candidates] } = await readCandidates(read, calendar, [asked]);
   const passed = { ...read.range, to: new Date(Math.min(read.asOfMs, read.range.to.getTime())) };
   const days = bucketsOf(passed, "day");
   for (const candidate of candidates!) {

@@ -1,0 +1,114 @@
+import { INSIGHT_CAUSE_SHARE } from "../../limits.ts";
+import type { Finding } from "./insight_findings.ts";
+import type { CellFigure, JointCells } from "./joint_cells.ts";
+import { sliceKey } from "./joint_cells.ts";
+
+/** What a change's figure comes to at some cells; of a rate its hits, and of how many. */
+export interface Sums {
+  readonly now: number;
+  readonly before: number;
+  readonly trialsNow: number;
+  readonly trialsBefore: number;
+}
+
+interface MutableSums {
+  now: number;
+  before: number;
+  trialsNow: number;
+  trialsBefore: number;
+}
+
+const nothing = (): MutableSums => ({ now: 0, before: 0, trialsNow: 0, trialsBefore: 0 });
+
+/** A finding with what its figure comes to at each cell. */
+export class Change {
+  readonly isRate: boolean;
+  readonly isWhole: boolean;
+  /** 1 where it is up, -1 where it is down. */
+  readonly direction: number;
+  /** 1 at each cell that its slice holds. */
+  readonly holds: Uint8Array;
+  /** All that it comes to. */
+  readonly all: Sums;
+  readonly #figure: CellFigure;
+  readonly #trials: CellFigure;
+  readonly #cells: Int32Array;
+  /** By the cells of another one. */
+  readonly #isMostlyIn = new Map<Uint8Array, boolean>();
+
+  /** `finding` must be of a slice and a match of the cells. */
+  constructor(readonly finding: Finding, { holds, matches, count }: JointCells) {
+    const { metric, goal, dimension, current, previous } = finding;
+    const figures = matches.get(goal === null ? null : goal.slug)!;
+    this.isRate = metric === "bounceRate";
+    this.isWhole = dimension === null;
+    this.direction = Math.sign(current - previous);
+    this.holds = holds.get(sliceKey(finding))!;
+    this.#trials = figures.sessions;
+    this.#figure = this.isRate
+      ? figures.bounces
+      : figures[metric === "conversions" || metric === "bounceRate" ? "visitors" : metric];
+    const isOwn = (cell: number) => this.holds[cell] === 1 && this.#massAt(cell) > 0;
+    this.#cells = Int32Array.from({ length: count }, (_, cell) => cell).filter(isOwn);
+    const all = nothing();
+    for (const cell of this.#cells) this.#add(all, cell);
+    this.all = all;
+  }
+
+  /** What it comes to at the cells of each owner: those of owner i at place i + 1. */
+  sumsByOwner(owners: Int32Array, count: number): Sums[] {
+    const sums = Array.from({ length: count + 1 }, nothing);
+    for (const cell of this.#cells) this.#add(sums[owners[cell]! + 1]!, cell);
+    return sums;
+  }
+
+  /** Of its figure at all other cells of an owner. */
+  rest(owners: Int32Array, owner: number): Sums {
+    const sums = nothing();
+    for (let cell = 0; cell < owners.length; cell++) {
+      if (owners[cell] === owner && this.holds[cell] === 0) this.#add(sums, cell);
+    }
+    return sums;
+  }
+
+  /**
+   * How much more there is now than before, of a rate how many more hits than if it were as before:
+   * over cells that do not overlap these add up.
+   */
+  excess({ now, before, trialsNow, trialsBefore }: Sums): number {
+    if (!this.isRate) return now - before;
+    const { before: hits, trialsBefore: trials } = this.all;
+    const share = trials === 0 ? 0 : hits / trials;
+    return now - share * trialsNow - (before - share * trialsBefore);
+  }
+
+  /** How much of it there is, in both periods: what is large in it. */
+  mass({ now, before, trialsNow, trialsBefore }: Sums): number {
+    return this.isRate ? trialsNow + trialsBefore : now + before;
+  }
+
+  /** Whether most of it lies in the slice of another one. */
+  isMostlyIn(other: Change): boolean {
+    if (other.isWhole) return true;
+    let isIn = this.#isMostlyIn.get(other.holds);
+    if (isIn === undefined) {
+      const inside = nothing();
+      for (const cell of this.#cells) if (other.holds[cell] === 1) this.#add(inside, cell);
+      isIn = this.mass(inside) >= INSIGHT_CAUSE_SHARE * this.mass(this.all);
+      this.#isMostlyIn.set(other.holds, isIn);
+    }
+    return isIn;
+  }
+
+  #add(sums: MutableSums, cell: number): void {
+    sums.now += this.#figure.now[cell]!;
+    sums.before += this.#figure.before[cell]!;
+    sums.trialsNow += this.#trials.now[cell]!;
+    sums.trialsBefore += this.#trials.before[cell]!;
+  }
+
+  #massAt(cell: number): number {
+    const { now, before } = this.isRate ? this.#trials : this.#figure;
+    return now[cell]! + before[cell]!;
+  }
+}

@@ -1,0 +1,95 @@
+import { INSIGHT_SHOWN_LENGTH_MAX } from "../../limits.ts";
+import { countryName } from "../../query/country_names.ts";
+import type { Dimension } from "./insight_candidates.ts";
+import type { Finding, Metric } from "./insight_findings.ts";
+
+/** What is counted, as it is called after a word and before one. */
+const NOUNS: Readonly<Record<Metric, string>> = {
+  visitors: "visitors",
+  sessions: "visits",
+  pageviews: "page views",
+  events: "events",
+  bounceRate: "visitors",
+  conversions: "visitors",
+};
+
+/** What people sent, as text in quotes: on one line, short, and without characters that turn the line round. */
+export function quoted(text: string): string {
+  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").replace(/[“”]/g, "'");
+  const characters = [...plain];
+  const isLong = characters.length > INSIGHT_SHOWN_LENGTH_MAX;
+  return `“${isLong ? `${characters.slice(0, INSIGHT_SHOWN_LENGTH_MAX - 1).join("")}…` : plain}”`;
+}
+
+/** What things are of, told around the noun. */
+interface Words {
+  readonly before?: string;
+  readonly behind?: string;
+}
+
+const OF_NONE: Readonly<Record<Dimension, Words>> = {
+  channel: { behind: "of no channel" },
+  source: { behind: "without a source" },
+  campaign: { before: "untagged" },
+  entryPath: { behind: "without an entry page" },
+  country: { behind: "from unknown countries" },
+  device: { behind: "on unknown devices" },
+  browser: { behind: "with unknown browsers" },
+};
+
+/** Names of channels are not what anybody sent. */
+const CHANNEL = /^[A-Z][A-Za-z ]*$/;
+const DEVICES: Readonly<Record<string, Words>> = {
+  desktop: { before: "desktop" },
+  tablet: { before: "tablet" },
+  mobile: { before: "mobile" },
+  other: { behind: "on other devices" },
+};
+
+function wordsOf(dimension: Dimension, value: string | null): Words {
+  if (value === null) return OF_NONE[dimension];
+  switch (dimension) {
+    case "channel":
+      return CHANNEL.test(value)
+        ? { before: value }
+        : { behind: `of the channel ${quoted(value)}` };
+    case "source":
+      return { behind: `from ${quoted(value)}` };
+    case "campaign":
+      return { behind: `by the campaign ${quoted(value)}` };
+    case "entryPath":
+      return { behind: `by the entry page ${quoted(value)}` };
+    case "country":
+      return { behind: `from ${countryName(value) ?? quoted(value)}` };
+    case "device":
+      return DEVICES[value] ?? { behind: `on ${quoted(value)}` };
+    case "browser":
+      return { behind: `with ${quoted(value)}` };
+  }
+}
+
+/** Who, or what, a finding is of: `Email visitors`, `untagged visits`, `page views from “news”`. */
+export function subjectOf({ metric, dimension, value }: Finding): string {
+  const noun = NOUNS[metric];
+  if (dimension === null) return noun;
+  const { before, behind } = wordsOf(dimension, value);
+  return [before, noun, behind].filter((word) => word !== undefined).join(" ");
+}
+
+const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+/** What a sentence about a finding begins with. */
+export function sentenceSubject(finding: Finding): string {
+  const { metric, goal, dimension } = finding;
+  const of = dimension === null ? "" : subjectOf(finding);
+  switch (metric) {
+    case "bounceRate":
+      return of === "" ? "The bounce rate" : `The bounce rate of ${of}`;
+    case "conversions": {
+      const conversions = `Conversions of ${quoted(goal?.title ?? "")}`;
+      return of === "" ? conversions : `${conversions} by ${of}`;
+    }
+    default:
+      return capital(subjectOf(finding));
+  }
+}

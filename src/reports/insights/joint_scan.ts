@@ -1,0 +1,99 @@
+import type { Places } from "./insight_candidates.ts";
+import { countLines, type LookedAt, type Visited, withMatches } from "./insight_scan.ts";
+import { type CellFigures, figuresOfNothing, type Slice, sliceKey } from "./joint_cells.ts";
+import { groupBySlices, type NumberedSlice } from "./joint_groups.ts";
+import { JOINT_ID, type LineTally } from "./line_tally.ts";
+
+/** What was counted together, and of which of the slices. */
+export interface CountedTogether {
+  /** Cells in which anything happened. */
+  readonly count: number;
+  readonly holds: ReadonlyMap<string, Uint8Array>;
+  /** Of each match that was asked for. */
+  readonly figures: readonly CellFigures[];
+}
+
+const FIGURES = ["visitors", "pageviews", "events", "sessions", "bounces"] as const;
+const NOW = 1;
+const BEFORE = 2;
+
+/** From the beginning of the period before on: nothing before it is counted. */
+function inPeriods(visited: Visited): Visited {
+  const { calendar } = visited;
+  const first = calendar.segments.findIndex(({ period }) => period !== null);
+  return { ...visited, calendar: { ...calendar, segments: calendar.segments.slice(first) } };
+}
+
+/** The range, and the period before it. */
+function placesOfBoth({ calendar: { segments } }: Visited): Places {
+  return {
+    groups: [{ period: "current", slot: null }, { period: "previous", slot: null }],
+    groupOf: segments.map(({ period }) =>
+      period === "current" ? NOW : period === null ? 0 : BEFORE
+    ),
+    periodOf: segments.map(({ period }) => period === "current" ? 1 : period === null ? 0 : 2),
+    dayOf: segments.map(() => 0),
+  };
+}
+
+function numbered({ numbers }: LookedAt, slices: readonly Slice[]): NumberedSlice[] {
+  return slices.flatMap((slice): NumberedSlice[] => {
+    const { dimension, value } = slice;
+    const number = numbers.get(sliceKey(slice));
+    return dimension === null || number === undefined ? [] : [{ dimension, value, number }];
+  });
+}
+
+/** What a match comes to at these cells. */
+function figuresAt(tally: LineTally, cells: readonly number[]): CellFigures {
+  const figures = figuresOfNothing(cells.length);
+  for (const [place, cell] of cells.entries()) {
+    const [now, before] = [NOW, BEFORE].map((at) => {
+      const { inPeriod, ...counts } = tally.at(cell, at);
+      return { ...counts, visitors: inPeriod };
+    });
+    for (const figure of FIGURES) {
+      figures[figure].now[place] = now![figure];
+      figures[figure].before[place] = before![figure];
+    }
+  }
+  return figures;
+}
+
+/**
+ * Counts slices together, in one more scan of the same timelines: what happened in the range and in the
+ * period before, by which of the slices it is of. Slices come in order: of too many, the last are left out.
+ * @param matches places among what was asked for
+ */
+export async function countTogether(
+  lookedAt: LookedAt,
+  slices: readonly Slice[],
+  matches: readonly number[],
+  cellsMax?: number,
+): Promise<CountedTogether> {
+  const { values } = lookedAt;
+  const visited = inPeriods(withMatches(lookedAt.visited, matches));
+  const { ids, count, holds } = groupBySlices(values, numbered(lookedAt, slices), cellsMax);
+  const own = Int32Array.from({ length: count }, (_, cell) => cell);
+  const lines = { tables: [{ of: JOINT_ID, idsFrom: 0, width: 1, linesOf: own }], count };
+  const tallies = await countLines(
+    visited,
+    placesOfBoth(visited),
+    matches.map(() => lines),
+    ids,
+  );
+  const cells = [...own].filter((cell) =>
+    tallies.some((tally) => {
+      const { events, sessions } = tally.at(cell, NOW);
+      const before = tally.at(cell, BEFORE);
+      return events + sessions + before.events + before.sessions > 0;
+    })
+  );
+  return {
+    count: cells.length,
+    holds: new Map(
+      [...holds].map(([key, held]) => [key, Uint8Array.from(cells, (cell) => held[cell]!)]),
+    ),
+    figures: tallies.map((tally) => figuresAt(tally, cells)),
+  };
+}
