@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { destinationOf } from "../../src/dashboard/views/insights_destination.ts";
+import { assertAccessible } from "./axe.ts";
 import { dashboardWorld, DEMO, EMPTY, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -192,6 +193,22 @@ test("What else moved hangs below its finding, folded, and opens by keyboard", a
   const { searchParams } = new URL(page.url());
   assert.deepEqual(JSON.parse(searchParams.get("filters")!), [NEWS]);
 });
+
+for (const scheme of ["light", "dark"] as const) {
+  test(`The evidence in a picture, ${scheme}, wide and narrow, for everyone to read`, async (visit) => {
+    for (const widthPx of [1440, 390]) {
+      answering(visit, reply());
+      const page = await visit.open("view=insights", { scheme, widthPx });
+      await page.waitForSelector(".insights-evidence summary");
+      await page.focus(".insights-evidence summary");
+      await page.keyboard.press("Enter");
+      await page.waitForSelector(".insights-evidence li");
+      await visit.settled(page);
+      await assertAccessible(page, `insights, ${scheme}, ${widthPx} px`);
+      await visit.picture(page, `insights-${scheme}-${widthPx}`);
+    }
+  });
+}
 
 test("Show in Overview opens the overview that shows it; back leads back", async (visit) => {
   answering(visit, reply());
