@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { ACQUISITION_CASES } from "../fixtures/acquisition_cases.ts";
 import { CALENDAR_CASES } from "../fixtures/calendar_cases.ts";
 import { FUNNEL_CASES } from "../fixtures/funnel_cases.ts";
 import { FUNNEL_ORDER_CASES } from "../fixtures/funnel_order_cases.ts";
@@ -18,6 +19,7 @@ const CASES: readonly ReadCase[] = [
   ...FUNNEL_CASES,
   ...FUNNEL_ORDER_CASES,
   ...RETENTION_CASES,
+  ...ACQUISITION_CASES,
   ...REPORT_CASES,
   ...PROPERTY_CASES,
   ...MEANING_CASES,
