@@ -52,20 +52,32 @@ export function writeTexts(
   squeeze(writer, bytes);
 }
 
+/** What a list may take of a number that stands for none of its places, beside those that do. */
+const LIST_PLACES_MAX = 65_536;
+
+/** Of a number its code: in a list where the numbers lie close together, as they mostly do. */
+function codeByKey(keys: Int32Array, codes: Int32Array, min: number, max: number) {
+  if (max - min >= keys.length + LIST_PLACES_MAX) {
+    const codeOf = new Map<number, number>();
+    for (let i = 0; i < keys.length; i++) codeOf.set(keys[i]!, codes[i]!);
+    return (key: number) => codeOf.get(key)!;
+  }
+  const codeOf = new Int32Array(max - min + 1);
+  for (let i = 0; i < keys.length; i++) codeOf[keys[i]! - min] = codes[i]!;
+  return (key: number) => codeOf[key - min]!;
+}
+
 function codesByKey(
   told: StoredIntegers,
   values: StoredIntegers,
   keys: Int32Array,
 ): Int32Array {
-  const keyList = told.whole();
-  const codeList = values.whole();
-  const codeOf = new Map<number, number>();
-  for (let i = 0; i < keyList.length; i++) codeOf.set(keyList[i]!, codeList[i]!);
+  const codeOf = codeByKey(told.whole(), values.whole(), told.min, told.max);
   const codes = new Int32Array(keys.length);
   let [lastKey, lastCode] = [NaN, 0];
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!;
-    if (key !== lastKey) [lastKey, lastCode] = [key, codeOf.get(key)!];
+    if (key !== lastKey) [lastKey, lastCode] = [key, codeOf(key)];
     codes[i] = lastCode;
   }
   return codes;

@@ -153,9 +153,13 @@ function textsIn(column: ReturnType<typeof columnOf> | ReturnType<typeof readTex
 }
 
 Deno.test("codecs: texts come back, by their own codes or by numbers that tell them", () => {
-  fc.assert(fc.property(TEXTS, fc.array(fc.nat(3)), fc.boolean(), (texts, shares, areTold) => {
-    const keys = Int32Array.from(texts, (_, i) => shares[i] ?? 0);
-    const told = areTold ? texts.map((_, i) => texts[keys[i]!] ?? null) : texts;
+  // Numbers close together, and far apart.
+  const steps = fc.constantFrom(1, -1, 500_000_000);
+  const cases = [TEXTS, fc.array(fc.nat(3)), fc.boolean(), steps] as const;
+  fc.assert(fc.property(...cases, (texts, shares, areTold, step) => {
+    const share = (i: number) => shares[i] ?? 0;
+    const keys = Int32Array.from(texts, (_, i) => step * share(i));
+    const told = areTold ? texts.map((_, i) => texts[share(i)] ?? null) : texts;
     const column = columnOf(told);
     for (const known of [null, keys]) {
       const bytes = written((writer) => writeTexts(writer, column, known));
