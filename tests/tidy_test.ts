@@ -82,6 +82,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "timelines",
   ],
   assistants: ["http", "problem", "query"],
+  notes: ["audit", "auth", "db", "http", "limits", "problem", "query"],
   shares: ["audit", "auth", "db", "http", "limits", "problem", "query", "recent_cache"],
   told: [
     "audit",
@@ -106,7 +107,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "query",
     "recent_cache",
   ],
-  dashboard: ["audit", "auth", "event_file", "importers", "reports", "shares"],
+  dashboard: ["audit", "auth", "event_file", "importers", "notes", "reports", "shares"],
   sdk: [],
   bundle_build: ["db"],
   server: [
@@ -123,6 +124,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "ingest",
     "limits",
     "mail",
+    "notes",
     "problem",
     "projection",
     "query",
@@ -162,7 +164,7 @@ const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
   screenshots: ["auth"],
   reports: ["auth"],
   scans: ["auth"],
-  dashboard: ["audit", "auth", "importers", "reports", "shares"],
+  dashboard: ["audit", "auth", "importers", "notes", "reports", "shares"],
 };
 
 interface Import {

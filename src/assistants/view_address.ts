@@ -16,6 +16,12 @@ const VIEWS: Readonly<Record<string, View>> = {
   "/v1/acquisition": OVERVIEW,
   "/v1/pages": OVERVIEW,
   "/v1/live": OVERVIEW,
+  "/v1/notes": OVERVIEW,
+  "/v1/overview": { id: "sites", params: ["q", "sort"] },
+  "/v1/journeys": {
+    id: "journeys",
+    params: ["start", "end", "by", "steps", "top", "scope", "window"],
+  },
   "/v1/trends": { id: "trends", params: ["event", "measure", "by"] },
   "/v1/funnels": { id: "funnels", params: FUNNEL_PARAMS },
   "/v1/retention": {

@@ -10,10 +10,10 @@ export type Scope = typeof SCOPES[number];
 
 /**
  * What a route asks for: `open` nothing, `anyone` the database alone, `key` an API key (which its
- * handler checks), `session` any valid token, `person` the cookie of somebody who is signed in, the
+ * handler checks), `write or key` either of them, `session` any valid token, `person` the cookie of somebody who is signed in, the
  * others a token with that scope, `aggregates` that of a share or one with `read`.
  */
-export type Access = "open" | "anyone" | "key" | "session" | "person" | Scope;
+export type Access = "open" | "anyone" | "key" | "write or key" | "session" | "person" | Scope;
 
 /** Who a valid token speaks for. */
 export interface Principal {
@@ -128,8 +128,9 @@ export function createAuthorize(
   return async (access, request, peer) => {
     if (access === "open" || access === "anyone" || access === "key") return null;
     if (access === "person") return await signedIn(request, peer);
+    if (access === "write or key" && request.headers.get("x-api-key")) return null;
     const principal = await verify(bearerToken(request));
-    assertMay(principal, access);
+    assertMay(principal, access === "write or key" ? "write" : access);
     return principal;
   };
 }

@@ -3,6 +3,7 @@ import { SHOP_ORIGIN } from "../demo/shop.ts";
 import { partedAt, presentVisits } from "../demo/visitors/present.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
 import { callApi, type Connection, withConnection } from "./connection.ts";
+import { provideDemoNotes } from "./demo_notes.ts";
 import { type Pictures, takeDemoPictures } from "./demo_pictures.ts";
 import { DEMO_PROJECT, provideDemoProject } from "./demo_project.ts";
 import { forEachInFlight, sendBatch, withTemporaryKey } from "./event_sender.ts";
@@ -133,6 +134,7 @@ async function seed(call: Call): Promise<void> {
     // A project of its own, so that invented visitors never mix with real ones.
     const project = named ?? await provideDemoProject(connection);
     const sent = await sendDemo(call, connection, project, demo);
+    if (named === null) await provideDemoNotes(connection, project, demo.untilMs);
     await awaitCounted(call, connection, sent);
     const wantsPictures = named === null && !options.flag("no-pictures");
     const pictures = wantsPictures ? await takeDemoPictures(call, connection, project) : null;

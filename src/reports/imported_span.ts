@@ -37,8 +37,11 @@ export interface ImportedSpan {
 
 const NONE: ImportedSpan = { days: [], ownFromMs: null, warnings: [] };
 
+/** What of a read tells which imported days it shows. */
+export type ImportedRead = Pick<Read, "sql" | "scope" | "range" | "importedTimezone">;
+
 /** What every imported day leaves unanswered: sums that were made without regard to it. */
-function refusalOf({ scope, range, importedTimezone }: Read): Refusal | null {
+function refusalOf({ scope, range, importedTimezone }: ImportedRead): Refusal | null {
   if (scope.filters.length > 0) {
     return { parameter: "filters", why: "sums of days cannot be filtered" };
   }
@@ -65,7 +68,7 @@ function leftOut(days: readonly CoveredDay[], { parameter, why }: Refusal): Warn
 }
 
 /** The days that lie in the range, in part at least, and before the first day of the project's own. */
-async function daysBefore(read: Read, range: Range, ownFromMs: number | null) {
+async function daysBefore(read: ImportedRead, range: Range, ownFromMs: number | null) {
   const { sql, scope: { projectId } } = read;
   const timezone = read.importedTimezone!;
   const endMs = Math.min(range.to.getTime(), ownFromMs ?? Infinity);
@@ -92,7 +95,7 @@ export interface Needed {
 
 /** The imported days that a read shows of a range, and what it warns of. Without any it is no statement. */
 export async function importedSpan(
-  read: Read,
+  read: ImportedRead,
   range: Range,
   { dimensions, parameter, refusal, isComparison = false }: Needed,
 ): Promise<ImportedSpan> {

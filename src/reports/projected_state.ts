@@ -11,6 +11,13 @@ export interface ProjectedState {
   readonly hasImported: boolean;
 }
 
+/** Which rows of the journal hold events that are not counted yet. */
+export const PENDING_ROWS = "(projected_at IS NULL OR set_aside_until IS NOT NULL)";
+/** An aggregate over such rows: how many events those are. */
+export const PENDING_SUM = `coalesce(sum(CASE
+        WHEN projected_at IS NULL OR set_aside_ids IS NULL THEN greatest(event_count - projected_count, 0)
+        ELSE 0 END + coalesce(cardinality(set_aside_ids), 0)), 0)::int8`;
+
 /**
  * Looks at the journal's pending rows, which say how many events they hold, at an upgrade under way,
  * and whether there is anything imported: in one statement, as each read needs all of it. The least
@@ -21,11 +28,9 @@ export async function projectedState(sql: Sql, projectId: number): Promise<Proje
     `SELECT waiting.pending + coalesce(e.remaining, 0) AS pending, p.timezone,
       (SELECT min(day) FROM imported_days WHERE project_id = $1::int) IS NOT NULL AS "hasImported"
     FROM (
-      SELECT coalesce(sum(CASE
-        WHEN projected_at IS NULL OR set_aside_ids IS NULL THEN greatest(event_count - projected_count, 0)
-        ELSE 0 END + coalesce(cardinality(set_aside_ids), 0)), 0)::int8 AS pending
+      SELECT ${PENDING_SUM} AS pending
       FROM journal
-      WHERE project_id = $1::int AND (projected_at IS NULL OR set_aside_until IS NOT NULL)
+      WHERE project_id = $1::int AND ${PENDING_ROWS}
     ) AS waiting
     LEFT JOIN projections p ON p.project_id = $1::int
     LEFT JOIN earlier_projects e ON e.project_id = $1::int`,

@@ -80,6 +80,7 @@ function problemsOf({ access, doc }: Documented): ProblemCode[] {
 function securityOf(access: Access): Json[] {
   if (access === "open" || access === "anyone") return [];
   if (access === "person") return [{ cookie: [] }];
+  if (access === "write or key") return [{ bearer: [] }, { apiKey: [] }];
   return access === "key" ? [{ apiKey: [] }] : [{ bearer: [] }];
 }
 

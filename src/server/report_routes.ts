@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Principal, requirePrincipal } from "../auth/access.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
-import type { Project } from "../auth/projects.ts";
+import { listProjects, type Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import type { Exchange } from "../http/router.ts";
@@ -19,6 +19,12 @@ import { JOURNEYS } from "../reports/journeys/journeys.ts";
 import { KPIS } from "../reports/kpis/kpis.ts";
 import { LIVE } from "../reports/live/live.ts";
 import type { LiveFeed } from "../reports/live/live_feed.ts";
+import {
+  getOverview,
+  OVERVIEW_QUERY,
+  OVERVIEW_REPLY,
+  OVERVIEW_SEMANTICS,
+} from "../reports/overview/overview.ts";
 import { PAGES } from "../reports/pages/pages.ts";
 import { ImportedTold } from "../reports/imported_span.ts";
 import type { Report } from "../reports/report.ts";
@@ -132,6 +138,35 @@ function liveRoute({ reads, live, assertHolds }: ReadRouteServices): DocumentedR
   };
 }
 
+/** All projects of a token: no parameter names one. */
+function overviewRoute(services: ReadRouteServices): DocumentedRoute {
+  return {
+    method: "GET",
+    path: "/v1/overview",
+    access: "read",
+    handler: async ({ request, who }) => {
+      const { projects } = requirePrincipal(who);
+      return await getOverview(services, request, () => listProjects(services.reads, projects));
+    },
+    doc: {
+      summary: "Every project that the token may see: visitors now and over the range, and change",
+      semantics: OVERVIEW_SEMANTICS,
+      query: OVERVIEW_QUERY,
+      success: {
+        status: 200,
+        description: "The projects, and the parameters as resolved",
+        schema: z.object({
+          query: z.looseObject({ warnings: z.array(Warning) }),
+          asOf: z.iso.datetime(),
+          pending: PendingShown,
+          ...OVERVIEW_REPLY,
+        }),
+      },
+      problems: ["invalid_parameter", "range_too_large", "read_timeout"],
+    },
+  };
+}
+
 type Save = (
   services: { sql: Sql },
   project: Project,
@@ -161,6 +196,7 @@ export function reportRoutes(services: ReadRouteServices): DocumentedRoute[] {
   return [
     ...reportsOf(services).map((report) => routeOf(services, report)),
     liveRoute(services),
+    overviewRoute(services),
     savingRoute(services, "/v1/funnels/:slug", "PUT", putFunnel, {
       summary: "Save a funnel; 201 where it is new",
       body: FunnelBody,

@@ -38,6 +38,7 @@ import type { Mail } from "../mail/mail.ts";
 import type { Metrics } from "./metrics.ts";
 import { importRoutes } from "./import_routes.ts";
 import { importedRoutes } from "./imported_routes.ts";
+import { noteRoutes } from "./note_routes.ts";
 import { createOpenApi, type RouteDoc } from "./openapi.ts";
 import { peopleRoutes } from "./people_routes.ts";
 import type { ProblemCode } from "../problem.ts";
@@ -322,6 +323,7 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     ...readRoutes(services),
     ...accessRoutes({ ...services, sql: services.database }),
     ...importedRoutes({ ...services, sql: services.database }),
+    ...noteRoutes({ ...services, sql: services.database }),
     ...peopleRoutes({ ...services, sql: services.database }),
     ...signInRoutes({ ...services, sql: services.database }),
     ...toldRoutes({

@@ -15,6 +15,7 @@ import { JOURNEY_LINKS, JOURNEY_NODES } from "../reports/journeys/journey_visito
 import { KPI_COUNTS } from "../reports/kpis/kpi_visitor.ts";
 import { LIVE_COUNTS } from "../reports/live/live_visitor.ts";
 import { MATCH_COUNTS } from "../reports/match_visitor.ts";
+import { SPAN_VISITORS } from "../reports/overview/overview_visitor.ts";
 import { PAGE_COUNTS } from "../reports/pages/page_visitor.ts";
 import { COHORT_COUNTS } from "../reports/retention/cohort_visitor.ts";
 import { HAS_EVENTS } from "../reports/retention/later_visitor.ts";
@@ -42,6 +43,7 @@ export const VISITORS: readonly AnyVisitorKind[] = [
   PATH_COUNTS,
   SESSION_BITS,
   SESSION_ID_WRITER,
+  SPAN_VISITORS,
   TAIL_COUNTS,
   VALUE_COUNTS,
   VIEW_COUNTS,

@@ -99,7 +99,7 @@ onBothEngines(
             // Reads of one thing need its name.
             if (report === undefined && path.includes("{")) continue;
             const named = path.includes("{slug}") ? { slug: SAVED } : {};
-            const given = path === "/v1/session"
+            const given = path === "/v1/session" || path === "/v1/overview"
               ? {}
               : { project: project.id, ...report?.required };
             const told = await call(client, toolNameOf(path), { ...given, ...named });

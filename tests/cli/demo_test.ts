@@ -63,6 +63,8 @@ Deno.test("footfall seed: one shop, with pictures, goals, a funnel, and somebody
     assert.ok(goals.find(({ slug }: { slug: string }) => slug === "purchase").totalConversions > 0);
     const funnel = await ask(server, "/v1/funnels/checkout?project=prj_demo");
     assert.ok(funnel.entered > 0 && funnel.converted > 0);
+    const { notes } = await ask(server, "/v1/notes?project=prj_demo");
+    assert.ok(notes.length > 1, "its charts have notes");
     const { actor } = await ask(server, "/v1/actors/user-42?project=prj_demo");
     assert.equal(actor.userId, "user-42", "the manual's example is there");
   }));

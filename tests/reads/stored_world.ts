@@ -17,6 +17,7 @@ import { INSIGHTS } from "../../src/reports/insights/insights.ts";
 import { JOURNEYS } from "../../src/reports/journeys/journeys.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { LIVE } from "../../src/reports/live/live.ts";
+import { getOverview } from "../../src/reports/overview/overview.ts";
 import { PAGES } from "../../src/reports/pages/pages.ts";
 import type { Report } from "../../src/reports/report.ts";
 import { getReport, type ReportServices } from "../../src/reports/report_endpoint.ts";
@@ -98,6 +99,10 @@ export class Store {
     return new Store(this.#database, pool);
   }
 
+  get database(): Database {
+    return this.#database;
+  }
+
   get engine(): Database["engine"] {
     return this.#database.engine;
   }
@@ -171,6 +176,19 @@ export class Store {
     const body = { title: "Saved", steps, window, order, entry, exclude, by };
     await putFunnel({ sql: this.#database }, project, putting("saved", body));
     return await this.#ask(project, asOfMs, SAVED_FUNNEL, shared, { slug: "saved" });
+  }
+
+  /** The reply's body to the list of some projects at some moment. */
+  async overview(
+    projects: readonly Project[],
+    asOfMs: number,
+    params: Readonly<Record<string, unknown>>,
+  ): Promise<Answer> {
+    const { request } = exchangeOf("overview", params);
+    const services = this.#services(asOfMs);
+    const response = await getOverview(services, request, () => Promise.resolve(projects));
+    assert.equal(response.status, 200);
+    return await response.json();
   }
 
   /** The ids of the events that `GET /v1/events` tells, of all pages in order. */

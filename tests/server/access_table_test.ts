@@ -73,6 +73,7 @@ const EVERY_PROJECT = new Set([
 /** Routes that name no project, and why a token for some projects may ask all the same. */
 const NO_PROJECT: Readonly<Record<string, string>> = {
   "GET /v1/projects": "lists those of the token",
+  "GET /v1/overview": "lists those of the token, too",
   "GET /v1/audit": "lists what concerns those of the token",
   "POST /v1/internal/tokens": "names them in its body, where each must be the token's",
   "GET /v1/tokens": "lists those that are one's own, or within one's own projects",
@@ -138,13 +139,16 @@ async function ask(
   return await people.app.fetch(urlOf(row, project), init);
 }
 
-const isScoped = ({ access }: Row) => SCOPES.some((scope) => scope === access);
+/** The scope that a route asks for; null: none. */
+const scopeOf = ({ access }: Row) =>
+  access === "write or key" ? "write" : SCOPES.find((scope) => scope === access) ?? null;
+const isScoped = (row: Row) => scopeOf(row) !== null;
 
 /** What the tables say: whether this token gets through to the handler's own judgement. */
 function mayPass(row: Row, { scopes, projects }: Holder, asked: string): boolean {
   // Reads of aggregates are for whoever may read everything, too.
   const isReader = row.access === "aggregates" && scopes.includes("read");
-  if (!isReader && !scopes.includes(row.access)) return false;
+  if (!isReader && !scopes.includes(scopeOf(row) ?? "")) return false;
   if (projects === "*") return true;
   const name = nameOf(row);
   if (EVERY_PROJECT.has(name)) return false;

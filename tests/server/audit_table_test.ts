@@ -154,6 +154,15 @@ const restored: Ask = async ({ browser }) => {
   return await browser.as(await browser.token(), "POST", "/v1/restorations", body);
 };
 
+const NOTE = { at: "2026-01-31", text: "Version 2" };
+const ofNotes = ({ project }: World) => `/v1/notes?project=${project.id}`;
+
+/** The path of a note that is made first. */
+async function madeNote(world: World): Promise<string> {
+  const { body } = await people.app.admin("POST", ofNotes(world), NOTE);
+  return `/v1/notes/${body.id}?project=${world.project.id}`;
+}
+
 /** Every route whose request is recorded, with each action that it may be. */
 const RECORDED: Readonly<Record<string, readonly Case[]>> = {
   "POST /v1/auth/owner": [["owner.create", firstOwner]],
@@ -223,6 +232,9 @@ const RECORDED: Readonly<Record<string, readonly Case[]>> = {
   "DELETE /v1/actors/:id": [["actor.erase", as("DELETE", visitorPath)]],
   "GET /v1/events": [["events.export", exported]],
   "POST /v1/projects/:id/import/file": [["events.import", attempted]],
+  "POST /v1/notes": [["note.create", as("POST", ofNotes, NOTE)]],
+  "PATCH /v1/notes/:id": [["note.change", as("PATCH", madeNote, { text: "Version 3" })]],
+  "DELETE /v1/notes/:id": [["note.delete", as("DELETE", madeNote)]],
   "GET /v1/archive": [[
     "archive.make",
     as("GET", ({ project }) => `/v1/archive?project=${project.id}`),

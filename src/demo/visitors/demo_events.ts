@@ -37,7 +37,7 @@ export interface Demo {
 export const BATCH_EVENTS_MAX = 200;
 const DAYS_PER_WEEK = 7;
 /** Whole days before the last one in which the surge is seen. */
-const SURGE_DAYS = 3;
+export const SURGE_DAYS = 3;
 /** The surge brings this many times the people that are new on an ordinary day. */
 const SURGE_FACTOR = 0.8;
 const ROBOTS_PER_DAY = 2;

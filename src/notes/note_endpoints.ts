@@ -1,0 +1,148 @@
+import { recordAudit } from "../audit/audit.ts";
+import { insufficientScope, type Principal } from "../auth/access.ts";
+import { askedBy, type AuditServices, nameOf } from "../auth/audited.ts";
+import type { KeyDirectory } from "../auth/keys.ts";
+import { projectOfQuery } from "../auth/project_of_query.ts";
+import { type Project, requireProject } from "../auth/projects.ts";
+import type { Sql } from "../db/sql.ts";
+import { readJson } from "../http/json_body.ts";
+import { json } from "../http/reply.ts";
+import type { Exchange } from "../http/router.ts";
+import { Problem } from "../problem.ts";
+import { readAll, refuseUnknown } from "../query/parameters.ts";
+import { type Range, readRange } from "../query/range.ts";
+import {
+  changeNote,
+  createNote,
+  deleteNote,
+  listNotes,
+  type Note,
+  type NoteAuthor,
+  NoteChange,
+  NoteCreation,
+} from "./notes.ts";
+
+export interface NoteServices extends AuditServices {
+  readonly sql: Sql;
+  readonly keys: Pick<KeyDirectory, "authenticate">;
+  readonly now: () => number;
+}
+
+type Asked = Exchange<Principal | null>;
+
+/** The parameters of `GET /v1/notes`. */
+export const NOTES_QUERY: Readonly<Record<string, string>> = {
+  project: "Project id. Default: the token's only project",
+  from: "Local date, inclusive, or instant. Without from and to: all notes",
+  to: "Local date, inclusive, or instant, exclusive. Default with from: today",
+  timezone: "IANA time zone of the local dates. Default: the project's",
+};
+
+/** Throws `invalid_parameter`, every bad one told at once. */
+function readNotesRange(
+  query: URLSearchParams,
+  { timezone }: Project,
+  nowMs: number,
+): Range | null {
+  const isNamed = Boolean(query.get("from") || query.get("to"));
+  const { range } = readAll({
+    unknown: () => refuseUnknown(query, Object.keys(NOTES_QUERY)),
+    range: () => readRange(query, timezone, nowMs, null),
+  });
+  return isNamed ? range : null;
+}
+
+/** `GET /v1/notes`: `{ notes }`, in the order of their times. */
+export async function getNotes(
+  { sql, now }: Pick<NoteServices, "sql" | "now">,
+  asked: Asked,
+): Promise<Response> {
+  const project = await projectOfQuery(sql, asked);
+  const range = readNotesRange(asked.url.searchParams, project, now());
+  return json({ notes: await listNotes(sql, project.projectId, range) });
+}
+
+/** Whose note it is to be, of which project, and as whom the audit records it. */
+interface Writing {
+  readonly project: Project;
+  readonly author: NoteAuthor;
+  readonly audited: { readonly who: string; readonly from: string | null };
+}
+
+/** By the secret key that the request brings: a public one stands in every page's source. */
+async function writingByKey(
+  { sql, keys, clientAddress }: NoteServices,
+  { request, url, peer }: Asked,
+  sent: string,
+): Promise<Writing> {
+  const key = await keys.authenticate(sent);
+  if (key.kind !== "secret") {
+    throw new Problem("key_not_allowed_here", "Notes take a secret key, or a token.");
+  }
+  const named = url.searchParams.get("project");
+  if (named !== null && named !== "" && named !== key.projectPublicId) {
+    throw insufficientScope("The API key is not for this project.");
+  }
+  const [known] = await sql.query<{ label: string | null; hint: string }>(
+    "SELECT label, hint FROM api_keys WHERE project_id = $1::int AND key_id = $2::text",
+    [key.projectId, key.keyId],
+  );
+  const by = known?.label ? `API key ${known.label}` : `API key …${known?.hint ?? ""}`;
+  return {
+    project: await requireProject(sql, key.projectPublicId),
+    author: { by, keyId: key.keyId },
+    audited: { who: by, from: clientAddress(peer, request.headers) },
+  };
+}
+
+async function writingOf(services: NoteServices, asked: Asked): Promise<Writing> {
+  const { request, who } = asked;
+  if (who === null) {
+    return await writingByKey(services, asked, request.headers.get("x-api-key") ?? "");
+  }
+  return {
+    project: await projectOfQuery(services.sql, asked),
+    author: { by: nameOf(who), keyId: null },
+    audited: askedBy(services, asked),
+  };
+}
+
+const subjectOf = ({ at, text }: Note): string => `${at}: ${text}`;
+
+/** `POST /v1/notes`: 201 with the note. Throws `conflict`, `rate_limited`, and what refuses a key. */
+export async function postNote(services: NoteServices, asked: Asked): Promise<Response> {
+  const { sql, now } = services;
+  const { project: { projectId }, author, audited } = await writingOf(services, asked);
+  const wanted = await readJson(asked.request, NoteCreation);
+  const note = await sql.transaction(async (tx) => {
+    const made = await createNote(tx, projectId, wanted, author, now());
+    const subject = subjectOf(made);
+    await recordAudit(tx, { ...audited, what: "note.create", subject, projectId });
+    return made;
+  });
+  return json(note, 201);
+}
+
+/** `PATCH /v1/notes/:id`: the note as it is then. */
+export async function patchNote(services: NoteServices, asked: Asked): Promise<Response> {
+  const { projectId } = await projectOfQuery(services.sql, asked);
+  const patch = await readJson(asked.request, NoteChange);
+  const note = await services.sql.transaction(async (tx) => {
+    const changed = await changeNote(tx, projectId, asked.params.id ?? "", patch);
+    const entry = { what: "note.change", subject: subjectOf(changed), projectId } as const;
+    await recordAudit(tx, { ...askedBy(services, asked), ...entry });
+    return changed;
+  });
+  return json(note);
+}
+
+/** `DELETE /v1/notes/:id`: 204. */
+export async function removeNote(services: NoteServices, asked: Asked): Promise<Response> {
+  const { projectId } = await projectOfQuery(services.sql, asked);
+  await services.sql.transaction(async (tx) => {
+    const gone = await deleteNote(tx, projectId, asked.params.id ?? "");
+    const entry = { what: "note.delete", subject: subjectOf(gone), projectId } as const;
+    await recordAudit(tx, { ...askedBy(services, asked), ...entry });
+  });
+  return new Response(null, { status: 204 });
+}

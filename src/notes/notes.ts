@@ -1,0 +1,214 @@
+import { z } from "zod";
+import { PlainText } from "../auth/projects.ts";
+import { randomText } from "../auth/random_text.ts";
+import type { Param, Row, Sql } from "../db/sql.ts";
+import { Problem } from "../problem.ts";
+import { dateOfDay, dayAt, dayNumber } from "../query/local_dates.ts";
+import type { Range } from "../query/range.ts";
+import { NOTE_TEXT_LENGTH_MAX, NOTES_MAX, NOTES_PER_KEY_AND_HOUR_MAX } from "./note_limits.ts";
+
+const LOCAL_DATE = /^\d{4}-\d{2}-\d{2}$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2}T.+(?:Z|[+-]\d{2}:?\d{2})$/i;
+const ID = /^note_[A-Za-z0-9_-]{1,60}$/;
+const HOUR_S = 3600;
+
+/** When a note is of: a local day, or an instant. */
+type NoteTime =
+  | { readonly day: number; readonly atMs: null }
+  | { readonly day: null; readonly atMs: number };
+
+/** Throws RangeError for a text that is neither a day nor an instant. */
+function timeOf(text: string): NoteTime {
+  if (LOCAL_DATE.test(text)) return { day: dayNumber(Temporal.PlainDate.from(text)), atMs: null };
+  if (!INSTANT.test(text)) throw new RangeError("neither a day nor an instant");
+  return { day: null, atMs: Temporal.Instant.from(text).epochMilliseconds };
+}
+
+function isTime(text: string): boolean {
+  try {
+    timeOf(text);
+    // PostgreSQL and ISO 8601 write other years differently.
+    return !text.startsWith("0000");
+  } catch {
+    return false;
+  }
+}
+
+const at = z.string().refine(
+  isTime,
+  "Give a local date such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z.",
+).meta({ description: "A local day, or an instant.", example: "2026-01-31" });
+const text = PlainText.trim().min(1, "Write something.")
+  .max(NOTE_TEXT_LENGTH_MAX, `Use at most ${NOTE_TEXT_LENGTH_MAX} characters.`)
+  .meta({ description: "What happened, in one line.", example: "Version 2.4 is live" });
+
+/** Body of `POST /v1/notes`. */
+export const NoteCreation = z.strictObject({
+  at: at.optional().meta({ description: "A local day, or an instant. Default: now" }),
+  text,
+}).meta({ id: "NoteCreation" });
+
+/** Body of `PATCH /v1/notes/:id`: what is absent stays. */
+export const NoteChange = z.strictObject({ at, text }).partial().meta({ id: "NoteChange" });
+
+/** A note as replies show it. */
+export const NoteShown = z.object({
+  id: z.string().meta({ example: "note_4fYc8Zq1" }),
+  at: z.string().meta({ description: "A local day (2026-01-31), or an instant in UTC" }),
+  text: z.string(),
+  by: z.string().meta({ description: "Who wrote it: a person, a token, or an API key" }),
+}).meta({ id: "Note" });
+
+export type Note = z.output<typeof NoteShown>;
+export type NewNote = z.output<typeof NoteCreation>;
+export type NotePatch = z.output<typeof NoteChange>;
+
+interface NoteRow extends Row {
+  readonly note_id: string;
+  readonly day: number | null;
+  readonly at_ms: number | null;
+  readonly text: string;
+  readonly written_by: string;
+}
+
+const COLUMNS = "note_id, day, at_ms, text, written_by";
+
+function noteOf({ note_id, day, at_ms, text, written_by }: NoteRow): Note {
+  const at = day === null ? new Date(at_ms!).toISOString() : dateOfDay(day).toString();
+  return { id: note_id, at, text, by: written_by };
+}
+
+/**
+ * The notes of a project, in the order of their times, a day before the instants in it; of a range those
+ * of a day or an instant in it, days by its time zone. Null: all.
+ */
+export async function listNotes(
+  sql: Sql,
+  projectId: number,
+  range: Range | null,
+): Promise<Note[]> {
+  const bounds = range === null ? [null, null, null, null] : [
+    range.from.getTime(),
+    range.to.getTime(),
+    dayAt(range.from.getTime(), range.timezone),
+    dayAt(range.to.getTime() - 1, range.timezone),
+  ];
+  const rows = await sql.query<NoteRow>(
+    `SELECT ${COLUMNS} FROM notes
+    WHERE project_id = $1::int AND ($2::int8 IS NULL
+      OR at_ms >= $2::int8 AND at_ms < $3::int8 OR day >= $4::int AND day <= $5::int)
+    ORDER BY coalesce(at_ms, day * 86400000::int8), at_ms IS NOT NULL, created_at, note_id`,
+    [projectId, ...bounds],
+  );
+  return rows.map(noteOf);
+}
+
+function noSuchNote(): Problem {
+  return new Problem("not_found", "There is no note with this id.");
+}
+
+/** Throws `not_found`. */
+export async function requireNote(sql: Sql, projectId: number, id: string): Promise<Note> {
+  const [row] = ID.test(id)
+    ? await sql.query<NoteRow>(
+      `SELECT ${COLUMNS} FROM notes WHERE project_id = $1::int AND note_id = $2::text`,
+      [projectId, id],
+    )
+    : [];
+  if (row === undefined) throw noSuchNote();
+  return noteOf(row);
+}
+
+/** Who writes a note: in words, and the id of the API key that it comes by, if it does. */
+export interface NoteAuthor {
+  readonly by: string;
+  readonly keyId: string | null;
+}
+
+/** Throws `conflict` where there are too many of the project, `rate_limited` of the key. */
+async function assertRoom(tx: Sql, projectId: number, keyId: string | null): Promise<void> {
+  // One at a time in a project, so that their number holds; events are stored meanwhile.
+  await tx.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [projectId]);
+  const [known] = await tx.query<{ notes: number; of_key: number; waits: number | null }>(
+    `SELECT count(*)::int AS notes,
+      (count(*) FILTER (WHERE recent))::int AS of_key,
+      ceil(extract(epoch FROM min(created_at) FILTER (WHERE recent) - now()) + ${HOUR_S})::int AS waits
+    FROM (
+      SELECT created_at,
+        key_id = $2::text AND created_at > now() - make_interval(secs => ${HOUR_S}) AS recent
+      FROM notes WHERE project_id = $1::int
+    ) AS own`,
+    [projectId, keyId],
+  );
+  if (known!.notes >= NOTES_MAX) {
+    throw new Problem(
+      "conflict",
+      `A project has at most ${NOTES_MAX} notes. Delete some that are not needed any more.`,
+    );
+  }
+  if (known!.of_key >= NOTES_PER_KEY_AND_HOUR_MAX) {
+    throw new Problem(
+      "rate_limited",
+      `An API key may write ${NOTES_PER_KEY_AND_HOUR_MAX} notes an hour. Try again later.`,
+      { headers: { "Retry-After": String(Math.max(1, known!.waits ?? HOUR_S)) } },
+    );
+  }
+}
+
+/** Stores a note. Throws `conflict`, `rate_limited`. */
+export async function createNote(
+  tx: Sql,
+  projectId: number,
+  wanted: NewNote,
+  { by, keyId }: NoteAuthor,
+  nowMs: number,
+): Promise<Note> {
+  await assertRoom(tx, projectId, keyId);
+  const time = wanted.at === undefined ? { day: null, atMs: nowMs } : timeOf(wanted.at);
+  const [row] = await tx.query<NoteRow>(
+    `INSERT INTO notes (project_id, note_id, day, at_ms, text, written_by, key_id)
+    VALUES ($1::int, $2::text, $3::int, $4::int8, $5::text, $6::text, $7::text)
+    RETURNING ${COLUMNS}`,
+    [projectId, `note_${randomText(16)}`, time.day, time.atMs, wanted.text, by, keyId],
+  );
+  return noteOf(row!);
+}
+
+/** Changes the named members and leaves the others. Throws `not_found`. */
+export async function changeNote(
+  tx: Sql,
+  projectId: number,
+  id: string,
+  patch: NotePatch,
+): Promise<Note> {
+  const time = patch.at === undefined ? null : timeOf(patch.at);
+  const params: Param[] = [
+    projectId,
+    id,
+    patch.text ?? null,
+    time !== null,
+    time?.day ?? null,
+    time?.atMs ?? null,
+  ];
+  const [row] = ID.test(id)
+    ? await tx.query<NoteRow>(
+      `UPDATE notes SET text = coalesce($3::text, text),
+        day = CASE WHEN $4::bool THEN $5::int ELSE day END,
+        at_ms = CASE WHEN $4::bool THEN $6::int8 ELSE at_ms END
+      WHERE project_id = $1::int AND note_id = $2::text RETURNING ${COLUMNS}`,
+      params,
+    )
+    : [];
+  if (row === undefined) throw noSuchNote();
+  return noteOf(row);
+}
+
+/** Deletes a note, and returns what it was. Throws `not_found`. */
+export async function deleteNote(tx: Sql, projectId: number, id: string): Promise<Note> {
+  const note = await requireNote(tx, projectId, id);
+  await tx.query("DELETE FROM notes WHERE project_id = $1::int AND note_id = $2::text", [
+    projectId,
+    id,
+  ]);
+  return note;
+}

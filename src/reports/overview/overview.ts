@@ -1,0 +1,262 @@
+import { z } from "zod";
+import type { Project } from "../../auth/projects.ts";
+import type { Sql } from "../../db/sql.ts";
+import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
+import { shownBucket } from "../../query/buckets.ts";
+import {
+  invalidParameter,
+  oneOf,
+  pageRows,
+  readAll,
+  refuseUnknown,
+} from "../../query/parameters.ts";
+import { withTimelines } from "../../scans/filtered_timelines.ts";
+import type { ReportServices } from "../report_endpoint.ts";
+import { readReply } from "../read_reply.ts";
+import { withinTime } from "../time_limit.ts";
+import { type OverviewDays, readDays } from "./overview_days.ts";
+import {
+  figuresOf,
+  type ListedProject,
+  type ProjectFigures,
+  scanNow,
+  scanVisitors,
+  scopeOf,
+  seriesOf,
+} from "./overview_figures.ts";
+import {
+  OVERVIEW_AWAITED_MAX,
+  OVERVIEW_PROJECTS_MAX,
+  OVERVIEW_SEARCH_LENGTH_MAX,
+} from "./overview_limits.ts";
+import { readNow } from "./overview_now.ts";
+import { type OverviewState, readStates } from "./overview_state.ts";
+import { readRolledSeries, readRolledSums, type RolledDays, rolledDays } from "./overview_sums.ts";
+
+/** The parameters of `GET /v1/overview`. */
+export const OVERVIEW_QUERY: Readonly<Record<string, string>> = {
+  from: "Local date, inclusive, by each project's own days. Default: 29 days before `to`",
+  to: "Local date, inclusive. Default: today",
+  timezone: "IANA time zone of the days of all projects. Default: of each project its own",
+  interval: "Of the series: day (default), week (Monday) or month",
+  q: "Only projects whose name, id or site holds this text, in capitals or not",
+  sort: "visitors (default), now or change: the most first; or name",
+  limit: "Projects, 1 to 1000. Default: 100",
+};
+
+/** What the numbers mean, echoed as `query.semantics`. */
+export const OVERVIEW_SEMANTICS =
+  "Visitors, of the range and of each bucket, are those of GET /v1/kpis for the same project and days, in the project's own time zone unless `timezone` names one. " +
+  "change is that of GET /v1/kpis with compare=previous over the days of the range that are over: as many days before it, so that a day that has just begun is compared with none; null where no day is over, or nobody came before. " +
+  "now is visitors.last5Minutes of GET /v1/live. Bots are left out. " +
+  "total counts all projects that match; of more than 1,000 those that were made first are looked at.";
+
+/** The reply, beside `query`, `asOf` and `pending`. */
+export const OVERVIEW_REPLY = {
+  total: z.int().meta({ description: "Projects that match, shown or not" }),
+  projects: z.array(z.object({
+    id: z.string(),
+    name: z.string(),
+    siteUrl: z.string().nullable(),
+    timezone: z.string().meta({ description: "Whose days are counted" }),
+    from: z.iso.datetime().meta({ description: "The range by these days, `to` exclusive" }),
+    to: z.iso.datetime(),
+    now: z.int().meta({ description: "Visitors in the last 5 minutes" }),
+    visitors: z.int().nullable().meta({
+      description: "Null: of imported days alone, which do not tell them",
+    }),
+    change: z.number().nullable().meta({ description: "Of the days that are over" }),
+    series: z.array(z.object({
+      start: z.iso.datetime(),
+      label: z.string(),
+      complete: z.boolean(),
+      visitors: z.int().nullable(),
+    })),
+    imported: z.literal(true).optional().meta({
+      description: "Daily sums of another product are in it",
+    }),
+  })),
+};
+
+const SORTS = ["visitors", "now", "change", "name"] as const;
+type Sort = typeof SORTS[number];
+
+interface OverviewQuestion {
+  readonly q: string;
+  readonly sort: Sort;
+  readonly limit: number;
+}
+
+function readSearch(query: URLSearchParams): string {
+  const text = query.get("q") ?? "";
+  if (text.length <= OVERVIEW_SEARCH_LENGTH_MAX) return text.trim();
+  throw invalidParameter("q", `Use at most ${OVERVIEW_SEARCH_LENGTH_MAX} characters.`);
+}
+
+/** Every parameter that is wrong is told at once, and before any statement is sent. */
+function readQuestion(query: URLSearchParams, asOfMs: number): OverviewQuestion {
+  return readAll({
+    unknown: () => refuseUnknown(query, Object.keys(OVERVIEW_QUERY)),
+    days: () => readDays(query, "UTC", asOfMs),
+    q: () => readSearch(query),
+    sort: () => oneOf(query, "sort", SORTS, "visitors"),
+    limit: () => pageRows(query),
+  });
+}
+
+function matches({ name, id, siteUrl }: Project, q: string): boolean {
+  const wanted = q.toLowerCase();
+  return [name, id, siteUrl ?? ""].some((text) => text.toLowerCase().includes(wanted));
+}
+
+/** The days of each time zone, read once: projects share them. */
+function daysByZone(query: URLSearchParams, asOfMs: number): (timezone: string) => OverviewDays {
+  const known = new Map<string, OverviewDays>();
+  return (timezone) => {
+    const days = known.get(timezone) ?? readDays(query, timezone, asOfMs);
+    known.set(timezone, days);
+    return days;
+  };
+}
+
+interface Found extends ProjectFigures {
+  readonly listed: ListedProject;
+  readonly now: number;
+  /** Null: the rollups do not hold what is asked of it, and `series` was counted by a scan. */
+  readonly rolled: RolledDays | null;
+  readonly series: readonly number[];
+}
+
+/** The largest first, what there is not last; then by name and id. */
+function inOrder(found: readonly Found[], sort: Sort): Found[] {
+  const figure = (one: Found) => sort === "name" ? 0 : one[sort] ?? -Infinity;
+  const nameOf = ({ listed: { project } }: Found) => project.name.toLowerCase();
+  const compared = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0;
+  return found.toSorted((a, b) => {
+    const [more, less] = [figure(b), figure(a)];
+    if (more !== less) return more > less ? 1 : -1;
+    return compared(nameOf(a), nameOf(b)) ||
+      compared(a.listed.project.id, b.listed.project.id);
+  });
+}
+
+/** Looks at all projects together, and by itself only at what rollups and sessions do not tell. */
+async function lookAt(
+  sql: Sql,
+  listed: readonly ListedProject[],
+  states: ReadonlyMap<number, OverviewState>,
+  asOfMs: number,
+): Promise<Found[]> {
+  const rolledOf = ({ project, days }: ListedProject) =>
+    states.get(project.projectId)?.timezone === days.range.timezone ? rolledDays(days) : null;
+  const asked = listed.map((one) => ({ one, days: rolledOf(one) }));
+  const summed = asked.flatMap(({ one, days }) =>
+    days === null ? [] : [{ projectId: one.project.projectId, days }]
+  );
+  const sums = (await readRolledSums(sql, summed)).values();
+  const ids = listed.map(({ project }) => project.projectId);
+  const present = await readNow(sql, ids, asOfMs);
+  const found: Found[] = [];
+  for (const { one, days } of asked) {
+    const { own, series } = days === null
+      ? await scanVisitors(one)
+      : { own: sums.next().value!, series: [] };
+    const now = present.get(one.project.projectId);
+    found.push({
+      ...await figuresOf(one, own),
+      listed: one,
+      now: now === null ? await scanNow(one) : now ?? 0,
+      rolled: days,
+      series,
+    });
+  }
+  return found;
+}
+
+async function shown(sql: Sql, found: readonly Found[], asOfMs: number) {
+  const summed = found.flatMap(({ rolled, listed: { project: { projectId } } }) =>
+    rolled === null ? [] : [{ projectId, days: rolled }]
+  );
+  const series = (await readRolledSeries(sql, summed)).values();
+  return await Promise.all(found.map(async (one) => {
+    const { listed, now, visitors, change, isImported } = one;
+    const { project: { id, name, siteUrl }, days: { range, buckets } } = listed;
+    const own = one.rolled === null ? one.series : series.next().value!;
+    const told = await seriesOf(listed, own);
+    return {
+      ...{ id, name, siteUrl, timezone: range.timezone },
+      from: range.from.toISOString(),
+      to: range.to.toISOString(),
+      ...{ now, visitors, change },
+      series: buckets.map((bucket, i) => ({
+        ...shownBucket(bucket, range, asOfMs),
+        visitors: told[i]!,
+      })),
+      ...isImported ? { imported: true } : {},
+    };
+  }));
+}
+
+/** Waits a moment for what is pending of some of the projects. */
+async function catchUp(
+  { reads, projection }: ReportServices,
+  projects: readonly Project[],
+): Promise<void> {
+  const states = await readStates(reads, projects.map(({ projectId }) => projectId));
+  const waiting = [...states.values()].filter(({ pending }) => pending > 0);
+  await Promise.all(
+    waiting.slice(0, OVERVIEW_AWAITED_MAX).map(({ projectId }) =>
+      projection.catchUpWithin(projectId, PROJECTION_WAIT_MS_MAX)
+    ),
+  );
+}
+
+/**
+ * `GET /v1/overview`: every project that one may see, in a few statements for all of them.
+ * @param projectsOf the projects that one may see, the oldest first
+ * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`.
+ */
+export async function getOverview(
+  services: ReportServices,
+  request: Request,
+  projectsOf: () => Promise<readonly Project[]>,
+): Promise<Response> {
+  const { reads, readTimeoutMs, now } = services;
+  const query = new URL(request.url).searchParams;
+  const asOfMs = now();
+  const question = readQuestion(query, asOfMs);
+  const all = (await projectsOf()).filter((project) => matches(project, question.q));
+  const projects = all.slice(0, OVERVIEW_PROJECTS_MAX);
+  const daysOf = daysByZone(query, asOfMs);
+  await catchUp(services, projects);
+  const { pending, rows } = await withinTime(reads, readTimeoutMs, async (sql, signal) => {
+    const states = await readStates(sql, projects.map(({ projectId }) => projectId));
+    const listed = projects.map((project): ListedProject => {
+      const scope = scopeOf(project);
+      return {
+        ...{ project, days: daysOf(project.timezone), asOfMs },
+        hasImported: states.get(project.projectId)?.hasImported ?? false,
+        source: {
+          ...{ sql, scope },
+          withTimelines: (work) => withTimelines(services, { sql, scope, signal }, work),
+        },
+      };
+    });
+    const found = inOrder(await lookAt(sql, listed, states, asOfMs), question.sort);
+    const pending = states.values().reduce((sum, state) => sum + state.pending, 0);
+    return { pending, rows: await shown(sql, found.slice(0, question.limit), asOfMs) };
+  }, request.signal);
+  const resolved = {
+    from: query.get("from") || null,
+    to: query.get("to") || null,
+    timezone: query.get("timezone") || null,
+    interval: daysOf(query.get("timezone") || "UTC").interval,
+    q: question.q,
+    sort: question.sort,
+    limit: question.limit,
+    semantics: OVERVIEW_SEMANTICS,
+    warnings: [],
+  };
+  const told = { asOf: new Date(asOfMs), pending };
+  return readReply(request, told, resolved, { total: all.length, projects: rows });
+}

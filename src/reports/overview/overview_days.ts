@@ -1,0 +1,59 @@
+import { type Bucket, bucketsOf, type Interval, readInterval } from "../../query/buckets.ts";
+import { readComparison } from "../../query/comparison.ts";
+import { dateAt } from "../../query/local_dates.ts";
+import { invalidParameter } from "../../query/parameters.ts";
+import { type Range, readRange } from "../../query/range.ts";
+
+/** The days of one time zone that a list of projects looks at. */
+export interface OverviewDays {
+  readonly range: Range;
+  readonly interval: Interval;
+  readonly buckets: readonly Bucket[];
+  /** The days of the range that are over, and as many before it; null: none is over. */
+  readonly compared: { readonly over: Range; readonly before: Range } | null;
+}
+
+const INTERVALS = { allowHour: false };
+
+function refuseInstant(name: "from" | "to", date: Temporal.PlainDate | null): void {
+  if (date !== null) return;
+  throw invalidParameter(
+    name,
+    "Use a local date such as 2026-01-31: each project is counted by its own days.",
+  );
+}
+
+function comparedOf(
+  range: Range,
+  timezone: string,
+  asOfMs: number,
+): OverviewDays["compared"] {
+  const { fromDate, toDate } = range;
+  const yesterday = dateAt(asOfMs, timezone).subtract({ days: 1 });
+  const last = Temporal.PlainDate.compare(toDate!, yesterday) <= 0 ? toDate! : yesterday;
+  if (Temporal.PlainDate.compare(last, fromDate!) < 0) return null;
+  const query = new URLSearchParams({
+    from: fromDate!.toString(),
+    to: last.toString(),
+    compare: "previous",
+  });
+  const over = readRange(query, timezone, asOfMs);
+  return { over, before: readComparison(query, over, timezone, asOfMs)! };
+}
+
+/**
+ * `from`, `to`, `timezone` and `interval` by the days of a project in `timezone`.
+ * @throws Problem `invalid_parameter`, `range_too_large`.
+ */
+export function readDays(query: URLSearchParams, timezone: string, asOfMs: number): OverviewDays {
+  const range = readRange(query, timezone, asOfMs);
+  refuseInstant("from", range.fromDate);
+  refuseInstant("to", range.toDate);
+  const interval = readInterval(query, range, INTERVALS);
+  return {
+    range,
+    interval,
+    buckets: bucketsOf(range, interval),
+    compared: comparedOf(range, range.timezone, asOfMs),
+  };
+}

@@ -1,0 +1,134 @@
+import type { Project } from "../../auth/projects.ts";
+import type { Sql } from "../../db/sql.ts";
+import { type ImportedSums, sumsByDay } from "../../imported/imported_reading.ts";
+import type { Range } from "../../query/range.ts";
+import type { Scope, Span } from "../../query/selection.ts";
+import type { Read } from "../../scans/read.ts";
+import { readTechnicalNames } from "../../scans/technical_names.ts";
+import { importedSpan, reachesOwn } from "../imported_span.ts";
+import { rate } from "../report.ts";
+import { TAIL_COUNTS } from "../tail_visitor.ts";
+import type { OverviewDays } from "./overview_days.ts";
+import { NOW_MS } from "./overview_now.ts";
+import type { OwnVisitors } from "./overview_sums.ts";
+import { SPAN_VISITORS } from "./overview_visitor.ts";
+
+/** A project of the list, whose days are looked at, and what it is asked with. */
+export interface ListedProject {
+  readonly project: Project;
+  readonly days: OverviewDays;
+  readonly hasImported: boolean;
+  readonly asOfMs: number;
+  readonly source: {
+    readonly sql: Sql;
+    readonly scope: Scope;
+    /** What is loaded is there until the work ends. */
+    readonly withTimelines: <T>(work: (timelines: Read["timelines"]) => Promise<T>) => Promise<T>;
+  };
+}
+
+/** What a list tells of a project. */
+export interface ProjectFigures {
+  readonly visitors: number | null;
+  readonly change: number | null;
+  /** Whether daily sums of another product are in it. */
+  readonly isImported: boolean;
+}
+
+export const scopeOf = ({ projectId }: Project): Scope => ({
+  projectId,
+  siteHost: null,
+  bots: "exclude",
+  filters: [],
+});
+
+const spanOf = ({ from, to }: Range): Span => ({ fromMs: from.getTime(), toMs: to.getTime() });
+
+/** Own visitors, and those of each bucket, by a scan: where the rollups do not hold the answer. */
+export async function scanVisitors(
+  { project, days, source }: ListedProject,
+): Promise<{ readonly own: OwnVisitors; readonly series: readonly number[] }> {
+  const { range, buckets, compared } = days;
+  const whole = spanOf(range);
+  const over = compared === null ? { ...whole, toMs: whole.fromMs } : spanOf(compared.over);
+  const before = compared === null ? over : spanOf(compared.before);
+  const parts = buckets.map(({ fromMs, toMs }) => ({ fromMs, toMs }));
+  const reach = { fromMs: Math.min(before.fromMs, whole.fromMs), toMs: whole.toMs };
+  const technical = await readTechnicalNames(source.sql, project.projectId);
+  const inputs = { spans: [whole, over, before, ...parts], technical };
+  const counts = await source.withTimelines(async (timelines) =>
+    await (await timelines(reach, [])).scan(SPAN_VISITORS, () => inputs)
+  );
+  return {
+    own: { range: counts[0]!, over: counts[1]!, before: counts[2]! },
+    series: [...counts.subarray(3)],
+  };
+}
+
+/** Who is there now, by the events of the last minutes, both ends included. */
+export async function scanNow({ project, asOfMs, source }: ListedProject): Promise<number> {
+  const span = { fromMs: asOfMs - NOW_MS, toMs: asOfMs + 1 };
+  const inputs = { span, technical: await readTechnicalNames(source.sql, project.projectId) };
+  const { actors } = await source.withTimelines(async (timelines) =>
+    await (await timelines(span, [])).scan(TAIL_COUNTS, () => inputs, { byRun: true })
+  );
+  return actors.size;
+}
+
+/** Own visitors of a span with those of imported days in it. */
+type WithImported = (own: number, span: Span) => {
+  readonly visitors: number | null;
+  readonly isImported: boolean;
+};
+
+const OWN_ALONE: WithImported = (visitors) => ({ visitors, isImported: false });
+
+/** What imported days of a range add, as the key figures add it. */
+async function importedOf(
+  { project, hasImported, source: { sql, scope } }: ListedProject,
+  range: Range,
+): Promise<WithImported> {
+  if (!hasImported) return OWN_ALONE;
+  const read = { sql, scope, range, importedTimezone: project.timezone };
+  const needed = { dimensions: ["all"], parameter: "q", refusal: null } as const;
+  const imported = await importedSpan(read, range, needed);
+  const sums = new Map<number, ImportedSums>(
+    (await sumsByDay(sql, project.projectId, imported.days)).map((day) => [day.day, day]),
+  );
+  return (own, { fromMs, toMs }) => {
+    const told = imported.days.filter((day) =>
+      day.fromMs >= fromMs && day.fromMs < toMs && sums.has(day.day)
+    );
+    if (told.length === 0) return { visitors: own, isImported: false };
+    const known = told.flatMap(({ day }) => sums.get(day)!.visitors ?? []);
+    const hasOwn = reachesOwn(imported, toMs);
+    const sum = known.reduce((total, visitors) => total + visitors, hasOwn ? own : 0);
+    return { visitors: hasOwn || known.length > 0 ? sum : null, isImported: true };
+  };
+}
+
+/** A project's visitors over the range, and how those of the days that are over changed. */
+export async function figuresOf(
+  listed: ListedProject,
+  own: OwnVisitors,
+): Promise<ProjectFigures> {
+  const { range, compared } = listed.days;
+  const { visitors, isImported } = (await importedOf(listed, range))(own.range, spanOf(range));
+  if (compared === null) return { visitors, change: null, isImported };
+  const over = (await importedOf(listed, compared.over))(own.over, spanOf(compared.over));
+  const before = (await importedOf(listed, compared.before))(own.before, spanOf(compared.before));
+  const change = over.visitors === null || before.visitors === null
+    ? null
+    : rate(over.visitors - before.visitors, before.visitors).value;
+  return { visitors, change, isImported };
+}
+
+/** The visitors of each bucket. */
+export async function seriesOf(
+  listed: ListedProject,
+  own: readonly number[],
+): Promise<readonly (number | null)[]> {
+  const { range, buckets } = listed.days;
+  const withImported = await importedOf(listed, range);
+  return buckets.map((bucket, i) => withImported(own[i]!, bucket).visitors);
+}

@@ -1,0 +1,35 @@
+import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
+import { PENDING_ROWS, PENDING_SUM } from "../projected_state.ts";
+
+/** How far the projection of a project is, and which days of other products it has. */
+export interface OverviewState {
+  readonly projectId: number;
+  readonly pending: number;
+  /** Whose days the rollups count by; null while they hold for none. */
+  readonly timezone: string | null;
+  readonly hasImported: boolean;
+}
+
+const STATES = `
+SELECT k.project_id AS "projectId",
+  coalesce(w.pending, 0) + coalesce(e.remaining, 0) AS pending,
+  p.timezone,
+  (SELECT min(day) FROM imported_days WHERE project_id = k.project_id) IS NOT NULL AS "hasImported"
+FROM unnest($1::text::int[]) AS k (project_id)
+LEFT JOIN (
+  SELECT project_id, ${PENDING_SUM} AS pending FROM journal
+  WHERE project_id = ANY ($1::text::int[]) AND ${PENDING_ROWS}
+  GROUP BY project_id
+) AS w USING (project_id)
+LEFT JOIN projections p USING (project_id)
+LEFT JOIN earlier_projects e USING (project_id)`;
+
+/** What `projectedState` tells of one project, of all of them in one statement. */
+export async function readStates(
+  sql: Sql,
+  projectIds: readonly number[],
+): Promise<Map<number, OverviewState>> {
+  if (projectIds.length === 0) return new Map();
+  const rows = await sql.query<OverviewState & Row>(STATES, [arrayLiteral(projectIds)]);
+  return new Map(rows.map((row) => [row.projectId, row]));
+}

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import {
+  getNotes,
+  NOTES_QUERY,
+  type NoteServices,
+  patchNote,
+  postNote,
+  removeNote,
+} from "../notes/note_endpoints.ts";
+import { NoteChange, NoteCreation, NoteShown } from "../notes/notes.ts";
+import type { DocumentedRoute } from "./documented_route.ts";
+import type { ProblemCode } from "../problem.ts";
+
+const READ_PROBLEMS: readonly ProblemCode[] = [
+  "invalid_parameter",
+  "project_required",
+  "not_found",
+];
+const BODY_PROBLEMS: readonly ProblemCode[] = [
+  "invalid_json",
+  "invalid_body",
+  "body_too_large",
+  "unsupported_media_type",
+  "project_required",
+  "not_found",
+];
+const KEY_PROBLEMS: readonly ProblemCode[] = [
+  "missing_api_key",
+  "invalid_api_key",
+  "revoked_api_key",
+  "expired_api_key",
+  "key_not_allowed_here",
+  "rate_limited",
+  "conflict",
+  "overloaded",
+];
+const QUERY = { project: NOTES_QUERY.project! };
+
+/** What happened to a site, noted on its charts. */
+export function noteRoutes(services: NoteServices): DocumentedRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/v1/notes",
+      access: "read",
+      handler: (exchange) => getNotes(services, exchange),
+      doc: {
+        summary: "Notes of the project, in the order of their times",
+        query: NOTES_QUERY,
+        success: {
+          status: 200,
+          description: "Notes",
+          schema: z.object({ notes: z.array(NoteShown) }),
+        },
+        problems: READ_PROBLEMS,
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/notes",
+      access: "write or key",
+      handler: (exchange) => postNote(services, exchange),
+      doc: {
+        summary: "Note what happened: with a token of scope `write`, or a secret API key",
+        query: QUERY,
+        body: NoteCreation,
+        success: { status: 201, description: "The note", schema: NoteShown },
+        problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS],
+      },
+    },
+    {
+      method: "PATCH",
+      path: "/v1/notes/:id",
+      access: "write",
+      handler: (exchange) => patchNote(services, exchange),
+      doc: {
+        summary: "Change a note; members left out stay",
+        query: QUERY,
+        body: NoteChange,
+        success: { status: 200, description: "The note as it is now", schema: NoteShown },
+        problems: BODY_PROBLEMS,
+      },
+    },
+    {
+      method: "DELETE",
+      path: "/v1/notes/:id",
+      access: "write",
+      handler: (exchange) => removeNote(services, exchange),
+      doc: {
+        summary: "Delete a note",
+        query: QUERY,
+        success: { status: 204, description: "Deleted" },
+        problems: ["project_required", "not_found"],
+      },
+    },
+  ];
+}

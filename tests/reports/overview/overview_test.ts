@@ -1,0 +1,243 @@
+import assert from "node:assert/strict";
+import type { Project } from "../../../src/auth/projects.ts";
+import type { Database, Sql } from "../../../src/db/sql.ts";
+import { Problem } from "../../../src/problem.ts";
+import { getOverview } from "../../../src/reports/overview/overview.ts";
+import { OVERVIEW_SEARCH_LENGTH_MAX } from "../../../src/reports/overview/overview_limits.ts";
+import { SegmentCache } from "../../../src/timelines/segment_cache.ts";
+import { createProjection } from "../../../src/projection/projection.ts";
+import type { EventRow } from "../../../src/store/event_row.ts";
+import { type Answer, Store } from "../../reads/stored_world.ts";
+import { assertProblem, type Json, newEvent, sharedApp } from "../../support/app.ts";
+import { onBothEngines } from "../../support/databases.ts";
+import { newRow } from "../../support/event_rows.ts";
+import { IN_PLACE } from "../../support/in_place.ts";
+
+const NOW = "2026-03-02T12:00:30.000Z";
+const AS_OF_MS = Date.parse(NOW);
+
+function seen(who: string, at: string, members: Partial<EventRow> = {}): EventRow {
+  const occurred_at = new Date(at).toISOString();
+  return newRow({ anonymous_id: who, name: "page_view", path: "/", occurred_at, ...members });
+}
+
+const rowOf = ({ projects }: Answer, { id }: Project) =>
+  (projects as Json[]).find((row) => row.id === id)!;
+
+onBothEngines(
+  "overview: each project by its own days, and by those that are named",
+  async (_t, db) => {
+    const store = await Store.open(db);
+    const berlin = await store.newProject({ timezone: "Europe/Berlin", siteUrl: null });
+    const newYork = await store.newProject({ timezone: "America/New_York", siteUrl: null });
+    await store.insert(berlin, [
+      // Of the days before: 26 and 27 February.
+      seen("ann", "2026-02-26T10:00:00Z"),
+      // Of those that are over: 28 February and 1 March. Dan comes twice, and counts once.
+      seen("bob", "2026-02-28T10:00:00Z"),
+      seen("dan", "2026-02-28T11:00:00Z"),
+      seen("dan", "2026-03-01T11:00:00Z"),
+      // Of today: one is there now, at both ends of five minutes; one has left; one is not due.
+      seen("eve", "2026-03-02T11:55:30Z"),
+      seen("fay", "2026-03-02T11:55:29.999Z"),
+      seen("gus", "2026-03-02T12:00:30Z"),
+      seen("hal", "2026-03-02T12:00:30.001Z"),
+      seen("bot", "2026-03-02T11:59:00Z", { bot: true }),
+    ]);
+    // Of 28 February in New York, of 1 March elsewhere.
+    await store.insert(newYork, [seen("ann", "2026-03-01T03:00:00Z")]);
+    const both = [berlin, newYork];
+    const days = { from: "2026-02-28", to: "2026-03-02" };
+
+    const own = await store.overview(both, AS_OF_MS, days);
+    const { now, visitors, change, series, from, to, timezone } = rowOf(own, berlin);
+    assert.deepEqual({ now, visitors, change, timezone }, {
+      now: 2,
+      visitors: 6,
+      change: 1,
+      timezone: "Europe/Berlin",
+    });
+    assert.deepEqual([from, to], ["2026-02-27T23:00:00.000Z", "2026-03-02T23:00:00.000Z"]);
+    assert.deepEqual((series as Json[]).map(({ label, visitors }) => [label, visitors]), [
+      ["2026-02-28", 2],
+      ["2026-03-01", 1],
+      ["2026-03-02", 4],
+    ]);
+    const american = rowOf(own, newYork);
+    assert.deepEqual((american.series as Json[]).map((bucket) => bucket.visitors), [1, 0, 0]);
+    assert.deepEqual([american.now, american.change], [0, null]);
+    assert.equal(own.total, 2);
+
+    const utc = await store.overview(both, AS_OF_MS, { ...days, timezone: "UTC" });
+    assert.deepEqual(
+      (rowOf(utc, newYork).series as Json[]).map((bucket) => bucket.visitors),
+      [0, 1, 0],
+    );
+    const today = await store.overview(both, AS_OF_MS, { from: "2026-03-02", to: "2026-03-02" });
+    assert.deepEqual([rowOf(today, berlin).visitors, rowOf(today, berlin).change], [4, null]);
+    const weeks = await store.overview(both, AS_OF_MS, { ...days, interval: "week" });
+    assert.deepEqual((rowOf(weeks, berlin).series as Json[]).map((bucket) => bucket.visitors), [
+      2,
+      4,
+    ]);
+  },
+);
+
+onBothEngines(
+  "overview: whom a bot shares a session with is counted by the events",
+  async (_t, db) => {
+    const store = await Store.open(db);
+    const project = await store.newProject({ timezone: "UTC", siteUrl: null });
+    await store.insert(project, [
+      // The session reaches into the five minutes by what a bot did alone.
+      seen("ann", "2026-03-02T11:50:00Z"),
+      seen("ann", "2026-03-02T11:59:00Z", { bot: true }),
+      // It reaches beyond now, with a pause over the five minutes.
+      seen("bob", "2026-03-02T11:50:00Z"),
+      seen("bob", "2026-03-02T12:05:00Z"),
+      // A long one, with its last event in them.
+      ...Array.from(
+        { length: 10 },
+        (_, i) => seen("cat", new Date(AS_OF_MS - 60_000 - i * 25 * 60_000).toISOString()),
+      ),
+    ]);
+    const answer = await store.overview([project], AS_OF_MS, {});
+    const live = await store.ask(project, AS_OF_MS, "live", {});
+    assert.equal(rowOf(answer, project).now, 1);
+    assert.deepEqual((live.visitors as Json).last5Minutes, 1);
+  },
+);
+
+/** Counts what is sent to a database. */
+function counting(database: Database): { readonly reads: Database; readonly sent: () => number } {
+  let sent = 0;
+  const counted = (sql: Sql): Sql => ({
+    query: (text, params) => {
+      sent++;
+      return sql.query(text, params);
+    },
+    script: (text) => {
+      sent++;
+      return sql.script(text);
+    },
+    transaction: (work) => sql.transaction((inner) => work(counted(inner))),
+  });
+  return { reads: counted(database) as Database, sent: () => sent };
+}
+
+onBothEngines("overview: many projects take as many statements as one", async (_t, db) => {
+  const store = await Store.open(db);
+  const { database } = store;
+  const projects: Project[] = [];
+  for (let i = 0; i < 25; i++) {
+    const project = await store.newProject({ timezone: "Europe/Berlin", siteUrl: null });
+    await store.insert(project, [seen("ann", "2026-03-01T10:00:00Z"), seen("bob", NOW)]);
+    await store.projectPending(project);
+    projects.push(project);
+  }
+  const statementsOf = async (some: readonly Project[]) => {
+    const { reads, sent } = counting(database);
+    const services = {
+      reads,
+      projection: createProjection(database),
+      segments: new SegmentCache(0),
+      pool: IN_PLACE,
+      readTimeoutMs: 60_000,
+      now: () => AS_OF_MS,
+    };
+    const request = new Request("http://footfall.test/v1/overview");
+    const response = await getOverview(services, request, () => Promise.resolve(some));
+    const { projects } = await response.json();
+    assert.deepEqual(
+      projects.map(({ visitors, now }: Json) => [visitors, now]),
+      some.map(() => [2, 1]),
+    );
+    return sent();
+  };
+  assert.equal(await statementsOf(projects), await statementsOf(projects.slice(0, 1)));
+});
+
+const server = sharedApp();
+
+async function overview(query: Record<string, string> = {}, token = server.app.controlToken) {
+  const headers = { Authorization: `Bearer ${token}` };
+  return await server.fetch(`/v1/overview?${new URLSearchParams(query)}`, { headers });
+}
+
+const namesOf = ({ projects }: Json) => (projects as Json[]).map(({ name }) => name);
+
+Deno.test("overview: a token's own projects, searched, sorted and as many as are asked for", async () => {
+  const shop = await server.project({ name: "Overview shop", siteUrl: "https://Shop.example" });
+  const blog = await server.project({ name: "overview blog", siteUrl: "https://blog.example" });
+  await server.project({ name: "Overview of others" });
+  const mine = await server.token([shop.id, blog.id], "read");
+  for (const anonymousId of ["ann", "bob"]) {
+    await server.post(shop, [newEvent({ name: "page_view", anonymousId })]);
+  }
+  await server.post(blog, [newEvent({ name: "page_view", anonymousId: "ann" })]);
+
+  const { status, body } = await overview({}, mine);
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.deepEqual(namesOf(body), ["Overview shop", "overview blog"]);
+  const [first] = body.projects;
+  assert.deepEqual([first.now, first.visitors, first.series.length], [2, 2, 30]);
+  assert.equal(first.siteUrl, "https://Shop.example");
+
+  const byName = (await overview({ sort: "name" }, mine)).body;
+  assert.deepEqual(namesOf(byName), ["overview blog", "Overview shop"]);
+  const one = (await overview({ limit: "1" }, mine)).body;
+  assert.deepEqual([namesOf(one), one.total], [["Overview shop"], 2]);
+  for (const q of ["SHOP.ex", "view shop", shop.id]) {
+    assert.deepEqual(namesOf((await overview({ q }, mine)).body), ["Overview shop"], q);
+  }
+  assert.deepEqual(namesOf((await overview({ q: "nowhere" }, mine)).body), []);
+  const all = (await overview({ q: "overview" })).body;
+  assert.equal(all.total, 3);
+});
+
+Deno.test("overview: what is wrong is named, all at once", async () => {
+  const longest = "x".repeat(OVERVIEW_SEARCH_LENGTH_MAX);
+  assert.equal((await overview({ q: longest })).status, 200);
+  const bad = {
+    from: "2026-01-01T00:00:00Z",
+    sort: "size",
+    limit: "1001",
+    q: `${longest}x`,
+    project: "prj_default",
+  };
+  const reply = await overview(bad);
+  assertProblem(reply, 400, "invalid_parameter");
+  const fields = reply.body.errors.map(({ field }: Json) => field);
+  assert.deepEqual(fields.toSorted(), Object.keys(bad).toSorted());
+  const hours = await overview({ from: "2026-01-01", to: "2026-01-01", interval: "hour" });
+  assertProblem(hours, 400, "invalid_parameter");
+  assertProblem(await overview({ from: "2001-01-01" }), 400, "range_too_large");
+});
+
+Deno.test("overview: the same answer is not sent again", async () => {
+  const { headers } = await overview({ q: "nobody is called this" });
+  const etag = headers.get("etag")!;
+  const again = await server.fetch("/v1/overview?q=nobody+is+called+this", {
+    headers: { Authorization: `Bearer ${server.app.controlToken}`, "If-None-Match": etag },
+  });
+  assert.equal(again.status, 304);
+});
+
+Deno.test("overview: nothing is asked before the parameters are read", async () => {
+  let asked = 0;
+  const away = () => {
+    asked++;
+    return Promise.reject(new Error("away"));
+  };
+  const services = {
+    reads: { query: away, transaction: away } as unknown as Database,
+    projection: { catchUp: away, catchUpWithin: away },
+    segments: new SegmentCache(0),
+    pool: IN_PLACE,
+    readTimeoutMs: 1_000,
+    now: () => AS_OF_MS,
+  };
+  const request = new Request("http://footfall.test/v1/overview?sort=size");
+  await assert.rejects(getOverview(services, request, away), Problem);
+  assert.equal(asked, 0);
+});
