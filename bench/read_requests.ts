@@ -211,6 +211,8 @@ const PLANS: readonly SetPlan[] = [
   },
   { endpoint: "heatmaps/paths", vary: (i, asking) => rangeOf(asking, i), filters: false },
   { endpoint: "live", vary: () => ({}), filters: false },
+  { endpoint: "visits", vary: (i, asking) => rangeOf(asking, i), filters: true },
+  { endpoint: "actors", vary: (i, asking) => rangeOf(asking, i), filters: true },
   { endpoint: "events", vary: (i, asking) => rangeOf(asking, i), filters: true },
 ];
 

@@ -28,12 +28,24 @@ const VIEWS: Readonly<Record<string, View>> = {
     id: "retention",
     params: ["start", "return", "cohort", "criterion", "periods"],
   },
+  "/v1/visits": { id: "visits", params: ["actor", "goal"] },
   "/v1/heatmaps": { id: "heatmaps", params: ["path", "device", "kind"] },
 };
 
+/** What is called otherwise in the API. */
+const CALLED: Readonly<Record<string, string>> = { actors: "people" };
+
 /** The view's id of a read. */
 export function viewOf(path: string): string {
-  return VIEWS[path]?.id ?? path.split("/")[2] ?? OVERVIEW.id;
+  const named = path.split("/")[2] ?? OVERVIEW.id;
+  return VIEWS[path]?.id ?? CALLED[named] ?? named;
+}
+
+/** One visit or one person has a page of its own, by its id. */
+function putPage(address: URLSearchParams, path: string): void {
+  const [, kind, id] = /^\/v1\/(visits|actors)\/([^/]+)/.exec(path) ?? [];
+  if (id === undefined) return;
+  address.set(kind === "visits" ? "visit" : "person", decodeURIComponent(id));
 }
 
 /** The local date of an instant; null where it, or the time zone, is none. */
@@ -81,6 +93,7 @@ export function viewAddress(path: string, asked: URLSearchParams, query: Json): 
   }
   const slug = /^\/v1\/(funnels|goals|segments)\/([^/]+)$/.exec(path);
   if (slug !== null) address.set(slug[1]!.slice(0, -1), decodeURIComponent(slug[2]!));
+  putPage(address, path);
   for (const name of VIEWS[path]?.params ?? []) {
     const value = asked.get(name) ?? query[name];
     if (value !== null && value !== undefined && value !== "") address.set(name, textOf(value));

@@ -6,6 +6,7 @@ import {
   type FilterOp,
   type FilterValue,
   isLazyField,
+  isPersonField,
   isSessionField,
   type LazyField,
   numberOf,
@@ -103,9 +104,10 @@ function termIds(place: Place, wanted: Pick<Positive, "op" | "values">): string 
   return `SELECT t.term_id FROM terms t WHERE t.project_id = ${project} AND ${condition}`;
 }
 
-/** A subquery for the identities of the users who are meant; an actor with a user has the user's. */
-function userIds(place: Place, wanted: Positive): string {
-  return `SELECT i.identity_id FROM identities i WHERE i.project_id = ${place.project} AND i.kind = 'u' AND ${
+/** A subquery for the actors who are meant: by the user that one is, or by any anonymous id of theirs. */
+function actorIds(place: Place, wanted: Positive): string {
+  const kind = isPersonField(wanted.field) ? "a" : "u";
+  return `SELECT i.actor_id FROM identities i WHERE i.project_id = ${place.project} AND i.kind = '${kind}' AND ${
     textCondition(place.params, "i.value", wanted)
   }`;
 }
@@ -168,7 +170,7 @@ export type FieldId = "name" | "path" | "context" | "actor";
 
 export function fieldId(field: Field): FieldId {
   if (field === "name" || field === "path") return field;
-  return field === "userId" ? "actor" : "context";
+  return field === "userId" || isPersonField(field) ? "actor" : "context";
 }
 
 /** The id of a session that tells the value of a session's field. */
@@ -192,7 +194,7 @@ const IDS_OF: Readonly<Record<FilterIds["of"], (place: Place, wanted: Positive) 
   title: termIds,
   referrer: referrerIds,
   context: contextIds,
-  actor: userIds,
+  actor: actorIds,
   entryPath: termIds,
   exitPath: termIds,
   traffic: trafficIds,

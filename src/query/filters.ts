@@ -40,6 +40,8 @@ export const SESSION_FIELDS = [
   "entryPath",
   "exitPath",
 ] as const;
+/** Fields of an event's person, who may have several of one: conditions take them, breakdowns do not. */
+export const PERSON_FIELDS = ["anonymousId"] as const;
 export const FILTER_OPS = [
   "is",
   "is_not",
@@ -58,8 +60,9 @@ export const FILTER_OPS = [
 export type EventField = typeof EVENT_FIELDS[number];
 export type LazyField = typeof LAZY_FIELDS[number];
 export type SessionField = typeof SESSION_FIELDS[number];
+export type PersonField = typeof PERSON_FIELDS[number];
 export type PropertyField = `properties.${string}`;
-export type Field = EventField | SessionField | PropertyField;
+export type Field = EventField | SessionField | PersonField | PropertyField;
 /**
  * Three are the reads' own. `glob`: in the values `*` is any text, slashes included. `is_technical`: the
  * values are technical names that are not meant.
@@ -88,6 +91,10 @@ export function isLazyField(field: Field): field is LazyField {
   return (LAZY_FIELDS as readonly string[]).includes(field);
 }
 
+export function isPersonField(field: Field): field is PersonField {
+  return (PERSON_FIELDS as readonly string[]).includes(field);
+}
+
 /** The key of a `properties.<key>` field; null for every other field. */
 export function propertyOf(field: string): string | null {
   return field.startsWith(PROPERTY) ? field.slice(PROPERTY.length) : null;
@@ -96,13 +103,14 @@ export function propertyOf(field: string): string | null {
 function isField(text: string): text is Field {
   const property = propertyOf(text);
   return property === null
-    ? [...EVENT_FIELDS, ...SESSION_FIELDS].some((field) => field === text)
+    ? [...EVENT_FIELDS, ...SESSION_FIELDS, ...PERSON_FIELDS].some((field) => field === text)
     : property !== "" && property.length <= NAME_LENGTH_MAX && isStorable(property);
 }
 
-const FIELD_USAGE = `Use one of ${
-  [...EVENT_FIELDS, ...SESSION_FIELDS].join(", ")
-}, or properties.<key>.`;
+const usageOf = (fields: readonly string[]): string =>
+  `Use one of ${fields.join(", ")}, or properties.<key>.`;
+const VALUE_USAGE = usageOf([...EVENT_FIELDS, ...SESSION_FIELDS]);
+const FIELD_USAGE = usageOf([...EVENT_FIELDS, ...SESSION_FIELDS, ...PERSON_FIELDS]);
 
 const FieldSchema = z.string(FIELD_USAGE).refine(isField, FIELD_USAGE)
   .meta({ description: FIELD_USAGE }) as unknown as z.ZodType<Field>;
@@ -166,7 +174,7 @@ export const FiltersSchema: z.ZodType<Filter[]> = z.array(FilterSchema, "Use a l
 
 /** Whether a condition says which person is meant. */
 export function namesPerson({ field, op }: Filter): boolean {
-  return field === "userId" && !VALUELESS.includes(op);
+  return (field === "userId" || isPersonField(field)) && !VALUELESS.includes(op);
 }
 
 /** Which events are meant: those of one name (null: of any), less what the filters leave out. */
@@ -248,7 +256,7 @@ export function readFilters(query: URLSearchParams): Filter[] {
 export function readField(query: URLSearchParams, name: string): Field | null {
   const text = query.get(name);
   if (text === null || text === "") return null;
-  if (!isField(text)) throw invalidParameter(name, FIELD_USAGE);
+  if (!isField(text) || isPersonField(text)) throw invalidParameter(name, VALUE_USAGE);
   return text;
 }
 

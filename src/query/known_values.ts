@@ -53,6 +53,10 @@ const SOURCES: Readonly<Record<string, Source>> = {
     ...valuesOf("(SELECT * FROM identities WHERE kind = 'u')", "value"),
     suggested: null,
   },
+  anonymousId: {
+    ...valuesOf("(SELECT * FROM identities WHERE kind = 'a')", "value"),
+    suggested: null,
+  },
 };
 
 /** Whether it can be told cheaply which values a project has had. */

@@ -26,8 +26,8 @@ const agent = {
   bot: z.boolean().nullable().meta({ description: "Null: there was no user agent to judge" }),
 };
 
-/** A stored event in replies and in exports: what `POST /v1/projects/:id/import` takes as it stands. */
-export const EventShown: z.ZodType<ExportedEvent> = z.object({
+/** The members of a stored event in replies. */
+export const EVENT_MEMBERS = {
   eventId: z.uuid(),
   name: z.string(),
   timestamp: z.iso.datetime().meta({
@@ -70,4 +70,8 @@ export const EventShown: z.ZodType<ExportedEvent> = z.object({
     description: "Members that it was sent with beside these, `context` with those of its own",
   }),
   server: found.extend(agent).meta({ description: "What the server found out about it" }),
-}).meta({ id: "StoredEvent" });
+};
+
+/** A stored event in replies and in exports: what `POST /v1/projects/:id/import` takes as it stands. */
+export const EventShown: z.ZodType<ExportedEvent> = z.object(EVENT_MEMBERS)
+  .meta({ id: "StoredEvent" });

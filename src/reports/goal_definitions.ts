@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
 import { GOAL_FIXED_VALUE_MAX, NAME_LENGTH_MAX } from "../limits.ts";
 import { FiltersSchema, propertyOf } from "../query/filters.ts";
+import { invalidParameter } from "../query/parameters.ts";
 
 const StoredText = z.string()
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
@@ -108,4 +109,12 @@ export async function loadGoal(sql: Sql, projectId: number, slug: string): Promi
   if (slug.includes("\0") || !slug.isWellFormed()) return null;
   const rows = await sql.query<GoalRow>(`${GOALS} AND slug = $2::text`, [projectId, slug]);
   return rows.map(goalOf)[0] ?? null;
+}
+
+/** `goal`: the slug of a saved goal; null where it is not given. */
+export function readGoalSlug(query: URLSearchParams): string | null {
+  const slug = query.get("goal");
+  if (slug === null || slug === "") return null;
+  if (slug.length <= NAME_LENGTH_MAX && slug.isWellFormed() && !slug.includes("\0")) return slug;
+  throw invalidParameter("goal", "Use the slug of a saved goal.");
 }

@@ -1,5 +1,5 @@
 import type { EventMatch, Field, Filter } from "../query/filters.ts";
-import { propertyOf } from "../query/filters.ts";
+import { isPersonField, propertyOf } from "../query/filters.ts";
 import { invalidParameter } from "../query/parameters.ts";
 import type { Range } from "../query/range.ts";
 import type { Scope, Span } from "../query/selection.ts";
@@ -28,9 +28,9 @@ export interface OwnTerms {
 
 const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
-/** Fields that may name a person: user ids, and properties, which hold whatever a site puts there. */
+/** Fields that may name a person: ids, and properties, which hold whatever a site puts there. */
 function mayName(field: Field): boolean {
-  return field === "userId" || propertyOf(field) !== null;
+  return field === "userId" || isPersonField(field) || propertyOf(field) !== null;
 }
 
 /**
@@ -42,7 +42,7 @@ export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
   if (own.some(({ field }) => mayName(field))) {
     throw invalidParameter(
       "filters",
-      "A shared dashboard takes no conditions on userId and properties.",
+      "A shared dashboard takes no conditions on userId, anonymousId and properties.",
     );
   }
   if (fields.some((field) => field !== null && mayName(field))) {

@@ -1,7 +1,7 @@
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
 import { type Filter, isSessionField } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
-import type { FilteredTimelines } from "./filtered_timelines.ts";
+import type { FilteredPart, FilteredTimelines } from "./filtered_timelines.ts";
 import type { Read } from "./read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
 import { sessionPasses } from "./session_tests.ts";
@@ -24,6 +24,13 @@ export interface SelectedTimelines {
     inputs: () => Inputs,
     byRun?: boolean,
   ) => Promise<Counts>;
+  /** The same part by part: what each one counts is taken while its columns are in memory. */
+  readonly scanParts: <Inputs, Counts>(
+    kind: VisitorKind<Inputs, Counts>,
+    inputs: () => Inputs,
+    take: (counts: Counts, part: FilteredPart) => void,
+    byRun?: boolean,
+  ) => Promise<void>;
 }
 
 /** What a read needs of timelines beside its scope. */
@@ -64,5 +71,10 @@ export async function selectTimelines(
     eventFilters,
     reach,
     scan: (kind, inputs, byRun = false) => loaded.scan(kind, inputs, { sessions, byRun }),
+    scanParts: async (kind, inputs, take, byRun = false) => {
+      for await (const part of loaded.parts()) {
+        take(await part.scan(kind, inputs(), { sessions, byRun }), part);
+      }
+    },
   };
 }

@@ -30,11 +30,15 @@ import { ImportedTold } from "../reports/imported_span.ts";
 import type { Report } from "../reports/report.ts";
 import { getReport, READ_QUERY, type ReportServices } from "../reports/report_endpoint.ts";
 import { PendingShown } from "../reports/read_reply.ts";
+import { PEOPLE } from "../reports/visits/people.ts";
+import { PERSON_TIMELINE } from "../reports/visits/person_timeline.ts";
 import { RETENTION } from "../reports/retention/retention.ts";
 import { FunnelBody, FunnelShown } from "../reports/funnels/funnel_definition.ts";
 import { deleteFunnel, putFunnel } from "../reports/funnels/saved_funnels.ts";
 import { deleteGoal, putGoal } from "../reports/goals/saved_goals.ts";
 import { TRENDS } from "../reports/trends/trends.ts";
+import { VISIT } from "../reports/visits/visit.ts";
+import { VISITS } from "../reports/visits/visits.ts";
 import { Warning } from "../query/warnings.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareOfRead } from "../shares/share_reading.ts";
@@ -60,6 +64,10 @@ const reportsOf = ({ captureReading }: ReadRouteServices): readonly Report[] => 
   GOALS,
   TRENDS,
   JOURNEYS,
+  VISITS,
+  VISIT,
+  PEOPLE,
+  PERSON_TIMELINE,
   INSIGHTS,
   createHeatmaps(captureReading),
   HEATMAP_PATHS,

@@ -6,7 +6,7 @@ import { SESSION_ID_WRITER } from "../scans/session_id_writer.ts";
 import type { AnyVisitorKind } from "../scans/visitor.ts";
 import { VIEW_COUNTS } from "../screenshots/queue/view_visitor.ts";
 import { ACQUISITION_COUNTS } from "../reports/acquisition/acquisition_visitor.ts";
-import { NEWEST } from "../reports/events/newest_visitor.ts";
+import { NEWEST } from "../reports/newest_events.ts";
 import { PASSING_IDS } from "../reports/events/passing_visitor.ts";
 import { FUNNEL } from "../reports/funnels/funnel_visitor.ts";
 import { CELL_COUNTS } from "../reports/heatmaps/cell_visitor.ts";
@@ -17,10 +17,15 @@ import { LIVE_COUNTS } from "../reports/live/live_visitor.ts";
 import { MATCH_COUNTS } from "../reports/match_visitor.ts";
 import { SPAN_VISITORS } from "../reports/overview/overview_visitor.ts";
 import { PAGE_COUNTS } from "../reports/pages/page_visitor.ts";
+import { NEWEST_PEOPLE } from "../reports/visits/newest_people_visitor.ts";
 import { COHORT_COUNTS } from "../reports/retention/cohort_visitor.ts";
 import { HAS_EVENTS } from "../reports/retention/later_visitor.ts";
+import { MATCHED_EVENTS } from "../reports/visits/matched_events_visitor.ts";
+import { PERSON_EVENTS } from "../reports/visits/person_events_visitor.ts";
 import { TAIL_COUNTS } from "../reports/tail_visitor.ts";
 import { VALUE_COUNTS } from "../reports/trends/value_visitor.ts";
+import { NEWEST_VISITS } from "../reports/visits/newest_visits_visitor.ts";
+import { WATCHED_COUNTS } from "../reports/watched_visitor.ts";
 
 /** Every visitor that a worker may be asked for. */
 export const VISITORS: readonly AnyVisitorKind[] = [
@@ -36,15 +41,20 @@ export const VISITORS: readonly AnyVisitorKind[] = [
   KPI_COUNTS,
   LIVE_COUNTS,
   MATCH_COUNTS,
+  MATCHED_EVENTS,
   NEWEST,
+  NEWEST_PEOPLE,
+  NEWEST_VISITS,
   PAGE_COUNTS,
   PASSING_IDS,
   PATH_ACTORS,
   PATH_COUNTS,
+  PERSON_EVENTS,
   SESSION_BITS,
   SESSION_ID_WRITER,
   SPAN_VISITORS,
   TAIL_COUNTS,
   VALUE_COUNTS,
   VIEW_COUNTS,
+  WATCHED_COUNTS,
 ];

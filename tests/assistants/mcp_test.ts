@@ -1,6 +1,6 @@
 /** Asked from an assistant: the protocol, every read as a tool, and who may ask. */
 import assert from "node:assert/strict";
-import { ENDPOINTS, SAVED } from "../reads/endpoints.ts";
+import { ENDPOINTS, FIRST_EVENT, SAVED } from "../reads/endpoints.ts";
 import { assertProblem, type Json, newEvent, type TestProject } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
@@ -22,9 +22,11 @@ async function filled({ app }: McpServer): Promise<TestProject> {
   await app.admin("PUT", `/v1/funnels/${SAVED}${query}`, { title: "Way", steps });
   await app.admin("PUT", `/v1/goals/${SAVED}${query}`, { title: "Buy", match: { name: "buy" } });
   const url = "https://shop.example/a?utm_source=news";
-  const events = ["page_view", "buy"].map((name, i) =>
-    newEvent({ name, url, anonymousId: "a", timestamp: Date.now() - 10_000 + i * 1_000 })
-  );
+  const timestamp = Date.parse(FIRST_EVENT.timestamp) + 1_000;
+  const events = [
+    newEvent({ ...FIRST_EVENT, name: "page_view", url }),
+    newEvent({ name: "buy", url, anonymousId: FIRST_EVENT.anonymousId, timestamp }),
+  ];
   const { body } = await app.post(project, [...events, newEvent({ name: "page_view", url })]);
   assert.equal(body.accepted, 3);
   // Reads wait for what is pending.
@@ -98,16 +100,15 @@ onBothEngines(
             const report = ENDPOINTS.find(({ documented }) => documented === path);
             // Reads of one thing need its name.
             if (report === undefined && path.includes("{")) continue;
-            const named = path.includes("{slug}") ? { slug: SAVED } : {};
             const given = path === "/v1/session" || path === "/v1/overview"
               ? {}
               : { project: project.id, ...report?.required };
-            const told = await call(client, toolNameOf(path), { ...given, ...named });
+            const told = await call(client, toolNameOf(path), { ...given, ...report?.named });
             assert.equal(told.code, undefined, `${path}: ${told.detail}`);
             const query = new URLSearchParams(given as Record<string, string>);
             const { body } = await server.app.admin(
               "GET",
-              `${path.replace("{slug}", SAVED)}?${query}`,
+              `${report?.path ?? path}?${query}`,
             );
             const { query: resolved = {}, asOf: _, pending: __, tailCursor: ___, ...result } = body;
             const { tailCursor: ____, ...shown } = told.result;

@@ -15,7 +15,7 @@ import {
 } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
-import { type Endpoint, ENDPOINTS, SAVED } from "./endpoints.ts";
+import { type Endpoint, ENDPOINTS, FIRST_EVENT, SAVED } from "./endpoints.ts";
 import { IN_PLACE } from "../support/in_place.ts";
 
 const server = sharedApp();
@@ -30,7 +30,11 @@ function visitOf(anonymousId: string): Json[] {
   const at = { anonymousId, url: "https://shop.example/", context: { viewport: { width: 1440 } } };
   const page = { viewportWidth: 1440, viewportHeight: 900, documentHeight: 2000 };
   return [
-    newEvent({ ...at, name: "page_view" }),
+    newEvent({
+      ...at,
+      name: "page_view",
+      ...anonymousId === FIRST_EVENT.anonymousId ? FIRST_EVENT : {},
+    }),
     newEvent({
       ...at,
       name: "click",
@@ -99,6 +103,11 @@ function visitorsIn({ documented }: Endpoint, body: Reply["body"]): number | nul
       return visitors.last30Minutes;
     case "/v1/events":
       return events.length / 4;
+    case "/v1/visits":
+    case "/v1/actors":
+      return rows.length;
+    case "/v1/visits/{id}":
+    case "/v1/actors/{id}/timeline":
     case "/v1/insights":
       return null;
     default:

@@ -14,6 +14,7 @@ import type { World } from "../reference/world.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { differenceOf, toldOf } from "./answers.ts";
 import { type Arrival, randomArrival, storeAsItArrives } from "./arrival.ts";
+import { storyDifference } from "./story_agreement.ts";
 import { smallestHistory } from "./smallest_history.ts";
 import { type Answer, Store } from "./stored_world.ts";
 
@@ -55,7 +56,9 @@ interface Trial {
 
 /** What a server is asked about may lie before 1970; its present never does. */
 const PRESENT_MS_MIN = 86_400_000;
-const PAGED: readonly ReadName[] = ["acquisition", "pages", "heatmaps/paths"];
+const PAGED: readonly ReadName[] = [
+  ...["acquisition", "pages", "visits", "actors", "heatmaps/paths"] as const,
+];
 
 function trialOf(seed: number): Trial {
   const draw = <T>(from: fc.Arbitrary<T>, numRuns = 1): T[] => fc.sample(from, { seed, numRuns });
@@ -130,6 +133,11 @@ async function disagreement(
   const difference = differenceOf(toldOf(read, answer), expected) ??
     (read === "kpis" ? differenceOf(eventIds, newestFirst(world, params), "events") : null);
   if (difference !== null || read === "live" || read === "retention") return difference;
+  if (read === "visits" || read === "actors") {
+    const rows = answer.rows as Answer[];
+    const told = await storyDifference(store, project, { world, goals }, question, rows);
+    if (told !== null) return told;
+  }
   const { fromMs, toMs } = rangeOf(world, params);
   const { from, to } = answer.query as Answer;
   return differenceOf({ from, to }, { from: instantText(fromMs), to: instantText(toMs) }, "query");

@@ -18,7 +18,14 @@ const MATCHES = [
   LONG_NAME,
   "a\0b",
 ];
-const FIELDS = ["nope", "properties.", "Path", `properties.${LONG_NAME}`, "properties.a\0b"];
+const FIELDS = [
+  "nope",
+  "anonymousId",
+  "properties.",
+  "Path",
+  `properties.${LONG_NAME}`,
+  "properties.a\0b",
+];
 const LISTS_OF_MATCHES = ["x", "{", "{}", "[null]", '[{"label":"x"}]', '[{"name":"a","x":1}]'];
 
 export const BAD_VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -115,6 +122,7 @@ export const BAD_VALUES: Readonly<Record<string, readonly string[]>> = {
     "p95:properties.x",
     "total:properties.x",
   ],
+  actor: [LONG_NAME, "a\0b"],
   path: ["", `/${"x".repeat(2_048)}`, "/a\0b"],
   pattern: ["x".repeat(501), "/*"],
   device: ["phone", "Mobile"],

@@ -9,10 +9,15 @@ import { JOURNEYS } from "../../src/reports/journeys/journeys.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { LIVE } from "../../src/reports/live/live.ts";
 import { PAGES } from "../../src/reports/pages/pages.ts";
+import { PEOPLE } from "../../src/reports/visits/people.ts";
+import { PERSON_TIMELINE } from "../../src/reports/visits/person_timeline.ts";
 import type { Report } from "../../src/reports/report.ts";
 import { READ_QUERY } from "../../src/reports/report_endpoint.ts";
 import { RETENTION } from "../../src/reports/retention/retention.ts";
 import { TRENDS } from "../../src/reports/trends/trends.ts";
+import { VISIT } from "../../src/reports/visits/visit.ts";
+import { visitId } from "../../src/reports/visits/visit_id.ts";
+import { VISITS } from "../../src/reports/visits/visits.ts";
 
 /** A `GET` that reads a project's numbers, and what makes a good request of it. */
 export interface Endpoint {
@@ -20,6 +25,8 @@ export interface Endpoint {
   readonly documented: string;
   /** As asked; what `:slug` stands for is saved. */
   readonly path: string;
+  /** What its path names: a slug, or an id. */
+  readonly named?: Readonly<Record<string, string>>;
   /** Names of all the parameters that it takes. */
   readonly parameters: readonly string[];
   /** Without these there is nothing to answer. */
@@ -33,12 +40,27 @@ export const SAVED = "saved";
 
 export const STEPS = JSON.stringify([{ name: "page_view" }, { name: "buy" }]);
 
-function endpointOf(report: Report, required = {}): Endpoint {
+/** An event that each test project that is asked about has, so that it has a visit that is known by its id. */
+export const FIRST_EVENT = {
+  eventId: "0190a000-0000-7000-8000-000000000001",
+  timestamp: new Date().toISOString(),
+  anonymousId: "a",
+};
+const FIRST_VISIT = visitId({
+  ms: Date.parse(FIRST_EVENT.timestamp),
+  entryId: FIRST_EVENT.eventId,
+});
+
+function endpointOf(report: Report, required = {}, id = ""): Endpoint {
   const { path, parameters } = report;
   return {
     report,
-    documented: path.replace(":slug", "{slug}"),
-    path: path.replace(":slug", SAVED),
+    documented: path.replace(":slug", "{slug}").replace(":id", "{id}"),
+    path: path.replace(":slug", SAVED).replace(":id", id),
+    named: {
+      ...path.includes(":slug") ? { slug: SAVED } : {},
+      ...path.includes(":id") ? { id } : {},
+    },
     parameters: [...new Set([...Object.keys(READ_QUERY), ...Object.keys(parameters)])],
     required,
   };
@@ -54,6 +76,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   endpointOf(GOALS),
   endpointOf(TRENDS),
   endpointOf(JOURNEYS),
+  endpointOf(VISITS),
+  endpointOf(VISIT, {}, FIRST_VISIT),
+  endpointOf(PEOPLE),
+  endpointOf(PERSON_TIMELINE, {}, FIRST_EVENT.anonymousId),
   endpointOf(INSIGHTS),
   endpointOf(createHeatmaps({ basePath: "", nextRunMs: () => null }), { path: "/" }),
   endpointOf(HEATMAP_PATHS),

@@ -12,6 +12,7 @@ import { REPORT_CASES } from "../fixtures/report_cases.ts";
 import { RETENTION_CASES } from "../fixtures/retention_cases.ts";
 import { SESSION_CASES } from "../fixtures/session_cases.ts";
 import { TECHNICAL_CASES } from "../fixtures/technical_cases.ts";
+import { VISIT_CASES } from "../fixtures/visit_cases.ts";
 import type { FunnelParams } from "../reference/funnel.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { type Answer, REPORTS, Store } from "./stored_world.ts";
@@ -28,6 +29,7 @@ const CASES: readonly ReadCase[] = [
   ...MEANING_CASES,
   ...JOURNEY_CASES,
   ...TECHNICAL_CASES,
+  ...VISIT_CASES,
 ];
 
 /** What the reply holds is what its documentation says, member by member. */

@@ -1,13 +1,19 @@
 import assert from "node:assert/strict";
-import { assertProblem, type Reply, sharedApp } from "../support/app.ts";
+import { assertProblem, newEvent, type Reply, sharedApp } from "../support/app.ts";
 import { badValuesOf } from "./bad_parameters.ts";
-import { type Endpoint, endpoint, ENDPOINTS, SAVED } from "./endpoints.ts";
+import { type Endpoint, endpoint, ENDPOINTS, FIRST_EVENT, SAVED } from "./endpoints.ts";
 
 const server = sharedApp();
 let project = "";
+/** One with an event, so that there is a visit and a person to ask about. */
+let visited = "";
 
 Deno.test.beforeAll(async () => {
   project = (await server.project()).id;
+  const own = await server.project();
+  visited = own.id;
+  const sent = await server.post(own, [newEvent({ ...FIRST_EVENT, name: "page_view" })]);
+  assert.equal(sent.status, 200, JSON.stringify(sent.body));
   const body = { title: "Saved", steps: ["page_view", "buy"] };
   const funnel = await server.admin("PUT", `/v1/funnels/${SAVED}?project=${project}`, body);
   assert.equal(funnel.status, 201, JSON.stringify(funnel.body));
@@ -19,10 +25,11 @@ Deno.test.beforeAll(async () => {
 });
 
 async function ask(
-  { path, required }: Endpoint,
+  { path, required, documented }: Endpoint,
   params: Readonly<Record<string, string>> = {},
 ): Promise<Reply> {
-  const query = new URLSearchParams({ project, ...required, ...params });
+  const asked = documented.includes("{id}") ? visited : project;
+  const query = new URLSearchParams({ project: asked, ...required, ...params });
   return await server.admin("GET", `${path}?${query}`);
 }
 

@@ -46,7 +46,7 @@ async function ask(
   parameters: Readonly<Record<string, string>>,
 ): Promise<Response> {
   const url = new URL(`http://x${path}?${new URLSearchParams({ ...required, ...parameters })}`);
-  const asked = { request: new Request(url), url, params: { slug: SAVED } };
+  const asked = { request: new Request(url), url, params: { slug: SAVED, id: "a" } };
   if (report !== undefined) {
     return await getReport(services, report, { ...asked, project: PROJECT });
   }

@@ -110,6 +110,13 @@ export const SNAPSHOT_READS: readonly SnapshotRead[] = [
     top: 3,
   }),
 
+  read("visits", "visits", { limit: 4 }),
+  read("visits_that_reached_a_goal", "visits", { goal: "purchase", limit: 2 }),
+  read("visit", "visits/AAABnsAxcxABnsAxcxB0q65fWgck34Le", { limit: 8 }),
+  read("people", "actors", { limit: 4 }),
+  read("people_of_a_channel", "actors", { filters: CHANNEL_IS("Email"), limit: 2 }),
+  read("person", "actors/user-c98f3caeac00/timeline", { limit: 6 }),
+
   read("insights", "insights", { from: "2026-06-11", to: "2026-06-13", limit: 5 }),
 
   read("heatmap_of_clicks", "heatmaps", { path: "/", device: "mobile" }),

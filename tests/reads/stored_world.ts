@@ -19,10 +19,14 @@ import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { LIVE } from "../../src/reports/live/live.ts";
 import { getOverview } from "../../src/reports/overview/overview.ts";
 import { PAGES } from "../../src/reports/pages/pages.ts";
+import { PEOPLE } from "../../src/reports/visits/people.ts";
+import { PERSON_TIMELINE } from "../../src/reports/visits/person_timeline.ts";
 import type { Report } from "../../src/reports/report.ts";
 import { getReport, type ReportServices } from "../../src/reports/report_endpoint.ts";
 import { RETENTION } from "../../src/reports/retention/retention.ts";
 import { TRENDS } from "../../src/reports/trends/trends.ts";
+import { VISIT } from "../../src/reports/visits/visit.ts";
+import { VISITS } from "../../src/reports/visits/visits.ts";
 import { putFunnel } from "../../src/reports/funnels/saved_funnels.ts";
 import { putGoal } from "../../src/reports/goals/saved_goals.ts";
 import type { ScanPool } from "../../src/scans/scan_pool.ts";
@@ -47,6 +51,8 @@ export const REPORTS: { readonly [R in ReadName]: Report } = {
   trends: TRENDS,
   journeys: JOURNEYS,
   insights: INSIGHTS,
+  visits: VISITS,
+  actors: PEOPLE,
   heatmaps: createHeatmaps({ basePath: "", nextRunMs: () => null }),
   "heatmaps/paths": HEATMAP_PATHS,
   live: LIVE,
@@ -189,6 +195,26 @@ export class Store {
     const response = await getOverview(services, request, () => Promise.resolve(projects));
     assert.equal(response.status, 200);
     return await response.json();
+  }
+
+  /** The events of a visit's story or of a person's timeline, of all pages in order. */
+  async story(
+    project: Project,
+    asOfMs: number,
+    of: "visit" | "person",
+    id: string,
+    params: ReadParams & Page,
+  ): Promise<Answer[]> {
+    const report = of === "visit" ? VISIT : PERSON_TIMELINE;
+    const events: Answer[] = [];
+    let cursor: unknown = null;
+    do {
+      const page = cursor === null ? {} : { cursor };
+      const answer = await this.#ask(project, asOfMs, report, { ...params, ...page }, { id });
+      events.push(...answer.events as Answer[]);
+      cursor = answer.nextCursor;
+    } while (cursor !== null);
+    return events;
   }
 
   /** The ids of the events that `GET /v1/events` tells, of all pages in order. */

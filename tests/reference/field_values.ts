@@ -1,5 +1,5 @@
 import type { FilterValue } from "./filters.ts";
-import { HOSTS, NAMES, PATHS, TITLES, USERS } from "./random_history.ts";
+import { ANONYMOUS_IDS, HOSTS, NAMES, PATHS, TITLES, USERS } from "./random_history.ts";
 
 const TOTALS: readonly FilterValue[] = [
   ...["0", "5", "10", 10, "10.5", 10.5, "10.0", "1e1", "none", ""],
@@ -33,6 +33,7 @@ export const FIELD_VALUES: Readonly<Record<string, readonly FilterValue[]>> = {
   os: ["Linux", "iOS"],
   device: ["desktop", "tablet", "mobile", "other"],
   userId: USERS,
+  anonymousId: [...ANONYMOUS_IDS, "a"],
   entryPath: PATHS,
   exitPath: PATHS,
   "properties.plan": ["free", "pro", "10", 10, "true", true],

@@ -139,8 +139,37 @@ function referrerHost(row: EventRow, world: World): string | null {
   return own ? null : withoutWww(host);
 }
 
+/** Of what a person may have several: a positive condition holds for one of them, its contrary for none. */
+function holdsForPerson(fact: Fact, { op, values = [] }: Filter, world: World): boolean {
+  const ids = [...historyOf(world).anonymousIds.get(fact.actor) ?? []];
+  const some = (test: (id: string, value: string) => boolean) =>
+    ids.some((id) => values.some((value) => test(id, String(value))));
+  switch (op) {
+    case "is":
+      return some((id, value) => id === value);
+    case "is_not":
+      return !some((id, value) => id === value);
+    case "contains":
+      return some((id, value) => id.includes(value));
+    case "not_contains":
+      return !some((id, value) => id.includes(value));
+    case "starts_with":
+      return some((id, value) => id.startsWith(value));
+    case "matches":
+      return some((id, value) => patternOf(value).test(id));
+    case "exists":
+      return ids.length > 0;
+    case "not_exists":
+      return ids.length === 0;
+    default:
+      throw new Error(`${op} compares numbers`);
+  }
+}
+
 /** Whether one filter holds for one event. */
-export function holds(fact: Fact, { field, op, values = [] }: Filter, world: World): boolean {
+export function holds(fact: Fact, filter: Filter, world: World): boolean {
+  const { field, op, values = [] } = filter;
+  if (field === "anonymousId") return holdsForPerson(fact, filter, world);
   const text = fieldText(fact, field, world);
   const number = field.startsWith(PROPERTY_PREFIX) ? propertyOf(fact, field) : undefined;
   const any = (test: (value: string) => boolean) => values.some((value) => test(String(value)));

@@ -44,7 +44,7 @@ export const NAMES = [
 export const PATHS = ["/", "/a", "/a/b", "/a_b"] as const;
 export const USERS = ["u1", "u2", "u3"] as const;
 /** One is called as a user is, and is somebody else. */
-const ANONYMOUS_IDS = ["a1", "a2", "a3", "u3"] as const;
+export const ANONYMOUS_IDS = ["a1", "a2", "a3", "u3"] as const;
 const HASHES = ["1", "2", "3"].map((digit) => `\\x${digit.repeat(32)}`);
 export const HOSTS = ["shop.example", "www.shop.example", "blog.example"] as const;
 export const TITLES = ["Home", "About us", "100 % \\o/ 'é_\""] as const;

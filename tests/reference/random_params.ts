@@ -187,7 +187,12 @@ const goals: fc.Arbitrary<GoalDefinition[]> = fc.tuple(
   ),
 );
 
-const by = fc.constantFrom(...FIELDS, "properties.n", "properties.n");
+/** Nothing is split by what one person may have several of. */
+const by = fc.constantFrom(
+  ...FIELDS.filter((field) => field !== "anonymousId"),
+  "properties.n",
+  "properties.n",
+);
 const optionalBy = fc.option(by).map((field) => field === null ? {} : { by: field });
 
 const acquisition = fc.record({
@@ -291,6 +296,15 @@ const journeys = fc.tuple(
   }),
 ).map(([where, rest]) => ({ ...where, ...rest }));
 
+/** Mostly everybody's; else one's own, or those that reached something. */
+const visits = fc.record({
+  actor: fc.constantFrom(undefined, undefined, undefined, "u1", "u3", "a1", "a2", "nobody"),
+  goal: fc.constantFrom(undefined, undefined, undefined, ...GOAL_SLUGS),
+}).map(({ actor, goal }) => ({
+  ...actor === undefined ? {} : { actor },
+  ...goal === undefined ? {} : { goal },
+}));
+
 const heatmap = fc.tuple(
   fc.oneof(
     fc.constantFrom("/", "/", ...PATHS).map((path) => ({ path })),
@@ -327,6 +341,8 @@ const PARAMS: { readonly [R in ReadName]: fc.Arbitrary<Anchored<ParamsOf[R]>> } 
   trends: withShared(trends),
   journeys: withShared(journeys),
   insights: withShared(fc.constantFrom({}, {}, { limit: 1 }, { limit: 100 })),
+  visits: withShared(visits),
+  actors: withShared(nothing),
   heatmaps: withShared(heatmap),
   "heatmaps/paths": withShared(nothing),
   live: fc.record({ filters, bots, timezone: fc.constantFrom(...TIMEZONES) })

@@ -8,8 +8,10 @@ import { type JourneyParams, readJourneys } from "./journeys.ts";
 import { readKpis } from "./kpis.ts";
 import { readLive } from "./live.ts";
 import { readPages } from "./pages.ts";
+import { readPeople } from "./people.ts";
 import { readRetention, type RetentionParams } from "./retention.ts";
 import { readTrends, type TrendsParams } from "./trends.ts";
+import { readVisits, type VisitsParams } from "./visits.ts";
 import type { World } from "./world.ts";
 
 /** The parameters of each read, structured ones before they are encoded. */
@@ -23,6 +25,8 @@ export interface ParamsOf {
   readonly trends: TrendsParams;
   readonly journeys: JourneyParams;
   readonly insights: ReadParams & { readonly limit?: number };
+  readonly visits: VisitsParams;
+  readonly actors: ReadParams;
   readonly heatmaps: HeatmapParams;
   readonly "heatmaps/paths": ReadParams;
   readonly live: Pick<ReadParams, "filters" | "bots" | "timezone">;
@@ -47,6 +51,8 @@ const READERS: { readonly [R in ReadName]: Reader<R> } = {
   trends: readTrends,
   journeys: readJourneys,
   insights: readInsights,
+  visits: readVisits,
+  actors: readPeople,
   heatmaps: readHeatmap,
   "heatmaps/paths": readHeatmapPaths,
   live: readLive,

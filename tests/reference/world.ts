@@ -49,6 +49,8 @@ export interface History {
   readonly sessions: readonly Session[];
   /** When each actor was first seen, under no filter. */
   readonly firstSeenMs: ReadonlyMap<string, number>;
+  /** The anonymous ids that belong to each actor. */
+  readonly anonymousIds: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 const SESSION_GAP_MS = 30 * 60 * 1000;
@@ -108,7 +110,14 @@ function readHistory(world: World): History {
   const sessions = [...groupBy(cutting, (fact) => fact.actor)]
     .flatMap(([, own]) => cut(own))
     .map((own) => sessionOf(own, world));
-  return { facts, sessions, firstSeenMs };
+  const anonymousIds = new Map<string, Set<string>>();
+  for (const { anonymous_id } of rows) {
+    if (anonymous_id === null) continue;
+    const user = users.get(anonymous_id);
+    const actor = user === undefined ? `anonymous ${anonymous_id}` : `user ${user}`;
+    anonymousIds.set(actor, (anonymousIds.get(actor) ?? new Set()).add(anonymous_id));
+  }
+  return { facts, sessions, firstSeenMs, anonymousIds };
 }
 
 /** The first user, in order of time, that each anonymous id was seen with. */

@@ -75,6 +75,7 @@ const BAD: readonly (readonly [string, Json])[] = [
   ["views.0", { title: "x", views: ["events"] }],
   ["filters", { title: "x", filters: Array(SHARE_FILTERS_MAX + 1).fill(filter) }],
   ["filters", { title: "x", filters: [{ field: "userId", op: "is", values: ["anna"] }] }],
+  ["filters", { title: "x", filters: [{ field: "anonymousId", op: "is", values: ["a1"] }] }],
   ["expiresAt", { title: "x", expiresAt: "soon" }],
   ["password", { title: "x", password: "1234567" }],
   ["embedOrigins.0", { title: "x", embedOrigins: ["https://example.com/page"] }],

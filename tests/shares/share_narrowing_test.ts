@@ -57,6 +57,7 @@ Deno.test("share reads: what may name a person is not asked for", async () => {
   const { token } = await sharedShop(app);
   const refused: readonly (readonly [string, Json, string])[] = [
     ["kpis", { filters: [{ field: "userId", op: "exists" }] }, "filters"],
+    ["kpis", { filters: [{ field: "anonymousId", op: "is", values: ["a"] }] }, "filters"],
     ["kpis", { filters: [{ field: "properties.email", op: "exists" }] }, "filters"],
     ["trends", { by: "userId" }, "by"],
     ["trends", { by: "properties.email" }, "by"],

@@ -80,6 +80,7 @@ export const FILTERS: readonly Filter[] = [
   filter("os", "is_not", "Linux"),
   filter("device", "is", "desktop"),
   filter("userId", "starts_with", "user-"),
+  filter("anonymousId", "starts_with", "visitor-1"),
   filter("source", "is", "news", "google"),
   filter("medium", "not_exists"),
   filter("campaign", "is", "spring"),

@@ -1,14 +1,13 @@
 import { z } from "zod";
 import { ACQUISITION_DIMENSIONS, type AcquisitionDimension } from "../../attribution/dimensions.ts";
-import { NAME_LENGTH_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { namesPerson } from "../../query/filters.ts";
-import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
+import { oneOf, readAll } from "../../query/parameters.ts";
 import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Figures, pageOf, sortedBy } from "./acquisition_rows.ts";
-import { type Goal, loadGoal } from "../goal_definitions.ts";
+import { type Goal, loadGoal, readGoalSlug } from "../goal_definitions.ts";
 import { worthOf, WorthShown } from "../goal_worth.ts";
 import { importedAcquisition, mergedAcquisition } from "./imported_acquisition.ts";
 import { importedSaid, type ImportedSpan } from "../imported_span.ts";
@@ -78,14 +77,6 @@ export const ACQUISITION: Report = {
   },
 };
 
-/** `goal`: the slug of a saved goal; null where it is not given. */
-function readSlug(query: URLSearchParams): string | null {
-  const slug = query.get("goal");
-  if (slug === null || slug === "") return null;
-  if (slug.length <= NAME_LENGTH_MAX && slug.isWellFormed() && !slug.includes("\0")) return slug;
-  throw invalidParameter("goal", "Use the slug of a saved goal.");
-}
-
 interface Own {
   readonly by: AcquisitionDimension;
   readonly slug: string | null;
@@ -95,7 +86,7 @@ interface Own {
 function readOwn(query: URLSearchParams): Own {
   return readAll({
     by: () => oneOf(query, "by", ACQUISITION_DIMENSIONS, "channel"),
-    slug: () => readSlug(query),
+    slug: () => readGoalSlug(query),
     cursor: () => readRowCursor(query, sortedBy(Boolean(query.get("goal"))).length),
   });
 }

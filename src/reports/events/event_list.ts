@@ -8,7 +8,7 @@ import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { isOfBots } from "../shown_event.ts";
-import { NEWEST, NewestEvents } from "./newest_visitor.ts";
+import { NEWEST, NewestEvents } from "../newest_events.ts";
 
 export type Source = Pick<Read, "sql" | "scope" | "timelines">;
 

@@ -24,7 +24,7 @@ import {
   partBefore,
   type Source,
 } from "./event_list.ts";
-import type { FoundEvents } from "./newest_visitor.ts";
+import type { FoundEvents } from "../newest_events.ts";
 
 /** What a window may take. */
 export interface WindowSizes {

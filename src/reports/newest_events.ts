@@ -1,9 +1,9 @@
-import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import type { Timeline } from "../../timelines/timeline.ts";
-import type { Span } from "../../query/selection.ts";
-import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import { select } from "../../scans/medians.ts";
-import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import type { LoadedSegment } from "../timelines/loaded_segment.ts";
+import type { Timeline } from "../timelines/timeline.ts";
+import type { Span } from "../query/selection.ts";
+import { type EventPasses, EventTest } from "../scans/event_test.ts";
+import { select } from "../scans/medians.ts";
+import { followRuns, type Visitor, type VisitorKind } from "../scans/visitor.ts";
 
 interface Inputs {
   readonly test: EventPasses;
@@ -15,11 +15,14 @@ interface Inputs {
 }
 
 /** Events by when they were, and where they are stored. */
-export interface FoundEvents extends Pick<Inputs, "rows" | "edgeMs"> {
+interface PlacedEvents {
   readonly ms: readonly number[];
   readonly segmentIds: readonly number[];
   readonly places: readonly number[];
 }
+
+/** The same as they were looked for. */
+export interface FoundEvents extends PlacedEvents, Pick<Inputs, "rows" | "edgeMs"> {}
 
 /** Events between two looks at which of them are still wanted, at least. */
 const CROWD_MIN = 100;
@@ -50,7 +53,7 @@ export class NewestEvents {
     return { ms, segmentIds, places, rows: this.#rows, edgeMs: this.#edgeMs };
   }
 
-  add({ ms, segmentIds, places }: FoundEvents): void {
+  add({ ms, segmentIds, places }: PlacedEvents): void {
     for (const [i, at] of ms.entries()) {
       if (at >= this.floorMs) this.#add(at, segmentIds[i]!, places[i]!);
     }
@@ -109,7 +112,7 @@ export class NewestEvents {
 }
 
 /** What many tasks have found is no more than what one may find. */
-function merged(found: FoundEvents, more: FoundEvents): FoundEvents {
+export function mergedEvents(found: FoundEvents, more: FoundEvents): FoundEvents {
   const newest = new NewestEvents(found.rows, found.edgeMs);
   newest.add(found);
   newest.add(more);
@@ -146,5 +149,5 @@ class NewestVisitor implements Visitor<FoundEvents> {
 export const NEWEST: VisitorKind<Inputs, FoundEvents> = {
   name: "newest",
   create: (inputs, words) => new NewestVisitor(inputs, words),
-  merge: merged,
+  merge: mergedEvents,
 };

@@ -1,0 +1,171 @@
+import { z } from "zod";
+import type { Row } from "../../db/sql.ts";
+import { invalidParameter } from "../../query/parameters.ts";
+import {
+  afterCursor,
+  encodeRowCursor,
+  readRowCursor,
+  type RowCursor,
+} from "../../query/row_cursor.ts";
+import type { Span } from "../../query/selection.ts";
+import { SqlParams } from "../../query/sql_params.ts";
+import { withoutTechnical } from "../../query/technical.ts";
+import { eventPassesOf } from "../../scans/event_tests.ts";
+import type { Read } from "../../scans/read.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
+import { partsBackwards } from "../backwards.ts";
+import { listGoals } from "../goal_definitions.ts";
+import { type FoundMoments, NewestActors } from "../newest_actors.ts";
+import type { Answer, Report } from "../report.ts";
+import { NEWEST_PEOPLE } from "./newest_people_visitor.ts";
+import { PersonValue, sumPeople } from "./person_sums.ts";
+
+/** Somebody in the list. */
+export const PersonRow = z.object({
+  actor: z.string().meta({ description: "User id, else anonymous id, else visitor hash" }),
+  userId: z.string().nullable().meta({ description: "Where the person is a user" }),
+  firstSeen: z.iso.datetime().nullable().meta({
+    description: "The first event ever, technical names ($…) apart",
+  }),
+  lastSeen: z.iso.datetime().meta({ description: "The last selected event in the range" }),
+  visits: z.int(),
+  pageviews: z.int(),
+  events: z.int(),
+  value: PersonValue.meta({ description: "Of all conversions of goals with a value, by currency" }),
+}).meta({ id: "Person" });
+
+interface FoundPerson extends Row {
+  readonly actor_id: number;
+  readonly last_ms: number;
+  readonly kind: "u" | "a" | "h";
+  readonly actor: string;
+  readonly first_ms: number | null;
+}
+
+/** What tells people apart who were seen last at the same time. */
+const WHO = "(i.kind::text || i.value)";
+const whoIs = ({ kind, actor }: FoundPerson): string => kind + actor;
+
+/** Those who were seen last in a part of the span, and not after it. */
+async function newestIn(
+  source: Read,
+  part: Span,
+  endMs: number,
+  cursor: RowCursor | null,
+  rows: number,
+): Promise<FoundMoments> {
+  const { sql, scope } = source;
+  const selected = await selectTimelines(source, { fromMs: part.fromMs, toMs: endMs });
+  const { eventFilters, timelines } = selected;
+  const counting = withoutTechnical(eventFilters);
+  const test = await eventPassesOf(sql, scope, scope.bots, counting, timelines.bits);
+  const edgeMs = cursor?.counts[0] ?? NaN;
+  const newest = new NewestActors(rows, edgeMs, part.fromMs, { isOnce: true });
+  // Who was seen after the span is known only from all that somebody did.
+  newest.addAll(
+    await selected.scan(
+      NEWEST_PEOPLE,
+      () => ({ span: part, endMs, test, rows, edgeMs }),
+      cursor === null,
+    ),
+  );
+  return newest.found();
+}
+
+/** People behind the cursor, in the order of the list. */
+async function readFound(
+  { sql, scope }: Read,
+  { ms, actors }: FoundMoments,
+  cursor: RowCursor | null,
+  rows: number,
+): Promise<FoundPerson[]> {
+  const params = new SqlParams();
+  const project = params.int(scope.projectId);
+  const lists = `${params.ints(actors)}, ${params.bigints(ms)}`;
+  return await sql.query<FoundPerson>(
+    `SELECT k.actor_id, k.last_ms, i.kind::text AS kind, i.value AS actor, a.first_ms
+    FROM unnest(${lists}) AS k (actor_id, last_ms)
+    JOIN identities i ON i.project_id = ${project} AND i.identity_id = k.actor_id
+    LEFT JOIN actors a ON a.project_id = ${project} AND a.actor_id = k.actor_id
+    WHERE ${afterCursor(params, cursor, ["k.last_ms"], WHO)}
+    ORDER BY k.last_ms DESC, ${WHO} COLLATE "C" LIMIT ${params.int(rows)}`,
+    params.values,
+  );
+}
+
+/** The next people behind the cursor, fewer where no more follow. */
+async function listPeople(
+  read: Read,
+  span: Span,
+  cursor: RowCursor | null,
+  rows: number,
+): Promise<FoundPerson[]> {
+  const toMs = cursor === null ? span.toMs : Math.min(span.toMs, cursor.counts[0]! + 1);
+  let listed: FoundPerson[] = [];
+  for (const part of partsBackwards({ fromMs: span.fromMs, toMs })) {
+    // The first page is looked for anew in more and more of the span: run by run, that is quicker.
+    const before = cursor === null ? [] : listed;
+    const wanted = rows - before.length;
+    const within = cursor === null ? { fromMs: part.fromMs, toMs: span.toMs } : part;
+    const found = await newestIn(read, within, span.toMs, cursor, wanted);
+    const people = found.ms.length === 0 ? [] : await readFound(read, found, cursor, wanted);
+    listed = [...before, ...people];
+    if (listed.length === rows) break;
+  }
+  return listed;
+}
+
+function cursorOf(listed: readonly FoundPerson[], rows: number): string | null {
+  const last = listed[rows - 1];
+  if (last === undefined || listed.length <= rows) return null;
+  return encodeRowCursor({ counts: [last.last_ms], value: whoIs(last) });
+}
+
+async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
+  const { sql, scope: { projectId }, range, limit } = read;
+  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const listed = await listPeople(read, span, cursor, limit + 1);
+  const shown = listed.slice(0, limit);
+  const goals = await listGoals(sql, projectId);
+  const sums = await sumPeople(read, shown.map(({ actor_id }) => actor_id), span, goals);
+  const rows = shown.map(({ kind, actor, first_ms, last_ms }, i) => {
+    const { visits, pageviews, events, value } = sums[i]!;
+    return {
+      actor,
+      userId: kind === "u" ? actor : null,
+      firstSeen: first_ms === null ? null : new Date(first_ms).toISOString(),
+      lastSeen: new Date(last_ms).toISOString(),
+      ...{ visits, pageviews, events, value },
+    };
+  });
+  return { result: { rows, nextCursor: cursorOf(listed, limit) } };
+}
+
+/** `cursor`: when the last person of the page before was seen last, and who it is. */
+function readCursor(query: URLSearchParams): RowCursor | null {
+  const cursor = readRowCursor(query, 1);
+  if (cursor === null || Number.isSafeInteger(cursor.counts[0]) && cursor.value !== null) {
+    return cursor;
+  }
+  throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
+}
+
+/** `GET /v1/actors`: people, those who were seen last first. */
+export const PEOPLE: Report = {
+  path: "/v1/actors",
+  summary: "People: first and last seen, visits, events and value of each, who was here last first",
+  parameters: {},
+  semantics:
+    "Distinct actors of selected events in the range (technical names, $…, apart): they are as many as kpis counts visitors under the same filters. " +
+    "actor is the person's user id, else the anonymous id, else the visitor hash. firstSeen: the person's first event ever, under no filter; lastSeen: the last selected event in the range. " +
+    "visits: sessions that start in the range and hold a selected event; pageviews and events: the selected ones in the range. value: what the selected events in the range that are conversions of goals with a value are worth, added up by currency: an event that two goals count is worth both. " +
+    "By lastSeen, the latest first; of one moment anonymous people, hashes, then users, by their ids. An id that several have names the user, else the anonymous one.",
+  reply: {
+    rows: z.array(PersonRow),
+    nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
+  },
+  ask: (query) => {
+    const cursor = readCursor(query);
+    return { answer: (read) => answer(read, cursor) };
+  },
+};

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import type { Row } from "../../db/sql.ts";
+import { deviceOf } from "../../query/field_values.ts";
+import type { Span } from "../../query/selection.ts";
+import type { Read } from "../../scans/read.ts";
+import { listGoals } from "../goal_definitions.ts";
+import { PERSON_DEVICES_MAX, PERSON_IDS_MAX, PERSON_PLACES_MAX } from "../person_limits.ts";
+import type { KnownPerson } from "./person_id.ts";
+import { ofBots, PersonValue, sumPeople } from "./person_sums.ts";
+
+const text = z.string().nullable();
+const seen = { visits: z.int(), lastSeen: z.iso.datetime() };
+
+/** Somebody, with everything that one page about a person shows. */
+export const PersonHead = z.object({
+  actor: z.string(),
+  userId: text,
+  anonymousIds: z.array(z.string()).meta({
+    description: `Ids without sign-in that are the person's, at most ${PERSON_IDS_MAX}`,
+  }),
+  firstSeen: z.iso.datetime().nullable().meta({ description: "The first event ever" }),
+  lastSeen: z.iso.datetime().nullable().meta({
+    description: "The last selected event in the range; null: there is none",
+  }),
+  visits: z.int(),
+  pageviews: z.int(),
+  events: z.int(),
+  value: PersonValue,
+  devices: z.array(z.object({ device: text, browser: text, os: text, ...seen })).meta({
+    description: `Of the visits in the range, the last seen first, at most ${PERSON_DEVICES_MAX}`,
+  }),
+  places: z.array(z.object({ country: text, region: text, city: text, ...seen })).meta({
+    description: `Of the visits in the range, the last seen first, at most ${PERSON_PLACES_MAX}`,
+  }),
+}).meta({ id: "WholePerson" });
+
+interface SeenRow extends Row {
+  readonly visits: number;
+  readonly last_ms: number;
+}
+
+/** Values of somebody's visits in a span, each with how many have them; the last seen first. */
+async function seenValues<K extends string>(
+  { sql, scope }: Read,
+  actorId: number,
+  { fromMs, toMs }: Span,
+  columns: Readonly<Record<K, string>>,
+  countMax: number,
+): Promise<(Record<K, string | null> & { visits: number; lastSeen: string })[]> {
+  const names = Object.keys(columns) as K[];
+  const rows = await sql.query<SeenRow>(
+    `SELECT ${names.join(", ")}, count(*) AS visits, max(last_ms) AS last_ms FROM (
+      SELECT s.last_ms, ${names.map((name) => `${columns[name]} AS ${name}`).join(", ")}
+      FROM sessions s
+      JOIN contexts c ON c.project_id = s.project_id AND c.context_id = s.context_id
+      WHERE s.project_id = $1::int AND s.actor_id = $2::int
+        AND s.first_ms >= $3::int8 AND s.first_ms < $4::int8 AND ${ofBots(scope.bots)}
+    ) AS own
+    GROUP BY ${names.join(", ")}
+    ORDER BY max(last_ms) DESC, count(*) DESC, ${names.join(", ")} LIMIT $5::int`,
+    [scope.projectId, actorId, fromMs, toMs, countMax],
+  );
+  return rows.map((row) => {
+    const texts = names.map((name) => [name, row[name] as string | null]);
+    const values = Object.fromEntries(texts) as Record<K, string | null>;
+    const told = { visits: row.visits, lastSeen: new Date(row.last_ms).toISOString() };
+    return { ...values, ...told };
+  });
+}
+
+const ANONYMOUS_IDS = `
+SELECT value FROM identities
+WHERE project_id = $1::int AND kind = 'a'
+  AND (identity_id = $2::int OR actor_id = $2::int AND actor_id <> identity_id)
+ORDER BY identity_id DESC LIMIT $3::int`;
+
+/** What is known of somebody, and what the person did in the range. */
+export async function personHead(
+  read: Read,
+  { actor_id: actorId, kind, value: actor }: KnownPerson,
+): Promise<z.output<typeof PersonHead>> {
+  const { sql, scope: { projectId }, range } = read;
+  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const ids = await sql.query<Row & { value: string }>(ANONYMOUS_IDS, [
+    projectId,
+    actorId,
+    PERSON_IDS_MAX,
+  ]);
+  const [ever] = await sql.query<Row & { first_ms: number }>(
+    "SELECT first_ms FROM actors WHERE project_id = $1::int AND actor_id = $2::int",
+    [projectId, actorId],
+  );
+  const goals = await listGoals(sql, projectId);
+  const [sums] = await sumPeople(read, [actorId], span, goals);
+  const { lastMs, visits, pageviews, events, value } = sums!;
+  const devices = { device: deviceOf("c"), browser: "c.browser", os: "c.os" };
+  const places = { country: "c.country", region: "c.region", city: "c.city" };
+  return {
+    actor,
+    userId: kind === "u" ? actor : null,
+    anonymousIds: ids.map((one) => one.value),
+    firstSeen: ever === undefined ? null : new Date(ever.first_ms).toISOString(),
+    lastSeen: lastMs === null ? null : new Date(lastMs).toISOString(),
+    ...{ visits, pageviews, events, value },
+    devices: await seenValues(read, actorId, span, devices, PERSON_DEVICES_MAX),
+    places: await seenValues(read, actorId, span, places, PERSON_PLACES_MAX),
+  };
+}

@@ -1,0 +1,30 @@
+import type { Row, Sql } from "../../db/sql.ts";
+
+/** Somebody, as the tables know him: a user (kind u), else an anonymous id (a), else a hash (h). */
+export interface KnownPerson extends Row {
+  readonly actor_id: number;
+  readonly kind: "u" | "a" | "h";
+  readonly value: string;
+}
+
+// An id of several kinds is a user's, else an anonymous one.
+const PERSON = `
+SELECT o.actor_id, a.kind::text AS kind, a.value
+FROM (
+  SELECT actor_id FROM identities
+  WHERE project_id = $1::int AND value = $2::text AND kind IN ('u', 'a', 'h')
+  ORDER BY position(kind::text IN 'uah') LIMIT 1
+) AS o
+JOIN identities a ON a.project_id = $1::int AND a.identity_id = o.actor_id`;
+
+/** Whom an id names: a user id, else an anonymous id, else a hash; null: nobody who is known. */
+export async function findPerson(
+  sql: Sql,
+  projectId: number,
+  id: string,
+): Promise<KnownPerson | null> {
+  // An id from a path may hold what PostgreSQL's text cannot.
+  if (id.includes("\0") || !id.isWellFormed()) return null;
+  const [person] = await sql.query<KnownPerson>(PERSON, [projectId, id]);
+  return person ?? null;
+}

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import type { Row } from "../../db/sql.ts";
+import { SqlParams } from "../../query/sql_params.ts";
+import type { BotChoice, Span } from "../../query/selection.ts";
+import { decimalOf, DecimalSum } from "../../scans/decimal_sum.ts";
+import type { Read } from "../../scans/read.ts";
+import type { Goal } from "../goal_definitions.ts";
+import { countWatched, type GoalReached } from "../watched_counts.ts";
+
+type Source = Pick<Read, "sql" | "scope" | "timelines">;
+
+/** What somebody's conversions are worth, by currency. */
+export const PersonValue = z.array(z.object({ amount: z.number(), currency: z.string() }));
+
+/** What somebody did in a span, as far as it is selected. */
+export interface PersonSums {
+  readonly lastMs: number | null;
+  readonly visits: number;
+  readonly pageviews: number;
+  readonly events: number;
+  readonly value: z.output<typeof PersonValue>;
+}
+
+/** Which sessions hold an event that `bots` lets through; sessions have the alias s. */
+export function ofBots(bots: BotChoice): string {
+  if (bots === "include") return "true";
+  return bots === "exclude" ? "s.humans > 0" : "s.events > s.humans";
+}
+
+interface FoundSession extends Row {
+  readonly actor_id: number;
+  readonly first_ms: number;
+  readonly last_ms: number;
+}
+
+const actorOf = ({ actor_id }: { readonly actor_id: number }): number => actor_id;
+
+/** How many visits of each actor start in the span: without filters the sessions themselves tell. */
+async function visitsOf(
+  source: Source,
+  actors: readonly number[],
+  span: Span,
+): Promise<Map<number, number>> {
+  const { sql, scope } = source;
+  const isFiltered = scope.filters.length > 0;
+  const params = new SqlParams();
+  const own = `SELECT s.actor_id, s.first_ms, s.last_ms FROM unnest(${
+    params.ints(actors)
+  }) AS k (actor_id)
+    CROSS JOIN LATERAL (
+      SELECT * FROM sessions s
+      WHERE s.project_id = ${params.int(scope.projectId)} AND s.actor_id = k.actor_id
+        AND s.first_ms >= ${params.ms(span.fromMs)} AND s.first_ms < ${params.ms(span.toMs)}
+        AND ${ofBots(scope.bots)}
+      OFFSET 0) AS s`;
+  if (!isFiltered) {
+    const counts = await sql.query<Row & { actor_id: number; visits: number }>(
+      `SELECT actor_id, count(*) AS visits FROM (${own}) AS own GROUP BY actor_id`,
+      params.values,
+    );
+    return new Map(counts.map((one) => [one.actor_id, one.visits]));
+  }
+  const sessions = await sql.query<FoundSession>(own, params.values);
+  const watched = sessions.map(({ actor_id, first_ms, last_ms }) => ({
+    actor: actor_id,
+    fromMs: first_ms,
+    toMs: last_ms + 1,
+  }));
+  const figures = await countWatched(source, watched, [], true);
+  const selected = sessions.filter((_, i) => figures[i]!.events > 0);
+  return new Map(
+    [...Map.groupBy(selected, actorOf)].map(([actor, some]) => [actor, some.length]),
+  );
+}
+
+function valueOf(goals: readonly GoalReached[]): PersonSums["value"] {
+  const sums = new Map<string, DecimalSum>();
+  for (const { value: { amount, currency } } of goals) {
+    const decimal = amount === null ? null : decimalOf(String(amount));
+    if (decimal === null || currency === null) continue;
+    const sum = sums.get(currency) ?? new DecimalSum();
+    sums.set(currency, sum);
+    sum.add(decimal);
+  }
+  return [...sums].map(([currency, sum]) => ({ amount: sum.value, currency }))
+    .sort((a, b) => a.currency < b.currency ? -1 : 1);
+}
+
+/** What each of some actors did in a span, in their order. */
+export async function sumPeople(
+  source: Source,
+  actors: readonly number[],
+  span: Span,
+  goals: readonly Goal[],
+): Promise<PersonSums[]> {
+  const watched = actors.map((actor) => ({ actor, ...span }));
+  const valued = goals.filter(({ value }) => value !== null);
+  const figures = await countWatched(source, watched, valued, false);
+  const visits = await visitsOf(source, actors, span);
+  return actors.map((actor, i) => {
+    const { events, pageviews, lastMs, goals } = figures[i]!;
+    return { lastMs, visits: visits.get(actor) ?? 0, pageviews, events, value: valueOf(goals) };
+  });
+}

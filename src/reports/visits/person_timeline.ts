@@ -1,0 +1,115 @@
+import { z } from "zod";
+import { arrayLiteral } from "../../db/sql.ts";
+import { Problem } from "../../problem.ts";
+import { encodePageCursor, type PageCursor } from "../../query/event_cursor.ts";
+import type { Read } from "../../scans/read.ts";
+import { EVENT_MEMBERS } from "../exported_event_schema.ts";
+import { listGoals } from "../goal_definitions.ts";
+import type { Answer, Report } from "../report.ts";
+import { shownEvent } from "../shown_event.ts";
+import { readStoryCursor } from "./story_cursor.ts";
+import { goalsOfEvents, type StoryEvent, storyEvents } from "./story_events.ts";
+import { conversionsOf } from "./visit_conversions.ts";
+import { visitId } from "./visit_id.ts";
+import { readVisits, shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
+import { VISIT_CONVERSIONS } from "./visits.ts";
+import { PersonHead, personHead } from "./person_head.ts";
+import { findPerson } from "./person_id.ts";
+
+/** An event as the timeline of a person tells it. */
+const PersonEvent = z.object({
+  ...EVENT_MEMBERS,
+  visit: z.string().nullable().meta({ description: "Id of its visit; null: it is of none" }),
+  goals: z.array(z.string()).meta({ description: "Slugs of the goals that it reached" }),
+}).meta({ id: "PersonEvent" });
+
+// A visit that an event may belong to is the last one that starts before it.
+const OF_TIMES = `
+SELECT DISTINCT s.* FROM unnest($3::text::int8[]) AS k (ms)
+CROSS JOIN LATERAL (
+  SELECT * FROM sessions
+  WHERE project_id = $1::int AND actor_id = $2::int AND first_ms <= k.ms
+  ORDER BY first_ms DESC LIMIT 1) AS s
+WHERE s.last_ms >= k.ms`;
+
+const msOf = ({ row }: StoryEvent): number => Date.parse(row.occurred_at);
+/** Technical names, and what says so of itself, are of no visit. */
+const isOfVisit = ({ row }: StoryEvent): boolean => row.in_session && !row.name.startsWith("$");
+
+/** The visits of some events, newest first. */
+async function visitsOfEvents(
+  { sql, scope }: Read,
+  actorId: number,
+  events: readonly StoryEvent[],
+): Promise<StoredVisit[]> {
+  const times = [...new Set(events.filter(isOfVisit).map(msOf))];
+  if (times.length === 0) return [];
+  return await readVisits(sql, OF_TIMES, [scope.projectId, actorId, arrayLiteral(times)]);
+}
+
+function visitOf(event: StoryEvent, visits: readonly StoredVisit[]): string | null {
+  const ms = msOf(event);
+  const visit = isOfVisit(event)
+    ? visits.find(({ first_ms, last_ms }) => first_ms <= ms && last_ms >= ms)
+    : undefined;
+  if (visit === undefined) return null;
+  return visitId({ ms: visit.first_ms, entryId: visit.entry_id });
+}
+
+async function answer(read: Read, id: string, after: PageCursor | null): Promise<Answer> {
+  const { sql, scope, range, limit } = read;
+  const person = await findPerson(sql, scope.projectId, id);
+  if (person === null) throw new Problem("not_found", "Nothing is stored of this person.");
+  const { actor_id: actorId } = person;
+  const found = await storyEvents(read, {
+    actorId,
+    ofSessions: false,
+    order: "newest",
+    after,
+    rows: limit,
+    span: { fromMs: range.from.getTime(), toMs: range.to.getTime() },
+  });
+  const told = found.slice(0, limit);
+  const goals = await listGoals(sql, scope.projectId);
+  const visits = await visitsOfEvents(read, actorId, told);
+  const conversions = await conversionsOf(read, visits, goals);
+  const reached = await goalsOfEvents(read, actorId, told, goals);
+  const last = told.at(-1)?.row;
+  return {
+    query: { actor: person.value },
+    result: {
+      person: await personHead(read, person),
+      visits: visits.map((visit, i) => shownVisit(visit, conversions[i]!)),
+      events: told.map((event, i) => ({
+        ...shownEvent(event.row),
+        visit: visitOf(event, visits),
+        goals: reached[i]!,
+      })),
+      nextCursor: last === undefined || found.length <= limit
+        ? null
+        : encodePageCursor({ at: last.occurred_at, eventId: last.event_id, tail: null }),
+    },
+  };
+}
+
+/** `GET /v1/actors/:id/timeline`: one person: what is known, and what was done, newest first. */
+export const PERSON_TIMELINE: Report = {
+  path: "/v1/actors/:id/timeline",
+  summary: "One person: devices, places, visits and events, newest first",
+  parameters: {},
+  semantics:
+    "The person whom the id names: a user id, else an anonymous id (of a user, where it is one's), else a visitor hash. " +
+    "events: the selected ones in the range, newest first, ties by eventId, as the list of events tells them, technical names ($…) too; visits: whole, those that these events belong to. " +
+    "person: firstSeen is the first event ever; lastSeen, visits, pageviews, events and value as in the list of people; devices and places are those of the visits that start in the range, whatever the filters. goals of an event: those that it is a conversion of. " +
+    VISIT_CONVERSIONS,
+  reply: {
+    person: PersonHead,
+    visits: z.array(VisitRow),
+    events: z.array(PersonEvent),
+    nextCursor: z.string().nullable().meta({ description: "Null where no event follows" }),
+  },
+  ask: (query, { id = "" }) => {
+    const after = readStoryCursor(query);
+    return { answer: (read) => answer(read, id, after), isCounted: false };
+  },
+};

@@ -1,0 +1,132 @@
+import { z } from "zod";
+import { Problem } from "../../problem.ts";
+import { encodePageCursor, type PageCursor } from "../../query/event_cursor.ts";
+import type { Filter } from "../../query/filters.ts";
+import type { Read } from "../../scans/read.ts";
+import { EVENT_MEMBERS } from "../exported_event_schema.ts";
+import { listGoals } from "../goal_definitions.ts";
+import type { Answer, Report } from "../report.ts";
+import { shownEvent } from "../shown_event.ts";
+import { readStoryCursor } from "./story_cursor.ts";
+import { goalsOfEvents, type StoryEvent, storyEvents, type StoryQuestion } from "./story_events.ts";
+import { conversionsOf } from "./visit_conversions.ts";
+import { placeOfVisit } from "./visit_id.ts";
+import { readVisits, shownWhole, type StoredVisit, WholeVisit } from "./visit_rows.ts";
+import { VISIT_CONVERSIONS } from "./visits.ts";
+
+/** An event as the story of a visit tells it. */
+const VisitEvent = z.object({
+  ...EVENT_MEMBERS,
+  secondsToNext: z.number().nullable().meta({
+    description: "To the visit's next event; null: it is the last",
+  }),
+  secondsOnPage: z.number().nullable().meta({
+    description:
+      "Of a page view: to the next one, of the last to the visit's last event; else null",
+  }),
+  goals: z.array(z.string()).meta({ description: "Slugs of the goals that it reached" }),
+}).meta({ id: "VisitEvent" });
+
+const PAGE_VIEWS: readonly Filter[] = [{ field: "name", op: "is", values: ["page_view"] }];
+const OF_ID = `SELECT * FROM sessions s
+  WHERE s.project_id = $1::int AND s.first_ms = $2::int8 AND s.entry_id = $3::text::uuid`;
+
+/** The visit of an id. Throws Problem `not_found`. */
+async function findVisit({ sql, scope }: Read, id: string): Promise<StoredVisit> {
+  const place = placeOfVisit(id);
+  const [visit] = place === null
+    ? []
+    : await readVisits(sql, OF_ID, [scope.projectId, place.ms, place.entryId]);
+  if (visit !== undefined) return visit;
+  throw new Problem("not_found", "There is no visit of this id.");
+}
+
+const msOf = ({ row }: StoryEvent): number => Date.parse(row.occurred_at);
+const isView = ({ row }: StoryEvent): boolean => row.name === "page_view";
+const cursorAt = ({ row }: StoryEvent): PageCursor => ({
+  at: row.occurred_at,
+  eventId: row.event_id,
+  tail: null,
+});
+
+/** When the page that a list of events ends with was left: at the visit's next page view, or its end. */
+async function leftAtMs(
+  whole: Read,
+  story: StoryQuestion,
+  last: StoryEvent,
+  visit: StoredVisit,
+): Promise<number> {
+  const source = { ...whole, scope: { ...whole.scope, filters: PAGE_VIEWS } };
+  const [next] = await storyEvents(source, { ...story, after: cursorAt(last), rows: 1 });
+  return next === undefined ? visit.last_ms : msOf(next);
+}
+
+/** Of each page view how long it was until the next one, in seconds; null of other events. */
+function secondsOnPages(events: readonly StoryEvent[], leftMs: number): (number | null)[] {
+  const seconds: (number | null)[] = [];
+  let nextMs = leftMs;
+  for (const event of events.toReversed()) {
+    seconds.push(isView(event) ? (nextMs - msOf(event)) / 1000 : null);
+    if (isView(event)) nextMs = msOf(event);
+  }
+  return seconds.reverse();
+}
+
+async function answer(read: Read, id: string, after: PageCursor | null): Promise<Answer> {
+  const { sql, scope, limit } = read;
+  const visit = await findVisit(read, id);
+  const goals = await listGoals(sql, scope.projectId);
+  // A visit is told whole.
+  const whole: Read = { ...read, scope: { ...scope, bots: "include", filters: [] } };
+  const story: StoryQuestion = {
+    actorId: visit.actor_id,
+    span: { fromMs: visit.first_ms, toMs: visit.last_ms + 1 },
+    ofSessions: true,
+    order: "oldest",
+    after,
+    rows: limit,
+  };
+  const found = await storyEvents(whole, story);
+  const told = found.slice(0, limit);
+  const last = told.at(-1);
+  const isCut = last !== undefined && found.length > limit;
+  const leftMs = isCut ? await leftAtMs(whole, story, last, visit) : visit.last_ms;
+  const onPages = secondsOnPages(told, leftMs);
+  const reached = await goalsOfEvents(read, visit.actor_id, told, goals);
+  const [conversions] = await conversionsOf(read, [visit], goals);
+  const events = told.map((event, i) => ({
+    ...shownEvent(event.row),
+    secondsToNext: i + 1 < found.length ? (msOf(found[i + 1]!) - msOf(event)) / 1000 : null,
+    secondsOnPage: onPages[i]!,
+    goals: reached[i]!,
+  }));
+  return {
+    query: { id },
+    result: {
+      visit: shownWhole(visit, conversions!),
+      events,
+      nextCursor: isCut ? encodePageCursor(cursorAt(last)) : null,
+    },
+  };
+}
+
+/** `GET /v1/visits/:id`: one visit as a story. */
+export const VISIT: Report = {
+  path: "/v1/visits/:id",
+  summary:
+    "One visit as a story: where it came from, and its events in order with the time between",
+  parameters: {},
+  semantics:
+    "The visit of this id, whole, whatever the range, bots and filters: its row, and its events in the order of time, ties by eventId. What was sent with $session: false or a secret key, and technical names ($…), are none of it. " +
+    "secondsToNext: to the visit's next event. secondsOnPage: from a page view to the next one, of the last one to the visit's last event. goals: those that the event is a conversion of. " +
+    VISIT_CONVERSIONS,
+  reply: {
+    visit: WholeVisit,
+    events: z.array(VisitEvent),
+    nextCursor: z.string().nullable().meta({ description: "Null where no event follows" }),
+  },
+  ask: (query, { id = "" }) => {
+    const after = readStoryCursor(query);
+    return { answer: (read) => answer(read, id, after), isCounted: false };
+  },
+};

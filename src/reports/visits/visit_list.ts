@@ -1,0 +1,128 @@
+import type { Goal } from "../goal_definitions.ts";
+import { matchFilters, type Span } from "../../query/selection.ts";
+import { SqlParams } from "../../query/sql_params.ts";
+import { withoutTechnical } from "../../query/technical.ts";
+import { eventPasses } from "../../scans/event_tests.ts";
+import type { Read } from "../../scans/read.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
+import { partsBackwards } from "../backwards.ts";
+import { type FoundMoments, NewestActors } from "../newest_actors.ts";
+import { NEWEST_VISITS } from "./newest_visits_visitor.ts";
+import type { VisitPlace } from "./visit_id.ts";
+import { NEWEST_FIRST, readVisits, type StoredVisit } from "./visit_rows.ts";
+
+type Source = Pick<Read, "sql" | "scope" | "timelines">;
+
+/** Which visits are listed beside those that the scope lets through. */
+export interface VisitQuestion {
+  readonly span: Span;
+  /** Whose; null: everybody's. */
+  readonly actorId: number | null;
+  /** Those that reached it; null: all. */
+  readonly goal: Goal | null;
+  /** Behind it the page begins; null: with the newest. */
+  readonly after: VisitPlace | null;
+  readonly rows: number;
+}
+
+/** A condition for what lies behind a place, in the order of the list. */
+function behind(params: SqlParams, after: VisitPlace | null): string {
+  if (after === null) return "true";
+  const ms = params.ms(after.ms);
+  return `s.first_ms <= ${ms} AND (s.first_ms < ${ms} OR s.entry_id < ${
+    params.text(after.entryId)
+  }::uuid)`;
+}
+
+/**
+ * Without filters the sessions themselves tell: those of a page are read from the index by their start.
+ * Bots' alone are few among all, and are looked for as under a filter.
+ */
+async function listStored(
+  { sql, scope }: Source,
+  { span, actorId, after, rows }: VisitQuestion,
+): Promise<StoredVisit[]> {
+  const params = new SqlParams();
+  const conditions = [
+    `s.project_id = ${params.int(scope.projectId)}`,
+    `s.first_ms >= ${params.ms(span.fromMs)} AND s.first_ms < ${params.ms(span.toMs)}`,
+    behind(params, after),
+    ...scope.bots === "exclude" ? ["s.humans > 0"] : [],
+    ...actorId === null ? [] : [`s.actor_id = ${params.int(actorId)}`],
+  ];
+  const chosen = `SELECT * FROM sessions s WHERE ${
+    conditions.join(" AND ")
+  } ORDER BY ${NEWEST_FIRST} LIMIT ${params.int(rows)}`;
+  return await readVisits(sql, chosen, params.values);
+}
+
+/** When the newest of the visits that start in a part of the span start, and whose they are. */
+async function newestIn(
+  source: Source,
+  part: Span,
+  { actorId, goal, after, rows }: VisitQuestion,
+): Promise<FoundMoments> {
+  const { sql, scope } = source;
+  const selected = await selectTimelines(source, part, {
+    filters: goal?.match.filters ?? [],
+    sessions: true,
+  });
+  const { eventFilters, timelines, reach } = selected;
+  const lists = [
+    withoutTechnical(eventFilters),
+    ...goal === null ? [] : [matchFilters(goal.match)],
+  ];
+  const passes = await eventPasses(sql, scope, scope.bots, lists, timelines.bits);
+  const edgeMs = after?.ms ?? NaN;
+  const newest = new NewestActors(rows, edgeMs, part.fromMs);
+  newest.addAll(
+    await selected.scan(NEWEST_VISITS, () => ({
+      ...{ span: part, reach, actor: actorId, rows, edgeMs },
+      selected: passes[0]!,
+      converting: passes[1] ?? null,
+    })),
+  );
+  return newest.found();
+}
+
+/** Visits by their actors and starts, those behind the place, in the order of the list. */
+async function readFound(
+  { sql, scope }: Source,
+  { ms, actors }: FoundMoments,
+  after: VisitPlace | null,
+  rows: number,
+): Promise<StoredVisit[]> {
+  const params = new SqlParams();
+  const lists = `${params.ints(actors)}, ${params.bigints(ms)}`;
+  const project = params.int(scope.projectId);
+  const chosen = `SELECT s.* FROM unnest(${lists}) AS k (actor_id, first_ms)
+    JOIN sessions s ON s.project_id = ${project} AND s.actor_id = k.actor_id
+      AND s.first_ms = k.first_ms
+    WHERE ${behind(params, after)}
+    ORDER BY s.first_ms DESC, s.entry_id DESC LIMIT ${params.int(rows)}`;
+  return await readVisits(sql, chosen, params.values);
+}
+
+/** Under filters visits are looked for part by part, from the end of the span backwards. */
+async function listScanned(source: Source, question: VisitQuestion): Promise<StoredVisit[]> {
+  const { span, after, rows } = question;
+  const toMs = after === null ? span.toMs : Math.min(span.toMs, after.ms + 1);
+  const listed: StoredVisit[] = [];
+  for (const part of partsBackwards({ fromMs: span.fromMs, toMs })) {
+    const wanted = rows - listed.length;
+    const found = await newestIn(source, part, { ...question, rows: wanted });
+    if (found.ms.length > 0) listed.push(...await readFound(source, found, after, wanted));
+    if (listed.length === rows) break;
+  }
+  return listed;
+}
+
+/** The next visits behind a place, newest first, fewer where no more follow. */
+export async function listVisits(
+  source: Source,
+  question: VisitQuestion,
+): Promise<StoredVisit[]> {
+  const { bots, filters } = source.scope;
+  const areStored = filters.length === 0 && question.goal === null && bots !== "only";
+  return areStored ? await listStored(source, question) : await listScanned(source, question);
+}

@@ -1,0 +1,149 @@
+import { z } from "zod";
+import type { Row, Sql } from "../../db/sql.ts";
+import { deviceOf } from "../../query/field_values.ts";
+import { WorthShown } from "../goal_worth.ts";
+import { visitId } from "./visit_id.ts";
+
+/** A visit as the database knows it. */
+export interface StoredVisit extends Row {
+  readonly actor_id: number;
+  readonly first_ms: number;
+  readonly last_ms: number;
+  readonly entry_id: string;
+  readonly kind: "u" | "a" | "h";
+  readonly actor: string;
+  readonly channel: string | null;
+  readonly source: string | null;
+  readonly medium: string | null;
+  readonly campaign: string | null;
+  readonly term: string | null;
+  readonly content: string | null;
+  readonly referrer: string | null;
+  readonly entry_path: string | null;
+  readonly exit_path: string | null;
+  readonly country: string | null;
+  readonly region: string | null;
+  readonly city: string | null;
+  readonly device: string | null;
+  readonly browser: string | null;
+  readonly os: string | null;
+  readonly views: number;
+  readonly events: number;
+}
+
+/** What a visit reached of a goal. */
+export const VisitConversion = z.object({
+  slug: z.string().meta({ description: "The goal's" }),
+  totalConversions: z.int(),
+  value: WorthShown.meta({
+    description: "Of these conversions together; nulls where the goal has no value",
+  }),
+});
+
+export type VisitConversion = z.output<typeof VisitConversion>;
+
+const text = z.string().nullable();
+
+/** A visit as lists show it. */
+export const VisitRow = z.object({
+  id: z.string(),
+  actor: z.string().meta({ description: "User id, else anonymous id, else visitor hash" }),
+  userId: text.meta({ description: "Where the person is a user" }),
+  start: z.iso.datetime(),
+  seconds: z.number().meta({ description: "From the first event to the last" }),
+  channel: text,
+  source: text,
+  entryPath: text,
+  exitPath: text,
+  country: text,
+  device: text,
+  browser: text,
+  os: text,
+  pageviews: z.int(),
+  events: z.int(),
+  conversions: z.array(VisitConversion).meta({ description: "Goals reached, by slug" }),
+}).meta({ id: "Visit" });
+
+export type VisitRow = z.output<typeof VisitRow>;
+
+/** The same with all that is known of where it came from, and of the place. */
+export const WholeVisit = VisitRow.extend({
+  medium: text,
+  campaign: text,
+  term: text,
+  content: text,
+  referrer: text.meta({ description: "Host of the page that led here" }),
+  region: text,
+  city: text,
+}).meta({ id: "WholeVisit" });
+
+/** The members of `StoredVisit`; sessions have the alias s. */
+const MEMBERS = `s.actor_id, s.first_ms, s.last_ms, s.entry_id::text AS entry_id,
+  i.kind::text AS kind, i.value AS actor,
+  t.channel, t.source, t.medium, t.campaign, t.term, t.content, t.referrer,
+  n.term AS entry_path, x.term AS exit_path,
+  c.country, c.region, c.city, c.browser, c.os, ${deviceOf("c")} AS device,
+  s.views, s.events`;
+const DICTIONARIES = `
+  JOIN identities i ON i.project_id = s.project_id AND i.identity_id = s.actor_id
+  LEFT JOIN traffic t ON t.project_id = s.project_id AND t.traffic_id = s.traffic_id
+  LEFT JOIN contexts c ON c.project_id = s.project_id AND c.context_id = s.context_id
+  LEFT JOIN terms n ON n.project_id = s.project_id AND n.term_id = s.entry_path_id
+  LEFT JOIN terms x ON x.project_id = s.project_id AND x.term_id = s.exit_path_id`;
+/** Newest first; those of one millisecond by the event that each was entered by, the greatest id first. */
+export const NEWEST_FIRST = "first_ms DESC, entry_id DESC";
+
+/**
+ * Visits in the order of the list. The few that are meant are chosen first: dictionaries are looked into
+ * for them alone.
+ * @param chosen a subquery for rows of `sessions`
+ */
+export async function readVisits(
+  sql: Sql,
+  chosen: string,
+  params: Parameters<Sql["query"]>[1],
+): Promise<StoredVisit[]> {
+  return await sql.query<StoredVisit>(
+    `SELECT ${MEMBERS} FROM (${chosen}) AS s ${DICTIONARIES}
+    ORDER BY s.first_ms DESC, s.entry_id DESC`,
+    params,
+  );
+}
+
+/** A visit as it is shown. */
+export function shownVisit(
+  visit: StoredVisit,
+  conversions: readonly VisitConversion[],
+): VisitRow {
+  const { first_ms, last_ms, entry_id, kind, actor } = visit;
+  return {
+    id: visitId({ ms: first_ms, entryId: entry_id }),
+    actor,
+    userId: kind === "u" ? actor : null,
+    start: new Date(first_ms).toISOString(),
+    seconds: (last_ms - first_ms) / 1000,
+    channel: visit.channel,
+    source: visit.source,
+    entryPath: visit.entry_path,
+    exitPath: visit.exit_path,
+    country: visit.country,
+    device: visit.device,
+    browser: visit.browser,
+    os: visit.os,
+    pageviews: visit.views,
+    events: visit.events,
+    conversions: [...conversions],
+  };
+}
+
+/** The same with all that is known of it. */
+export function shownWhole(
+  visit: StoredVisit,
+  conversions: readonly VisitConversion[],
+): z.output<typeof WholeVisit> {
+  const { medium, campaign, term, content, referrer, region, city } = visit;
+  return {
+    ...shownVisit(visit, conversions),
+    ...{ medium, campaign, term, content, referrer, region, city },
+  };
+}

@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { PERSON_ID_LENGTH_MAX } from "../person_limits.ts";
+import { Problem } from "../../problem.ts";
+import { invalidParameter, readAll } from "../../query/parameters.ts";
+import type { Read } from "../../scans/read.ts";
+import { loadGoal, readGoalSlug } from "../goal_definitions.ts";
+import { findPerson } from "./person_id.ts";
+import type { Answer, Report } from "../report.ts";
+import { conversionsOf } from "./visit_conversions.ts";
+import { placeOfVisit, visitId, type VisitPlace } from "./visit_id.ts";
+import { listVisits } from "./visit_list.ts";
+import { shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
+
+/** What conversions of a visit are, wherever visits are told. */
+export const VISIT_CONVERSIONS =
+  "conversions: the goals matched by the visit's own events, under bots and no other filter; value: the sum of the goal's property where it is a JSON number, or its fixed amount for each conversion.";
+
+/** The report's own parameters. */
+interface Own {
+  readonly actor: string | null;
+  readonly goal: string | null;
+  readonly after: VisitPlace | null;
+}
+
+/** `actor`: whom an id names; null where it is not given. */
+function readActor(query: URLSearchParams): string | null {
+  const text = query.get("actor");
+  if (text === null || text === "") return null;
+  if (text.length <= PERSON_ID_LENGTH_MAX && text.isWellFormed() && !text.includes("\0")) {
+    return text;
+  }
+  throw invalidParameter("actor", `Use an id of at most ${PERSON_ID_LENGTH_MAX} characters.`);
+}
+
+/** `cursor`: the id of the last visit of the page before. */
+function readCursor(query: URLSearchParams): VisitPlace | null {
+  const text = query.get("cursor");
+  if (text === null || text === "") return null;
+  const place = placeOfVisit(text);
+  if (place !== null) return place;
+  throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
+}
+
+/** The id of the last visit of a page that others follow; null where it is the last. */
+function cursorOf(listed: readonly StoredVisit[], rows: number): string | null {
+  const last = listed[rows - 1];
+  if (last === undefined || listed.length <= rows) return null;
+  return visitId({ ms: last.first_ms, entryId: last.entry_id });
+}
+
+async function answer(read: Read, { actor, goal: slug, after }: Own): Promise<Answer> {
+  const { sql, scope: { projectId }, range, limit } = read;
+  const query = { actor, goal: slug };
+  const goal = slug === null ? null : await loadGoal(sql, projectId, slug);
+  if (slug !== null && goal === null) {
+    throw new Problem("not_found", `The project has no goal "${slug}".`);
+  }
+  const person = actor === null ? null : await findPerson(sql, projectId, actor);
+  if (actor !== null && person === null) return { query, result: { rows: [], nextCursor: null } };
+  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const actorId = person?.actor_id ?? null;
+  const listed = await listVisits(read, { span, actorId, goal, after, rows: limit + 1 });
+  const shown = listed.slice(0, limit);
+  const conversions = await conversionsOf(read, shown);
+  const rows = shown.map((visit, i) => shownVisit(visit, conversions[i]!));
+  return { query, result: { rows, nextCursor: cursorOf(listed, limit) } };
+}
+
+/** `GET /v1/visits`: visits one by one, newest first. */
+export const VISITS: Report = {
+  path: "/v1/visits",
+  summary:
+    "Visits one by one, newest first: who, when, from where, how long, and what they reached",
+  parameters: {
+    actor: "Visits of one person alone: a user id, anonymous id or visitor hash",
+    goal: "Slug of a saved goal: visits that reached it",
+  },
+  semantics:
+    "Sessions that start in the range and hold a selected event (technical names, $…, apart), whole: they are as many as kpis counts under the same filters. " +
+    "start and seconds are of the first event and up to the last; pageviews and events are all of the visit, whatever the filters. Channel, source, entryPath, country, device, browser and os are those of its first page view, exitPath is that of the last one (of the first and the last event, where there is no page view). " +
+    "actor is the person's user id, else the anonymous id, else the visitor hash. " +
+    VISIT_CONVERSIONS +
+    " With `goal`, visits among whose conversions it is. Newest first by start, then by the id of the event that it was entered by, descending. An id stays the same as long as the visit's first events do.",
+  reply: {
+    rows: z.array(VisitRow),
+    nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
+  },
+  ask: (query) => {
+    const own = readAll({
+      actor: () => readActor(query),
+      goal: () => readGoalSlug(query),
+      after: () => readCursor(query),
+    });
+    return { answer: (read) => answer(read, own) };
+  },
+};
