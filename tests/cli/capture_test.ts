@@ -11,7 +11,7 @@ import { CapturedTerminal } from "./captured_terminal.ts";
 import { ended, footfall } from "./footfall_process.ts";
 
 const SITE = "https://shop.example";
-const WAIT_MS_MAX = 30_000;
+const WAIT_MS_MAX = 180_000;
 const DENIED = failed(verdict("not_publicly_reachable", "It asks visitors to sign in."));
 
 async function run(args: readonly string[], env: Record<string, string>) {
