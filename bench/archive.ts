@@ -59,6 +59,7 @@ try {
     const wanted = {
       project: null,
       secrets: false,
+      skipDamaged: false,
       footfall: "bench",
       nowMs: Date.now(),
       randomText,
