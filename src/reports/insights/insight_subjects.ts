@@ -76,6 +76,12 @@ export function subjectOf({ metric, dimension, value }: Finding): string {
   return [before, noun, behind].filter((word) => word !== undefined).join(" ");
 }
 
+/** By whom conversions are: what stands behind a noun stands behind them as well. */
+function byWhom({ dimension, value }: Finding): string {
+  const { before, behind } = wordsOf(dimension!, value);
+  return before === undefined ? behind! : `by ${before} visitors`;
+}
+
 const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 /** What a sentence about a finding begins with. */
@@ -87,7 +93,7 @@ export function sentenceSubject(finding: Finding): string {
       return of === "" ? "The bounce rate" : `The bounce rate of ${of}`;
     case "conversions": {
       const conversions = `Conversions of ${quoted(goal?.title ?? "")}`;
-      return of === "" ? conversions : `${conversions} by ${of}`;
+      return of === "" ? conversions : `${conversions} ${byWhom(finding)}`;
     }
     default:
       return capital(subjectOf(finding));
