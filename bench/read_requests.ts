@@ -54,7 +54,22 @@ export const PREPARATIONS: readonly Preparation[] = [
       },
     },
   },
+  {
+    path: "segments/buyers",
+    body: {
+      title: "Came back and bought",
+      actors: {
+        all: [
+          { did: "page_view", atLeast: 3 },
+          { any: [{ did: "purchase", within: "30d" }, { did: "checkout" }] },
+        ],
+      },
+    },
+  },
 ];
+
+/** People by what they did: a condition that every read of theirs has to reckon. */
+const COHORT = "buyers";
 
 const is = (field: string, ...values: string[]) => ({ field, op: "is", values });
 const FILTERS: readonly (readonly object[])[] = [
@@ -234,6 +249,16 @@ function setOf(asking: Asking, plan: SetPlan, filtered: boolean): ReadSet {
   return { endpoint: plan.endpoint, variant: plan.variant ?? null, filtered, queries };
 }
 
+/** The same of a saved segment's people: held against what the filtered requests take. */
+function ofCohort({ endpoint, variant, vary }: SetPlan): SetPlan {
+  return {
+    endpoint,
+    variant: [...variant === undefined ? [] : [variant], "of a cohort"].join(", "),
+    vary: (i, asking) => ({ ...vary(i, asking), segment: COHORT }),
+    filters: false,
+  };
+}
+
 /** What can be asked for by name. */
 export const ENDPOINTS: readonly string[] = [...new Set(PLANS.map(({ endpoint }) => endpoint))];
 
@@ -241,7 +266,11 @@ export const ENDPOINTS: readonly string[] = [...new Set(PLANS.map(({ endpoint })
 export function readSets(asking: Asking, only: readonly string[] | null): ReadSet[] {
   return PLANS.filter(({ endpoint }) => only === null || only.includes(endpoint))
     .flatMap((plan) =>
-      (plan.filters ? [false, true] : [false]).map((filtered) => setOf(asking, plan, filtered))
+      !plan.filters ? [setOf(asking, plan, false)] : [
+        setOf(asking, plan, false),
+        setOf(asking, plan, true),
+        setOf(asking, ofCohort(plan), false),
+      ]
     );
 }
 

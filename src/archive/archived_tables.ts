@@ -29,6 +29,7 @@ export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
   { name: "saved_funnels", of: "project", key: ["slug"] },
   { name: "goals", of: "project", key: ["slug"] },
   { name: "notes", of: "project", key: ["note_id"] },
+  { name: "saved_segments", of: "project", key: ["slug"] },
   { name: "shares", of: "project", key: ["share_id"] },
   { name: "digests", of: "project", key: ["slug"], leaves: ["claimed_until"] },
   { name: "alerts", of: "project", key: ["slug"], leaves: ["claimed_until"] },

@@ -22,6 +22,7 @@ const VIEWS: Readonly<Record<string, View>> = {
     id: "journeys",
     params: ["start", "end", "by", "steps", "top", "scope", "window"],
   },
+  "/v1/segments": OVERVIEW,
   "/v1/trends": { id: "trends", params: ["event", "measure", "by"] },
   "/v1/funnels": { id: "funnels", params: FUNNEL_PARAMS },
   "/v1/retention": {
@@ -38,7 +39,7 @@ const CALLED: Readonly<Record<string, string>> = { actors: "people" };
 /** The view's id of a read. */
 export function viewOf(path: string): string {
   const named = path.split("/")[2] ?? OVERVIEW.id;
-  return VIEWS[path]?.id ?? CALLED[named] ?? named;
+  return (VIEWS[path] ?? VIEWS[`/v1/${named}`])?.id ?? CALLED[named] ?? named;
 }
 
 /** One visit or one person has a page of its own, by its id. */
@@ -88,9 +89,11 @@ export function viewAddress(path: string, asked: URLSearchParams, query: Json): 
   }
   if (query.bots === "include" || query.bots === "only") address.set("bots", query.bots);
   if (query.compare !== undefined) {
-    const isNamed = query.compare === "previous" || query.compare === "year";
+    const isNamed = /^(?:previous|year|segment:.+)$/.test(textOf(query.compare));
     address.set("compare", isNamed ? String(query.compare) : "none");
   }
+  const segment = asked.get("segment");
+  if (segment !== null && segment !== "") address.set("segment", segment);
   const slug = /^\/v1\/(funnels|goals|segments)\/([^/]+)$/.exec(path);
   if (slug !== null) address.set(slug[1]!.slice(0, -1), decodeURIComponent(slug[2]!));
   putPage(address, path);

@@ -131,7 +131,7 @@ export const ARCHIVE_COMMAND: Command = {
   usage: "footfall archive FILE [options]",
   notes:
     "Every event that is committed as it begins, projects, keys (as hashes; public ones whole), people\n" +
-    "(password hashes, passkeys, identity providers), funnels, goals, shares, tokens, audit, pictures,\n" +
+    "(password hashes, passkeys, identity providers), funnels, goals, segments, shares, tokens, audit, pictures,\n" +
     "and the visitor salts of today and yesterday. The server goes on meanwhile. With --project, what\n" +
     "belongs to no project is left out. The file takes the place of one that is there once it is whole.\n" +
     "Sessions, open invitations and the secret of tokens are left out unless --secrets asks for them:\n" +

@@ -17,6 +17,7 @@ import usedChallenges from "../../migrations/0016_used_challenges.sql" with { ty
 import importedHistory from "../../migrations/0017_imported_history.sql" with { type: "text" };
 import archive from "../../migrations/0018_archive.sql" with { type: "text" };
 import passiveEvents from "../../migrations/0021_passive_events.sql" with { type: "text" };
+import savedSegments from "../../migrations/0022_saved_segments.sql" with { type: "text" };
 import notes from "../../migrations/0023_notes.sql" with { type: "text" };
 import told from "../../migrations/0024_told.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 17, name: "0017_imported_history", sql: importedHistory },
   { version: 18, name: "0018_archive", sql: archive },
   { version: 21, name: "0021_passive_events", sql: passiveEvents },
+  { version: 22, name: "0022_saved_segments", sql: savedSegments },
   { version: 23, name: "0023_notes", sql: notes },
   { version: 24, name: "0024_told", sql: told },
 ];

@@ -3,9 +3,29 @@ import { TIMESTAMP_MS_MIN } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { invalidParameter } from "./parameters.ts";
 import { type Range, readRange, startOfDay } from "./range.ts";
+import { isSlug } from "./slugs.ts";
 
 const Bounds = z.strictObject({ from: z.string().min(1), to: z.string().min(1) });
-const USAGE = 'Use none, previous, year, or JSON such as {"from":"2026-01-01","to":"2026-01-31"}.';
+const USAGE =
+  'Use none, previous, year, segment:<slug>, or JSON such as {"from":"2026-01-01","to":"2026-01-31"}.';
+const SEGMENT = "segment:";
+
+/** What is compared with: nothing, another range by its name or its dates, or another segment. */
+export type ComparisonKind = "none" | "previous" | "year" | "dates" | "segment";
+
+const given = (query: URLSearchParams): string => query.get("compare") || "none";
+
+/** Of which kind `compare` is, be it right or wrong. */
+export function comparisonKind(query: URLSearchParams): ComparisonKind {
+  const value = given(query);
+  if (value === "none" || value === "previous" || value === "year") return value;
+  return value.startsWith(SEGMENT) ? "segment" : "dates";
+}
+
+/** The slug of the segment that `compare` names; null where it names none. */
+export function comparedSegment(query: URLSearchParams): string | null {
+  return comparisonKind(query) === "segment" ? given(query).slice(SEGMENT.length) : null;
+}
 
 type LocalDate = Temporal.PlainDate;
 
@@ -97,7 +117,8 @@ function cutAsFar(comparison: Range, { from, to }: Range, asOfMs: number): Range
  * `compare`: the range that the read's own is compared with, or null for `none`. `previous` is the
  * same number of local dates just before (for instants the equal length), `year` the same dates one
  * year earlier: if the range has not ended at `asOfMs` (epoch milliseconds), these end as long after
- * their start as `asOfMs` is after the range's. `{"from","to"}` is taken as named.
+ * their start as `asOfMs` is after the range's. `{"from","to"}` is taken as named. A segment is
+ * compared with in the read's own range.
  * Of no range (null), only what is given is looked at.
  * @throws Problem naming `compare`.
  */
@@ -107,8 +128,13 @@ export function readComparison(
   projectTimezone: string,
   asOfMs: number,
 ): Range | null {
-  const value = query.get("compare") || "none";
+  const value = given(query);
   if (value === "none") return null;
+  const segment = comparedSegment(query);
+  if (segment !== null) {
+    if (!isSlug(segment)) throw invalidParameter("compare", USAGE);
+    return range;
+  }
   if (range === null) {
     if (value === "previous" || value === "year") return null;
     // Not by the time zone of the read, which may be what is wrong.

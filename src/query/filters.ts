@@ -185,7 +185,7 @@ export interface EventMatch {
   readonly label?: string | undefined;
 }
 
-const EventName = z.string().min(1, "Give a name.")
+export const EventName = z.string().min(1, "Give a name.")
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
   .refine(isStorable, "Use text without NUL and lone surrogates.");
 

@@ -36,18 +36,25 @@ export function startOfDay(date: Temporal.PlainDate, timezone: string): Date {
   return new Date(date.toZonedDateTime(timezone).epochMilliseconds);
 }
 
-/** One bound: a local date, an instant, or null where it is not given. */
+export const BOUND_USAGE =
+  "Use a local date such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z.";
+
+/** A local date or an instant; null where the text is neither. */
+export function boundOf(text: string): Temporal.PlainDate | Date | null {
+  try {
+    if (LOCAL_DATE.test(text)) return Temporal.PlainDate.from(text);
+    if (INSTANT.test(text)) return new Date(Temporal.Instant.from(text).epochMilliseconds);
+  } catch { /* it only looks like one */ }
+  return null;
+}
+
+/** One bound; null where it is not given. */
 function bound(query: URLSearchParams, name: "from" | "to"): Temporal.PlainDate | Date | null {
   const value = query.get(name);
   if (value === null || value === "") return null;
-  try {
-    if (LOCAL_DATE.test(value)) return Temporal.PlainDate.from(value);
-    if (INSTANT.test(value)) return new Date(Temporal.Instant.from(value).epochMilliseconds);
-  } catch { /* told below */ }
-  throw invalidParameter(
-    name,
-    "Use a local date such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z.",
-  );
+  const read = boundOf(value);
+  if (read === null) throw invalidParameter(name, BOUND_USAGE);
+  return read;
 }
 
 /** PostgreSQL and ISO 8601 write the years before 1 and after 9999 differently. */

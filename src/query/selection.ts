@@ -10,6 +10,13 @@ export interface Scope {
   readonly siteHost: string | null;
   readonly bots: BotChoice;
   readonly filters: readonly Filter[];
+  /** Whether a condition chooses actors too, whose timelines alone the read then finds. */
+  readonly choosesActors?: boolean;
+}
+
+/** Whether less than everything is looked at, bots apart: then no sum of days has the answer. */
+export function isNarrowed({ filters, choosesActors }: Scope): boolean {
+  return filters.length > 0 || choosesActors === true;
 }
 
 /** Epoch milliseconds, `[fromMs, toMs)`. */

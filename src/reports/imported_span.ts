@@ -9,6 +9,7 @@ import {
 } from "../imported/imported_sums.ts";
 import { dateAt, dateOfDay, dayNumber } from "../query/local_dates.ts";
 import { type Range, startOfDay } from "../query/range.ts";
+import { isNarrowed } from "../query/selection.ts";
 import type { Warning } from "../query/warnings.ts";
 import type { Read } from "../scans/read.ts";
 import type { Answer } from "./report.ts";
@@ -38,10 +39,16 @@ export interface ImportedSpan {
 const NONE: ImportedSpan = { days: [], ownFromMs: null, warnings: [] };
 
 /** What of a read tells which imported days it shows. */
-export type ImportedRead = Pick<Read, "sql" | "scope" | "range" | "importedTimezone">;
+export type ImportedRead = Pick<
+  Read,
+  "sql" | "scope" | "range" | "importedTimezone" | "segment"
+>;
 
 /** What every imported day leaves unanswered: sums that were made without regard to it. */
-function refusalOf({ scope, range, importedTimezone }: ImportedRead): Refusal | null {
+function refusalOf({ scope, range, importedTimezone, segment }: ImportedRead): Refusal | null {
+  if (segment !== undefined && isNarrowed(scope)) {
+    return { parameter: "segment", why: "sums of days tell nobody apart" };
+  }
   if (scope.filters.length > 0) {
     return { parameter: "filters", why: "sums of days cannot be filtered" };
   }

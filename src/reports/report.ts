@@ -37,6 +37,8 @@ export interface Question {
   readonly answer: (read: Read) => Promise<Answer>;
   /** False: it counts nobody, such as a list of what is saved; absent: it counts people. */
   readonly isCounted?: false;
+  /** It tells of what its path names, whole, whatever segment is asked for. */
+  readonly isOfOne?: true;
   /** What its parameters name; absent: nothing but what is fixed or saved. */
   readonly terms?: OwnTerms;
 }

@@ -1,7 +1,7 @@
 import type { Project } from "../auth/projects.ts";
 import { dateAt, dayAt } from "../query/local_dates.ts";
 import { type Range, startOfDay } from "../query/range.ts";
-import type { Scope, Span } from "../query/selection.ts";
+import { isNarrowed, type Scope, type Span } from "../query/selection.ts";
 
 /** Where `prev_day` of a rollup says that there was no day before. */
 export const NEVER = -2147483648;
@@ -31,7 +31,7 @@ export function rolledSpan(
   range: Range,
 ): RolledSpan | null {
   const { timezone } = range;
-  if (scope.filters.length > 0 || scope.bots !== "exclude") return null;
+  if (isNarrowed(scope) || scope.bots !== "exclude") return null;
   if (timezone !== project.timezone) return null;
   const [fromMs, toMs] = [range.from.getTime(), range.to.getTime()];
   if (startOfDay(dateAt(fromMs, timezone), timezone).getTime() !== fromMs) return null;

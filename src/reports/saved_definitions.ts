@@ -2,10 +2,11 @@
 import type { Sql } from "../db/sql.ts";
 import { Problem } from "../problem.ts";
 import { invalidParameter } from "../query/parameters.ts";
+import { isSlug, SLUG_USAGE } from "../query/slugs.ts";
 
 /** A kind of definition: where it is stored, what people call one and many, and how many a project may have. */
 export interface DefinitionKind {
-  readonly table: "saved_funnels" | "goals";
+  readonly table: "saved_funnels" | "goals" | "saved_segments";
   readonly one: string;
   readonly many: string;
   readonly countMax: number;
@@ -18,21 +19,11 @@ export interface Definition {
   readonly definition: unknown;
 }
 
-const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
-/** Whether a definition may have this slug: of others none need be looked up. */
-export function isSlug(text: string): boolean {
-  return SLUG.test(text);
-}
-
 /** The slug that a path names. Throws `invalid_parameter`. */
 export function namedSlug(params: Readonly<Record<string, string>>): string {
   const slug = params.slug ?? "";
   if (isSlug(slug)) return slug;
-  throw invalidParameter(
-    "slug",
-    "Use up to 63 lower-case letters, digits and hyphens, the first no hyphen.",
-  );
+  throw invalidParameter("slug", SLUG_USAGE);
 }
 
 /** There is none of this kind, for whoever asks. */
@@ -40,18 +31,36 @@ export function noSuchDefinition({ one }: DefinitionKind): Problem {
   return new Problem("not_found", `There is no ${one} of this name.`);
 }
 
-/** Stores a definition, or replaces it. Throws `conflict` where it would be one too many. */
+/** Looks at other definitions inside of the transaction, where none changes. Throws what speaks against it. */
+export type DefinitionCheck = (inside: Sql) => Promise<void>;
+
+/** Changes definitions one at a time in a project, so that what is looked at holds; events are stored meanwhile. */
+async function inTurn<T>(
+  sql: Sql,
+  projectId: number,
+  work: (inside: Sql) => Promise<T>,
+): Promise<T> {
+  return await sql.transaction(async (tx) => {
+    await tx.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [
+      projectId,
+    ]);
+    return await work(tx);
+  });
+}
+
+/**
+ * Stores a definition, or replaces it. Throws `conflict` where it would be one too many, and what
+ * `check` throws.
+ */
 export async function saveDefinition(
   sql: Sql,
   { table, many, countMax }: DefinitionKind,
   projectId: number,
   { slug, title, definition }: Definition,
+  check: DefinitionCheck = async () => {},
 ): Promise<{ isNew: boolean; updatedAt: Date }> {
-  return await sql.transaction(async (tx) => {
-    // One at a time in a project, so that their number holds; events are stored meanwhile.
-    await tx.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [
-      projectId,
-    ]);
+  return await inTurn(sql, projectId, async (tx) => {
+    await check(tx);
     const [known] = await tx.query<{ same: number; others: number }>(
       `SELECT count(*) FILTER (WHERE slug = $2::text) AS same,
         count(*) FILTER (WHERE slug <> $2::text) AS others
@@ -77,18 +86,21 @@ export async function saveDefinition(
   });
 }
 
-/** Deletes a definition. Throws `not_found`. */
+/** Deletes a definition. Throws `not_found`, and what `check` throws. */
 export async function deleteDefinition(
   sql: Sql,
   kind: DefinitionKind,
   projectId: number,
   slug: string,
+  check: DefinitionCheck = async () => {},
 ): Promise<void> {
-  const rows = isSlug(slug)
-    ? await sql.query(
+  if (!isSlug(slug)) throw noSuchDefinition(kind);
+  await inTurn(sql, projectId, async (tx) => {
+    await check(tx);
+    const rows = await tx.query(
       `DELETE FROM ${kind.table} WHERE project_id = $1::int AND slug = $2::text RETURNING slug`,
       [projectId, slug],
-    )
-    : [];
-  if (rows.length === 0) throw noSuchDefinition(kind);
+    );
+    if (rows.length === 0) throw noSuchDefinition(kind);
+  });
 }

@@ -85,6 +85,7 @@ interface Filtering extends ScanServices {
   readonly columns: readonly LazyColumn[];
   readonly timelines: Timelines;
   readonly span: Span;
+  readonly actors: Uint8Array | null;
 }
 
 type Segments = readonly LoadedSegment[];
@@ -212,13 +213,13 @@ class OwnPart implements FilteredPart {
   }
 
   readonly scan: FilteredPart["scan"] = async (kind, inputs, { sessions = null, byRun } = {}) => {
-    const { pool, use, signal, timelines: { actorOf } } = this.#filtering;
+    const { pool, use, signal, actors, timelines: { actorOf } } = this.#filtering;
     const { segments, words } = this;
     const isByRun = byRun === true && sessions === null;
     const timelines = isByRun ? null : await this.timelines();
     const order = {
       ...{ visitor: kind.name, inputs, segments, words },
-      ...{ timelines, actorOf, sessions },
+      ...{ timelines, actorOf, sessions, actors },
     };
     return await use.during(pool.run(kind, order, signal));
   };
@@ -310,12 +311,14 @@ export interface TimelineAccess extends ScanServices {
  * `loadTimelines`, with bits of its events for those of these filters that ask for lazy columns: all that the read is
  * going to test.
  * @param columns what visits need beside the columns of all reads
+ * @param actors 1 at the place of each who is visited at all; null: everybody is
  */
 export async function loadFilteredTimelines(
   access: TimelineAccess,
   span: Span,
   filters: readonly Filter[],
   columns: readonly LazyColumn[] = [],
+  actors: Uint8Array | null = null,
 ): Promise<FilteredTimelines> {
   const { sql, segments, pool, scope, use } = access;
   const bits = new FilterBits(filters);
@@ -329,27 +332,30 @@ export async function loadFilteredTimelines(
     eventBytes,
     (events) => pool.expect(events),
   );
-  return new TimelinesWithBits({ signal: undefined, ...access, bits, columns, timelines, span });
+  const filtering = { ...access, bits, columns, timelines, span, actors };
+  return new TimelinesWithBits({ signal: undefined, ...filtering });
 }
+
+/** Loads timelines of a read; see `loadFilteredTimelines`. */
+export type LoadTimelines = (
+  span: Span,
+  filters: readonly Filter[],
+  columns?: readonly LazyColumn[],
+  actors?: Uint8Array | null,
+) => Promise<FilteredTimelines>;
 
 /** Runs work that asks for timelines: what it loads is its own until it ends. */
 export async function withTimelines<T>(
   services: ScanServices,
   access: Omit<TimelineAccess, keyof ScanServices | "use">,
-  work: (
-    timelines: (
-      span: Span,
-      filters: readonly Filter[],
-      columns?: readonly LazyColumn[],
-    ) => Promise<FilteredTimelines>,
-  ) => Promise<T>,
+  work: (timelines: LoadTimelines, memory: MemoryScope) => Promise<T>,
 ): Promise<T> {
   const { segments, pool } = services;
   const use = segments.memory.enter();
   try {
-    return await work((span, filters, columns) =>
-      loadFilteredTimelines({ segments, pool, use, ...access }, span, filters, columns)
-    );
+    const load: LoadTimelines = (span, filters, columns, actors) =>
+      loadFilteredTimelines({ segments, pool, use, ...access }, span, filters, columns, actors);
+    return await work(load, use);
   } finally {
     await use.end();
   }

@@ -2,8 +2,10 @@ import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
 import type { Interval } from "../query/buckets.ts";
+import type { ComparisonKind } from "../query/comparison.ts";
 import type { Filter } from "../query/filters.ts";
 import type { Range } from "../query/range.ts";
+import type { SavedSegment } from "../query/saved_segment.ts";
 import type { Scope, Span } from "../query/selection.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 
@@ -13,8 +15,10 @@ export interface SharedRead {
   readonly scope: Scope;
   readonly range: Range;
   readonly interval: Interval;
-  /** What `compare` asks for; null: nothing. */
+  /** The range that `compare` asks for; null: nothing is compared. */
   readonly comparison: Range | null;
+  /** How `compare` names it. */
+  readonly comparedBy?: ComparisonKind;
   readonly limit: number;
   readonly asOfMs: number;
   /** How many visitors a group must have to be told by itself; 1: every group is. */
@@ -27,6 +31,10 @@ export interface Read extends SharedRead {
   readonly project: Project;
   /** In whose days other products' sums of this project are; absent or null: none were imported. */
   readonly importedTimezone?: string | null;
+  /** The segment that is looked at, whose filters lead those of the scope; absent: none. */
+  readonly segment?: SavedSegment;
+  /** The read that it is compared with, where segments are asked for: see `comparedRead`. */
+  readonly compared?: Read;
   /** Read-only, and of one moment: several statements see the same events. */
   readonly sql: Sql;
   /**

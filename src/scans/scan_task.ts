@@ -20,6 +20,8 @@ export interface ScanOrder {
   readonly actorOf: Int32Array;
   /** Null: all. */
   readonly sessions: SessionChoice | null;
+  /** Which actors are visited: 1 at the place of each. Absent or null: all. */
+  readonly actors?: Uint8Array | null;
 }
 
 /** From one timeline to before another: of all actors, or of the runs of a segment. */
@@ -34,6 +36,7 @@ export class ScanWork {
   readonly #visitor: Visitor<unknown>;
   readonly #visit: Visitor<unknown>["visit"];
   readonly #timelinesOf: (segment: number) => Timelines;
+  readonly #actors: Uint8Array | null;
 
   constructor(kind: AnyVisitorKind, order: ScanOrder) {
     const { inputs, words, timelines, actorOf, sessions } = order;
@@ -44,6 +47,7 @@ export class ScanWork {
     );
     const visitor: Visitor<unknown> = kind.create(inputs, words);
     this.#visitor = visitor;
+    this.#actors = order.actors ?? null;
     const all = timelines === null ? null : new ActorTimelines(segments, timelines);
     this.#timelinesOf = (segment) => all ?? new RunTimelines(segments[segment]!, actorOf);
     if (sessions === null) {
@@ -56,8 +60,11 @@ export class ScanWork {
 
   run({ segment, from, to }: TaskRange): void {
     const timelines = this.#timelinesOf(segment);
+    const actors = this.#actors;
     for (let number = from; number < to; number++) {
-      if (timelines.goTo(number)) this.#visit(timelines.actorAt(number), timelines);
+      if (!timelines.goTo(number)) continue;
+      const actor = timelines.actorAt(number);
+      if (actors === null || actors[actor] === 1) this.#visit(actor, timelines);
     }
   }
 

@@ -36,6 +36,14 @@ import { RETENTION } from "../reports/retention/retention.ts";
 import { FunnelBody, FunnelShown } from "../reports/funnels/funnel_definition.ts";
 import { deleteFunnel, putFunnel } from "../reports/funnels/saved_funnels.ts";
 import { deleteGoal, putGoal } from "../reports/goals/saved_goals.ts";
+import { SegmentBody, SegmentShown } from "../reports/segment_definitions.ts";
+import {
+  deleteSegment,
+  getSegment,
+  getSegments,
+  putSegment,
+  SegmentsReply,
+} from "../reports/segments/saved_segments.ts";
 import { TRENDS } from "../reports/trends/trends.ts";
 import { VISIT } from "../reports/visits/visit.ts";
 import { VISITS } from "../reports/visits/visits.ts";
@@ -104,6 +112,7 @@ function docOf(report: Report): RouteDoc {
         query: z.looseObject({
           warnings: z.array(Warning),
           imported: ImportedTold.optional(),
+          segment: SegmentShown.optional().meta({ description: "As `segment` names it" }),
         }),
         asOf: z.iso.datetime(),
         pending: PendingShown,
@@ -198,9 +207,55 @@ function savingRoute(
   };
 }
 
+const GONE = { status: 204, description: "Deleted" };
+
+/** Saved segments: what `segment` of every read names. */
+function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
+  const { reads, database } = services;
+  const problems: readonly ProblemCode[] = ["project_required", "not_found"];
+  const query = { project: READ_QUERY.project! };
+  const path = "/v1/segments/:slug";
+  return [
+    {
+      method: "GET",
+      path: "/v1/segments",
+      access: "read",
+      handler: async (exchange) =>
+        await getSegments({ sql: database }, await projectOfQuery(reads, exchange)),
+      doc: {
+        summary: "The saved segments: people, events and sessions that reads can be asked about",
+        query,
+        success: { status: 200, description: "The segments", schema: SegmentsReply },
+        problems,
+      },
+    },
+    {
+      method: "GET",
+      path,
+      access: "read",
+      handler: async (exchange) =>
+        await getSegment({ sql: database }, await projectOfQuery(reads, exchange), exchange),
+      doc: {
+        summary: "A saved segment",
+        query,
+        success: { status: 200, description: "The segment", schema: SegmentShown },
+        problems,
+      },
+    },
+    savingRoute(services, path, "PUT", putSegment, {
+      summary: "Save a segment, which holds of history too; 201 where it is new",
+      body: SegmentBody,
+      success: { status: 200, description: "The segment", schema: SegmentShown },
+    }),
+    savingRoute(services, path, "DELETE", deleteSegment, {
+      summary: "Delete a segment",
+      success: GONE,
+    }),
+  ];
+}
+
 /** The routes of all reports, and of what people save for them. */
 export function reportRoutes(services: ReadRouteServices): DocumentedRoute[] {
-  const gone = { status: 204, description: "Deleted" };
   return [
     ...reportsOf(services).map((report) => routeOf(services, report)),
     liveRoute(services),
@@ -212,7 +267,7 @@ export function reportRoutes(services: ReadRouteServices): DocumentedRoute[] {
     }),
     savingRoute(services, "/v1/funnels/:slug", "DELETE", deleteFunnel, {
       summary: "Delete a saved funnel",
-      success: gone,
+      success: GONE,
     }),
     savingRoute(services, "/v1/goals/:slug", "PUT", putGoal, {
       summary: "Save a goal, which applies to history too; 201 where it is new",
@@ -220,8 +275,9 @@ export function reportRoutes(services: ReadRouteServices): DocumentedRoute[] {
       success: { status: 200, description: "The goal", schema: GoalShown },
     }),
     savingRoute(services, "/v1/goals/:slug", "DELETE", deleteGoal, {
-      summary: "Delete a goal",
-      success: gone,
+      summary: "Delete a goal; 409 where a segment asks for it",
+      success: GONE,
     }),
+    ...segmentRoutes(services),
   ];
 }

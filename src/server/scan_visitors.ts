@@ -1,4 +1,5 @@
 import { CROSSING } from "../scans/crossing_visitor.ts";
+import { DONE_COUNTS } from "../scans/done_visitor.ts";
 import { PATH_ACTORS } from "../scans/path_actors_visitor.ts";
 import { PATH_COUNTS } from "../scans/path_visitor.ts";
 import { SESSION_BITS } from "../scans/session_bits.ts";
@@ -33,6 +34,7 @@ export const VISITORS: readonly AnyVisitorKind[] = [
   CELL_COUNTS,
   COHORT_COUNTS,
   CROSSING,
+  DONE_COUNTS,
   FUNNEL,
   HAS_EVENTS,
   INSIGHT_COUNTS,

@@ -26,6 +26,9 @@ INSERT INTO notes (project_id, note_id, day, at_ms, text, written_by, key_id, cr
 SELECT project_id, 'note_' || n, CASE n WHEN 1 THEN 20000 END, CASE n WHEN 2 THEN 1700000000123 END,
   'A "note" ' || n, 'ada@example.com', CASE n WHEN 2 THEN 'key_secret' END, now()
 FROM projects, generate_series(1, 2) n WHERE public_id = 'prj_one';
+INSERT INTO saved_segments (project_id, slug, title, definition)
+SELECT project_id, 's', 'A segment', '{"filters": [], "actors": {"did": {"name": "x", "filters": []}}}'
+FROM projects WHERE public_id = 'prj_one';
 INSERT INTO shares (share_id, project_id, title, views, filters, minimum_visitors, embed_origins,
   password, created_at)
 SELECT 'share_one', project_id, 'Shown', '{overview,pages}', '[]', 3, '{}', 'scrypt:…', now()

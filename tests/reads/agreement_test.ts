@@ -9,7 +9,9 @@ import type { GoalDefinition } from "../reference/goals.ts";
 import { randomWorld } from "../reference/random_history.ts";
 import { randomGoals, randomParams, READ_NAMES } from "../reference/random_params.ts";
 import { randomImports } from "../reference/random_imports.ts";
+import { randomSegments } from "../reference/random_segments.ts";
 import { type ParamsOf, type ReadName, runRead } from "../reference/reads.ts";
+import { segmented } from "../reference/segments.ts";
 import type { World } from "../reference/world.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { differenceOf, toldOf } from "./answers.ts";
@@ -64,7 +66,8 @@ function trialOf(seed: number): Trial {
   const draw = <T>(from: fc.Arbitrary<T>, numRuns = 1): T[] => fc.sample(from, { seed, numRuns });
   const [drawn] = draw(randomWorld(EVENTS_MAX));
   const [imported] = draw(randomImports(drawn!));
-  const random = { ...drawn!, world: imported! };
+  const [world] = draw(randomSegments({ ...drawn!, world: imported! }));
+  const random = { ...drawn!, world: world! };
   const pageRows = fc.constantFrom(1, 2, 3, 100);
   const asked = READ_NAMES.filter((read) =>
     ASKED.includes(read) && (read !== "live" || random.world.asOfMs >= PRESENT_MS_MIN)
@@ -105,8 +108,14 @@ async function askAll(
 const EVENTS_OF_A_ROW = 7;
 
 /** The ids of the selected events, as `GET /v1/events` lists them: technical ones too. */
-function newestFirst(world: World, params: ReadParams): string[] {
-  return lookedAt(world, params).filter(within(rangeOf(world, params)))
+function newestFirst(
+  all: World,
+  asked: ReadParams,
+  goals: readonly GoalDefinition[],
+): string[] {
+  const range = rangeOf(all, asked);
+  const { world, params } = segmented(all, asked, asked.segment, range, goals);
+  return lookedAt(world, params).filter(within(range))
     .map(({ row }) => row.event_id).toReversed();
 }
 
@@ -131,7 +140,7 @@ async function disagreement(
   }
   const expected = runRead(world, read, params, goals);
   const difference = differenceOf(toldOf(read, answer), expected) ??
-    (read === "kpis" ? differenceOf(eventIds, newestFirst(world, params), "events") : null);
+    (read === "kpis" ? differenceOf(eventIds, newestFirst(world, params, goals), "events") : null);
   if (difference !== null || read === "live" || read === "retention") return difference;
   if (read === "visits" || read === "actors") {
     const rows = answer.rows as Answer[];
@@ -168,6 +177,7 @@ async function explained(
   return [
     `seed ${seed}: ${question.read} ${JSON.stringify(question.params)}`,
     `goals ${JSON.stringify(goals)}`,
+    `segments ${JSON.stringify(world.segments)}`,
     `project ${JSON.stringify(world.project)}, asked at ${instantText(world.asOfMs)}`,
     difference,
     ...atOnce
@@ -181,6 +191,7 @@ async function assertAgreement(store: Store, trial: Trial): Promise<void> {
   const project = await storeAsItArrives(store, world, arrival);
   await store.importDays(project, world);
   await store.saveGoals(project, goals);
+  await store.saveSegments(project, world);
   const waiting = questions.values();
   const found: [Question, string][] = [];
   const answerSome = async () => {

@@ -21,8 +21,16 @@ export function toldOf(read: ReadName, answer: Answer): Answer {
   const { query: _, asOf: __, pending, nextCursor: ___, capture: ____, ...result } = answer;
   assert.equal(pending, 0);
   const list = LISTS[read];
-  if (list === undefined) return result;
-  return { ...result, [list]: withoutBeside(result[list] as Answer[], BESIDE[list]!) };
+  const plain = (of: Answer): Answer => {
+    // Which segment it is of is what was asked for.
+    const { segment: _, ...told } = of;
+    if (list === undefined) return told;
+    return { ...told, [list]: withoutBeside(told[list] as Answer[], BESIDE[list]!) };
+  };
+  const { previous } = result as { previous?: Answer };
+  // Insights name the period that they compare with, and no figures of it.
+  const isCompared = typeof previous === "object" && previous !== null && read !== "insights";
+  return { ...plain(result), ...isCompared ? { previous: plain(previous) } : {} };
 }
 
 function withoutBeside(items: readonly Answer[], beside: readonly string[]): Answer[] {

@@ -62,7 +62,11 @@ export const BAD_VALUES: Readonly<Record<string, readonly string[]>> = {
     '{"from":"2026-01-02","to":"2026-01-01"}',
     '{"from":"2026-01-01","to":"2026-01-02","x":1}',
     '{"from":1,"to":2}',
+    "segment:",
+    "segment:No",
+    "segments:one",
   ],
+  segment: ["No", "-a", "a_b", "x".repeat(64), "a\0b", "é"],
   filters: [
     "x",
     "{}",

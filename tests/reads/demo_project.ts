@@ -68,6 +68,17 @@ async function save(server: TestApp, path: string, definition: Json): Promise<vo
   assert.equal(status, 201, JSON.stringify(body));
 }
 
+/** Who came back within the range, and bought nothing in the last two weeks of it. */
+const BACK_WITHOUT_BUYING = {
+  title: "Back without buying",
+  actors: {
+    all: [
+      { did: { name: "page_view" }, atLeast: 3 },
+      { not: { goal: "purchase", within: "14d" } },
+    ],
+  },
+};
+
 /** How events come into a project. */
 export type Fill = (server: TestApp, project: TestProject) => Promise<void>;
 
@@ -82,6 +93,7 @@ export async function fillDemoProject(server: TestApp, fill = asBrowsersDo): Pro
   await save(server, "/v1/goals/purchase", PURCHASE_GOAL);
   await save(server, "/v1/goals/mobile-account", ACCOUNT_GOAL);
   await save(server, "/v1/funnels/checkout", CHECKOUT_FUNNEL);
+  await save(server, "/v1/segments/back-without-buying", BACK_WITHOUT_BUYING);
 }
 
 function searchOf(query: Json): string {

@@ -10,6 +10,7 @@ import { PROPERTY_CASES } from "../fixtures/property_cases.ts";
 import { asOfMsOf, assertHolds, type ReadCase, worldOf } from "../fixtures/read_case.ts";
 import { REPORT_CASES } from "../fixtures/report_cases.ts";
 import { RETENTION_CASES } from "../fixtures/retention_cases.ts";
+import { SEGMENT_CASES } from "../fixtures/segment_cases.ts";
 import { SESSION_CASES } from "../fixtures/session_cases.ts";
 import { TECHNICAL_CASES } from "../fixtures/technical_cases.ts";
 import { VISIT_CASES } from "../fixtures/visit_cases.ts";
@@ -30,6 +31,7 @@ const CASES: readonly ReadCase[] = [
   ...JOURNEY_CASES,
   ...TECHNICAL_CASES,
   ...VISIT_CASES,
+  ...SEGMENT_CASES,
 ];
 
 /** What the reply holds is what its documentation says, member by member. */

@@ -4,6 +4,7 @@ import type { Project } from "../../src/auth/projects.ts";
 import { createScanPool } from "../../src/server/scan_workers.ts";
 import { randomWorld } from "../reference/random_history.ts";
 import { randomGoals, randomParams, READ_NAMES } from "../reference/random_params.ts";
+import { randomSegments } from "../reference/random_segments.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { Store } from "./stored_world.ts";
 
@@ -22,8 +23,9 @@ onBothEngines("reads: every answer is the same with 0, 1, 2 and 4 workers", asyn
     const stores = pools.map((pool) => alone.with(pool));
     const seed = Date.now() % 1_000_000_000;
     const worlds = fc.sample(randomWorld(EVENTS_MAX), { seed, numRuns: HISTORIES[alone.engine] });
-    for (const random of worlds) {
-      const { world } = random;
+    for (const drawn of worlds) {
+      const [world = drawn.world] = fc.sample(randomSegments(drawn), { seed, numRuns: 1 });
+      const random = { ...drawn, world };
       const [goals = []] = fc.sample(randomGoals, { seed, numRuns: 1 });
       const project: Project = await alone.projectOf(world, goals);
       for (const read of READ_NAMES) {

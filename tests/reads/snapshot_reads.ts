@@ -28,6 +28,21 @@ export const SNAPSHOT_READS: readonly SnapshotRead[] = [
   read("kpis_of_a_channel", "kpis", { interval: "week", filters: CHANNEL_IS("Paid Search") }),
   read("kpis_of_bots", "kpis", { interval: "month", bots: "only" }),
 
+  read("kpis_of_a_segment", "kpis", { interval: "week", segment: "back-without-buying" }),
+  read("goals_against_a_segment", "goals", {
+    interval: "month",
+    compare: "segment:back-without-buying",
+  }),
+  read("funnel_compared", "funnels", {
+    ...LAST_WEEK,
+    steps: CHECKOUT_STEPS,
+    compare: "previous",
+    segment: "back-without-buying",
+  }),
+
+  { name: "segments", path: "segments", query: {} },
+  { name: "segment", path: "segments/back-without-buying", query: {} },
+
   read("acquisition_by_channel", "acquisition", { goal: "purchase" }),
   read("acquisition_by_source", "acquisition", { by: "source", limit: 6 }),
   read("acquisition_by_campaign", "acquisition", { by: "campaign", goal: "mobile-account" }),

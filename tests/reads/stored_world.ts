@@ -29,6 +29,7 @@ import { VISIT } from "../../src/reports/visits/visit.ts";
 import { VISITS } from "../../src/reports/visits/visits.ts";
 import { putFunnel } from "../../src/reports/funnels/saved_funnels.ts";
 import { putGoal } from "../../src/reports/goals/saved_goals.ts";
+import { putSegment } from "../../src/reports/segments/saved_segments.ts";
 import type { ScanPool } from "../../src/scans/scan_pool.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
@@ -145,6 +146,13 @@ export class Store {
     }
   }
 
+  /** Saves the segments of a world; goals that they ask for are saved before. */
+  async saveSegments(project: Project, { segments = [] }: World): Promise<void> {
+    for (const { slug, ...body } of segments) {
+      await putSegment({ sql: this.#database }, project, putting(slug, body));
+    }
+  }
+
   /** Stores the daily sums of other products that a world has. */
   async importDays({ projectId }: Project, { imported = [] }: World): Promise<void> {
     for (const [source, days] of Map.groupBy(imported, ({ source }) => source)) {
@@ -163,6 +171,7 @@ export class Store {
     if (world.events.length > 0) await this.insert(project, world.events);
     await this.importDays(project, world);
     await this.saveGoals(project, goals);
+    await this.saveSegments(project, world);
     return project;
   }
 

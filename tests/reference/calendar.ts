@@ -8,7 +8,12 @@ export interface RangeParams {
   readonly to?: string;
   readonly timezone?: string;
   readonly interval?: Interval;
-  readonly compare?: "none" | "previous" | "year" | { readonly from: string; readonly to: string };
+  readonly compare?:
+    | "none"
+    | "previous"
+    | "year"
+    | `segment:${string}`
+    | { readonly from: string; readonly to: string };
 }
 
 /** `[fromMs, toMs)`; the dates only where the range was given as local dates. */
@@ -163,7 +168,9 @@ export function comparedRange(world: World, params: RangeParams, range: Range): 
 function wholeComparedRange(world: World, params: RangeParams, range: Range): Range | null {
   const { compare = "none" } = params;
   const { dates, fromMs, toMs, timezone } = range;
-  if (compare === "none") return null;
+  if (compare === "none" || typeof compare === "string" && compare.startsWith("segment:")) {
+    return null;
+  }
   if (typeof compare === "object") return rangeOf(world, { ...compare, timezone });
   if (compare === "previous") {
     if (dates === null) return { ...range, fromMs: fromMs - (toMs - fromMs), toMs: fromMs };

@@ -34,6 +34,8 @@ export interface EventMatch {
 export interface ReadParams extends RangeParams {
   readonly filters?: readonly Filter[];
   readonly bots?: "exclude" | "include" | "only";
+  /** Slug of one of the world's segments. */
+  readonly segment?: string;
 }
 
 const COLUMN_FIELDS: Readonly<Record<string, keyof EventRow>> = {

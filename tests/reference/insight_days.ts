@@ -36,7 +36,7 @@ export function comparedDays(world: World, params: ReadParams): ComparedDays | n
   const range = rangeOf(world, params);
   const { timezone } = range;
   const previous = comparedRange(world, { ...params, compare: "previous" }, range)!;
-  const firstSeen = [...historyOf(world).firstSeenMs.values()];
+  const firstSeen = [...historyOf(world.whole ?? world).firstSeenMs.values()];
   if (firstSeen.length === 0) return null;
   const since = dateOf(Math.min(...firstSeen), timezone);
   const all = periodsIn(range, "day").map(({ startMs, endMs }) => {

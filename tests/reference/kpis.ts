@@ -1,12 +1,4 @@
-import {
-  type Bucket,
-  comparedRange,
-  instantText,
-  intervalOf,
-  type Range,
-  rangeOf,
-  series,
-} from "./calendar.ts";
+import { type Bucket, intervalOf, type Range, rangeOf, series } from "./calendar.ts";
 import { countingSessions, type ReadParams, selectedInRange } from "./filters.ts";
 import { type ImportedRow, ownFromMs, shownDays, together, told, toldWith } from "./imported.ts";
 import { mean, median, type Rate, rate, ratio, relativeChange, sum } from "./statistics.ts";
@@ -29,37 +21,21 @@ export interface Kpis {
   readonly imported?: true;
 }
 
-export type KpiChange = {
-  readonly [K in Exclude<keyof Kpis, "imported">]: K extends "sessionDuration" ? SessionDuration
-    : number | null;
-};
+export type KpiChange =
+  & {
+    readonly [K in Exclude<keyof Kpis, "imported">]: K extends "sessionDuration" ? SessionDuration
+      : number | null;
+  }
+  & { readonly bounceRatePoints: number | null };
 
 export interface KpisResult {
   readonly totals: Kpis;
   readonly series: readonly (Bucket & Kpis)[];
-  readonly previous?: {
-    readonly from: string;
-    readonly to: string;
-    readonly totals: Kpis;
-    readonly series: readonly (Bucket & Kpis)[];
-  };
-  readonly change?: KpiChange;
 }
 
 /** `GET /v1/kpis`. */
 export function readKpis(world: World, params: ReadParams): KpisResult {
-  const range = rangeOf(world, params);
-  const current = kpisAndSeries(world, params, range);
-  const other = comparedRange(world, params, range);
-  if (other === null) return current;
-  // The interval is that of the current range, so that the two series lie side by side.
-  const interval = intervalOf(params, range);
-  const previous = {
-    from: instantText(other.fromMs),
-    to: instantText(other.toMs),
-    ...kpisAndSeries(world, { ...params, interval }, other),
-  };
-  return { ...current, previous, change: changeOf(current.totals, previous.totals) };
+  return kpisAndSeries(world, params, rangeOf(world, params));
 }
 
 function kpisAndSeries(world: World, params: ReadParams, range: Range) {
@@ -133,7 +109,8 @@ function withImported(
   };
 }
 
-function changeOf(current: Kpis, previous: Kpis): KpiChange {
+/** How the totals changed: a rate by its value, and in points. */
+export function kpiChange(current: Kpis, previous: Kpis): KpiChange {
   const change = (value: (kpis: Kpis) => number | null) =>
     relativeChange(value(current), value(previous));
   return {
@@ -143,6 +120,9 @@ function changeOf(current: Kpis, previous: Kpis): KpiChange {
     pageviews: change((kpis) => kpis.pageviews),
     events: change((kpis) => kpis.events),
     bounceRate: change((kpis) => kpis.bounceRate.value),
+    bounceRatePoints: current.bounceRate.value === null || previous.bounceRate.value === null
+      ? null
+      : current.bounceRate.value - previous.bounceRate.value,
     sessionDuration: {
       meanSeconds: change((kpis) => kpis.sessionDuration.meanSeconds),
       medianSeconds: change((kpis) => kpis.sessionDuration.medianSeconds),

@@ -1,125 +1,43 @@
 import fc from "fast-check";
 import type { AcquisitionField } from "./acquisition.ts";
 import type { Interval } from "./calendar.ts";
-import { FIELD_VALUES } from "./field_values.ts";
-import type { EventMatch, Filter, Operator, ReadParams } from "./filters.ts";
+import type { ReadParams } from "./filters.ts";
 import type { GoalDefinition } from "./goals.ts";
 import { NAMES, PATHS, type RandomWorld, randomWorld, TIMEZONES } from "./random_history.ts";
+import {
+  type Anchored,
+  dateText,
+  DAY_MS,
+  FIELDS,
+  filters,
+  GOAL_SLUGS,
+  match,
+  SEGMENT_SLUGS,
+  type Span,
+  span,
+} from "./random_parts.ts";
 import type { ParamsOf, ReadName } from "./reads.ts";
+import { segments } from "./random_segments.ts";
 import type { World } from "./world.ts";
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
-
-const FIELDS = Object.keys(FIELD_VALUES);
-const NUMBER_FIELDS = ["properties.total", "properties.xq", "properties.viewportWidthq"] as const;
-/** Each value of a text field is as good a pattern as any; these say more. */
-const PATTERNS = [
-  "^/a",
-  "a|c",
-  "[0-9]",
-  "e$",
-  "^.o",
-  "o+",
-  "^\\$",
-  "/",
-  "^https?:",
-  "e[+]21",
-] as const;
-
-const TEXT_OPERATORS: readonly Operator[] = [
-  "is",
-  "is_not",
-  "contains",
-  "not_contains",
-  "starts_with",
-];
-const NUMBER_OPERATORS: readonly Operator[] = ["gt", "gte", "lt", "lte"];
-
-const textFilter: fc.Arbitrary<Filter> = fc.constantFrom(...FIELDS).chain((field) =>
-  fc.record({
-    field: fc.constant(field),
-    op: fc.constantFrom(...TEXT_OPERATORS),
-    values: fc.uniqueArray(fc.constantFrom(...FIELD_VALUES[field]!), {
-      minLength: 1,
-      maxLength: 2,
-    }),
-  })
-);
-const patternFilter: fc.Arbitrary<Filter> = fc.record({
-  field: fc.constantFrom(...FIELDS),
-  op: fc.constant("matches" as const),
-  values: fc.constantFrom(...PATTERNS).map((pattern) => [pattern]),
-});
-const presenceFilter: fc.Arbitrary<Filter> = fc.record({
-  field: fc.constantFrom(...FIELDS),
-  op: fc.constantFrom("exists" as const, "not_exists" as const),
-  values: fc.constant([]),
-});
-const numberFilter: fc.Arbitrary<Filter> = fc.record({
-  field: fc.constantFrom(...NUMBER_FIELDS),
-  op: fc.constantFrom(...NUMBER_OPERATORS),
-  values: fc.constantFrom(0, "0.5", 5, 10, 390).map((value) => [value]),
-});
-const filter = fc.oneof(
-  { weight: 6, arbitrary: textFilter },
-  { weight: 1, arbitrary: patternFilter },
-  { weight: 2, arbitrary: presenceFilter },
-  { weight: 2, arbitrary: numberFilter },
-);
-
-/** Mostly none: under two filters little is left. */
-const filters: fc.Arbitrary<Filter[]> = fc.oneof(
-  { weight: 8, arbitrary: fc.constant<Filter[]>([]) },
-  { weight: 3, arbitrary: filter.map((one) => [one]) },
-  { weight: 1, arbitrary: fc.tuple(filter, filter).map((both) => [...both]) },
-);
-
-type Match = EventMatch & { readonly name: string };
-
-const match: fc.Arbitrary<Match> = fc.record({
-  name: fc.constantFrom("page_view", ...NAMES),
-  filters: fc.oneof(
-    { weight: 5, arbitrary: fc.constant([]) },
-    { weight: 2, arbitrary: filter.map((one) => [one]) },
-  ),
-});
-
-/** Parameters that are told once the world is known: where its events gather, and when it is asked. */
-type Anchored<T> = (random: RandomWorld) => T;
-
-type Span = Pick<ReadParams, "from" | "to">;
-
-const dateText = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 const ownCompare = fc.record({ first: fc.integer({ min: -40, max: 5 }), more: fc.nat({ max: 8 }) })
   .map(({ first, more }): Anchored<ReadParams["compare"]> => ({ anchorMs }) => ({
     from: dateText(anchorMs + first * DAY_MS),
     to: dateText(anchorMs + (first + more) * DAY_MS),
   }));
-const COMPARES = ["none", "previous", "previous", "year"] as const;
+const COMPARES = [
+  "none",
+  "previous",
+  "previous",
+  "year",
+  ...SEGMENT_SLUGS.map((slug) => `segment:${slug}` as const),
+] as const;
 const namedCompare = fc.constantFrom(...COMPARES)
   .map((word): Anchored<ReadParams["compare"]> => () => word);
 const compare: fc.Arbitrary<Anchored<Pick<ReadParams, "compare">>> = fc.oneof(
   { weight: 3, arbitrary: namedCompare },
   { weight: 1, arbitrary: ownCompare },
 ).map((compared) => (random) => ({ compare: compared(random)! }));
-
-const span: fc.Arbitrary<Anchored<Span>> = fc.record({
-  byInstants: fc.constantFrom(false, false, true),
-  last: fc.constantFrom(-8, 0, 1, 1, 1, 1, 1, 2, 8),
-  days: fc.constantFrom(1, 2, 2, 3, 3, 8, 31, 40),
-  startMinutes: fc.nat({ max: 36 }).map((count) => count * 5),
-  lengthMinutes: fc.nat({ max: 600 }).map((count) => (count + 1) * 5),
-}).map((drawn) => ({ anchorMs }) => {
-  if (!drawn.byInstants) {
-    const lastMs = anchorMs + drawn.last * DAY_MS;
-    return { from: dateText(lastMs - (drawn.days - 1) * DAY_MS), to: dateText(lastMs) };
-  }
-  const fromMs = anchorMs + drawn.startMinutes * MINUTE_MS;
-  const toMs = fromMs + drawn.lengthMinutes * MINUTE_MS;
-  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
-});
 
 /** Whole local days of the project's own zone, mostly up to today, which is not over yet. */
 const recentSpan: fc.Arbitrary<Anchored<Span>> = fc.record({
@@ -137,14 +55,22 @@ const bots = fc.constantFrom<NonNullable<ReadParams["bots"]>>(
   ...["exclude", "exclude", "exclude", "exclude", "include", "only"] as const,
 );
 
+const segment: fc.Arbitrary<Pick<ReadParams, "segment">> = fc.constantFrom(
+  {},
+  {},
+  ...SEGMENT_SLUGS.map((segment) => ({ segment })),
+);
+
 const narrowed: fc.Arbitrary<Anchored<ReadParams>> = fc.record({
   span: fc.option(span, { freq: 10 }),
   timezone: fc.option(fc.constantFrom(...TIMEZONES)),
   filters,
   bots,
-}).map(({ span, timezone, ...rest }) => (random) => ({
+  segment,
+}).map(({ span, timezone, segment, ...rest }) => (random) => ({
   ...span?.(random),
   ...timezone === null ? {} : { timezone },
+  ...segment,
   ...rest,
 }));
 /** What a dashboard asks for first: nothing left out, in the project's own time zone. */
@@ -165,12 +91,18 @@ function withShared<T>(own: fc.Arbitrary<T>): fc.Arbitrary<Anchored<ReadParams &
   }));
 }
 
+/** As `withShared`, of a read that compares. */
+function withCompare<T>(own: fc.Arbitrary<T>): fc.Arbitrary<Anchored<ReadParams & T>> {
+  return fc.tuple(withShared(own), compare).map(([params, compared]) => (random) => ({
+    ...params(random),
+    ...compared(random),
+  }));
+}
+
 const nothing = fc.constant({});
 /** Of the reads that answer with buckets. */
 const interval = fc.constantFrom<Interval | null>(null, "hour", "day", "week", "month")
   .map((interval) => interval === null ? {} : { interval });
-
-const GOAL_SLUGS = ["one", "two"] as const;
 
 const goals: fc.Arbitrary<GoalDefinition[]> = fc.tuple(
   ...GOAL_SLUGS.map((slug) =>
@@ -329,24 +261,21 @@ const heatmap = fc.tuple(
 ).map(([page, own]) => ({ ...page, ...own }));
 
 const PARAMS: { readonly [R in ReadName]: fc.Arbitrary<Anchored<ParamsOf[R]>> } = {
-  kpis: fc.tuple(withShared(interval), compare).map(([params, compared]) => (random) => ({
-    ...params(random),
-    ...compared(random),
-  })),
+  kpis: withCompare(interval),
   acquisition: withShared(acquisition),
   pages: withShared(nothing),
-  funnels: withShared(funnel),
-  retention: withShared(retention),
-  goals: withShared(interval),
-  trends: withShared(trends),
+  funnels: withCompare(funnel),
+  retention: withCompare(retention),
+  goals: withCompare(interval),
+  trends: withCompare(trends),
   journeys: withShared(journeys),
   insights: withShared(fc.constantFrom({}, {}, { limit: 1 }, { limit: 100 })),
   visits: withShared(visits),
   actors: withShared(nothing),
   heatmaps: withShared(heatmap),
   "heatmaps/paths": withShared(nothing),
-  live: fc.record({ filters, bots, timezone: fc.constantFrom(...TIMEZONES) })
-    .map((params) => () => params),
+  live: fc.tuple(fc.record({ filters, bots, timezone: fc.constantFrom(...TIMEZONES) }), segment)
+    .map(([params, segment]) => () => ({ ...params, ...segment })),
 };
 
 export const READ_NAMES = Object.keys(PARAMS) as readonly ReadName[];
@@ -378,9 +307,10 @@ export function randomRead<R extends ReadName>(
     randomWorld(eventsMax),
     PARAMS[read] as fc.Arbitrary<Anchored<ParamsOf[R]>>,
     goals,
+    segments,
   );
-  return fc.noBias(drawn).map(([random, anchored, goals]) => ({
-    world: random.world,
+  return fc.noBias(drawn).map(([random, anchored, goals, segments]) => ({
+    world: { ...random.world, segments: segments(random) },
     read,
     params: anchored(random),
     goals,

@@ -1,4 +1,6 @@
 import { type AcquisitionParams, readAcquisition } from "./acquisition.ts";
+import { rangeOf } from "./calendar.ts";
+import { comparedAnswer, compares } from "./compared.ts";
 import type { ReadParams } from "./filters.ts";
 import { type FunnelParams, readFunnel } from "./funnel.ts";
 import { type GoalDefinition, readGoals } from "./goals.ts";
@@ -11,6 +13,7 @@ import { readPages } from "./pages.ts";
 import { readPeople } from "./people.ts";
 import { readRetention, type RetentionParams } from "./retention.ts";
 import { readTrends, type TrendsParams } from "./trends.ts";
+import { segmented } from "./segments.ts";
 import { readVisits, type VisitsParams } from "./visits.ts";
 import type { World } from "./world.ts";
 
@@ -29,7 +32,7 @@ export interface ParamsOf {
   readonly actors: ReadParams;
   readonly heatmaps: HeatmapParams;
   readonly "heatmaps/paths": ReadParams;
-  readonly live: Pick<ReadParams, "filters" | "bots" | "timezone">;
+  readonly live: Pick<ReadParams, "filters" | "bots" | "timezone" | "segment">;
 }
 
 /** A read by the part of its URL after `/v1/`. */
@@ -58,12 +61,17 @@ const READERS: { readonly [R in ReadName]: Reader<R> } = {
   live: readLive,
 };
 
-/** What a read answers, less `query`, `asOf` and paging. */
+/** What a read answers, less `query`, `asOf` and paging: of its segment, and compared with another. */
 export function runRead<R extends ReadName>(
   world: World,
   read: R,
   params: ParamsOf[R],
   goals: readonly GoalDefinition[] = [],
 ): unknown {
-  return READERS[read](world, params, goals);
+  const readOne = (part: World, asked: ReadParams) =>
+    READERS[read](part, asked as ParamsOf[R], goals);
+  const shared: ReadParams = params;
+  if (compares(read)) return comparedAnswer(world, read, shared, goals, readOne);
+  const own = segmented(world, shared, shared.segment, rangeOf(world, shared), goals);
+  return readOne(own.world, own.params);
 }

@@ -8,6 +8,7 @@ import { PROPERTY_CASES } from "../fixtures/property_cases.ts";
 import { assertHolds, type ReadCase, worldOf } from "../fixtures/read_case.ts";
 import { REPORT_CASES } from "../fixtures/report_cases.ts";
 import { RETENTION_CASES } from "../fixtures/retention_cases.ts";
+import { SEGMENT_CASES } from "../fixtures/segment_cases.ts";
 import { SESSION_CASES } from "../fixtures/session_cases.ts";
 import { TECHNICAL_CASES } from "../fixtures/technical_cases.ts";
 import { reachedDepth } from "./heatmap.ts";
@@ -24,6 +25,7 @@ const CASES: readonly ReadCase[] = [
   ...PROPERTY_CASES,
   ...MEANING_CASES,
   ...TECHNICAL_CASES,
+  ...SEGMENT_CASES,
 ];
 
 for (const one of CASES) {

@@ -8,7 +8,7 @@ import {
   takes,
   within,
 } from "./filters.ts";
-import { mean, percentile, ratio, sum } from "./statistics.ts";
+import { mean, percentile, ratio, relativeChange, sum } from "./statistics.ts";
 import { actorsOf, byValue, type Fact, groupBy, type World } from "./world.ts";
 
 export type TrendEvent = string | EventMatch & { readonly label?: string };
@@ -37,35 +37,81 @@ const VALUES_MAX = 25;
 
 /** `GET /v1/trends`. */
 export function readTrends(world: World, params: TrendsParams): TrendsResult {
-  const { by, measure = "total" } = params;
-  const range = rangeOf(world, params);
+  return shownTrends(world, params, trendLines(world, params, null));
+}
+
+/** The events of one line. */
+export interface LineFacts {
+  /** The number of the event among those asked for. */
+  readonly place: number;
+  readonly event: string | null;
+  readonly value: string | null;
+  readonly facts: readonly Fact[];
+}
+
+/** The lines of a read. `only`: values that have one of their own; null: those with most events. */
+export function trendLines(
+  world: World,
+  params: TrendsParams,
+  only: ReadonlySet<string | null> | null,
+): LineFacts[] {
+  const { by } = params;
   const events = eventsOf(params);
   const isOf = ({ match }: Line) => takes(world, params, match);
-  const selected = lookedAt(world, params).filter(within(range))
+  const selected = lookedAt(world, params).filter(within(rangeOf(world, params)))
     .filter((fact) => events.some((event) => isOf(event)(fact)));
-  const points = (facts: readonly Fact[]) =>
-    series(world, params, range, (part) => ({
-      value: measured(facts.filter(within(part)), measure),
-    }));
+  const groups = by === undefined
+    ? [{ value: null, facts: selected }]
+    : rankedGroups(selected, by, world, only);
+  return events.flatMap((event, place) =>
+    groups.map(({ value, facts }) => ({
+      place,
+      event: event.label,
+      value,
+      facts: facts.filter(isOf(event)),
+    })).filter(({ facts }) => by === undefined || facts.length > 0)
+  );
+}
 
-  if (by === undefined) {
-    if (events.length === 1) return { series: points(selected) };
+/** The only line by its points, several by their names. */
+export function shownTrends(
+  world: World,
+  params: TrendsParams,
+  lines: readonly LineFacts[],
+): TrendsResult {
+  const { by, measure = "total" } = params;
+  const range = rangeOf(world, params);
+  const shown = lines.map(({ event, value, facts }) => ({
+    event,
+    value,
+    points: series(world, params, range, (part) => ({
+      value: measured(facts.filter(within(part)), measure),
+    })),
+  }));
+  return { series: by === undefined && shown.length === 1 ? shown[0]!.points : shown };
+}
+
+/** How each line changed over the whole of both ranges; one that is not there has no events. */
+export function trendChange(
+  { measure = "total" }: TrendsParams,
+  current: readonly LineFacts[],
+  previous: readonly LineFacts[],
+) {
+  const same = (a: LineFacts) => (b: LineFacts) => a.place === b.place && a.value === b.value;
+  const added = previous.filter((line) => !current.some(same(line)));
+  return [...current, ...added].map((line) => {
+    const of = (lines: readonly LineFacts[]) =>
+      measured(lines.find(same(line))?.facts ?? [], measure);
+    const { event, value } = line;
+    const [now, before] = [of(current), of(previous)];
     return {
-      series: events.map((event) => ({
-        event: event.label,
-        value: null,
-        points: points(selected.filter(isOf(event))),
-      })),
+      event,
+      value,
+      current: now,
+      previous: before,
+      change: relativeChange(now, before),
     };
-  }
-  const ranked = rankedGroups(selected, by, world);
-  return {
-    series: events.flatMap((event) =>
-      ranked.map(({ value, facts }) => ({ value, facts: facts.filter(isOf(event)) }))
-        .filter(({ facts }) => facts.length > 0)
-        .map(({ value, facts }) => ({ event: event.label, value, points: points(facts) }))
-    ),
-  };
+  });
 }
 
 /** One of the events asked for, and how it is called. */
@@ -87,13 +133,19 @@ interface Group {
   readonly facts: readonly Fact[];
 }
 
-/** The values with most events, and the rest as one. */
-function rankedGroups(selected: readonly Fact[], by: string, world: World): Group[] {
+/** The values with most events, or those that are given, and the rest as one. */
+function rankedGroups(
+  selected: readonly Fact[],
+  by: string,
+  world: World,
+  only: ReadonlySet<string | null> | null,
+): Group[] {
   const groups = [...groupBy(selected, (fact) => fieldText(fact, by, world))]
     .map(([value, facts]): Group => ({ value, facts }))
     .sort((a, b) => b.facts.length - a.facts.length || byValue(a.value, b.value));
-  const rest = groups.slice(VALUES_MAX).flatMap(({ facts }) => facts);
-  const top = groups.slice(0, VALUES_MAX);
+  const named = groups.filter(({ value }) => only === null || only.has(value));
+  const top = named.slice(0, VALUES_MAX);
+  const rest = groups.filter((group) => !top.includes(group)).flatMap(({ facts }) => facts);
   return rest.length === 0 ? top : [...top, { value: "$other", facts: rest }];
 }
 

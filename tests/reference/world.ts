@@ -1,6 +1,7 @@
 import type { EventRow } from "../../src/store/event_row.ts";
 import type { Traffic } from "../../src/attribution/channels.ts";
 import type { ImportedFact } from "./imported.ts";
+import type { SegmentDefinition } from "./segments.ts";
 import { hostOf, trafficOf } from "./traffic.ts";
 
 /**
@@ -13,6 +14,10 @@ export interface World {
   readonly asOfMs: number;
   /** Daily sums of other products. */
   readonly imported?: readonly ImportedFact[];
+  /** The world with everybody, where this is one of a segment's people. */
+  readonly whole?: World;
+  /** Saved segments. */
+  readonly segments?: readonly SegmentDefinition[];
 }
 
 /** An event with what the whole history says of it. */

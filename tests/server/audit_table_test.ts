@@ -275,6 +275,8 @@ const NOT_RECORDED: Readonly<Record<string, string>> = {
   "POST /v1/digests/:slug/test": "sends what its saving was recorded of; its messages are listed",
   "POST /v1/alerts/:slug/test": "sends what its saving was recorded of, too",
   "POST /v1/webhooks/:slug/test": "sends what its saving was recorded of, too",
+  "PUT /v1/segments/:slug": "a saved question, too",
+  "DELETE /v1/segments/:slug": "a saved question, too",
   "POST /v1/internal/jobs/heatmap-captures": "takes pictures of public pages",
   "POST /mcp": "reads, and nothing else",
   "POST /v1/move": "is a step of `footfall move`, each for 15 seconds, by who runs both databases",

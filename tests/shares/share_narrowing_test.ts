@@ -53,6 +53,24 @@ Deno.test("share reads: a comparison that would tell of too few is left out", as
   assert.deepEqual([whole.status, "previous" in whole.body], [200, false]);
 });
 
+Deno.test("share reads: segments are not asked for, be they there or not", async () => {
+  const { project, token } = await sharedShop(app);
+  const buyers = { title: "Buyers", actors: { did: "purchase" } };
+  await app.admin("PUT", `/v1/segments/buyers?project=${project.id}`, buyers);
+  for (const path of ["kpis", "acquisition", "pages", "trends", "retention", "goals"]) {
+    for (const slug of ["buyers", "none"]) {
+      for (const query of [{ segment: slug }, { compare: `segment:${slug}` }]) {
+        const reply = await read(app, token, path, query);
+        assertProblem(reply, 400, "invalid_parameter");
+        assert.deepEqual(reply.body.errors.map(({ field }: Json) => field), Object.keys(query));
+        assert.match(reply.body.detail, /takes no segments/);
+      }
+    }
+  }
+  assertProblem(await read(app, token, "segments"), 403, "insufficient_scope");
+  assertProblem(await read(app, token, "segments/buyers"), 403, "insufficient_scope");
+});
+
 Deno.test("share reads: what may name a person is not asked for", async () => {
   const { token } = await sharedShop(app);
   const refused: readonly (readonly [string, Json, string])[] = [

@@ -1,6 +1,6 @@
 import { BLOCKS_AT_ONCE, LISTED_ROWS_AT_ONCE } from "../../limits.ts";
 import { arrayLiteral, type Sql } from "../../db/sql.ts";
-import type { Span } from "../../query/selection.ts";
+import { isNarrowed, type Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { type PendingRow, waitingEvents } from "../../store/journal_block.ts";
 import { rowsAt } from "../../store/segments.ts";
@@ -192,7 +192,7 @@ export async function listEvents(
   rows: number,
 ): Promise<EventRow[]> {
   const projected = await projectedRows(source, span, from, rows);
-  if (source.scope.filters.length > 0) return projected;
+  if (isNarrowed(source.scope)) return projected;
   // What is older than a full page of those is not looked for.
   const last = projected.length === rows ? Date.parse(projected.at(-1)!.occurred_at) : span.fromMs;
   const recent = { fromMs: Math.max(span.fromMs, last), toMs: span.toMs };

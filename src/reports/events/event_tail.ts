@@ -2,6 +2,7 @@ import type { Sql } from "../../db/sql.ts";
 import { BLOCKS_AT_ONCE, STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN } from "../../limits.ts";
 import { cursorExpired, type TailCursor, type TailPage } from "../../query/event_cursor.ts";
 import type { Range } from "../../query/range.ts";
+import { isNarrowed } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { journalEvents } from "../../store/journal_block.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
@@ -108,7 +109,7 @@ async function selectedOf(
     isOfBots(scope.bots, row) && isInRange(row, range) &&
     (after.snapshot !== null || row.received_at > after.at)
   );
-  if (rows.length === 0 || scope.filters.length === 0) return rows.sort(byReceipt);
+  if (rows.length === 0 || !isNarrowed(scope)) return rows.sort(byReceipt);
   const passing = await passingIds(source, rows);
   return rows.filter(({ event_id }) => passing.has(event_id)).sort(byReceipt);
 }

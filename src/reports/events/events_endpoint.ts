@@ -2,12 +2,7 @@ import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
-import {
-  EXPORT_CHUNK_ROWS,
-  EXPORT_PAGE_ROWS,
-  EXPORT_WINDOW_ROWS,
-  PROJECTION_WAIT_MS_MAX,
-} from "../../limits.ts";
+import { EXPORT_PAGE_ROWS, EXPORT_WINDOW_ROWS, PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -25,12 +20,14 @@ import {
   refuseUnknown,
 } from "../../query/parameters.ts";
 import { type Range, readRange } from "../../query/range.ts";
-import type { Scope } from "../../query/selection.ts";
+import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../query/saved_segment.ts";
+import { isNarrowed, type Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings, Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read } from "../../scans/read.ts";
-import type { EventRow } from "../../store/event_row.ts";
+import { namedSegment, ofSegment, scopeOfSegment, SEGMENT_SEMANTICS } from "../asked_segment.ts";
+import { chunked } from "./event_lines.ts";
 import { listEvents, type ListPlace, storedSpan } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
 import { readWindow } from "./event_window.ts";
@@ -54,6 +51,7 @@ export const EVENT_QUERY: Readonly<Record<string, string>> = {
   to: "Local date, inclusive, or instant, exclusive. Default: today",
   timezone: "IANA time zone of the local dates. Default: the project's",
   bots: "exclude (default), include or only",
+  segment: "Slug of a saved segment: events of its people alone, under its filters too",
   filters: 'JSON list of {"field","op","values"}; all must hold. Default: []',
   interval: "Of no effect here",
   compare: "Of no effect here",
@@ -109,6 +107,7 @@ function readQuery(
       isExport
         ? readRange(query, timezone, asOf.getTime(), null)
         : readTimes(query, timezone, asOf.getTime()).range,
+    slug: () => readSegmentSlug(query),
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOTS, "exclude"),
     rows: () => pageRows(query),
@@ -117,12 +116,18 @@ function readQuery(
   return { ...others, ...place };
 }
 
+type Source = Pick<Read, "sql" | "scope" | "timelines">;
+
 /** Which events are meant, and where a page begins. */
 interface Selection {
   readonly scope: Scope;
   /** When they happened. Of a tail null, where no dates were given. */
   readonly range: Range | null;
   readonly tail: TailCursor | null;
+  /** Null: events of everybody. */
+  readonly segment: SavedSegment | null;
+  /** The range that a segment's conditions ask about. */
+  readonly asked: Range;
 }
 
 /** One page, with one event more where others follow, and up to where it tells. */
@@ -144,16 +149,16 @@ function listedFrom({ from, to }: Range, cursor: PageCursor | null) {
 
 /** Reads a page of `rows` events, and one more. */
 async function readPage(
-  source: Pick<Read, "sql" | "scope" | "timelines">,
-  { scope, range, tail }: Selection,
+  source: Source,
+  { range, tail }: Selection,
   cursor: PageCursor | null,
   rows: number,
   asOf: Date,
 ): Promise<Page> {
-  const { sql } = source;
+  const { sql, scope } = source;
   // Filters see what is projected; what is not is left to a tail from there.
   const told = async () =>
-    scope.filters.length > 0
+    isNarrowed(scope)
       ? await projectedPlace(sql, scope.projectId, asOf.toISOString())
       : { at: asOf.toISOString(), snapshot: await currentSnapshot(sql) };
   if (tail === null) {
@@ -191,30 +196,38 @@ export async function getEvents(
   const asOf = new Date(now());
   const isExport = request.headers.get("accept")?.includes("application/x-ndjson") ?? false;
   const asked = readQuery(query, project, asOf, isExport);
-  const { range, filters, bots, rows, tail, cursor } = asked;
+  const { range, slug, filters, bots, rows, tail, cursor } = asked;
   const bounded = tail === null || query.has("from") || query.has("to");
   const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
-  const selection: Selection = { scope, range: bounded ? range : null, tail };
+  const selected = { scope, range: bounded ? range : null, tail, asked: range };
   if (isExport) {
+    const segment = await namedSegment(context.reads, project.projectId, "segment", slug);
     // An export has no place to say what it leaves out: it waits until it leaves out nothing.
     await projection.catchUp(project.projectId);
+    const selection = { ...selected, segment };
     return exported(context, selection, cursor, query.has("limit") ? rows : null, asOf);
   }
-  if (tail === null || filters.length > 0) {
+  if (tail === null || filters.length > 0 || slug !== null) {
     await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
   }
-  const { page, warnings, pending } = await withinTime(
+  const { page, warnings, pending, segment } = await withinTime(
     context.reads,
     context.readTimeoutMs,
     async (sql, signal) => {
       const { pending } = await projectedState(sql, project.projectId);
+      const segment = await namedSegment(sql, project.projectId, "segment", slug);
+      const selection = { ...selected, segment };
       const page = await onSnapshot(
         context,
-        { sql, scope, signal },
+        { sql, signal },
+        selection,
         (source) => readPage(source, selection, cursor, rows, asOf),
       );
-      const asking = [{ parameter: "filters", filters }];
-      return { page, pending, warnings: await valueWarnings(sql, project.projectId, asking) };
+      const warnings = await valueWarnings(sql, project.projectId, [
+        { parameter: "filters", filters },
+        { parameter: "segment", filters: segment === null ? [] : filtersOfSegment(segment) },
+      ]);
+      return { page, pending, warnings, segment };
     },
     request.signal,
   );
@@ -226,12 +239,13 @@ export async function getEvents(
     timezone: range.timezone,
     interval: query.get("interval") || null,
     compare: query.get("compare") || "none",
+    ...segment === null ? {} : { segment },
     filters,
     bots,
     limit: rows,
     cursor: query.get("cursor") || null,
     after: query.get("after") || null,
-    semantics: EVENT_SEMANTICS,
+    semantics: segment === null ? EVENT_SEMANTICS : `${EVENT_SEMANTICS} ${SEGMENT_SEMANTICS}`,
     warnings,
   };
   const result = {
@@ -246,14 +260,15 @@ export async function getEvents(
 /** Works on what a page is read from: one snapshot of the database. */
 function onSnapshot<T>(
   { segments, pool }: EventsContext,
-  access: { readonly sql: Sql; readonly scope: Scope; readonly signal?: AbortSignal },
-  work: (source: Pick<Read, "sql" | "scope" | "timelines">) => Promise<T>,
+  access: { readonly sql: Sql; readonly signal?: AbortSignal },
+  { scope, segment, asked }: Selection,
+  work: (source: Source) => Promise<T>,
 ): Promise<T> {
-  const { sql, scope } = access;
+  const all = { sql: access.sql, scope };
   return withTimelines(
     { segments, pool },
-    access,
-    (timelines) => work({ sql, scope, timelines }),
+    { ...access, scope },
+    (load, memory) => work(ofSegment({ load, memory }, all, segment, asked)),
   );
 }
 
@@ -268,17 +283,6 @@ async function narrowed(context: EventsContext, selection: Selection): Promise<S
   return from < to ? { ...selection, range: { ...range, from, to } } : null;
 }
 
-/** One line an event. */
-const linesOf = (rows: readonly EventRow[]) =>
-  rows.map((row) => `${JSON.stringify(shownEvent(row))}\n`).join("");
-
-/** The lines of a page, a chunk at a time. */
-function* chunked(rows: readonly EventRow[]): Generator<string> {
-  for (let from = 0; from < rows.length; from += EXPORT_CHUNK_ROWS) {
-    yield linesOf(rows.slice(from, from + EXPORT_CHUNK_ROWS));
-  }
-}
-
 /** The events of a tail, page by page. */
 async function* tailedLines(
   context: EventsContext,
@@ -287,7 +291,6 @@ async function* tailedLines(
   rowsMax: number,
   asOf: Date,
 ): AsyncGenerator<string> {
-  const { scope } = selection;
   let cursor = start;
   for (let left = rowsMax; left > 0;) {
     const rows = Math.min(EXPORT_PAGE_ROWS, left);
@@ -296,7 +299,8 @@ async function* tailedLines(
       (sql) =>
         onSnapshot(
           context,
-          { sql, scope },
+          { sql },
+          selection,
           (source) => readPage(source, selection, cursor, rows, asOf),
         ),
     );
@@ -314,17 +318,18 @@ async function* tailedLines(
  */
 async function* listedLines(
   context: EventsContext,
-  { scope, range }: Selection,
+  selection: Selection,
   start: PageCursor | null,
   rowsMax: number,
 ): AsyncGenerator<string> {
   const { reads } = context;
+  const { scope, range, segment } = selection;
   const { span, place: first } = listedFrom(range!, start);
-  const moment = <T>(work: (source: Pick<Read, "sql" | "scope" | "timelines">) => Promise<T>) =>
-    atOneMoment(reads, (sql) => onSnapshot(context, { sql, scope }, work));
+  const moment = <T>(work: (source: Source) => Promise<T>) =>
+    atOneMoment(reads, (sql) => onSnapshot(context, { sql }, selection, work));
   const source = {
     ...{ reads, projectId: scope.projectId, atOneMoment: moment },
-    isFiltered: scope.filters.length > 0,
+    isFiltered: isNarrowed(segment === null ? scope : scopeOfSegment(scope, segment)),
   };
   let place = first;
   let rows = EXPORT_PAGE_ROWS;

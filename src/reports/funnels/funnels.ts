@@ -11,6 +11,8 @@ import {
 } from "./funnel_definition.ts";
 import type { FunnelTally, StepTally } from "./funnel_tally.ts";
 import { scanFunnel } from "./funnel_scan.ts";
+import { changeOf, ChangeShown, pointsOf, PointsShown } from "../changes.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../compared_read.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
 import { isSmall, toldCount, tooFewVisitors } from "../small_groups.ts";
 import { toldFunnel } from "./small_funnel_groups.ts";
@@ -41,7 +43,7 @@ const GroupShown = z.object({
 }).meta({ id: "FunnelGroup" });
 
 export type GroupShown = z.output<typeof GroupShown>;
-const RESULT = {
+const FIGURES = {
   steps: z.array(StepShown),
   entered: z.int().meta({ description: "Who did the first step in the range." }),
   converted: z.int().nullable().meta({
@@ -56,13 +58,47 @@ const RESULT = {
 
 export type StepReply = z.output<typeof StepShown>;
 
+const FunnelChange = z.object({
+  entered: ChangeShown,
+  converted: ChangeShown,
+  conversionRatePoints: PointsShown.meta({
+    description: "current − previous of converted / entered, 0.044 is +4.4 points",
+  }),
+  steps: z.array(z.object({
+    actors: ChangeShown,
+    conversionFromStartPoints: PointsShown,
+    conversionFromPreviousPoints: PointsShown,
+  })),
+}).meta({ id: "FunnelChange" });
+
+export type FunnelChange = z.output<typeof FunnelChange>;
+
+const RESULT = {
+  ...FIGURES,
+  previous: z.object({ ...COMPARED_SHOWN, ...FIGURES }).optional().meta({
+    description: "Only with `compare`: the funnel in the range or segment compared with",
+  }),
+  change: FunnelChange.optional(),
+};
+
+/** What a funnel comes to. */
+interface FunnelFigures {
+  readonly steps: readonly StepReply[];
+  readonly entered: number;
+  readonly converted: number | null;
+  readonly excluded: number | null;
+  readonly open: number | null;
+  readonly groups?: readonly GroupShown[];
+}
+
 const SEMANTICS =
   "The actors who did step 1 in [from, to) enter; each later step at its earliest event after the " +
   "step before, up to `window` after the entry, also past `to`. One event is one step. strict: the " +
   "very next event, clicks, scrolls and technical names ($…) passed over unless a step names them. unordered: any step enters, step k is k " +
   "different ones. entry=any: of all attempts of an actor the deepest counts, then the earliest; " +
   "first: that of the first entry in the range. An excluded event ends an attempt that waits for a " +
-  "step, even where it is that step. open: neither converted nor excluded, a window not yet over.";
+  "step, even where it is that step. open: neither converted nor excluded, a window not yet over. " +
+  "change = (current - previous) / previous of counts; points = current - previous of rates.";
 
 function shownSteps(
   labels: readonly string[],
@@ -89,7 +125,7 @@ function shown(
   { steps }: FunnelDefinition,
   tallied: FunnelTally,
   visitorsMin: number,
-): Record<string, unknown> {
+): FunnelFigures {
   const labels = steps.map(labelOf);
   const told = (actors: number) => toldCount(actors, visitorsMin);
   const counted = (tallies: readonly StepTally[]) => ({
@@ -108,14 +144,52 @@ function shown(
   };
 }
 
-async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
-  const { steps, exclude } = definition;
+/** What a funnel comes to in the range of a read; null: too few entered for a share. */
+async function figuresOf(read: Read, definition: FunnelDefinition): Promise<FunnelFigures | null> {
   const { visitorsMin } = read;
   const tally = await scanFunnel(read, definition);
-  if (isSmall(tally.steps[0]!.actors, visitorsMin)) throw tooFewVisitors(visitorsMin);
+  if (isSmall(tally.steps[0]!.actors, visitorsMin)) return null;
+  return shown(definition, await toldFunnel(tally, visitorsMin), visitorsMin);
+}
+
+function changesOf(current: FunnelFigures, previous: FunnelFigures): FunnelChange {
+  const overall = ({ steps }: FunnelFigures) => steps.at(-1)!.conversionFromStart;
+  return {
+    entered: changeOf(current.entered, previous.entered),
+    converted: changeOf(current.converted, previous.converted),
+    conversionRatePoints: pointsOf(overall(current), overall(previous)),
+    steps: current.steps.map((step, i) => {
+      const before = previous.steps[i]!;
+      return {
+        actors: changeOf(step.actors, before.actors),
+        conversionFromStartPoints: pointsOf(step.conversionFromStart, before.conversionFromStart),
+        conversionFromPreviousPoints: pointsOf(
+          step.conversionFromPrevious,
+          before.conversionFromPrevious,
+        ),
+      };
+    }),
+  };
+}
+
+/** The same funnel beside it; nothing where nothing is compared, or too few entered for a share. */
+async function comparison(read: Read, definition: FunnelDefinition, current: FunnelFigures) {
+  const compared = comparedRead(read);
+  const previous = compared === null ? null : await figuresOf(compared, definition);
+  if (compared === null || previous === null) return {};
+  return {
+    previous: { ...comparedSaid(read, compared), ...previous },
+    change: changesOf(current, previous),
+  };
+}
+
+async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
+  const { steps, exclude } = definition;
+  const current = await figuresOf(read, definition);
+  if (current === null) throw tooFewVisitors(read.visitorsMin);
   return {
     query: { ...plainDefinition(definition) },
-    result: shown(definition, await toldFunnel(tally, visitorsMin), visitorsMin),
+    result: { ...current, ...await comparison(read, definition, current) },
     asking: askingOf({ steps, exclude }),
   };
 }

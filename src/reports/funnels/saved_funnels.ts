@@ -6,10 +6,10 @@ import { json } from "../../http/reply.ts";
 import type { Exchange } from "../../http/router.ts";
 import { FUNNELS_MAX } from "../../limits.ts";
 import type { Problem } from "../../problem.ts";
+import { isSlug } from "../../query/slugs.ts";
 import {
   type DefinitionKind,
   deleteDefinition,
-  isSlug,
   namedSlug,
   noSuchDefinition,
   saveDefinition,

@@ -3,7 +3,9 @@ import { GOAL_POINTS_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { bucketsOf, shownBucket } from "../../query/buckets.ts";
 import { namesPerson } from "../../query/filters.ts";
-import type { Read } from "../../scans/read.ts";
+import type { Read, SharedRead } from "../../scans/read.ts";
+import { changeOf, ChangeShown, pointsOf, PointsShown } from "../changes.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../compared_read.ts";
 import {
   type Goal,
   GoalMatchShown,
@@ -17,6 +19,12 @@ import { type Answer, askingOf, rate, RateShown, type Report } from "../report.t
 import { rolledSpan } from "../rolled_span.ts";
 import { readRolledVisitors } from "../rolled_up.ts";
 import { isSmall, silentPlaces, toldCount } from "../small_groups.ts";
+
+/** Throws `range_too_large`. */
+function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
+  bucketsOf(range, interval);
+  if (comparison !== null) bucketsOf(comparison, interval);
+}
 
 function refuseTooManyPoints(goals: number, buckets: number): void {
   if (goals * buckets <= GOAL_POINTS_MAX) return;
@@ -69,14 +77,10 @@ function toldSeries({ uniqueConversions: all, series }: GoalCounts, visitorsMin:
   });
 }
 
-async function answer(read: Read): Promise<Answer> {
-  const { sql, scope, project, range, interval, asOfMs, visitorsMin } = read;
-  const all = await listGoals(sql, scope.projectId);
-  // A share shows none that is of one person.
-  const goals = visitorsMin === 1
-    ? all
-    : all.filter(({ match }) => !match.filters.some(namesPerson));
-  if (goals.length === 0) return { result: { goals: [] } };
+/** What the goals come to in the range of a read. */
+async function resultsOf(read: Read, goals: readonly Goal[]): Promise<GoalResult[]> {
+  if (goals.length === 0) return [];
+  const { scope, project, range, interval, asOfMs, visitorsMin } = read;
   const buckets = bucketsOf(range, interval);
   refuseTooManyPoints(goals.length, buckets.length);
   const rolled = rolledSpan(scope, project, range);
@@ -85,7 +89,7 @@ async function answer(read: Read): Promise<Answer> {
   const counted = await scanGoals(read, buckets, [...wanted.values()], rolled === null);
   const countsOf = new Map([...wanted.keys()].map((key, i) => [key, counted.goals[i]!]));
   const visitors = rolled === null ? counted.visitors : await readRolledVisitors(read, rolled);
-  const results = goals.map((goal) => {
+  return goals.map((goal) => {
     const { slug, title, match, value } = goal;
     const counts = countsOf.get(wantedOf(goal).key)!;
     const series = toldSeries(counts, visitorsMin);
@@ -101,8 +105,39 @@ async function answer(read: Read): Promise<Answer> {
       })),
     };
   });
+}
+
+function changeOfGoal(current: GoalResult, previous: GoalResult): GoalChange {
   return {
-    result: { goals: results },
+    slug: current.slug,
+    uniqueConversions: changeOf(current.uniqueConversions, previous.uniqueConversions),
+    totalConversions: changeOf(current.totalConversions, previous.totalConversions),
+    conversionRatePoints: pointsOf(current.conversionRate, previous.conversionRate),
+    amount: changeOf(current.value.amount, previous.value.amount),
+  };
+}
+
+/** The goals of another read beside those of this one; nothing where nothing is compared. */
+async function comparison(read: Read, goals: readonly Goal[], current: readonly GoalResult[]) {
+  const compared = comparedRead(read);
+  if (compared === null) return {};
+  const previous = await resultsOf(compared, goals);
+  return {
+    previous: { ...comparedSaid(read, compared), goals: previous },
+    change: current.map((goal, i) => changeOfGoal(goal, previous[i]!)),
+  };
+}
+
+async function answer(read: Read): Promise<Answer> {
+  const { sql, scope, visitorsMin } = read;
+  const all = await listGoals(sql, scope.projectId);
+  // A share shows none that is of one person.
+  const goals = visitorsMin === 1
+    ? all
+    : all.filter(({ match }) => !match.filters.some(namesPerson));
+  const results = await resultsOf(read, goals);
+  return {
+    result: { goals: results, ...await comparison(read, goals, results) },
     asking: askingOf({ goals: goals.map(({ match }) => match) }),
   };
 }
@@ -138,6 +173,16 @@ const GoalResult = z.object({
 
 export type GoalResult = z.output<typeof GoalResult>;
 
+const GoalChange = z.object({
+  slug: z.string(),
+  uniqueConversions: ChangeShown,
+  totalConversions: ChangeShown,
+  conversionRatePoints: PointsShown,
+  amount: ChangeShown,
+}).meta({ id: "GoalChange" });
+
+export type GoalChange = z.output<typeof GoalChange>;
+
 /** `GET /v1/goals`: every saved goal of the project, by slug. */
 export const GOALS: Report = {
   path: "/v1/goals",
@@ -149,7 +194,14 @@ export const GOALS: Report = {
     "uniqueConversions / visitors, those being the distinct actors of all selected events in the " +
     "range, technical names ($…) apart. value: the sum of the property where it is a JSON number, or the fixed amount for " +
     "each conversion. In a series an actor counts once in each bucket, so that buckets need not " +
-    "add up to the whole.",
-  reply: { goals: z.array(GoalResult) },
-  ask: () => ({ refuse: ({ range, interval }) => void bucketsOf(range, interval), answer }),
+    "add up to the whole. change = (current - previous) / previous; " +
+    "conversionRatePoints = current - previous.",
+  reply: {
+    goals: z.array(GoalResult),
+    previous: z.object({ ...COMPARED_SHOWN, goals: z.array(GoalResult) }).optional().meta({
+      description: "Only with `compare`: the goals in the range or segment compared with",
+    }),
+    change: z.array(GoalChange).optional().meta({ description: "In the order of `goals`" }),
+  },
+  ask: () => ({ refuse: refuseManyBuckets, answer }),
 };

@@ -4,6 +4,7 @@ import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
 import type { Exchange } from "../../http/router.ts";
 import { GOALS_MAX } from "../../limits.ts";
+import { Problem } from "../../problem.ts";
 import { type Goal, GoalBody } from "../goal_definitions.ts";
 import {
   type DefinitionKind,
@@ -11,6 +12,7 @@ import {
   namedSlug,
   saveDefinition,
 } from "../saved_definitions.ts";
+import { goalsOf, listSegments } from "../segment_definitions.ts";
 
 export interface SavedGoalServices {
   /** The database that is written to. */
@@ -37,12 +39,25 @@ export async function putGoal(
   return json(goal, isNew ? 201 : 200);
 }
 
-/** `DELETE /v1/goals/:slug`: 204. Throws `not_found`. */
+/** Segments go on meaning what they say: what they ask for stays. Throws `conflict` that names them. */
+async function refuseAsked(sql: Sql, projectId: number, slug: string): Promise<void> {
+  const asking = (await listSegments(sql, projectId))
+    .filter(({ actors }) => goalsOf(actors).some(({ goal }) => goal === slug))
+    .map((segment) => segment.slug);
+  if (asking.length === 0) return;
+  throw new Problem(
+    "conflict",
+    `Segments ask for this goal: ${asking.join(", ")}. Change or delete them first.`.slice(0, 500),
+  );
+}
+
+/** `DELETE /v1/goals/:slug`: 204. Throws `not_found`, and `conflict` where a segment asks for the goal. */
 export async function deleteGoal(
   { sql }: SavedGoalServices,
   { projectId }: Pick<Project, "projectId">,
   { params }: Asked,
 ): Promise<Response> {
-  await deleteDefinition(sql, KIND, projectId, params.slug ?? "");
+  const slug = params.slug ?? "";
+  await deleteDefinition(sql, KIND, projectId, slug, (tx) => refuseAsked(tx, projectId, slug));
   return new Response(null, { status: 204 });
 }

@@ -142,9 +142,14 @@ interface MeasuredAll {
   readonly goals: readonly Goal[];
 }
 
+/** The filters as they were asked for: those of a segment lead them. */
+function ownFilters({ scope, segment }: Pick<Read, "scope" | "segment">): readonly Filter[] {
+  return scope.filters.slice(segment?.filters.length ?? 0);
+}
+
 /** Goals and dimensions are looked at where a read with their filters can be asked for. */
 async function readMeasured(read: Read, calendar: Calendar): Promise<MeasuredAll> {
-  const left = FILTERS_MAX - read.scope.filters.length;
+  const left = FILTERS_MAX - ownFilters(read).length;
   const dimensionsWithin = (filters: number) => filters > 0 ? DIMENSIONS : [];
   const goals = (await listGoals(read.sql, read.scope.projectId)).slice(0, INSIGHT_GOALS_MAX)
     .filter((goal) => filtersOfGoal(goal).length <= left);
@@ -196,12 +201,13 @@ async function causesOf(
 
 /** The read of key figures that shows the numbers of a finding. */
 function drilldownOf(
-  { project, range, scope, interval }: Read,
+  read: Read,
   hasInterval: boolean,
   { goal, dimension, value }: Finding,
 ): string {
+  const { project, range, scope, interval, segment } = read;
   const filters: Filter[] = [
-    ...scope.filters,
+    ...ownFilters(read),
     ...goal === null ? [] : filtersOfGoal(goal),
     ...dimension === null ? [] : [
       value === null
@@ -217,6 +223,7 @@ function drilldownOf(
     ...hasInterval ? { interval } : {},
     compare: "previous",
     bots: scope.bots,
+    ...segment === undefined ? {} : { segment: segment.slug },
   });
   if (filters.length > 0) parameters.set("filters", JSON.stringify(filters));
   return `/v1/kpis?${parameters}`;

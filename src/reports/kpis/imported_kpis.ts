@@ -1,5 +1,4 @@
 import { type ImportedSums, sumsByDay } from "../../imported/imported_reading.ts";
-import type { Range } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { type ImportedSpan, importedSpan, reachesOwn } from "../imported_span.ts";
@@ -34,20 +33,21 @@ function sumOf(sums: readonly ImportedSums[]): ImportedSums | null {
   }));
 }
 
-/** What imported days come to in the buckets of a range; null: there is nothing imported at all. */
+/** What imported days come to in the buckets of a read; null: there is nothing imported at all. */
 export async function importedBuckets(
   read: Read,
-  range: Range,
   buckets: readonly Span[],
+  isComparison: boolean,
 ): Promise<ImportedBuckets | null> {
   if ((read.importedTimezone ?? null) === null) return null;
+  const { range } = read;
   const span = await importedSpan(read, range, {
     dimensions: ["all"],
-    parameter: range === read.range ? "project" : "compare",
+    parameter: isComparison ? "compare" : "project",
     refusal: read.interval === "hour"
       ? { parameter: "interval", why: "sums of days cannot be divided into hours" }
       : null,
-    isComparison: range !== read.range,
+    isComparison,
   });
   const sums = new Map(
     (await sumsByDay(read.sql, read.scope.projectId, span.days)).map((day) => [day.day, day]),

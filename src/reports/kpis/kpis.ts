@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { bucketsOf, shownBucket } from "../../query/buckets.ts";
-import type { Range } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import type { ImportedSums } from "../../imported/imported_reading.ts";
 import { importedSaid } from "../imported_span.ts";
 import { type ImportedBuckets, importedBuckets } from "./imported_kpis.ts";
 import { scanKpis } from "./kpi_scan.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../compared_read.ts";
+import { changeOf, pointsOf, PointsShown } from "../changes.ts";
 import { type Answer, rate, RateShown, type Report } from "../report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "../rolled_sessions.ts";
 import { type RolledSpan, rolledSpan } from "../rolled_span.ts";
@@ -49,6 +50,7 @@ const KpiChange = z.object({
   pageviews: Change,
   events: Change,
   bounceRate: Change,
+  bounceRatePoints: PointsShown,
   sessionDuration: z.object({ meanSeconds: Change, medianSeconds: Change }),
   pageviewsPerSession: Change,
 }).meta({
@@ -72,17 +74,13 @@ export const KPIS: Report = {
     "Names that begin with $ are technical: they tell who is who, open and extend no session, make nobody a visitor or new, and are counted only where a question names them. " +
     "Sessions count where they start, whole, if they hold a selected event. A bounce is a session with at most one page view and no custom event ($interactive: false: neither); bounceRate = bounces / sessions. " +
     "Duration = last - first event of a session; means include zeros, medians interpolate. pageviewsPerSession = page views in range / sessions starting in range. " +
-    "Each bucket is counted by itself; it is complete if its whole period lies in the range and is over. change = (current - previous) / previous. " +
+    "Each bucket is counted by itself; it is complete if its whole period lies in the range and is over. change = (current - previous) / previous; bounceRatePoints = current - previous. " +
     "An unfinished range is compared with the equally long part of previous or year; dates that compare names are taken as named.",
   reply: {
     totals: Kpis,
     series: z.array(KpiBucket),
-    previous: z.object({
-      from: z.iso.datetime(),
-      to: z.iso.datetime(),
-      totals: Kpis,
-      series: z.array(KpiBucket),
-    }).optional().meta({ description: "Only with `compare`: the range compared with" }),
+    previous: z.object({ ...COMPARED_SHOWN, totals: Kpis, series: z.array(KpiBucket) }).optional()
+      .meta({ description: "Only with `compare`: the range or segment compared with" }),
     change: KpiChange.optional(),
   },
   ask: () => ({ refuse: refuseManyBuckets, answer }),
@@ -205,11 +203,6 @@ export async function readKpis(
   };
 }
 
-/** (current − previous) / previous; null where previous is 0 and where either is missing. */
-export function changeOf(current: number | null, previous: number | null): number | null {
-  return current === null || previous === null ? null : rate(current - previous, previous).value;
-}
-
 function changesOf(current: Kpis, previous: Kpis): z.output<typeof KpiChange> {
   const change = (figure: (kpis: Kpis) => number | null) =>
     changeOf(figure(current), figure(previous));
@@ -220,6 +213,7 @@ function changesOf(current: Kpis, previous: Kpis): z.output<typeof KpiChange> {
     pageviews: change((kpis) => kpis.pageviews),
     events: change((kpis) => kpis.events),
     bounceRate: change((kpis) => kpis.bounceRate.value),
+    bounceRatePoints: pointsOf(current.bounceRate, previous.bounceRate),
     sessionDuration: {
       meanSeconds: change((kpis) => kpis.sessionDuration.meanSeconds),
       medianSeconds: change((kpis) => kpis.sessionDuration.medianSeconds),
@@ -244,10 +238,11 @@ function toldKpis(kpis: Kpis, visitorsMin: number): Kpis {
   return { ...kpis, newVisitors: toldCount(kpis.newVisitors, visitorsMin) };
 }
 
-async function kpisOfRange(read: Read, range: Range) {
+async function figuresOf(read: Read, isComparison: boolean) {
+  const { range } = read;
   const buckets = bucketsOf(range, read.interval);
   const rolled = rolledSpan(read.scope, read.project, range);
-  const imported = await importedBuckets(read, range, buckets);
+  const imported = await importedBuckets(read, buckets, isComparison);
   const { totals, series } = await readKpis({ ...read, rolled }, buckets, imported);
   const { visitorsMin } = read;
   const silent = silentPlaces(series.map(({ visitors }) => visitors ?? 0), visitorsMin);
@@ -262,17 +257,13 @@ const spansOf = (of: readonly (ImportedBuckets | null)[]) =>
   of.flatMap((buckets) => buckets === null ? [] : [buckets.span]);
 
 async function answer(read: Read): Promise<Answer> {
-  const { comparison } = read;
-  const current = await kpisOfRange(read, read.range);
-  if (comparison === null) {
+  const current = await figuresOf(read, false);
+  const compared = comparedRead(read);
+  if (compared === null) {
     return { ...importedSaid(read, spansOf([current.imported])), result: current.figures };
   }
-  const before = await kpisOfRange(read, comparison);
-  const previous = {
-    from: comparison.from.toISOString(),
-    to: comparison.to.toISOString(),
-    ...before.figures,
-  };
+  const before = await figuresOf(compared, true);
+  const previous = { ...comparedSaid(read, compared), ...before.figures };
   const change = changesOf(current.figures.totals, before.figures.totals);
   return {
     ...importedSaid(read, spansOf([current.imported, before.imported])),

@@ -1,9 +1,13 @@
 import { z } from "zod";
 import { RETENTION_PERIODS_DEFAULT, RETENTION_PERIODS_MAX } from "../../limits.ts";
 import { type Bucket, wholePeriods } from "../../query/buckets.ts";
+import { dateAt } from "../../query/local_dates.ts";
 import { type EventMatch, readEventMatch } from "../../query/filters.ts";
 import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
+import { type Range, startOfDay } from "../../query/range.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
+import { pointsOf, PointsShown } from "../changes.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../compared_read.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
 import { Cohort } from "./cohort.ts";
 import { type CohortQuestion, type CountedCohort, scanCohorts } from "./retention_scan.ts";
@@ -11,6 +15,13 @@ import { readRolledCohorts } from "./rolled_cohorts.ts";
 import { rolledSpan } from "../rolled_span.ts";
 import { isSmall } from "../small_groups.ts";
 import { toldCohorts } from "./small_cohorts.ts";
+
+const FIGURES = {
+  cohorts: z.array(Cohort),
+  average: z.array(
+    z.object({ period: z.int(), rate: RateShown }).meta({ id: "RetentionAverage" }),
+  ),
+};
 
 /** `GET /v1/retention`: cohorts by the period of a start event, and who of them came back. */
 export const RETENTION: Report = {
@@ -31,18 +42,22 @@ export const RETENTION: Report = {
     "on: in that period; on_or_after: in it or any later one. Events count up to asOf, returns also past " +
     "`to`. Cells not begun are null, the running one is not complete. average pools cohorts whose " +
     "cell is complete: sum of returns / sum of sizes. filters and bots narrow all events. Technical " +
-    "names, which begin with $, are any event only where they are named.",
+    "names, which begin with $, are any event only where they are named. compare: previous is as many " +
+    "whole periods just before, other ranges are widened; points = current - previous of a rate.",
   reply: {
-    cohorts: z.array(Cohort),
-    average: z.array(
-      z.object({ period: z.int(), rate: RateShown }).meta({ id: "RetentionAverage" }),
-    ),
+    ...FIGURES,
+    previous: z.object({ ...COMPARED_SHOWN, ...FIGURES }).optional().meta({
+      description: "Only with `compare`: the cohorts of the range or segment compared with",
+    }),
+    change: z.object({
+      average: z.array(z.object({ period: z.int(), points: PointsShown })),
+    }).optional().meta({ id: "RetentionChange" }),
   },
   hourly: false,
   ask: (query) => {
     const own = readOwn(query);
     return {
-      refuse: (shared) => void periodsOf(own, shared),
+      refuse: (shared) => refuseBadPeriods(own, shared),
       answer: (read) => answer(read, own),
       terms: { matches: [own.start, own.back] },
     };
@@ -80,6 +95,34 @@ function readOwn(query: URLSearchParams): Own {
 function periodsOf({ cellCount }: Own, { range, interval }: SharedRead): Bucket[] {
   if (interval === "hour") throw invalidParameter("interval", "Use one of day, week, month.");
   return wholePeriods(range, interval, cellCount - 1);
+}
+
+/** Both ranges have cohorts. Throws what `periodsOf` throws. */
+function refuseBadPeriods(own: Own, shared: SharedRead): void {
+  periodsOf(own, shared);
+  const { comparison } = shared;
+  if (comparison !== null) periodsOf(own, { ...shared, range: comparison });
+}
+
+/** As many whole periods just before those of a range: what is widened to whole ones must not overlap. */
+function periodsBefore({ range, interval }: Read, { fromMs, cohortCount }: Asked): Range {
+  const { timezone } = range;
+  const first = dateAt(fromMs, timezone);
+  const from = first.subtract({ [`${interval}s`]: cohortCount });
+  return {
+    from: startOfDay(from, timezone),
+    to: new Date(fromMs),
+    timezone,
+    fromDate: from,
+    toDate: first.subtract({ days: 1 }),
+  };
+}
+
+/** The read that is compared with; null: none is. */
+function comparedCohorts(read: Read, asked: Asked): Read | null {
+  const compared = comparedRead(read);
+  if (compared === null || read.comparedBy !== "previous") return compared;
+  return { ...compared, range: periodsBefore(read, asked) };
 }
 
 /** The question with everything resolved. */
@@ -165,22 +208,53 @@ function averageOf(
   });
 }
 
+/** The cohorts of a read, and what they come to together. */
+async function figuresOf(read: Read, asked: Asked) {
+  const cohorts = shownCohorts(asked, await countCohorts(read, asked), read.asOfMs);
+  return {
+    cohorts: toldCohorts(cohorts, read.visitorsMin),
+    average: averageOf(cohorts, asked.cellCount, read.visitorsMin),
+  };
+}
+
+const rangeShown = ({ fromMs, toMs }: Asked) => ({
+  from: new Date(fromMs).toISOString(),
+  to: new Date(toMs).toISOString(),
+});
+
+type Figures = Awaited<ReturnType<typeof figuresOf>>;
+
+/** The same of another read beside it; nothing where nothing is compared. */
+async function comparison(read: Read, asked: Asked, own: Own, { average }: Figures) {
+  const compared = comparedCohorts(read, asked);
+  if (compared === null) return {};
+  const before = askedOf(own, compared);
+  const figures = await figuresOf(compared, before);
+  return {
+    previous: { ...comparedSaid(read, compared), ...rangeShown(before), ...figures },
+    change: {
+      average: average.map(({ period, rate }, i) => ({
+        period,
+        points: pointsOf(rate, figures.average[i]!.rate),
+      })),
+    },
+  };
+}
+
 async function answer(read: Read, own: Own): Promise<Answer> {
   const asked = askedOf(own, read);
-  const { start, back, cohort, criterion, cellCount, fromMs, toMs } = asked;
-  const cohorts = shownCohorts(asked, await countCohorts(read, asked), read.asOfMs);
-  const told = toldCohorts(cohorts, read.visitorsMin);
+  const { start, back, cohort, criterion, cellCount } = asked;
+  const figures = await figuresOf(read, asked);
   return {
     query: {
-      from: new Date(fromMs).toISOString(),
-      to: new Date(toMs).toISOString(),
+      ...rangeShown(asked),
       start,
       return: back,
       cohort,
       criterion,
       periods: cellCount,
     },
-    result: { cohorts: told, average: averageOf(cohorts, cellCount, read.visitorsMin) },
+    result: { ...figures, ...await comparison(read, asked, own, figures) },
     asking: askingOf({ start: [start], return: [back] }),
   };
 }

@@ -5,11 +5,12 @@ import { bucketsOf, shownBucket } from "../../query/buckets.ts";
 import { EventMatch, readEventMatch, readField, readJson } from "../../query/filters.ts";
 import { readAll } from "../../query/parameters.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
+import { ChangeShown } from "../changes.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../compared_read.ts";
 import { type Answer, askingOf, type Report } from "../report.ts";
 import { MEASURES, readMeasure } from "../trend_measures.ts";
 import { OTHER } from "../small_groups.ts";
-import { toldTrends, toldValues } from "./small_lines.ts";
-import type { TrendQuestion } from "./trend_scan.ts";
+import { type Asked, compareLines, readLines, type TrendLines } from "./trend_lines.ts";
 
 const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
@@ -24,9 +25,6 @@ function readEvents(query: URLSearchParams): readonly EventMatch[] {
   return [readEventMatch(query, "event") ?? ANY_EVENT];
 }
 
-/** What is asked, by whomever. */
-type Asked = Omit<TrendQuestion, "only">;
-
 function readAsked(query: URLSearchParams): Asked {
   return readAll({
     events: () => readEvents(query),
@@ -35,42 +33,55 @@ function readAsked(query: URLSearchParams): Asked {
   });
 }
 
-function refuseManyPoints({ events, by }: Asked, { range, interval }: SharedRead): void {
+function refuseManyPoints(
+  { events, by }: Asked,
+  { range, comparison, interval }: SharedRead,
+): void {
   const lines = events.length * (by === null ? 1 : TREND_VALUES_MAX + 1);
-  if (lines * bucketsOf(range, interval).length <= TREND_POINTS_MAX) return;
-  throw new Problem(
-    "range_too_large",
-    `Ask for at most ${TREND_POINTS_MAX} points at once: fewer events, a coarser interval, or a shorter range.`,
-  );
+  for (const one of comparison === null ? [range] : [range, comparison]) {
+    if (lines * bucketsOf(one, interval).length <= TREND_POINTS_MAX) continue;
+    throw new Problem(
+      "range_too_large",
+      `Ask for at most ${TREND_POINTS_MAX} points at once: fewer events, a coarser interval, or a shorter range.`,
+    );
+  }
 }
 
-async function readSeries(read: Read, asked: Asked): Promise<readonly unknown[]> {
-  const { events } = asked;
-  const { range, asOfMs } = read;
-  const buckets = bucketsOf(range, read.interval);
-  const only = await toldValues(read, asked);
-  const { top, values } = await toldTrends(read, buckets, { ...asked, only });
-  const points = (line: readonly (number | null)[]) =>
-    buckets.map((bucket, i) => ({ ...shownBucket(bucket, range, asOfMs), value: line[i]! }));
-  if (events.length === 1 && top === null) return points(values[0]![0]!);
-  // The line of all other values is the first one, and shown last.
-  const shown = top === null
-    ? [{ line: 0, value: null }]
-    : [...top.map((value, i) => ({ line: i + 1, value })), { line: 0, value: OTHER }];
-  return events.flatMap((event, i) =>
-    shown.flatMap(({ line, value }) => {
-      const own = values[i]![line]!;
-      return own === null ? [] : [{ event: event.label ?? event.name, value, points: points(own) }];
-    })
-  );
+/** The lines as they are shown: the only one by its points alone. */
+function shownSeries(
+  { range, interval, asOfMs }: Read,
+  { lines, top }: TrendLines,
+): readonly unknown[] {
+  const buckets = bucketsOf(range, interval);
+  const shown = lines.map(({ event, value, values }) => ({
+    event,
+    value,
+    points: buckets.map((bucket, i) => ({
+      ...shownBucket(bucket, range, asOfMs),
+      value: values[i]!,
+    })),
+  }));
+  return top === null && lines.length === 1 ? shown[0]!.points : shown;
 }
 
 async function answer(read: Read, asked: Asked): Promise<Answer> {
   const { events, measure: { kind, key }, by } = asked;
   const measure = key === null ? kind : `${kind}:properties.${key}`;
+  const found = await readLines(read, asked, null);
+  const compared = comparedRead(read);
+  const comparison = compared === null ? null : await compareLines(read, compared, asked, found);
   return {
     query: { event: events, measure, by },
-    result: { series: await readSeries(read, asked) },
+    result: {
+      series: shownSeries(read, found),
+      ...compared === null || comparison === null ? {} : {
+        previous: {
+          ...comparedSaid(read, compared),
+          series: shownSeries(compared, comparison.previous),
+        },
+        change: comparison.change,
+      },
+    },
     asking: askingOf({ event: events }),
   };
 }
@@ -95,6 +106,18 @@ const TrendLine = z.object({
 
 export type TrendLine = z.output<typeof TrendLine>;
 
+const Series = z.union([z.array(TrendPoint), z.array(TrendLine)]);
+
+const TrendChange = z.object({
+  event: z.string().nullable(),
+  value: z.string().nullable(),
+  current: z.number().nullable().meta({ description: "The measure over the whole range" }),
+  previous: z.number().nullable(),
+  change: ChangeShown,
+}).meta({ id: "TrendChange", description: "How the line of an event and a value changed" });
+
+export type TrendChange = z.output<typeof TrendChange>;
+
 /** `GET /v1/trends`: how often chosen events happen, or what their properties come to, over time. */
 export const TRENDS: Report = {
   path: "/v1/trends",
@@ -108,11 +131,16 @@ export const TRENDS: Report = {
   },
   semantics:
     "total = selected events, those of technical names ($…) where a question names them; visitors = their distinct actors; perVisitor = total / visitors; sum, avg, min, max, p50 and p90 are over the values of the property that are JSON numbers, percentiles interpolated linearly. " +
-    `Of nothing, counts and sums are 0 and all else is null. Each bucket is computed by itself. by is the value at each event (that of its session for session fields); the ${TREND_VALUES_MAX} values with most events over all listed events have lines, the rest is ${OTHER}, computed as one group.`,
+    `Of nothing, counts and sums are 0 and all else is null. Each bucket is computed by itself. by is the value at each event (that of its session for session fields); the ${TREND_VALUES_MAX} values with most events over all listed events have lines, the rest is ${OTHER}, computed as one group. With compare the lines are of the same values; change = (current - previous) / previous of the measure over each whole range.`,
   reply: {
-    series: z.union([z.array(TrendPoint), z.array(TrendLine)]).meta({
+    series: Series.meta({
       description: "Buckets; with `by` or several events lines of buckets",
     }),
+    previous: z.object({ ...COMPARED_SHOWN, series: Series }).optional().meta({
+      description:
+        "Only with `compare`: the same values' lines of the range or segment compared with",
+    }),
+    change: z.array(TrendChange).optional(),
   },
   ask: (query) => {
     const asked = readAsked(query);

@@ -117,7 +117,7 @@ export const VISIT: Report = {
     "One visit as a story: where it came from, and its events in order with the time between",
   parameters: {},
   semantics:
-    "The visit of this id, whole, whatever the range, bots and filters: its row, and its events in the order of time, ties by eventId. What was sent with $session: false or a secret key, and technical names ($…), are none of it. " +
+    "The visit of this id, whole, whatever the range, bots, segment and filters: its row, and its events in the order of time, ties by eventId. What was sent with $session: false or a secret key, and technical names ($…), are none of it. " +
     "secondsToNext: to the visit's next event. secondsOnPage: from a page view to the next one, of the last one to the visit's last event. goals: those that the event is a conversion of. " +
     VISIT_CONVERSIONS,
   reply: {
@@ -127,6 +127,6 @@ export const VISIT: Report = {
   },
   ask: (query, { id = "" }) => {
     const after = readStoryCursor(query);
-    return { answer: (read) => answer(read, id, after), isCounted: false };
+    return { answer: (read) => answer(read, id, after), isCounted: false, isOfOne: true };
   },
 };

@@ -1,5 +1,5 @@
 import type { Goal } from "../goal_definitions.ts";
-import { matchFilters, type Span } from "../../query/selection.ts";
+import { isNarrowed, matchFilters, type Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
@@ -122,7 +122,7 @@ export async function listVisits(
   source: Source,
   question: VisitQuestion,
 ): Promise<StoredVisit[]> {
-  const { bots, filters } = source.scope;
-  const areStored = filters.length === 0 && question.goal === null && bots !== "only";
+  const { scope } = source;
+  const areStored = !isNarrowed(scope) && question.goal === null && scope.bots !== "only";
   return areStored ? await listStored(source, question) : await listScanned(source, question);
 }

@@ -70,7 +70,7 @@ export async function ask(
     asOfMs,
     timelines: timelinesOf(database),
   });
-  assert.deepEqual(Object.keys(result), Object.keys(GOALS.reply));
+  assert.deepEqual(Object.keys(result), ["goals"], "nothing is compared");
   GOALS.reply.goals!.parse(result.goals);
   return Object.fromEntries((result.goals as { slug: string }[]).map((goal) => [goal.slug, goal]));
 }

@@ -3,7 +3,8 @@ import type { Project } from "../../../src/auth/projects.ts";
 import type { Database } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
-import { changeOf, KPIS } from "../../../src/reports/kpis/kpis.ts";
+import { changeOf } from "../../../src/reports/changes.ts";
+import { KPIS } from "../../../src/reports/kpis/kpis.ts";
 import { readInterval } from "../../../src/query/buckets.ts";
 import { readComparison } from "../../../src/query/comparison.ts";
 import { readFilters } from "../../../src/query/filters.ts";
@@ -228,6 +229,7 @@ onBothEngines("GET /v1/kpis", async (t, db) => {
         pageviews: 8,
         events: 13,
         bounceRate: null,
+        bounceRatePoints: 4 / 7,
         sessionDuration: {
           meanSeconds: (2050 / 7 - 1200) / 1200,
           medianSeconds: (10 - 1200) / 1200,

@@ -90,7 +90,7 @@ async function ask(
     asOfMs,
     timelines: timelinesOf(database),
   });
-  assert.deepEqual(Object.keys(result).sort(), Object.keys(RETENTION.reply).sort());
+  assert.deepEqual(Object.keys(result).sort(), ["average", "cohorts"], "nothing is compared");
   for (const [name, schema] of Object.entries(RETENTION.reply)) schema.parse(result[name]);
   const cohorts = result.cohorts as { size: number; cells: { actors: number | null }[] }[];
   return {

@@ -1,0 +1,240 @@
+/** Conditions on people: what they did, when they were first seen, which goal they reached. */
+import { z } from "zod";
+import { LABEL_LENGTH_MAX, NAME_LENGTH_MAX } from "../limits.ts";
+import {
+  CONDITION_DAYS_MAX,
+  CONDITION_JSON_LEVELS_MAX,
+  CONDITION_LEAVES_MAX,
+  CONDITION_LEVELS_MAX,
+  CONDITION_TIMES_MAX,
+} from "./actor_condition_limits.ts";
+import { type EventMatch, EventName, FiltersSchema, isDeeper } from "./filters.ts";
+import { BOUND_USAGE, boundOf } from "./range.ts";
+
+/** Local dates, both inclusive, or instants, `[from, to)`. */
+export interface NamedSpan {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** When: in the range of the read, in so many local days up to its end (`30d`), or then and then. */
+export type Within = "range" | `${number}d` | NamedSpan;
+
+/** Which actors are meant, as it is saved. */
+export type ActorCondition =
+  | { readonly all: readonly ActorCondition[] }
+  | { readonly any: readonly ActorCondition[] }
+  | { readonly not: ActorCondition }
+  | {
+    readonly did: EventMatch;
+    readonly atLeast?: number | undefined;
+    readonly atMost?: number | undefined;
+    readonly within?: Within | undefined;
+  }
+  | { readonly firstSeen: NamedSpan }
+  | { readonly goal: string; readonly within?: Within | undefined };
+
+const DAYS = /^([1-9]\d{0,3})d$/;
+
+/** The number of days that `within` names; null where it names none. */
+export function daysOf(within: Within): number | null {
+  const [, days] = typeof within === "string" ? DAYS.exec(within) ?? [] : [];
+  return days === undefined ? null : Number(days);
+}
+
+const Bound = z.string(BOUND_USAGE).refine((text) => boundOf(text) !== null, BOUND_USAGE);
+
+function spanFault({ from, to }: NamedSpan): string | null {
+  const [first, last] = [boundOf(from), boundOf(to)];
+  if (first === null || last === null) return null;
+  if (first instanceof Date && last instanceof Date) {
+    return first < last ? null : "Use a time after `from`.";
+  }
+  if (first instanceof Date || last instanceof Date) {
+    return "Give two local dates, or two instants.";
+  }
+  return Temporal.PlainDate.compare(first, last) <= 0 ? null : "Use a date not before `from`.";
+}
+
+const Span = z.strictObject({ from: Bound, to: Bound }, 'Use {"from","to"}.')
+  .superRefine((span, context) => {
+    const fault = spanFault(span);
+    if (fault !== null) context.addIssue({ code: "custom", message: fault, path: ["to"] });
+  })
+  .meta({ description: "Local dates, both inclusive, or instants, `to` exclusive." });
+
+const WITHIN_USAGE =
+  `Use range, days such as 30d (at most ${CONDITION_DAYS_MAX}), or {"from","to"} of two dates or two instants, the later one last.`;
+const Within = z.union([
+  z.literal("range"),
+  z.string().refine((text) => {
+    const days = DAYS.exec(text)?.[1];
+    return days !== undefined && Number(days) <= CONDITION_DAYS_MAX;
+  }, WITHIN_USAGE),
+  Span,
+], WITHIN_USAGE).meta({
+  description:
+    "range (default): from `from` to `to` of the read; 30d: that many local days up to the read's `to`; or a span.",
+});
+
+const times = (min: number) =>
+  z.int(`Use a whole number from ${min} to ${CONDITION_TIMES_MAX}.`)
+    .min(min, `Use at least ${min}.`)
+    .max(CONDITION_TIMES_MAX, `Use at most ${CONDITION_TIMES_MAX}.`);
+
+// A name alone is read as a match, so that mistakes in one are told with their place.
+const Match = z.preprocess(
+  (value, context) => {
+    if (typeof value !== "string") return value;
+    const name = EventName.safeParse(value);
+    if (name.success) return { name: value };
+    context.issues.push({
+      code: "custom",
+      message: name.error.issues[0]!.message,
+      input: value,
+    });
+    return z.NEVER;
+  },
+  z.strictObject({
+    name: EventName.nullable(),
+    filters: FiltersSchema.default([]),
+    label: z.string().min(1).max(LABEL_LENGTH_MAX)
+      .refine((text) => text.isWellFormed() && !text.includes("\0")).optional(),
+  }, "Use an event's name, or {name, filters}.").meta({
+    id: "ConditionMatch",
+    description: "Which events count; their name alone may stand for it. Null: of any name.",
+  }),
+);
+
+const KINDS = ["all", "any", "not", "did", "firstSeen", "goal"] as const;
+const KINDS_USAGE = `Give exactly one of ${KINDS.join(", ")}.`;
+
+interface Members {
+  readonly all?: unknown;
+  readonly any?: unknown;
+  readonly not?: unknown;
+  readonly did?: unknown;
+  readonly firstSeen?: unknown;
+  readonly goal?: unknown;
+  readonly atLeast?: number | undefined;
+  readonly atMost?: number | undefined;
+  readonly within?: unknown;
+}
+
+/** What is wrong with the members together, and where; null if nothing is. */
+function membersFault(members: Members): [string, string[]] | null {
+  const given = KINDS.filter((kind) => members[kind] !== undefined);
+  if (given.length !== 1) return [KINDS_USAGE, []];
+  const [kind] = given;
+  for (const bound of ["atLeast", "atMost"] as const) {
+    if (members[bound] !== undefined && kind !== "did") return ["It goes with `did`.", [bound]];
+  }
+  if (members.within !== undefined && kind !== "did" && kind !== "goal") {
+    return ["It goes with `did` and `goal`.", ["within"]];
+  }
+  const { atLeast, atMost } = members;
+  if (atLeast !== undefined && atMost !== undefined && atLeast > atMost) {
+    return ["Use at least as many as `atLeast`.", ["atMost"]];
+  }
+  return null;
+}
+
+const Some = z.array(z.lazy(() => Condition), "Use a list of conditions.")
+  .min(1, "Give at least one condition.")
+  .max(CONDITION_LEAVES_MAX, `Use at most ${CONDITION_LEAVES_MAX} conditions.`);
+
+// One object, not a union of six: mistakes are then told with their place.
+const Condition: z.ZodType<ActorCondition> = z.strictObject({
+  all: Some.optional(),
+  any: Some.optional(),
+  not: z.lazy(() => Condition).optional(),
+  did: Match.optional(),
+  atLeast: times(1).optional().meta({ description: "With `did`. Default: 1, or 0 with `atMost`" }),
+  atMost: times(0).optional().meta({ description: "With `did`: holds of who never did it too" }),
+  firstSeen: Span.optional(),
+  goal: z.string("Give a goal's slug.").min(1, "Give a goal's slug.")
+    .max(NAME_LENGTH_MAX, "Give a goal's slug.").optional()
+    .meta({ description: "Slug of a saved goal that was reached" }),
+  within: Within.optional(),
+}, "Use a condition.").superRefine((members, context) => {
+  const fault = membersFault(members);
+  if (fault === null) return;
+  context.addIssue({ code: "custom", message: fault[0], path: fault[1] });
+}).meta({
+  id: "ActorCondition",
+  description:
+    `A condition on people. ${KINDS_USAGE} At most ${CONDITION_LEAVES_MAX} of them, ${CONDITION_LEVELS_MAX} levels deep.`,
+}) as unknown as z.ZodType<ActorCondition>;
+
+/** The conditions that one is a combination of; null where it is none. */
+export function partsOf(condition: ActorCondition): readonly ActorCondition[] | null {
+  if ("all" in condition) return condition.all;
+  if ("any" in condition) return condition.any;
+  return "not" in condition ? [condition.not] : null;
+}
+
+/** A condition that is no combination, and where it stands. */
+export interface ConditionLeaf {
+  readonly condition: ActorCondition;
+  readonly path: readonly (string | number)[];
+}
+
+/** Those that are no combination, in order. */
+export function leavesOf(
+  condition: ActorCondition,
+  path: readonly (string | number)[] = [],
+): ConditionLeaf[] {
+  const parts = partsOf(condition);
+  if (parts === null) return [{ condition, path }];
+  const [kind] = Object.keys(condition);
+  return parts.flatMap((part, i) => leavesOf(part, [...path, kind!, ...kind === "not" ? [] : [i]]));
+}
+
+function levelsOf(condition: ActorCondition): number {
+  return 1 + Math.max(0, ...(partsOf(condition) ?? []).map(levelsOf));
+}
+
+const DEEP = `Nest at most ${CONDITION_LEVELS_MAX} levels.`;
+
+/** A condition as the API takes it; null: none. */
+export const ActorConditionSchema = z.preprocess(
+  (value, context) => {
+    // Looked at before anything goes down into it.
+    if (!isDeeper(value, CONDITION_JSON_LEVELS_MAX)) return value;
+    context.issues.push({ code: "custom", message: DEEP, input: value });
+    return z.NEVER;
+  },
+  Condition.nullable().superRefine((condition, context) => {
+    if (condition === null) return;
+    if (leavesOf(condition).length > CONDITION_LEAVES_MAX) {
+      const message = `Use at most ${CONDITION_LEAVES_MAX} conditions that combine no others.`;
+      context.addIssue({ code: "custom", message });
+    }
+    if (levelsOf(condition) > CONDITION_LEVELS_MAX) {
+      context.addIssue({ code: "custom", message: DEEP });
+    }
+  }),
+);
+
+const spanText = ({ from, to }: NamedSpan): NamedSpan => ({ from, to });
+
+function withinText(within: Within | undefined): { within?: Within } {
+  if (within === undefined) return {};
+  return { within: typeof within === "string" ? within : spanText(within) };
+}
+
+/** Members in the order of the API, whatever order they were given or stored in, and none that says nothing. */
+export function plainCondition(condition: ActorCondition): ActorCondition {
+  if ("all" in condition) return { all: condition.all.map(plainCondition) };
+  if ("any" in condition) return { any: condition.any.map(plainCondition) };
+  if ("not" in condition) return { not: plainCondition(condition.not) };
+  if ("firstSeen" in condition) return { firstSeen: spanText(condition.firstSeen) };
+  if ("goal" in condition) return { goal: condition.goal, ...withinText(condition.within) };
+  const { did: { name, filters, label }, atLeast, atMost, within } = condition;
+  return {
+    did: { name, filters, ...label === undefined ? {} : { label } },
+    ...atLeast === undefined ? {} : { atLeast },
+    ...atMost === undefined ? {} : { atMost },
+    ...withinText(within),
+  };
+}

@@ -1,0 +1,75 @@
+import { type ActorCondition, daysOf, type NamedSpan, type Within } from "./actor_condition.ts";
+import type { EventMatch } from "./filters.ts";
+import { boundOf, type Range, startOfDay } from "./range.ts";
+import type { Span } from "./selection.ts";
+
+/** How often an actor did something in a span. */
+export interface Done {
+  readonly did: EventMatch;
+  readonly atLeast: number;
+  /** Null: however often. */
+  readonly atMost: number | null;
+  readonly span: Span;
+}
+
+/** When an actor did the first thing ever. */
+export interface FirstSeen {
+  readonly firstSeen: Span;
+}
+
+/** A condition on actors, of one read: goals are their events, spans are instants. */
+export type ResolvedCondition =
+  | { readonly all: readonly ResolvedCondition[] }
+  | { readonly any: readonly ResolvedCondition[] }
+  | { readonly not: ResolvedCondition }
+  | Done
+  | FirstSeen;
+
+const spanOf = (from: Date, to: Date): Span => ({ fromMs: from.getTime(), toMs: to.getTime() });
+
+/** The span that was named; it is empty where the zone skipped its only day. */
+function namedSpan({ from, to }: NamedSpan, timezone: string): Span {
+  const [first, last] = [boundOf(from)!, boundOf(to)!];
+  return spanOf(
+    first instanceof Date ? first : startOfDay(first, timezone),
+    last instanceof Date ? last : startOfDay(last.add({ days: 1 }), timezone),
+  );
+}
+
+/** So many local days up to the end of a range. */
+function lastDays({ to, toDate, timezone }: Range, days: number): Span {
+  if (toDate !== null) return spanOf(startOfDay(toDate.subtract({ days: days - 1 }), timezone), to);
+  const local = Temporal.Instant.fromEpochMilliseconds(to.getTime()).toZonedDateTimeISO(timezone);
+  return { fromMs: local.subtract({ days }).epochMilliseconds, toMs: to.getTime() };
+}
+
+function spanWithin(within: Within, range: Range): Span {
+  const days = daysOf(within);
+  if (days !== null) return lastDays(range, days);
+  return typeof within === "string"
+    ? spanOf(range.from, range.to)
+    : namedSpan(within, range.timezone);
+}
+
+/**
+ * What a condition means in a read of this range. `matchOf`: the events of a goal; it throws where
+ * there is none of the slug.
+ */
+export function resolveCondition(
+  condition: ActorCondition,
+  range: Range,
+  matchOf: (goal: string) => EventMatch,
+): ResolvedCondition {
+  const resolved = (one: ActorCondition) => resolveCondition(one, range, matchOf);
+  if ("all" in condition) return { all: condition.all.map(resolved) };
+  if ("any" in condition) return { any: condition.any.map(resolved) };
+  if ("not" in condition) return { not: resolved(condition.not) };
+  if ("firstSeen" in condition) {
+    return { firstSeen: namedSpan(condition.firstSeen, range.timezone) };
+  }
+  const span = spanWithin(condition.within ?? "range", range);
+  if ("goal" in condition) return { did: matchOf(condition.goal), atLeast: 1, atMost: null, span };
+  const { did, atLeast, atMost } = condition;
+  // At most so often holds of who never did it, too.
+  return { did, atLeast: atLeast ?? (atMost === undefined ? 1 : 0), atMost: atMost ?? null, span };
+}

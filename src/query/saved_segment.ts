@@ -1,0 +1,35 @@
+import { type ActorCondition, leavesOf } from "./actor_condition.ts";
+import type { Filter } from "./filters.ts";
+import { invalidParameter } from "./parameters.ts";
+import { matchFilters } from "./selection.ts";
+import { isSlug, SLUG_USAGE } from "./slugs.ts";
+
+/** What a segment means. */
+export interface SegmentDefinition {
+  /** Conditions on events and sessions, as a read's own. */
+  readonly filters: readonly Filter[];
+  /** A condition on people; null: everybody. */
+  readonly actors: ActorCondition | null;
+}
+
+/** A saved segment. */
+export interface SavedSegment extends SegmentDefinition {
+  readonly slug: string;
+  readonly title: string;
+}
+
+/** The parameter `segment`: a slug; null where it is not given. Throws `invalid_parameter`. */
+export function readSegmentSlug(query: URLSearchParams): string | null {
+  const slug = query.get("segment") || null;
+  if (slug !== null && !isSlug(slug)) throw invalidParameter("segment", SLUG_USAGE);
+  return slug;
+}
+
+/** All filters of a segment, those of what actors did too: for values that never were. */
+export function filtersOfSegment({ filters, actors }: SegmentDefinition): readonly Filter[] {
+  const leaves = actors === null ? [] : leavesOf(actors);
+  return [
+    ...filters,
+    ...leaves.flatMap(({ condition }) => "did" in condition ? matchFilters(condition.did) : []),
+  ];
+}

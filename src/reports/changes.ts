@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { type Rate, rate } from "./report.ts";
+
+/** (current − previous) / previous; null where previous is 0 and where either is missing. */
+export function changeOf(current: number | null, previous: number | null): number | null {
+  return current === null || previous === null ? null : rate(current - previous, previous).value;
+}
+
+/** current − previous, of rates; null where either is of nothing. */
+export function pointsOf(current: Rate, previous: Rate): number | null {
+  return current.value === null || previous.value === null ? null : current.value - previous.value;
+}
+
+export const ChangeShown = z.number().nullable().meta({
+  description: "(current − previous) / previous, 0.38 is +38 %; null on a base of zero or nothing",
+});
+
+export const PointsShown = z.number().nullable().meta({
+  description:
+    "current − previous of the rate, 0.044 is +4.4 points; null where either is of nothing",
+});

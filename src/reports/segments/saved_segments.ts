@@ -1,0 +1,107 @@
+import { z } from "zod";
+import type { Project } from "../../auth/projects.ts";
+import type { Sql } from "../../db/sql.ts";
+import { readJson } from "../../http/json_body.ts";
+import { json } from "../../http/reply.ts";
+import type { Exchange } from "../../http/router.ts";
+import { Problem, type ProblemPart } from "../../problem.ts";
+import type { SegmentDefinition } from "../../query/saved_segment.ts";
+import { listGoals } from "../goal_definitions.ts";
+import {
+  deleteDefinition,
+  namedSlug,
+  noSuchDefinition,
+  saveDefinition,
+} from "../saved_definitions.ts";
+import {
+  goalsOf,
+  listSegments,
+  loadSegment,
+  plainSegment,
+  SEGMENT_KIND,
+  SegmentBody,
+  SegmentShown,
+} from "../segment_definitions.ts";
+
+export interface SavedSegmentServices {
+  readonly sql: Sql;
+}
+
+type OfProject = Pick<Project, "projectId">;
+type Asked = Pick<Exchange<unknown>, "request" | "params">;
+
+/** Reply of `GET /v1/segments`. */
+export const SegmentsReply = z.object({
+  segments: z.array(SegmentShown).meta({ description: "By slug." }),
+});
+
+/** Throws `invalid_body` that names every goal which there is none of. */
+async function refuseUnknownGoals(
+  sql: Sql,
+  projectId: number,
+  { actors }: SegmentDefinition,
+): Promise<void> {
+  const asked = goalsOf(actors);
+  if (asked.length === 0) return;
+  const known = new Set((await listGoals(sql, projectId)).map(({ slug }) => slug));
+  const errors = asked.filter(({ goal }) => !known.has(goal)).map(({ path }): ProblemPart => ({
+    field: ["actors", ...path].join("."),
+    code: "invalid_value",
+    message: "There is no goal of this slug.",
+  }));
+  if (errors.length === 0) return;
+  const named = errors.slice(0, 3).map(({ field }) => field).join(", ");
+  throw new Problem("invalid_body", `Correct what \`errors\` lists: ${named}.`, { errors });
+}
+
+/** `GET /v1/segments`: the project's segments, by slug. */
+export async function getSegments(
+  { sql }: SavedSegmentServices,
+  { projectId }: OfProject,
+): Promise<Response> {
+  return json({ segments: await listSegments(sql, projectId) });
+}
+
+/** `GET /v1/segments/:slug`: one of them. Throws `not_found`. */
+export async function getSegment(
+  { sql }: SavedSegmentServices,
+  { projectId }: OfProject,
+  { params }: Pick<Asked, "params">,
+): Promise<Response> {
+  const segment = await loadSegment(sql, projectId, params.slug ?? "");
+  if (segment === null) throw noSuchDefinition(SEGMENT_KIND);
+  return json(segment);
+}
+
+/**
+ * `PUT /v1/segments/:slug`: 201 with the segment where it is new, 200 where it replaced one. Throws
+ * `invalid_parameter` that names `slug`, `conflict`, and what `readJson` throws.
+ */
+export async function putSegment(
+  { sql }: SavedSegmentServices,
+  { projectId }: OfProject,
+  { request, params }: Asked,
+): Promise<Response> {
+  const slug = namedSlug(params);
+  const body = await readJson(request, SegmentBody);
+  const { title, filters, actors } = plainSegment({ slug, ...body });
+  const definition: SegmentDefinition = { filters, actors };
+  const { isNew } = await saveDefinition(
+    sql,
+    SEGMENT_KIND,
+    projectId,
+    { slug, title, definition },
+    (tx) => refuseUnknownGoals(tx, projectId, definition),
+  );
+  return json({ slug, title, ...definition }, isNew ? 201 : 200);
+}
+
+/** `DELETE /v1/segments/:slug`: 204. Throws `not_found`. */
+export async function deleteSegment(
+  { sql }: SavedSegmentServices,
+  { projectId }: OfProject,
+  { params }: Pick<Asked, "params">,
+): Promise<Response> {
+  await deleteDefinition(sql, SEGMENT_KIND, projectId, params.slug ?? "");
+  return new Response(null, { status: 204 });
+}
