@@ -15,7 +15,7 @@ import {
 const FONT = "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Arial,sans-serif";
 const TEXT = `${FONT};color:#1f2328`;
 const MUTED = `${FONT};color:#59636e`;
-const CHART_WIDTH_PX = 520;
+const CHART_WIDTH_PX = 550;
 export const CHART_HEIGHT_PX = 120;
 
 /** Mail programs that know dark colours read these; the others keep the light ones of each element. */
@@ -150,7 +150,7 @@ export function mailHtml({ title, subject, sections }: Message, unsubscribeUrl: 
 ${sections.map((section, i) => sectionPart(section, chartCid(section, i))).join("\n")}
 <p class="ff-muted" style="${MUTED};font-size:12px;line-height:17px;margin:8px">You get this because your address stands in “${
     escaped(title)
-  }”. <a class="ff-link" href="${escaped(unsubscribeUrl)}" style="color:#0969da">End it</a></p>
+  }”. <a class="ff-link" href="${escaped(unsubscribeUrl)}" style="color:#0969da">Unsubscribe</a></p>
 </td></tr></table>
 </td></tr></table>
 </body>

@@ -31,6 +31,6 @@ function sectionText(section: Section): string {
 /** A message as plain text. `unsubscribeUrl`: what ends it for whoever reads it. */
 export function mailText({ title, sections }: Message, unsubscribeUrl: string): string {
   const ending =
-    `You get this because your address stands in “${title}”.\nEnd it: ${unsubscribeUrl}`;
+    `You get this because your address stands in “${title}”.\nUnsubscribe: ${unsubscribeUrl}`;
   return `${[title, ...sections.map(sectionText), ending].join("\n\n")}\n`;
 }

@@ -5,7 +5,7 @@ import type { Message } from "./message.ts";
 import { chartPng } from "./png_chart.ts";
 
 /** Twice what is shown, for screens with small pixels. */
-const CHART_WIDTH_PX = 1040;
+const CHART_WIDTH_PX = 1100;
 
 async function chartsOf({ sections }: Message): Promise<MailAttachment[]> {
   const charts: MailAttachment[] = [];

@@ -4,7 +4,7 @@ import { assertProblem, newEvent, type TestProject } from "../support/app.ts";
 import { sharedPeopleApp } from "../support/people_database.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
-const people = sharedPeopleApp();
+const people = sharedPeopleApp({ READ_TIMEOUT_MS: "120000" });
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 

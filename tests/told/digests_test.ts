@@ -11,6 +11,7 @@ const people = new PeopleApp({
   SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
   SMTP_FROM: "Footfall <stats@example.org>",
   PUBLIC_URL: "https://stats.example.org",
+  READ_TIMEOUT_MS: "120000",
 });
 Deno.test.beforeAll(() => people.start());
 Deno.test.afterAll(async () => {
@@ -233,7 +234,7 @@ Deno.test("digests: of several projects, to a webhook, with filters", async () =
 });
 
 Deno.test("digests: without a mail server mails are refused by name, and webhooks work", async () => {
-  const app = await new TestApp({}).start();
+  const app = await new TestApp({ READ_TIMEOUT_MS: "120000" }).start();
   const receiver = startReceiver();
   try {
     const { id } = await app.project();

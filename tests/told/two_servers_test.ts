@@ -40,7 +40,7 @@ Deno.test({
   async fn() {
     const { url, drop } = await freshDatabase(cluster);
     const receiver = startReceiver();
-    const env = { DATABASE_URL: url };
+    const env = { DATABASE_URL: url, READ_TIMEOUT_MS: "120000" };
     const app = await new TestApp(env).start();
     const others = [await new TestApp(env).start(), await new TestApp(env).start()];
     const sql = await openDatabase({

@@ -6,7 +6,7 @@ import { sharedPeopleApp } from "../support/people_database.ts";
 import { selfSigned } from "../support/self_signed.ts";
 import { isSigned, startReceiver } from "./receiver.ts";
 
-const people = sharedPeopleApp();
+const people = sharedPeopleApp({ READ_TIMEOUT_MS: "120000" });
 const NEVER = new AbortController().signal;
 const request = (url: string, byOperator = true) => ({
   ...{ url, byOperator, headers: { "webhook-id": "msg_1" }, body: "{}", signal: NEVER },

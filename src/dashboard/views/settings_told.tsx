@@ -61,12 +61,18 @@ const DIGEST_COLUMNS: readonly Column<Digest>[] = [
     show: (digest) => <span class="cell-wrap">{receiverWords(digest)}</span>,
     isMinor: true,
   },
-  { title: "Next", value: ({ nextAt }) => nextAt, show: ({ nextAt }) => when(nextAt) },
+  {
+    title: "Next",
+    value: ({ nextAt }) => nextAt,
+    show: ({ nextAt }) => when(nextAt),
+    isMinor: true,
+  },
 ];
 
 function Digests({ state, onTask }: ListProps<{ readonly digests: readonly Digest[] }>) {
   return (
     <Panel
+      class="settings-wrapped"
       title="Digests"
       definition="What happened in a day, a week or a month, with the period before: sent by mail or to webhooks without being asked."
       state={state}
@@ -127,6 +133,7 @@ const ALERT_COLUMNS: readonly Column<Alert>[] = [
 function Alerts({ state, onTask }: ListProps<{ readonly alerts: readonly Alert[] }>) {
   return (
     <Panel
+      class="settings-wrapped"
       title="Alerts"
       definition="What is told once as it begins, and again only after it was over."
       state={state}
@@ -176,6 +183,7 @@ const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
 function Webhooks({ state, onTask }: ListProps<{ readonly webhooks: readonly Webhook[] }>) {
   return (
     <Panel
+      class="settings-wrapped"
       title="Webhooks"
       definition="Addresses that messages are posted to: of a program of yours, or of a channel in Slack, Discord or Teams."
       state={state}
@@ -227,6 +235,7 @@ const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
 function Deliveries({ state }: { state: PagedResource<Delivery> }) {
   return (
     <Panel
+      class="settings-wrapped"
       title="Messages"
       definition="What became of each message of the last 30 days, newest first. One that fails is tried again for almost a day."
       state={state}
