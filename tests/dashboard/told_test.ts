@@ -107,9 +107,17 @@ test("Who may not write has no such part", async (visit) => {
 test("The mails read well: wide, on a phone, in light and dark", async (visit) => {
   const path = (kind: string) => `/v1/${kind}/look?project=${DEMO}`;
   const digest = { title: "The shop, every Monday", every: "weekly", to: [OWNER.email] };
-  await visit.server.admin("PUT", path("digests"), digest);
+  const put = async (kind: string, body: unknown) => {
+    let saved = await visit.server.admin("PUT", path(kind), body);
+    // The one session may be busy with what the page before has asked.
+    for (let i = 0; i < 10 && saved.status === 503; i++) {
+      saved = await visit.server.admin("PUT", path(kind), body);
+    }
+    assert.equal(saved.status, 201, JSON.stringify(saved.body));
+  };
+  await put("digests", digest);
   const on = { kind: "threshold", question: { metric: "visitors" }, below: 1e6, over: "7d" };
-  await visit.server.admin("PUT", path("alerts"), { title: "Few come", on, to: [OWNER.email] });
+  await put("alerts", { title: "Few come", on, to: [OWNER.email] });
   for (const kind of ["digests", "alerts"]) {
     mailServer.received.length = 0;
     const sent = await visit.server.admin("POST", `/v1/${kind}/look/test?project=${DEMO}`);

@@ -109,10 +109,11 @@ const ALERT_COLUMNS: readonly Column<Alert>[] = [
   {
     title: "Alert",
     value: ({ title }) => title,
-    show: ({ title, on, problem }) => (
+    show: ({ title, on, firingSince, problem }) => (
       <>
         {title}
         <span class="settings-hint">{causeWords(on)}</span>
+        {firingSince !== null && <span class="settings-hint field-error">It holds now</span>}
         <Problem text={problem} />
       </>
     ),
@@ -127,6 +128,7 @@ const ALERT_COLUMNS: readonly Column<Alert>[] = [
     title: "Now",
     value: ({ firingSince }) => firingSince,
     show: ({ firingSince }) => firingSince === null ? "All is well" : `Since ${when(firingSince)}`,
+    isMinor: true,
   },
 ];
 
@@ -172,6 +174,7 @@ const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
   {
     title: "Format",
     value: ({ format }) => FORMATS.find(({ value }) => value === format)?.label ?? format,
+    isMinor: true,
   },
   {
     title: "Host",
@@ -221,10 +224,10 @@ const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
     title: "Message",
     value: ({ subject }) => subject,
     show: (delivery) => (
-      <span class="cell-wrap">
+      <>
         {delivery.subject}
         <span class="settings-hint">{deliveryWords(delivery)}</span>
-      </span>
+      </>
     ),
   },
   { title: "To", value: ({ receiver }) => receiver, isMinor: true },
