@@ -5,7 +5,7 @@ import {
   type Dimension,
   DIMENSIONS,
 } from "../../src/reports/insights/insight_candidates.ts";
-import { type Cause, findCauses } from "../../src/reports/insights/insight_causes.ts";
+import type { Cause } from "../../src/reports/insights/insight_causes.ts";
 import {
   findChanges,
   type Finding,
@@ -20,6 +20,7 @@ import {
 import { instantText } from "./calendar.ts";
 import { type EventMatch, fieldText, lookedAt, type ReadParams, takes, within } from "./filters.ts";
 import type { GoalDefinition } from "./goals.ts";
+import { foundCauses } from "./found_causes.ts";
 import { type ComparedDays, comparedDays, type Span } from "./insight_days.ts";
 import { actorsOf, byValue, type Fact, groupBy, isPageView, type World } from "./world.ts";
 
@@ -46,7 +47,7 @@ interface Looked {
 /**
  * `GET /v1/insights`: what candidates come to, and what changes come to together, is counted here from
  * the definitions; which of these counts is a change, and which changes have one cause, is what
- * `findChanges` and `findCauses` say, whose cases are written by hand.
+ * `findChanges` and `searchCauses` say, whose cases are written by hand.
  */
 export function readInsights(
   world: World,
@@ -61,7 +62,7 @@ export function readInsights(
   const { findings, tested } = changesOf(world, days, looked);
   const causes = findings.length < 2
     ? findings.map((finding): Cause => ({ finding, evidence: [] }))
-    : findCauses(findings, cellsOf(world, days, looked, findings), tested);
+    : foundCauses(findings, cellsOf(world, days, looked, findings), tested);
   return {
     findings: causes.slice(0, params.limit ?? 10)
       .map(({ finding, evidence }) => ({ ...told(finding), evidence: evidence.map(told) })),

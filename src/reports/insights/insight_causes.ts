@@ -46,6 +46,9 @@ const NARROWEST: readonly (string | null)[] = [
 ];
 const FREE = -1;
 
+/** Work that yields now and then, so that others have their turn. */
+export type Search<T> = Generator<void, T, void>;
+
 /** The test that what is `hits` of `trials` moved otherwise than the rest, in standard errors, and its p-value. */
 interface Contrast {
   readonly t: number;
@@ -88,14 +91,24 @@ class CauseSearch {
     this.#owners = this.#ownership();
   }
 
-  run(): Cause[] {
+  *run(): Search<Cause[]> {
     while (this.#causes.length < INSIGHT_CAUSES_MAX) {
-      const left = this.#changes.filter((one) => this.#explainedBy(one) === null);
+      const left = yield* this.#left();
       if (left.length === 0) break;
-      this.#take([...this.#causes, this.#next(left)]);
+      this.#take([...this.#causes, yield* this.#next(left)]);
     }
-    this.#prune();
-    return this.#told();
+    yield* this.#prune();
+    return yield* this.#told();
+  }
+
+  /** What no cause explains yet. */
+  *#left(): Search<Change[]> {
+    const left: Change[] = [];
+    for (const change of this.#changes) {
+      yield;
+      if (this.#explainedBy(change) === null) left.push(change);
+    }
+    return left;
   }
 
   #take(causes: Change[]): void {
@@ -129,15 +142,18 @@ class CauseSearch {
   }
 
   /** The cause to look into next: the clearest of the first metric that has a change left. */
-  #next(left: readonly Change[]): Change {
+  *#next(left: readonly Change[]): Search<Change> {
     const metric = ORDER.find((one) => left.some(({ finding }) => finding.metric === one))!;
     const some = left.filter(({ finding }) => finding.metric === metric);
     const narrow = some.filter(({ isWhole }) => !isWhole);
-    const clear = narrow.filter((one) => {
+    const clear = new Map<Change, number>();
+    for (const one of narrow) {
+      yield;
       const { t, pValue } = this.#contrastToRest(one);
-      return Math.sign(t) === one.direction && pValue <= this.#pValueMax;
-    });
-    if (clear.length > 0) return largest(clear, (one) => this.#rank(one));
+      const isClear = Math.sign(t) === one.direction && pValue <= this.#pValueMax;
+      if (isClear) clear.set(one, rankOf(one, t));
+    }
+    if (clear.size > 0) return largest([...clear.keys()], (one) => clear.get(one)!);
     return some.find(({ isWhole }) => isWhole) ?? largest(narrow, (one) => this.#strength(one));
   }
 
@@ -153,12 +169,6 @@ class CauseSearch {
   /** What a change comes to where nobody owns it, then at the cells of each cause. */
   #partsOf(change: Change): Sums[] {
     return change.sumsByOwner(this.#ownersFor(change), this.#causes.length);
-  }
-
-  /** As standard errors of what comes one by one, so that slices of one metric can be compared. */
-  #rank(change: Change): number {
-    const { finding: { clusters, dispersion } } = change;
-    return Math.abs(this.#contrastToRest(change).t) * Math.sqrt(dispersion.factor / clusters);
   }
 
   #strength(change: Change): number {
@@ -203,22 +213,22 @@ class CauseSearch {
   }
 
   /** Takes causes away that the others explain, without which nothing else is left unexplained. */
-  #prune(): void {
-    const isLeft = (one: Change) => this.#explainedBy(one) === null;
+  *#prune(): Search<void> {
     const broadFirst = this.#causes.toSorted((a, b) => b.mass(b.all) - a.mass(a.all));
     for (const one of broadFirst) {
       const before = this.#causes;
-      const leftBefore = this.#changes.filter(isLeft).length;
+      const leftBefore = yield* this.#left();
       this.#take(before.filter((other) => other !== one));
-      const isNeeded = this.#changes.filter(isLeft).length > leftBefore;
-      if (isNeeded) this.#take(before);
+      const left = yield* this.#left();
+      if (left.length > leftBefore.length) this.#take(before);
     }
   }
 
   /** Of causes, too, one in twenty may be chance: what they moved besides counts for nothing here. */
-  #told(): Cause[] {
+  *#told(): Search<Cause[]> {
     const evidence: Finding[][] = this.#causes.map(() => []);
     for (const change of this.#changes) {
+      yield;
       const place = this.#explainedBy(change);
       // What is beyond the last cause that is looked for is not told.
       if (place !== null && this.#causes[place] !== change) evidence[place]!.push(change.finding);
@@ -251,6 +261,11 @@ function largest(changes: readonly Change[], of: (change: Change) => number): Ch
   }));
   ranked.sort((a, b) => b.figure - a.figure || a.mass - b.mass || a.place - b.place);
   return ranked[0]!.change;
+}
+
+/** In standard errors of what comes one by one, so that slices of one metric can be compared. */
+function rankOf({ finding: { clusters, dispersion } }: Change, t: number): number {
+  return Math.abs(t) * Math.sqrt(dispersion.factor / clusters);
 }
 
 /** Whether both are of the same sessions, in most. Everything is what all is of: that says nothing. */
@@ -328,11 +343,15 @@ function isFinding(change: Change, sums: Sums, pValueMax: number): boolean {
  * Puts findings that have one cause together, of so many comparisons that were tested. `findings` are of slices and matches of the cells, by score;
  * with n of them, c causes and m cells it takes some n · c · m steps, each bounded by a limit.
  */
-export function findCauses(
+export function* searchCauses(
   findings: readonly Finding[],
   cells: JointCells,
   tested: number,
-): Cause[] {
-  const changes = findings.map((finding) => new Change(finding, cells));
-  return new CauseSearch(changes, cells.count, tested).run();
+): Search<Cause[]> {
+  const changes: Change[] = [];
+  for (const finding of findings) {
+    yield;
+    changes.push(new Change(finding, cells));
+  }
+  return yield* new CauseSearch(changes, cells.count, tested).run();
 }

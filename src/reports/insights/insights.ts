@@ -15,10 +15,11 @@ import {
 } from "../../limits.ts";
 import type { Filter } from "../../query/filters.ts";
 import type { Read } from "../../scans/read.ts";
+import { yielding } from "../../store/yielding.ts";
 import { type Goal, listGoals } from "../goal_definitions.ts";
 import { type Calendar, calendarOf } from "./insight_calendar.ts";
 import { type Asked, DIMENSIONS } from "./insight_candidates.ts";
-import { type Cause, findCauses } from "./insight_causes.ts";
+import { type Cause, type Search, searchCauses } from "./insight_causes.ts";
 import { findChanges, type Finding, type Measured, METRICS } from "./insight_findings.ts";
 import { type LookedAt, readCandidates } from "./insight_scan.ts";
 import { previousName, sentenceOf } from "./insight_sentences.ts";
@@ -173,6 +174,16 @@ async function readMeasured(read: Read, calendar: Calendar): Promise<MeasuredAll
   return { measured, lookedAt, goals };
 }
 
+/** Searches, and lets others have their turn. */
+async function inTurns<T>(search: Search<T>): Promise<T> {
+  const turn = yielding();
+  while (true) {
+    const { done, value } = search.next();
+    if (done) return value;
+    await turn();
+  }
+}
+
 /** Puts what has one cause together. `found`: by score; of too many, and of too many slices, the last are left out. */
 async function causesOf(
   { lookedAt, goals }: MeasuredAll,
@@ -192,11 +203,8 @@ async function causesOf(
     holds: new Map([[sliceKey({ dimension: null, value: null }), whole], ...counted.holds]),
     matches: new Map(asked.map(({ slug }, i) => [slug, counted.figures[i]!])),
   };
-  return findCauses(
-    grouped.filter((finding) => cells.holds.has(sliceKey(finding))),
-    cells,
-    tested,
-  );
+  const told = grouped.filter((finding) => cells.holds.has(sliceKey(finding)));
+  return await inTurns(searchCauses(told, cells, tested));
 }
 
 /** The read of key figures that shows the numbers of a finding. */

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { INSIGHT_CAUSES_MAX } from "../../../src/limits.ts";
 import type { Dimension } from "../../../src/reports/insights/insight_candidates.ts";
-import { type Cause, findCauses } from "../../../src/reports/insights/insight_causes.ts";
+import type { Cause } from "../../../src/reports/insights/insight_causes.ts";
 import type { Finding, Metric } from "../../../src/reports/insights/insight_findings.ts";
+import { foundCauses } from "../../reference/found_causes.ts";
 import {
   figuresOfNothing,
   type JointCells,
@@ -76,7 +77,7 @@ function causesOf(groups: readonly Group[], named: readonly Named[]): Record<str
     holds,
     matches: new Map([[null, figures]]),
   };
-  return told(findCauses(findings, cells, 100));
+  return told(foundCauses(findings, cells, 100));
 }
 
 const V = "visitors" as const;
