@@ -179,8 +179,15 @@ function useScrollFocus() {
   useLayoutEffect(() => {
     const block = element.current;
     if (block === null) return;
-    if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
-    else block.removeAttribute("tabindex");
+    const mark = () => {
+      if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
+      else block.removeAttribute("tabindex");
+    };
+    mark();
+    // A phone that is turned has another width, and nothing is rendered anew for that.
+    const resized = new ResizeObserver(mark);
+    resized.observe(block);
+    return () => resized.disconnect();
   });
   return element;
 }

@@ -10,6 +10,7 @@ export const FIELDS: readonly { readonly field: string; readonly label: string; 
     { field: "host", label: "Host", group: "Event" },
     { field: "title", label: "Page title", group: "Event" },
     { field: "userId", label: "User", group: "Event" },
+    { field: "anonymousId", label: "Anonymous id", group: "Event" },
     { field: "channel", label: "Channel", group: "Visit" },
     { field: "source", label: "Source", group: "Visit" },
     { field: "medium", label: "Medium", group: "Visit" },
@@ -29,9 +30,17 @@ export const FIELDS: readonly { readonly field: string; readonly label: string; 
 
 const PROPERTY = "properties.";
 
+/** Fields that name people. */
+const NAMING = ["userId", "anonymousId"];
+
 /** The fields that may be asked for: in a share none that names people. */
 export function offeredFields(): typeof FIELDS {
-  return SHARE_ID === null ? FIELDS : FIELDS.filter(({ field }) => field !== "userId");
+  return SHARE_ID === null ? FIELDS : FIELDS.filter(({ field }) => !NAMING.includes(field));
+}
+
+/** Whether figures can be split by it: not by what one person may have several of. */
+export function splits(field: string): boolean {
+  return field !== "anonymousId";
 }
 
 /** What stands for all values that have no row of their own. */

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
 import { Definition } from "./definition.tsx";
 import { Icon } from "./icons.tsx";
 import { change as changeText, points } from "./number_format.ts";
@@ -40,6 +41,8 @@ interface KpiTileProps {
   readonly isDownGood?: boolean;
   readonly isSelected?: boolean;
   readonly onSelect?: (() => void) | undefined;
+  /** The way to those whom it counts. */
+  readonly who?: ComponentChildren;
 }
 
 function Figures(props: KpiTileProps) {
@@ -66,7 +69,7 @@ function Figures(props: KpiTileProps) {
 
 /** One figure, loud, with its change and its definition; a click may choose it for the chart. */
 export function KpiTile(props: KpiTileProps) {
-  const { label, definition, isSelected = false, onSelect } = props;
+  const { label, definition, isSelected = false, onSelect, who } = props;
   return (
     <div class={`tile ${isSelected ? "tile-selected" : ""}`}>
       {onSelect === undefined
@@ -81,6 +84,7 @@ export function KpiTile(props: KpiTileProps) {
           </button>
         )}
       <Definition of={label} text={definition} />
+      {who && <span class="tile-who">{who}</span>}
     </div>
   );
 }

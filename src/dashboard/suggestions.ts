@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { splits } from "./filter_fields.ts";
 import { currentDates, type Params, timezone } from "./location_state.ts";
 import { useRead } from "./resource.ts";
 import { SHARE_ID, showsView } from "./share.ts";
@@ -29,7 +30,7 @@ function rangeParams(): Params {
  */
 export function useFieldValues(field: string | null, event?: string | null): readonly string[] {
   const isAskable = field !== null && field !== "" && field !== "properties." &&
-    showsView("trends");
+    splits(field) && showsView("trends");
   const params = { ...rangeParams(), by: field, event: event || null };
   const { data } = useRead<TrendReply>(isAskable ? "/v1/trends" : null, params);
   return data?.series.flatMap((line) =>

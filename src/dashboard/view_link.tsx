@@ -8,15 +8,23 @@ interface ViewLinkProps {
   readonly to: Changes;
   readonly class?: string;
   readonly isCurrent?: boolean;
+  /** What it leads to, for who hovers. */
+  readonly title?: string;
+  /** Its name, where what is shown has none. */
+  readonly label?: string | undefined;
   readonly children: ComponentChildren;
 }
 
 /** A link to another view, or to another part of one. */
-export function ViewLink({ to, isCurrent = false, children, ...rest }: ViewLinkProps) {
+export function ViewLink(
+  { to, isCurrent = false, title, label, children, ...rest }: ViewLinkProps,
+) {
   return (
     <a
       class={rest.class}
       href={hrefFor(to)}
+      title={title}
+      aria-label={label}
       aria-current={isCurrent ? "page" : undefined}
       onClick={(event) => {
         // Another tab is the browser's business.

@@ -76,6 +76,20 @@ export const VIEWS: readonly View[] = [
     controls: ["range", "filters"],
   },
   {
+    id: "visits",
+    title: "Visits",
+    icon: "log",
+    component: lazyView(async () => (await import("./views/visits.tsx")).VisitsView),
+    controls: ["range", "filters"],
+  },
+  {
+    id: "people",
+    title: "People",
+    icon: "people",
+    component: lazyView(async () => (await import("./views/people.tsx")).PeopleView),
+    controls: ["range", "filters"],
+  },
+  {
     id: "events",
     title: "Events",
     icon: "events",

@@ -106,7 +106,7 @@ Deno.test("An event as a line of CSV: formulas are defused, properties are JSON"
   assert.equal(csvLines([EVENT, EVENT]), line + line);
 });
 
-Deno.test("Nested members by their path, and times with their date only where it helps", () => {
+Deno.test("Nested members by their path, and times with their date", () => {
   const value = { a: 1, b: { c: null, d: { e: "x" } }, f: [1], g: {} };
   assert.deepEqual(flattened(value), [
     ["a", 1],
@@ -116,7 +116,8 @@ Deno.test("Nested members by their path, and times with their date only where it
     ["g", "{}"],
   ]);
   const nowMs = Date.parse("2026-11-21T23:30:00Z");
-  assert.match(timeLabel("2026-11-21T16:59:58Z", "UTC", nowMs), /^\d+:59:58/);
+  assert.match(timeLabel("2026-11-21T16:59:58Z", "UTC", nowMs), /^(?!.*2026).*21.*59:58/);
+  assert.match(timeLabel("2025-11-21T16:59:58Z", "UTC", nowMs), /21.*2025.*59:58/);
   assert.match(timeLabel("2026-11-21T16:59:58Z", "Europe/Berlin", nowMs), /21.*59:58/);
 });
 

@@ -63,7 +63,7 @@ function personGroup(event: ExportedEvent): Group {
     title: "Person",
     entries: [
       field("userId", event.userId),
-      { label: "Anonymous id", value: event.anonymousId },
+      field("anonymousId", event.anonymousId),
       { label: "Visitor hash", value: server.hash },
       { label: "Visit id, as sent", value: event.sessionId },
       { label: "IP address", value: server.ip },

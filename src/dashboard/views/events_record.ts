@@ -23,16 +23,44 @@ export function flattened(
   });
 }
 
-/** The time of an event: with the date where that is not today's. */
+function formatted(
+  instant: string | number,
+  timezone: string | null,
+  options: Intl.DateTimeFormatOptions,
+): string {
+  const zone = timezone === null ? {} : { timeZone: timezone };
+  return new Intl.DateTimeFormat(currentLocale(), { ...options, ...zone }).format(
+    new Date(instant),
+  );
+}
+
+/** The time of an event to the second. */
+export function clockLabel(instant: string, timezone: string | null): string {
+  return formatted(instant, timezone, {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+  });
+}
+
+/** The date of an event; with the year where that is not this one. */
+function dateLabel(instant: string, timezone: string | null, nowMs: number): string {
+  const yearOf = (at: string | number) => formatted(at, timezone, { year: "numeric" });
+  const isOfThisYear = yearOf(instant) === yearOf(nowMs);
+  return formatted(instant, timezone, {
+    day: "numeric",
+    month: "short",
+    ...isOfThisYear ? {} : { year: "numeric" },
+  });
+}
+
+/** Date and time of an event to the second. */
 export function timeLabel(instant: string, timezone: string | null, nowMs: number): string {
-  const format = (options: Intl.DateTimeFormatOptions, at: Date) =>
-    new Intl.DateTimeFormat(currentLocale(), {
-      ...options,
-      ...(timezone === null ? {} : { timeZone: timezone }),
-    }).format(at);
-  const at = new Date(instant);
-  const day: Intl.DateTimeFormatOptions = { day: "numeric", month: "short", year: "numeric" };
-  const time = format({ hour: "2-digit", minute: "2-digit", second: "2-digit" }, at);
-  if (format(day, at) === format(day, new Date(nowMs))) return time;
-  return `${format({ day: "numeric", month: "short" }, at)}, ${time}`;
+  return `${dateLabel(instant, timezone, nowMs)}, ${clockLabel(instant, timezone)}`;
+}
+
+/** Date and time to the minute. */
+export function minuteLabel(instant: string, timezone: string | null, nowMs: number): string {
+  const time = formatted(instant, timezone, { hour: "2-digit", minute: "2-digit" });
+  return `${dateLabel(instant, timezone, nowMs)}, ${time}`;
 }

@@ -5,20 +5,23 @@ import { valueLabel } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { NOTHING } from "../number_format.ts";
+import { PersonLink } from "../person_link.tsx";
 import { EventDetail } from "./events_detail.tsx";
 import type { ExportedEvent } from "../../event_file/exported_event.ts";
 import { timeLabel } from "./events_record.ts";
 
 const COLUMNS = 6;
-/** So much of an id tells people apart at a glance. */
-const ID_LENGTH = 8;
 /** Those that pages send by themselves: what was built into the site stands out. */
 const AUTOMATIC = ["page_view", "click", "scroll"];
 
-function Person({ event }: { event: ExportedEvent }) {
-  if (event.userId !== null) return <>{event.userId}</>;
-  const id = event.anonymousId ?? event.server.hash;
-  return <span class="muted">{id.slice(0, ID_LENGTH)}</span>;
+/** Whoever did it, and the way to all about them. */
+function Person({ event: { userId, anonymousId, server } }: { event: ExportedEvent }) {
+  return (
+    // The row around it would open.
+    <span onClick={(press) => press.stopPropagation()}>
+      <PersonLink actor={userId ?? anonymousId ?? server.hash} userId={userId} />
+    </span>
+  );
 }
 
 function placeText(event: ExportedEvent): string {

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { Definition } from "../definition.tsx";
 import { type Choice, SelectField, TextField } from "../field.tsx";
-import { fieldLabel, FIELDS, isProperty } from "../filter_fields.ts";
+import { fieldLabel, FIELDS, isProperty, splits } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { MatchEditor } from "../match_editor.tsx";
 import { usePropertyKeys } from "../suggestions.ts";
@@ -37,7 +37,11 @@ const ENTRIES: readonly Choice[] = [
 const NO_BREAKDOWN: Choice = { value: "", label: "No breakdown" };
 const BY_CHOICES: readonly Choice[] = [
   NO_BREAKDOWN,
-  ...FIELDS.map(({ field, label, group }) => ({ value: field, label, group })),
+  ...FIELDS.filter(({ field }) => splits(field)).map(({ field, label, group }) => ({
+    value: field,
+    label,
+    group,
+  })),
   { value: PROPERTY, label: "Property…", group: "Event" },
 ].toSorted((a, b) => rank(a.group) - rank(b.group));
 

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { fieldLabel, valueLabel } from "../filter_fields.ts";
 import { addFilter, currentDates } from "../location_state.ts";
@@ -12,6 +13,23 @@ import {
   type FunnelReply,
   stepName,
 } from "./funnels_words.ts";
+
+/** How many reached a step. Filters can say who entered, by the first; who went on, they cannot. */
+function StepPeople({ data: { query, steps }, step }: { data: FunnelReply; step: number }) {
+  const { actors } = steps[step]!;
+  const first = query.steps[0]!;
+  const named = first.name === null ? [] : [hasValue("name", first.name)];
+  return (
+    <Behind
+      view="people"
+      filters={[...named, ...first.filters ?? []]}
+      of="People who entered the funnel"
+      isTold={step === 0 && query.order !== "unordered" && (actors ?? 0) > 0}
+    >
+      {integer(actors)}
+    </Behind>
+  );
+}
 
 /** The steps as rows: the text of the bars, and what is exported. */
 export function stepColumns(data: FunnelReply): readonly Column<number>[] {
@@ -37,7 +55,10 @@ export function stepColumns(data: FunnelReply): readonly Column<number>[] {
       value: (i) => stepName(data, i),
       show: (i) => `${i + 1}. ${stepName(data, i)}`,
     },
-    number("People", actors, (i) => steps[i]!.actors, integer),
+    {
+      ...number("People", actors, (i) => steps[i]!.actors, integer),
+      show: (i) => <StepPeople data={data} step={i} />,
+    },
     number("Of all", fromStart, (i) => steps[i]!.conversionFromStart.value, percent),
     number("Went on", fromPrevious, (i) => steps[i]!.conversionFromPrevious.value, percent, true),
     number("Lost", dropoff, (i) => steps[i]!.dropoff, integer),

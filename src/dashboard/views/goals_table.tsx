@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { currentDates } from "../location_state.ts";
@@ -33,7 +34,16 @@ const COLUMNS: readonly Column<Goal>[] = [
     title: "People",
     definition: DEFINITIONS.uniqueConversions,
     value: ({ uniqueConversions }) => uniqueConversions,
-    show: ({ uniqueConversions }) => <strong>{integer(uniqueConversions)}</strong>,
+    show: ({ uniqueConversions, title, match }) => (
+      <Behind
+        view="people"
+        filters={[hasValue("name", match.name), ...match.filters]}
+        of={`People who reached ${title}`}
+        isTold={(uniqueConversions ?? 0) > 0}
+      >
+        <strong>{integer(uniqueConversions)}</strong>
+      </Behind>
+    ),
     isNumber: true,
   },
   {

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
+import { Behind, hasValue } from "../behind.tsx";
 import { Breakdown, type Tab, Tabs } from "../breakdown.tsx";
 import type { Column } from "../data_table.tsx";
 import { ImportedMark, ImportedNote, UntoldNote } from "../imported_days.tsx";
@@ -14,13 +15,33 @@ import { showsView } from "../share.ts";
 
 type By = string;
 
-const VISITORS: Column<AcquisitionRow> = {
-  title: "Visitors",
-  definition: DEFINITIONS.visitors,
-  value: ({ visitors }) => visitors,
-  show: ({ visitors }) => integer(visitors),
-  isNumber: true,
-};
+/** Fields of whole visits: what a row counts are the visits with its value. Others hold per event. */
+const OF_VISITS = ["channel", "source", "medium", "campaign", "term", "content", "entryPath"];
+
+/** A number of a row, which leads to the visits that it counts where a filter can say which. */
+function RowVisits({ by, row, count }: { by: By; row: AcquisitionRow; count: number | null }) {
+  const { value, imported } = row;
+  return (
+    <Behind
+      view="visits"
+      filters={[hasValue(by, value)]}
+      of={`Visits with ${fieldLabel(by).toLowerCase()} ${valueLabel(by, value)}`}
+      isTold={OF_VISITS.includes(by) && value !== OTHER && !imported && (count ?? 0) > 0}
+    >
+      {integer(count)}
+    </Behind>
+  );
+}
+
+function visitorsColumn(by: By): Column<AcquisitionRow> {
+  return {
+    title: "Visitors",
+    definition: DEFINITIONS.visitors,
+    value: ({ visitors }) => visitors,
+    show: (row) => <RowVisits by={by} row={row} count={row.visitors} />,
+    isNumber: true,
+  };
+}
 
 function valueColumn(by: By): Column<AcquisitionRow> {
   return {
@@ -81,14 +102,14 @@ const CONVERSIONS: readonly Column<AcquisitionRow>[] = [
 
 function briefColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
   if (total.conversions !== undefined) {
-    const [last = VISITORS] = worthColumns(total);
+    const [last = visitorsColumn(by)] = worthColumns(total);
     return [valueColumn(by), ...CONVERSIONS, last];
   }
   const share = ({ visitors }: AcquisitionRow) =>
     visitors === null || !total.visitors ? null : visitors / total.visitors;
   return [
     valueColumn(by),
-    VISITORS,
+    visitorsColumn(by),
     {
       title: "Share",
       definition: DEFINITIONS.share,
@@ -106,7 +127,7 @@ function allColumns(
 ): Column<AcquisitionRow>[] {
   return [
     valueColumn(by),
-    VISITORS,
+    visitorsColumn(by),
     ...total.conversions === undefined ? [] : [...CONVERSIONS, ...worthColumns(total)],
     {
       title: "New visitors",
@@ -120,7 +141,7 @@ function allColumns(
       title: "Visits",
       definition: DEFINITIONS.sessions,
       value: ({ sessions }) => sessions,
-      show: ({ sessions }) => integer(sessions),
+      show: (row) => <RowVisits by={by} row={row} count={row.sessions} />,
       isNumber: true,
     },
     {

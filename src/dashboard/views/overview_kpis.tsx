@@ -1,7 +1,9 @@
 /// <reference lib="dom" />
 import { useMemo } from "preact/hooks";
+import { Behind } from "../behind.tsx";
 import { ChartBlock } from "../chart_block.tsx";
 import { type ChartLine, pointsOf } from "../chart_lines.ts";
+import { Icon } from "../icons.tsx";
 import { ImportedNote } from "../imported_days.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
 import { dateIn } from "../location_query.ts";
@@ -10,9 +12,31 @@ import { dateSpan } from "../number_format.ts";
 import { ErrorNote, Skeleton } from "../panel.tsx";
 import type { KpisReply } from "../replies.ts";
 import type { Resource } from "../resource.ts";
+import { SHARE_ID } from "../share.ts";
 import { changeOf, type Figure, FIGURES, isRate } from "./overview_figures.ts";
 
 const CHART_PX = 280;
+
+const VIEWS_ALONE = [{ field: "name", op: "is", values: ["page_view"] }];
+/** Figures that count people or visits who can be listed one by one. */
+const LISTED: Readonly<Record<string, Pick<Parameters<typeof Behind>[0], "view" | "filters">>> = {
+  visitors: { view: "people" },
+  sessions: { view: "visits" },
+  pageviews: { view: "people", filters: VIEWS_ALONE },
+};
+
+/** The way to those whom a figure counts; imported sums tell of nobody. */
+function Who({ figure: { id, label }, data }: { figure: Figure; data: KpisReply | null }) {
+  const listed = LISTED[id];
+  if (listed === undefined || SHARE_ID !== null || data === null || data.totals.imported) {
+    return null;
+  }
+  return (
+    <Behind {...listed} of={label} isDrawing>
+      <Icon name="people" size={14} />
+    </Behind>
+  );
+}
 
 function Tiles({ data, chosen }: { data: KpisReply | null; chosen: Figure }) {
   return (
@@ -30,6 +54,7 @@ function Tiles({ data, chosen }: { data: KpisReply | null; chosen: Figure }) {
             isRate={isRate(figure)}
             previous={before === undefined ? undefined : format(before)}
             isSelected={figure === chosen}
+            who={<Who figure={figure} data={data} />}
             onSelect={() => go({ params: { metric: id === FIGURES[0]!.id ? null : id } })}
           />
         );

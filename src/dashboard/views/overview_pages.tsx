@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Behind, hasValue } from "../behind.tsx";
 import { Breakdown, Tabs } from "../breakdown.tsx";
 import type { Column } from "../data_table.tsx";
 import { ImportedMark, ImportedNote } from "../imported_days.tsx";
@@ -21,12 +22,37 @@ const EXIT_PAGES_MAX = 1000;
 
 type Count = "visitors" | "pageviews" | "entries" | "exits";
 
+const ON_PAGE: Readonly<Record<Count, string>> = {
+  visitors: "People who saw",
+  pageviews: "People who saw",
+  entries: "Visits that began on",
+  exits: "Visits that ended on",
+};
+
+/** A number of a page, which leads to the people or visits that it counts. */
+function PageCount({ row: { path, imported, ...counts }, of }: { row: PageRow; of: Count }) {
+  const isOfVisits = of === "entries" || of === "exits";
+  const filters = isOfVisits
+    ? [hasValue(of === "entries" ? "entryPath" : "exitPath", path)]
+    : [hasValue("name", "page_view"), hasValue("path", path)];
+  return (
+    <Behind
+      view={isOfVisits ? "visits" : "people"}
+      filters={filters}
+      of={`${ON_PAGE[of]} ${path}`}
+      isTold={path !== OTHER && !imported && (counts[of] ?? 0) > 0}
+    >
+      {integer(counts[of])}
+    </Behind>
+  );
+}
+
 function countColumn(title: string, of: Count, definition: string): Column<PageRow> {
   return {
     title,
     definition,
     value: (row) => row[of],
-    show: (row) => integer(row[of]),
+    show: (row) => <PageCount row={row} of={of} />,
     isNumber: true,
   };
 }

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
 import { type Choice, SelectField, TextField } from "../field.tsx";
-import { fieldLabel, isProperty, offeredFields } from "../filter_fields.ts";
+import { fieldLabel, isProperty, offeredFields, splits } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { go } from "../location_state.ts";
 import type { EventMatch } from "../match_editor.tsx";
@@ -22,7 +22,11 @@ const MEASURE_CHOICES: readonly Choice[] = MEASURES.filter(({ ofProperty }) =>
 }));
 const BY_CHOICES: readonly Choice[] = [
   { value: "", label: "No breakdown" },
-  ...offeredFields().map(({ field, label, group }) => ({ value: field, label, group })),
+  ...offeredFields().filter(({ field }) => splits(field)).map(({ field, label, group }) => ({
+    value: field,
+    label,
+    group,
+  })),
   ...SHARE_ID === null ? [{ value: PROPERTY, label: "Property…", group: "Event" }] : [],
 ].toSorted((a, b) => orderOf(a) - orderOf(b));
 

@@ -8,6 +8,7 @@ import type { Interval } from "../location_query.ts";
 import { currentDates, go, viewParam } from "../location_state.ts";
 import { bucketLabel, decimal, integer } from "../number_format.ts";
 import { chartColumns, chartCsv, chartRows, SeriesChart } from "../series_chart.tsx";
+import { PointCount } from "./trends_behind.tsx";
 import {
   coloursOf,
   firstLines,
@@ -165,6 +166,26 @@ function figureColumns(props: FiguresProps): readonly Column<LineRow>[] {
   ];
 }
 
+/** Every point of every line; counts lead to the people behind them. */
+function pointColumns(
+  reply: TrendsReply,
+  lines: readonly TrendLine[],
+  chart: Pick<Parameters<typeof chartColumns>[0], "title" | "interval" | "format">,
+): readonly Column<number>[] {
+  const [time, ...counts] = chartColumns({ ...chart, lines });
+  return [
+    time!,
+    ...counts.map((column, line): Column<number> => ({
+      ...column,
+      show: (i) => (
+        <PointCount reply={reply} line={lines[line]!} point={lines[line]!.points[i]}>
+          {chart.format(lines[line]!.points[i]?.value ?? null)}
+        </PointCount>
+      ),
+    })),
+  ];
+}
+
 interface TrendsResultProps {
   readonly reply: TrendsReply;
   readonly lines: readonly TrendLine[];
@@ -194,7 +215,7 @@ export function TrendsResult({ reply, lines }: TrendsResultProps) {
           <div class="chart-table">
             <DataTable
               caption={chart.title}
-              columns={chartColumns({ ...chart, lines })}
+              columns={pointColumns(reply, lines, chart)}
               rows={chartRows({ ...chart, lines })}
             />
           </div>

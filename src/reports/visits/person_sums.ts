@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Row } from "../../db/sql.ts";
 import { SqlParams } from "../../query/sql_params.ts";
-import type { BotChoice, Span } from "../../query/selection.ts";
+import { type BotChoice, isNarrowed, type Span } from "../../query/selection.ts";
 import { decimalOf, DecimalSum } from "../../scans/decimal_sum.ts";
 import type { Read } from "../../scans/read.ts";
 import type { Goal } from "../goal_definitions.ts";
@@ -42,7 +42,6 @@ async function visitsOf(
   span: Span,
 ): Promise<Map<number, number>> {
   const { sql, scope } = source;
-  const isFiltered = scope.filters.length > 0;
   const params = new SqlParams();
   const own = `SELECT s.actor_id, s.first_ms, s.last_ms FROM unnest(${
     params.ints(actors)
@@ -53,7 +52,7 @@ async function visitsOf(
         AND s.first_ms >= ${params.ms(span.fromMs)} AND s.first_ms < ${params.ms(span.toMs)}
         AND ${ofBots(scope.bots)}
       OFFSET 0) AS s`;
-  if (!isFiltered) {
+  if (!isNarrowed(scope)) {
     const counts = await sql.query<Row & { actor_id: number; visits: number }>(
       `SELECT actor_id, count(*) AS visits FROM (${own}) AS own GROUP BY actor_id`,
       params.values,

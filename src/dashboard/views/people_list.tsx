@@ -1,0 +1,106 @@
+/// <reference lib="dom" />
+import { type Column, DataTable } from "../data_table.tsx";
+import { currentDates, effectiveTimezone, filters, go, sharedParams } from "../location_state.ts";
+import { dateTime, integer, NOTHING } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { personName } from "../person_link.tsx";
+import { usePages } from "../resource.ts";
+import { type PersonRow, worthText } from "./visits_replies.ts";
+
+const DEFINITION =
+  "Everybody who did something in the range that fits the filters; who was here last comes first. A person is a user, else whoever has an anonymous id, else a visitor of one day.";
+
+const at = (instant: string | null) =>
+  instant === null
+    ? NOTHING
+    : <time dateTime={instant}>{dateTime(instant, effectiveTimezone.value)}</time>;
+
+function count(
+  title: string,
+  definition: string,
+  value: (row: PersonRow) => number,
+  isMinor = false,
+): Column<PersonRow> {
+  return { title, definition, value, show: (row) => integer(value(row)), isNumber: true, isMinor };
+}
+
+const COLUMNS: readonly Column<PersonRow>[] = [
+  {
+    title: "Person",
+    value: ({ actor }) => actor,
+    show: ({ actor, userId }) => (
+      <span class={userId === null ? "muted" : ""} title={actor}>{personName(actor, userId)}</span>
+    ),
+  },
+  {
+    title: "Last seen",
+    definition: "The last event in the range that fits the filters.",
+    value: ({ lastSeen }) => lastSeen,
+    show: ({ lastSeen }) => at(lastSeen),
+  },
+  {
+    title: "First seen",
+    definition: "The person's first event ever, whatever the range and the filters.",
+    value: ({ firstSeen }) => firstSeen,
+    show: ({ firstSeen }) => at(firstSeen),
+    isMinor: true,
+  },
+  count("Visits", "Those that started in the range.", ({ visits }) => visits),
+  count("Page views", "In the range.", ({ pageviews }) => pageviews, true),
+  count("Events", "In the range.", ({ events }) => events, true),
+  {
+    title: "Value",
+    definition:
+      "What the conversions of all goals with a value are worth, each currency by itself.",
+    value: ({ value }) => value.map(({ amount, currency }) => `${amount} ${currency}`).join(" + "),
+    show: ({ value }) => worthText(value),
+  },
+];
+
+function NoPeople() {
+  const isFiltered = filters.value.length > 0;
+  return (
+    <EmptyNote
+      title={isFiltered ? "Nobody fits these filters" : "Nobody was here in this range"}
+      icon="people"
+    >
+      {isFiltered
+        ? (
+          <button type="button" class="button" onClick={() => go({ filters: [] })}>
+            Take the filters away
+          </button>
+        )
+        : "Choose a longer range."}
+    </EmptyNote>
+  );
+}
+
+/** People, who was here last first. */
+export function PeopleList() {
+  const people = usePages<PersonRow>("/v1/actors", { ...sharedParams(), limit: 50 });
+  const { rows, hasMore, isLoadingMore, moreProblem, more, all } = people;
+  const { from, to } = currentDates();
+  return (
+    <Panel
+      title="People"
+      definition={DEFINITION}
+      state={people}
+      skeletonRows={16}
+      empty={people.data !== null && rows.length === 0 ? <NoPeople /> : null}
+    >
+      <DataTable
+        caption="People, who was here last first"
+        columns={COLUMNS}
+        rows={rows}
+        rowKey={({ actor, userId }) => `${userId === null} ${actor}`}
+        onRow={({ actor }) => go({ params: { person: actor } })}
+        rowAction={({ actor }) => `Show everything about ${actor}`}
+        csvName={`people ${from} to ${to}`}
+        allRows={all}
+        onMore={hasMore ? more : undefined}
+        isLoadingMore={isLoadingMore}
+        moreProblem={moreProblem}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,83 @@
+/// <reference lib="dom" />
+import { Icon } from "../icons.tsx";
+import { filters, go, sharedParams, viewParam } from "../location_state.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { usePages } from "../resource.ts";
+import type { VisitRow } from "./visits_replies.ts";
+import { VisitStory } from "./visits_story.tsx";
+import { VisitsTable } from "./visits_table.tsx";
+
+const DEFINITION =
+  "Visits that started in the range and hold an event that fits the filters, the newest first. A visit ends where 30 minutes pass without an event.";
+
+/** One choice of the address that narrows the list, and the way to take it away. */
+function Narrowed({ name, text }: { name: string; text: string }) {
+  return (
+    <span class="chip">
+      <span class="chip-text">{text}</span>
+      <button
+        type="button"
+        class="chip-close"
+        aria-label={`Remove: ${text}`}
+        onClick={() => go({ params: { [name]: null } })}
+      >
+        <Icon name="close" size={12} />
+      </button>
+    </span>
+  );
+}
+
+function NoVisits({ isNarrowed }: { isNarrowed: boolean }) {
+  const isFiltered = filters.value.length > 0 || isNarrowed;
+  return (
+    <EmptyNote
+      title={isFiltered ? "No visit fits these filters" : "No visits in this range"}
+      icon="log"
+    >
+      {isFiltered
+        ? (
+          <button
+            type="button"
+            class="button"
+            onClick={() => go({ filters: [], params: { goal: null, actor: null } })}
+          >
+            Take the filters away
+          </button>
+        )
+        : "Choose a longer range."}
+    </EmptyNote>
+  );
+}
+
+function VisitList() {
+  const [goal, actor] = [viewParam("goal"), viewParam("actor")];
+  const visits = usePages<VisitRow>("/v1/visits", { ...sharedParams(), goal, actor, limit: 50 });
+  const isNarrowed = goal !== null || actor !== null;
+  return (
+    <>
+      {isNarrowed && (
+        <div class="chips">
+          {goal !== null && <Narrowed name="goal" text={`Reached the goal ${goal}`} />}
+          {actor !== null && <Narrowed name="actor" text={`Visits of ${actor}`} />}
+        </div>
+      )}
+      <Panel
+        title="Visits"
+        definition={DEFINITION}
+        state={visits}
+        skeletonRows={16}
+        empty={visits.data !== null && visits.rows.length === 0
+          ? <NoVisits isNarrowed={isNarrowed} />
+          : null}
+      >
+        <VisitsTable of={visits} caption="Visits, newest first" />
+      </Panel>
+    </>
+  );
+}
+
+/** Visits one by one, or the story of one of them. */
+export function VisitsView() {
+  const id = viewParam("visit");
+  return id === null ? <VisitList /> : <VisitStory key={id} id={id} />;
+}

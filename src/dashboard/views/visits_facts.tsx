@@ -1,0 +1,18 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+
+/** What is known, each by its name; null: it is not, and is left out. */
+export function Facts(
+  { facts }: { facts: readonly (readonly [string, ComponentChildren | null])[] },
+) {
+  return (
+    <dl class="facts">
+      {facts.filter(([, fact]) => fact !== null).map(([name, fact]) => (
+        <div key={name} class="fact">
+          <dt>{name}</dt>
+          <dd>{fact}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,152 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { ownProperties } from "../../event_file/exported_event.ts";
+import { Icon } from "../icons.tsx";
+import { effectiveTimezone } from "../location_state.ts";
+import { duration, percent } from "../number_format.ts";
+import { ViewLink } from "../view_link.tsx";
+import { EventDetail } from "./events_detail.tsx";
+import { clockLabel, flattened } from "./events_record.ts";
+import type { StoryEvent } from "./visits_replies.ts";
+
+/** So many properties stand beside an event's name; the details have all. */
+const PROPERTIES_SHOWN = 4;
+const VALUE_LENGTH = 60;
+/** A pause that is worth a word of its own. */
+const LONG_PAUSE_SECONDS = 300;
+const TABLET_PX = 768;
+const DESKTOP_PX = 1024;
+
+function number(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}
+
+/** Which heat map a click stands on, by the width of its window. */
+function deviceOf(width: number | null): string {
+  if (width === null || width >= DESKTOP_PX) return "desktop";
+  return width >= TABLET_PX ? "tablet" : "mobile";
+}
+
+/** What was clicked, and the way to the heat map that the click is on. */
+function Click({ event }: { event: StoryEvent }) {
+  const own = ownProperties(event);
+  const kind = own.rage === true ? "rage" : own.dead === true ? "dead" : null;
+  const words = { rage: "Clicked again and again", dead: "Clicked without effect" };
+  const device = deviceOf(number(own.viewportWidth));
+  return (
+    <>
+      <strong>{kind === null ? "Clicked" : words[kind]}</strong>{" "}
+      {typeof own.selector === "string" && <code class="story-code">{own.selector}</code>}{" "}
+      {event.path !== null && (
+        <ViewLink
+          class="story-link"
+          to={{
+            view: "heatmaps",
+            params: { path: event.path, device: device === "desktop" ? null : device, kind },
+          }}
+        >
+          on the heat map of {event.path}
+        </ViewLink>
+      )}
+    </>
+  );
+}
+
+function PageView({ event: { path, title, secondsOnPage } }: { event: StoryEvent }) {
+  return (
+    <>
+      <strong>{title ?? path ?? "A page"}</strong>{" "}
+      {title !== null && path !== null && <span class="muted">{path}</span>}{" "}
+      <span class="story-stay">{duration(secondsOnPage)} on the page</span>
+    </>
+  );
+}
+
+function Scroll({ event }: { event: StoryEvent }) {
+  const own = ownProperties(event);
+  const [depth, height] = [number(own.depthPx), number(own.documentHeight)];
+  const isKnown = depth !== null && height !== null && height > 0;
+  return (
+    <>
+      <strong>Scrolled</strong>
+      {isKnown && ` to ${percent(Math.min(1, depth / height), 0)} of the page`}
+    </>
+  );
+}
+
+function Custom({ event }: { event: StoryEvent }) {
+  const properties = flattened(ownProperties(event)).slice(0, PROPERTIES_SHOWN);
+  return (
+    <>
+      <strong class="events-name-own">{event.name}</strong>{" "}
+      {properties.map(([key, value]) => (
+        <span key={key} class="story-property">
+          <span class="muted">{key}</span> {String(value).slice(0, VALUE_LENGTH)}
+        </span>
+      ))}
+    </>
+  );
+}
+
+function What({ event }: { event: StoryEvent }) {
+  switch (event.name) {
+    case "page_view":
+      return <PageView event={event} />;
+    case "click":
+      return <Click event={event} />;
+    case "scroll":
+      return <Scroll event={event} />;
+    default:
+      return <Custom event={event} />;
+  }
+}
+
+interface StoryLineProps {
+  readonly event: StoryEvent;
+  /** Since the event before; null: it is the first. */
+  readonly secondsSince: number | null;
+}
+
+/** One event of a story: when, after how long, what, and what was reached by it. */
+export function StoryLine({ event, secondsSince }: StoryLineProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { eventId, name, timestamp, goals } = event;
+  const isView = name === "page_view";
+  return (
+    <li class={isView ? "story-line story-view" : "story-line"}>
+      {secondsSince !== null && secondsSince >= 1 && (
+        <span class={secondsSince >= LONG_PAUSE_SECONDS ? "story-gap story-pause" : "story-gap"}>
+          {duration(secondsSince)} later
+        </span>
+      )}
+      <div class="story-event">
+        <time class="story-time" dateTime={timestamp}>
+          {clockLabel(timestamp, effectiveTimezone.value)}
+        </time>
+        <div class="story-what">
+          <What event={event} />
+          {goals.map((slug) => (
+            <span key={slug} class="tag story-goal">
+              <Icon name="goals" size={12} /> {slug}
+            </span>
+          ))}
+        </div>
+        <button
+          type="button"
+          class="button button-quiet story-more"
+          aria-expanded={isOpen}
+          aria-controls={`story-${eventId}`}
+          aria-label={`${isOpen ? "Hide" : "Show"} all details of ${name}`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name={isOpen ? "up" : "down"} size={12} />
+        </button>
+      </div>
+      {isOpen && (
+        <div id={`story-${eventId}`}>
+          <EventDetail event={event} />
+        </div>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,120 @@
+/// <reference lib="dom" />
+import { type Column, DataTable } from "../data_table.tsx";
+import { currentDates, effectiveTimezone, go } from "../location_state.ts";
+import { duration, integer, NOTHING } from "../number_format.ts";
+import { PersonLink } from "../person_link.tsx";
+import { EmptyNote } from "../panel.tsx";
+import type { usePages } from "../resource.ts";
+import { minuteLabel } from "./events_record.ts";
+import {
+  conversionText,
+  deviceText,
+  originText,
+  placeText,
+  programText,
+  type VisitRow,
+} from "./visits_replies.ts";
+
+function startedText({ start }: VisitRow): string {
+  return minuteLabel(start, effectiveTimezone.value, Date.now());
+}
+
+const PERSON: Column<VisitRow> = {
+  title: "Person",
+  value: ({ actor }) => actor,
+  show: ({ actor, userId }) => <PersonLink actor={actor} userId={userId} />,
+};
+const COLUMNS: readonly Column<VisitRow>[] = [
+  {
+    title: "Came from",
+    value: originText,
+    isMinor: true,
+  },
+  {
+    title: "Length",
+    definition: "From the visit's first event to its last.",
+    value: ({ seconds }) => seconds,
+    show: ({ seconds }) => duration(seconds),
+    isNumber: true,
+  },
+  {
+    title: "Pages",
+    definition: "Page views of the whole visit, whatever the filters.",
+    value: ({ pageviews }) => pageviews,
+    show: ({ pageviews }) => integer(pageviews),
+    isNumber: true,
+  },
+  {
+    title: "Goals",
+    definition: "The saved goals that the visit's events reached, and what that is worth.",
+    value: ({ conversions }) => conversions.map(conversionText).join("; "),
+    show: ({ conversions }) => (
+      <span class="goal-tags">
+        {conversions.map((one) => <span key={one.slug} class="tag">{conversionText(one)}</span>)}
+      </span>
+    ),
+  },
+  {
+    title: "Entry page",
+    value: ({ entryPath }) => entryPath,
+    show: ({ entryPath }) => entryPath ?? NOTHING,
+    isMinor: true,
+  },
+  {
+    title: "Exit page",
+    value: ({ exitPath }) => exitPath,
+    show: ({ exitPath }) => exitPath ?? NOTHING,
+    isMinor: true,
+  },
+  {
+    title: "Events",
+    definition: "All events of the whole visit, whatever the filters.",
+    value: ({ events }) => events,
+    show: ({ events }) => integer(events),
+    isNumber: true,
+    isMinor: true,
+  },
+  { title: "Place", value: placeText, isMinor: true },
+  {
+    title: "Device",
+    value: deviceText,
+    show: (row) => <span title={deviceText(row)}>{programText(row)}</span>,
+    isMinor: true,
+  },
+];
+
+interface VisitsTableProps {
+  readonly of: ReturnType<typeof usePages<VisitRow>>;
+  readonly caption: string;
+  /** Left out where all are of one person. */
+  readonly hasPerson?: boolean;
+}
+
+/** Visits, newest first; each opens as a story. */
+export function VisitsTable({ of, caption, hasPerson = true }: VisitsTableProps) {
+  const { rows, hasMore, isLoadingMore, moreProblem, more, all } = of;
+  const { from, to } = currentDates();
+  const started: Column<VisitRow> = {
+    title: "Started",
+    value: ({ start }) => start,
+    show: (row) => <time dateTime={row.start}>{startedText(row)}</time>,
+  };
+  return (
+    <div class="visits-table">
+      <DataTable
+        caption={caption}
+        columns={[started, ...hasPerson ? [PERSON] : [], ...COLUMNS]}
+        rows={rows}
+        rowKey={({ id }) => id}
+        onRow={({ id }) => go({ view: "visits", params: { visit: id } })}
+        rowAction={(row) => `Show what happened in the visit of ${startedText(row)}`}
+        csvName={`visits ${from} to ${to}`}
+        allRows={all}
+        onMore={hasMore ? more : undefined}
+        isLoadingMore={isLoadingMore}
+        moreProblem={moreProblem}
+        empty={<EmptyNote title="No visits in this range" icon="log" />}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
+import { setLocale } from "../../src/dashboard/number_format.ts";
+import { datesOfBucket } from "../../src/dashboard/views/trends_behind.tsx";
+import { conversionText, placeText, worthText } from "../../src/dashboard/views/visits_replies.ts";
+import type { Json } from "../support/app.ts";
+import { press } from "./acts.ts";
+import { assertAccessible } from "./axe.ts";
+import { dashboardWorld, GOAL, type Visit } from "./page.ts";
+
+const test = dashboardWorld();
+const PHONE = { width: 390, height: 844 };
+
+/** What the rows of a table say in its first column. */
+async function heads(page: Page, caption: string): Promise<string[]> {
+  return await page.$$eval(
+    "table",
+    (tables, wanted) => {
+      const table = tables.find((each) => each.querySelector("caption")?.textContent === wanted);
+      return [...table?.querySelectorAll("tbody tr > th") ?? []]
+        .map((cell) => cell.textContent!.trim());
+    },
+    caption,
+  );
+}
+
+/** The start of each visit that is listed, as the API writes it. */
+async function starts(page: Page): Promise<string[]> {
+  return await page.$$eval(
+    ".visits-table time",
+    (all) => all.map((each) => each.getAttribute("datetime")!),
+  );
+}
+
+async function click(page: Page, selector: string): Promise<void> {
+  await page.waitForSelector(selector);
+  await page.$eval(selector, (element) => (element as unknown as { click(): void }).click());
+}
+
+async function title(visit: Visit, page: Page, wanted: string): Promise<void> {
+  await visit.sees(page, wanted, "h1");
+  await visit.settled(page);
+}
+
+test("Who is behind a number: from a tile to people, to one of them, to a visit as a story", async (visit) => {
+  const page = await visit.open("view=overview");
+  await visit.settled(page);
+  await click(page, '[aria-label="Who are these? Visitors"]');
+  await title(visit, page, "People");
+  const { rows: people } = await visit.read("actors", { limit: "50" });
+  const listed = await heads(page, "People, who was here last first");
+  assert.deepEqual(
+    listed,
+    people.map(({ actor, userId }: Json) => userId ?? String(actor).slice(0, 8)),
+  );
+
+  // Somebody with a sale: there is a goal to be seen.
+  const { rows: bought } = await visit.read("visits", { goal: GOAL.slug, limit: "1" });
+  const { actor, id } = bought[0];
+  await page.goto(`${visit.world.url}/?project=prj_demo&view=people&person=${actor}`);
+  await title(visit, page, "People");
+  await visit.sees(page, "First seen ever");
+  const { rows: own } = await visit.read("visits", { actor });
+  assert.deepEqual(await starts(page), own.map(({ start }: Json) => start));
+  const { person } = await visit.read(`actors/${encodeURIComponent(actor)}/timeline`);
+  assert.equal((await heads(page, "Devices")).length, person.devices.length);
+  assert.equal((await heads(page, "Places")).length, person.places.length);
+  await visit.picture(page, "person");
+
+  const place = own.findIndex((row: Json) => row.id === id);
+  await page.$$eval(
+    ".visits-table .row-button",
+    (all, wanted) => (all[wanted] as unknown as { click(): void }).click(),
+    place,
+  );
+  await title(visit, page, "Visits");
+  const { events } = await visit.read(`visits/${id}`, { limit: "200" });
+  const times = await page.$$eval(
+    ".story-time",
+    (all) => all.map((each) => each.getAttribute("datetime")),
+  );
+  assert.deepEqual(times, events.map(({ timestamp }: Json) => timestamp));
+  await visit.sees(page, GOAL.slug, ".story-goal");
+  await press(page, "Show all details of page_view");
+  await page.waitForSelector(".story .events-detail");
+  await visit.picture(page, "visit");
+
+  // A click leads to the heat map of its page.
+  const clicked = events.find(({ name }: Json) => name === "click");
+  if (clicked !== undefined) {
+    await click(page, ".story-link");
+    await title(visit, page, "Heatmaps");
+    assert.equal(new URL(page.url()).searchParams.get("path"), clicked.path);
+  }
+});
+
+test("Visits: those behind a channel's number, and one person's by the list of events", async (visit) => {
+  const page = await visit.open("view=overview");
+  await visit.settled(page);
+  const { rows } = await visit.read("acquisition", {});
+  const { value, sessions } = rows.find((row: Json) => row.value !== null);
+  await page.waitForFunction(
+    `[...document.querySelectorAll("a.behind")].some((each) =>
+      each.title.includes(${JSON.stringify(`channel ${value}`)}) && (each.click(), true))`,
+    { polling: 50 },
+  );
+  await title(visit, page, "Visits");
+  const filters = [{ field: "channel", op: "is", values: [value] }];
+  assert.deepEqual(JSON.parse(new URL(page.url()).searchParams.get("filters")!), filters);
+  const all = await visit.read("visits", { filters, limit: "1000" });
+  if (all.nextCursor === null) assert.equal(all.rows.length, sessions);
+  assert.deepEqual(
+    await starts(page),
+    all.rows.slice(0, 50).map(({ start }: Json) => start),
+  );
+  await page.goto(`${visit.world.url}/?project=prj_demo&view=visits&goal=${GOAL.slug}`);
+  await visit.sees(page, `Reached the goal ${GOAL.slug}`);
+  await press(page, "Remove: Reached the goal");
+  await visit.until(page, `!location.search.includes("goal=")`);
+
+  await page.goto(`${visit.world.url}/?project=prj_demo&view=events`);
+  await visit.settled(page);
+  await click(page, ".events-table .person-link");
+  await title(visit, page, "People");
+  assert.match(new URL(page.url()).searchParams.get("person")!, /./);
+});
+
+for (const scheme of ["light", "dark"] as const) {
+  test(`Visits and people: accessible in ${scheme}, wide and on a phone`, async (visit) => {
+    const { rows } = await visit.read("visits", { goal: GOAL.slug, limit: "1" });
+    const { id, actor } = rows[0];
+    const page = await visit.open("view=visits", { scheme });
+    for (const query of ["visits", `visits&visit=${id}`, "people", `people&person=${actor}`]) {
+      await page.goto(`${visit.world.url}/?project=prj_demo&view=${query}`);
+      for (const size of [{ width: 1440, height: 900 }, PHONE]) {
+        await page.setViewport(size);
+        await visit.settled(page);
+        const name = `${query.replace(/=.*/, "").replace("&", "-")}-${scheme}-${size.width}`;
+        await visit.picture(page, name);
+        await assertAccessible(page, name);
+      }
+    }
+  });
+}
+
+test("Visits and people: nothing in a project without events, and an id that nobody has", async (visit) => {
+  const page = await visit.open("view=visits", { project: "prj_empty" });
+  await visit.sees(page, "No visits in this range");
+  await page.goto(`${visit.world.url}/?project=prj_empty&view=people`);
+  await visit.sees(page, "Nobody was here in this range");
+  visit.expectedFaults.push("404");
+  await page.goto(`${visit.world.url}/?project=prj_empty&view=visits&visit=nothing`);
+  await visit.sees(page, "There is no visit of this id.");
+});
+
+Deno.test("The days of a bucket, as far as they lie in the range", () => {
+  const range = { from: "2026-01-07", to: "2026-02-10" };
+  const of = (label: string, interval: "hour" | "day" | "week" | "month") =>
+    datesOfBucket(label, interval, range);
+  assert.deepEqual(of("2026-01-08", "day"), { from: "2026-01-08", to: "2026-01-08" });
+  assert.deepEqual(of("2026-01-05", "week"), { from: "2026-01-07", to: "2026-01-11" });
+  assert.deepEqual(of("2026-02-09", "week"), { from: "2026-02-09", to: "2026-02-10" });
+  assert.deepEqual(of("2026-01", "month"), { from: "2026-01-07", to: "2026-01-31" });
+  assert.deepEqual(of("2026-02", "month"), { from: "2026-02-01", to: "2026-02-10" });
+  assert.equal(of("2026-01-08 10:00", "hour"), null);
+});
+
+Deno.test("Visits in words: places, conversions and what they are worth", () => {
+  setLocale("en-US");
+  assert.equal(placeText({ country: "DE", region: "Berlin", city: "Berlin" }), "Berlin, Germany");
+  assert.equal(placeText({ country: null }), "–");
+  const value = { amount: 12.5, currency: "EUR" };
+  assert.equal(conversionText({ slug: "buy", totalConversions: 2, value }), "buy × 2, €12.50");
+  const none = { amount: null, currency: null };
+  assert.equal(conversionText({ slug: "buy", totalConversions: 1, value: none }), "buy");
+  assert.equal(worthText([value, { amount: 3, currency: "USD" }]), "€12.50 + $3.00");
+  assert.equal(worthText([]), "–");
+});
