@@ -6,7 +6,7 @@ import { anotherToken, bearerToken } from "./session.ts";
 
 const URL_LENGTH_MAX = 16_000;
 /** These are asked of the whole deployment, or name their project in the path. */
-const WITHOUT_PROJECT = /^\/v1\/(?:projects|people|tokens|audit|auth)(?:\/|\?|$)/;
+const WITHOUT_PROJECT = /^\/v1\/(?:projects|people|tokens|audit|auth|overview)(?:\/|\?|$)/;
 
 /** A path of the API with its parameters; the current project is added unless one is named. */
 export function apiUrl(path: string, params: Params = {}): string {

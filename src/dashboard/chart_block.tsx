@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import type { SeriesChartProps } from "./chart_lines.ts";
+import { AddNote } from "./chart_notes.tsx";
 import { CsvButton } from "./csv_button.tsx";
 import { DataTable } from "./data_table.tsx";
 import { Icon } from "./icons.tsx";
@@ -76,6 +77,7 @@ export function ChartBlock({ csvName, ...chart }: ChartBlockProps) {
       <div class="chart-foot">
         <Legend {...chart} />
         <div class="chart-buttons">
+          {!chart.isTimeless && <AddNote />}
           <TableSwitch isTable={isTable} onSwitch={setTable} />
           <CsvButton name={csvName} table={chart.title} content={() => chartCsv(chart)} />
         </div>

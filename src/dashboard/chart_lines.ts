@@ -52,4 +52,6 @@ export interface SeriesChartProps {
   /** What the values are, for an axis of round steps; without it the axis tells values by `format`. */
   readonly unit?: ChartUnit;
   readonly heightPx?: number;
+  /** Its buckets are no times, as those of retention are: nothing was noted of them. */
+  readonly isTimeless?: true;
 }

@@ -3,6 +3,8 @@
 
 const SHAPES = {
   overview: "M3 17V9h3.5v8zM8.25 17V3h3.5v14zM13.5 17v-6H17v6z",
+  sites: "M3 3.5h6v5.5H3zM11 3.5h6v5.5h-6zM3 11h6v5.5H3zM11 11h6v5.5h-6z",
+  journeys: "M2.5 5h3.5c4 0 4 10 8 10h3.5M2.5 10h15M2.5 15H6c4 0 4-10 8-10h3.5",
   funnels: "M2.5 4h15M5 8.5h10M7.5 13h5M9 17.5h2",
   retention: "M3 3.5h14v13H3zM3 8h14M3 12.25h9.5M7.5 3.5v13M12.25 3.5v8.75",
   goals: "M10 2.5a7.5 7.5 0 1 1-.01 0M10 6.25a3.75 3.75 0 1 1-.01 0M10 9.5v1",

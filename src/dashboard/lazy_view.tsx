@@ -38,3 +38,22 @@ export function lazyView(load: () => Promise<ComponentType>): ComponentType {
       );
   };
 }
+
+/** A part of a view whose program is loaded once it is shown: until then, and without it, there is nothing. */
+export function lazyPart<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+): ComponentType<Props> {
+  let loaded: ComponentType<Props> | null = null;
+  return function LazyPart(props: Props) {
+    const [, setIsLoaded] = useState(loaded !== null);
+    useEffect(() => {
+      if (loaded !== null) return;
+      load().then((component) => {
+        loaded = component;
+        setIsLoaded(true);
+      }, () => {});
+    }, []);
+    const Part = loaded;
+    return Part === null ? null : <Part {...props} />;
+  };
+}

@@ -20,6 +20,7 @@ import {
   withFilter,
 } from "./location_query.ts";
 import { session, type SessionProject } from "./session.ts";
+import { SHARE_ID } from "./share.ts";
 
 /** Parameters of a read; null and undefined are left out. */
 export type Params = Readonly<Record<string, string | number | null | undefined>>;
@@ -32,7 +33,15 @@ const rangeText = computed(() => JSON.stringify(readRange(query.value)));
 const filtersText = text("filters");
 const projectText = text("project");
 
-export const view = computed<string>(() => query.value.get("view") ?? "overview");
+/** Whether there are several projects to choose from. */
+export const hasSeveral = computed(() =>
+  SHARE_ID === null && (session.value?.projects.length ?? 0) > 1
+);
+/** Without a view and a project, who sees several projects sees all of them first. */
+export const view = computed<string>(() =>
+  query.value.get("view") ??
+    (hasSeveral.value && projectText.value === null ? "sites" : "overview")
+);
 export const range = computed<RangeChoice>(() => JSON.parse(rangeText.value));
 export const compare = computed<string>(() => readCompare(query.value.get("compare")));
 /** Null: the project's own. */
@@ -59,6 +68,15 @@ export function viewParam(name: string): string | null {
   return query.value.get(name);
 }
 
+/** An address of a view says of which project it is, where there are several. */
+function whole(changes: Changes): Changes {
+  const { view, project: named } = changes;
+  if (view === undefined || view === "sites" || named !== undefined || !hasSeveral.value) {
+    return changes;
+  }
+  return { ...changes, project: project.value };
+}
+
 function address(params: URLSearchParams): string {
   const text = params.toString();
   return location.pathname + (text === "" ? "" : `?${text}`);
@@ -66,12 +84,12 @@ function address(params: URLSearchParams): string {
 
 /** The address after the changes, for links. */
 export function hrefFor(changes: Changes): string {
-  return address(changed(query.value, changes));
+  return address(changed(query.value, whole(changes)));
 }
 
 /** Changes the address, and with it what is shown. Without `replace`, "back" undoes it. */
 export function go(changes: Changes, { replace = false } = {}): void {
-  const next = changed(query.peek(), changes);
+  const next = changed(query.peek(), whole(changes));
   if (next.toString() === query.peek().toString()) return;
   if (replace) history.replaceState(null, "", address(next));
   else history.pushState(null, "", address(next));

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { chartData, chartOptions } from "./chart_options.ts";
 import type { ChartLine, ChartPoint, SeriesChartProps } from "./chart_lines.ts";
+import { ChartNotes, type ChartPlace } from "./chart_notes.tsx";
 import { csvOf } from "./data_table.tsx";
 import type { Interval } from "./location_query.ts";
 import { bucketLabel } from "./number_format.ts";
@@ -114,8 +115,18 @@ const KEYS: Readonly<Record<string, (index: number, last: number) => number>> = 
   End: (_, last) => last,
 };
 
+/** Where the buckets stand in what is drawn. */
+function placeOf(plot: uPlot): ChartPlace {
+  const first = plot.valToPos(0, "x");
+  return {
+    leftPx: Math.round(plot.over.offsetLeft + first),
+    stepPx: plot.valToPos(1, "x") - first,
+  };
+}
+
 /** Draws anew whenever the content, the scheme or the width changes. */
 function usePlot(props: SeriesChartProps, onIndex: (index: number | null) => void) {
+  const [place, setPlace] = useState<ChartPlace | null>(null);
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const { lines, interval, heightPx = 260 } = props;
@@ -127,6 +138,13 @@ function usePlot(props: SeriesChartProps, onIndex: (index: number | null) => voi
       plot.current?.destroy();
       isPhone.current = element.clientWidth < 480;
       const options = chartOptions(props, element, onIndex);
+      const onDrawn = (drawn: uPlot) => {
+        const next = placeOf(drawn);
+        setPlace((before) =>
+          before?.leftPx === next.leftPx && before.stepPx === next.stepPx ? before : next
+        );
+      };
+      options.hooks!.draw = [onDrawn];
       plot.current = new uPlot(options, chartData(lines), element);
     };
     draw();
@@ -143,7 +161,7 @@ function usePlot(props: SeriesChartProps, onIndex: (index: number | null) => voi
       plot.current = null;
     };
   }, [lines, interval, scheme, heightPx]);
-  return { frame, plot };
+  return { frame, plot, place };
 }
 
 /**
@@ -153,7 +171,7 @@ function usePlot(props: SeriesChartProps, onIndex: (index: number | null) => voi
 export function SeriesChart(props: SeriesChartProps) {
   const { title, heightPx = 260 } = props;
   const [index, setIndex] = useState<number | null>(null);
-  const { frame, plot } = usePlot(props, setIndex);
+  const { frame, plot, place } = usePlot(props, setIndex);
   const tooltip = useRef<HTMLDivElement>(null);
   const last = chartRows(props).length - 1;
   const shown = index === null || index > last ? null : index;
@@ -168,30 +186,40 @@ export function SeriesChart(props: SeriesChartProps) {
     const left = next === null || plot.current === null ? -10 : plot.current.valToPos(next, "x");
     plot.current?.setCursor({ left, top: next === null ? -10 : 0 }, false);
   };
+  const own = props.lines.find(({ isComparison }) => !isComparison);
   return (
-    <div
-      class="chart"
-      role="slider"
-      tabIndex={0}
-      aria-label={`${title}: move through time with the arrow keys`}
-      aria-valuemin={0}
-      aria-valuemax={Math.max(0, last)}
-      aria-valuenow={at}
-      aria-valuetext={spoken(props, at)}
-      onFocus={(event) => event.currentTarget.matches(":focus-visible") && point(at)}
-      onBlur={() => point(null)}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") return point(null);
-        const next = KEYS[event.key]?.(at, last);
-        if (next === undefined) return;
-        event.preventDefault();
-        point(Math.max(0, Math.min(last, next)));
-      }}
-    >
-      <div ref={frame} class="chart-frame" style={{ height: `${heightPx}px` }} />
-      <div ref={tooltip} class="chart-tooltip" hidden={shown === null} aria-hidden="true">
-        {shown !== null && <Tooltip {...props} index={shown} />}
+    <div class="chart-with-notes">
+      <div
+        class="chart"
+        role="slider"
+        tabIndex={0}
+        aria-label={`${title}: move through time with the arrow keys`}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, last)}
+        aria-valuenow={at}
+        aria-valuetext={spoken(props, at)}
+        onFocus={(event) => event.currentTarget.matches(":focus-visible") && point(at)}
+        onBlur={() => point(null)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") return point(null);
+          const next = KEYS[event.key]?.(at, last);
+          if (next === undefined) return;
+          event.preventDefault();
+          point(Math.max(0, Math.min(last, next)));
+        }}
+      >
+        <div ref={frame} class="chart-frame" style={{ height: `${heightPx}px` }} />
+        <div ref={tooltip} class="chart-tooltip" hidden={shown === null} aria-hidden="true">
+          {shown !== null && <Tooltip {...props} index={shown} />}
+        </div>
       </div>
+      {!props.isTimeless && (
+        <ChartNotes
+          {...{ title, heightPx, place }}
+          labels={own?.points.map(({ label }) => label) ?? []}
+          interval={props.interval}
+        />
+      )}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { commandText } from "./command.ts";
 import { ControlBar } from "./control_bar.tsx";
 import { DiskWarning } from "./disk_warning.tsx";
 import { Icon, Mark } from "./icons.tsx";
-import { currentProject, go, hrefFor, view } from "./location_state.ts";
+import { currentProject, go, hasSeveral, hrefFor, view } from "./location_state.ts";
 import { EmptyNote } from "./panel.tsx";
 import { PasskeyHint } from "./passkey_hint.tsx";
 import { PendingNote } from "./pending.tsx";
@@ -13,15 +13,18 @@ import { SignOutButton } from "./sign_out.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { useViewFocus } from "./view_focus.ts";
 import { ViewLink } from "./view_link.tsx";
-import { type View, VIEWS } from "./views.ts";
+import { FIRST_VIEW, SITES, type View, VIEWS } from "./views.ts";
 
 function shownViews(): readonly View[] {
-  return VIEWS.filter(({ scope }) => scope === undefined || hasScope(scope));
+  return VIEWS.filter(({ scope, isOfAll }) =>
+    (scope === undefined || hasScope(scope)) && (isOfAll !== true || hasSeveral.value)
+  );
 }
 
-/** The view that the address names, else the first. */
+/** The view that the address names, else the first of a project. */
 function currentView(): View {
-  return shownViews().find(({ id }) => id === view.value) ?? VIEWS[0]!;
+  return shownViews().find(({ id }) => id === view.value) ??
+    VIEWS.find(({ id }) => id === FIRST_VIEW)!;
 }
 
 function NavLink({ id, title, icon, isCurrent }: View & { isCurrent: boolean }) {
@@ -32,7 +35,14 @@ function NavLink({ id, title, icon, isCurrent }: View & { isCurrent: boolean }) 
   );
 }
 
-function ProjectSwitcher() {
+/** Paths and properties of one project are not those of another. */
+function chooseProject(id: string, { isOfAll }: View): void {
+  if (id === "") return go({ view: SITES });
+  if (!isOfAll) return go({ project: id, filters: [] });
+  go({ view: FIRST_VIEW, project: id, filters: [], params: { q: null, sort: null } });
+}
+
+function ProjectSwitcher({ shown }: { shown: View }) {
   const projects = session.value?.projects ?? [];
   const current = currentProject.value;
   if (current === null) return null;
@@ -42,10 +52,10 @@ function ProjectSwitcher() {
       <span class="visually-hidden">Project</span>
       <select
         class="input select"
-        value={current.id}
-        // Paths and properties of one project are not those of another.
-        onChange={(event) => go({ project: event.currentTarget.value, filters: [] })}
+        value={shown.isOfAll ? "" : current.id}
+        onChange={(event) => chooseProject(event.currentTarget.value, shown)}
       >
+        <option value="">All sites</option>
         {projects.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
       </select>
     </label>
@@ -71,10 +81,10 @@ function SideBar({ current }: { current: View }) {
   return (
     <header class="side">
       <div class="side-head">
-        <a class="brand" href={hrefFor({ view: "overview" })}>
+        <a class="brand" href={hrefFor({ view: hasSeveral.value ? SITES : FIRST_VIEW })}>
           <Mark /> <span>Footfall</span>
         </a>
-        <ProjectSwitcher />
+        <ProjectSwitcher shown={current} />
         <button
           type="button"
           class="button button-icon side-toggle"
@@ -105,7 +115,7 @@ function SideBar({ current }: { current: View }) {
 /** The frame of every view: navigation, the bar, and the view itself. */
 export function Shell() {
   const current = currentView();
-  const heading = useViewFocus(current, currentProject.value?.name);
+  const heading = useViewFocus(current, current.isOfAll ? undefined : currentProject.value?.name);
   const Content = current.component;
   const hasProject = currentProject.value !== null;
   return (

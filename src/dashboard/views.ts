@@ -14,6 +14,9 @@ import { TrendsView } from "./views/trends.tsx";
 /** Which of the bar's choices have an effect on a view. */
 export type Control = "range" | "compare" | "interval" | "filters";
 
+/** The view of all projects. */
+export const SITES = "sites";
+
 export interface View {
   readonly id: string;
   readonly title: string;
@@ -22,10 +25,23 @@ export interface View {
   readonly controls: readonly Control[];
   /** Not shown to a token without it. */
   readonly scope?: string;
+  /** Of all projects: not shown to whoever sees one alone. */
+  readonly isOfAll?: true;
 }
 
-/** Every view, in the order of the navigation. The first one is the start. */
+/** The view of one project that is shown unless another is asked for. */
+export const FIRST_VIEW = "overview";
+
+/** Every view, in the order of the navigation. */
 export const VIEWS: readonly View[] = [
+  {
+    id: SITES,
+    title: "Sites",
+    icon: "sites",
+    component: lazyView(async () => (await import("./views/sites.tsx")).SitesView),
+    controls: ["range"],
+    isOfAll: true,
+  },
   {
     id: "overview",
     title: "Overview",
@@ -52,6 +68,13 @@ export const VIEWS: readonly View[] = [
     title: "Funnels",
     icon: "funnels",
     component: FunnelsView,
+    controls: ["range", "filters"],
+  },
+  {
+    id: "journeys",
+    title: "Journeys",
+    icon: "journeys",
+    component: lazyView(async () => (await import("./views/journeys.tsx")).JourneysView),
     controls: ["range", "filters"],
   },
   {

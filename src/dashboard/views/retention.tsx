@@ -79,6 +79,7 @@ function AverageChart({ reply }: { reply: RetentionReply }) {
       interval={every}
       format={(value) => percent(value, 0)}
       heightPx={CHART_PX}
+      isTimeless
       csvName={`average retention ${from} to ${to}`}
     />
   );

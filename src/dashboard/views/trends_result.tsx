@@ -2,6 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { TableSwitch } from "../chart_block.tsx";
 import type { ChartLine, ChartPoint } from "../chart_lines.ts";
+import { AddNote } from "../chart_notes.tsx";
 import { CsvButton } from "../csv_button.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import type { Interval } from "../location_query.ts";
@@ -224,6 +225,7 @@ export function TrendsResult({ reply, lines }: TrendsResultProps) {
       <div class="chart-foot">
         <p class="legend">{hasOpen && "Dashed: not over yet, or only in part within the range"}</p>
         <div class="chart-buttons">
+          <AddNote />
           <TableSwitch isTable={isTable} onSwitch={setTable} />
           <CsvButton
             name={`trends over time ${from} to ${to}`}

@@ -7,6 +7,25 @@ import type { Read } from "../../scans/read.ts";
 import { type Answer, askingOf, type Report } from "../report.ts";
 import { type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
 
+/** What ways come to, beside `query` and `asOf`. */
+export const JOURNEY_REPLY = {
+  total: z.int().meta({ description: "Sessions, or actors, with such a way" }),
+  nodes: z.array(z.object({
+    step: z.int(),
+    value: z.string().nullable().meta({ description: "Null: page views without a path" }),
+    kind: z.enum(["path", "name", "other", "end"]),
+    count: z.int(),
+  })).meta({ description: "By step, the largest first, then $other, then $end" }),
+  links: z.array(z.object({
+    step: z.int().meta({ description: "The step it leads from; it leads to the next" }),
+    from: z.string().nullable(),
+    fromKind: z.enum(["path", "name", "other", "end"]),
+    to: z.string().nullable(),
+    toKind: z.enum(["path", "name", "other", "end"]),
+    count: z.int(),
+  })),
+};
+
 /** `GET /v1/journeys`: the ways that people take, step by step, from a start or back from an end. */
 export const JOURNEYS: Report = {
   path: "/v1/journeys",
@@ -26,23 +45,7 @@ export const JOURNEYS: Report = {
     "By path a step is a page view's path, by name an event's name, by both a page view's path and any other event's name; click and scroll are no steps unless they are the start or the end, which are steps in any case. Equal values in a row are one step. " +
     "With scope=actor, filters and bots narrow every event, and each actor has one way: from the first start in the range, up to the window after it, also past `to`; or back from the first end in the range, as far as the window. " +
     "$end stands where a way is over before the last step ($end of a way back: it begins there); values beyond the `top` largest of a step are $other. What leads to a node and away from it adds up to its count.",
-  reply: {
-    total: z.int().meta({ description: "Sessions, or actors, with such a way" }),
-    nodes: z.array(z.object({
-      step: z.int(),
-      value: z.string().nullable().meta({ description: "Null: page views without a path" }),
-      kind: z.enum(["path", "name", "other", "end"]),
-      count: z.int(),
-    })).meta({ description: "By step, the largest first, then $other, then $end" }),
-    links: z.array(z.object({
-      step: z.int().meta({ description: "The step it leads from; it leads to the next" }),
-      from: z.string().nullable(),
-      fromKind: z.enum(["path", "name", "other", "end"]),
-      to: z.string().nullable(),
-      toKind: z.enum(["path", "name", "other", "end"]),
-      count: z.int(),
-    })),
-  },
+  reply: JOURNEY_REPLY,
   ask: (query) => {
     const own = readOwn(query);
     return {

@@ -1,0 +1,183 @@
+/// <reference lib="dom" />
+import { useId, useState } from "preact/hooks";
+import type { Note } from "../notes/notes.ts";
+import { send } from "./api.ts";
+import { Confirm, Dialog, DialogButtons } from "./dialog.tsx";
+import { TextField } from "./field.tsx";
+import { Icon } from "./icons.tsx";
+import { effectiveTimezone } from "./location_state.ts";
+import { instantOf, isDay, localTime } from "./note_times.ts";
+import { date as dateText, dateTime } from "./number_format.ts";
+import { hasScope } from "./session.ts";
+import { useChange } from "./views/funnels_saving.tsx";
+
+const TEXT_LENGTH_MAX = 500;
+
+/** When a note is of, in words. */
+export function whenText({ at }: Pick<Note, "at">): string {
+  return isDay(at) ? dateText(at) : dateTime(at, effectiveTimezone.value);
+}
+
+interface FormProps {
+  /** Null: a new one. */
+  readonly note: Note | null;
+  /** The day of a new one, unless another is chosen. */
+  readonly date: string;
+  readonly onSaved: () => void;
+  readonly onClose: () => void;
+}
+
+/** Asks when something happened, and what. */
+function NoteForm({ note, date: day, onSaved, onClose }: FormProps) {
+  const before = note === null
+    ? { date: day, time: "" }
+    : localTime(note.at, effectiveTimezone.value);
+  const [date, setDate] = useState(before.date);
+  const [time, setTime] = useState(before.time);
+  const [text, setText] = useState(note?.text ?? "");
+  const [isTried, setTried] = useState(false);
+  const { isBusy, problem, run } = useChange();
+  const form = useId();
+  const isTimeFaulty = time !== "" && !/^([01]\d|2[0-3]):[0-5]\d$/.test(time);
+  const save = async (event: Event) => {
+    event.preventDefault();
+    setTried(true);
+    if (text.trim() === "" || date === "" || isTimeFaulty) return;
+    const isSame = note !== null && date === before.date && time === before.time;
+    const at = time === "" ? date : instantOf(date, time, effectiveTimezone.value);
+    const body = { text, ...isSame ? {} : { at } };
+    await run(async () => {
+      if (note === null) await send("POST", "/v1/notes", body);
+      else await send("PATCH", `/v1/notes/${note.id}`, body);
+      onSaved();
+    });
+  };
+  return (
+    <Dialog
+      title={note === null ? "Add a note" : "Change the note"}
+      onClose={onClose}
+      footer={
+        <DialogButtons onCancel={onClose} form={form} isDisabled={isBusy}>
+          {note === null ? "Add" : "Save"}
+        </DialogButtons>
+      }
+    >
+      <form id={form} class="form" noValidate onSubmit={save}>
+        <TextField
+          label="What happened"
+          value={text}
+          placeholder="Version 2.4 is live"
+          maxLength={TEXT_LENGTH_MAX}
+          error={isTried && text.trim() === "" ? "Write a few words." : null}
+          onChange={setText}
+        />
+        <div class="field-pair">
+          <TextField
+            label="Day"
+            type="date"
+            value={date}
+            error={isTried && date === "" ? "Choose a day." : null}
+            onChange={setDate}
+          />
+          <TextField
+            label="Time"
+            value={time}
+            placeholder="14:30"
+            maxLength={5}
+            hint="Without a time it is of the whole day."
+            error={isTried && isTimeFaulty ? "Write a time such as 14:30, or none." : null}
+            onChange={setTime}
+          />
+        </div>
+        {problem && <p class="banner" role="alert">{problem.detail}</p>}
+      </form>
+    </Dialog>
+  );
+}
+
+interface EntryProps {
+  readonly note: Note;
+  readonly onEdit: () => void;
+  readonly onDelete: () => void;
+}
+
+function Entry({ note, onEdit, onDelete }: EntryProps) {
+  return (
+    <li class="note-entry">
+      <p>{note.text}</p>
+      <p class="muted">{whenText(note)} · {note.by}</p>
+      {hasScope("write") && (
+        <p class="note-actions">
+          <button type="button" class="button button-quiet" onClick={onEdit}>
+            <Icon name="edit" /> Change
+          </button>
+          <button type="button" class="button button-quiet" onClick={onDelete}>
+            <Icon name="trash" /> Delete
+          </button>
+        </p>
+      )}
+    </li>
+  );
+}
+
+interface DeletionProps {
+  readonly note: Note;
+  readonly onDeleted: () => void;
+  readonly onClose: () => void;
+}
+
+function Deletion({ note, onDeleted, onClose }: DeletionProps) {
+  const { isBusy, problem, run } = useChange();
+  return (
+    <Confirm
+      title="Delete this note?"
+      action="Delete"
+      isBusy={isBusy}
+      onClose={onClose}
+      onConfirm={() =>
+        run(async () => {
+          await send("DELETE", `/v1/notes/${note.id}`);
+          onDeleted();
+        })}
+    >
+      <p>“{note.text}” leaves the charts of everybody.</p>
+      {problem && <p class="banner" role="alert">{problem.detail}</p>}
+    </Confirm>
+  );
+}
+
+interface NoteDialogProps {
+  /** The notes of one mark; none: a new one is to be written. */
+  readonly notes: readonly Note[];
+  readonly date: string;
+  readonly onChanged: () => void;
+  readonly onClose: () => void;
+}
+
+/** The notes of one place on a chart, to be read, changed and deleted; or a new one. */
+export function NoteDialog({ notes, date, onChanged, onClose }: NoteDialogProps) {
+  const [editing, setEditing] = useState<Note | null>(null);
+  const [deleting, setDeleting] = useState<Note | null>(null);
+  const done = () => {
+    onChanged();
+    onClose();
+  };
+  if (notes.length === 0 || editing !== null) {
+    return <NoteForm note={editing} date={date} onSaved={done} onClose={onClose} />;
+  }
+  if (deleting !== null) return <Deletion note={deleting} onDeleted={done} onClose={onClose} />;
+  return (
+    <Dialog title={notes.length === 1 ? "Note" : "Notes"} onClose={onClose}>
+      <ul class="note-entries">
+        {notes.map((note) => (
+          <Entry
+            key={note.id}
+            note={note}
+            onEdit={() => setEditing(note)}
+            onDelete={() => setDeleting(note)}
+          />
+        ))}
+      </ul>
+    </Dialog>
+  );
+}

@@ -1,0 +1,148 @@
+/// <reference lib="dom" />
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import type { Note } from "../notes/notes.ts";
+import type { ChartNotesProps } from "./chart_notes.tsx";
+import { Icon } from "./icons.tsx";
+import { dateIn } from "./location_query.ts";
+import { currentDates, effectiveTimezone, timezone } from "./location_state.ts";
+import { NoteDialog, whenText } from "./note_dialog.tsx";
+import { bucketOfNote } from "./note_times.ts";
+import { useRead } from "./resource.ts";
+
+/** Marks that are nearer to each other become one. */
+const APART_PX = 20;
+/** The axis of the time below the lines, and the air above them. */
+const BELOW_PX = 28;
+const ABOVE_PX = 12;
+
+/** Counts changes that were made here, so that every chart reads its notes anew. */
+const changes = signal(0);
+
+function useNotes(): readonly Note[] {
+  const { data, reload } = useRead<{ readonly notes: readonly Note[] }>("/v1/notes", {
+    ...currentDates(),
+    timezone: timezone.value,
+  });
+  const turn = changes.value;
+  useEffect(() => {
+    if (turn > 0) reload();
+  }, [turn]);
+  return data?.notes ?? [];
+}
+
+interface Mark {
+  readonly leftPx: number;
+  readonly notes: readonly Note[];
+}
+
+/** Where the notes stand, from left to right; those that would overlap share a mark. */
+function marksOf(
+  notes: readonly Note[],
+  { labels, interval, place }: ChartNotesProps,
+): readonly Mark[] {
+  if (place === null) return [];
+  const placed = notes.flatMap((note) => {
+    const index = bucketOfNote(labels, interval, note.at, effectiveTimezone.value);
+    return index === null ? [] : [{ note, leftPx: place.leftPx + index * place.stepPx }];
+  }).toSorted((a, b) => a.leftPx - b.leftPx);
+  const marks: { leftPx: number; notes: Note[] }[] = [];
+  for (const { note, leftPx } of placed) {
+    const last = marks.at(-1);
+    if (last !== undefined && leftPx - last.leftPx < APART_PX) last.notes.push(note);
+    else marks.push({ leftPx, notes: [note] });
+  }
+  return marks;
+}
+
+const spoken = (notes: readonly Note[]) =>
+  notes.map((note) => `${whenText(note)}: ${note.text}`).join("; ");
+
+interface MarkButtonProps {
+  readonly mark: Mark;
+  /** On the right half of the chart the text is on the left of its mark. */
+  readonly isRight: boolean;
+  readonly linePx: number;
+  readonly onOpen: () => void;
+}
+
+function MarkButton({ mark: { leftPx, notes }, isRight, linePx, onOpen }: MarkButtonProps) {
+  return (
+    <li class="chart-note" style={{ left: `${leftPx}px` }}>
+      <span class="chart-note-line" style={{ height: `${linePx}px` }} aria-hidden="true" />
+      <button
+        type="button"
+        class="chart-note-button"
+        aria-label={`Note of ${spoken(notes)}`}
+        onClick={onOpen}
+      >
+        {notes.length > 1 ? notes.length : <Icon name="log" size={12} />}
+      </button>
+      <span
+        class={isRight ? "chart-note-text chart-note-text-left" : "chart-note-text"}
+        aria-hidden="true"
+      >
+        {notes.map((note) => (
+          <span key={note.id} class="chart-note-entry">
+            <span class="muted">{whenText(note)}</span> {note.text}
+          </span>
+        ))}
+      </span>
+    </li>
+  );
+}
+
+/** The notes of a chart below it: each a mark with its text, which opens by a click. */
+export function NoteMarks(props: ChartNotesProps) {
+  const notes = useNotes();
+  const [opened, setOpened] = useState<readonly Note[] | null>(null);
+  const marks = marksOf(notes, props);
+  const widthPx = (props.place?.stepPx ?? 0) * (props.labels.length - 1);
+  return (
+    <>
+      {marks.length > 0 && (
+        <ul class="chart-notes" aria-label={`Notes: ${props.title}`}>
+          {marks.map((mark) => (
+            <MarkButton
+              key={mark.notes[0]!.id}
+              mark={mark}
+              isRight={mark.leftPx > (props.place?.leftPx ?? 0) + widthPx / 2}
+              linePx={props.heightPx - BELOW_PX - ABOVE_PX}
+              onOpen={() => setOpened(mark.notes)}
+            />
+          ))}
+        </ul>
+      )}
+      {opened !== null && (
+        <NoteDialog
+          notes={opened}
+          date=""
+          onChanged={() => changes.value++}
+          onClose={() => setOpened(null)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Writes a note: of today, where that is shown, else of the last day of the range. */
+export function NoteButton() {
+  const [isOpen, setOpen] = useState(false);
+  const { from, to } = currentDates();
+  const today = dateIn(effectiveTimezone.value, Date.now());
+  return (
+    <>
+      <button type="button" class="button button-quiet" onClick={() => setOpen(true)}>
+        <Icon name="plus" /> Note
+      </button>
+      {isOpen && (
+        <NoteDialog
+          notes={[]}
+          date={today >= from && today <= to ? today : to}
+          onChanged={() => changes.value++}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+/// <reference lib="dom" />
+import { Icon } from "../icons.tsx";
+import { filters, go } from "../location_state.ts";
+import { counted, integer, percent } from "../number_format.ts";
+import { ViewLink } from "../view_link.tsx";
+import { VIEWS } from "../views.ts";
+import { DEFAULTS, definitionParams } from "./funnels_definition.ts";
+import { isBackward, type Question, textOfPlace } from "./journeys_question.ts";
+import {
+  funnelSteps,
+  isTold,
+  type JourneysReply,
+  placeOf,
+  valueText,
+  visitFilters,
+  type WayLink,
+  type WayNode,
+} from "./journeys_ways.ts";
+
+interface ChosenProps {
+  readonly reply: JourneysReply;
+  readonly question: Question;
+  /** The way that is looked at; its last node is the one that was chosen. */
+  readonly way: readonly WayNode[];
+  /** Of a link that was chosen, what went along it. */
+  readonly link: WayLink | null;
+}
+
+const whom = ({ scope }: Question, count: number) =>
+  scope === "actor" ? counted(count, "person", "people") : counted(count, "visit");
+
+/** The way in words, as it was gone. */
+function WayText({ way, isBack }: { way: readonly WayNode[]; isBack: boolean }) {
+  return (
+    <ol class="journeys-way">
+      {(isBack ? way.toReversed() : way).map(({ step, kind, value }) => (
+        <li key={step}>{valueText(kind, value, isBack)}</li>
+      ))}
+    </ol>
+  );
+}
+
+/** Other ways from the node, or to it. */
+function OtherWays({ node }: { node: WayNode }) {
+  const place = placeOf(node);
+  if (place === null) return null;
+  const text = textOfPlace(place);
+  return (
+    <>
+      <button
+        type="button"
+        class="button button-quiet"
+        onClick={() => go({ params: { start: text, end: null, node: null } })}
+      >
+        Ways from here
+      </button>
+      <button
+        type="button"
+        class="button button-quiet"
+        onClick={() => go({ params: { start: null, end: text, node: null } })}
+      >
+        Ways to here
+      </button>
+    </>
+  );
+}
+
+/** What was chosen of the ways, and where one may go on from it. */
+export function ChosenWay({ reply, question, way, link }: ChosenProps) {
+  const node = way.at(-1)!;
+  const isBack = isBackward(question);
+  const steps = funnelSteps(way, isBack);
+  const { steps: funnel } = definitionParams({ ...DEFAULTS, steps });
+  const showsVisits = link === null && VIEWS.some(({ id }) => id === "visits");
+  const exact = showsVisits ? visitFilters(node, question, filters.value) : null;
+  const count = link?.count ?? node.count;
+  return (
+    <section class="journeys-chosen" aria-label="The chosen way">
+      <WayText way={way} isBack={isBack} />
+      <p role="status">
+        <strong>{whom(question, count)}</strong>, {percent(
+          reply.total === 0 ? null : count / reply.total,
+        )} of {integer(reply.total)}
+        {link === null ? ` at step ${node.step}` : ` from step ${link.step} to ${link.step + 1}`}
+      </p>
+      <div class="journeys-actions">
+        {steps.length > 1 && (
+          <ViewLink
+            class="button"
+            to={{ view: "funnels", params: { steps: funnel } }}
+          >
+            <Icon name="funnels" /> Make a funnel of this path
+          </ViewLink>
+        )}
+        {exact !== null && (
+          <ViewLink class="button" to={{ view: "visits", filters: exact }}>
+            <Icon name="events" /> The visits behind it
+          </ViewLink>
+        )}
+        {isTold(node) && <OtherWays node={node} />}
+        <button
+          type="button"
+          class="button button-quiet"
+          onClick={() => go({ params: { node: null } })}
+        >
+          <Icon name="close" /> Choose nothing
+        </button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,97 @@
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { type Column, DataTable } from "../data_table.tsx";
+import { currentDates } from "../location_state.ts";
+import { integer, percent } from "../number_format.ts";
+import {
+  fromKey,
+  type JourneysReply,
+  keyOf,
+  toKey,
+  valueText,
+  type WayLink,
+} from "./journeys_ways.ts";
+
+const SHARE =
+  "Of those at the first of the two steps with this value, the share that went this way.";
+
+/** The others are one click away. */
+const ROWS_SHOWN = 25;
+
+interface Row extends WayLink {
+  readonly share: number | null;
+}
+
+function columnsOf(isBackward: boolean, whose: string): readonly Column<Row>[] {
+  const text = (kind: WayLink["fromKind"], value: string | null) =>
+    valueText(kind, value, isBackward);
+  return [
+    {
+      title: isBackward ? "To" : "From",
+      value: ({ from }) => from,
+      show: ({ step, fromKind, from }) => (
+        <span title={from ?? undefined}>
+          <span class="muted">{step}.</span> {text(fromKind, from)}
+        </span>
+      ),
+    },
+    {
+      title: isBackward ? "From" : "To",
+      value: ({ to }) => to,
+      show: ({ step, toKind, to }) => (
+        <span class="journeys-cell" title={to ?? undefined}>
+          <span class="muted">{step + 1}.</span> {text(toKind, to)}
+        </span>
+      ),
+    },
+    { title: "Step", value: ({ step }) => step, isNumber: true, isMinor: true },
+    {
+      title: whose,
+      value: ({ count }) => count,
+      show: ({ count }) => <strong>{integer(count)}</strong>,
+      isNumber: true,
+    },
+    {
+      title: "Share",
+      definition: SHARE,
+      value: ({ share }) => share,
+      show: ({ share }) => percent(share),
+      isNumber: true,
+    },
+  ];
+}
+
+interface WaysTableProps {
+  readonly reply: JourneysReply;
+  readonly isBackward: boolean;
+  /** What is counted: visits or people. */
+  readonly whose: string;
+  readonly onLink: (fromKey: string, toKey: string) => void;
+}
+
+/** The ways as a table, each link of the diagram a row: those that most went along first. */
+export function WaysTable({ reply, isBackward, whose, onLink }: WaysTableProps) {
+  const counts = new Map(reply.nodes.map((node) => [keyOf(node), node.count]));
+  const rows = reply.links.map((link): Row => {
+    const all = counts.get(fromKey(link)) ?? 0;
+    return { ...link, share: all === 0 ? null : link.count / all };
+  }).toSorted((a, b) => b.count - a.count || a.step - b.step);
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? rows : rows.slice(0, ROWS_SHOWN);
+  const { from, to } = currentDates();
+  return (
+    <DataTable
+      caption="Steps of the ways"
+      columns={columnsOf(isBackward, whose)}
+      rows={shown}
+      allRows={() => Promise.resolve(rows)}
+      onMore={shown.length < rows.length ? () => setWhole(true) : undefined}
+      rowKey={(link) => `${fromKey(link)} ${toKey(link)}`}
+      share={({ share }) => share ?? 0}
+      onRow={(link) => onLink(fromKey(link), toKey(link))}
+      rowAction={() => "Show this step in the diagram"}
+      csvName={`journeys ${from} to ${to}`}
+      isSortable
+    />
+  );
+}

@@ -1,0 +1,100 @@
+/** What a reply of journeys says, and what can be made of it: ways, funnels, filters. */
+import type { output, ZodObject } from "zod";
+import type { JOURNEY_REPLY } from "../../reports/journeys/journeys.ts";
+import type { Filter } from "../location_query.ts";
+import type { EventMatch } from "../match_editor.tsx";
+import type { Place, Question } from "./journeys_question.ts";
+
+/** `GET /v1/journeys`. */
+export type JourneysReply = output<ZodObject<typeof JOURNEY_REPLY>>;
+export type WayNode = JourneysReply["nodes"][number];
+export type WayLink = JourneysReply["links"][number];
+export type NodeKind = WayNode["kind"];
+
+/** What stands for a node among those of all steps. */
+export function nodeKey(step: number, kind: NodeKind, value: string | null): string {
+  return JSON.stringify([step, kind, value]);
+}
+
+export const keyOf = ({ step, kind, value }: WayNode): string => nodeKey(step, kind, value);
+export const fromKey = ({ step, fromKind, from }: WayLink): string => nodeKey(step, fromKind, from);
+export const toKey = ({ step, toKind, to }: WayLink): string => nodeKey(step + 1, toKind, to);
+
+/** Whether the node stands for one value, and not for others or an end. */
+export function isTold({ kind }: Pick<WayNode, "kind">): boolean {
+  return kind === "path" || kind === "name";
+}
+
+/** A node's value as people read it. */
+export function valueText(kind: NodeKind, value: string | null, isBackward = false): string {
+  if (kind === "other") return "Others";
+  if (kind === "end") return isBackward ? "Begins here" : "Ends here";
+  return value ?? "(a page without a path)";
+}
+
+/**
+ * The way to a node along which the most came, from the first step on: as far back as single values
+ * reach. The node is its last.
+ */
+export function wayTo(reply: Pick<JourneysReply, "nodes" | "links">, node: WayNode): WayNode[] {
+  const nodes = new Map(reply.nodes.map((each) => [keyOf(each), each]));
+  const way = [node];
+  for (let at = node; at.step > 1;) {
+    const largest = reply.links
+      .filter((link) => toKey(link) === keyOf(at) && isTold({ kind: link.fromKind }))
+      .reduce<WayLink | null>((most, link) => link.count > (most?.count ?? 0) ? link : most, null);
+    const before = largest === null ? undefined : nodes.get(fromKey(largest));
+    if (before === undefined) break;
+    way.unshift(before);
+    at = before;
+  }
+  return way;
+}
+
+/** The events of a single value. */
+function matchOf({ kind, value }: WayNode): EventMatch {
+  if (kind === "name") return { name: value, filters: [] };
+  const filter: Filter = value === null
+    ? { field: "path", op: "not_exists", values: [] }
+    : { field: "path", op: "is", values: [value] };
+  return { name: "page_view", filters: [filter] };
+}
+
+/** The steps of a funnel along a way, in the order in which things happen; none of fewer than two. */
+export function funnelSteps(way: readonly WayNode[], isBackward: boolean): readonly EventMatch[] {
+  const told = way.filter(isTold);
+  if (told.length < 2) return [];
+  return (isBackward ? told.toReversed() : told).map(matchOf);
+}
+
+/** A node as the start or the end of other ways; null: it is no single value. */
+export function placeOf(node: WayNode): Place | null {
+  if (!isTold(node) || node.value === null) return null;
+  return node.kind === "path"
+    ? { kind: "page", path: node.value }
+    : { kind: "event", match: { name: node.value, filters: [] } };
+}
+
+/** Whether the node is what the ways were asked to begin or end at, and nothing else. */
+function isAnchor({ kind, value }: WayNode, place: Place): boolean {
+  if (place.kind === "page") return kind === "path" && value === place.path;
+  return place.kind === "event" && kind === "name" && value === place.match.name &&
+    place.match.filters.length === 0;
+}
+
+/**
+ * Filters that select exactly the visits behind a node; null: none do. They know no order: so the first
+ * step alone can be told, where every visit that has the event takes part with it.
+ */
+export function visitFilters(
+  node: WayNode,
+  { start, end, scope }: Question,
+  filters: readonly Filter[],
+): readonly Filter[] | null {
+  // Conditions on one event and on another cannot be asked for together.
+  if (scope !== "session" || filters.length > 0 || node.step !== 1) return null;
+  const anchors = [start, end].filter(({ kind }) => kind !== "any");
+  if (anchors.length !== 1 || !isAnchor(node, anchors[0]!)) return null;
+  const { name, filters: own } = matchOf(node);
+  return [{ field: "name", op: "is", values: [name!] }, ...own];
+}

@@ -1,0 +1,171 @@
+/// <reference lib="dom" />
+import { useEffect, useState } from "preact/hooks";
+import { type Column, DataTable } from "../data_table.tsx";
+import { DEFINITIONS } from "../definitions.ts";
+import { SelectField, TextField } from "../field.tsx";
+import { currentDates, go, timezone, viewParam } from "../location_state.ts";
+import { Change } from "../kpi_tile.tsx";
+import { counted, integer } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { useRead } from "../resource.ts";
+import { SiteCourse } from "./sites_course.tsx";
+import type { Site, SitesReply } from "./sites_reply.ts";
+
+/** So long a pause of typing searches. */
+const PAUSE_MS = 300;
+/** Who is there now is asked for anew. */
+const FRESH_MS = 60_000;
+const PATH = "/v1/overview";
+
+const SORTS = [
+  { value: "visitors", label: "Most visitors" },
+  { value: "now", label: "Most there now" },
+  { value: "change", label: "Largest rise" },
+  { value: "name", label: "By name" },
+];
+
+const CHANGE =
+  "Visitors of the days of the range that are over, against as many days before it. A day that has just begun is compared with none.";
+const SITES =
+  "Every project that you may see, each by the days of its own time zone. A click opens the project.";
+
+function hostOf({ siteUrl }: Site): string {
+  return siteUrl === null ? "" : URL.parse(siteUrl)?.host ?? siteUrl;
+}
+
+const COLUMNS: readonly Column<Site>[] = [
+  {
+    title: "Site",
+    value: ({ name }) => name,
+    show: (site) => (
+      <span class="sites-name">
+        {site.name}
+        <span class="muted">{hostOf(site)}</span>
+      </span>
+    ),
+  },
+  {
+    title: "Now",
+    definition: DEFINITIONS.live,
+    value: ({ now }) => now,
+    show: ({ now }) => (
+      <span class={now > 0 ? "sites-now sites-now-some" : "sites-now"}>{integer(now)}</span>
+    ),
+    isNumber: true,
+  },
+  {
+    title: "Visitors",
+    definition: DEFINITIONS.visitors,
+    value: ({ visitors }) => visitors,
+    show: ({ visitors }) => <strong>{integer(visitors)}</strong>,
+    isNumber: true,
+  },
+  {
+    title: "Change",
+    definition: CHANGE,
+    value: ({ change }) => change,
+    show: ({ change }) => <Change value={change} />,
+    isNumber: true,
+  },
+  {
+    title: "Course",
+    value: ({ series }) => series.map(({ visitors }) => visitors ?? "").join(" "),
+    show: ({ series }) => <SiteCourse series={series} />,
+    isMinor: true,
+  },
+];
+
+/** The text of the search, which takes effect a moment after the last letter. */
+function SearchField() {
+  const shown = viewParam("q") ?? "";
+  const [text, setText] = useState(shown);
+  useEffect(() => setText(shown), [shown]);
+  useEffect(() => {
+    if (text === shown) return;
+    const timer = setTimeout(() => go({ params: { q: text } }, { replace: true }), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <TextField
+      label="Search sites"
+      isLabelHidden
+      value={text}
+      placeholder="Search"
+      maxLength={200}
+      onChange={setText}
+    />
+  );
+}
+
+function open({ id }: Site): void {
+  go({ view: "overview", project: id, filters: [], params: { q: null, sort: null } });
+}
+
+function useSites(sort: string) {
+  const sites = useRead<SitesReply>(PATH, {
+    ...currentDates(),
+    timezone: timezone.value,
+    sort: sort === SORTS[0]!.value ? null : sort,
+    q: viewParam("q"),
+  }, { isFollowed: true });
+  const { reload } = sites;
+  useEffect(() => {
+    const timer = setInterval(reload, FRESH_MS);
+    return () => clearInterval(timer);
+  }, [reload]);
+  return sites;
+}
+
+/** Every project at a glance: who is there now, who came, and whether that is more than before. */
+export function SitesView() {
+  const chosen = viewParam("sort");
+  const sort = SORTS.find(({ value }) => value === chosen)?.value ?? SORTS[0]!.value;
+  const sites = useSites(sort);
+  const { data } = sites;
+  const rows = data?.projects ?? [];
+  const most = Math.max(1, ...rows.map(({ visitors }) => visitors ?? 0));
+  const { from, to } = currentDates();
+  return (
+    <Panel
+      title="All sites"
+      definition={SITES}
+      state={sites}
+      skeletonRows={8}
+      actions={
+        <div class="sites-actions">
+          <SearchField />
+          <SelectField
+            label="Order"
+            isLabelHidden
+            value={sort}
+            choices={SORTS}
+            onChange={(value) => go({ params: { sort: value === SORTS[0]!.value ? null : value } })}
+          />
+        </div>
+      }
+      empty={data !== null && rows.length === 0
+        ? (
+          <EmptyNote title="No site is called that" icon="sites">
+            Names, ids and addresses of sites are searched.
+          </EmptyNote>
+        )
+        : null}
+    >
+      <DataTable
+        caption="All sites"
+        columns={COLUMNS}
+        rows={rows}
+        rowKey={({ id }) => id}
+        share={({ visitors }) => (visitors ?? 0) / most}
+        onRow={open}
+        rowAction={({ name }) => `Open ${name}`}
+        csvName={`sites ${from} to ${to}`}
+      />
+      {data !== null && data.total > rows.length && (
+        <p class="muted">
+          {counted(rows.length, "site")} of {integer(data.total)}. Search to find the others.
+        </p>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,6 @@
+import type { output, ZodObject } from "zod";
+import type { OVERVIEW_REPLY } from "../../reports/overview/overview.ts";
+
+/** `GET /v1/overview`. */
+export type SitesReply = output<ZodObject<typeof OVERVIEW_REPLY>>;
+export type Site = SitesReply["projects"][number];
