@@ -103,6 +103,7 @@ function sourceColumns(
   by: string,
   total: AcquisitionRow | undefined,
 ): readonly Column<AcquisitionRow>[] {
+  const worth = total === undefined ? [] : worthColumns(total);
   return [
     {
       title: fieldLabel(by),
@@ -130,8 +131,10 @@ function sourceColumns(
       value: ({ conversionRate }) => conversionRate?.value,
       show: ({ conversionRate }) => percent(conversionRate?.value),
       isNumber: true,
+      // A phone has no room for it beside the value.
+      isMinor: worth.length > 0,
     },
-    ...total === undefined ? [] : worthColumns(total),
+    ...worth,
   ];
 }
 

@@ -102,8 +102,11 @@ const CONVERSIONS: readonly Column<AcquisitionRow>[] = [
 
 function briefColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
   if (total.conversions !== undefined) {
-    const [last = visitorsColumn(by)] = worthColumns(total);
-    return [valueColumn(by), ...CONVERSIONS, last];
+    const [worth] = worthColumns(total);
+    if (worth === undefined) return [valueColumn(by), ...CONVERSIONS, visitorsColumn(by)];
+    // A phone has no room for the rate beside it.
+    const narrowed = CONVERSIONS.map((one, i) => i === 0 ? one : { ...one, isMinor: true });
+    return [valueColumn(by), ...narrowed, worth];
   }
   const share = ({ visitors }: AcquisitionRow) =>
     visitors === null || !total.visitors ? null : visitors / total.visitors;
