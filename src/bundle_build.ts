@@ -34,6 +34,7 @@ const BUNDLES: readonly Bundle[] = [
       { entry: "script.ts", output: "sdk.js", format: "iife" },
       { entry: "module.ts", output: "sdk.mjs", format: "esm" },
       { entry: "compatible_script.ts", output: "script.js", format: "iife" },
+      { entry: "vitals.ts", output: "sdk-vitals.js", format: "iife" },
     ],
     rest: (source, output) =>
       Deno.copyFile(new URL("sdk.d.ts", source), new URL("sdk.d.ts", output)),

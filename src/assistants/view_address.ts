@@ -30,6 +30,7 @@ const VIEWS: Readonly<Record<string, View>> = {
     params: ["start", "return", "cohort", "criterion", "periods"],
   },
   "/v1/visits": { id: "visits", params: ["actor", "goal"] },
+  "/v1/vitals": { id: "vitals", params: ["by"] },
   "/v1/heatmaps": { id: "heatmaps", params: ["path", "device", "kind"] },
 };
 

@@ -113,6 +113,13 @@ export const VIEWS: readonly View[] = [
     controls: ["range", "filters"],
   },
   {
+    id: "vitals",
+    title: "Web vitals",
+    icon: "vitals",
+    component: lazyView(async () => (await import("./views/vitals.tsx")).VitalsView),
+    controls: ["range", "interval", "filters"],
+  },
+  {
     id: "events",
     title: "Events",
     icon: "events",

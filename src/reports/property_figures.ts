@@ -48,7 +48,7 @@ export interface Counted {
 const NONE: Counted = { numbers: new Float64Array(0), counts: new Float64Array(0) };
 
 /** Both together. */
-function mergeCounted(some: Counted, more: Counted): Counted {
+export function mergeCounted(some: Counted, more: Counted): Counted {
   if (some.numbers.length === 0) return more;
   if (more.numbers.length === 0) return some;
   const all = new Float64Array(some.numbers.length + more.numbers.length);
@@ -77,8 +77,8 @@ function countedOf(ordered: Float64Array): Counted {
   return { numbers: Float64Array.from(numbers), counts: Float64Array.from(counts) };
 }
 
-/** As `percentile_cont` has it: between the two numbers next to the place. */
-function percentileOf({ numbers, counts }: Counted, share: number): number | null {
+/** As `percentile_cont` has it: between the two numbers next to the place; null of none. */
+export function percentileOf({ numbers, counts }: Counted, share: number): number | null {
   if (numbers.length === 0) return null;
   const place = share * (counts.reduce((sum, count) => sum + count, 0) - 1);
   const numberAt = (wanted: number) => {

@@ -24,10 +24,8 @@ interface Client extends Analytics {
 }
 
 /** The clients of this page or process, whichever copy of the SDK made them: none counts a visit twice. */
-const clients = (): Map<string, Client> => {
-  const page = globalThis as { _footfall?: Map<string, Client> };
-  return page._footfall ??= new Map();
-};
+const clients = (): Map<string, Client> =>
+  (globalThis as { _footfall?: Map<string, Client> })._footfall ??= new Map();
 
 /** Drops what no database can hold: NUL and lone halves of characters, which JSON writes as escapes. */
 const storable = (json: string) =>

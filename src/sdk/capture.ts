@@ -55,9 +55,10 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
       capture.begin();
     });
   };
-  // A prerendered page is a guess of the browser: it is viewed when it is shown.
+  // A prerendered page is a guess of the browser: it is viewed when it is shown, which
+  // comes once.
   if ((document as { prerendering?: boolean }).prerendering) {
-    document.addEventListener("prerenderingchange", start, { once: true });
+    document.addEventListener("prerenderingchange", start);
   } else start();
   return capture;
 }

@@ -40,7 +40,7 @@ function leaseClaims(store: Store): Claims {
   const nameOf = (queue: string) => `lease|${queue}`;
   // A page that slept past its own lease has lost it, whoever took it.
   const holds = (queue: string) => leases.get(queue)! > Date.now();
-  const isFree = (name: string) => !(Number(store.get(name)) > Date.now());
+  const isFree = (name: string) => !(+store.get(name)! > Date.now());
 
   function renew(queue: string) {
     leases.set(queue, Date.now() + LEASE_MS);

@@ -27,7 +27,7 @@ const enum Next {
 
 /** Milliseconds to wait by a `Retry-After` (RFC 9110, 10.2.3: seconds or a date), within a day. */
 const retryAfterMs = (header: string) =>
-  Math.min(Number(header) * 1000 || Date.parse(header) - Date.now() || 0, RETRY_AFTER_MS_MAX);
+  Math.min(+header * 1000 || Date.parse(header) - Date.now() || 0, RETRY_AFTER_MS_MAX);
 
 /** Sends what the queue holds: when to, in which batches, and what an answer means for them. */
 export class Delivery {
@@ -113,7 +113,7 @@ export class Delivery {
   #pauseMs(): number {
     return this.#store.get(this.#stop) === this.#to.endpoint || this.#store.get("optOut") !== null
       ? Infinity
-      : Number(this.#store.get(this.#pause)) - Date.now() || 0;
+      : +this.#store.get(this.#pause)! - Date.now() || 0;
   }
 
   #blockedMs(): number {

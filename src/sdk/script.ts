@@ -4,15 +4,17 @@ import type { Analytics } from "./sdk.d.ts";
 
 /**
  * The script tag: `<script defer src="…/sdk.js" data-api-key="pk_…"></script>` leaves the client at
- * `window.footfall`. Optional: `data-endpoint`, `data-debug`, `data-autocapture="false"`.
+ * `window.footfall`. Optional: `data-endpoint`, `data-debug`, `data-autocapture="false"`, `data-vitals`.
  */
-const page = window as { footfall?: Analytics };
 const tag = document.currentScript as HTMLScriptElement | null;
-const { apiKey, endpoint, debug, autocapture } = tag?.dataset ?? {};
+const { apiKey, endpoint, debug = "false", autocapture, vitals } = tag?.dataset ?? {};
+const server = tag?.src.replace(/sdk\.js([?#].*)?$/, "");
 
-page.footfall ??= createAnalytics({
+(window as { footfall?: Analytics }).footfall ??= createAnalytics({
   apiKey,
-  endpoint: endpoint ?? tag?.src.replace(/\/sdk\.js([?#].*)?$/, "") + "/",
-  debug: debug !== undefined && debug !== "false",
+  endpoint: endpoint ?? server,
+  debug: debug !== "false",
   autocapture: autocapture !== "false",
 });
+// A page without it is measured less, and works as well.
+if (vitals !== undefined) import(server + "sdk-vitals.js").catch(() => {});

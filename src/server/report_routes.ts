@@ -47,6 +47,7 @@ import {
 import { TRENDS } from "../reports/trends/trends.ts";
 import { VISIT } from "../reports/visits/visit.ts";
 import { VISITS } from "../reports/visits/visits.ts";
+import { VITALS } from "../reports/vitals/vitals.ts";
 import { Warning } from "../query/warnings.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareOfRead } from "../shares/share_reading.ts";
@@ -76,6 +77,7 @@ const reportsOf = ({ captureReading }: ReadRouteServices): readonly Report[] => 
   VISIT,
   PEOPLE,
   PERSON_TIMELINE,
+  VITALS,
   INSIGHTS,
   createHeatmaps(captureReading),
   HEATMAP_PATHS,

@@ -202,6 +202,7 @@ const SDK_FILES = [
   ["sdk.js", "text/javascript", "The browser SDK, for a script tag"],
   ["sdk.mjs", "text/javascript", "The SDK as a module"],
   ["sdk.d.ts", "application/typescript", "Types of the module"],
+  ["sdk-vitals.js", "text/javascript", "Web vitals, beside the SDK: for a script tag or an import"],
   [
     "script.js",
     "text/javascript",

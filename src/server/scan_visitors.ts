@@ -24,9 +24,9 @@ import { HAS_EVENTS } from "../reports/retention/later_visitor.ts";
 import { MATCHED_EVENTS } from "../reports/visits/matched_events_visitor.ts";
 import { PERSON_EVENTS } from "../reports/visits/person_events_visitor.ts";
 import { TAIL_COUNTS } from "../reports/tail_visitor.ts";
-import { VALUE_COUNTS } from "../reports/trends/value_visitor.ts";
 import { NEWEST_VISITS } from "../reports/visits/newest_visits_visitor.ts";
 import { WATCHED_COUNTS } from "../reports/watched_visitor.ts";
+import { VALUE_COUNTS } from "../reports/value_visitor.ts";
 
 /** Every visitor that a worker may be asked for. */
 export const VISITORS: readonly AnyVisitorKind[] = [

@@ -8,10 +8,11 @@ const CONTENT_TYPES = {
   "sdk.js": "text/javascript; charset=utf-8",
   "sdk.mjs": "text/javascript; charset=utf-8",
   "script.js": "text/javascript; charset=utf-8",
+  "sdk-vitals.js": "text/javascript; charset=utf-8",
   "sdk.d.ts": "application/typescript; charset=utf-8",
 } as const;
 
-/** The handler of `GET /sdk.js`, `/sdk.mjs`, `/sdk.d.ts` or `/script.js`; the file is read on first use. */
+/** The handler of `GET /sdk.js`, `/sdk.mjs`, `/sdk.d.ts`, `/script.js` or `/sdk-vitals.js`; the file is read on first use. */
 export function createSdkFile(
   name: keyof typeof CONTENT_TYPES,
 ): (exchange: { readonly request: Request }) => Promise<Response> {

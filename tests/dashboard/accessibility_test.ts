@@ -14,6 +14,7 @@ const VIEWS = [
   "retention",
   "goals",
   "heatmaps",
+  "vitals",
   "events",
   "settings",
 ];

@@ -42,6 +42,7 @@ function visitOf(anonymousId: string): Json[] {
     }),
     newEvent({ ...at, name: "scroll", properties: { ...page, depthPx: 1200 } }),
     newEvent({ ...at, name: "buy", properties: { total: 10 } }),
+    newEvent({ ...at, name: "$web_vitals", properties: { lcp: 900 } }),
   ];
 }
 
@@ -102,7 +103,9 @@ function visitorsIn({ documented }: Endpoint, body: Reply["body"]): number | nul
     case "/v1/live":
       return visitors.last30Minutes;
     case "/v1/events":
-      return events.length / 4;
+      return events.length / 5;
+    case "/v1/vitals":
+      return totals.pageViews;
     case "/v1/visits":
     case "/v1/actors":
       return rows.length;

@@ -99,6 +99,7 @@ export const BAD_VALUES: Readonly<Record<string, readonly string[]>> = {
   cursor: ["x", "!", "W10", "bnVsbA", "WzEsMl0", "é".repeat(30), "A".repeat(30_000)],
   after: ["x", "yesterday", "2026-02-30T00:00Z", "A".repeat(30_000)],
   by: FIELDS,
+  "/v1/vitals by": ["x", "Path", "channel", "properties.plan"],
   "/v1/acquisition by": [...FIELDS, "path", "userId", "exitPath", "properties.plan"],
   goal: [LONG_NAME, "a\0b"],
   steps: [...LISTS_OF_MATCHES, "[]", steps(11)],

@@ -18,11 +18,12 @@ const DEMO = demoEvents({
   origin: "https://shop.example",
 });
 const BATCHES: readonly DemoBatch[] = [...DEMO.batches()];
-/** What people did. Crawlers send no id, and are left out. */
-export const DEMO_EVENTS: readonly DemoEvent[] = BATCHES.flatMap(({ events }) => events)
-  .filter(({ anonymousId }) => anonymousId !== undefined);
-export const CRAWLED_EVENTS = BATCHES.reduce((sum, { events }) => sum + events.length, 0) -
-  DEMO_EVENTS.length;
+const SENT: readonly DemoEvent[] = BATCHES.flatMap(({ events }) => events);
+/** What people did, less what pages measured. Crawlers send no id, and are left out. */
+export const DEMO_EVENTS = SENT.filter(({ anonymousId, name }) =>
+  anonymousId !== undefined && !name.startsWith("$")
+);
+export const CRAWLED_EVENTS = SENT.filter(({ anonymousId }) => anonymousId === undefined).length;
 
 export const PURCHASE_GOAL = {
   title: "Purchase",

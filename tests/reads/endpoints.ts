@@ -18,6 +18,7 @@ import { TRENDS } from "../../src/reports/trends/trends.ts";
 import { VISIT } from "../../src/reports/visits/visit.ts";
 import { visitId } from "../../src/reports/visits/visit_id.ts";
 import { VISITS } from "../../src/reports/visits/visits.ts";
+import { VITALS } from "../../src/reports/vitals/vitals.ts";
 
 /** A `GET` that reads a project's numbers, and what makes a good request of it. */
 export interface Endpoint {
@@ -83,6 +84,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   endpointOf(INSIGHTS),
   endpointOf(createHeatmaps({ basePath: "", nextRunMs: () => null }), { path: "/" }),
   endpointOf(HEATMAP_PATHS),
+  endpointOf(VITALS),
   endpointOf(LIVE),
   {
     documented: "/v1/events",

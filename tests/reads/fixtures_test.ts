@@ -14,6 +14,7 @@ import { SEGMENT_CASES } from "../fixtures/segment_cases.ts";
 import { SESSION_CASES } from "../fixtures/session_cases.ts";
 import { TECHNICAL_CASES } from "../fixtures/technical_cases.ts";
 import { VISIT_CASES } from "../fixtures/visit_cases.ts";
+import { VITAL_CASES } from "../fixtures/vital_cases.ts";
 import type { FunnelParams } from "../reference/funnel.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { type Answer, REPORTS, Store } from "./stored_world.ts";
@@ -32,6 +33,7 @@ const CASES: readonly ReadCase[] = [
   ...TECHNICAL_CASES,
   ...VISIT_CASES,
   ...SEGMENT_CASES,
+  ...VITAL_CASES,
 ];
 
 /** What the reply holds is what its documentation says, member by member. */

@@ -131,6 +131,12 @@ export const SNAPSHOT_READS: readonly SnapshotRead[] = [
   read("people", "actors", { limit: 4 }),
   read("people_of_a_channel", "actors", { filters: CHANNEL_IS("Email"), limit: 2 }),
   read("person", "actors/user-c98f3caeac00/timeline", { limit: 6 }),
+  read("vitals", "vitals", { interval: "week" }),
+  read("vitals_by_device", "vitals", {
+    ...LAST_WEEK,
+    by: "device",
+    filters: [{ field: "path", op: "is", values: ["/"] }],
+  }),
 
   read("insights", "insights", { from: "2026-06-11", to: "2026-06-13", limit: 5 }),
 

@@ -27,6 +27,7 @@ import { RETENTION } from "../../src/reports/retention/retention.ts";
 import { TRENDS } from "../../src/reports/trends/trends.ts";
 import { VISIT } from "../../src/reports/visits/visit.ts";
 import { VISITS } from "../../src/reports/visits/visits.ts";
+import { VITALS } from "../../src/reports/vitals/vitals.ts";
 import { putFunnel } from "../../src/reports/funnels/saved_funnels.ts";
 import { putGoal } from "../../src/reports/goals/saved_goals.ts";
 import { putSegment } from "../../src/reports/segments/saved_segments.ts";
@@ -56,6 +57,7 @@ export const REPORTS: { readonly [R in ReadName]: Report } = {
   actors: PEOPLE,
   heatmaps: createHeatmaps({ basePath: "", nextRunMs: () => null }),
   "heatmaps/paths": HEATMAP_PATHS,
+  vitals: VITALS,
   live: LIVE,
 };
 

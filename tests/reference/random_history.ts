@@ -40,6 +40,7 @@ export const NAMES = [
   "buy",
   "$identify",
   "$set",
+  "$web_vitals",
 ] as const;
 export const PATHS = ["/", "/a", "/a/b", "/a_b"] as const;
 export const USERS = ["u1", "u2", "u3"] as const;
@@ -146,7 +147,17 @@ const scroll: fc.Arbitrary<Partial<EventRow>> = fc.record({
   document_height: maybe([0, 1000, 4000], 10),
 });
 
+/** On the bounds, just past them, and what is no number. */
+const vitals: fc.Arbitrary<Partial<EventRow>> = fc.record({
+  lcp: fc.constantFrom<unknown>(900, 2500, 2500.5, 4000, 4001, "2500", null),
+  inp: fc.constantFrom<unknown>(8, 200, 201, 500, 501, true),
+  cls: fc.constantFrom<unknown>(0, 0.1, 0.1001, 0.25, 0.3, 1e-7),
+  fcp: fc.constantFrom(1800, 1801, 3000, 3001),
+  ttfb: fc.constantFrom(-1, 0, 800, 801, 1800, 1801),
+}, { requiredKeys: [] }).map((members) => ({ properties: JSON.stringify(members) }));
+
 function detailsOf(name: string): fc.Arbitrary<Partial<EventRow>> {
+  if (name === "$web_vitals") return vitals;
   if (name === "click") return click;
   return name === "scroll" ? scroll : fc.constant({});
 }

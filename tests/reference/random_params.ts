@@ -260,6 +260,11 @@ const heatmap = fc.tuple(
   }),
 ).map(([page, own]) => ({ ...page, ...own }));
 
+const vitals = fc.tuple(
+  fc.constantFrom(...["path", "device", "country", "browser", "os", undefined] as const),
+  interval,
+).map(([by, buckets]) => by === undefined ? buckets : { by, ...buckets });
+
 const PARAMS: { readonly [R in ReadName]: fc.Arbitrary<Anchored<ParamsOf[R]>> } = {
   kpis: withCompare(interval),
   acquisition: withShared(acquisition),
@@ -274,6 +279,7 @@ const PARAMS: { readonly [R in ReadName]: fc.Arbitrary<Anchored<ParamsOf[R]>> } 
   actors: withShared(nothing),
   heatmaps: withShared(heatmap),
   "heatmaps/paths": withShared(nothing),
+  vitals: withShared(vitals),
   live: fc.tuple(fc.record({ filters, bots, timezone: fc.constantFrom(...TIMEZONES) }), segment)
     .map(([params, segment]) => () => ({ ...params, ...segment })),
 };

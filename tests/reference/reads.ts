@@ -15,6 +15,7 @@ import { readRetention, type RetentionParams } from "./retention.ts";
 import { readTrends, type TrendsParams } from "./trends.ts";
 import { segmented } from "./segments.ts";
 import { readVisits, type VisitsParams } from "./visits.ts";
+import { readVitals, type VitalsParams } from "./vitals.ts";
 import type { World } from "./world.ts";
 
 /** The parameters of each read, structured ones before they are encoded. */
@@ -32,6 +33,7 @@ export interface ParamsOf {
   readonly actors: ReadParams;
   readonly heatmaps: HeatmapParams;
   readonly "heatmaps/paths": ReadParams;
+  readonly vitals: VitalsParams;
   readonly live: Pick<ReadParams, "filters" | "bots" | "timezone" | "segment">;
 }
 
@@ -58,6 +60,7 @@ const READERS: { readonly [R in ReadName]: Reader<R> } = {
   actors: readPeople,
   heatmaps: readHeatmap,
   "heatmaps/paths": readHeatmapPaths,
+  vitals: readVitals,
   live: readLive,
 };
 

@@ -23,6 +23,7 @@ const OPEN = new Set([
   "GET /sdk.js",
   "GET /sdk.mjs",
   "GET /sdk.d.ts",
+  "GET /sdk-vitals.js",
   "GET /script.js",
   "GET /js/:file",
   "GET /",

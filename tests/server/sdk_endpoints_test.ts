@@ -5,11 +5,13 @@ import { sharedApp } from "../support/app.ts";
 
 const server = sharedApp();
 const SCRIPT_BYTES_MAX = 5 * 1024;
+const VITALS_BYTES_MAX = 3 * 1024;
 /** What the functions of Umami and Plausible may add. */
 const SHIMS_BYTES_MAX = 1024;
 const TYPES = {
   "/sdk.js": /^text\/javascript; charset=utf-8$/,
   "/sdk.mjs": /^text\/javascript; charset=utf-8$/,
+  "/sdk-vitals.js": /^text\/javascript; charset=utf-8$/,
   "/script.js": /^text\/javascript; charset=utf-8$/,
   "/js/script.tagged-events.outbound-links.js": /^text\/javascript; charset=utf-8$/,
   "/sdk.d.ts": /^application\/typescript; charset=utf-8$/,
@@ -28,6 +30,12 @@ Deno.test("sdk: the script for pages of Umami and Plausible is at most 1 KB more
     ),
   );
   assert.ok(theirs! - own! <= SHIMS_BYTES_MAX, `${theirs! - own!} bytes more`);
+});
+
+Deno.test("sdk: the script of web vitals is at most 3 KB, gzipped", async () => {
+  const { body } = await server.fetch("/sdk-vitals.js");
+  const bytes = gzipSync(body, { level: 9 }).length;
+  assert.ok(bytes <= VITALS_BYTES_MAX, `${bytes} bytes`);
 });
 
 Deno.test("sdk: Plausible's script has many names, and nothing else stands beside it", async () => {

@@ -134,7 +134,7 @@ export function demoPage(path: string, { server, apiKey, showsArrivals }: Tag): 
 <title>${page.title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/style.css">
-<script defer src="${server}/sdk.js" data-api-key="${apiKey}"></script>
+<script defer src="${server}/sdk.js" data-api-key="${apiKey}" data-vitals></script>
 <script defer src="/shop.js"></script>
 <header><a class="logo" href="/">${SHOP_TITLE}</a>
   <nav><a href="${COFFEE!.path}">Coffee</a><a href="${EQUIPMENT!.path}">Equipment</a>

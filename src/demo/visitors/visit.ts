@@ -1,6 +1,6 @@
 import type { Device } from "./devices.ts";
 import { aimClick, scrollOn } from "./layout.ts";
-import type { Random } from "./random.ts";
+import { Random } from "./random.ts";
 import {
   ARTICLES,
   CART,
@@ -17,6 +17,7 @@ import {
   THANKS,
 } from "../shop.ts";
 import type { Arrival, Source } from "./sources.ts";
+import { vitalsOn } from "./vitals.ts";
 
 /** One event as `POST /v1/events` takes it. */
 export interface DemoEvent {
@@ -126,23 +127,32 @@ class VisitTape {
     this.#timeMs += Math.round(seconds * SECOND_MS);
   }
 
-  /** The page ends: its scroll depth goes out. A few are lost, as in real life. */
+  /** The page ends: its scroll depth goes out, and how fast it was. A few are lost, as in real life. */
   leave(): void {
     if (this.random.chance(0.06)) return;
     this.wait(0.2);
     this.#emit("scroll", { ...scrollOn(this.#page.kind, this.plan.device, this.random) });
+    this.#measure();
     this.wait(0.4);
+  }
+
+  /** With randomness of its own: what people do does not depend on it. */
+  #measure(): void {
+    const random = new Random(`vitals/${this.plan.anonymousId}/${this.#timeMs}`);
+    const measured = vitalsOn(this.#page.kind, this.plan.device, random);
+    if (measured !== null) this.#emit("$web_vitals", measured, null, random);
   }
 
   #emit(
     name: string,
     properties?: Readonly<Record<string, unknown>>,
     referrer: string | null = null,
+    random = this.random,
   ): void {
     const { anonymousId, device, locale, timezone } = this.plan;
     const pointer = name === "click" || name === "scroll";
     this.events.push({
-      eventId: this.random.uuidAt(this.#timeMs),
+      eventId: random.uuidAt(this.#timeMs),
       name,
       timestamp: new Date(this.#timeMs).toISOString(),
       ...(anonymousId === null ? {} : { anonymousId }),

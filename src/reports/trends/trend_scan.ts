@@ -8,7 +8,7 @@ import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
 import { type FigureCounts, figuresOf } from "../property_figures.ts";
 import { rate } from "../report.ts";
-import { readBreakdown } from "./trend_breakdown.ts";
+import { readBreakdown } from "../value_breakdown.ts";
 import type { Measure } from "../trend_measures.ts";
 
 /** What is asked of every bucket. */

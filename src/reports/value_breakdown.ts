@@ -1,19 +1,19 @@
-import { TREND_VALUES_MAX } from "../../limits.ts";
-import type { Field } from "../../query/filters.ts";
-import type { Span } from "../../query/selection.ts";
-import { fieldValueIds } from "../../scans/field_value_ids.ts";
-import type { MatchPasses } from "../../scans/match_tests.ts";
-import { select } from "../../scans/medians.ts";
-import type { Read } from "../../scans/read.ts";
-import type { SelectedTimelines } from "../../scans/selected_timelines.ts";
-import type { ValueIds } from "../../scans/event_value_ids.ts";
-import { NO_ID } from "../../scans/value_ids.ts";
-import { compareBytes } from "../../scans/value_texts.ts";
-import type { Breakdown } from "../match_visitor.ts";
+import { TREND_VALUES_MAX } from "../limits.ts";
+import type { Field } from "../query/filters.ts";
+import type { Span } from "../query/selection.ts";
+import { fieldValueIds } from "../scans/field_value_ids.ts";
+import type { MatchPasses } from "../scans/match_tests.ts";
+import { select } from "../scans/medians.ts";
+import type { Read } from "../scans/read.ts";
+import type { SelectedTimelines } from "../scans/selected_timelines.ts";
+import type { ValueIds } from "../scans/event_value_ids.ts";
+import { NO_ID } from "../scans/value_ids.ts";
+import { compareBytes } from "../scans/value_texts.ts";
+import type { Breakdown } from "./match_visitor.ts";
 import { VALUE_COUNTS } from "./value_visitor.ts";
 
 /** The most frequent values of a field, and the lines of all. */
-export interface TrendBreakdown {
+export interface ValueBreakdown {
   /** Most events first, ties by value, the missing one (null) last. */
   readonly top: readonly (string | null)[];
   /** Line 0 is of all other values, the others are in the order of `top`. */
@@ -99,7 +99,7 @@ export async function readBreakdown(
   span: Span,
   selected: SelectedTimelines,
   matches: MatchPasses,
-): Promise<TrendBreakdown> {
+): Promise<ValueBreakdown> {
   const values = await fieldValueIds({ sql, scope }, by, span, selected, matches);
   const counts = await selected.scan(VALUE_COUNTS, () => {
     const { from, idsFrom, idMax, users } = values;

@@ -1,0 +1,186 @@
+/// <reference lib="dom" />
+import { useMemo } from "preact/hooks";
+import { type Tab, Tabs } from "../breakdown.tsx";
+import { ChartBlock } from "../chart_block.tsx";
+import { type ChartLine, pointsOf } from "../chart_lines.ts";
+import { type Column, DataTable } from "../data_table.tsx";
+import { fieldLabel, OTHER, valueLabel } from "../filter_fields.ts";
+import { addFilter, currentDates, go, seriesParams, viewParam } from "../location_state.ts";
+import { integer, percent } from "../number_format.ts";
+import { EmptyNote, Panel } from "../panel.tsx";
+import { type Resource, useRead } from "../resource.ts";
+import { VitalTile } from "./vitals_tile.tsx";
+import { RATINGS, VITALS, type VitalsReply, type VitalsRow, vitalText } from "./vitals_words.ts";
+
+const TABS: readonly Tab[] = [
+  { id: "path", label: "Page" },
+  { id: "device", label: "Device" },
+  { id: "country", label: "Country" },
+  { id: "browser", label: "Browser" },
+  { id: "os", label: "System" },
+];
+const DEFINITION =
+  "How fast pages load, answer and stand still for those who see them: the 75th percentile of each measurement, with the bounds of web.dev. Measured in browsers once per page load, as it is left.";
+const CHART_PX = 240;
+const ATTRIBUTE = "data-vitals";
+
+type Chosen = typeof VITALS[number];
+
+function Tiles({ reply, chosen }: { reply: VitalsReply; chosen: Chosen }) {
+  return (
+    <div class="tiles vitals-tiles">
+      {VITALS.map((words) => (
+        <VitalTile
+          key={words.name}
+          words={words}
+          vital={reply.totals[words.name]}
+          isSelected={words === chosen}
+          onSelect={() =>
+            go({ params: { metric: words === VITALS[0] ? null : words.name } }, { replace: true })}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** The percentile over time, between the bounds that it should stay within. */
+function Trend({ reply, chosen }: { reply: VitalsReply; chosen: Chosen }) {
+  const { name, title, short } = chosen;
+  const format = (value: number | null) => vitalText(name, value);
+  const lines = useMemo((): readonly ChartLine[] => {
+    const { good, poor } = reply.bounds[name];
+    const level = (value: number) => pointsOf(reply.series, () => value, reply.asOf);
+    return [
+      {
+        name: `${short}, 75th percentile`,
+        points: pointsOf(reply.series, (at) => at[name], reply.asOf),
+      },
+      { name: `Good up to ${vitalText(name, good)}`, points: level(good) },
+      { name: `Poor beyond ${vitalText(name, poor)}`, points: level(poor) },
+    ];
+  }, [reply, chosen]);
+  const { from, to } = currentDates();
+  return (
+    <div class="vitals-chart">
+      <ChartBlock
+        title={`${title} over time`}
+        lines={lines}
+        interval={reply.query.interval}
+        format={format}
+        heightPx={CHART_PX}
+        csvName={`${short} ${from} to ${to}`}
+      />
+    </div>
+  );
+}
+
+function columnsOf(by: string): readonly Column<VitalsRow>[] {
+  return [
+    {
+      title: fieldLabel(by),
+      value: ({ value }) => value,
+      show: ({ value }) => valueLabel(by, value),
+    },
+    {
+      title: "Page views",
+      definition: "Page views that sent a measurement.",
+      value: ({ pageViews }) => pageViews,
+      show: ({ pageViews }) => integer(pageViews),
+      isNumber: true,
+    },
+    ...VITALS.map(({ name, short, title, definition }, i): Column<VitalsRow> => ({
+      title: short,
+      definition: `${title}. ${definition}`,
+      value: (row) => row[name].p75,
+      show: (row) => {
+        const { p75, rating, good } = row[name];
+        if (rating === null) return vitalText(name, null);
+        const words = `${RATINGS[rating]}; ${percent(good.value, 0)} of ${
+          integer(good.denominator)
+        } good`;
+        return (
+          <span class={`vitals-value vitals-${rating}`} title={words}>
+            {vitalText(name, p75)}
+            <span class="visually-hidden">, {RATINGS[rating]}</span>
+          </span>
+        );
+      },
+      isNumber: true,
+      isMinor: i > 2,
+    })),
+  ];
+}
+
+function Rows({ reply, by }: { reply: VitalsReply; by: string }) {
+  const { from, to } = currentDates();
+  const most = Math.max(1, ...reply.rows.map(({ pageViews }) => pageViews));
+  const label = fieldLabel(by).toLowerCase();
+  return (
+    <DataTable
+      caption={`Web vitals by ${label}`}
+      columns={columnsOf(by)}
+      rows={reply.rows}
+      rowKey={({ value }) => value ?? ""}
+      share={({ pageViews }) => pageViews / most}
+      csvName={`web vitals by ${label} ${from} to ${to}`}
+      isSortable
+      onRow={({ value }) => value !== OTHER && addFilter(by, value)}
+      rowAction={({ value }) =>
+        value === OTHER
+          ? "All beyond the 25 with most page views"
+          : `Show only: ${fieldLabel(by)} is ${valueLabel(by, value)}`}
+    />
+  );
+}
+
+const EMPTY = (
+  <EmptyNote title="Nothing was measured in this range" icon="vitals">
+    <p>
+      Pages measure themselves once the tag of <code>sdk.js</code> has the attribute{" "}
+      <code>{ATTRIBUTE}</code>, which loads 3 KB more. What is measured is sent as a page is left.
+    </p>
+  </EmptyNote>
+);
+
+function Measured({ of, by }: { of: Resource<VitalsReply>; by: string }) {
+  const { data } = of;
+  const chosen = VITALS.find(({ name }) => name === viewParam("metric")) ?? VITALS[0]!;
+  const isEmpty = data !== null && data.totals.pageViews === 0;
+  return (
+    <>
+      <Panel
+        title="Web vitals"
+        definition={DEFINITION}
+        state={of}
+        skeletonRows={10}
+        empty={isEmpty ? EMPTY : null}
+        class="vitals-panel"
+      >
+        {data && (
+          <>
+            <Tiles reply={data} chosen={chosen} />
+            <Trend reply={data} chosen={chosen} />
+          </>
+        )}
+      </Panel>
+      {!isEmpty && of.state !== "error" && (
+        <Panel
+          title="Where"
+          definition="The 75th percentile of each measurement, by what the page views have in common."
+          state={of}
+          skeletonRows={9}
+          actions={<Tabs label="Web vitals by" param="by" tabs={TABS} chosen={by} />}
+        >
+          {data && <Rows reply={data} by={by} />}
+        </Panel>
+      )}
+    </>
+  );
+}
+
+/** How fast pages are, as those who see them have it. */
+export function VitalsView() {
+  const by = TABS.find(({ id }) => id === viewParam("by"))?.id ?? TABS[0]!.id;
+  const vitals = useRead<VitalsReply>("/v1/vitals", { ...seriesParams(), by });
+  return <Measured of={vitals} by={by} />;
+}

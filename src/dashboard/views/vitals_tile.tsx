@@ -1,0 +1,58 @@
+/// <reference lib="dom" />
+import { Definition } from "../definition.tsx";
+import { integer, percent } from "../number_format.ts";
+import { RATINGS, type Vital, type VITALS, vitalText } from "./vitals_words.ts";
+
+interface VitalTileProps {
+  readonly words: typeof VITALS[number];
+  readonly vital: Vital;
+  readonly isSelected: boolean;
+  readonly onSelect: () => void;
+}
+
+/** How many page views were good, between and poor: a bar, and the same in words. */
+function Shares({ vital: { good, needsImprovement, poor } }: { vital: Vital }) {
+  const parts = [
+    { rating: "good", rate: good },
+    { rating: "needs-improvement", rate: needsImprovement },
+    { rating: "poor", rate: poor },
+  ] as const;
+  const text = parts.map(({ rating, rate }) =>
+    `${percent(rate.value, 0)} ${RATINGS[rating].toLowerCase()}`
+  ).join(", ");
+  return (
+    <>
+      <span class="vitals-shares" title={`${text}, of ${integer(good.denominator)}`}>
+        {parts.map(({ rating, rate }) => (
+          <span
+            key={rating}
+            class={`vitals-share vitals-${rating}`}
+            style={{ flexGrow: rate.numerator }}
+          />
+        ))}
+      </span>
+      <span class="visually-hidden">{text}</span>
+    </>
+  );
+}
+
+/** One vital: its percentile, how good that is, and how the page views share out. */
+export function VitalTile({ words, vital, isSelected, onSelect }: VitalTileProps) {
+  const { rating, p75, good } = vital;
+  return (
+    <div class={`tile ${isSelected ? "tile-selected" : ""}`}>
+      <button type="button" class="tile-face" aria-pressed={isSelected} onClick={onSelect}>
+        <span class="tile-label">{words.title}</span>
+        <span class="tile-value">{vitalText(words.name, p75)}</span>
+        {rating === null ? <span class="tile-previous">Not measured</span> : (
+          <>
+            <span class={`vitals-rating vitals-${rating}`}>{RATINGS[rating]}</span>
+            <Shares vital={vital} />
+            <span class="tile-previous">{percent(good.value, 0)} good</span>
+          </>
+        )}
+      </button>
+      <Definition of={words.title} text={words.definition} />
+    </div>
+  );
+}
