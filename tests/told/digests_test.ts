@@ -20,6 +20,11 @@ Deno.test.afterAll(async () => {
 });
 
 const HOUR_MS = 3_600_000;
+/** A zone in which it is about noon: no day begins or ends there while the tests run. */
+const ZONE = (() => {
+  const offset = 12 - new Date().getUTCHours();
+  return `Etc/GMT${offset > 0 ? "-" : "+"}${Math.abs(offset)}`;
+})();
 const HOSTILE = "/a<b>&“x”";
 
 /** Yesterday's noon by a zone's clock. */
@@ -29,8 +34,8 @@ function yesterday(timezone: string): number {
 }
 
 async function shop(visitors = 3): Promise<TestProject> {
-  const project = await people.app.project({ name: "Shop", timezone: "Europe/Berlin" });
-  const noon = yesterday("Europe/Berlin");
+  const project = await people.app.project({ name: "Shop", timezone: ZONE });
+  const noon = yesterday(ZONE);
   const events = Array.from({ length: visitors }, (_, i) =>
     newEvent({
       name: "page_view",
@@ -58,7 +63,7 @@ Deno.test("digests: a mail says the numbers, their definition, the range, and le
   const { nextAt, at, timezone, problem } = saved.body;
   assert.deepEqual([at, timezone, problem], ["08:00", null, null]);
   assert.ok(Date.parse(nextAt) > Date.now());
-  const local = Temporal.Instant.from(nextAt).toZonedDateTimeISO("Europe/Berlin");
+  const local = Temporal.Instant.from(nextAt).toZonedDateTimeISO(ZONE);
   assert.equal(local.toPlainTime().toString({ smallestUnit: "minute" }), "08:00");
 
   await makeDue();
@@ -74,7 +79,7 @@ Deno.test("digests: a mail says the numbers, their definition, the range, and le
   assert.match(html, /3 visitors/);
   assert.match(text, /Visitors: 3/);
   assert.match(text, /Visitors are distinct actors/);
-  assert.match(text, /\(Europe\/Berlin\)/);
+  assert.ok(text.includes(`(${ZONE})`));
   assert.ok(html.includes("/a&#60;b&#62;&#38;“x”"), "a path is text");
   const link = /Open it: (\S+)/.exec(text)![1]!;
   assert.match(link, /^https:\/\/stats\.example\.org\/\?project=prj_/);
