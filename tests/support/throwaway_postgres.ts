@@ -96,6 +96,9 @@ async function fillTemplate(folder: string): Promise<void> {
     } finally {
       await sql.close();
     }
+    // Nothing is made of it, and it is a fifth of the files.
+    await administer(maker, "ALTER DATABASE template0 IS_TEMPLATE false");
+    await administer(maker, "DROP DATABASE template0");
     await maker.stop("fast");
     copyFolder(maker.dataDir, folder);
   } finally {
@@ -180,6 +183,8 @@ class Cluster implements ThrowawayPostgres {
       ...["-D", this.dataDir, "-p", String(this.port), "-k", this.folder],
       ...["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=50"],
       ...["-c", `fsync=${this.fsync ? "on" : "off"}`],
+      // In its own folder, so that one that is killed leaves nothing in the memory of the system.
+      ...["-c", "dynamic_shared_memory_type=mmap"],
     ], "null").spawn();
     const started = this.#server;
     started.status.then(() => {

@@ -1,0 +1,94 @@
+/**
+ * `deno task test`: every test file, with whatever else `deno test` is to be told, such as
+ * `--filter kpis`.
+ *
+ * Files wait for browsers, processes and timers for a part of their time, so that one more is at work
+ * than there are processors; DENO_JOBS tells another number. Those that take longest begin first: one
+ * that begins last keeps a single processor busy at the end. Temporary files are kept in memory where
+ * that can be had: databases are copied and removed a thousand times, and making files on a disk that
+ * has just removed as many takes ten times as much of a processor (0.02 to 0.4 s a database).
+ */
+import { fileURLToPath } from "node:url";
+
+const ROOT = new URL("../", import.meta.url);
+/** Several times what the tests have there at once; nothing is taken that is not used. */
+const IN_MEMORY_BYTES = 6e9;
+
+/** More than 40 s each beside others. The rest follows in the order of its names. */
+const LONGEST: readonly string[] = [
+  "dashboard/accessibility",
+  "reads/agreement",
+  "archive/round_trip",
+  "cli/import_kills",
+  "cli/commands",
+  "screenshots/photographer",
+  "archive/archived_rows",
+  "dashboard/shares",
+  "upgrade/killed_upgrade",
+  "reliability/full_disk",
+  "packaging",
+  "reports/insights/insights",
+  "dashboard/people_sign_in",
+  "reads/moved",
+  "upgrade/earlier_people",
+  "clients/segment/browser_libraries",
+  "screenshots/whole_server",
+  "reads/pool_agreement",
+  "db/embedded",
+  "upgrade/earlier_events",
+  "clients/posthog/posthog_js",
+  "reliability/killed_server",
+  "archive/killed_restore",
+  "cli/import_from",
+  "cli/capture",
+  "cli/demo",
+].map((name) => `tests/${name}_test.ts`);
+
+function* testFiles(folder: string): Generator<string> {
+  for (const { name, isDirectory } of Deno.readDirSync(new URL(folder, ROOT))) {
+    if (isDirectory) yield* testFiles(`${folder}${name}/`);
+    else if (name.endsWith("_test.ts")) yield `${folder}${name}`;
+  }
+}
+
+/** Mounts a folder in memory, as root may where there is much of it. @returns null where it may not */
+async function mountInMemory(): Promise<string | null> {
+  if (Deno.build.os !== "linux" || Deno.uid() !== 0) return null;
+  if (Deno.systemMemoryInfo().available < 2 * IN_MEMORY_BYTES) return null;
+  const folder = await Deno.makeTempDir({ prefix: "footfall-tests-" });
+  // Others may pass through it, as PostgreSQL does.
+  const options = `size=${IN_MEMORY_BYTES},mode=1777`;
+  const args = ["-t", "tmpfs", "-o", options, "tmpfs", folder];
+  const { success } = await new Deno.Command("mount", { args, stderr: "null" }).output();
+  if (success) return folder;
+  await Deno.remove(folder);
+  return null;
+}
+
+async function unmount(folder: string): Promise<void> {
+  await new Deno.Command("umount", { args: ["--lazy", folder] }).output();
+  await Deno.remove(folder);
+}
+
+const all = [...testFiles("tests/")].sort();
+const unknown = LONGEST.filter((path) => !all.includes(path));
+if (unknown.length > 0) throw new Error(`There is no ${unknown.join(", ")}`);
+const files = [...LONGEST, ...all.filter((path) => !LONGEST.includes(path))];
+
+const folder = Deno.env.has("TMPDIR") ? null : await mountInMemory();
+try {
+  const tests = new Deno.Command(Deno.execPath(), {
+    args: ["test", "-A", "--quiet", "--frozen", "--parallel", ...Deno.args, ...files],
+    cwd: fileURLToPath(ROOT),
+    env: {
+      DENO_JOBS: Deno.env.get("DENO_JOBS") || String(navigator.hardwareConcurrency + 1),
+      ...(folder === null ? {} : { TMPDIR: folder }),
+    },
+  }).spawn();
+  // It ends when they do. An interrupt reaches them by itself.
+  Deno.addSignalListener("SIGINT", () => {});
+  Deno.addSignalListener("SIGTERM", () => tests.kill("SIGTERM"));
+  Deno.exitCode = (await tests.status).code;
+} finally {
+  if (folder !== null) await unmount(folder);
+}
