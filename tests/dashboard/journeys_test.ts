@@ -208,7 +208,20 @@ test("journeys: from a page, back from an event, and what is chosen stays in the
   const page = await opened(visit, `&start=${encodeURIComponent('{"path":"/"}')}`);
   const shown = await labels(page);
   assert.deepEqual(shown.filter((each) => each.startsWith("Step 1:")).length, 1);
-  await page.click("main tbody .row-button");
+  // The first step says exactly whose visits it is made of.
+  const { nodes: [first] } = await visit.read("journeys", { start: { path: "/" } });
+  const filters = visitFilters(first, { ...QUESTION, start: { kind: "page", path: "/" } }, []);
+  let behind = 0;
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const { rows, nextCursor } = await visit.read("visits", { filters, cursor });
+    behind += rows.length;
+    cursor = nextCursor;
+  }
+  assert.equal(behind, first.count);
+  // A way that goes on to a page: of others and of ends there are no further ways.
+  await page.evaluate(`[...document.querySelectorAll("main tbody tr")]
+    .find((row) => /^2\\. \\//.test(row.querySelector("td").textContent))
+    .querySelector(".row-button").click()`);
   await page.waitForSelector(".journeys-chosen");
   await visit.until(page, `document.querySelectorAll(".sankey-label-on").length === 2`);
   await page.reload();
