@@ -6,6 +6,7 @@ import { Icon } from "./icons.tsx";
 import {
   addDays,
   automaticInterval,
+  comparedSegment,
   type Dates,
   RANGE_PRESETS,
   type RangePreset,
@@ -23,6 +24,8 @@ import {
 import { dateSpan } from "./number_format.ts";
 import { OptionsDialog } from "./options_dialog.tsx";
 import { RangeDialog } from "./range_dialog.tsx";
+import { type Segment, SegmentControl, useSegments } from "./segment_control.tsx";
+import { SHARE_ID } from "./share.ts";
 import type { Control } from "./views.ts";
 
 const CUSTOM = "custom";
@@ -89,7 +92,7 @@ function comparedDates(text: string, { from, to }: Dates): Dates {
   return { from: addDays(from, -days), to: addDays(from, -1) };
 }
 
-function CompareControl() {
+function CompareControl({ segments }: { segments: readonly Segment[] }) {
   const [isOpen, setOpen] = useState(false);
   const text = compare.value;
   const isCustom = text.startsWith("{");
@@ -105,7 +108,7 @@ function CompareControl() {
         label="Comparison"
         isLabelHidden
         value={isCustom ? CUSTOM : text}
-        choices={[...COMPARE_CHOICES, custom, ...again]}
+        choices={[...COMPARE_CHOICES, custom, ...again, ...comparedChoices(segments)]}
         onChange={(value) =>
           value === CUSTOM || value === "again" ? setOpen(true) : go({ compare: value })}
       />
@@ -158,15 +161,32 @@ function OptionsControl() {
   );
 }
 
+/** Segments to compare with: where one that was deleted is chosen, it is told too. */
+function comparedChoices(segments: readonly Segment[]): readonly Choice[] {
+  const chosen = comparedSegment(compare.value);
+  const isGone = chosen !== null && !segments.some(({ slug }) => slug === chosen);
+  return [...segments, ...isGone ? [{ slug: chosen, title: chosen }] : []]
+    .map(({ slug, title }) => ({
+      value: `segment:${slug}`,
+      label: `vs. ${title}`,
+      group: "Segments",
+    }));
+}
+
 /** What is looked at: range, comparison, interval, time zone and filters, as far as the view has use for them. */
 export function ControlBar({ controls }: { controls: readonly Control[] }) {
-  if (controls.length === 0) return null;
+  return controls.length === 0 ? null : <Bar controls={controls} />;
+}
+
+function Bar({ controls }: { controls: readonly Control[] }) {
+  const segments = useSegments();
   return (
     <div class="bar" role="group" aria-label="What is shown">
       <div class="bar-controls">
         {controls.includes("range") && <RangeControl />}
-        {controls.includes("compare") && <CompareControl />}
+        {controls.includes("compare") && <CompareControl segments={segments} />}
         {controls.includes("interval") && <IntervalControl />}
+        {SHARE_ID === null && <SegmentControl segments={segments} />}
         <OptionsControl />
         {controls.includes("filters") && <AddFilter />}
       </div>

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import type { ComponentType } from "preact";
+import type { Attributes, ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiProblem } from "./api_problem.ts";
 import { ErrorNote, Skeleton } from "./panel.tsx";
@@ -7,10 +7,22 @@ import { ErrorNote, Skeleton } from "./panel.tsx";
 const NOT_LOADED =
   "This part of the page could not be loaded. Try again, or reload the page: the server may have a newer one.";
 
-/** A view whose program is loaded when it is opened for the first time. */
-export function lazyView(load: () => Promise<ComponentType>): ComponentType {
-  let loaded: ComponentType | null = null;
-  return function LazyView() {
+const WAITING = (
+  <div aria-busy="true">
+    <Skeleton />
+  </div>
+);
+
+/**
+ * A view, or another part of the page, whose program is loaded when it is opened for the first time.
+ * @param waiting stands in its place until then
+ */
+export function lazyView<Props extends object = Record<never, never>>(
+  load: () => Promise<ComponentType<Props>>,
+  waiting: ComponentChildren = WAITING,
+): ComponentType<Props> {
+  let loaded: ComponentType<Props> | null = null;
+  return function LazyView(props: Props & Attributes) {
     const [turn, setTurn] = useState(0);
     const [hasFailed, setHasFailed] = useState(false);
     const [, setIsLoaded] = useState(loaded !== null);
@@ -23,7 +35,7 @@ export function lazyView(load: () => Promise<ComponentType>): ComponentType {
       }, () => setHasFailed(true));
     }, [turn]);
     const View = loaded;
-    if (View !== null) return <View />;
+    if (View !== null) return <View {...props} />;
     return hasFailed
       ? (
         <ErrorNote
@@ -31,11 +43,7 @@ export function lazyView(load: () => Promise<ComponentType>): ComponentType {
           onRetry={() => setTurn(turn + 1)}
         />
       )
-      : (
-        <div aria-busy="true">
-          <Skeleton />
-        </div>
-      );
+      : <>{waiting}</>;
   };
 }
 

@@ -45,6 +45,11 @@ const DAYS_BY_WEEK_MAX = 330;
 export const RANGE_DEFAULT: RangeChoice = { preset: "30d" };
 export const COMPARE_DEFAULT = "previous";
 
+/** What a view compares with unless something is chosen: the overview with the time before, others with nothing. */
+export function compareDefault(view: string | null): string {
+  return (view ?? "overview") === "overview" ? COMPARE_DEFAULT : "none";
+}
+
 /** The date `days` after a local date. */
 export function addDays(date: string, days: number): string {
   return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);
@@ -134,16 +139,32 @@ export function readFilters(text: string | null): readonly Filter[] {
   }
 }
 
-/** `compare`: `none`, `previous`, `year`, or JSON with local dates `from` and `to`. */
-export function readCompare(text: string | null): string {
+const SEGMENT = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const COMPARED_SEGMENT = "segment:";
+
+/** `segment`: a slug; null: everybody. */
+export function readSegment(text: string | null): string | null {
+  return text !== null && SEGMENT.test(text) ? text : null;
+}
+
+/** The slug of the segment that `compare` names; null: it names none. */
+export function comparedSegment(compare: string): string | null {
+  return compare.startsWith(COMPARED_SEGMENT)
+    ? readSegment(compare.slice(COMPARED_SEGMENT.length))
+    : null;
+}
+
+/** `compare`: `none`, `previous`, `year`, `segment:<slug>`, or JSON with local dates `from` and `to`. */
+export function readCompare(text: string | null, fallback = COMPARE_DEFAULT): string {
   if (text === "none" || text === "previous" || text === "year") return text;
+  if (text !== null && comparedSegment(text) !== null) return text;
   try {
     const { from, to } = JSON.parse(text ?? "null");
     if (localDate(from) !== null && localDate(to) !== null && from <= to) {
       return JSON.stringify({ from, to });
     }
   } catch { /* the default */ }
-  return COMPARE_DEFAULT;
+  return fallback;
 }
 
 /** `interval`; null: automatic. */
@@ -165,6 +186,7 @@ export const SHARED_NAMES: readonly string[] = [
   "compare",
   "timezone",
   "interval",
+  "segment",
   "filters",
   "bots",
 ];
@@ -180,6 +202,8 @@ export interface Changes {
   readonly timezone?: string | null;
   /** Null: automatic. */
   readonly interval?: Interval | null;
+  /** Null: everybody. */
+  readonly segment?: string | null;
   readonly filters?: readonly Filter[];
   readonly bots?: Bots;
   /** Parameters of the view; null takes one out. */
@@ -213,9 +237,12 @@ export function changed(before: URLSearchParams, changes: Changes): URLSearchPar
   if (view !== undefined) put(query, "view", view, "overview");
   if (changes.project !== undefined) put(query, "project", changes.project, "");
   if (range !== undefined) putRange(query, range);
-  if (changes.compare !== undefined) put(query, "compare", changes.compare, COMPARE_DEFAULT);
+  if (changes.compare !== undefined) {
+    put(query, "compare", changes.compare, compareDefault(query.get("view")));
+  }
   if (changes.timezone !== undefined) put(query, "timezone", changes.timezone, "");
   if (changes.interval !== undefined) put(query, "interval", changes.interval, "");
+  if (changes.segment !== undefined) put(query, "segment", changes.segment, "");
   if (changes.bots !== undefined) put(query, "bots", changes.bots, "exclude");
   if (filters !== undefined) put(query, "filters", JSON.stringify(filters), "[]");
   for (const [name, value] of Object.entries(params)) put(query, name, value, "");

@@ -5,6 +5,7 @@ import {
   type Bots,
   changed,
   type Changes,
+  compareDefault,
   dateIn,
   type Dates,
   datesOf,
@@ -17,6 +18,7 @@ import {
   readFilters,
   readInterval,
   readRange,
+  readSegment,
   withFilter,
 } from "./location_query.ts";
 import { session, type SessionProject } from "./session.ts";
@@ -43,7 +45,11 @@ export const view = computed<string>(() =>
     (hasSeveral.value && projectText.value === null ? "sites" : "overview")
 );
 export const range = computed<RangeChoice>(() => JSON.parse(rangeText.value));
-export const compare = computed<string>(() => readCompare(query.value.get("compare")));
+export const compare = computed<string>(() =>
+  readCompare(query.value.get("compare"), compareDefault(view.value))
+);
+/** The slug of the segment that is looked at; null: everybody. */
+export const segment = computed<string | null>(() => readSegment(query.value.get("segment")));
 /** Null: the project's own. */
 export const timezone = computed<string | null>(() => query.value.get("timezone"));
 /** Null: automatic. */
@@ -121,11 +127,12 @@ export function effectiveInterval(): Interval {
   return interval.value ?? automaticInterval(currentDates());
 }
 
-/** The bar as parameters of a read: range, time zone, filters and bots. */
+/** The bar as parameters of a read: range, time zone, segment, filters and bots. */
 export function sharedParams(): Params {
   return {
     ...currentDates(),
     timezone: timezone.value,
+    segment: segment.value,
     filters: filters.value.length === 0 ? null : JSON.stringify(filters.value),
     bots: bots.value === "exclude" ? null : bots.value,
   };
@@ -138,5 +145,10 @@ export function seriesParams(): Params {
 
 /** As `seriesParams`, with the comparison: for reads that compare. */
 export function comparedParams(): Params {
-  return { ...seriesParams(), compare: compare.value };
+  return { ...seriesParams(), ...comparison() };
+}
+
+/** The comparison that is chosen, if any: for reads without a series. */
+export function comparison(): Params {
+  return { compare: compare.value === "none" ? null : compare.value };
 }

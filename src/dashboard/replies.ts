@@ -6,6 +6,7 @@ import type * as pages from "../reports/pages/page_row.ts";
 import type { Rate } from "../reports/report.ts";
 import type { MayBeImported } from "./imported_days.tsx";
 import type { Interval } from "./location_query.ts";
+import type { SavedSegment } from "./segments.ts";
 
 /** Counts are null where imported days alone stand, which do not tell them, and of too few for a share. */
 export interface Kpis {
@@ -24,6 +25,14 @@ export interface Kpis {
   readonly imported?: true;
 }
 
+/** What figures are compared with. */
+export interface Compared {
+  readonly from: string;
+  readonly to: string;
+  /** Where segments are compared: in the same range. */
+  readonly segment?: SavedSegment;
+}
+
 export interface Bucket {
   readonly start: string;
   /** Local text: 2026-01-31, 2026-01-31 14:00 or 2026-01. */
@@ -37,9 +46,7 @@ export interface KpisReply extends MayBeImported {
   readonly asOf: string;
   readonly totals: Kpis;
   readonly series: readonly (Kpis & Bucket)[];
-  readonly previous?: {
-    readonly from: string;
-    readonly to: string;
+  readonly previous?: Compared & {
     readonly totals: Kpis;
     readonly series: readonly (Kpis & Bucket)[];
   };

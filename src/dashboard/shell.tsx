@@ -4,7 +4,8 @@ import { commandText } from "./command.ts";
 import { ControlBar } from "./control_bar.tsx";
 import { DiskWarning } from "./disk_warning.tsx";
 import { Icon, Mark } from "./icons.tsx";
-import { currentProject, go, hasSeveral, hrefFor, view } from "./location_state.ts";
+import { comparedSegment } from "./location_query.ts";
+import { compare, currentProject, go, hasSeveral, hrefFor, view } from "./location_state.ts";
 import { EmptyNote } from "./panel.tsx";
 import { PasskeyHint } from "./passkey_hint.tsx";
 import { PendingNote } from "./pending.tsx";
@@ -38,8 +39,11 @@ function NavLink({ id, title, icon, isCurrent }: View & { isCurrent: boolean }) 
 /** Paths and properties of one project are not those of another. */
 function chooseProject(id: string, { isOfAll }: View): void {
   if (id === "") return go({ view: SITES });
-  if (!isOfAll) return go({ project: id, filters: [] });
-  go({ view: FIRST_VIEW, project: id, filters: [], params: { q: null, sort: null } });
+  // Segments of one project are not those of another.
+  const isOfSegment = comparedSegment(compare.peek()) !== null;
+  const change = { project: id, filters: [], segment: null, ...isOfSegment && { compare: "none" } };
+  if (!isOfAll) return go(change);
+  go({ ...change, view: FIRST_VIEW, params: { q: null, sort: null } });
 }
 
 function ProjectSwitcher({ shown }: { shown: View }) {

@@ -61,14 +61,14 @@ export const VIEWS: readonly View[] = [
     title: "Trends",
     icon: "trends",
     component: TrendsView,
-    controls: ["range", "interval", "filters"],
+    controls: ["range", "compare", "interval", "filters"],
   },
   {
     id: "funnels",
     title: "Funnels",
     icon: "funnels",
     component: FunnelsView,
-    controls: ["range", "filters"],
+    controls: ["range", "compare", "filters"],
   },
   {
     id: "journeys",
@@ -82,14 +82,14 @@ export const VIEWS: readonly View[] = [
     title: "Retention",
     icon: "retention",
     component: RetentionView,
-    controls: ["range", "filters"],
+    controls: ["range", "compare", "filters"],
   },
   {
     id: "goals",
     title: "Goals",
     icon: "goals",
     component: GoalsView,
-    controls: ["range", "interval", "filters"],
+    controls: ["range", "compare", "interval", "filters"],
   },
   {
     id: "heatmaps",

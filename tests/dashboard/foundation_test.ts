@@ -8,6 +8,7 @@ import {
   automaticInterval,
   changed,
   type Changes,
+  compareDefault,
   dateIn,
   datesOf,
   type Filter,
@@ -17,6 +18,7 @@ import {
   readFilters,
   readInterval,
   readRange,
+  readSegment,
   withFilter,
 } from "../../src/dashboard/location_query.ts";
 import {
@@ -223,6 +225,8 @@ Deno.test("address: what it says badly is the default, not an error", () => {
   }
   assert.equal(readCompare("weekly"), "previous");
   assert.equal(readCompare('{"from":"2026-01-02","to":"2026-01-01"}'), "previous");
+  assert.equal(readCompare("segment:No", "none"), "none");
+  assert.equal(readSegment("No"), null);
   assert.equal(readInterval("minute"), null);
   assert.equal(readBots("maybe"), "exclude");
 });
@@ -235,6 +239,10 @@ Deno.test("address: defaults are left out, and another view drops the parameters
     after("range=7d", { range: { from: "2026-01-01", to: "2026-01-02" } }),
     "from=2026-01-01&to=2026-01-02",
   );
+  // Other views than the overview compare with nothing unless it is chosen.
+  assert.equal(after("view=goals", { compare: "previous" }), "view=goals&compare=previous");
+  assert.equal(after("view=goals&compare=previous", { compare: "none" }), "view=goals");
+  assert.equal(after("segment=a&view=goals", { segment: null }), "view=goals");
   assert.equal(after("metric=events&range=7d", { view: "goals" }), "range=7d&view=goals");
   assert.equal(after("metric=events", { view: "overview" }), "metric=events");
   assert.equal(after("view=goals&goal=a", { view: "overview" }), "");
@@ -260,17 +268,19 @@ Deno.test("address: every choice comes back as it was put in", () => {
     range,
     filters: fc.array(filter),
     compare: fc.oneof(
-      fc.constantFrom("none", "previous", "year"),
+      fc.constantFrom("none", "previous", "year", "segment:buyers"),
       dates.map((d) => JSON.stringify(d)),
     ),
     interval: fc.constantFrom("hour" as const, "month" as const, null),
     bots: fc.constantFrom("exclude" as const, "only" as const),
+    segment: fc.constantFrom("buyers", "new-2", null),
   });
   fc.assert(fc.property(choices, choices, (first, second) => {
     const query = new URLSearchParams(after(after("view=goals", first), second));
     assert.deepEqual(readRange(query), second.range);
     assert.deepEqual(readFilters(query.get("filters")), second.filters);
-    assert.equal(readCompare(query.get("compare")), second.compare);
+    assert.equal(readCompare(query.get("compare"), compareDefault("goals")), second.compare);
+    assert.equal(readSegment(query.get("segment")), second.segment);
     assert.equal(readInterval(query.get("interval")), second.interval);
     assert.equal(readBots(query.get("bots")), second.bots);
     assert.equal(query.get("view"), "goals");

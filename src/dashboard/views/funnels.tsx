@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../icons.tsx";
-import { sharedParams, viewParam } from "../location_state.ts";
+import { comparison, sharedParams, viewParam } from "../location_state.ts";
 import { percent } from "../number_format.ts";
 import { EmptyNote, ErrorNote, Panel } from "../panel.tsx";
 import { type Resource, useRead } from "../resource.ts";
@@ -115,6 +115,7 @@ function Workbench({ source, shown }: { source: FunnelSource; shown: FunnelDefin
   useShortAddress(source, shown);
   const run = useRead<FunnelReply>("/v1/funnels", {
     ...sharedParams(),
+    ...comparison(),
     ...definitionParams(shown),
   });
   const isEdited = saved !== null && !isSame(draft.value, saved);

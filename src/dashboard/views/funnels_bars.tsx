@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { Definition } from "../definition.tsx";
+import { Change } from "../kpi_tile.tsx";
 import { matchText } from "../match_editor.tsx";
 import { duration, integer, percent } from "../number_format.ts";
 import { FUNNEL_WORDS, type FunnelReply, type FunnelStep, stepName } from "./funnels_words.ts";
@@ -66,7 +67,7 @@ function Legend() {
 
 /** A bar for each step, and between two what became of people. */
 export function FunnelBars({ data }: { data: FunnelReply }) {
-  const { steps, entered } = data;
+  const { steps, entered, change } = data;
   const most = Math.max(...steps.slice(1).map(({ dropoff }) => dropoff ?? 0), 1);
   const worst = steps.length > 2 ? steps.findIndex(({ dropoff }) => dropoff === most) : -1;
   const width = (actors: number | null) => `${entered === 0 ? 0 : 100 * (actors ?? 0) / entered}%`;
@@ -93,6 +94,7 @@ export function FunnelBars({ data }: { data: FunnelReply }) {
                 <span class="funnels-share">
                   {percent(step.conversionFromStart.value)}
                   <span class="visually-hidden">of all who entered</span>
+                  {change && <Change value={change.steps[i]!.conversionFromStartPoints} isRate />}
                 </span>
               </div>
               <div class="funnels-track" aria-hidden="true">

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
+import { ComparedNote } from "../compared.tsx";
 import { CsvButton } from "../csv_button.tsx";
 import { csvOf } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
@@ -48,7 +49,7 @@ function StateLine({ draft, run }: { draft: Draft; run: Resource<FunnelReply> })
 
 /** What a funnel comes to, in numbers. */
 export function Tiles({ data }: { data: FunnelReply }) {
-  const { entered, converted, open, excluded, query } = data;
+  const { entered, converted, open, excluded, query, change } = data;
   const enteredMeaning = query.order === "unordered"
     ? FUNNEL_WORDS.enteredUnordered
     : FUNNEL_WORDS.entered;
@@ -58,9 +59,21 @@ export function Tiles({ data }: { data: FunnelReply }) {
         label="Conversion"
         definition={FUNNEL_WORDS.conversion}
         value={percent(conversionOf(data))}
+        change={change?.conversionRatePoints}
+        isRate
       />
-      <KpiTile label="Entered" definition={enteredMeaning} value={integer(entered)} />
-      <KpiTile label="Converted" definition={FUNNEL_WORDS.converted} value={integer(converted)} />
+      <KpiTile
+        label="Entered"
+        definition={enteredMeaning}
+        value={integer(entered)}
+        change={change?.entered}
+      />
+      <KpiTile
+        label="Converted"
+        definition={FUNNEL_WORDS.converted}
+        value={integer(converted)}
+        change={change?.converted}
+      />
       <KpiTile
         label="Still within the time limit"
         definition={FUNNEL_WORDS.open}
@@ -136,6 +149,7 @@ export function FunnelResult({ title, draft, run }: FunnelResultProps) {
       {data && (
         <>
           <Tiles data={data} />
+          <ComparedNote previous={data.previous} />
           <Steps data={data} isTable={isTable} />
         </>
       )}

@@ -1,7 +1,9 @@
 /// <reference lib="dom" />
 import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
+import { DEFINITIONS } from "../definitions.ts";
 import { fieldLabel, valueLabel } from "../filter_fields.ts";
+import { Change } from "../kpi_tile.tsx";
 import { addFilter, currentDates } from "../location_state.ts";
 import { duration, integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -33,7 +35,18 @@ function StepPeople({ data: { query, steps }, step }: { data: FunnelReply; step:
 
 /** The steps as rows: the text of the bars, and what is exported. */
 export function stepColumns(data: FunnelReply): readonly Column<number>[] {
-  const { steps } = data;
+  const { steps, change } = data;
+  const changed = (
+    title: string,
+    value: (i: number) => number | null,
+    isRate: boolean,
+  ): Column<number> => ({
+    title,
+    definition: DEFINITIONS.change,
+    value,
+    show: (i) => <Change value={value(i)} isRate={isRate} />,
+    isNumber: true,
+  });
   const number = (
     title: string,
     definition: string,
@@ -59,7 +72,11 @@ export function stepColumns(data: FunnelReply): readonly Column<number>[] {
       ...number("People", actors, (i) => steps[i]!.actors, integer),
       show: (i) => <StepPeople data={data} step={i} />,
     },
+    ...change ? [changed("Change", (i) => change.steps[i]!.actors, false)] : [],
     number("Of all", fromStart, (i) => steps[i]!.conversionFromStart.value, percent),
+    ...change
+      ? [changed("Change of share", (i) => change.steps[i]!.conversionFromStartPoints, true)]
+      : [],
     number("Went on", fromPrevious, (i) => steps[i]!.conversionFromPrevious.value, percent, true),
     number("Lost", dropoff, (i) => steps[i]!.dropoff, integer),
     number("Median", median, (i) => steps[i]!.secondsFromPrevious.median, duration, true),

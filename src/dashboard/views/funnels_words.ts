@@ -1,5 +1,6 @@
 import { ApiProblem } from "../api_problem.ts";
-import type { GroupShown, StepReply } from "../../reports/funnels/funnels.ts";
+import type { FunnelChange, GroupShown, StepReply } from "../../reports/funnels/funnels.ts";
+import type { Compared } from "../replies.ts";
 import type { FunnelDefinition } from "./funnels_definition.ts";
 
 export type FunnelStep = StepReply;
@@ -17,6 +18,8 @@ export interface FunnelReply {
   readonly excluded: number | null;
   readonly open: number | null;
   readonly groups?: readonly FunnelGroup[];
+  readonly previous?: Compared;
+  readonly change?: FunnelChange;
 }
 
 /** Who reached the last step, as a share of who entered; null: nobody did, or too few for a share. */

@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
+import { ComparedNote } from "../compared.tsx";
 import { Icon } from "../icons.tsx";
-import { go, seriesParams, viewParam } from "../location_state.ts";
+import { comparedParams, go, viewParam } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
 import { hasScope } from "../session.ts";
@@ -50,7 +51,8 @@ function GoalsList({ resource, goals, isGone, onCreate }: GoalsListProps) {
         )}
         empty={isEmpty ? <GoalsStart onCreate={onCreate} /> : null}
       >
-        <GoalsTable goals={goals} onGoal={showGoal} />
+        <GoalsTable goals={goals} changes={resource.data?.change} onGoal={showGoal} />
+        <ComparedNote previous={resource.data?.previous} />
         {!canWrite && <NoWriting />}
       </Panel>
     </>
@@ -59,7 +61,7 @@ function GoalsList({ resource, goals, isGone, onCreate }: GoalsListProps) {
 
 /** What people hope for, and what came of it: all goals, or one in detail. */
 export function GoalsView() {
-  const resource = useRead<GoalsReply>("/v1/goals", seriesParams());
+  const resource = useRead<GoalsReply>("/v1/goals", comparedParams());
   const [deleted, setDeleted] = useState<readonly string[]>([]);
   const [editing, setEditing] = useState<Editing | null>(null);
   const goals = resource.data?.goals.filter(({ slug }) => !deleted.includes(slug)) ?? [];
@@ -88,6 +90,7 @@ export function GoalsView() {
         : (
           <GoalDetail
             goal={goal}
+            change={resource.data?.change?.find(({ slug }) => slug === goal.slug)}
             goals={resource}
             onBack={() => showGoal(null)}
             onEdit={() => setEditing({ start: formOf(goal), slug: goal.slug })}

@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { Tabs } from "../breakdown.tsx";
 import { ChartBlock } from "../chart_block.tsx";
+import { ComparedNote } from "../compared.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { Confirm } from "../dialog.tsx";
@@ -24,7 +25,13 @@ import type { AcquisitionReply, AcquisitionRow } from "../replies.ts";
 import { type Resource, usePages } from "../resource.ts";
 import { hasScope } from "../session.ts";
 import { useChange } from "./funnels_saving.tsx";
-import { type Goal, GOAL_WORDS, type GoalFigure, type GoalsReply } from "./goals_reading.ts";
+import {
+  type Goal,
+  GOAL_WORDS,
+  type GoalChange,
+  type GoalFigure,
+  type GoalsReply,
+} from "./goals_reading.ts";
 import { NoWriting } from "./goals_start.tsx";
 import { valueText } from "./goals_table.tsx";
 import { worthColumns } from "./overview_acquisition.tsx";
@@ -48,7 +55,14 @@ const NAMES: Readonly<Record<GoalFigure, string>> = {
   totalConversions: "Conversions",
 };
 
-function Tiles({ goal, figure }: { goal: Goal; figure: GoalFigure }) {
+interface TilesProps {
+  readonly goal: Goal;
+  readonly figure: GoalFigure;
+  /** Undefined: nothing is compared. */
+  readonly change: GoalChange | undefined;
+}
+
+function Tiles({ goal, figure, change }: TilesProps) {
   const choose = (next: GoalFigure) =>
     go({ params: { figure: next === "uniqueConversions" ? null : next } });
   return (
@@ -57,6 +71,7 @@ function Tiles({ goal, figure }: { goal: Goal; figure: GoalFigure }) {
         label="People"
         definition={DEFINITIONS.uniqueConversions}
         value={integer(goal.uniqueConversions)}
+        change={change?.uniqueConversions}
         isSelected={figure === "uniqueConversions"}
         onSelect={() => choose("uniqueConversions")}
       />
@@ -64,6 +79,7 @@ function Tiles({ goal, figure }: { goal: Goal; figure: GoalFigure }) {
         label="Conversions"
         definition={DEFINITIONS.totalConversions}
         value={integer(goal.totalConversions)}
+        change={change?.totalConversions}
         isSelected={figure === "totalConversions"}
         onSelect={() => choose("totalConversions")}
       />
@@ -71,11 +87,14 @@ function Tiles({ goal, figure }: { goal: Goal; figure: GoalFigure }) {
         label="Conversion rate"
         definition={DEFINITIONS.conversionRate}
         value={percent(goal.conversionRate.value)}
+        change={change?.conversionRatePoints}
+        isRate
       />
       <KpiTile
         label="Value"
         definition={goal.value.currency === null ? GOAL_WORDS.noValue : DEFINITIONS.goalValue}
         value={valueText(goal)}
+        change={change?.amount}
       />
     </div>
   );
@@ -181,6 +200,8 @@ function SourcesPanel({ slug }: { slug: string }) {
 
 interface GoalDetailProps {
   readonly goal: Goal;
+  /** Undefined: nothing is compared. */
+  readonly change: GoalChange | undefined;
   readonly goals: Resource<GoalsReply>;
   readonly onBack: () => void;
   readonly onEdit: () => void;
@@ -248,7 +269,8 @@ export function GoalDetail(props: GoalDetailProps) {
         )}
       >
         <p class="muted">Counted event: {matchText(goal.match)}</p>
-        <Tiles goal={goal} figure={figure} />
+        <Tiles goal={goal} figure={figure} change={props.change} />
+        <ComparedNote previous={goals.data?.previous} />
         <Chart goal={goal} figure={figure} />
         {!hasScope("write") && <NoWriting />}
       </Panel>

@@ -1,13 +1,18 @@
-import type { GoalResult } from "../../reports/goals/goals.ts";
+import type { GoalChange as Change, GoalResult } from "../../reports/goals/goals.ts";
+import type { Compared } from "../replies.ts";
 
 /** A saved goal and what came of it. */
 export type Goal = GoalResult;
 export type GoalValue = NonNullable<Goal["valueDefinition"]>;
+export type GoalChange = Change;
 export type GoalPoint = Goal["series"][number];
 
 /** `GET /v1/goals`. */
 export interface GoalsReply {
   readonly goals: readonly Goal[];
+  readonly previous?: Compared;
+  /** In the order of the goals. */
+  readonly change?: readonly GoalChange[];
 }
 
 /** The figures of a goal whose series can be shown. */

@@ -5,7 +5,8 @@ import { DEFINITIONS } from "../definitions.ts";
 import { currentDates } from "../location_state.ts";
 import { matchText } from "../match_editor.tsx";
 import { integer, money, NOTHING, percent } from "../number_format.ts";
-import type { Goal } from "./goals_reading.ts";
+import { Change } from "../kpi_tile.tsx";
+import type { Goal, GoalChange } from "./goals_reading.ts";
 import { Sparkline } from "./goals_sparkline.tsx";
 
 /** A goal's value as it is shown; a dash where it is only counted. */
@@ -69,6 +70,27 @@ const COLUMNS: readonly Column<Goal>[] = [
     isNumber: true,
   },
 ];
+/** How people and rates changed: counts in percent, rates in points. */
+function changeColumns(changes: readonly GoalChange[]): readonly Column<Goal>[] {
+  const changeOf = ({ slug }: Goal) => changes.find((each) => each.slug === slug);
+  const column = (
+    title: string,
+    value: (goal: Goal) => number | null | undefined,
+    isRate: boolean,
+  ): Column<Goal> => ({
+    title,
+    definition: DEFINITIONS.change,
+    value,
+    show: (goal) => <Change value={value(goal) ?? null} isRate={isRate} />,
+    isNumber: true,
+    isMinor: !isRate,
+  });
+  return [
+    column("People ±", (goal) => changeOf(goal)?.uniqueConversions, false),
+    column("Rate ±", (goal) => changeOf(goal)?.conversionRatePoints, true),
+  ];
+}
+
 /** The export says the currency in a column of its own. */
 const CURRENCY: Column<Goal> = {
   title: "Currency",
@@ -78,18 +100,24 @@ const CURRENCY: Column<Goal> = {
 
 interface GoalsTableProps {
   readonly goals: readonly Goal[];
+  /** Undefined: nothing is compared. */
+  readonly changes: readonly GoalChange[] | undefined;
   readonly onGoal: (slug: string) => void;
 }
 
 /** Every goal with its figures. */
-export function GoalsTable({ goals, onGoal }: GoalsTableProps) {
+export function GoalsTable({ goals, changes, onGoal }: GoalsTableProps) {
   const { from, to } = currentDates();
   const currencies = new Set(goals.flatMap(({ value }) => value.currency ?? []));
   return (
     <div class="goals-table">
       <DataTable
         caption="Goals"
-        columns={currencies.size > 0 ? [...COLUMNS, CURRENCY] : COLUMNS}
+        columns={[
+          ...COLUMNS,
+          ...currencies.size > 0 || changes !== undefined ? [CURRENCY] : [],
+          ...changes === undefined ? [] : changeColumns(changes),
+        ]}
         rows={goals}
         rowKey={({ slug }) => slug}
         share={({ conversionRate }) => conversionRate.value ?? 0}

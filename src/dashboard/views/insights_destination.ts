@@ -1,5 +1,12 @@
 import type { Changes, Filter } from "../location_query.ts";
-import { readBots, readCompare, readFilters, readInterval, readRange } from "../location_query.ts";
+import {
+  readBots,
+  readCompare,
+  readFilters,
+  readInterval,
+  readRange,
+  readSegment,
+} from "../location_query.ts";
 
 /** Which of the overview's panels splits by a field, and the parameter that it is chosen with. */
 const SPLITS: readonly { readonly param: string; readonly fields: readonly string[] }[] = [
@@ -82,6 +89,7 @@ export function destinationOf(address: string, metric: string): Changes | null {
     view,
     ...("from" in range ? { range } : {}),
     compare: readCompare(params.compare ?? "none"),
+    segment: readSegment(params.segment ?? null),
     interval: readInterval(params.interval ?? null),
     filters,
     bots: readBots(params.bots ?? null),

@@ -3,12 +3,11 @@ import { useMemo } from "preact/hooks";
 import { Behind } from "../behind.tsx";
 import { ChartBlock } from "../chart_block.tsx";
 import { type ChartLine, pointsOf } from "../chart_lines.ts";
+import { comparedName } from "../compared.tsx";
 import { Icon } from "../icons.tsx";
 import { ImportedNote } from "../imported_days.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
-import { dateIn } from "../location_query.ts";
-import { currentDates, effectiveTimezone, go, viewParam } from "../location_state.ts";
-import { dateSpan } from "../number_format.ts";
+import { currentDates, go, viewParam } from "../location_state.ts";
 import { ErrorNote, Skeleton } from "../panel.tsx";
 import type { KpisReply } from "../replies.ts";
 import type { Resource } from "../resource.ts";
@@ -63,12 +62,6 @@ function Tiles({ data, chosen }: { data: KpisReply | null; chosen: Figure }) {
   );
 }
 
-/** The dates compared with, the last one included. */
-function comparedSpan({ from, to }: NonNullable<KpisReply["previous"]>): string {
-  const zone = effectiveTimezone.value;
-  return dateSpan(dateIn(zone, Date.parse(from)), dateIn(zone, Date.parse(to) - 1));
-}
-
 function linesOf(
   { series, previous, asOf }: KpisReply,
   { label, of }: Figure,
@@ -78,7 +71,7 @@ function linesOf(
   if (previous === undefined) return [own];
   // Point beside point: what the longer month has more is beside nothing.
   const before = points(previous.series).slice(0, series.length);
-  return [own, { name: comparedSpan(previous), points: before, isComparison: true }];
+  return [own, { name: comparedName(previous), points: before, isComparison: true }];
 }
 
 function Chart({ data, figure }: { data: KpisReply; figure: Figure }) {

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { ChartBlock } from "../chart_block.tsx";
 import type { ChartLine } from "../chart_lines.ts";
+import { comparedName, ComparedNote } from "../compared.tsx";
 import { CsvButton } from "../csv_button.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { KpiTile } from "../kpi_tile.tsx";
@@ -29,7 +30,7 @@ interface PartProps {
 }
 
 /** The size of all cohorts, and the first and the last average that is known. */
-function Tiles({ reply: { cohorts, average, query }, question: { cohort } }: PartProps) {
+function Tiles({ reply: { cohorts, average, change, query }, question: { cohort } }: PartProps) {
   const every = query.interval;
   const people = cohorts.reduce((sum, { size }) => sum + size, 0);
   const known = average.filter(({ period, rate }) => period > 0 && rate.value !== null);
@@ -47,6 +48,8 @@ function Tiles({ reply: { cohorts, average, query }, question: { cohort } }: Par
           label={`Came back, ${periodName(every, period).toLowerCase()}`}
           definition={TEXTS.average}
           value={percent(rate.value)}
+          change={change?.average[period]?.points}
+          isRate
         />
       ))}
     </div>
@@ -57,12 +60,17 @@ function AverageChart({ reply }: { reply: RetentionReply }) {
   const every = reply.query.interval;
   const lines = useMemo((): readonly ChartLine[] => {
     const last = reply.average.findLastIndex(({ rate }) => rate.value !== null);
-    const points = reply.average.slice(0, last + 1).map(({ period, rate }) => ({
-      label: periodName(every, period),
-      complete: true,
-      value: rate.value,
-    }));
-    return [{ name: "Average of all cohorts", points }];
+    const points = (average: RetentionReply["average"]) =>
+      average.slice(0, last + 1).map(({ period, rate }) => ({
+        label: periodName(every, period),
+        complete: true,
+        value: rate.value,
+      }));
+    const { previous } = reply;
+    const own = { name: "Average of all cohorts", points: points(reply.average) };
+    if (previous === undefined) return [own];
+    const before = points(previous.average);
+    return [own, { name: comparedName(previous), points: before, isComparison: true }];
   }, [reply]);
   const { from, to } = currentDates();
   if (lines[0]!.points.length < 2) {
@@ -115,6 +123,7 @@ function Cohorts({ of, question }: { of: Resource<RetentionReply>; question: Que
         {data && (
           <>
             <Tiles reply={data} question={question} />
+            <ComparedNote previous={data.previous} />
             <Triangle rows={triangleRows(data)} every={data.query.interval} />
           </>
         )}

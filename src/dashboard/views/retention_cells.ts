@@ -3,12 +3,19 @@ import { OTHER } from "../filter_fields.ts";
 import type { Cohort } from "../../reports/retention/cohort.ts";
 import type { Rate } from "../../reports/report.ts";
 import type { CsvContent } from "../csv_button.tsx";
+import type { Compared } from "../replies.ts";
 import type { Every } from "./retention_question.ts";
+
+type Average = readonly { readonly period: number; readonly rate: Rate }[];
 
 /** `GET /v1/retention`. */
 export interface RetentionReply {
   readonly cohorts: readonly Cohort[];
-  readonly average: readonly { readonly period: number; readonly rate: Rate }[];
+  readonly average: Average;
+  readonly previous?: Compared & { readonly average: Average };
+  readonly change?: {
+    readonly average: readonly { readonly period: number; readonly points: number | null }[];
+  };
   readonly query: { readonly interval: Every };
 }
 

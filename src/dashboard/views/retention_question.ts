@@ -1,5 +1,11 @@
 import type { Dates } from "../location_query.ts";
-import { currentDates, type Params, sharedParams, viewParam } from "../location_state.ts";
+import {
+  comparison,
+  currentDates,
+  type Params,
+  sharedParams,
+  viewParam,
+} from "../location_state.ts";
 import { type EventMatch, matchBody } from "../match_editor.tsx";
 import { readMatch, textOfMatch } from "./trends_match.ts";
 
@@ -83,6 +89,7 @@ export function retentionParams(
 ): Params {
   return {
     ...sharedParams(),
+    ...comparison(),
     start: textOfMatch(matchBody(start)),
     return: textOfMatch(matchBody(back)),
     cohort,

@@ -1,12 +1,16 @@
-import type { TrendLine as LineReply } from "../../reports/trends/trends.ts";
+import type { TrendChange, TrendLine as LineReply } from "../../reports/trends/trends.ts";
 import type { ChartPoint } from "../chart_lines.ts";
 import { valueLabel } from "../filter_fields.ts";
 import type { Interval } from "../location_query.ts";
 import { type EventMatch, matchText } from "../match_editor.tsx";
+import type { Compared } from "../replies.ts";
 
 /** `GET /v1/trends`. */
 export interface TrendsReply {
   readonly series: readonly (ChartPoint | LineReply)[];
+  readonly previous?: Compared & { readonly series: readonly (ChartPoint | LineReply)[] };
+  /** In the order of the lines, then those that the range compared with has alone. */
+  readonly change?: readonly TrendChange[];
   /** As it was asked: what is chosen may be further already. */
   readonly query: {
     readonly interval: Interval;

@@ -1,4 +1,4 @@
-import { type Params, seriesParams, viewParam } from "../location_state.ts";
+import { comparedParams, type Params, viewParam } from "../location_state.ts";
 import { type EventMatch, matchBody } from "../match_editor.tsx";
 import { readMatches, textOfMatch } from "./trends_match.ts";
 
@@ -125,7 +125,7 @@ function eventParam(events: readonly EventMatch[]): string | null {
 /** The question as parameters of `GET /v1/trends`. */
 export function trendsParams({ events, measure, property, by }: Question): Params {
   return {
-    ...seriesParams(),
+    ...comparedParams(),
     event: eventParam(events),
     measure: textOfMeasure(measure, property),
     by,

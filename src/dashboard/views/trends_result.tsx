@@ -3,8 +3,11 @@ import { useMemo, useState } from "preact/hooks";
 import { TableSwitch } from "../chart_block.tsx";
 import type { ChartLine, ChartPoint } from "../chart_lines.ts";
 import { AddNote } from "../chart_notes.tsx";
+import { comparedName, ComparedNote } from "../compared.tsx";
 import { CsvButton } from "../csv_button.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
+import { DEFINITIONS } from "../definitions.ts";
+import { Change } from "../kpi_tile.tsx";
 import type { Interval } from "../location_query.ts";
 import { currentDates, go, viewParam } from "../location_state.ts";
 import { bucketLabel, decimal, integer } from "../number_format.ts";
@@ -14,6 +17,7 @@ import {
   coloursOf,
   firstLines,
   LINES_DRAWN_MAX,
+  linesOf,
   readShown,
   type Summary,
   summaryOf,
@@ -37,6 +41,8 @@ const TEXTS = {
 
 interface LineRow extends Summary {
   readonly line: TrendLine;
+  /** Undefined: nothing is compared. */
+  readonly change: number | null | undefined;
   /** Null: not drawn. */
   readonly colour: number | null;
 }
@@ -76,6 +82,16 @@ function drawnLines(
     if (colour !== undefined) none[colour] = { name, points };
   }
   return none;
+}
+
+/** Of a single line what it is compared with, point beside point; of several there is no room. */
+function comparisonOf(reply: TrendsReply, lines: readonly TrendLine[]): readonly ChartLine[] {
+  const { previous, query } = reply;
+  if (previous === undefined || lines.length !== 1) return [];
+  const [before] = linesOf({ series: previous.series, query });
+  if (before === undefined) return [];
+  const points = before.points.slice(0, lines[0]!.points.length);
+  return [{ name: comparedName(previous), points, isComparison: true }];
 }
 
 interface LineNameProps {
@@ -148,6 +164,13 @@ function figureColumns(props: FiguresProps): readonly Column<LineRow>[] {
     show: ({ mean }) => decimal(mean, mean !== null && mean >= 100 ? 0 : 1),
     isNumber: true,
   };
+  const changed: Column<LineRow> = {
+    title: "Change",
+    definition: DEFINITIONS.change,
+    value: ({ change }) => change,
+    show: ({ change }) => <Change value={change ?? null} />,
+    isNumber: true,
+  };
   return [
     {
       title: "Line",
@@ -161,6 +184,7 @@ function figureColumns(props: FiguresProps): readonly Column<LineRow>[] {
       ),
     },
     ...hasTotal ? [whole] : [],
+    ...rows.some(({ change }) => change !== undefined) ? [changed] : [],
     ...AVERAGED.includes(kind) ? [mean] : [],
     extreme("Lowest", ({ lowest }) => lowest),
     extreme("Highest", ({ highest }) => highest),
@@ -200,10 +224,12 @@ export function TrendsResult({ reply, lines }: TrendsResultProps) {
   const { colours, toggle, isFull } = useShown(lines);
   const drawn = useMemo(() => drawnLines(lines, colours), [lines, colours]);
   const ofRange = useRangeTotals(kind, by === null ? event : []);
-  const rows = lines.map((line): LineRow => {
+  const comparison = useMemo(() => comparisonOf(reply, lines), [reply, lines]);
+  const rows = lines.map((line, i): LineRow => {
     const summary = summaryOf(kind, line);
     const total = summary.total ?? ofRange[line.event] ?? null;
-    return { ...summary, total, line, colour: colours.get(line.key) ?? null };
+    const change = reply.change?.[i]?.change;
+    return { ...summary, total, line, change, colour: colours.get(line.key) ?? null };
   });
   const format = COUNTS.includes(kind) ? integer : (value: number | null) => decimal(value, 2);
   const chart = { title: `${label} over time`, interval, format };
@@ -221,7 +247,8 @@ export function TrendsResult({ reply, lines }: TrendsResultProps) {
             />
           </div>
         )
-        : <SeriesChart {...chart} lines={drawn} heightPx={CHART_PX} />}
+        : <SeriesChart {...chart} lines={[...drawn, ...comparison]} heightPx={CHART_PX} />}
+      <ComparedNote previous={reply.previous} />
       <div class="chart-foot">
         <p class="legend">{hasOpen && "Dashed: not over yet, or only in part within the range"}</p>
         <div class="chart-buttons">
