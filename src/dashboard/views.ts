@@ -5,7 +5,6 @@ import { lazyView } from "./lazy_view.tsx";
 import { EventsView } from "./views/events.tsx";
 import { FunnelsView } from "./views/funnels.tsx";
 import { GoalsView } from "./views/goals.tsx";
-import { HeatmapsView } from "./views/heatmaps.tsx";
 import { InsightsView } from "./views/insights.tsx";
 import { OverviewView } from "./views/overview.tsx";
 import { RetentionView } from "./views/retention.tsx";
@@ -95,7 +94,7 @@ export const VIEWS: readonly View[] = [
     id: "heatmaps",
     title: "Heatmaps",
     icon: "heatmaps",
-    component: HeatmapsView,
+    component: lazyView(async () => (await import("./views/heatmaps.tsx")).HeatmapsView),
     controls: ["range", "filters"],
   },
   {
