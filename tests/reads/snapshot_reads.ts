@@ -43,6 +43,8 @@ export const SNAPSHOT_READS: readonly SnapshotRead[] = [
   { name: "segments", path: "segments", query: {} },
   { name: "segment", path: "segments/back-without-buying", query: {} },
 
+  read("overview", "overview", { interval: "week" }),
+
   read("acquisition_by_channel", "acquisition", { goal: "purchase" }),
   read("acquisition_by_source", "acquisition", { by: "source", limit: 6 }),
   read("acquisition_by_campaign", "acquisition", { by: "campaign", goal: "mobile-account" }),

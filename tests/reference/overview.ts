@@ -1,4 +1,5 @@
 import { instantText, rangeOf, type RangeParams } from "./calendar.ts";
+import { comparedAnswer } from "./compared.ts";
 import { readKpis } from "./kpis.ts";
 import { readLive } from "./live.ts";
 import type { World } from "./world.ts";
@@ -8,19 +9,21 @@ export type OverviewParams = Pick<RangeParams, "from" | "to" | "timezone" | "int
 const DAYS = 30;
 
 /** How the days of a range that are over changed; null where none is. */
-function changeOf(world: World, params: OverviewParams): number | null {
-  const timezone = params.timezone ?? world.project.timezone;
+function changeOf(world: World, asked: OverviewParams): number | null {
+  const timezone = asked.timezone ?? world.project.timezone;
   const today = Temporal.Instant.fromEpochMilliseconds(world.asOfMs).toZonedDateTimeISO(timezone)
     .toPlainDate();
-  const to = params.to === undefined ? today : Temporal.PlainDate.from(params.to);
-  const from = params.from === undefined
+  const to = asked.to === undefined ? today : Temporal.PlainDate.from(asked.to);
+  const from = asked.from === undefined
     ? to.subtract({ days: DAYS - 1 })
-    : Temporal.PlainDate.from(params.from);
+    : Temporal.PlainDate.from(asked.from);
   const yesterday = today.subtract({ days: 1 });
   const last = Temporal.PlainDate.compare(to, yesterday) < 0 ? to : yesterday;
   if (Temporal.PlainDate.compare(last, from) < 0) return null;
   const over = { timezone, from: from.toString(), to: last.toString(), interval: "day" } as const;
-  return readKpis(world, { ...over, compare: "previous" }).change!.visitors;
+  const params = { ...over, compare: "previous" } as const;
+  const { change } = comparedAnswer(world, "kpis", params, [], readKpis);
+  return (change as { visitors: number | null }).visitors;
 }
 
 /** What `GET /v1/overview` tells of one project beside its name. */

@@ -39,6 +39,7 @@ export const OVERVIEW_QUERY: Readonly<Record<string, string>> = {
   to: "Local date, inclusive. Default: today",
   timezone: "IANA time zone of the days of all projects. Default: of each project its own",
   interval: "Of the series: day (default), week (Monday) or month",
+  project: "Only the project of this id. Default: all that one may see",
   q: "Only projects whose name, id or site holds this text, in capitals or not",
   sort: "visitors (default), now or change: the most first; or name",
   limit: "Projects, 1 to 1000. Default: 100",
@@ -82,6 +83,8 @@ const SORTS = ["visitors", "now", "change", "name"] as const;
 type Sort = typeof SORTS[number];
 
 interface OverviewQuestion {
+  /** Null: all. */
+  readonly project: string | null;
   readonly q: string;
   readonly sort: Sort;
   readonly limit: number;
@@ -98,13 +101,15 @@ function readQuestion(query: URLSearchParams, asOfMs: number): OverviewQuestion 
   return readAll({
     unknown: () => refuseUnknown(query, Object.keys(OVERVIEW_QUERY)),
     days: () => readDays(query, "UTC", asOfMs),
+    project: () => query.get("project") || null,
     q: () => readSearch(query),
     sort: () => oneOf(query, "sort", SORTS, "visitors"),
     limit: () => pageRows(query),
   });
 }
 
-function matches({ name, id, siteUrl }: Project, q: string): boolean {
+function matches({ name, id, siteUrl }: Project, { project, q }: OverviewQuestion): boolean {
+  if (project !== null && id !== project) return false;
   const wanted = q.toLowerCase();
   return [name, id, siteUrl ?? ""].some((text) => text.toLowerCase().includes(wanted));
 }
@@ -225,7 +230,7 @@ export async function getOverview(
   const query = new URL(request.url).searchParams;
   const asOfMs = now();
   const question = readQuestion(query, asOfMs);
-  const all = (await projectsOf()).filter((project) => matches(project, question.q));
+  const all = (await projectsOf()).filter((project) => matches(project, question));
   const projects = all.slice(0, OVERVIEW_PROJECTS_MAX);
   const daysOf = daysByZone(query, asOfMs);
   await catchUp(services, projects);
@@ -251,6 +256,7 @@ export async function getOverview(
     to: query.get("to") || null,
     timezone: query.get("timezone") || null,
     interval: daysOf(query.get("timezone") || "UTC").interval,
+    project: question.project,
     q: question.q,
     sort: question.sort,
     limit: question.limit,

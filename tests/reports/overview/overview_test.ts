@@ -75,6 +75,10 @@ onBothEngines(
     );
     const today = await store.overview(both, AS_OF_MS, { from: "2026-03-02", to: "2026-03-02" });
     assert.deepEqual([rowOf(today, berlin).visitors, rowOf(today, berlin).change], [4, null]);
+    const one = await store.overview(both, AS_OF_MS, { ...days, project: newYork.id });
+    assert.deepEqual([one.total, one.projects], [1, [american]]);
+    const none = await store.overview(both, AS_OF_MS, { ...days, project: "prj_other" });
+    assert.deepEqual([none.total, none.projects], [0, []]);
     const weeks = await store.overview(both, AS_OF_MS, { ...days, interval: "week" });
     assert.deepEqual((rowOf(weeks, berlin).series as Json[]).map((bucket) => bucket.visitors), [
       2,
