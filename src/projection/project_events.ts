@@ -89,11 +89,20 @@ export async function projectEvents(
   if (moves.length > 0) await move(tx, projectId, moves, arrivals);
   if (isLinked) known.linksVersion = await raiseLinksVersion(tx, projectId);
   const eventAt = timedAt(batch, eventIds);
+  let sessionlessToMs = -Infinity;
   await inSlices(eventIds.keys(), (i) => {
     const event = eventAt(i);
+    if (event.traffic === 0) sessionlessToMs = Math.max(sessionlessToMs, event.ms);
     arrivals.totals.add(event, 1);
     arrivals.add(event, actorAt(i));
   });
   await arrivals.store(tx, projectId);
   await addEvents(tx, projectId, batch);
+  if (sessionlessToMs > -Infinity) {
+    await tx.query(
+      `UPDATE projections SET sessionless_to_ms = greatest(sessionless_to_ms, $2::int8)
+      WHERE project_id = $1::int`,
+      [projectId, sessionlessToMs],
+    );
+  }
 }

@@ -25,6 +25,11 @@ CROSS JOIN LATERAL (
 ) AS s
 GROUP BY k.project_id`;
 
+// Those of no session stand in no session.
+const UNTOLD = `
+SELECT project_id AS "projectId" FROM projections
+WHERE project_id = ANY ($1::text::int[]) AND sessionless_to_ms >= $2::int8`;
+
 /** Who is there in a project; null: its sessions alone do not tell. Nobody of those that are not listed. */
 export async function readNow(
   sql: Sql,
@@ -36,7 +41,13 @@ export async function readNow(
     NOW,
     [arrayLiteral(projectIds), asOfMs - NOW_MS, asOfMs],
   );
-  return new Map(
+  const present = new Map<number, number | null>(
     rows.map(({ projectId, visitors, isUnsure }) => [projectId, isUnsure ? null : visitors]),
   );
+  const untold = await sql.query<{ projectId: number }>(
+    UNTOLD,
+    [arrayLiteral(projectIds), asOfMs - NOW_MS],
+  );
+  for (const { projectId } of untold) present.set(projectId, null);
+  return present;
 }

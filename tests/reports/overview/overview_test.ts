@@ -88,7 +88,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "overview: whom a bot shares a session with is counted by the events",
+  "overview: whom a bot shares a session with, or who has none, is counted by the events",
   async (_t, db) => {
     const store = await Store.open(db);
     const project = await store.newProject({ timezone: "UTC", siteUrl: null });
@@ -105,10 +105,15 @@ onBothEngines(
         (_, i) => seen("cat", new Date(AS_OF_MS - 60_000 - i * 25 * 60_000).toISOString()),
       ),
     ]);
-    const answer = await store.overview([project], AS_OF_MS, {});
-    const live = await store.ask(project, AS_OF_MS, "live", {});
-    assert.equal(rowOf(answer, project).now, 1);
-    assert.deepEqual((live.visitors as Json).last5Minutes, 1);
+    // What a backend tells belongs to no session, and its people are visitors all the same.
+    const ofBackend = await store.newProject({ timezone: "UTC", siteUrl: null });
+    await store.insert(ofBackend, [seen("eli", "2026-03-02T11:58:00Z", { in_session: false })]);
+    const answer = await store.overview([project, ofBackend], AS_OF_MS, {});
+    for (const one of [project, ofBackend]) {
+      const live = await store.ask(one, AS_OF_MS, "live", {});
+      assert.equal(rowOf(answer, one).now, 1);
+      assert.deepEqual((live.visitors as Json).last5Minutes, 1);
+    }
   },
 );
 
@@ -207,7 +212,7 @@ Deno.test("overview: what is wrong is named, all at once", async () => {
     sort: "size",
     limit: "1001",
     q: `${longest}x`,
-    project: "prj_default",
+    segment: "all",
   };
   const reply = await overview(bad);
   assertProblem(reply, 400, "invalid_parameter");
