@@ -302,6 +302,7 @@ Deno.test("A read is translated to the view that shows it", () => {
     interval: null,
     filters: [],
     bots: "exclude",
+    segment: null,
     params: { metric: null, sources: "campaign" },
   });
   assert.deepEqual(by("channel")!.params, { metric: null });
@@ -318,5 +319,6 @@ Deno.test("A read is translated to the view that shows it", () => {
     destinationOf("/v1/kpis?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z", "x")!.range,
     undefined,
   );
+  assert.equal(destinationOf("/v1/kpis?segment=buyers", "visitors")!.segment, "buyers");
   assert.equal(destinationOf("/v1/unheard-of", "visitors"), null);
 });
