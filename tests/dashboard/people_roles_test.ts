@@ -34,7 +34,7 @@ test("roles: an editor saves a funnel that everybody finds, and sees no settings
   await page.locator("nav ::-p-text(Settings)").click();
   await visit.settled(page);
   const tabs = await visit.text(page, ".settings-nav");
-  assert.equal(tabs.trim(), "Project API tokens This account");
+  assert.equal(tabs.trim(), "Project Reports & alerts API tokens This account");
   assert.equal(await page.$(".settings-keys"), null);
   for (const word of ["Save", "Create a project", "Create a key", "Erase", "Rotate"]) {
     const buttons = await buttonsOf(visit, page);

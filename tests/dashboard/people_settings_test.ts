@@ -95,7 +95,7 @@ test("People: an admin is offered neither people nor the audit", async (visit) =
   const who = await member(visit, { role: "admin" });
   const page = await section(visit, "people", who);
   const tabs = await visit.text(page, ".settings-nav");
-  assert.equal(tabs.trim(), "Project Sharing Import API tokens This account");
+  assert.equal(tabs.trim(), "Project Sharing Import Reports & alerts API tokens This account");
   // An address that somebody else sent leads to what there is.
   await page.waitForSelector(".settings-install");
 });

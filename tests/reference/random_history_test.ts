@@ -169,9 +169,10 @@ Deno.test("random funnels convert, die, stay open, and differ by order and entry
 
 /**
  * Of 100 answers; few are possible where a read looks at minutes or at one page alone, and of small
- * histories half have no way from a given start, or to a given end, in the range.
+ * histories half have no way from a given start, or to a given end, in the range; a segment, where one
+ * is asked for, leaves fewer still.
  */
-const DISTINCT_MIN: Readonly<Record<string, number>> = { live: 4, heatmaps: 12, journeys: 30 };
+const DISTINCT_MIN: Readonly<Record<string, number>> = { live: 4, heatmaps: 12, journeys: 20 };
 
 Deno.test("random reads mostly have something to say", () => {
   for (const read of READ_NAMES) {
