@@ -172,20 +172,25 @@ Deno.test("random funnels convert, die, stay open, and differ by order and entry
  * histories half have no way from a given start, or to a given end, in the range; a segment, where one
  * is asked for, leaves fewer still.
  */
-const DISTINCT_MIN: Readonly<Record<string, number>> = { live: 4, heatmaps: 12, journeys: 20 };
+const DISTINCT_MIN: Readonly<Record<string, number>> = {
+  live: 4,
+  heatmaps: 6,
+  "heatmaps/paths": 35,
+  journeys: 20,
+  visits: 25,
+};
 
 Deno.test("random reads mostly have something to say", () => {
+  const few: string[] = [];
   for (const read of READ_NAMES) {
     const runs = fc.sample(randomRead(read), { numRuns: 100, seed: SEED });
     const answers = runs.map(({ world, params, goals }) =>
       JSON.stringify(runRead(world, read, params, goals))
     );
     const distinct = new Set(answers).size;
-    assert.ok(
-      distinct > (DISTINCT_MIN[read] ?? 50),
-      `${read}: ${distinct} of 100 answers are distinct`,
-    );
+    if (distinct <= (DISTINCT_MIN[read] ?? 50)) few.push(`${read}: ${distinct} of 100`);
   }
+  assert.deepEqual(few, [], "answers that are distinct");
 });
 
 Deno.test(`reference: a read of ${EVENTS} events takes milliseconds`, () => {
