@@ -39,9 +39,12 @@ export function nameOf(actor: string): { readonly kind: "u" | "a" | "h"; readonl
   return { kind: word === "user" ? "u" : "a", text: value };
 }
 
-/** Whom a text names: a user, else whoever an anonymous id belongs to, else a hash; null: nobody. */
+/**
+ * Whom a text names: a user, else whoever an anonymous id belongs to, else a hash; null: nobody. Whose
+ * an id is does not depend on a segment.
+ */
 export function actorNamed(world: World, text: string): string | null {
-  const { facts } = historyOf(world);
+  const { facts } = historyOf(world.whole ?? world);
   if (facts.some(({ row }) => row.user_id === text)) return `user ${text}`;
   const own = facts.filter(({ row }) => row.anonymous_id === text);
   if (own.length > 0) return (own.find(({ row }) => row.user_id === null) ?? own[0]!).actor;
