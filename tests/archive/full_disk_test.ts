@@ -11,8 +11,8 @@ import { done, withApp, withEmbedded, withFile } from "./archive_world.ts";
 const BATCHES = 40;
 const BATCH_EVENTS = 500;
 const EVENTS = BATCHES * BATCH_EVENTS;
-/** Behind the frames of rows, and the first ones of events. */
-const FRAME = 12;
+/** Behind the first ones of events. */
+const FRAME = 6;
 const DISK_MEBIBYTES = 400;
 /** However slow the machine. */
 const WAIT_MS_MAX = 180_000;
@@ -38,7 +38,7 @@ Deno.test({
         const restore = ["restore", file];
         {
           const at = {
-            request: "POST /v1/restorations/frames",
+            request: "POST /v1/restorations/frames events",
             when: "before",
             nth: FRAME,
           } as const;

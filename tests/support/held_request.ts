@@ -18,7 +18,8 @@ const has = (name) => Deno.stat(folder + "/" + name).then(() => true, () => fals
 
 function shortName(url, init) {
   const { pathname, searchParams } = new URL(url);
-  const part = searchParams.has("since") ? "since" : searchParams.get("part") ?? "";
+  const asked = searchParams.get("part") ?? searchParams.get("kind") ?? "";
+  const part = searchParams.has("since") ? "since" : asked;
   const action = typeof init.body === "string" ? JSON.parse(init.body).action ?? "" : "";
   const path = pathname.slice(Math.max(0, pathname.indexOf("/v1/")));
   return [init.method ?? "GET", path, part, action].filter((word) => word !== "").join(" ");
