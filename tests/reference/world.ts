@@ -56,6 +56,8 @@ export interface History {
   readonly firstSeenMs: ReadonlyMap<string, number>;
   /** The anonymous ids that belong to each actor. */
   readonly anonymousIds: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The user of each anonymous id that has one. */
+  readonly users: ReadonlyMap<string, string>;
 }
 
 const SESSION_GAP_MS = 30 * 60 * 1000;
@@ -95,7 +97,9 @@ function readHistory(world: World): History {
   const rows = [...world.events].sort((a, b) =>
     Date.parse(a.occurred_at) - Date.parse(b.occurred_at) || byCodeUnits(a.event_id, b.event_id)
   );
-  const users = usersOfAnonymousIds(rows);
+  // Whose an id is does not depend on a segment.
+  const known = world.whole === undefined ? null : historyOf(world.whole);
+  const users = known?.users ?? usersOfAnonymousIds(rows);
   const facts = rows.map((row): Fact => {
     const user = row.user_id ??
       (row.anonymous_id === null ? null : users.get(row.anonymous_id) ?? null);
@@ -122,7 +126,10 @@ function readHistory(world: World): History {
     const actor = user === undefined ? `anonymous ${anonymous_id}` : `user ${user}`;
     anonymousIds.set(actor, (anonymousIds.get(actor) ?? new Set()).add(anonymous_id));
   }
-  return { facts, sessions, firstSeenMs, anonymousIds };
+  return {
+    ...{ facts, sessions, firstSeenMs, users },
+    anonymousIds: known?.anonymousIds ?? anonymousIds,
+  };
 }
 
 /** The first user, in order of time, that each anonymous id was seen with. */
