@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import { type Column, DataTable } from "../data_table.tsx";
 import { Icon } from "../icons.tsx";
@@ -18,11 +19,6 @@ import {
 } from "./settings_told_replies.ts";
 import { deliveryWords, type Told, ToldDialogs, type ToldTask } from "./settings_told_task.tsx";
 
-interface ListProps<Reply> {
-  readonly state: Resource<Reply>;
-  readonly onTask: (task: ToldTask) => void;
-}
-
 const when = (at: string) => dateTime(at, effectiveTimezone.value);
 
 function actions<T extends { readonly slug: string; readonly title: string }>(
@@ -35,6 +31,51 @@ function actions<T extends { readonly slug: string; readonly title: string }>(
     { icon: "edit", text: "Change", onClick: (of) => onTask(change(of)) },
     { icon: "trash", text: "Delete", onClick: (of) => onTask({ task: "delete", kind, of }) },
   ]);
+}
+
+interface ToldWords<T> {
+  readonly title: string;
+  readonly definition: string;
+  /** What one of them is called. */
+  readonly one: string;
+  readonly kind: keyof Told;
+  readonly columns: readonly Column<T>[];
+  readonly taskOf: (of: T | null) => ToldTask;
+  readonly empty: ComponentChild;
+}
+
+interface ListProps<T> extends ToldWords<T> {
+  readonly rows: readonly T[] | undefined;
+  readonly state: Resource<unknown>;
+  readonly onTask: (task: ToldTask) => void;
+}
+
+/** A list of what is told, or where to: each of them is tested, changed and deleted, and more are made. */
+function ToldList<T extends { readonly slug: string; readonly title: string }>(
+  { title, definition, one, kind, columns, rows, state, taskOf, onTask, empty }: ListProps<T>,
+) {
+  return (
+    <Panel
+      class="settings-wrapped"
+      title={title}
+      definition={definition}
+      state={state}
+      skeletonRows={2}
+      actions={
+        <button type="button" class="button" onClick={() => onTask(taskOf(null))}>
+          <Icon name="plus" /> New {one}
+        </button>
+      }
+    >
+      <DataTable
+        caption={title}
+        columns={[...columns, actions<T>(kind, onTask, taskOf)]}
+        rows={rows ?? []}
+        rowKey={({ slug }) => slug}
+        empty={empty}
+      />
+    </Panel>
+  );
 }
 
 const TIMES = { daily: "Every day", weekly: "Every Monday", monthly: "Every month" } as const;
@@ -69,42 +110,6 @@ const DIGEST_COLUMNS: readonly Column<Digest>[] = [
   },
 ];
 
-function Digests({ state, onTask }: ListProps<{ readonly digests: readonly Digest[] }>) {
-  return (
-    <Panel
-      class="settings-wrapped"
-      title="Digests"
-      definition="What happened in a day, a week or a month, with the period before: sent by mail or to webhooks without being asked."
-      state={state}
-      skeletonRows={2}
-      actions={
-        <button
-          type="button"
-          class="button"
-          onClick={() => onTask({ task: "digest", of: null })}
-        >
-          <Icon name="plus" /> New digest
-        </button>
-      }
-    >
-      <DataTable
-        caption="Digests"
-        columns={[
-          ...DIGEST_COLUMNS,
-          actions<Digest>("digests", onTask, (of) => ({ task: "digest", of })),
-        ]}
-        rows={state.data?.digests ?? []}
-        rowKey={({ slug }) => slug}
-        empty={
-          <EmptyNote title="No digest is sent" icon="calendar">
-            Have the figures sent to you every morning, every Monday or every month.
-          </EmptyNote>
-        }
-      />
-    </Panel>
-  );
-}
-
 const ALERT_COLUMNS: readonly Column<Alert>[] = [
   {
     title: "Alert",
@@ -132,43 +137,6 @@ const ALERT_COLUMNS: readonly Column<Alert>[] = [
   },
 ];
 
-function Alerts({ state, onTask }: ListProps<{ readonly alerts: readonly Alert[] }>) {
-  return (
-    <Panel
-      class="settings-wrapped"
-      title="Alerts"
-      definition="What is told once as it begins, and again only after it was over."
-      state={state}
-      skeletonRows={2}
-      actions={
-        <button
-          type="button"
-          class="button"
-          onClick={() => onTask({ task: "alert", of: null })}
-        >
-          <Icon name="plus" /> New alert
-        </button>
-      }
-    >
-      <DataTable
-        caption="Alerts"
-        columns={[
-          ...ALERT_COLUMNS,
-          actions<Alert>("alerts", onTask, (of) => ({ task: "alert", of })),
-        ]}
-        rows={state.data?.alerts ?? []}
-        rowKey={({ slug }) => slug}
-        empty={
-          <EmptyNote title="Nothing is watched" icon="insights">
-            Be told when a figure leaves its bounds, when something is unusual, or when no events
-            come.
-          </EmptyNote>
-        }
-      />
-    </Panel>
-  );
-}
-
 const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
   { title: "Webhook", value: ({ title }) => title },
   {
@@ -182,42 +150,6 @@ const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
     isMinor: true,
   },
 ];
-
-function Webhooks({ state, onTask }: ListProps<{ readonly webhooks: readonly Webhook[] }>) {
-  return (
-    <Panel
-      class="settings-wrapped"
-      title="Webhooks"
-      definition="Addresses that messages are posted to: of a program of yours, or of a channel in Slack, Discord or Teams."
-      state={state}
-      skeletonRows={2}
-      actions={
-        <button
-          type="button"
-          class="button"
-          onClick={() => onTask({ task: "webhook", of: null })}
-        >
-          <Icon name="plus" /> New webhook
-        </button>
-      }
-    >
-      <DataTable
-        caption="Webhooks"
-        columns={[
-          ...WEBHOOK_COLUMNS,
-          actions<Webhook>("webhooks", onTask, (of) => ({ task: "webhook", of })),
-        ]}
-        rows={state.data?.webhooks ?? []}
-        rowKey={({ slug }) => slug}
-        empty={
-          <EmptyNote title="There is no webhook" icon="link">
-            Make one to get digests and alerts in a chat, or in a program of yours.
-          </EmptyNote>
-        }
-      />
-    </Panel>
-  );
-}
 
 const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   {
@@ -258,6 +190,50 @@ function Deliveries({ state }: { state: PagedResource<Delivery> }) {
   );
 }
 
+const DIGESTS: ToldWords<Digest> = {
+  title: "Digests",
+  definition:
+    "What happened in a day, a week or a month, with the period before: sent by mail or to webhooks without being asked.",
+  one: "digest",
+  kind: "digests",
+  columns: DIGEST_COLUMNS,
+  taskOf: (of) => ({ task: "digest", of }),
+  empty: (
+    <EmptyNote title="No digest is sent" icon="calendar">
+      Have the figures sent to you every morning, every Monday or every month.
+    </EmptyNote>
+  ),
+};
+
+const ALERTS: ToldWords<Alert> = {
+  title: "Alerts",
+  definition: "What is told once as it begins, and again only after it was over.",
+  one: "alert",
+  kind: "alerts",
+  columns: ALERT_COLUMNS,
+  taskOf: (of) => ({ task: "alert", of }),
+  empty: (
+    <EmptyNote title="Nothing is watched" icon="insights">
+      Be told when a figure leaves its bounds, when something is unusual, or when no events come.
+    </EmptyNote>
+  ),
+};
+
+const WEBHOOKS: ToldWords<Webhook> = {
+  title: "Webhooks",
+  definition:
+    "Addresses that messages are posted to: of a program of yours, or of a channel in Slack, Discord or Teams.",
+  one: "webhook",
+  kind: "webhooks",
+  columns: WEBHOOK_COLUMNS,
+  taskOf: (of) => ({ task: "webhook", of }),
+  empty: (
+    <EmptyNote title="There is no webhook" icon="link">
+      Make one to get digests and alerts in a chat, or in a program of yours.
+    </EmptyNote>
+  ),
+};
+
 function ToldOfProject() {
   const [task, setTask] = useState<ToldTask | null>(null);
   const digests = useRead<{ digests: Digest[] }>("/v1/digests");
@@ -269,9 +245,9 @@ function ToldOfProject() {
   };
   return (
     <>
-      <Digests state={digests} onTask={setTask} />
-      <Alerts state={alerts} onTask={setTask} />
-      <Webhooks state={webhooks} onTask={setTask} />
+      <ToldList {...DIGESTS} rows={digests.data?.digests} state={digests} onTask={setTask} />
+      <ToldList {...ALERTS} rows={alerts.data?.alerts} state={alerts} onTask={setTask} />
+      <ToldList {...WEBHOOKS} rows={webhooks.data?.webhooks} state={webhooks} onTask={setTask} />
       <Deliveries state={deliveries} />
       <ToldDialogs
         digests={digests.data?.digests ?? []}
