@@ -116,6 +116,14 @@ const STEPS = [
 ];
 const WINDOWS = ["7d", "1d", "14d", "30d", "3h"];
 const DEVICES = ["desktop", "mobile", "tablet"];
+/** From anywhere, from a page, back from a purchase, between two, and of people across their visits. */
+const JOURNEYS: readonly Parameters[] = [
+  {},
+  { start: { path: "/" }, steps: 8 },
+  { end: "purchase", by: "name" },
+  { start: { path: "/" }, end: "purchase", by: "both" },
+  { start: "signup", by: "both", scope: "actor", window: "7d" },
+];
 const HEAT_KINDS = ["click", "scroll", "rage", "dead"];
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -205,6 +213,11 @@ const PLANS: readonly SetPlan[] = [
   {
     endpoint: "trends",
     vary: (i, asking) => ({ interval: "day", ...rangeOf(asking, i), ...at(TRENDS, i) }),
+    filters: true,
+  },
+  {
+    endpoint: "journeys",
+    vary: (i, asking) => ({ ...rangeOf(asking, i), ...at(JOURNEYS, i) }),
     filters: true,
   },
   {

@@ -7,21 +7,35 @@ const STOPS_MAX = 120;
 /** By the clock: a tab behind another one draws nothing, and so asks nothing where drawing is waited for. */
 const POLLING = { polling: 50 } as const;
 
-/** Clicks the button of that name, once it is there; of several the first. */
-export async function press(page: Page, name: string, within = "body"): Promise<void> {
+/**
+ * Does `act` with the button of that name, once it is there; of several with the first. White space
+ * does not count: what stands in two lines of a button is one text.
+ */
+async function withButton(page: Page, name: string, within: string, act: string): Promise<void> {
   await page.waitForFunction(
     `(() => {
     const found = [...document.querySelectorAll(${
       JSON.stringify(`${within} button`)
     })].find((each) =>
-      (each.getAttribute("aria-label") ?? each.textContent).trim().startsWith(${
-      JSON.stringify(name)
+      (each.getAttribute("aria-label") ?? each.textContent).replace(/\\s/g, "").startsWith(${
+      JSON.stringify(name.replace(/\s/g, ""))
     }));
-    found?.click();
+    found?.${act}();
     return found !== undefined;
   })()`,
     POLLING,
   );
+}
+
+/** Clicks a button. */
+export async function press(page: Page, name: string, within = "body"): Promise<void> {
+  await withButton(page, name, within, "click");
+}
+
+/** Presses a button without the mouse. */
+export async function pressByKey(page: Page, name: string, within = "body"): Promise<void> {
+  await withButton(page, name, within, "focus");
+  await page.keyboard.press("Enter");
 }
 
 /** Puts the focus into the field of that label, with its whole text selected. */

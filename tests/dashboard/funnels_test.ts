@@ -13,6 +13,7 @@ import {
 } from "../../src/dashboard/views/funnels_definition.ts";
 import type { Json } from "../support/app.ts";
 import { until } from "../support/server_process.ts";
+import { fill, pressByKey } from "./acts.ts";
 import { dashboardWorld, DEMO, EMPTY, FUNNEL, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -70,23 +71,6 @@ async function tiles(page: Page): Promise<Record<string, string>> {
         ]),
     ),
   );
-}
-
-/** Clicks the button that a person knows by this name. */
-async function press(page: Page, name: string): Promise<void> {
-  const button = await page.waitForSelector(`::-p-aria(${name}[role="button"])`);
-  await button!.focus();
-  await page.keyboard.press("Enter");
-}
-
-async function fill(page: Page, label: string, text: string): Promise<void> {
-  const field = await page.waitForSelector(`::-p-aria(${label})`);
-  await field!.focus();
-  await page.keyboard.down("Control");
-  await page.keyboard.press("a");
-  await page.keyboard.up("Control");
-  await page.keyboard.press("Backspace");
-  await page.keyboard.type(text);
 }
 
 Deno.test("funnel definition: what the address says is what was put there", () => {
@@ -152,7 +136,7 @@ test("funnels: the saved funnel shows the numbers of the API", async (visit) => 
     assert.ok(bars.includes(`${integer(step.dropoff)} lost`), bars);
   }
   await visit.sees(page, percent(reply.converted / reply.entered), ".funnels-pill[aria-current]");
-  await press(page, "Table");
+  await pressByKey(page, "Table");
   const rows = await cells(page, ".funnels-result");
   assert.deepEqual(
     rows,
@@ -235,20 +219,20 @@ test("funnels: each pause of typing is one step back, and survives a reload", as
 test("funnels: one is made, changed, renamed and deleted with the keyboard alone", async (visit) => {
   const page = await visit.open("?view=funnels");
   await ran(visit, page);
-  await press(page, "New funnel");
+  await pressByKey(page, "New funnel");
   await visit.sees(page, "Save funnel");
   await fill(page, "Step 1", "view_product");
   for (const last of [3, 2]) {
-    await press(page, "Remove step 2");
+    await pressByKey(page, "Remove step 2");
     await visit.until(page, `document.querySelector('[data-step="${last}"]') === null`);
   }
   await fill(page, "Step 2", "purchase");
-  await press(page, "Add a step");
+  await pressByKey(page, "Add a step");
   await visit.until(page, `document.activeElement.closest('[data-step="2"] .field') !== null`);
   await page.keyboard.type("add_to_cart");
-  await press(page, "Move step 3 up");
+  await pressByKey(page, "Move step 3 up");
   await visit.until(page, `document.activeElement.getAttribute("aria-label") === "Move step 2 up"`);
-  await press(page, "Save funnel");
+  await pressByKey(page, "Save funnel");
   await page.waitForSelector("dialog[open]");
   await page.keyboard.press("Enter");
   await visit.sees(page, "Give the funnel a name.", "dialog");
@@ -265,13 +249,17 @@ test("funnels: one is made, changed, renamed and deleted with the keyboard alone
     "the name alone is in the address",
   );
   // The form is filled anew with what was saved, once that is read: what was typed before is gone.
+  let shown = "";
   await until(30_000, async () => {
     await fill(page, "Time to finish", "3");
-    return await page.$('::-p-aria(Save changes[role="button"])') !== null;
-  }, "the change can be saved");
-  await press(page, "Save changes");
+    shown = await visit.text(page, "main");
+    return shown.includes("Save changes");
+  }, "the change can be saved").catch((error) => {
+    throw new Error(`${error.message}; at ${page.url()} there is: ${shown.slice(0, 2_000)}`);
+  });
+  await pressByKey(page, "Save changes");
   await visit.until(page, `!document.body.innerText.includes("Save changes")`);
-  await press(page, "Rename");
+  await pressByKey(page, "Rename");
   await page.waitForSelector("dialog[open]");
   await fill(page, "Name", "Way to the till");
   await page.keyboard.press("Enter");
@@ -279,7 +267,7 @@ test("funnels: one is made, changed, renamed and deleted with the keyboard alone
   const changed = (await list()).find(({ slug }) => slug === "checkout-2")!;
   assert.deepEqual([changed.title, changed.window], ["Way to the till", "3d"]);
 
-  await press(page, "Delete");
+  await pressByKey(page, "Delete");
   await page.waitForSelector("dialog[open]");
   await (await page.$("dialog .button-danger"))!.focus();
   await page.keyboard.press("Enter");
@@ -340,7 +328,7 @@ test("funnels: an error stays in its panel until it is tried again", async (visi
   await visit.sees(page, FUNNEL.title, ".funnels-saved");
   await visit.sees(page, "Add a step", ".funnels-builder");
   isBroken = false;
-  await press(page, "Try again");
+  await pressByKey(page, "Try again");
   await ran(visit, page);
 });
 

@@ -11,6 +11,7 @@ import {
 import type { Goal } from "../../src/dashboard/views/goals_reading.ts";
 import { freeSlugOf, slugFault, slugOf } from "../../src/dashboard/views/goals_slug.ts";
 import type { Json } from "../support/app.ts";
+import { fill, pressByKey } from "./acts.ts";
 import { dashboardWorld, DEMO, EMPTY, GOAL, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -50,23 +51,6 @@ async function tiles(page: Page): Promise<Record<string, string>> {
         ]),
     ),
   );
-}
-
-/** Presses the button that a person knows by this name, without the mouse. */
-async function press(page: Page, name: string): Promise<void> {
-  const button = await page.waitForSelector(`::-p-aria(${name}[role="button"])`);
-  await button!.focus();
-  await page.keyboard.press("Enter");
-}
-
-async function fill(page: Page, label: string, text: string): Promise<void> {
-  const field = await page.waitForSelector(`dialog ::-p-aria(${label})`);
-  await field!.focus();
-  await page.keyboard.down("Control");
-  await page.keyboard.press("a");
-  await page.keyboard.up("Control");
-  await page.keyboard.press("Backspace");
-  await page.keyboard.type(text);
 }
 
 async function closed(visit: Visit, page: Page): Promise<void> {
@@ -124,7 +108,7 @@ test("goals: the table and the details show the numbers of the API", async (visi
   const [row] = await cells(page, "Goals");
   assert.deepEqual(row!.slice(2, 6), [people, conversions, rate, value]);
 
-  await press(page, "Purchase purchase");
+  await pressByKey(page, "Purchase purchase");
   await visit.sees(page, "Where they came from");
   await visit.settled(page);
   assert.ok(page.url().includes("goal=purchase"));
@@ -145,7 +129,7 @@ test("goals: the table and the details show the numbers of the API", async (visi
       euros((each.goalValue as { amount: number }).amount),
     ]),
   );
-  await press(page, "Table");
+  await pressByKey(page, "Table");
   const points = await cells(page, "Purchase: people over time");
   assert.deepEqual(
     points.map(([, count]) => count),
@@ -160,7 +144,7 @@ test("goals: the address leads to a goal and its split, and back", async (visit)
     page,
     `document.querySelector(".goals-tiles .tile-selected").innerText.includes("Conversions")`,
   );
-  await press(page, "All goals");
+  await pressByKey(page, "All goals");
   await visit.sees(page, "New goal");
   assert.ok(!/goal=|by=|figure=/.test(page.url()), page.url());
   await page.goBack();
@@ -170,9 +154,9 @@ test("goals: the address leads to a goal and its split, and back", async (visit)
 test("goals: one is made, changed and deleted with the keyboard alone", async (visit) => {
   const page = await visit.open("?view=goals");
   await visit.sees(page, GOAL.title, "table");
-  await press(page, "New goal");
+  await pressByKey(page, "New goal");
   await page.waitForSelector("dialog[open]");
-  await press(page, "Create goal");
+  await pressByKey(page, "Create goal");
   await visit.sees(page, "Give the goal a title.", "dialog");
   await visit.sees(page, "Choose the event that counts.", "dialog");
   await fill(page, "Title", "Purchase");
@@ -180,7 +164,7 @@ test("goals: one is made, changed and deleted with the keyboard alone", async (v
   await fill(page, "Event that counts", "add_to_cart");
   const { entered } = await visit.read("funnels", { steps: ["add_to_cart"] });
   await visit.sees(page, `${integer(entered)} people in this range`, "dialog");
-  await press(page, "Fixed");
+  await pressByKey(page, "Fixed");
   await fill(page, "Amount", "2,5");
   await fill(page, "Currency", "chf");
   await visit.picture(page, "goals-dialog");
@@ -192,14 +176,14 @@ test("goals: one is made, changed and deleted with the keyboard alone", async (v
   assert.deepEqual(made.match, { name: "add_to_cart", filters: [] });
   assert.deepEqual(made.valueDefinition, { fixed: 2.5, currency: "CHF" });
 
-  await press(page, "Purchase add_to_cart");
-  await press(page, "Edit");
+  await pressByKey(page, "Purchase add_to_cart");
+  await pressByKey(page, "Edit");
   await page.waitForSelector("dialog[open]");
   await fill(page, "Title", "Into the cart");
-  await press(page, "None");
+  await pressByKey(page, "None");
   await page.keyboard.press("Escape");
   await closed(visit, page);
-  await press(page, "Edit");
+  await pressByKey(page, "Edit");
   await page.waitForSelector("dialog[open]");
   await fill(page, "Title", "Into the cart");
   await page.keyboard.press("Enter");
@@ -208,7 +192,7 @@ test("goals: one is made, changed and deleted with the keyboard alone", async (v
   const changed = (await goals()).find(({ slug }) => slug === "purchase-2")!;
   assert.deepEqual(changed.valueDefinition, { fixed: 2.5, currency: "CHF" });
 
-  await press(page, "Delete");
+  await pressByKey(page, "Delete");
   await page.waitForSelector("dialog[open]");
   await (await page.$("dialog .button-danger"))!.focus();
   await page.keyboard.press("Enter");
@@ -225,7 +209,7 @@ test("goals: without any, one of the project's own events is the example", async
   const page = await visit.open("?view=goals");
   await visit.sees(page, "No goals yet");
   await visit.picture(page, "goals-start");
-  await press(page, "Use “purchase”");
+  await pressByKey(page, "Use “purchase”");
   await visit.until(page, `document.querySelector("dialog input").value === "Purchase"`);
 });
 
@@ -254,7 +238,7 @@ test("goals: an error stays in its panel until it is tried again", async (visit)
   await visit.sees(page, "Out of order.");
   await visit.sees(page, "Conversion rate", ".goals-tiles");
   broken = "";
-  await press(page, "Try again");
+  await pressByKey(page, "Try again");
   await visit.sees(page, "Direct", "table");
   broken = "/v1/goals";
   await page.reload();
@@ -268,9 +252,9 @@ test("goals: what the server refuses is told in the dialog", async (visit) => {
       ? { status: 409, body: JSON.stringify({ code: "conflict", detail: "One goal too many." }) }
       : undefined;
   const page = await visit.open("?view=goals&goal=purchase");
-  await press(page, "Edit");
+  await pressByKey(page, "Edit");
   await page.waitForSelector("dialog[open]");
-  await press(page, "Save goal");
+  await pressByKey(page, "Save goal");
   await visit.sees(page, "One goal too many.", "dialog");
 });
 
