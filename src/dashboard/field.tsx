@@ -110,6 +110,29 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
+interface LinesFieldProps extends ValueField<string> {
+  /** How many lines are seen. */
+  readonly rows?: number;
+}
+
+/** Several lines of text, such as one address a line. */
+export function LinesField({ value, onChange, rows = 2, ...field }: LinesFieldProps) {
+  return (
+    <Field {...field}>
+      {(control) => (
+        <textarea
+          {...control}
+          class="input"
+          rows={rows}
+          spellcheck={false}
+          value={value}
+          onInput={(event) => onChange(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
 interface PasswordFieldProps extends ValueField<string> {
   readonly autocomplete: "current-password" | "new-password" | "off";
   readonly isFirst?: boolean;

@@ -21,6 +21,7 @@ import savedSegments from "../../migrations/0022_saved_segments.sql" with { type
 import notes from "../../migrations/0023_notes.sql" with { type: "text" };
 import told from "../../migrations/0024_told.sql" with { type: "text" };
 import sessionless from "../../migrations/0025_sessionless.sql" with { type: "text" };
+import toldToNobody from "../../migrations/0027_told_to_nobody.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -48,4 +49,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 23, name: "0023_notes", sql: notes },
   { version: 24, name: "0024_told", sql: told },
   { version: 25, name: "0025_sessionless", sql: sessionless },
+  { version: 27, name: "0027_told_to_nobody", sql: toldToNobody },
 ];

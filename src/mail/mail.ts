@@ -23,6 +23,8 @@ export interface MailMessage {
   readonly attachments?: readonly MailAttachment[];
   /** What its Message-ID is made of, so that one that comes twice can be told; absent: any. */
   readonly id?: string;
+  /** The `id` of an earlier message, below which mail programs show this one; absent: none. */
+  readonly inReplyTo?: string;
   /** What a mail program asks where its reader wants no more of these (RFC 8058); absent: nothing. */
   readonly unsubscribeUrl?: string;
 }
@@ -70,10 +72,12 @@ function sentence(failure: Failure, { host, port }: SmtpServer): string {
 }
 
 /** What a message has beside its text. */
-function richParts({ html, attachments = [], id }: MailMessage, from: string) {
+function richParts({ html, attachments = [], id, inReplyTo }: MailMessage, from: string) {
+  const earlier = `<${inReplyTo}@${domainOf(from)}>`;
   return {
     ...(html === undefined ? {} : { html }),
     ...(id === undefined ? {} : { messageId: `<${id}@${domainOf(from)}>` }),
+    ...(inReplyTo === undefined ? {} : { inReplyTo: earlier, references: earlier }),
     attachments: attachments.map(({ content, ...attachment }) => ({
       ...attachment,
       content: Buffer.from(content),

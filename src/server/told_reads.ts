@@ -1,4 +1,5 @@
 import { ACQUISITION } from "../reports/acquisition/acquisition.ts";
+import { SAVED_FUNNEL } from "../reports/funnels/funnels.ts";
 import { GOALS } from "../reports/goals/goals.ts";
 import { INSIGHTS } from "../reports/insights/insights.ts";
 import { PROJECTION_JOB_WAIT_MS_MAX } from "../limits.ts";
@@ -6,6 +7,8 @@ import { KPIS } from "../reports/kpis/kpis.ts";
 import { PAGES } from "../reports/pages/pages.ts";
 import type { Report } from "../reports/report.ts";
 import { getReport, type ReportServices } from "../reports/report_endpoint.ts";
+import { TRENDS } from "../reports/trends/trends.ts";
+import { VITALS } from "../reports/vitals/vitals.ts";
 import type { ToldReads, ToldReport } from "../told/told_reads.ts";
 
 const REPORTS: Readonly<Record<ToldReport, Report>> = {
@@ -14,18 +17,21 @@ const REPORTS: Readonly<Record<ToldReport, Report>> = {
   pages: PAGES,
   goals: GOALS,
   insights: INSIGHTS,
+  trends: TRENDS,
+  vitals: VITALS,
+  funnel: SAVED_FUNNEL,
 };
 
 /** The reads that messages are made of: in the one way of all reads, with their limit of time. */
 export function createToldReads(services: ReportServices, stopping: AbortSignal): ToldReads {
   return {
-    async read(project, report, params) {
+    async read(project, report, params, named = {}) {
       const { path } = REPORTS[report];
       const url = new URL(`http://footfall${path}?${new URLSearchParams(params)}`);
       const request = new Request(url, { signal: stopping });
       // Nobody waits: what was stored before is told of too.
       await services.projection.catchUpWithin(project.projectId, PROJECTION_JOB_WAIT_MS_MAX);
-      const asked = { project, request, url, params: {} };
+      const asked = { project, request, url, params: named };
       const reply = await getReport(services, REPORTS[report], asked);
       return await reply.json();
     },

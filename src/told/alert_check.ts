@@ -1,14 +1,14 @@
 /** Looks whether what an alert waits for holds, and says it with its number. */
 
 import type { Project } from "../auth/projects.ts";
-import type { Filter } from "../query/filters.ts";
 import { windowMs } from "../query/window.ts";
 import type { AlertCause } from "./alert_definition.ts";
 import {
   type AlertQuestion,
   type AskedSpan,
   count,
-  filtersOf,
+  type Counted,
+  figureOf,
   questionName,
   unitOf,
 } from "./alert_question.ts";
@@ -16,6 +16,7 @@ import { type Figure, plainLine, shownValue } from "./message.ts";
 import { SILENCE_REMEMBERED_MS, UNUSUAL_WEEKS } from "./told_limits.ts";
 import type { ToldReads } from "./told_reads.ts";
 import { judge } from "./unusual.ts";
+import type { ToldPlace } from "./view_link.ts";
 
 /** One thing that can be told. */
 export interface Noticed {
@@ -29,13 +30,16 @@ export interface Noticed {
 export interface Look {
   /** What holds now; empty: all is well. */
   readonly noticed: readonly Noticed[];
+  /** False: whether it holds cannot be told, as of a rate of nothing: all stays as it was. */
+  readonly isKnown: boolean;
   /** What was looked at, in a sentence: told by a test where nothing was noticed. */
   readonly state: string;
+  /** The same, where it held before; null: that is never told. */
+  readonly over: string | null;
   readonly figures: readonly Figure[];
   readonly span: AskedSpan;
   readonly definition: string;
-  readonly view: "overview" | "insights" | "goals" | "events";
-  readonly filters: readonly Filter[];
+  readonly place: ToldPlace;
 }
 
 interface Looking {
@@ -45,35 +49,34 @@ interface Looking {
 }
 
 type Cause<K extends AlertCause["kind"]> = Extract<AlertCause, { kind: K }>;
-type Judged = Pick<Look, "noticed" | "state" | "figures" | "definition">;
 
 const MINUTE_MS = 60_000;
 const ONE = "one";
 
-function questionLook(question: AlertQuestion, span: AskedSpan, judged: Judged): Look {
-  const view = question.goal === undefined ? "overview" : "goals";
-  return { ...judged, span, view, filters: filtersOf(question) };
-}
+const known = ({ value }: Counted) => value !== null;
 
 async function lookThreshold(
   { reads, project, nowMs }: Looking,
   { question, above, below, over }: Cause<"threshold">,
 ): Promise<Look> {
   const span = { fromMs: nowMs - windowMs(over)!, toMs: nowMs, timezone: project.timezone };
-  const { value, semantics } = await count(reads, project, question, span);
+  const found = await count(reads, project, question, span);
+  const { value, semantics, place } = found;
   const unit = unitOf(question);
   const bound = above ?? below!;
   const side = above === undefined ? "below" : "above";
   const holds = value !== null && (above === undefined ? value < bound : value > bound);
-  const name = plainLine(questionName(question));
-  const said = `${name}: ${shownValue(value, unit)} in the last ${over}`;
-  const lead = `${said}, ${side} ${shownValue(bound, unit)}.`;
-  return questionLook(question, span, {
-    noticed: holds ? [{ key: ONE, lead }] : [],
-    state: `${said}; it is told when that is ${side} ${shownValue(bound, unit)}.`,
-    figures: [{ name, value, unit, change: null }],
+  const said = `${questionName(question)}: ${shownValue(value, unit)} in the last ${over}`;
+  const told = `${side} ${shownValue(bound, unit)}.`;
+  return {
+    noticed: holds ? [{ key: ONE, lead: `${said}, ${told}` }] : [],
+    isKnown: known(found),
+    state: `${said}; it is told when that is ${told}`,
+    over: `${said}, no longer ${told}`,
+    figures: [figureOf(question, value, null)],
     definition: semantics,
-  });
+    ...{ span, place },
+  };
 }
 
 /** The 24 hours that end with the last whole hour, `weeks` weeks ago by the local clock. */
@@ -90,7 +93,8 @@ async function lookUnusual(
 ): Promise<Look> {
   const { timezone } = project;
   const span = dayBefore(nowMs, 0, timezone);
-  const { value, semantics } = await count(reads, project, question, span);
+  const found = await count(reads, project, question, span);
+  const { value, semantics, place } = found;
   const before: number[] = [];
   for (let week = 1; week <= UNUSUAL_WEEKS; week++) {
     const then = await count(reads, project, question, dayBefore(nowMs, week, timezone));
@@ -99,24 +103,25 @@ async function lookUnusual(
   // Weeks before the first that has any are those of before there was anything to count.
   while (before.at(-1) === 0) before.pop();
   const judged = judge(value ?? 0, before, direction);
-  const name = plainLine(questionName(question));
   const expected = judged?.expected ?? null;
   const usual = expected === null
     ? "there are not enough weeks before to say what is usual"
     : `the same 24 hours of the ${before.length} weeks before had ${
       shownValue(Math.round(10 * expected) / 10, "amount")
     } on average`;
-  const said = `${name}: ${shownValue(value, "count")} in 24 hours; ${usual}.`;
-  const change = expected === null || expected === 0 ? null : ((value ?? 0) - expected) / expected;
+  const said = `${questionName(question)}: ${shownValue(value, "count")} in 24 hours; ${usual}.`;
   const moved = (value ?? 0) > (expected ?? 0) ? "up" : "down";
-  return questionLook(question, span, {
+  return {
     // A drop after a spike is another thing to tell.
     noticed: judged?.isUnusual ? [{ key: moved, lead: said }] : [],
+    isKnown: known(found),
     state: said,
-    figures: [{ name, value, unit: "count", change }],
+    over: said,
+    figures: [figureOf(question, value, expected)],
     definition: `Compared with the mean of the same 24 hours of up to ${UNUSUAL_WEEKS} weeks ` +
       `before, by a t-test with their own variance. ${semantics}`,
-  });
+    ...{ span, place },
+  };
 }
 
 async function lookSilence(
@@ -124,24 +129,30 @@ async function lookSilence(
   { minutes, match }: Cause<"silence">,
 ): Promise<Look> {
   const { timezone } = project;
-  const question: AlertQuestion = match === null
-    ? { metric: "events", filters: [] }
-    : { match, filters: [] };
+  const question: AlertQuestion = {
+    ...match === null ? { metric: "events" } : { match },
+    filters: [],
+    segment: null,
+  };
   const span = { fromMs: nowMs - minutes * MINUTE_MS, toMs: nowMs, timezone };
-  const found = await count(reads, project, question, span);
-  const { value, pending, semantics } = found;
+  const { value, pending, semantics, place } = await count(reads, project, question, span);
   // What is stored and not yet counted is no silence.
   const isSilent = value === 0 && pending === 0;
   const wide = { fromMs: nowMs - SILENCE_REMEMBERED_MS, toMs: nowMs, timezone };
   const hadAny = isSilent && ((await count(reads, project, question, wide)).value ?? 0) > 0;
-  const name = match === null ? "events" : `events ${plainLine(match.name)}`;
-  const lead = `0 ${name} in the last ${minutes} minutes.`;
-  return questionLook(question, span, {
-    noticed: hadAny ? [{ key: ONE, lead }] : [],
-    state: `${shownValue(value, "count")} ${name} in the last ${minutes} minutes.`,
-    figures: [{ name: "Events", value, unit: "count", change: null }],
+  const noun = value === 1 ? "event" : "events";
+  const name = match === null ? noun : `${noun} ${plainLine(match.name)}`;
+  const said = `${shownValue(value, "count")} ${name} in the last ${minutes} minutes.`;
+  return {
+    noticed: hadAny ? [{ key: ONE, lead: said }] : [],
+    // Silence that is as old as what is remembered is silence still.
+    isKnown: hadAny || (value ?? 0) > 0,
+    state: said,
+    over: said,
+    figures: [{ ...figureOf(question, value, null), name: "Events" }],
     definition: semantics,
-  });
+    ...{ span, place },
+  };
 }
 
 interface Finding {
@@ -157,18 +168,20 @@ const FINDINGS_LOOKED_AT = "10";
 
 async function lookFindings(
   { reads, project, nowMs }: Looking,
-  { score }: Cause<"finding">,
+  { score, filters, segment }: Cause<"finding">,
 ): Promise<Look> {
   const { timezone } = project;
   const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timezone)
     .toPlainDate();
   const [from, to] = [today.subtract({ days: 7 }), today.subtract({ days: 1 })];
-  const reply = await reads.read<{ findings: Finding[] }>(project, "insights", {
+  const params = {
     from: from.toString(),
     to: to.toString(),
-    timezone,
     limit: FINDINGS_LOOKED_AT,
-  });
+    ...filters.length === 0 ? {} : { filters: JSON.stringify(filters) },
+    ...segment === null ? {} : { segment },
+  };
+  const reply = await reads.read<{ findings: Finding[] }>(project, "insights", params);
   const above = reply.findings.filter((finding) => finding.score > score);
   const keyOf = ({ metric, goal, dimension, value }: Finding) =>
     JSON.stringify([metric, goal ?? null, dimension ?? null, value ?? null]);
@@ -176,14 +189,15 @@ async function lookFindings(
   const best = reply.findings[0];
   return {
     noticed: above.map((finding) => ({ key: keyOf(finding), lead: plainLine(finding.text, 400) })),
+    isKnown: true,
     state: best === undefined
       ? "There is no finding in the last seven days."
       : `The first finding of the last seven days: ${plainLine(best.text, 400)}`,
+    over: null,
     figures: [],
     span: { fromMs: Date.parse(query.from), toMs: Date.parse(query.to), timezone },
     definition: query.semantics,
-    view: "insights",
-    filters: [],
+    place: { path: "/v1/insights", params, query },
   };
 }
 
@@ -199,12 +213,4 @@ export async function look(looking: Looking, cause: AlertCause): Promise<Look> {
     case "finding":
       return await lookFindings(looking, cause);
   }
-}
-
-/** The local dates, both inclusive, in which a span lies. */
-export function datesOf({ fromMs, toMs, timezone }: AskedSpan): { from: string; to: string } {
-  const dateAt = (ms: number) =>
-    Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate()
-      .toString();
-  return { from: dateAt(fromMs), to: dateAt(Math.max(fromMs, toMs - 1)) };
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { FiltersSchema } from "../query/filters.ts";
 import { windowMs } from "../query/window.ts";
-import { QuestionSchema, unitOf } from "./alert_question.ts";
+import { QuestionSchema, SegmentSlug, unitOf } from "./alert_question.ts";
 import { EventNameText } from "./event_name_text.ts";
-import { ReceiverMembers, TELL_SOMEBODY, tellsSomebody, Title } from "./receivers.ts";
+import { ReceiverMembers, Title } from "./receivers.ts";
 import {
   FINDING_EVERY_MS,
   FINDING_SCORE_MAX,
@@ -40,8 +40,8 @@ const Unusual = z.strictObject({
   kind: z.literal("unusual"),
   question: QuestionSchema.refine(
     (question) => unitOf(question) === "count",
-    "Only counts have a usual: use visitors, newVisitors, sessions, pageviews, events, conversions " +
-      "or total.",
+    "Only counts have a usual: use visitors, newVisitors, sessions, pageviews, events, conversions, " +
+      "total, converted or entered.",
   ),
   direction: z.enum(["any", "up", "down"], "Use any, up or down.").default("any"),
 });
@@ -61,6 +61,8 @@ const Findings = z.strictObject({
     .min(FINDING_SCORE_MIN, `Use at least ${FINDING_SCORE_MIN}.`)
     .max(FINDING_SCORE_MAX, `Use at most ${FINDING_SCORE_MAX}.`)
     .meta({ description: "Told are findings of the last seven days with a higher score." }),
+  filters: FiltersSchema.default([]),
+  segment: SegmentSlug,
 });
 
 const members = {
@@ -68,13 +70,14 @@ const members = {
   on: z.discriminatedUnion("kind", [Threshold, Unusual, Silence, Findings], {
     error: "Give a kind: threshold, unusual, silence or finding.",
   }).meta({ description: "What it waits for." }),
+  recovery: z.boolean("Use true or false.").default(true).meta({
+    description: "Whether it is told, too, that what it told of is over; of findings never.",
+  }),
   ...ReceiverMembers,
 };
 
 /** Body of `PUT /v1/alerts/:slug`. */
-export const AlertBody = z.strictObject(members)
-  .refine(tellsSomebody, { message: TELL_SOMEBODY, path: ["to"] })
-  .meta({ id: "AlertDefinition" });
+export const AlertBody = z.strictObject(members).meta({ id: "AlertDefinition" });
 
 export type AlertDefinition = z.output<typeof AlertBody>;
 export type AlertCause = AlertDefinition["on"];

@@ -1,29 +1,30 @@
 import type { Project } from "../auth/projects.ts";
-import { datesOf, type Look } from "./alert_check.ts";
+import type { Look } from "./alert_check.ts";
 import { type Message, plainLine, rangeWords } from "./message.ts";
 import { viewLink } from "./view_link.ts";
 
-/** What an alert tells of a look. `leads`: what is new; of a test what was looked at. */
-export function alertMessage(
-  { slug, title, project, look, leads, address, isTest }: {
-    readonly slug: string;
-    readonly title: string;
-    readonly project: Project;
-    readonly look: Look;
-    readonly leads: readonly string[];
-    readonly address: string;
-    readonly isTest: boolean;
-  },
+interface AlertTold {
+  readonly slug: string;
+  readonly title: string;
+  readonly project: Project;
+  readonly look: Look;
+  readonly address: string;
+}
+
+/** A message of one section: what an alert looked at, led by a sentence. */
+function messageOf(
+  { slug, title, project, look, address }: AlertTold,
+  told: Pick<Message, "kind" | "isTest"> & { readonly lead: string; readonly prefix: string },
+  others: readonly string[],
 ): Message {
-  const { span, figures, definition, view, filters } = look;
-  const { fromMs, toMs, timezone } = span;
-  const [lead = look.state, ...others] = leads;
+  const { span: { fromMs, toMs, timezone }, figures, definition, place } = look;
+  const { kind, isTest, lead, prefix } = told;
   const name = plainLine(project.name);
   return {
-    kind: "alert",
+    kind,
     slug,
     title,
-    subject: `${isTest ? "Test: " : ""}${name}: ${plainLine(lead, 150)}`,
+    subject: `${prefix}${name}: ${plainLine(lead, 150)}`,
     isTest,
     sections: [{
       project: project.id,
@@ -36,13 +37,40 @@ export function alertMessage(
       rankings: [],
       findings: others,
       definition,
-      url: viewLink(address, {
-        view,
-        project: project.id,
-        ...datesOf(span),
-        timezone: null,
-        filters,
-      }),
+      url: viewLink(address, place),
     }],
   };
+}
+
+/** What an alert tells of a look. `leads`: what is new; of a test what was looked at. */
+export function alertMessage(
+  { leads, isTest, ...told }: AlertTold & {
+    readonly leads: readonly string[];
+    readonly isTest: boolean;
+  },
+): Message {
+  const [lead = told.look.state, ...others] = leads;
+  const prefix = isTest ? "Test: " : "";
+  return messageOf(told, { kind: "alert", isTest, lead, prefix }, others);
+}
+
+/** How long something held, as people say it: in minutes, hours or days. */
+function lastedWords(ms: number): string {
+  const minutes = Math.max(1, Math.round(ms / 60_000));
+  const [amount, unit] = minutes < 120
+    ? [minutes, "minute"]
+    : minutes < 48 * 60
+    ? [Math.round(minutes / 60), "hour"]
+    : [Math.round(minutes / (24 * 60)), "day"];
+  return `${amount} ${unit}${amount === 1 ? "" : "s"}`;
+}
+
+/** That what an alert told of is over. `over`: what was looked at, in a sentence. */
+export function recoveryMessage(
+  { over, lastedMs, ...told }: AlertTold & { readonly over: string; readonly lastedMs: number },
+): Message {
+  const lead = `Back to normal: ${over}`;
+  return messageOf(told, { kind: "recovery", isTest: false, lead, prefix: "" }, [
+    `It held for ${lastedWords(lastedMs)}.`,
+  ]);
 }

@@ -1,11 +1,17 @@
-/** What an alert counts: a figure of one of the reads, over a span of time. */
+/** What an alert counts, and a digest tells beside its own: a figure of one of the reads, over a span of time. */
 
 import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
+import { Problem } from "../problem.ts";
 import { type Filter, FiltersSchema } from "../query/filters.ts";
+import { readMeasure } from "../reports/trend_measures.ts";
+import { VITAL_NAMES, type VitalName } from "../reports/vitals/vital_bounds.ts";
 import { EventNameText } from "./event_name_text.ts";
+import { type Figure, plainLine, type Unit } from "./message.ts";
+import { QUESTION_NAME_LENGTH_MAX } from "./told_limits.ts";
 import { SLUG } from "./receivers.ts";
-import type { ToldReads } from "./told_reads.ts";
+import type { ReplyFrame, ToldReads } from "./told_reads.ts";
+import type { ToldPlace } from "./view_link.ts";
 
 /** Figures of `GET /v1/kpis`: what people call them, and whether they are counts. */
 export const METRICS = {
@@ -18,32 +24,62 @@ export const METRICS = {
   sessionSeconds: { name: "Median visit", unit: "seconds" },
 } as const;
 export type Metric = keyof typeof METRICS;
-export type Unit = "count" | "rate" | "seconds" | "amount";
 
 const METRIC_NAMES = Object.keys(METRICS) as [Metric, ...Metric[]];
-const GOAL_MEASURES = ["conversions", "total", "rate", "amount"] as const;
-const MATCH_MEASURES = ["total", "visitors"] as const;
-const ONE_OF = "Give one of metric, goal and match.";
+const VITALS = [...VITAL_NAMES] as [VitalName, ...VitalName[]];
+const GOAL_MEASURES = ["conversions", "total", "rate", "amount"];
+const FUNNEL_MEASURES = ["rate", "converted", "entered"];
+const VITAL_MEASURES = ["p75", "good", "poor"];
+const MATCH_USAGE =
+  "Use total, visitors, perVisitor, or sum, avg, min, max, p50 or p90 with a property, as in sum:properties.price.";
+const ONE_OF = "Give one of metric, goal, match, funnel and vital.";
 
 interface Given {
   readonly metric?: Metric | undefined;
   readonly goal?: string | undefined;
   readonly match?: { readonly name: string; readonly filters: readonly Filter[] } | undefined;
+  readonly funnel?: string | undefined;
+  readonly vital?: VitalName | undefined;
   readonly measure?: string | undefined;
 }
 
-/** What is wrong with the members together; null: nothing. */
-function faultOf({ metric, goal, match, measure }: Given): [string, string] | null {
-  const given = [metric, goal, match].filter((each) => each !== undefined);
-  if (given.length !== 1) return ["metric", ONE_OF];
-  if (metric !== undefined) {
-    return measure === undefined ? null : ["measure", "A metric takes no measure."];
+/** Whether `GET /v1/trends` takes a measure. */
+function isTrendMeasure(measure: string): boolean {
+  try {
+    readMeasure(new URLSearchParams({ measure }));
+    return true;
+  } catch (error) {
+    if (error instanceof Problem) return false;
+    throw error;
   }
-  const measures: readonly string[] = goal === undefined ? MATCH_MEASURES : GOAL_MEASURES;
-  return measure === undefined || measures.includes(measure)
-    ? null
-    : ["measure", `Use ${measures.join(", ")}.`];
 }
+
+/** Why a measure is none of what is asked for; null: it is one. */
+function faultOfMeasure({ metric, goal, match, funnel, measure }: Given): string | null {
+  if (measure === undefined) return null;
+  if (metric !== undefined) return "A metric takes no measure.";
+  if (match !== undefined) return isTrendMeasure(measure) ? null : MATCH_USAGE;
+  const known = goal !== undefined
+    ? GOAL_MEASURES
+    : funnel !== undefined
+    ? FUNNEL_MEASURES
+    : VITAL_MEASURES;
+  return known.includes(measure) ? null : `Use ${known.join(", ")}.`;
+}
+
+/** What is wrong with the members together; null: nothing. */
+function faultOf(given: Given): [string, string] | null {
+  const { metric, goal, match, funnel, vital } = given;
+  const sources = [metric, goal, match, funnel, vital].filter((each) => each !== undefined);
+  if (sources.length !== 1) return ["metric", ONE_OF];
+  const fault = faultOfMeasure(given);
+  return fault === null ? null : ["measure", fault];
+}
+
+/** The slug of a segment; null: everybody. */
+export const SegmentSlug = z.string().regex(SLUG, "Give the slug of a segment.")
+  .nullable().default(null)
+  .meta({ description: "Slug of a saved segment; null: everybody." });
 
 /** What is counted, as the API takes it. */
 export const QuestionSchema = z.strictObject({
@@ -52,13 +88,19 @@ export const QuestionSchema = z.strictObject({
   goal: z.string().regex(SLUG, "Give the slug of a goal.").optional()
     .meta({ description: "Slug of a goal." }),
   match: z.strictObject({ name: EventNameText, filters: FiltersSchema.default([]) }).optional()
-    .meta({ description: "Events of one name that fulfil filters." }),
-  measure: z.string().max(20).optional().meta({
+    .meta({ description: "Events of one name that fulfil filters, by a measure of /v1/trends." }),
+  funnel: z.string().regex(SLUG, "Give the slug of a funnel.").optional()
+    .meta({ description: "Slug of a saved funnel." }),
+  vital: z.enum(VITALS, `Use ${VITALS.join(", ")}.`).optional()
+    .meta({ description: "A web vital: its 75th percentile, or how many page views were good." }),
+  measure: z.string().max(300, "Use at most 300 characters.").optional().meta({
     description:
-      "Of a goal: conversions (default: people), total, rate, amount; of a match: total " +
-      "(default: events), visitors.",
+      "Of a goal: conversions (default: people), total, rate, amount; of a match: total (default), " +
+      "visitors, perVisitor, sum:properties.x and the like; of a funnel: rate (default), converted, " +
+      "entered; of a vital: p75 (default), good, poor.",
   }),
   filters: FiltersSchema.default([]),
+  segment: SegmentSlug,
 }).superRefine((given, context) => {
   const fault = faultOf(given);
   if (fault === null) return;
@@ -76,30 +118,27 @@ export interface AskedSpan {
 
 /** What was found, and what the figure means. */
 export interface Counted {
-  /** Null: of nothing, such as a rate of no visits, or a goal that is gone. */
+  /** Null: of nothing, such as a rate of no visits. */
   readonly value: number | null;
   readonly semantics: string;
   /** Events that are not counted yet. */
   readonly pending: number;
+  /** Where the dashboard shows it. */
+  readonly place: ToldPlace;
 }
 
-interface GoalFigures {
-  readonly slug: string;
-  readonly title: string;
-  readonly uniqueConversions: number | null;
-  readonly totalConversions: number | null;
-  readonly conversionRate: { readonly value: number | null };
-  readonly value: { readonly amount: number | null; readonly currency: string | null };
-}
-
-const isGoal = (question: AlertQuestion) => question.goal !== undefined;
+const COUNTS = ["conversions", "total", "converted", "entered", "visitors"];
+const RATES = ["rate", "good", "poor"];
 
 /** The unit of what is counted. */
-export function unitOf(question: AlertQuestion): Unit {
-  const { metric, goal, measure } = question;
+export function unitOf({ metric, goal, vital, funnel, measure }: AlertQuestion): Unit {
   if (metric !== undefined) return METRICS[metric].unit;
-  if (goal === undefined) return "count";
-  return measure === "rate" ? "rate" : measure === "amount" ? "amount" : "count";
+  if (vital !== undefined && (measure ?? "p75") === "p75") {
+    return vital === "cls" ? "amount" : "milliseconds";
+  }
+  const named = measure ??
+    (funnel !== undefined ? "rate" : goal !== undefined ? "conversions" : "total");
+  return RATES.includes(named) ? "rate" : COUNTS.includes(named) ? "count" : "amount";
 }
 
 const GOAL_WORDS: Readonly<Record<string, string>> = {
@@ -108,46 +147,79 @@ const GOAL_WORDS: Readonly<Record<string, string>> = {
   rate: "Conversion rate",
   amount: "Value",
 };
+const FUNNEL_WORDS: Readonly<Record<string, string>> = {
+  rate: "Conversion rate",
+  converted: "Converted",
+  entered: "Entered",
+};
+const TREND_WORDS: Readonly<Record<string, string>> = {
+  sum: "Sum",
+  avg: "Average",
+  min: "Smallest",
+  max: "Largest",
+  p50: "Median",
+  p90: "90th percentile",
+};
+
+function matchName(name: string, measure = "total"): string {
+  const [kind = "", field = ""] = measure.split(":properties.");
+  if (measure === "total") return `Events ${name}`;
+  if (measure === "visitors") return `Visitors with ${name}`;
+  return measure === "perVisitor"
+    ? `Events ${name} per visitor`
+    : `${TREND_WORDS[kind]} of ${field} of ${name}`;
+}
+
+function sourceName({ metric, goal, match, funnel, vital, measure }: AlertQuestion): string {
+  if (metric !== undefined) return METRICS[metric].name;
+  if (goal !== undefined) return `${GOAL_WORDS[measure ?? "conversions"]} of the goal ${goal}`;
+  if (funnel !== undefined) return `${FUNNEL_WORDS[measure ?? "rate"]} of the funnel ${funnel}`;
+  if (match !== undefined) return matchName(match.name, measure);
+  const name = vital!.toUpperCase();
+  return (measure ?? "p75") === "p75" ? `${name} (p75)` : `Page views with a ${measure} ${name}`;
+}
+
+const filterWords = ({ field, op, values }: Filter) =>
+  [field, op.replaceAll("_", " "), values.join(" or ")].filter((word) => word !== "").join(" ");
+
+/** Under what conditions something is told: a number without them would tell of something else. */
+export function conditionWords(filters: readonly Filter[], segment: string | null): string {
+  return plainLine([
+    segment === null ? "" : `of the segment ${segment}`,
+    filters.length === 0 ? "" : `where ${filters.map(filterWords).join(" and ")}`,
+  ].join(" "));
+}
 
 /** What is counted, in words. */
-export function questionName({ metric, goal, match, measure }: AlertQuestion): string {
-  if (metric !== undefined) return METRICS[metric].name;
-  if (goal !== undefined) {
-    return `${GOAL_WORDS[measure ?? "conversions"]} of the goal ${goal}`;
-  }
-  return measure === "visitors" ? `Visitors with ${match!.name}` : `Events ${match!.name}`;
+export function questionName(question: AlertQuestion): string {
+  const { match, filters, segment } = question;
+  const conditions = conditionWords([...match?.filters ?? [], ...filters], segment);
+  return plainLine(`${sourceName(question)} ${conditions}`, QUESTION_NAME_LENGTH_MAX);
 }
 
-/** The filters that say the same in other reads. */
-export function filtersOf({ match, filters }: AlertQuestion): readonly Filter[] {
-  if (match === undefined) return filters;
-  return [{ field: "name", op: "is", values: [match.name] }, ...match.filters, ...filters];
+interface GoalFigures {
+  readonly slug: string;
+  readonly uniqueConversions: number | null;
+  readonly totalConversions: number | null;
+  readonly conversionRate: { readonly value: number | null };
+  readonly value: { readonly amount: number | null };
 }
 
-const iso = (ms: number) => new Date(ms).toISOString();
-
-/** Parameters of the read: one bucket as large as there is. */
-function paramsOf(question: AlertQuestion, { fromMs, toMs, timezone }: AskedSpan) {
-  const filters = filtersOf(question);
-  return {
-    from: iso(fromMs),
-    to: iso(toMs),
-    timezone,
-    interval: "month",
-    ...filters.length === 0 ? {} : { filters: JSON.stringify(filters) },
-  };
-}
-
-function goalFigure(found: GoalFigures | undefined, measure = "conversions"): number | null {
+function goalFigure(
+  { goals }: { readonly goals: readonly GoalFigures[] },
+  { goal, measure }: AlertQuestion,
+): number | null {
+  const found = goals.find(({ slug }) => slug === goal);
+  if (found === undefined) throw new Problem("not_found", `There is no goal "${goal}" any more.`);
   switch (measure) {
     case "total":
-      return found?.totalConversions ?? null;
+      return found.totalConversions;
     case "rate":
-      return found?.conversionRate.value ?? null;
+      return found.conversionRate.value;
     case "amount":
-      return found?.value.amount ?? null;
+      return found.value.amount;
     default:
-      return found?.uniqueConversions ?? null;
+      return found.uniqueConversions;
   }
 }
 
@@ -161,34 +233,140 @@ interface KpiTotals {
   readonly sessionDuration: { readonly medianSeconds: number | null };
 }
 
-function kpiFigure(totals: KpiTotals, { metric, measure }: AlertQuestion): number | null {
+function kpiFigure({ totals }: { readonly totals: KpiTotals }, metric: Metric): number | null {
   switch (metric) {
     case "bounceRate":
       return totals.bounceRate.value;
     case "sessionSeconds":
       return totals.sessionDuration.medianSeconds;
-    case undefined:
-      return measure === "visitors" ? totals.visitors : totals.events;
     default:
       return totals[metric];
   }
 }
 
-/** What a question comes to over a span, by the reads that everybody has. */
+interface FunnelFigures {
+  readonly entered: number | null;
+  readonly converted: number | null;
+  readonly steps: readonly { readonly conversionFromStart: { readonly value: number | null } }[];
+}
+
+function funnelFigure(found: FunnelFigures, { measure }: AlertQuestion): number | null {
+  if (measure === "converted") return found.converted;
+  return measure === "entered" ? found.entered : found.steps.at(-1)!.conversionFromStart.value;
+}
+
+type VitalFigures = Readonly<
+  Record<VitalName, {
+    readonly p75: number | null;
+    readonly good: { readonly value: number | null };
+    readonly poor: { readonly value: number | null };
+  }>
+>;
+
+function vitalFigure(
+  { totals }: { readonly totals: VitalFigures },
+  { vital, measure }: AlertQuestion,
+): number | null {
+  const found = totals[vital!];
+  if (measure === "good") return found.good.value;
+  return measure === "poor" ? found.poor.value : found.p75;
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** Parameters that every question has: one bucket as large as there is. */
+function paramsOf({ filters, segment }: AlertQuestion, { fromMs, toMs }: AskedSpan) {
+  return {
+    from: iso(fromMs),
+    to: iso(toMs),
+    interval: "month",
+    ...filters.length === 0 ? {} : { filters: JSON.stringify(filters) },
+    ...segment === null ? {} : { segment },
+  };
+}
+
+type Params = Readonly<Record<string, string>>;
+
+/** A read's reply, its figure, and where the dashboard shows it. */
+interface Asked {
+  readonly value: number | null;
+  readonly reply: ReplyFrame;
+  readonly path: string;
+  readonly params: Params;
+}
+
+interface TrendFigures {
+  readonly change: readonly { readonly current: number | null }[];
+}
+
+async function askTrend(
+  reads: ToldReads,
+  project: Project,
+  { match, measure = "total" }: AlertQuestion,
+  shared: Params,
+): Promise<Asked> {
+  const event = match!.filters.length === 0 ? match!.name : JSON.stringify(match);
+  // A measure of the whole range stands in `change` alone: buckets cannot be added up.
+  const params = { ...shared, event, measure, compare: "previous" };
+  const reply = await reads.read<TrendFigures>(project, "trends", params);
+  return { value: reply.change[0]?.current ?? null, reply, path: "/v1/trends", params };
+}
+
+async function ask(
+  reads: ToldReads,
+  project: Project,
+  question: AlertQuestion,
+  params: Params,
+): Promise<Asked> {
+  const { metric, goal, funnel, vital } = question;
+  if (metric !== undefined) {
+    const reply = await reads.read<{ totals: KpiTotals }>(project, "kpis", params);
+    return { value: kpiFigure(reply, metric), reply, path: "/v1/kpis", params };
+  }
+  if (goal !== undefined) {
+    const reply = await reads.read<{ goals: GoalFigures[] }>(project, "goals", params);
+    return { value: goalFigure(reply, question), reply, path: `/v1/goals/${goal}`, params };
+  }
+  if (funnel !== undefined) {
+    const reply = await reads.read<FunnelFigures>(project, "funnel", params, { slug: funnel });
+    return { value: funnelFigure(reply, question), reply, path: `/v1/funnels/${funnel}`, params };
+  }
+  if (vital !== undefined) {
+    const reply = await reads.read<{ totals: VitalFigures }>(project, "vitals", params);
+    return { value: vitalFigure(reply, question), reply, path: "/v1/vitals", params };
+  }
+  return await askTrend(reads, project, question, params);
+}
+
+/** What a question comes to over a span, by the reads that everybody has. Throws Problem, as they do. */
 export async function count(
   reads: ToldReads,
   project: Project,
   question: AlertQuestion,
   span: AskedSpan,
 ): Promise<Counted> {
-  const params = paramsOf(question, span);
-  if (isGoal(question)) {
-    const reply = await reads.read<{ goals: GoalFigures[] }>(project, "goals", params);
-    const found = reply.goals.find(({ slug }) => slug === question.goal);
-    const { query: { semantics }, pending } = reply;
-    return { value: goalFigure(found, question.measure), semantics, pending };
-  }
-  const reply = await reads.read<{ totals: KpiTotals }>(project, "kpis", params);
-  const { totals, pending, query: { semantics } } = reply;
-  return { value: kpiFigure(totals, question), semantics, pending };
+  const shared = paramsOf(question, span);
+  const zone: Params = span.timezone === project.timezone ? {} : { timezone: span.timezone };
+  const { value, reply, path, params } = await ask(reads, project, question, {
+    ...shared,
+    ...zone,
+  });
+  const { pending, query } = reply;
+  return { value, semantics: query.semantics, pending, place: { path, params, query } };
+}
+
+/** A question's figure, with what it was before. */
+export function figureOf(
+  question: AlertQuestion,
+  value: number | null,
+  previous: number | null,
+): Figure {
+  const isBoth = value !== null && previous !== null;
+  return {
+    name: questionName(question),
+    value,
+    unit: unitOf(question),
+    change: isBoth && previous !== 0 ? (value - previous) / previous : null,
+    points: isBoth ? value - previous : null,
+  };
 }

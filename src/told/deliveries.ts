@@ -7,7 +7,8 @@ import type { Message } from "./message.ts";
 import type { Receivers } from "./receivers.ts";
 import { DELIVERY_KEPT_MS, RETRY_AFTER_MS, SEND_CLAIM_MS } from "./told_limits.ts";
 
-export type Channel = "mail" | "webhook";
+/** log: nobody is named, so that it stands in the list alone. */
+export type Channel = "mail" | "webhook" | "log";
 export type Source = "digest" | "alert" | "webhook";
 export type DeliveryStatus = "waiting" | "sent" | "failed" | "dropped";
 
@@ -52,6 +53,15 @@ export function deliveryId(parts: {
   return `msg_${createHash("sha256").update(text).digest("hex").slice(0, 32)}`;
 }
 
+/** What the id of a message ends with that tells the end of what another one told of. */
+const OVER = "-over";
+const ID_LENGTH = "msg_".length + 32;
+
+/** The id of the message whose end this one tells; null: it tells no end. */
+export function raisedId(id: string): string | null {
+  return id.endsWith(OVER) ? id.slice(0, ID_LENGTH) : null;
+}
+
 /** A message for all of its receivers. */
 export interface NewDeliveries extends Receivers {
   readonly projectId: number;
@@ -64,16 +74,22 @@ export interface NewDeliveries extends Receivers {
   readonly nowMs: number;
 }
 
-/** Stores a message for each receiver, once however often it is made. Returns their ids. */
-export async function storeDeliveries(sql: Sql, wanted: NewDeliveries): Promise<string[]> {
-  const { projectId, source, slug, message, nowMs, to, webhooks } = wanted;
+function receiversOf({ to, webhooks }: Receivers): (readonly [Channel, string])[] {
   const receivers: (readonly [Channel, string])[] = [
     ...to.map((email) => ["mail", email] as const),
     ...webhooks.map((name) => ["webhook", name] as const),
   ];
+  return receivers.length === 0 ? [["log", ""]] : receivers;
+}
+
+/** Stores a message for each receiver, once however often it is made. Returns their ids. */
+export async function storeDeliveries(sql: Sql, wanted: NewDeliveries): Promise<string[]> {
+  const { projectId, source, slug, message, nowMs } = wanted;
   const ids: string[] = [];
-  for (const [channel, receiver] of receivers) {
-    const id = deliveryId({ ...wanted, channel, receiver });
+  for (const [channel, receiver] of receiversOf(wanted)) {
+    const own = deliveryId({ ...wanted, channel, receiver });
+    // The end of what was told at the same occasion to the same receiver.
+    const id = message.kind === "recovery" ? `${own}${OVER}` : own;
     await sql.query(
       `INSERT INTO deliveries (delivery_id, project_id, source, slug, channel, receiver, message,
         created_at, due_at)
@@ -99,8 +115,8 @@ interface DueRow extends Record<string, unknown> {
 }
 
 /**
- * Takes the message that has waited longest, for SEND_CLAIM_MS: no other server takes it meanwhile. `id`:
- * this one alone. Null: none is due.
+ * Takes the message that has waited longest, for SEND_CLAIM_MS: no other server takes it meanwhile. One
+ * that tells an end waits until what it ends is told. `id`: this one alone. Null: none is due.
  */
 export async function claimDelivery(
   sql: Sql,
@@ -113,6 +129,10 @@ export async function claimDelivery(
       SELECT delivery_no FROM deliveries
       WHERE due_at <= $1::text::timestamptz AND (claimed_until IS NULL OR claimed_until <= now())
         AND ($3::text IS NULL OR delivery_id = $3::text)
+        AND NOT EXISTS (
+          SELECT FROM deliveries raised
+          WHERE raised.delivery_id = left(deliveries.delivery_id, ${ID_LENGTH})
+            AND raised.delivery_no < deliveries.delivery_no AND raised.due_at IS NOT NULL)
       ORDER BY due_at, delivery_no LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING delivery_id, project_id, source, slug, channel, receiver, message, tries, created_at`,
     [iso(nowMs), SEND_CLAIM_MS, id],
@@ -164,7 +184,9 @@ export async function giveBack(sql: Sql, { id }: DueDelivery): Promise<void> {
 /** What becomes of messages as replies show it. */
 export const DeliveryShown = z.object({
   id: z.string().meta({
-    description: "The `webhook-id` of a webhook, the Message-ID of a mail; repeats have the same.",
+    description:
+      "The `webhook-id` of a webhook, the Message-ID of a mail; repeats have the same. Of a message " +
+      "that an alert is over: that of the alert's, and -over.",
     example: "msg_0123456789abcdef0123456789abcdef",
   }),
   at: z.iso.datetime().meta({ description: "When it was made." }),
@@ -172,8 +194,12 @@ export const DeliveryShown = z.object({
   slug: z.string().meta({ description: "Of the digest, alert or webhook that it is of." }),
   subject: z.string(),
   isTest: z.boolean(),
-  channel: z.enum(["mail", "webhook"]),
-  receiver: z.string().meta({ description: "An e-mail address, or the slug of a webhook." }),
+  channel: z.enum(["mail", "webhook", "log"]).meta({
+    description: "log: nobody is named, so that it stands in this list alone.",
+  }),
+  receiver: z.string().meta({
+    description: "An e-mail address, or the slug of a webhook; empty of `log`.",
+  }),
   status: z.enum(["waiting", "sent", "failed", "dropped"]).meta({
     description: "failed: no try is left; dropped: the receiver may not have it any more.",
   }),

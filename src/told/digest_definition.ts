@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { isTimezone, ProjectId } from "../auth/projects.ts";
 import { FiltersSchema } from "../query/filters.ts";
-import { ReceiverMembers, TELL_SOMEBODY, tellsSomebody, Title } from "./receivers.ts";
-import { DIGEST_PROJECTS_MAX } from "./told_limits.ts";
+import { QuestionSchema, SegmentSlug } from "./alert_question.ts";
+import { ReceiverMembers, Title } from "./receivers.ts";
+import { DIGEST_PROJECTS_MAX, DIGEST_QUESTIONS_MAX } from "./told_limits.ts";
 
 export const DIGEST_PERIODS = ["daily", "weekly", "monthly"] as const;
 
@@ -25,12 +26,22 @@ const members = {
     .default([])
     .meta({ description: "What it tells of, in this order; empty: the project that it is in." }),
   filters: FiltersSchema.default([]).meta({ description: "They hold in all that it tells." }),
+  segment: SegmentSlug.meta({
+    description:
+      "Slug of a segment of every project that it tells of: of its people alone is told.",
+  }),
+  questions: z.array(QuestionSchema).max(
+    DIGEST_QUESTIONS_MAX,
+    `Ask at most ${DIGEST_QUESTIONS_MAX} questions.`,
+  ).default([]).meta({
+    description:
+      "Figures that it tells beside its own, under its filters too; a question's segment " +
+      "takes the place of the digest's.",
+  }),
 };
 
 /** Body of `PUT /v1/digests/:slug`. */
-export const DigestBody = z.strictObject(members)
-  .refine(tellsSomebody, { message: TELL_SOMEBODY, path: ["to"] })
-  .meta({ id: "DigestDefinition" });
+export const DigestBody = z.strictObject(members).meta({ id: "DigestDefinition" });
 
 export type DigestDefinition = z.output<typeof DigestBody>;
 /** When it is sent. */

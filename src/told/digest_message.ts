@@ -1,4 +1,5 @@
 import type { Project } from "../auth/projects.ts";
+import { type AskedSpan, conditionWords, count, figureOf, questionName } from "./alert_question.ts";
 import type { DigestDefinition } from "./digest_definition.ts";
 import {
   type Figure,
@@ -10,7 +11,7 @@ import {
   shownChange,
   shownValue,
 } from "./message.ts";
-import { type Slot, toldDays } from "./slots.ts";
+import { type Slot, type ToldDays, toldDays } from "./slots.ts";
 import { DIGEST_FINDINGS, DIGEST_ROWS } from "./told_limits.ts";
 import type { ToldReads } from "./told_reads.ts";
 import { viewLink } from "./view_link.ts";
@@ -28,7 +29,7 @@ type Changes = {
   readonly sessions: number | null;
   readonly pageviews: number | null;
   readonly events: number | null;
-  readonly bounceRate: number | null;
+  readonly bounceRatePoints: number | null;
   readonly sessionDuration: { readonly medianSeconds: number | null };
 };
 interface KpiReply {
@@ -49,23 +50,61 @@ interface InsightsReply {
 type Params = Readonly<Record<string, string>>;
 
 function figuresOf({ totals, change }: KpiReply): Figure[] {
+  const counted = (name: string, value: number | null, moved: number | null): Figure => ({
+    ...{ name, value, unit: "count", change: moved, points: null },
+  });
   return [
-    { name: "Visitors", value: totals.visitors, unit: "count", change: change.visitors },
-    { name: "Visits", value: totals.sessions, unit: "count", change: change.sessions },
-    { name: "Page views", value: totals.pageviews, unit: "count", change: change.pageviews },
+    counted("Visitors", totals.visitors, change.visitors),
+    counted("Visits", totals.sessions, change.sessions),
+    counted("Page views", totals.pageviews, change.pageviews),
     {
       name: "Bounce rate",
       value: totals.bounceRate.value,
       unit: "rate",
-      change: change.bounceRate,
+      change: null,
+      points: change.bounceRatePoints,
     },
     {
       name: "Median visit",
       value: totals.sessionDuration.medianSeconds,
       unit: "seconds",
       change: change.sessionDuration.medianSeconds,
+      points: null,
     },
   ];
+}
+
+const startMs = (date: Temporal.PlainDate, timezone: string) =>
+  date.toZonedDateTime(timezone).epochMilliseconds;
+
+/** Days as instants, and as many days just before them. */
+function spansOf({ from, to }: ToldDays, timezone: string): readonly [AskedSpan, AskedSpan] {
+  const days = from.until(to).days + 1;
+  const [fromMs, toMs] = [startMs(from, timezone), startMs(to.add({ days: 1 }), timezone)];
+  const before = startMs(from.subtract({ days }), timezone);
+  return [{ fromMs, toMs, timezone }, { fromMs: before, toMs: fromMs, timezone }];
+}
+
+/** The figures that a digest asks for beside its own, with those of the days before. */
+async function askedFigures(
+  reads: ToldReads,
+  project: Project,
+  { questions, filters, segment }: DigestDefinition,
+  [span, before]: readonly [AskedSpan, AskedSpan],
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const question of questions) {
+    const asked = {
+      ...question,
+      filters: [...filters, ...question.filters],
+      segment: question.segment ?? segment,
+    };
+    const { value } = await count(reads, project, asked, span);
+    const { value: previous } = await count(reads, project, asked, before);
+    // What holds in all of the digest is said once, and not of each of its figures.
+    figures.push({ ...figureOf(asked, value, previous), name: questionName(question) });
+  }
+  return figures;
 }
 
 function rankingOf(title: string, member: string, none: string, { rows }: RowsReply): Ranking {
@@ -95,48 +134,64 @@ function leadOf([visitors]: readonly Figure[], every: DigestDefinition["every"])
   return change === null ? `${told}.` : `${told}, ${change} against the ${PERIOD[every]} before.`;
 }
 
-/** What is told of one project: each number by the read of the view that the link leads to. */
-async function sectionOf(
-  reads: ToldReads,
-  project: Project,
-  { every, filters, timezone: wanted }: DigestDefinition,
-  slot: Slot,
-  address: string,
-): Promise<Section> {
-  const timezone = wanted ?? project.timezone;
-  const days = toldDays({ every }, slot);
-  const params: Params = {
+/** The parameters of all that is told of one project. */
+function paramsOf({ filters, segment, timezone }: DigestDefinition, days: ToldDays): Params {
+  return {
     from: days.from.toString(),
     to: days.to.toString(),
-    timezone,
+    ...timezone === null ? {} : { timezone },
     ...filters.length === 0 ? {} : { filters: JSON.stringify(filters) },
+    ...segment === null ? {} : { segment },
   };
-  const interval = every === "daily" ? "hour" : "day";
-  const kpis = await reads.read<KpiReply>(project, "kpis", {
-    ...params,
-    interval,
-    compare: "previous",
-  });
+}
+
+/** What there is most of: channels, pages and goals that anybody reached. */
+async function rankingsOf(
+  reads: ToldReads,
+  project: Project,
+  params: Params,
+): Promise<Ranking[]> {
   const limit = String(DIGEST_ROWS);
   const channels = await reads.read<RowsReply>(project, "acquisition", { ...params, limit });
   const pages = await reads.read<RowsReply>(project, "pages", { ...params, limit });
   const goals = await reads.read<GoalsReply>(project, "goals", { ...params, interval: "day" });
-  const { findings } = await reads.read<InsightsReply>(project, "insights", {
-    ...params,
-    limit: String(DIGEST_FINDINGS),
-  });
-  const figures = figuresOf(kpis);
-  const { query, series } = kpis;
   const rankings = [
     rankingOf("Channels", "value", "none", channels),
     rankingOf("Pages", "path", "none", pages),
     goalRanking(goals),
   ];
+  return rankings.filter(({ rows }) => rows.length > 0);
+}
+
+/** What is told of one project: each number by the read of the view that the link leads to. */
+async function sectionOf(
+  reads: ToldReads,
+  project: Project,
+  definition: DigestDefinition,
+  slot: Slot,
+  address: string,
+): Promise<Section> {
+  const { every } = definition;
+  const timezone = definition.timezone ?? project.timezone;
+  const days = toldDays({ every }, slot);
+  const params = paramsOf(definition, days);
+  const interval = every === "daily" ? "hour" : "day";
+  const overview = { ...params, interval, compare: "previous" };
+  const kpis = await reads.read<KpiReply>(project, "kpis", overview);
+  const asked = await askedFigures(reads, project, definition, spansOf(days, timezone));
+  const rankings = await rankingsOf(reads, project, params);
+  const limit = String(DIGEST_FINDINGS);
+  const { findings } = await reads.read<InsightsReply>(project, "insights", { ...params, limit });
+  const figures = [...figuresOf(kpis), ...asked];
+  const { query, series } = kpis;
   return {
     project: project.id,
     name: plainLine(project.name),
     range: { from: query.from, to: query.to, timezone },
-    when: rangeWords(Date.parse(query.from), Date.parse(query.to), timezone),
+    when: [
+      rangeWords(Date.parse(query.from), Date.parse(query.to), timezone),
+      conditionWords(definition.filters, definition.segment),
+    ].filter(Boolean).join(", "),
     lead: leadOf(figures, every),
     figures,
     chart: {
@@ -145,17 +200,10 @@ async function sectionOf(
       first: series[0]?.label ?? "",
       last: series.at(-1)?.label ?? "",
     },
-    rankings: rankings.filter(({ rows }) => rows.length > 0),
+    rankings,
     findings: findings.slice(0, DIGEST_FINDINGS).map(({ text }) => plainLine(text, 400)),
     definition: query.semantics,
-    url: viewLink(address, {
-      view: "overview",
-      project: project.id,
-      from: days.from.toString(),
-      to: days.to.toString(),
-      timezone: wanted,
-      filters,
-    }),
+    url: viewLink(address, { path: "/v1/kpis", params: overview, query }),
   };
 }
 

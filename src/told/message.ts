@@ -1,7 +1,8 @@
 /** What is told, before it is written as a mail or for a chat. Stored as it is until it is sent. */
 
-import type { Unit } from "./alert_question.ts";
 import { TOLD_TEXT_LENGTH_MAX } from "./told_limits.ts";
+
+export type Unit = "count" | "rate" | "seconds" | "milliseconds" | "amount";
 
 /** One number. */
 export interface Figure {
@@ -10,6 +11,8 @@ export interface Figure {
   readonly unit: Unit;
   /** (current − previous) / previous; null: there is nothing to compare with. */
   readonly change: number | null;
+  /** current − previous: how rates change; null: there is nothing to compare with. */
+  readonly points: number | null;
 }
 
 /** The values that a figure has most of. */
@@ -53,7 +56,8 @@ export interface Section {
 }
 
 export interface Message {
-  readonly kind: "digest" | "alert" | "test";
+  /** recovery: what an alert told of is over. */
+  readonly kind: "digest" | "alert" | "recovery" | "test";
   readonly slug: string;
   readonly title: string;
   /** Says the number. */
@@ -84,6 +88,8 @@ export function shownValue(value: number | null, unit: Unit): string {
       const seconds = Math.round(value % 60);
       return minutes === 0 ? `${number(value, 1)} s` : `${minutes} min ${seconds} s`;
     }
+    case "milliseconds":
+      return value < 1000 ? `${number(value)} ms` : `${number(value / 1000, 2)} s`;
     case "amount":
       return number(value, 2);
     default:
@@ -91,17 +97,14 @@ export function shownValue(value: number | null, unit: Unit): string {
   }
 }
 
-/** `+12 %`, of rates in points; null where there is nothing to compare with. */
-export function shownChange({ change, unit, value }: Figure): string | null {
-  if (change === null) return null;
-  // Of a rate the change of the fraction is told in points.
-  const amount = unit === "rate" && value !== null
-    ? 100 * (value - value / (1 + change))
-    : 100 * change;
-  if (!Number.isFinite(amount)) return null;
-  const rounded = unit === "rate" ? Number(amount.toFixed(1)) : Math.round(amount);
+/** `+12 %`, of rates `+4.4 pts`; null where there is nothing to compare with. */
+export function shownChange({ change, points, unit }: Figure): string | null {
+  const isRate = unit === "rate";
+  const amount = isRate ? points : change;
+  if (amount === null) return null;
+  const rounded = isRate ? Number((100 * amount).toFixed(1)) : Math.round(100 * amount);
   const sign = rounded > 0 ? "+" : rounded < 0 ? "−" : "±";
-  return `${sign}${number(Math.abs(rounded), 1)} ${unit === "rate" ? "pts" : "%"}`;
+  return `${sign}${number(Math.abs(rounded), 1)} ${isRate ? "pts" : "%"}`;
 }
 
 /** What a chart shows, for whoever does not see it. */

@@ -14,7 +14,7 @@ export const Title = PlainText.trim().min(1, "Give a title.")
 
 const different = (all: readonly string[]) => new Set(all).size === all.length;
 
-/** To whom something is told. */
+/** To whom something is told; nobody: it stands in the list of messages alone. */
 export const ReceiverMembers = {
   to: z.array(Email).max(TOLD_PEOPLE_MAX, `Name at most ${TOLD_PEOPLE_MAX} people.`)
     .refine(different, "Name each of them once.").default([])
@@ -34,10 +34,6 @@ export interface Receivers {
   readonly to: readonly string[];
   readonly webhooks: readonly string[];
 }
-
-/** Whether anybody is told at all. */
-export const tellsSomebody = ({ to, webhooks }: Receivers) => to.length + webhooks.length > 0;
-export const TELL_SOMEBODY = "Name somebody in `to`, or a webhook in `webhooks`.";
 
 function mayAllSee(projects: Person["projects"], wanted: readonly string[]): boolean {
   return projects === "*" || wanted.every((id) => projects.includes(id));

@@ -1,7 +1,7 @@
 import type { Sealer } from "../auth/sealed_value.ts";
 import type { Sql } from "../db/sql.ts";
 import type { Mail } from "../mail/mail.ts";
-import type { DueDelivery, Outcome } from "./deliveries.ts";
+import { type DueDelivery, type Outcome, raisedId } from "./deliveries.ts";
 import { peopleWhoSee } from "./receivers.ts";
 import { ALERTS, DIGESTS, findWebhook, requireTold } from "./told_store.ts";
 import type { AlertDefinition } from "./alert_definition.ts";
@@ -61,7 +61,10 @@ async function sendMail(
     email: receiver,
   });
   const problem = await mail.send(
-    await toldMail({ id, to: receiver, message, unsubscribeUrl: link }),
+    await toldMail({
+      ...{ id, to: receiver, message, unsubscribeUrl: link },
+      inReplyTo: raisedId(id),
+    }),
   );
   return problem === null
     ? { status: "sent", words: "The mail server took it." }
@@ -92,7 +95,12 @@ export async function sendDelivery(
   delivery: DueDelivery,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  return delivery.channel === "mail"
-    ? await sendMail(services, delivery)
-    : await sendToWebhook(services, delivery, signal);
+  switch (delivery.channel) {
+    case "mail":
+      return await sendMail(services, delivery);
+    case "webhook":
+      return await sendToWebhook(services, delivery, signal);
+    case "log":
+      return { status: "sent", words: "It goes to nobody: it stands here alone." };
+  }
 }

@@ -10,6 +10,7 @@ import type { OwnAddress } from "../http/own_address.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
 import { AlertBody, type AlertDefinition, type AlertShown, EVERY_MS } from "./alert_definition.ts";
+import { assertNamed, namedByAlert, namedByDigest } from "./asked_definitions.ts";
 import { DigestBody, type DigestDefinition, type DigestShown } from "./digest_definition.ts";
 import { listDeliveries } from "./deliveries.ts";
 import { assertReceivers } from "./receivers.ts";
@@ -53,17 +54,18 @@ export async function recordChange(
 const iso = (ms: number) => new Date(ms).toISOString();
 
 function shownDigest({ slug, definition, dueMs, problem }: StoredDigest) {
-  const { title, every, at, timezone, to, webhooks, projects, filters } = definition;
-  const members = { title, every, at, timezone, to, webhooks, projects, filters };
+  const { title, every, at, timezone, to, webhooks, projects, filters, segment, questions } =
+    definition;
+  const told = { projects, filters, segment, questions };
+  const members = { title, every, at, timezone, to, webhooks, ...told };
   return { slug, ...members, nextAt: iso(dueMs), problem } satisfies z.input<typeof DigestShown>;
 }
 
 function shownAlert({ slug, definition, firingSinceMs, problem }: StoredAlert) {
-  const { title, on, to, webhooks } = definition;
+  const { title, on, recovery, to, webhooks } = definition;
   const firingSince = firingSinceMs === null ? null : iso(firingSinceMs);
-  return { slug, title, on, to, webhooks, firingSince, problem } satisfies z.input<
-    typeof AlertShown
-  >;
+  const members = { title, on, recovery, to, webhooks };
+  return { slug, ...members, firingSince, problem } satisfies z.input<typeof AlertShown>;
 }
 
 /** `GET /v1/digests`: those of a project, by slug. */
@@ -118,6 +120,7 @@ export async function putDigest(services: ToldServices, asked: Asked): Promise<R
   const projects = definition.projects.length === 0 ? [project.id] : definition.projects;
   const { projectId } = project;
   await assertReceivers(sql, definition, { projectId, projects, hasMail });
+  await assertNamed(sql, namedByDigest(definition), projects);
   const dueMs = nextSlot(definition, definition.timezone ?? project.timezone, now()).atMs;
   const saving = { project, definition, dueMs, what: "digest.save" } as const;
   const { isNew, slug } = await save(services, asked, DIGESTS, saving);
@@ -133,6 +136,7 @@ export async function putAlert(services: ToldServices, asked: Asked): Promise<Re
   const definition = await readJson(asked.request, AlertBody);
   const { projectId } = project;
   await assertReceivers(sql, definition, { projectId, projects: [project.id], hasMail });
+  await assertNamed(sql, namedByAlert(definition), [project.id]);
   const dueMs = now() + Math.min(EVERY_MS[definition.on.kind], EVERY_MS.silence);
   const saving = { project, definition, dueMs, what: "alert.save" } as const;
   const { isNew, slug } = await save(services, asked, ALERTS, saving);

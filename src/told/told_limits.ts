@@ -12,6 +12,8 @@ export const TOLD_PEOPLE_MAX = 50;
 export const TOLD_WEBHOOKS_MAX = 10;
 /** Projects that one digest tells of. */
 export const DIGEST_PROJECTS_MAX = 10;
+/** Questions that one digest asks beside its own, of each project. */
+export const DIGEST_QUESTIONS_MAX = 10;
 
 /** How far back a threshold looks. */
 export const THRESHOLD_SPAN_MS_MIN = 5 * MINUTE_MS;
@@ -77,3 +79,5 @@ export const DIGEST_ROWS = 5;
 export const DIGEST_FINDINGS = 3;
 /** Characters of a text from events in a message. */
 export const TOLD_TEXT_LENGTH_MAX = 120;
+/** Characters of what a question is called, its conditions included. */
+export const QUESTION_NAME_LENGTH_MAX = 240;

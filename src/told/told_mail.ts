@@ -22,8 +22,10 @@ async function chartsOf({ sections }: Message): Promise<MailAttachment[]> {
 
 /** A message as a mail to one person. `id`: the same for the same message, however often it is sent. */
 export async function toldMail(
-  { id, to, message, unsubscribeUrl }: {
+  { id, inReplyTo, to, message, unsubscribeUrl }: {
     readonly id: string;
+    /** The id of the message that it goes on from; null: of none. */
+    readonly inReplyTo: string | null;
     readonly to: string;
     readonly message: Message;
     readonly unsubscribeUrl: string;
@@ -36,6 +38,7 @@ export async function toldMail(
     html: mailHtml(message, unsubscribeUrl),
     attachments: await chartsOf(message),
     id,
+    ...inReplyTo === null ? {} : { inReplyTo },
     unsubscribeUrl,
   };
 }

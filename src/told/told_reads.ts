@@ -1,7 +1,15 @@
 import type { Project } from "../auth/projects.ts";
 
 /** The reads that messages are made of. */
-export type ToldReport = "kpis" | "acquisition" | "pages" | "goals" | "insights";
+export type ToldReport =
+  | "kpis"
+  | "acquisition"
+  | "pages"
+  | "goals"
+  | "insights"
+  | "trends"
+  | "vitals"
+  | "funnel";
 
 /** What every reply says beside its result. */
 export interface ReplyFrame {
@@ -10,16 +18,17 @@ export interface ReplyFrame {
     readonly to: string;
     readonly timezone: string;
     readonly semantics: string;
-  };
+  } & Readonly<Record<string, unknown>>;
   readonly pending: number;
 }
 
 /** The same reads that the API answers, asked by the server itself: a message tells what its view shows. */
 export interface ToldReads {
-  /** Throws Problem, as the endpoint does. */
+  /** `named`: what its path names, such as the slug of a funnel. Throws Problem, as the endpoint does. */
   read<T>(
     project: Project,
     report: ToldReport,
     params: Readonly<Record<string, string>>,
+    named?: Readonly<Record<string, string>>,
   ): Promise<T & ReplyFrame>;
 }

@@ -2,12 +2,13 @@ import { listProjects, type Project } from "../auth/projects.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import { Problem } from "../problem.ts";
-import { type Look, look } from "./alert_check.ts";
+import { type Look, look, type Noticed } from "./alert_check.ts";
 import { EVERY_MS } from "./alert_definition.ts";
-import { alertMessage } from "./alert_message.ts";
+import { alertMessage, recoveryMessage } from "./alert_message.ts";
 import {
   claimDelivery,
   giveBack,
+  type NewDeliveries,
   noteOutcome,
   shownDeliveries,
   type ShownDelivery,
@@ -43,6 +44,8 @@ export interface RunnerServices extends SendingServices {
 const OCCASION_LENGTH = 22;
 /** After a look that failed: not at once, and not for long. */
 const FAILED_LOOK_AGAIN_MS = 15 * 60_000;
+
+const iso = (ms: number) => new Date(ms).toISOString();
 
 async function projectOf(sql: Sql, projectId: number): Promise<Project> {
   const [row] = await sql.query<{ public_id: string }>(
@@ -115,7 +118,8 @@ export class ToldRunner {
       const nextMs = nextSlot(digest.definition, timezone, now()).atMs;
       await sql.transaction(async (tx) => {
         if (!await noteLook(tx, DIGESTS, digest, { nextMs, problem: null })) return;
-        await this.#store(tx, digest, own, "digest", slot.date.toString(), message);
+        const occasion = slot.date.toString();
+        await this.#store(tx, digest, own, { source: "digest", occasion, message });
       });
     });
     return true;
@@ -142,38 +146,68 @@ export class ToldRunner {
     found: Look,
     nowMs: number,
   ): Promise<void> {
-    const { definition, slug, dueMs } = alert;
-    const address = this.#services.publicUrl ?? alert.address;
+    const { firingSinceMs, definition: { on } } = alert;
     const fresh = found.noticed.filter(({ key }) => !alert.told.includes(key));
     const isFiring = found.noticed.length > 0;
+    const isOver = firingSinceMs !== null && found.isKnown && !isFiring;
     const isNoted = await noteLook(tx, ALERTS, alert, {
-      nextMs: nowMs + EVERY_MS[definition.on.kind],
+      nextMs: nowMs + EVERY_MS[on.kind],
       problem: null,
-      firingSinceMs: isFiring ? alert.firingSinceMs ?? nowMs : null,
-      told: arrayLiteral(found.noticed.map(({ key }) => key)),
+      firingSinceMs: isFiring ? firingSinceMs ?? nowMs : isOver ? null : firingSinceMs,
+      told: arrayLiteral(found.isKnown ? found.noticed.map(({ key }) => key) : [...alert.told]),
     });
-    if (!isNoted || fresh.length === 0) return;
+    if (!isNoted) return;
+    if (fresh.length > 0) await this.#raise(tx, alert, project, found, fresh, nowMs);
+    if (isOver) await this.#recover(tx, alert, project, found, nowMs);
+  }
+
+  /** Tells what is new. The first message of many is known by when it began, and so is its end. */
+  async #raise(
+    tx: Sql,
+    alert: StoredAlert,
+    project: Project,
+    found: Look,
+    fresh: readonly Noticed[],
+    nowMs: number,
+  ): Promise<void> {
+    const { slug, dueMs, definition: { title } } = alert;
+    const address = this.#services.publicUrl ?? alert.address;
     const leads = fresh.map(({ lead }) => lead);
-    const { title } = definition;
     const message = alertMessage({
       ...{ slug, title, project, look: found, leads, address, isTest: false },
     });
-    await this.#store(tx, alert, project, "alert", new Date(dueMs).toISOString(), message);
+    const occasion = iso(alert.firingSinceMs === null ? nowMs : dueMs);
+    await this.#store(tx, alert, project, { source: "alert", occasion, message });
+  }
+
+  /** Tells that it is over, once, to whoever is told of the alert, unless they want none of it. */
+  async #recover(
+    tx: Sql,
+    alert: StoredAlert,
+    project: Project,
+    found: Look,
+    nowMs: number,
+  ): Promise<void> {
+    const { slug, firingSinceMs, definition: { title, recovery } } = alert;
+    const { over } = found;
+    if (!recovery || over === null || firingSinceMs === null) return;
+    const address = this.#services.publicUrl ?? alert.address;
+    const lastedMs = nowMs - firingSinceMs;
+    const message = recoveryMessage({
+      ...{ slug, title, project, look: found, address, over, lastedMs },
+    });
+    const occasion = iso(firingSinceMs);
+    await this.#store(tx, alert, project, { source: "alert", occasion, message });
   }
 
   async #store(
     tx: Sql,
-    { projectId, slug, definition }: StoredDigest | StoredAlert,
+    { projectId, slug, definition: { to, webhooks } }: StoredDigest | StoredAlert,
     { id: project }: Project,
-    source: Source,
-    occasion: string,
-    message: Message,
+    told: Pick<NewDeliveries, "source" | "occasion" | "message">,
   ): Promise<string[]> {
-    const { to, webhooks } = definition;
     const nowMs = this.#services.now();
-    return await storeDeliveries(tx, {
-      ...{ projectId, project, source, slug, occasion, message, nowMs, to, webhooks },
-    });
+    return await storeDeliveries(tx, { ...told, projectId, project, slug, nowMs, to, webhooks });
   }
 
   /** A look that fails is noted, told in the list, and tried again later. */

@@ -32,10 +32,17 @@ function linesOf(section: Section): string[] {
   ];
 }
 
+const TYPES: Readonly<Record<Message["kind"], string>> = {
+  digest: "digest.made",
+  alert: "alert.raised",
+  recovery: "alert.recovered",
+  test: "webhook.test",
+};
+
 /** As Standard Webhooks asks for it: a type, the time, and the data. */
 function standardBody({ kind, ...message }: Message, createdAtMs: number): unknown {
   return {
-    type: kind === "test" ? "webhook.test" : kind === "digest" ? "digest.made" : "alert.raised",
+    type: TYPES[kind],
     timestamp: new Date(createdAtMs).toISOString(),
     data: message,
   };

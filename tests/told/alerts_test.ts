@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ALERTS_MAX } from "../../src/told/told_limits.ts";
 import { assertProblem, newEvent, type TestProject } from "../support/app.ts";
 import { sharedPeopleApp } from "../support/people_database.ts";
-import { type Receiver, startReceiver } from "./receiver.ts";
+import { type Received, type Receiver, startReceiver } from "./receiver.ts";
 
 const people = sharedPeopleApp({ READ_TIMEOUT_MS: "120000" });
 const HOUR_MS = 3_600_000;
@@ -14,6 +14,8 @@ interface World {
   put(on: unknown, slug?: string): Promise<void>;
   /** What came since it was asked last: the first sentence of each. */
   look(): Promise<string[]>;
+  /** The same, whole. */
+  told(): Promise<Received[]>;
 }
 
 async function withWorld(work: (world: World) => Promise<void>): Promise<void> {
@@ -24,9 +26,15 @@ async function withWorld(work: (world: World) => Promise<void>): Promise<void> {
       title: "Chat",
       url: receiver.url,
     });
+    const told = async () => {
+      // What is stored must be counted first.
+      await people.app.admin("GET", `/v1/kpis?project=${project.id}`);
+      await people.sql.query("UPDATE alerts SET due_at = now() - interval '1 second'");
+      await people.app.app.tellDue();
+      return receiver.received.splice(0);
+    };
     await work({
-      project,
-      receiver,
+      ...{ project, receiver, told },
       async put(on, slug = "a") {
         const body = { title: "It happens", on, webhooks: ["chat"] };
         const reply = await people.app.admin(
@@ -36,15 +44,7 @@ async function withWorld(work: (world: World) => Promise<void>): Promise<void> {
         );
         assert.ok(reply.status === 201 || reply.status === 200, JSON.stringify(reply.body));
       },
-      async look() {
-        // What is stored must be counted first.
-        await people.app.admin("GET", `/v1/kpis?project=${project.id}`);
-        await people.sql.query("UPDATE alerts SET due_at = now() - interval '1 second'");
-        await people.app.app.tellDue();
-        return receiver.received.splice(0).map(({ body }) =>
-          JSON.parse(body).data.sections[0].lead
-        );
-      },
+      look: async () => (await told()).map(({ body }) => JSON.parse(body).data.sections[0].lead),
     });
     assert.deepEqual(
       await people.sql.query("SELECT slug FROM alerts WHERE problem IS NOT NULL"),
@@ -80,7 +80,10 @@ Deno.test("alerts: a threshold is told once, and again after it was over", () =>
     assert.ok((await list()).firingSince !== null);
     const gone = await people.app.admin("DELETE", `/v1/actors/a?project=${project.id}`);
     assert.equal(gone.status, 200, JSON.stringify(gone.body));
-    assert.deepEqual(await look(), []);
+    assert.deepEqual(await look(), [
+      "Back to normal: Visitors with purchase: 1 in the last 24h, no longer above 1.",
+    ]);
+    assert.deepEqual(await look(), [], "it is over");
     assert.equal((await list()).firingSince, null);
     await post(project, [{ name: "purchase", anonymousId: "c" }]);
     assert.deepEqual(await look(), [lead]);
@@ -124,15 +127,13 @@ Deno.test("alerts: figures, goals and amounts, below as above", () =>
           question: { metric: "pageviews", filters: [{ field: "path", op: "is", values: ["/"] }] },
           above: 1,
         },
-        "Page views: 2 in the last 24h, above 1.",
+        "Page views where path is /: 2 in the last 24h, above 1.",
       ],
     ];
     for (const [on, lead] of cases) {
       await put({ kind: "threshold", ...on as object });
       assert.deepEqual(await look(), [lead]);
     }
-    await put({ kind: "threshold", question: { goal: "gone" }, below: 5 });
-    assert.deepEqual(await look(), [], "of a goal that is not there nothing is told");
   }));
 
 Deno.test("alerts: silence is told where something came before, until it comes again", () =>
@@ -147,7 +148,7 @@ Deno.test("alerts: silence is told where something came before, until it comes a
     assert.deepEqual(await look(), ["0 events in the last 60 minutes."]);
     assert.deepEqual(await look(), []);
     await post(project, [{ name: "page_view", anonymousId: "a" }]);
-    assert.deepEqual(await look(), []);
+    assert.deepEqual(await look(), ["Back to normal: 1 event in the last 60 minutes."]);
     await put({ kind: "silence", minutes: 60, match: { name: "purchase" } });
     assert.deepEqual(await look(), [], "there never was a purchase");
     await post(project, [{ name: "purchase", anonymousId: "a", timestamp: Date.now() - DAY_MS }]);
@@ -234,6 +235,25 @@ Deno.test("alerts: what makes no sense is refused with its place, bounds on both
     [{ kind: "finding", score: -1 }, "on.score"],
     [{ kind: "finding", score: 1_001 }, "on.score"],
     [{ kind: "other" }, "on.kind"],
+    [{ kind: "threshold", question: { ...question, funnel: "x" }, above: 1 }, "on.question.metric"],
+    [
+      { kind: "threshold", question: { funnel: "x", measure: "p75" }, above: 1 },
+      "on.question.measure",
+    ],
+    [
+      { kind: "threshold", question: { vital: "lcp", measure: "rate" }, above: 1 },
+      "on.question.measure",
+    ],
+    [
+      { kind: "threshold", question: { match: { name: "x" }, measure: "sum:value" }, above: 1 },
+      "on.question.measure",
+    ],
+    [{ kind: "unusual", question: { vital: "lcp" } }, "on.question"],
+    // What is named must be there.
+    [{ kind: "threshold", question: { goal: "gone" }, above: 1 }, "on.question.goal"],
+    [{ kind: "threshold", question: { funnel: "gone" }, above: 1 }, "on.question.funnel"],
+    [{ kind: "unusual", question: { ...question, segment: "gone" } }, "on.question.segment"],
+    [{ kind: "finding", score: 1, segment: "gone" }, "on.segment"],
   ];
   for (const [on, field] of bad) {
     const refused = await put(on);

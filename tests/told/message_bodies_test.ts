@@ -9,6 +9,7 @@ import {
   type Section,
   shownChange,
   shownValue,
+  type Unit,
 } from "../../src/told/message.ts";
 import { chartPng } from "../../src/told/png_chart.ts";
 import { WEBHOOK_BODY_BYTES_MAX } from "../../src/told/told_limits.ts";
@@ -26,8 +27,8 @@ function section(change: Partial<Section> = {}): Section {
     when: "16 November 2026 to 22 November 2026 (UTC)",
     lead: "1,204 visitors, +38 % against the week before.",
     figures: [
-      { name: "Visitors", value: 1204, unit: "count", change: 0.38 },
-      { name: "Bounce rate", value: 0.44, unit: "rate", change: 0.1 },
+      { name: "Visitors", value: 1204, unit: "count", change: 0.38, points: null },
+      { name: "Bounce rate", value: 0.44, unit: "rate", change: 0.1, points: 0.044 },
     ],
     chart: { title: "Visitors by day", values: [3, 5, 4], first: "Mon", last: "Wed" },
     rankings: [{ title: "Pages", counted: "Visitors", rows: [{ name: HOSTILE, value: 7 }] }],
@@ -116,7 +117,14 @@ Deno.test("bodies: none is longer than its bound; what leads stays", () => {
 Deno.test("mail: every text is escaped, and each number, definition, range and link stands there", () => {
   const html = mailHtml(MESSAGE, "https://stats.example/v1/unsubscribe?token=a&b");
   assert.ok(!html.includes("<script>") && !html.includes("<!channel>"));
-  for (const told of ["1,204", "+38 %", "Visitors are distinct actors.", "16 November 2026"]) {
+  const wanted = [
+    "1,204",
+    "+38 %",
+    "+4.4 pts",
+    "Visitors are distinct actors.",
+    "16 November 2026",
+  ];
+  for (const told of wanted) {
     assert.ok(html.includes(told), told);
   }
   assert.ok(html.includes('href="https://stats.example/?project=prj_shop"'));
@@ -135,11 +143,20 @@ Deno.test("words: numbers, changes and ranges as people read them", () => {
   assert.equal(shownValue(0.4376, "rate"), "43.8 %");
   assert.equal(shownValue(95, "seconds"), "1 min 35 s");
   assert.equal(shownValue(null, "count"), "none");
-  assert.equal(shownChange({ name: "x", value: 120, unit: "count", change: 0.2 }), "+20 %");
-  assert.equal(shownChange({ name: "x", value: 80, unit: "count", change: -0.2 }), "−20 %");
-  // 40 % after 50 %: ten points less, not a fifth.
-  assert.equal(shownChange({ name: "x", value: 0.4, unit: "rate", change: -0.2 }), "−10 pts");
-  assert.equal(shownChange({ name: "x", value: 4, unit: "count", change: null }), null);
+  assert.equal(shownValue(184, "milliseconds"), "184 ms");
+  assert.equal(shownValue(2512, "milliseconds"), "2.51 s");
+  const changeOf = (unit: Unit, change: number | null, points: number | null) =>
+    shownChange({ name: "x", value: 1, unit, change, points });
+  assert.equal(changeOf("count", 0.2, 20), "+20 %");
+  assert.equal(changeOf("count", -0.2, -20), "−20 %");
+  // 40 % after 50 %: ten points less, not a fifth. 4.4 % after none: points, where no fraction is.
+  assert.equal(changeOf("rate", -0.2, -0.1), "−10 pts");
+  assert.equal(changeOf("rate", null, 0.044), "+4.4 pts");
+  assert.equal(changeOf("rate", 0.2, null), null);
+  assert.equal(changeOf("count", null, 4), null);
+  for (const unit of ["seconds", "milliseconds", "amount"] as const) {
+    assert.equal(changeOf(unit, 0.25, 5), "+25 %", unit);
+  }
   const [from, to] = [Date.parse("2026-03-28T23:00:00Z"), Date.parse("2026-03-29T22:00:00Z")];
   assert.equal(rangeWords(from, to, "Europe/Berlin"), "29 March 2026 (Europe/Berlin)");
   assert.equal(

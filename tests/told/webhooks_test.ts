@@ -143,6 +143,66 @@ Deno.test("webhooks: an address of the own network is for who runs the server", 
   }
 });
 
+Deno.test("webhooks: names that lead inside, in whatever form an address is written", async () => {
+  const receiver = startReceiver();
+  const { port } = new URL(receiver.url);
+  const BLOCKED = "The address is of a private network, which is not allowed here.";
+  const inside = [
+    ...["127.0.0.1", "10.0.0.7", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1"],
+    ...["0.0.0.0", "::1", "::", "fd00::7", "fe80::1", "::ffff:127.0.0.1", "::ffff:7f00:1"],
+    ...["::ffff:10.0.0.7", "64:ff9b::7f00:1", "2002:7f00:1::", "::127.0.0.1"],
+  ];
+  const public_ = "93.184.216.34";
+  try {
+    for (const address of inside) {
+      for (const found of [[address], [public_, address], [address, public_]]) {
+        const network = { resolve: () => Promise.resolve(found) };
+        // Whoever runs the server names addresses, and no name that leads inside.
+        for (const byOperator of [true, false]) {
+          const named = request(`https://hooks.example.com:${port}/1`, byOperator);
+          const { status, words } = await postWebhook(named, network);
+          assert.deepEqual([status, words], ["failed", BLOCKED], found.join());
+        }
+      }
+    }
+    // IPv4 in IPv6 reaches what the system makes of it: nobody may name it.
+    for (const host of ["[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]"]) {
+      for (const byOperator of [true, false]) {
+        const outcome = await postWebhook(request(`https://${host}:${port}/`, byOperator), nowhere);
+        assert.deepEqual([outcome.status, outcome.words], ["failed", BLOCKED], host);
+      }
+    }
+    for (const host of ["2130706433", "0x7f.1", "017700000001", "127.1", "localhost."]) {
+      const outcome = await postWebhook(request(`http://${host}:${port}/`, false), nowhere);
+      assert.deepEqual([outcome.status, outcome.words], ["failed", BLOCKED], host);
+    }
+    assert.equal(receiver.received.length, 0);
+  } finally {
+    await receiver.close();
+  }
+});
+
+Deno.test("webhooks: no redirect is followed, wherever it leads and whatever it is called", async () => {
+  const [receiver, other] = [startReceiver(), startReceiver()];
+  try {
+    for (const status of [301, 302, 303, 307, 308]) {
+      for (const location of [`${receiver.url}/elsewhere`, `${other.url}/`, "/elsewhere"]) {
+        receiver.answer = () => new Response(null, { status, headers: { Location: location } });
+        const outcome = await postWebhook(request(`${receiver.url}/in`), nowhere);
+        assert.deepEqual(outcome, {
+          status: "retry",
+          words: `Answered ${status}: redirects are not followed.`,
+        });
+      }
+    }
+    assert.ok(receiver.received.every(({ path }) => path === "/in"));
+    assert.deepEqual([receiver.received.length, other.received.length], [15, 0]);
+  } finally {
+    await receiver.close();
+    await other.close();
+  }
+});
+
 Deno.test("webhooks: what does not answer, or answers anything, is told in words", async () => {
   const closed = startReceiver();
   await closed.close();

@@ -1,100 +1,74 @@
-import { type EventMatch, matchBody } from "../match_editor.tsx";
-import type { ReceiverForm } from "./settings_told_fields.tsx";
-import { addressesOf } from "./settings_told_fields.tsx";
-import type { Alert, Cause, Question } from "./settings_told_replies.ts";
+import { isWhole } from "../filter_editor.tsx";
+import { matchBody } from "../match_editor.tsx";
+import {
+  NEW_QUESTION,
+  type QuestionForm,
+  questionForm,
+  questionOf,
+} from "./settings_question_form.ts";
+import { addressesOf, type ReceiverForm } from "./settings_told_fields.tsx";
+import type { Alert, Cause } from "./settings_told_replies.ts";
 
-/** What is counted: a figure, a goal, or events. */
-export type Counting = "metric" | "goal" | "match";
-
-/** An alert as it is typed. */
-export interface AlertForm extends ReceiverForm {
+/** An alert as it is typed: a finding has the question's conditions, silence its events. */
+export interface AlertForm extends ReceiverForm, QuestionForm {
   readonly title: string;
   readonly kind: Cause["kind"];
-  readonly counting: Counting;
-  readonly metric: string;
-  readonly goal: string;
-  readonly goalMeasure: string;
-  readonly match: EventMatch;
-  readonly matchMeasure: string;
   readonly side: "above" | "below";
   readonly bound: string;
   readonly over: string;
   readonly direction: string;
   readonly minutes: string;
   readonly score: string;
+  readonly recovery: boolean;
 }
 
 export const NEW_ALERT: AlertForm = {
+  ...NEW_QUESTION,
   title: "",
   kind: "threshold",
-  counting: "metric",
-  metric: "visitors",
-  goal: "",
-  goalMeasure: "conversions",
-  match: { name: null, filters: [] },
-  matchMeasure: "total",
   side: "below",
   bound: "",
   over: "24h",
   direction: "any",
   minutes: "60",
   score: "0.2",
+  recovery: true,
   to: "",
   webhooks: [],
 };
-
-function formOfQuestion({ metric, goal, match, measure }: Question): Partial<AlertForm> {
-  if (metric !== undefined) return { counting: "metric", metric };
-  if (goal !== undefined) {
-    return { counting: "goal", goal, goalMeasure: measure ?? "conversions" };
-  }
-  return { counting: "match", match: match!, matchMeasure: measure ?? "total" };
-}
 
 function formOfCause(on: Cause): Partial<AlertForm> {
   switch (on.kind) {
     case "threshold":
       return {
-        ...formOfQuestion(on.question),
+        ...questionForm(on.question),
         side: on.above === undefined ? "below" : "above",
         bound: String(on.above ?? on.below),
         over: on.over,
       };
     case "unusual":
-      return { ...formOfQuestion(on.question), direction: on.direction };
+      return { ...questionForm(on.question), direction: on.direction };
     case "silence":
       return {
         minutes: String(on.minutes),
         ...on.match === null ? {} : { match: on.match },
       };
     case "finding":
-      return { score: String(on.score) };
+      return { score: String(on.score), filters: on.filters, segment: on.segment ?? "" };
   }
 }
 
 /** A stored alert as the form has it. */
-export function alertForm({ title, on, to, webhooks }: Alert): AlertForm {
+export function alertForm({ title, on, recovery, to, webhooks }: Alert): AlertForm {
   const { kind } = on;
-  return { ...NEW_ALERT, title, kind, ...formOfCause(on), to: to.join("\n"), webhooks };
+  const told = { recovery, to: to.join("\n"), webhooks };
+  return { ...NEW_ALERT, title, kind, ...formOfCause(on), ...told };
 }
 
 /** A number as people type it, a comma for the point as well; text that is none is refused as such. */
 function numberOf(text: string): number | string {
   const plain = text.trim().replace(",", ".");
   return plain !== "" && Number.isFinite(Number(plain)) ? Number(plain) : text;
-}
-
-function questionOf(form: AlertForm): Question {
-  switch (form.counting) {
-    case "metric":
-      return { metric: form.metric };
-    case "goal":
-      return { goal: form.goal, measure: form.goalMeasure };
-    case "match": {
-      const { name, filters } = matchBody(form.match);
-      return { match: { name: name ?? "", filters }, measure: form.matchMeasure };
-    }
-  }
 }
 
 function causeOf(form: AlertForm): unknown {
@@ -112,13 +86,16 @@ function causeOf(form: AlertForm): unknown {
       const match = name === null ? null : { name, filters };
       return { kind, minutes: numberOf(form.minutes), match };
     }
-    case "finding":
-      return { kind, score: numberOf(form.score) };
+    case "finding": {
+      const filters = form.filters.filter(isWhole);
+      const segment = form.segment === "" ? null : form.segment;
+      return { kind, score: numberOf(form.score), filters, segment };
+    }
   }
 }
 
 /** The form as the API takes it. */
 export function alertBody(form: AlertForm): Record<string, unknown> {
-  const { title, to, webhooks } = form;
-  return { title, on: causeOf(form), to: addressesOf(to), webhooks };
+  const { title, recovery, to, webhooks } = form;
+  return { title, on: causeOf(form), recovery, to: addressesOf(to), webhooks };
 }

@@ -1,15 +1,19 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
-import { send } from "../api.ts";
 import { CheckField, Segments, TextField } from "../field.tsx";
 import { isWhole } from "../filter_editor.tsx";
+import { Icon } from "../icons.tsx";
 import type { Filter } from "../location_query.ts";
-import { FormDialog } from "../request_dialogs.tsx";
-import { useRequest } from "../request_state.tsx";
 import { session } from "../session.ts";
-import { freeSlugOf } from "./goals_slug.ts";
 import { FilterList } from "./settings_filter_list.tsx";
+import { QuestionFields, SegmentField } from "./settings_question_fields.tsx";
+import {
+  NEW_QUESTION,
+  type QuestionForm,
+  questionForm,
+  questionOf,
+} from "./settings_question_form.ts";
 import { faultOf } from "./settings_share_form.ts";
+import { type FormPart, ToldDialog, type ToldDialogOf } from "./settings_told_dialog.tsx";
 import { addressesOf, ReceiverFields, type ReceiverForm } from "./settings_told_fields.tsx";
 import type { Digest, Webhook } from "./settings_told_replies.ts";
 
@@ -20,7 +24,12 @@ interface DigestForm extends ReceiverForm {
   readonly timezone: string;
   readonly projects: readonly string[];
   readonly filters: readonly Filter[];
+  /** Empty: everybody. */
+  readonly segment: string;
+  readonly questions: readonly QuestionForm[];
 }
+
+type PartProps = FormPart<DigestForm>;
 
 const NEW: DigestForm = {
   title: "",
@@ -31,12 +40,16 @@ const NEW: DigestForm = {
   webhooks: [],
   projects: [],
   filters: [],
+  segment: "",
+  questions: [],
 };
 
 const formOf = (digest: Digest): DigestForm => ({
   ...digest,
   timezone: digest.timezone ?? "",
   to: digest.to.join("\n"),
+  segment: digest.segment ?? "",
+  questions: digest.questions.map(questionForm),
 });
 
 const PERIODS = [
@@ -45,12 +58,15 @@ const PERIODS = [
   { value: "monthly", label: "Every month" },
 ];
 
-function bodyOf({ title, every, at, timezone, to, webhooks, projects, filters }: DigestForm) {
+function bodyOf(form: DigestForm) {
+  const { title, every, at, timezone, to, webhooks, projects, filters, segment } = form;
   return {
     ...{ title, every, at, webhooks, projects },
     timezone: timezone.trim() === "" ? null : timezone.trim(),
     to: addressesOf(to),
     filters: filters.filter(isWhole),
+    segment: segment === "" ? null : segment,
+    questions: form.questions.map(questionOf),
   };
 }
 
@@ -85,42 +101,9 @@ function ProjectsField({ chosen, onChange }: ProjectsFieldProps) {
   );
 }
 
-interface DigestDialogProps {
-  /** Null: a new one. */
-  readonly of: Digest | null;
-  readonly taken: readonly string[];
-  readonly webhooks: readonly Webhook[];
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-/** The form of a digest. */
-export function DigestDialog({ of, taken, webhooks, onClose, onDone }: DigestDialogProps) {
-  const [form, setForm] = useState(of === null ? NEW : formOf(of));
-  const put = (change: Partial<DigestForm>) => setForm((before) => ({ ...before, ...change }));
-  const request = useRequest(async () => {
-    const slug = of?.slug ?? freeSlugOf(form.title, "digest", taken);
-    await send("PUT", `/v1/digests/${slug}`, bodyOf(form));
-    onDone();
-  });
-  const { problem } = request;
+function TimeFields({ form, problem, put }: PartProps) {
   return (
-    <FormDialog
-      title={of === null ? "A new digest" : `Change ${of.title}`}
-      id="digest"
-      request={request}
-      action="Save"
-      isWide
-      onClose={onClose}
-    >
-      <TextField
-        label="Title"
-        value={form.title}
-        placeholder="The shop, every Monday"
-        maxLength={200}
-        error={faultOf(problem, "title")}
-        onChange={(title) => put({ title })}
-      />
+    <>
       <Segments
         label="How often"
         value={form.every}
@@ -143,13 +126,81 @@ export function DigestDialog({ of, taken, webhooks, onClose, onDone }: DigestDia
           onChange={(timezone) => put({ timezone })}
         />
       </div>
-      <ReceiverFields {...{ form, webhooks, problem, put }} />
-      <ProjectsField chosen={form.projects} onChange={(projects) => put({ projects })} />
-      <FilterList
-        filters={form.filters}
-        error={faultOf(problem, "filters")}
-        onChange={(filters) => put({ filters })}
-      />
-    </FormDialog>
+    </>
+  );
+}
+
+/** What it tells beside the key figures: goals, funnels, events, vitals. */
+function QuestionsField({ form: { questions }, problem, put }: PartProps) {
+  const change = (index: number, changes: Partial<QuestionForm>) =>
+    put({ questions: questions.map((each, i) => i === index ? { ...each, ...changes } : each) });
+  return (
+    <>
+      {questions.map((question, i) => (
+        <fieldset key={i} class="choice-list">
+          <legend class="field-label">Figure {i + 1}</legend>
+          <QuestionFields
+            form={question}
+            problem={problem}
+            member={`questions.${i}`}
+            put={(changes) => change(i, changes)}
+          />
+          <button
+            type="button"
+            class="button button-quiet"
+            onClick={() => put({ questions: questions.filter((_, j) => j !== i) })}
+          >
+            <Icon name="close" /> Without figure {i + 1}
+          </button>
+        </fieldset>
+      ))}
+      <button
+        type="button"
+        class="button button-quiet"
+        onClick={() => put({ questions: [...questions, NEW_QUESTION] })}
+      >
+        <Icon name="plus" /> Another figure
+      </button>
+    </>
+  );
+}
+
+interface DigestDialogProps extends ToldDialogOf<Digest> {
+  readonly webhooks: readonly Webhook[];
+}
+
+/** The form of a digest. */
+export function DigestDialog({ webhooks, ...dialog }: DigestDialogProps) {
+  return (
+    <ToldDialog
+      {...dialog}
+      one="digest"
+      start={dialog.of === null ? NEW : formOf(dialog.of)}
+      bodyOf={bodyOf}
+      example="The shop, every Monday"
+      isWide
+    >
+      {(part) => {
+        const { form, problem, put } = part;
+        return (
+          <>
+            <TimeFields {...part} />
+            <ReceiverFields {...part} webhooks={webhooks} />
+            <ProjectsField chosen={form.projects} onChange={(projects) => put({ projects })} />
+            <FilterList
+              filters={form.filters}
+              error={faultOf(problem, "filters")}
+              onChange={(filters) => put({ filters })}
+            />
+            <SegmentField
+              value={form.segment}
+              error={faultOf(problem, "segment")}
+              onChange={(segment) => put({ segment })}
+            />
+            <QuestionsField {...part} />
+          </>
+        );
+      }}
+    </ToldDialog>
   );
 }

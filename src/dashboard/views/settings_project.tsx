@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { Confirm } from "../dialog.tsx";
-import { Field, SelectField, TextField } from "../field.tsx";
+import { LinesField, SelectField, TextField } from "../field.tsx";
 import { integer } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { type Resource, useRead } from "../resource.ts";
@@ -112,22 +112,14 @@ function SiteFields({ draft, problem, onChange }: FieldsProps) {
         placeholder="https://example.com"
         hint="Where the pages are. Heatmaps take their pictures there."
       />
-      <Field
+      <LinesField
         label="Allowed origins"
         error={errorOf(problem, "allowedOrigins")}
         hint="One on each line, such as https://example.com or https://*.example.com. Empty: any site that has a key may send events."
-      >
-        {(control) => (
-          <textarea
-            {...control}
-            class="input"
-            rows={3}
-            spellcheck={false}
-            value={draft.allowedOrigins}
-            onInput={(event) => set("allowedOrigins")(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+        rows={3}
+        value={draft.allowedOrigins}
+        onChange={set("allowedOrigins")}
+      />
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { send } from "../api.ts";
 import type { ApiProblem } from "../api_problem.ts";
 import { Dialog } from "../dialog.tsx";
-import { CheckField, Field, PasswordField, Segments, TextField } from "../field.tsx";
+import { CheckField, LinesField, PasswordField, Segments, TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
@@ -99,22 +99,13 @@ function PasswordPart({ form, problem, put, isKept }: PartProps & { readonly isK
 
 function EmbedField({ form, problem, put }: PartProps) {
   return (
-    <Field
+    <LinesField
       label="Pages that may show it in a frame"
       hint="Their origins, one a line, such as https://intranet.example.com. None: no page may."
       error={faultOf(problem, "embedOrigins")}
-    >
-      {(control) => (
-        <textarea
-          {...control}
-          class="input"
-          rows={2}
-          spellcheck={false}
-          value={form.origins}
-          onInput={(event) => put({ origins: event.currentTarget.value })}
-        />
-      )}
-    </Field>
+      value={form.origins}
+      onChange={(origins) => put({ origins })}
+    />
   );
 }
 

@@ -17,7 +17,13 @@ import {
   receiverWords,
   type Webhook,
 } from "./settings_told_replies.ts";
-import { deliveryWords, type Told, ToldDialogs, type ToldTask } from "./settings_told_task.tsx";
+import {
+  deliveryWords,
+  receiverOf,
+  type Told,
+  ToldDialogs,
+  type ToldTask,
+} from "./settings_told_task.tsx";
 
 const when = (at: string) => dateTime(at, effectiveTimezone.value);
 
@@ -162,7 +168,7 @@ const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
       </>
     ),
   },
-  { title: "To", value: ({ receiver }) => receiver, isMinor: true },
+  { title: "To", value: receiverOf, isMinor: true },
   { title: "Tries", value: ({ tries }) => tries, isNumber: true, isMinor: true },
   { title: "Made", value: ({ at }) => at, show: ({ at }) => when(at) },
 ];
@@ -207,7 +213,7 @@ const DIGESTS: ToldWords<Digest> = {
 
 const ALERTS: ToldWords<Alert> = {
   title: "Alerts",
-  definition: "What is told once as it begins, and again only after it was over.",
+  definition: "What is told once as it begins, once as it is over, and again only after that.",
   one: "alert",
   kind: "alerts",
   columns: ALERT_COLUMNS,

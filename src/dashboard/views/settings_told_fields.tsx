@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { ApiProblem } from "../api_problem.ts";
-import { CheckField, Field } from "../field.tsx";
+import { CheckField, LinesField } from "../field.tsx";
 import { faultOf } from "./settings_share_form.ts";
 import type { Webhook } from "./settings_told_replies.ts";
 
@@ -31,22 +31,13 @@ export function ReceiverFields({ form, webhooks, problem, put }: ReceiverFieldsP
   const fault = faultOf(problem, "webhooks");
   return (
     <>
-      <Field
+      <LinesField
         label="By mail to"
-        hint="E-mail addresses of people who may see the project, one a line."
+        hint="E-mail addresses of people who may see the project, one a line. Nobody at all: it stands in the list of messages alone."
         error={faultOf(problem, "to")}
-      >
-        {(control) => (
-          <textarea
-            {...control}
-            class="input"
-            rows={2}
-            spellcheck={false}
-            value={form.to}
-            onInput={(event) => put({ to: event.currentTarget.value })}
-          />
-        )}
-      </Field>
+        value={form.to}
+        onChange={(to) => put({ to })}
+      />
       {webhooks.length > 0 && (
         <fieldset class="choice-list">
           <legend class="field-label">And to the webhooks</legend>

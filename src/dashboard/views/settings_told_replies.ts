@@ -1,3 +1,4 @@
+import { filterText } from "../filter_fields.ts";
 import type { Filter } from "../location_query.ts";
 
 /** A digest as the API lists it. */
@@ -11,17 +12,23 @@ export interface Digest {
   readonly webhooks: readonly string[];
   readonly projects: readonly string[];
   readonly filters: readonly Filter[];
+  /** A slug; null: everybody. */
+  readonly segment: string | null;
+  readonly questions: readonly Question[];
   readonly nextAt: string;
   readonly problem: string | null;
 }
 
-/** What an alert counts. */
+/** What an alert counts, or a digest tells beside its own. */
 export interface Question {
   readonly metric?: string;
   readonly goal?: string;
   readonly match?: { readonly name: string; readonly filters: readonly Filter[] };
+  readonly funnel?: string;
+  readonly vital?: string;
   readonly measure?: string;
-  readonly filters?: readonly Filter[];
+  readonly filters: readonly Filter[];
+  readonly segment: string | null;
 }
 
 /** What an alert waits for. */
@@ -43,13 +50,20 @@ export type Cause =
     readonly minutes: number;
     readonly match: { readonly name: string; readonly filters: readonly Filter[] } | null;
   }
-  | { readonly kind: "finding"; readonly score: number };
+  | {
+    readonly kind: "finding";
+    readonly score: number;
+    readonly filters: readonly Filter[];
+    readonly segment: string | null;
+  };
 
 /** An alert as the API lists it. */
 export interface Alert {
   readonly slug: string;
   readonly title: string;
   readonly on: Cause;
+  /** Whether it is told, too, that it is over. */
+  readonly recovery: boolean;
   readonly to: readonly string[];
   readonly webhooks: readonly string[];
   readonly firingSince: string | null;
@@ -75,7 +89,7 @@ export interface Delivery {
   readonly slug: string;
   readonly subject: string;
   readonly isTest: boolean;
-  readonly channel: "mail" | "webhook";
+  readonly channel: "mail" | "webhook" | "log";
   readonly receiver: string;
   readonly status: "waiting" | "sent" | "failed" | "dropped";
   readonly tries: number;
@@ -105,13 +119,27 @@ export const METRIC_CHOICES = [
   { value: "sessionSeconds", label: "Median visit (seconds)" },
 ] as const;
 
-function questionWords({ metric, goal, match, measure }: Question): string {
+function sourceWords({ metric, goal, match, funnel, vital, measure }: Question): string {
   if (metric !== undefined) {
     return METRIC_CHOICES.find(({ value }) => value === metric)?.label ?? metric;
   }
-  return goal === undefined
-    ? `${measure === "visitors" ? "Visitors with" : "Events"} ${match?.name ?? ""}`
-    : `${measure ?? "conversions"} of ${goal}`;
+  if (goal !== undefined) return `${measure ?? "conversions"} of the goal ${goal}`;
+  if (funnel !== undefined) return `${measure ?? "rate"} of the funnel ${funnel}`;
+  if (vital !== undefined) return `${vital.toUpperCase()} (${measure ?? "p75"})`;
+  const name = match?.name ?? "";
+  if (measure === undefined || measure === "total") return `Events ${name}`;
+  return measure === "visitors" ? `Visitors with ${name}` : `${measure} of ${name}`;
+}
+
+/** A question in words. */
+export function questionWords(question: Question): string {
+  const { match, filters, segment } = question;
+  const conditions = [...match?.filters ?? [], ...filters].map(filterText).join(" and ");
+  return [
+    sourceWords(question),
+    segment === null ? "" : `of the segment ${segment}`,
+    conditions === "" ? "" : `where ${conditions}`,
+  ].filter((word) => word !== "").join(" ");
 }
 
 /** What an alert waits for, in words. */
@@ -136,5 +164,5 @@ export function causeWords(on: Cause): string {
 export function receiverWords(
   { to, webhooks }: { readonly to: readonly string[]; readonly webhooks: readonly string[] },
 ): string {
-  return [...to, ...webhooks].join(", ") || "Nobody";
+  return [...to, ...webhooks].join(", ") || "Nobody: below alone";
 }

@@ -39,6 +39,11 @@ export function deliveryWords({ status, outcome }: Delivery): string {
   return outcome === null ? STATUS_WORDS[status] : `${STATUS_WORDS[status]}: ${outcome}`;
 }
 
+/** Who gets a message, in words. */
+export function receiverOf({ channel, receiver }: Delivery): string {
+  return channel === "log" ? "Nobody" : receiver;
+}
+
 interface TestProps {
   readonly kind: keyof Told;
   readonly of: Named;
@@ -67,9 +72,8 @@ function Test({ kind, of, onClose, onDone }: TestProps) {
     >
       <div role="status">
         {deliveries === null && problem === null && <p>It is being sent…</p>}
-        {deliveries?.length === 0 && <p>It goes to nobody.</p>}
         {deliveries?.map((delivery) => (
-          <p key={delivery.id}>{delivery.receiver}: {deliveryWords(delivery)}</p>
+          <p key={delivery.id}>{receiverOf(delivery)}: {deliveryWords(delivery)}</p>
         ))}
       </div>
       <Refused problem={problem} />

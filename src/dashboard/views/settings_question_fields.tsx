@@ -1,0 +1,211 @@
+/// <reference lib="dom" />
+import type { FunctionComponent } from "preact";
+import { Segments, SelectField, TextField } from "../field.tsx";
+import { MatchEditor } from "../match_editor.tsx";
+import { useRead } from "../resource.ts";
+import { useSegments } from "../segment_control.tsx";
+import { usePropertyKeys } from "../suggestions.ts";
+import { FilterList } from "./settings_filter_list.tsx";
+import type { Counting, QuestionForm } from "./settings_question_form.ts";
+import { faultOf } from "./settings_share_form.ts";
+import type { FormPart } from "./settings_told_dialog.tsx";
+import { METRIC_CHOICES } from "./settings_told_replies.ts";
+import { measureOf, MEASURES } from "./trends_question.ts";
+import { VITALS } from "./vitals_words.ts";
+
+const COUNTINGS = [
+  { value: "metric", label: "A figure" },
+  { value: "goal", label: "A goal" },
+  { value: "match", label: "Events" },
+  { value: "funnel", label: "A funnel" },
+  { value: "vital", label: "A web vital" },
+];
+const GOAL_MEASURES = [
+  { value: "conversions", label: "People who reached it" },
+  { value: "total", label: "All conversions" },
+  { value: "rate", label: "Conversion rate (0 to 1)" },
+  { value: "amount", label: "Value" },
+];
+const FUNNEL_MEASURES = [
+  { value: "rate", label: "Conversion rate (0 to 1)" },
+  { value: "converted", label: "People who converted" },
+  { value: "entered", label: "People who entered" },
+];
+const VITAL_MEASURES = [
+  { value: "p75", label: "75th percentile (ms; of CLS a score)" },
+  { value: "good", label: "Share of good page views (0 to 1)" },
+  { value: "poor", label: "Share of poor page views (0 to 1)" },
+];
+const MATCH_MEASURES = MEASURES.map(({ kind, label }) => ({ value: kind, label }));
+const VITAL_CHOICES = VITALS.map(({ name, title }) => ({ value: name, label: title }));
+
+interface SegmentFieldProps {
+  /** Empty: everybody. */
+  readonly value: string;
+  readonly error?: string | null;
+  readonly onChange: (slug: string) => void;
+}
+
+/** Everybody, or the people of a saved segment. */
+export function SegmentField({ value, error, onChange }: SegmentFieldProps) {
+  const segments = useSegments();
+  const isGone = value !== "" && !segments.some(({ slug }) => slug === value);
+  const choices = [
+    { value: "", label: "Everybody" },
+    ...segments.map(({ slug, title }) => ({ value: slug, label: title })),
+    ...isGone ? [{ value, label: value }] : [],
+  ];
+  return <SelectField label="Segment" {...{ value, error, choices, onChange }} />;
+}
+
+interface Named {
+  readonly slug: string;
+  readonly title: string;
+}
+
+interface SavedFieldProps {
+  readonly label: string;
+  readonly none: string;
+  readonly saved: readonly Named[];
+  readonly value: string;
+  readonly onChange: (slug: string) => void;
+}
+
+/** One of what is saved. */
+function SavedField({ label, none, saved, value, onChange }: SavedFieldProps) {
+  const choices = [
+    { value: "", label: none },
+    ...saved.map(({ slug, title }) => ({ value: slug, label: title })),
+  ];
+  return <SelectField {...{ label, value, choices, onChange }} />;
+}
+
+type PartProps = FormPart<QuestionForm>;
+
+function GoalFields({ form, put }: PartProps) {
+  const goals = useRead<{ readonly goals: readonly Named[] }>("/v1/goals").data?.goals ?? [];
+  return (
+    <div class="field-pair">
+      <SavedField
+        label="Goal"
+        none="Choose a goal"
+        saved={goals}
+        value={form.goal}
+        onChange={(goal) => put({ goal })}
+      />
+      <SelectField
+        label="Counted"
+        value={form.goalMeasure}
+        choices={GOAL_MEASURES}
+        onChange={(goalMeasure) => put({ goalMeasure })}
+      />
+    </div>
+  );
+}
+
+function FunnelFields({ form, put }: PartProps) {
+  const list = useRead<{ readonly funnels: readonly Named[] }>("/v1/funnels");
+  return (
+    <div class="field-pair">
+      <SavedField
+        label="Funnel"
+        none="Choose a funnel"
+        saved={list.data?.funnels ?? []}
+        value={form.funnel}
+        onChange={(funnel) => put({ funnel })}
+      />
+      <SelectField
+        label="Counted"
+        value={form.funnelMeasure}
+        choices={FUNNEL_MEASURES}
+        onChange={(funnelMeasure) => put({ funnelMeasure })}
+      />
+    </div>
+  );
+}
+
+function VitalFields({ form, put }: PartProps) {
+  return (
+    <div class="field-pair">
+      <SelectField
+        label="Vital"
+        value={form.vital}
+        choices={VITAL_CHOICES}
+        onChange={(vital) => put({ vital })}
+      />
+      <SelectField
+        label="Counted"
+        value={form.vitalMeasure}
+        choices={VITAL_MEASURES}
+        onChange={(vitalMeasure) => put({ vitalMeasure })}
+      />
+    </div>
+  );
+}
+
+function MatchFields({ form, put }: PartProps) {
+  const keys = usePropertyKeys(form.match.name);
+  return (
+    <>
+      <MatchEditor value={form.match} onChange={(match) => put({ match })} />
+      <SelectField
+        label="Counted"
+        value={form.matchMeasure}
+        choices={MATCH_MEASURES}
+        onChange={(matchMeasure) => put({ matchMeasure })}
+      />
+      {measureOf(form.matchMeasure).ofProperty && (
+        <TextField
+          label="Property to compute"
+          value={form.property}
+          placeholder="value"
+          maxLength={200}
+          suggestions={keys}
+          onChange={(property) => put({ property })}
+        />
+      )}
+    </>
+  );
+}
+
+const SOURCES: Readonly<Record<Counting, FunctionComponent<PartProps>>> = {
+  metric: ({ form, put }) => (
+    <SelectField
+      label="Figure"
+      value={form.metric}
+      choices={METRIC_CHOICES}
+      onChange={(metric) => put({ metric })}
+    />
+  ),
+  goal: GoalFields,
+  match: MatchFields,
+  funnel: FunnelFields,
+  vital: VitalFields,
+};
+
+/** What is counted, of whom. `member`: where it stands in what is sent. */
+export function QuestionFields({ member, ...part }: PartProps & { readonly member: string }) {
+  const { form, problem, put } = part;
+  const fault = faultOf(problem, member);
+  const Source = SOURCES[form.counting];
+  return (
+    <>
+      <Segments
+        label="What is counted"
+        value={form.counting}
+        choices={COUNTINGS}
+        onChange={(counting) => put({ counting: counting as Counting })}
+      />
+      <Source {...part} />
+      {form.counting !== "match" && (
+        <FilterList
+          filters={form.filters}
+          error={null}
+          onChange={(filters) => put({ filters })}
+        />
+      )}
+      <SegmentField value={form.segment} onChange={(segment) => put({ segment })} />
+      {fault && <p class="field-error" role="alert">{fault}</p>}
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { send } from "../api.ts";
+import type { ApiProblem } from "../api_problem.ts";
+import { TextField } from "../field.tsx";
+import { FormDialog } from "../request_dialogs.tsx";
+import { useRequest } from "../request_state.tsx";
+import { freeSlugOf } from "./goals_slug.ts";
+import { faultOf } from "./settings_share_form.ts";
+
+/** What the fields of a form are given. */
+export interface FormPart<Form> {
+  readonly form: Form;
+  readonly problem: ApiProblem | null;
+  readonly put: (change: Partial<Form>) => void;
+}
+
+/** Of a dialog in which something that is told, or where to, is made or changed. */
+export interface ToldDialogOf<Stored> {
+  /** Null: a new one. */
+  readonly of: Stored | null;
+  readonly taken: readonly string[];
+  readonly onClose: () => void;
+  readonly onDone: (saved: Stored) => void;
+}
+
+interface ToldDialogProps<Form, Stored> extends ToldDialogOf<Stored> {
+  readonly one: "alert" | "digest" | "webhook";
+  readonly start: Form;
+  /** The form as the API takes it. */
+  readonly bodyOf: (form: Form) => unknown;
+  /** Such as it might be called. */
+  readonly example: string;
+  readonly isWide?: boolean;
+  /** The fields below the title. */
+  readonly children: (part: FormPart<Form>) => ComponentChildren;
+}
+
+/** The form of a digest, an alert or a webhook: its title, what it has of its own, and one request. */
+export function ToldDialog<
+  Form extends { readonly title: string },
+  Stored extends { readonly slug: string; readonly title: string },
+>(props: ToldDialogProps<Form, Stored>) {
+  const { one, of, taken, start, bodyOf, example, isWide = false, children } = props;
+  const [form, setForm] = useState(start);
+  const put = (change: Partial<Form>) => setForm((before) => ({ ...before, ...change }));
+  const request = useRequest(async () => {
+    const slug = of?.slug ?? freeSlugOf(form.title, one, taken);
+    props.onDone((await send<Stored>("PUT", `/v1/${one}s/${slug}`, bodyOf(form)))!);
+  });
+  const { problem } = request;
+  return (
+    <FormDialog
+      title={of === null ? `A new ${one}` : `Change ${of.title}`}
+      id={one}
+      request={request}
+      action="Save"
+      isWide={isWide}
+      onClose={props.onClose}
+    >
+      <TextField
+        label="Title"
+        value={form.title}
+        placeholder={example}
+        maxLength={200}
+        error={faultOf(problem, "title")}
+        onChange={(title) => put({ title } as Partial<Form>)}
+      />
+      {children({ form, problem, put })}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,82 @@
+/** What questions of alerts and digests name must be there: goals, funnels and segments. */
+
+import { listProjects } from "../auth/projects.ts";
+import type { Sql } from "../db/sql.ts";
+import { Problem, type ProblemPart } from "../problem.ts";
+import { listFunnels } from "../reports/funnels/saved_funnels.ts";
+import { listGoals } from "../reports/goal_definitions.ts";
+import { listSegments } from "../reports/segment_definitions.ts";
+import type { AlertDefinition } from "./alert_definition.ts";
+import type { AlertQuestion } from "./alert_question.ts";
+import type { DigestDefinition } from "./digest_definition.ts";
+
+type Kind = "goal" | "funnel" | "segment";
+
+/** A slug that a definition names, and where. */
+export interface NamedThere {
+  readonly kind: Kind;
+  readonly slug: string;
+  readonly field: string;
+}
+
+function named(kind: Kind, slug: string | null | undefined, place: string): NamedThere[] {
+  return slug === null || slug === undefined ? [] : [{ kind, slug, field: `${place}.${kind}` }];
+}
+
+function ofQuestion({ goal, funnel, segment }: AlertQuestion, place: string): NamedThere[] {
+  return [
+    ...named("goal", goal, place),
+    ...named("funnel", funnel, place),
+    ...named("segment", segment, place),
+  ];
+}
+
+/** What an alert names. */
+export function namedByAlert({ on }: AlertDefinition): NamedThere[] {
+  if (on.kind === "silence") return [];
+  return on.kind === "finding"
+    ? named("segment", on.segment, "on")
+    : ofQuestion(on.question, "on.question");
+}
+
+/** What a digest names. */
+export function namedByDigest({ segment, questions }: DigestDefinition): NamedThere[] {
+  return [
+    ...segment === null ? [] : [{ kind: "segment", slug: segment, field: "segment" } as const],
+    ...questions.flatMap((question, i) => ofQuestion(question, `questions.${i}`)),
+  ];
+}
+
+async function slugsOf(sql: Sql, projectId: number, kind: Kind): Promise<ReadonlySet<string>> {
+  const list = { goal: listGoals, funnel: listFunnels, segment: listSegments }[kind];
+  const all: readonly { readonly slug: string }[] = await list(sql, projectId);
+  return new Set(all.map(({ slug }) => slug));
+}
+
+/**
+ * Throws `invalid_body` that names everything which one of these projects does not have.
+ * @param projects public ids of what is told of
+ */
+export async function assertNamed(
+  sql: Sql,
+  wanted: readonly NamedThere[],
+  projects: readonly string[],
+): Promise<void> {
+  if (wanted.length === 0) return;
+  const errors = new Map<string, ProblemPart>();
+  for (const { projectId, name } of await listProjects(sql, projects)) {
+    for (const kind of new Set(wanted.map((each) => each.kind))) {
+      const known = await slugsOf(sql, projectId, kind);
+      for (const { slug, field } of wanted.filter((each) => each.kind === kind)) {
+        if (known.has(slug)) continue;
+        const message = `${name} has no ${kind} of this slug.`;
+        errors.set(field, { field, code: "invalid_value", message });
+      }
+    }
+  }
+  if (errors.size === 0) return;
+  const fields = [...errors.keys()].slice(0, 3).join(", ");
+  throw new Problem("invalid_body", `Correct what \`errors\` lists: ${fields}.`, {
+    errors: [...errors.values()],
+  });
+}

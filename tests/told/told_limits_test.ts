@@ -1,0 +1,195 @@
+/** The bounds of what is told, each from both sides; what the API refuses stands with digests and alerts. */
+import assert from "node:assert/strict";
+import { createSealer } from "../../src/auth/sealed_value.ts";
+import { listProjects } from "../../src/auth/projects.ts";
+import { AlertBody } from "../../src/told/alert_definition.ts";
+import { claimDelivery, forgetOldDeliveries, storeDeliveries } from "../../src/told/deliveries.ts";
+import { DigestBody } from "../../src/told/digest_definition.ts";
+import { digestMessage } from "../../src/told/digest_message.ts";
+import { type Message, plainLine } from "../../src/told/message.ts";
+import * as limits from "../../src/told/told_limits.ts";
+import type { ToldReads } from "../../src/told/told_reads.ts";
+import { ALERTS, claimTold } from "../../src/told/told_store.ts";
+import { openUnsubscription, unsubscribeUrl } from "../../src/told/unsubscribe_link.ts";
+import { postWebhook } from "../../src/told/webhook_request.ts";
+import { sharedPeopleApp } from "../support/people_database.ts";
+import { startReceiver } from "./receiver.ts";
+
+const people = sharedPeopleApp({ READ_TIMEOUT_MS: "120000" });
+const MESSAGE: Message = {
+  ...{ kind: "test", slug: "a", title: "A", subject: "A", isTest: false, sections: [] },
+};
+
+const many = (count: number, of: (i: number) => unknown) =>
+  Array.from({ length: count }, (_, i) => of(i));
+
+Deno.test("limits: of what a definition may name, as many as it says and not one more", () => {
+  const digest = { title: "A", every: "daily" };
+  const question = { metric: "visitors" };
+  const cases: [string, number, (i: number) => unknown][] = [
+    ["to", limits.TOLD_PEOPLE_MAX, (i) => `a${i}@example.com`],
+    ["webhooks", limits.TOLD_WEBHOOKS_MAX, (i) => `hook-${i}`],
+    ["projects", limits.DIGEST_PROJECTS_MAX, (i) => `prj_${i}`],
+    ["questions", limits.DIGEST_QUESTIONS_MAX, () => question],
+  ];
+  for (const [member, max, of] of cases) {
+    const fits = (count: number) =>
+      DigestBody.safeParse({ ...digest, [member]: many(count, of) }).success;
+    assert.deepEqual([fits(max), fits(max + 1)], [true, false], member);
+  }
+  const on = { kind: "threshold", question, above: 1 };
+  const titled = (length: number) => AlertBody.safeParse({ title: "x".repeat(length), on }).success;
+  assert.deepEqual([titled(1), titled(200), titled(0), titled(201)], [true, true, false, false]);
+});
+
+Deno.test("limits: texts of a message are cut where it says", () => {
+  const max = limits.TOLD_TEXT_LENGTH_MAX;
+  assert.equal(plainLine("x".repeat(max)), "x".repeat(max));
+  assert.equal(plainLine("x".repeat(max + 1)), `${"x".repeat(max - 1)}…`);
+});
+
+Deno.test("limits: a digest tells so many rows and findings, and what there is of fewer", async () => {
+  const { id } = await people.app.project({ name: "Shop" });
+  const [project] = await listProjects(people.sql, [id]);
+  const totals = { visitors: 1, sessions: 1, pageviews: 1, events: 1, bounceRate: { value: 0 } };
+  const kpis = { totals: { ...totals, sessionDuration: { medianSeconds: 1 } }, series: [] };
+  const change = { visitors: 0, sessions: 0, pageviews: 0, bounceRatePoints: 0 };
+  const told = async (count: number) => {
+    const rows = many(count, (i) => ({ value: `v${i}`, path: `/${i}`, visitors: 1 }));
+    const replies: Record<string, unknown> = {
+      kpis: { ...kpis, change: { ...change, sessionDuration: { medianSeconds: 0 } } },
+      acquisition: { rows },
+      pages: { rows },
+      goals: { goals: many(count, (i) => ({ title: `Goal ${i}`, uniqueConversions: i })) },
+      insights: { findings: many(count, (i) => ({ text: `Finding ${i}` })) },
+    };
+    const query = { project: id, from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" };
+    const frame = { query: { ...query, timezone: "UTC", semantics: "x" }, pending: 0 };
+    const reads = {
+      read: (_: unknown, report: string) =>
+        Promise.resolve({ ...replies[report] as object, ...frame }),
+    } as unknown as ToldReads;
+    const definition = DigestBody.parse({ title: "A", every: "daily" });
+    const slot = { date: Temporal.PlainDate.from("2026-01-02"), atMs: 0 };
+    const { sections: [section] } = await digestMessage(reads, {
+      ...{ slug: "a", definition, projects: [project!], slot, address: "", isTest: false },
+    });
+    return [section!.rankings.map(({ rows }) => rows.length), section!.findings.length];
+  };
+  const { DIGEST_ROWS: rows, DIGEST_FINDINGS: findings } = limits;
+  assert.deepEqual(await told(rows), [[rows, rows, rows], findings]);
+  assert.deepEqual(await told(rows + 1), [[rows, rows, rows], findings]);
+  assert.deepEqual(await told(findings), [[findings, findings, findings], findings]);
+  assert.deepEqual(await told(findings - 1), [many(3, () => findings - 1), findings - 1]);
+});
+
+Deno.test("limits: what one server has taken is nobody else's until its time is over", async () => {
+  const { id } = await people.app.project();
+  const on = { kind: "silence", minutes: 5 };
+  await people.app.admin("PUT", `/v1/alerts/a?project=${id}`, { title: "A", on });
+  const { sql } = people;
+  const [{ project_id: projectId }] = await sql.query<{ project_id: number }>(
+    "SELECT project_id FROM projects WHERE public_id = $1::text",
+    [id],
+  ) as [{ project_id: number }];
+  await storeDeliveries(sql, {
+    ...{ projectId, project: id, source: "alert", slug: "a", occasion: "1", message: MESSAGE },
+    ...{ nowMs: Date.now(), to: [], webhooks: ["chat"] },
+  });
+  const laterMs = Date.now() + 3_600_000;
+  const takes = {
+    alerts: { take: () => claimTold(sql, ALERTS, laterMs), ms: limits.LOOK_CLAIM_MS },
+    deliveries: { take: () => claimDelivery(sql, laterMs), ms: limits.SEND_CLAIM_MS },
+  };
+  for (const [table, { take, ms }] of Object.entries(takes)) {
+    assert.notEqual(await take(), null, table);
+    assert.equal(await take(), null, `${table}: it is taken`);
+    const [row] = await sql.query<{ isAhead: boolean; isBound: boolean }>(
+      `SELECT claimed_until > now() AS "isAhead",
+        claimed_until <= now() + $1::int8 * interval '1 ms' AS "isBound" FROM ${table}`,
+      [ms],
+    );
+    assert.deepEqual(row, { isAhead: true, isBound: true }, table);
+    const moveTo = (by: string) =>
+      sql.query(`UPDATE ${table} SET claimed_until = now() + $1::text::interval`, [by]);
+    await moveTo("1 hour");
+    assert.equal(await take(), null, `${table}: its time is not over`);
+    await moveTo("0 s");
+    assert.notEqual(await take(), null, `${table}: its time is over`);
+  }
+  await sql.query("DELETE FROM alerts");
+
+  const [{ at }] = await sql.query<{ at: Date }>("SELECT created_at AS at FROM deliveries") as [
+    { at: Date },
+  ];
+  const goneMs = at.getTime() + limits.DELIVERY_KEPT_MS;
+  assert.equal(await forgetOldDeliveries(sql, goneMs), 0);
+  assert.equal(await forgetOldDeliveries(sql, goneMs + 1), 1);
+});
+
+Deno.test("limits: a link that ends messages works for as long as it says", async () => {
+  let nowMs = Math.floor(Date.now() / 1000) * 1000;
+  const sealer = createSealer(people.sql, () => nowMs);
+  const of = { projectId: 1, source: "digest", slug: "a", email: "a@example.com" } as const;
+  const url = new URL(await unsubscribeUrl(sealer, "https://stats.example.org", of));
+  const opened = () => openUnsubscription(sealer, url.searchParams.get("token")!);
+  nowMs += (limits.UNSUBSCRIBE_TTL_S - 1) * 1000;
+  assert.deepEqual(await opened(), of);
+  nowMs += 1000;
+  assert.equal(await opened(), null);
+});
+
+Deno.test("limits: so many messages are under way at once", async () => {
+  const { id } = await people.app.project();
+  const receiver = startReceiver();
+  let [underWay, most] = [0, 0];
+  const enough = Promise.withResolvers<void>();
+  receiver.answer = async () => {
+    most = Math.max(most, ++underWay);
+    if (underWay >= limits.SENDS_AT_ONCE) enough.resolve();
+    await enough.promise;
+    underWay--;
+    return new Response(null, { status: 204 });
+  };
+  try {
+    const webhooks = many(limits.TOLD_WEBHOOKS_MAX, (i) => `hook-${i}`);
+    for (const slug of webhooks) {
+      const hook = { title: "Chat", url: receiver.url };
+      await people.app.admin("PUT", `/v1/webhooks/${slug}?project=${id}`, hook);
+    }
+    const digest = { title: "Day", every: "daily", webhooks };
+    await people.app.admin("PUT", `/v1/digests/day?project=${id}`, digest);
+    await people.sql.query("UPDATE digests SET due_at = '2020-01-01'");
+    await people.app.app.tellDue();
+    assert.deepEqual([receiver.received.length, most], [webhooks.length, limits.SENDS_AT_ONCE]);
+  } finally {
+    await receiver.close();
+    await people.sql.query("DELETE FROM digests");
+  }
+});
+
+/** What comes of a receiver that answers with this, and then says nothing more. */
+async function answering(answer: string): Promise<string> {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const { port } = listener.addr as Deno.NetAddr;
+  const outcome = postWebhook({
+    ...{ url: `http://127.0.0.1:${port}/`, byOperator: true, headers: {}, body: "{}" },
+    signal: new AbortController().signal,
+  }, { resolve: () => Promise.resolve([]) });
+  const connection = await listener.accept();
+  await connection.write(new TextEncoder().encode(answer)).catch(() => {});
+  const { words } = await outcome;
+  connection.close();
+  listener.close();
+  return words;
+}
+
+Deno.test("limits: of an answer so much is read, and the rest is not waited for", async () => {
+  const most = limits.WEBHOOK_ANSWER_HEAD_BYTES_MAX;
+  assert.equal(await answering("HTTP/1.1 204 No Content\r\n"), "Answered 204.");
+  const line = (length: number) => `HTTP/1.1 204 ${"x".repeat(length - 13)}`;
+  assert.equal(await answering(`${line(most - 2)}\r\n`), "Answered 204.");
+  // Without an end of the line: looked at as it is, once so much has come.
+  assert.equal(await answering(line(most)), "Answered 204.");
+  assert.equal(await answering("x".repeat(most)), "The answer was no HTTP.");
+});
