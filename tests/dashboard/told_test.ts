@@ -69,7 +69,23 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
   await press(page, "Save");
   await visit.sees(page, "No event for 30 minutes");
 
+  await press(page, "Change Few visitors");
+  await page.select(".settings-form select", "threshold");
+  await press(page, "A web vital");
+  await fill(page, "Value", "2500");
+  await press(page, "Above");
+  await page.locator(".check ::-p-text(Tell, too, when it is over)").click();
+  await looked(visit, page, "told-alert-vital-light");
+  await press(page, "Save");
+  await visit.sees(page, "LCP (p75) above 2500 in 24h");
+  const saved = await visit.server.admin("GET", `/v1/alerts?project=${DEMO}`);
+  assert.equal(saved.body.alerts[0].recovery, false);
+
   await press(page, "New digest");
+  await press(page, "Another figure");
+  await press(page, "A funnel");
+  await page.waitForSelector("option[value=checkout]");
+  await page.select("select:has(option[value=checkout])", "checkout");
   await fill(page, "Title", "The shop");
   await fill(page, "By mail to", "nobody@example.com");
   await press(page, "Save");
