@@ -23,6 +23,8 @@ import {
 
 /** Refused rows that are written to their file: who has more has given the wrong file. */
 const REFUSALS_KEPT_MAX = 10_000;
+/** Characters of them that are held at about: a row may have a million. */
+const REFUSALS_LENGTH_AIM = 16 * 1024 * 1024;
 const REJECTED_FILE = "rejected.ndjson";
 const SAMPLE_DAYS = 3;
 
@@ -48,11 +50,15 @@ async function readSums(
   });
   const sums = new GatheredSums();
   const refusals: RefusedRow[] = [];
-  let refused = 0;
+  let [refused, length] = [0, 0];
   const siteHost = project.siteUrl === null ? null : URL.parse(project.siteUrl)?.hostname ?? null;
   const refuse: SumContext["refuse"] = (file, line, refusal, row) => {
     refused++;
-    if (refusals.length < REFUSALS_KEPT_MAX) refusals.push({ file, line, ...refusal, row });
+    if (refusals.length >= REFUSALS_KEPT_MAX || length > REFUSALS_LENGTH_AIM) return;
+    // As text: a value of it would keep all that was read together with it.
+    const text = row === null ? "" : JSON.stringify(row);
+    length += text.length;
+    refusals.push({ file, line, ...refusal, row: text });
   };
   const found: SumsFound["files"][number][] = [];
   try {
@@ -90,7 +96,7 @@ async function send(
   dryRun: boolean,
 ): Promise<StoredSums> {
   const { print, now, signal } = call;
-  const total = [...sums.days()].length;
+  const total = sums.dayCount;
   const progress = createProgress(print.terminal, dryRun ? "Comparing" : "Importing", total, now);
   const stored = { added: 0, replaced: 0, unchanged: 0 };
   let sent = 0;
@@ -134,7 +140,7 @@ async function writeRefusals(
   using file = new RejectedFile(options.text("rejected") ?? REJECTED_FILE);
   const encoder = new TextEncoder();
   for (const { file: name, line, code, message, row } of refusals) {
-    const bytes = encoder.encode(row === null ? "" : JSON.stringify(row));
+    const bytes = encoder.encode(row);
     await file.add({ line: { number: line, end: 0, bytes }, code, message }, name);
   }
   return file.path;

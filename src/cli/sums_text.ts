@@ -14,8 +14,8 @@ export interface RefusedRow {
   readonly line: number;
   readonly code: string;
   readonly message: string;
-  /** What it holds; null: it could not be read. */
-  readonly row: unknown;
+  /** What it holds, as JSON; empty: it could not be read. */
+  readonly row: string;
 }
 
 /** What the files hold. */

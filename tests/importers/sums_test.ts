@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { IMPORTED_SOURCES, type ImportedDay } from "../../src/imported/imported_sums.ts";
 import { FileProblem } from "../../src/importers/file_problem.ts";
-import { SUMS_GATHERED_MAX } from "../../src/importers/importer_limits.ts";
 import { type InputFile, memoryFile } from "../../src/importers/input_file.ts";
 import { FATHOM } from "../../src/importers/sums/fathom.ts";
 import { GatheredSums } from "../../src/importers/sums/gathered_sums.ts";
@@ -224,19 +223,6 @@ Deno.test("sums: files that are none, or count twice, are told in a sentence", a
   }
 });
 
-Deno.test("sums: as many values as memory has room for, and no more", () => {
-  assert.equal(new GatheredSums().valuesMax, SUMS_GATHERED_MAX);
-  const sums = new GatheredSums(1_000);
-  for (let i = 0; i < sums.valuesMax; i++) {
-    sums.add("f", "2024-03-01", "path", String(i), { pageviews: 1 });
-  }
-  sums.add("f", "2024-03-01", "path", "0", { pageviews: 1 });
-  assert.throws(
-    () => sums.add("f", "2024-03-01", "path", "more", { pageviews: 1 }),
-    (error) => error instanceof FileProblem && /cut the export by dates/.test(error.message),
-  );
-});
-
 Deno.test("sums of GoatCounter: its JSON export, pages once a visit and events apart", async () => {
   const files = [
     textFile("info.json", '{\n  "export_version": 1.0,\n  "goatcounter_version": "2.7"\n}\n'),
@@ -300,6 +286,24 @@ Deno.test("sums of Fathom: a file a dimension by the hour, as the dashboard expo
   assert.deepEqual(on("country"), { DE: { pageviews: 15 } });
   assert.deepEqual(on("channel"), { "Organic Search": { visits: 4, pageviews: 10 } });
   assert.deepEqual(on("referrer"), { "google.com": { visits: 4, pageviews: 10 } });
+});
+
+Deno.test("sums of Fathom: visitors of the site beside those of a page, as since 2026", async () => {
+  const { days } = await gathered(FATHOM, [
+    csvFile("pageviews-site-totals.csv", [
+      ["datetime", "visitors", "uniques", "pageviews", "avg_duration", "bounce_rate"],
+      ["2026-05-01 00:00:00", 4, 4, 10, "30", "0.5"],
+    ]),
+    csvFile("pageviews-pathname.csv", [
+      ["datetime", "pathname", "visitors", "uniques", "pageviews"],
+      ["2026-05-01 00:00:00", "/", 3, 4, 10],
+    ]),
+  ]);
+  const on = (dimension: string) => valuesOf(days, dimension, "2026-05-01");
+  assert.deepEqual(on("all"), {
+    null: { visitors: 4, visits: 4, pageviews: 10, bounces: 2, seconds: 120, events: 10 },
+  });
+  assert.deepEqual(on("path"), { "/": { visitors: 4, visits: 3, pageviews: 10 } });
 });
 
 Deno.test("sums of Fathom: all dimensions in one file, named as the API does", async () => {

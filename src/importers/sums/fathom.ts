@@ -7,7 +7,7 @@ import { countryCode } from "../places.ts";
 import type { MappingNote } from "../source.ts";
 import { utf8Bytes } from "../text_lines.ts";
 import type { PlainFile } from "../unpacked.ts";
-import type { Figures } from "./gathered_sums.ts";
+import type { Figures } from "./day_values.ts";
 import {
   addAll,
   countIfTold,
@@ -25,7 +25,8 @@ import { trafficValues } from "./traffic_values.ts";
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   time: ["timestamp", "datetime", "date"],
   pageviews: ["pageviews", "views"],
-  visits: ["visits"],
+  // Of 2026, a visitor of the site: one a day, which is what a visit was.
+  visits: ["visits", "visitors"],
   visitors: ["uniques", "visitors"],
   duration: ["avg_duration", "average_duration"],
   bounceRate: ["bounce_rate"],
@@ -176,7 +177,11 @@ const NOTES: readonly MappingNote[] = [
     ours: "key figures",
     how: "bounces and durations are made of the rates and visits of each row",
   },
-  { theirs: "`Uniques`, `Visits`", ours: "visitors, visits", how: "hours of a day are added up" },
+  {
+    theirs: "`Uniques`, `Visits`",
+    ours: "visitors, visits",
+    how: "hours of a day are added up; `Visitors` of the site are visits",
+  },
   { theirs: "`Pathname`", ours: "pages", how: "of all host names together" },
   {
     theirs: "`Referrer Hostname`, `UTM …`",
@@ -195,7 +200,7 @@ export const FATHOM: SumSource = {
   takes:
     "its CSV exports with a date grouping of a day or an hour, one file a dimension, also zipped",
   shape:
-    "the columns that other readers of these files and Fathom's API name, as Fathom does not document its files",
+    "the columns of its exports (`datetime`, `hostname`, `pathname`, `referrer_hostname`, …, `pageviews`; `event_name`, `completions`) as Swetrix's importer of April 2026 reads them, the names of earlier dashboards, and those of Fathom's API (`/v1/aggregations`), as Fathom does not document its files",
   notes: NOTES,
   read,
 };

@@ -1,36 +1,24 @@
-import {
-  type Figure,
-  FIGURES,
-  type ImportedDay,
-  type ImportedDimension,
-  type ImportedRow,
-} from "../../imported/imported_sums.ts";
+import type { ImportedDay, ImportedDimension, ImportedRow } from "../../imported/imported_sums.ts";
 import { dateOfDay, dayNumber } from "../../query/local_dates.ts";
 import { FileProblem } from "../file_problem.ts";
 import { SUMS_GATHERED_MAX } from "../importer_limits.ts";
-
-/** What one row adds to a value; what is absent is not told. */
-export type Figures = Readonly<Partial<Record<Figure, number>>>;
-
-type Sums = Partial<Record<Figure, number>>;
-
-/** One dimension: by day, by value. */
-type Days = Map<number, Map<string | null, Sums>>;
+import { DayValues, type Figures } from "./day_values.ts";
+import { KeptTexts } from "./kept_texts.ts";
 
 /**
  * Sums of days as files tell them, added up: versions of one browser, hours of one day. A dimension of
  * a day comes from one file, as what stands in two exports would count twice.
  */
 export class GatheredSums {
-  readonly #days = new Map<ImportedDimension, Days>();
+  readonly #values = new Map<ImportedDimension, DayValues>();
   /** By what is told, by day: the file that tells it. */
   readonly #fileOf = new Map<string, Map<number, string>>();
   /** Few dates come a million times. */
   readonly #numbers = new Map<string, number>();
   /** A page is told of each day: its text is kept once. */
-  readonly #texts = new Map<string, string>();
+  readonly #texts = new KeptTexts();
   readonly #customEvents = new Map<number, number>();
-  #sums = 0;
+  #size = 0;
   #first = Infinity;
   #last = -Infinity;
 
@@ -56,22 +44,15 @@ export class GatheredSums {
     figures: Figures,
   ): void {
     const day = this.#claim(file, date, dimension);
-    const days = this.#days.getOrInsertComputed(dimension, () => new Map());
-    const values = days.getOrInsertComputed(day, () => new Map());
-    let sums = values.get(value);
-    if (sums === undefined) {
-      if (++this.#sums > this.valuesMax) {
-        throw new FileProblem(
-          file,
-          `one import holds at most ${this.valuesMax} values of days: cut the export by dates.`,
-        );
-      }
-      const text = value === null ? null : this.#texts.getOrInsertComputed(value, () => value);
-      values.set(text, sums = {});
-    }
-    for (const figure of FIGURES) {
-      const count = figures[figure];
-      if (count !== undefined) sums[figure] = (sums[figure] ?? 0) + count;
+    const values = this.#values.getOrInsertComputed(dimension, () => new DayValues(this.#texts));
+    const before = values.size;
+    values.add(day, value, figures);
+    this.#size += values.size - before;
+    if (this.#size > this.valuesMax) {
+      throw new FileProblem(
+        file,
+        `one import holds at most ${this.valuesMax} values of days: cut the export by dates.`,
+      );
     }
   }
 
@@ -106,41 +87,46 @@ export class GatheredSums {
 
   /** What is told, each with its days and values. */
   get dimensions(): readonly { dimension: ImportedDimension; values: number }[] {
-    return [...this.#days].map(([dimension, days]) => ({
-      dimension,
-      values: [...days.values()].reduce((sum, values) => sum + values.size, 0),
-    }));
+    return [...this.#values].map(([dimension, { size }]) => ({ dimension, values: size }));
   }
 
   /** Page views of the pages, where nothing tells of the whole day. */
-  #wholeDays(): Days | undefined {
-    const own = this.#days.get("all");
-    const pages = this.#days.get("path");
+  #wholeDays(): DayValues | undefined {
+    const own = this.#values.get("all");
+    const pages = this.#values.get("path");
     if (own !== undefined || pages === undefined) return own;
-    const whole: Days = new Map();
-    for (const [day, values] of pages) {
-      const views = [...values.values()].reduce((sum, { pageviews = 0 }) => sum + pageviews, 0);
-      whole.set(day, new Map([[null, { pageviews: views, events: views }]]));
+    const whole = new DayValues(this.#texts);
+    for (const day of pages.days()) {
+      let views = 0;
+      for (const { pageviews } of pages.rowsOf(day)) views += pageviews ?? 0;
+      whole.add(day, null, { pageviews: views, events: views });
     }
     return whole;
   }
 
-  #daysOf(dimension: ImportedDimension): Days | undefined {
-    return dimension === "all" ? this.#wholeDays() : this.#days.get(dimension);
+  /** Each dimension that is told, with its values. */
+  #told(): Map<ImportedDimension, DayValues> {
+    const told = new Map(this.#values);
+    const whole = this.#wholeDays();
+    if (whole !== undefined) told.set("all", whole);
+    return told;
+  }
+
+  /** How many `days` there are. */
+  get dayCount(): number {
+    const days = Math.max(0, this.#last - this.#first + 1);
+    const isWholeMade = this.#values.has("path") && !this.#values.has("all");
+    return this.#values.size === 0 ? 0 : days * (this.#values.size + (isWholeMade ? 1 : 0));
   }
 
   /** Every day from the first to the last, of each dimension that is told: one without a row had nothing. */
-  *days(): Generator<ImportedDay> {
-    const dimensions = new Set<ImportedDimension>(this.#days.keys());
-    if (this.#wholeDays() !== undefined) dimensions.add("all");
-    for (const dimension of dimensions) {
-      const days = this.#daysOf(dimension)!;
-      const told = toldFigures(days);
+  *days(only?: ImportedDimension): Generator<ImportedDay> {
+    for (const [dimension, values] of this.#told()) {
+      if (only !== undefined && dimension !== only) continue;
       for (let day = this.#first; day <= this.#last; day++) {
-        const values = days.get(day);
-        const rows = [...values ?? []].map(([value, sums]) => rowOf(value, sums, told));
+        const rows = [...values.rowsOf(day)];
         if (dimension === "all") {
-          const whole = rows[0] ?? rowOf(null, {}, told);
+          const whole = rows[0] ?? values.nothing();
           const events = this.#customEvents.get(day) ?? 0;
           rows[0] = { ...whole, events: whole.events === null ? null : whole.events + events };
         }
@@ -152,35 +138,10 @@ export class GatheredSums {
   /** What some days come to as a whole, for people to look at. */
   sample(days: number): readonly { readonly day: string; readonly whole: ImportedRow }[] {
     const found: { day: string; whole: ImportedRow }[] = [];
-    for (const { day, dimension, rows } of this.days()) {
-      if (dimension !== "all") continue;
+    for (const { day, rows } of this.days("all")) {
       found.push({ day, whole: rows[0]! });
       if (found.length === days) break;
     }
     return found;
   }
-}
-
-/** What any value of a dimension tells: what another one lacks of it is nothing. */
-function toldFigures(days: Days): ReadonlySet<Figure> {
-  const told = new Set<Figure>();
-  for (const values of days.values()) {
-    for (const sums of values.values()) {
-      for (const figure of Object.keys(sums)) told.add(figure as Figure);
-    }
-  }
-  return told;
-}
-
-function rowOf(value: string | null, sums: Sums, told: ReadonlySet<Figure>): ImportedRow {
-  const of = (figure: Figure) => told.has(figure) ? sums[figure] ?? 0 : null;
-  return {
-    value,
-    visitors: of("visitors"),
-    visits: of("visits"),
-    pageviews: of("pageviews"),
-    bounces: of("bounces"),
-    seconds: of("seconds"),
-    events: of("events"),
-  };
 }

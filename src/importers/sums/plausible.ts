@@ -7,7 +7,7 @@ import { countryCode } from "../places.ts";
 import type { MappingNote } from "../source.ts";
 import { utf8Bytes } from "../text_lines.ts";
 import type { PlainFile } from "../unpacked.ts";
-import type { Figures } from "./gathered_sums.ts";
+import type { Figures } from "./day_values.ts";
 import {
   addAll,
   countIfTold,

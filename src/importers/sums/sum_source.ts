@@ -4,7 +4,8 @@ import type { Members, Row } from "../json_rows.ts";
 import type { MappingNote } from "../source.ts";
 import type { RowRefusal } from "../text_lines.ts";
 import type { PlainFile } from "../unpacked.ts";
-import type { Figures, GatheredSums } from "./gathered_sums.ts";
+import type { Figures } from "./day_values.ts";
+import type { GatheredSums } from "./gathered_sums.ts";
 
 /** What rows are read with. */
 export interface SumContext {

@@ -1,0 +1,116 @@
+import { type Figure, FIGURES, type ImportedRow } from "../../imported/imported_sums.ts";
+import { GrowingColumn } from "./growing_column.ts";
+import type { KeptTexts } from "./kept_texts.ts";
+import { PlaceIndex, spread } from "./place_index.ts";
+
+/** What one row adds to a value; what is absent is not told. */
+export type Figures = Readonly<Partial<Record<Figure, number>>>;
+
+/** The place of the first and of the last value of a day, and how many there are. */
+interface Chain {
+  readonly first: number;
+  last: number;
+  size: number;
+}
+
+/** No text, as a number beside those of texts. */
+const NO_TEXT = -1;
+const END = -1;
+
+/**
+ * The values of one dimension, each of a day with its figures, in columns: 8 bytes a figure that the
+ * source tells, and some 24 to find it by.
+ */
+export class DayValues {
+  readonly #texts: KeptTexts;
+  /** Of each value its text's number, its day, and the next value of that day. */
+  readonly #text = new GrowingColumn(Int32Array);
+  readonly #day = new GrowingColumn(Int32Array);
+  readonly #next = new GrowingColumn(Int32Array);
+  /** What is told of any value; what another one lacks of it is nothing. */
+  readonly #figures = new Map<Figure, GrowingColumn>();
+  readonly #days = new Map<number, Chain>();
+  readonly #index = new PlaceIndex((place) =>
+    spread(Math.imul(this.#day.at(place), 31) + spread(this.#text.at(place)))
+  );
+  #size = 0;
+
+  constructor(texts: KeptTexts) {
+    this.#texts = texts;
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds to a value of a day. */
+  add(day: number, value: string | null, figures: Figures): void {
+    const text = value === null ? NO_TEXT : this.#texts.numberOf(value);
+    const hash = spread(Math.imul(day, 31) + spread(text));
+    const isSame = (place: number) => this.#text.at(place) === text && this.#day.at(place) === day;
+    const place = this.#index.placeOf(hash, isSame, this.#size);
+    if (place === this.#size) this.#append(day, text);
+    for (const figure of FIGURES) {
+      const count = figures[figure];
+      if (count === undefined) continue;
+      const column = this.#figures.getOrInsertComputed(
+        figure,
+        () => new GrowingColumn(Float64Array),
+      );
+      column.set(place, column.at(place) + count);
+    }
+  }
+
+  #append(day: number, text: number): void {
+    const place = this.#size++;
+    this.#text.set(place, text);
+    this.#day.set(place, day);
+    this.#next.set(place, END);
+    const chain = this.#days.get(day);
+    if (chain === undefined) this.#days.set(day, { first: place, last: place, size: 1 });
+    else {
+      this.#next.set(chain.last, place);
+      chain.last = place;
+      chain.size++;
+    }
+  }
+
+  /** The days with a value. */
+  days(): Iterable<number> {
+    return this.#days.keys();
+  }
+
+  /** The values of a day, in the order in which they came. */
+  *rowsOf(day: number): Generator<ImportedRow> {
+    for (
+      let place = this.#days.get(day)?.first ?? END;
+      place !== END;
+      place = this.#next.at(place)
+    ) {
+      const text = this.#text.at(place);
+      yield this.#row(text === NO_TEXT ? null : this.#texts.textOf(text), place);
+    }
+  }
+
+  /** Of a day of which nothing is told. */
+  nothing(): ImportedRow {
+    return this.#row(null, null);
+  }
+
+  #row(value: string | null, place: number | null): ImportedRow {
+    const of = (figure: Figure) => {
+      const column = this.#figures.get(figure);
+      return column === undefined ? null : place === null ? 0 : column.at(place);
+    };
+    return {
+      value,
+      visitors: of("visitors"),
+      visits: of("visits"),
+      pageviews: of("pageviews"),
+      bounces: of("bounces"),
+      seconds: of("seconds"),
+      events: of("events"),
+    };
+  }
+}

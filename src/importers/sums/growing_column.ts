@@ -1,0 +1,24 @@
+/** Entries of one piece: what a column may have too much of. */
+const PIECE_ENTRIES = 65_536;
+
+type Entries = Int32Array | Float64Array;
+
+/**
+ * A column of numbers that grows by pieces: nothing is copied as it does, and the garbage collector has
+ * nothing to look at. What was never set is 0.
+ */
+export class GrowingColumn {
+  readonly #pieces: Entries[] = [];
+
+  constructor(readonly type: new (length: number) => Entries) {}
+
+  at(place: number): number {
+    return this.#pieces[Math.floor(place / PIECE_ENTRIES)]?.[place % PIECE_ENTRIES] ?? 0;
+  }
+
+  set(place: number, value: number): void {
+    const piece = Math.floor(place / PIECE_ENTRIES);
+    while (this.#pieces.length <= piece) this.#pieces.push(new this.type(PIECE_ENTRIES));
+    this.#pieces[piece]![place % PIECE_ENTRIES] = value;
+  }
+}
