@@ -109,12 +109,15 @@ const isMessageType = (value: unknown): value is MessageType =>
   MESSAGE_TYPES.some((type) => type === value);
 
 /**
- * When it happened. RudderStack's libraries write the time of the call into `originalTimestamp`, also
- * where a program says another one as `timestamp`; there is no `timestamp` without one.
+ * When it happened: `originalTimestamp`, else `timestamp`. RudderStack's Node library alone writes the
+ * time of the call into `originalTimestamp`, also where a program says another one as `timestamp`, and
+ * makes none itself. What RudderStack's server has received and forwards has a `timestamp` of its
+ * making beside `receivedAt`.
  */
 function timeOf(message: Members, protocol: ProtocolName): unknown {
-  const { timestamp, originalTimestamp } = message;
-  return protocol === "rudder" ? timestamp ?? originalTimestamp : originalTimestamp ?? timestamp;
+  const { timestamp, originalTimestamp, channel, receivedAt } = message;
+  const isOfProgram = protocol === "rudder" && channel === "server" && receivedAt === undefined;
+  return isOfProgram ? timestamp ?? originalTimestamp : originalTimestamp ?? timestamp;
 }
 
 /** One message as an event. `type`: what the path says; null: the message says it. */

@@ -181,11 +181,22 @@ Deno.test("Segment's messages: an id that is no text is none", () => {
   }
 });
 
-Deno.test("RudderStack's messages: a timestamp that a program gave comes before that of the call", () => {
+Deno.test("RudderStack's messages: the original time comes first, but for what a program told its Node library", () => {
   const call = { type: "track", event: "e", originalTimestamp: "2026-01-02T00:00:00.000Z" };
-  const given = { ...call, timestamp: "2026-01-01T00:00:00.000Z" };
-  assert.equal(mapped(given, "rudder").timestamp, given.timestamp);
-  assert.equal(mapped(call, "rudder").timestamp, call.originalTimestamp);
+  const both = { ...call, timestamp: "2026-01-01T00:00:00.000Z" };
+  const timeOf = (message: Record<string, unknown>) => mapped(message, "rudder").timestamp;
+  assert.equal(timeOf({ ...both, channel: "server" }), both.timestamp);
+  assert.equal(timeOf({ ...call, channel: "server" }), call.originalTimestamp);
+  assert.equal(timeOf({ type: "track", timestamp: both.timestamp }), both.timestamp);
+  const others = [
+    both,
+    { ...both, channel: "web" },
+    { ...both, channel: "mobile" },
+    // Forwarded by RudderStack's server, which makes the timestamp.
+    { ...both, channel: "server", receivedAt: "2026-01-02T00:00:01.000Z" },
+  ];
+  for (const message of others) assert.equal(timeOf(message), call.originalTimestamp);
+  assert.equal(mapped({ ...both, channel: "server" }, "segment").timestamp, call.originalTimestamp);
 });
 
 Deno.test("Segment's messages: RudderStack's libraries are told by name, agent or header", () => {
