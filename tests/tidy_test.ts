@@ -153,7 +153,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "limits",
     "pause",
     "problem",
+    "query",
+    "reports",
     "server",
+    "store",
     "typed_command",
   ],
 };

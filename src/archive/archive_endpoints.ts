@@ -50,7 +50,8 @@ const LINES_TYPE = "application/x-ndjson";
 export const ARCHIVE_QUERY = {
   project: "Project id. Default: the whole server",
   since: "`journalId` of an earlier manifest: only what was stored since, for `footfall move`",
-  part: "rows: without events and pictures; pictures: these alone. For `footfall move`",
+  part:
+    "rows: without events and pictures; pictures: these alone, for `footfall move`. events: these alone, for `footfall export --skip-damaged`",
   damaged: "skip: without what cannot be read, which the manifest names",
   secrets: "1: with what lets people and tokens in (the secret of tokens, sessions, open links)",
 };
@@ -101,11 +102,11 @@ function projectOf({ url }: Asked): string | null {
   return project;
 }
 
-/** The whole, or what a move takes of it in turns. */
+/** The whole, what a move takes of it in turns, or the events alone. */
 function partOf(query: URLSearchParams): ArchivePart {
   const since = query.get("since");
   const part = query.get("part");
-  if (part === "rows" || part === "pictures") return { kind: part };
+  if (part === "rows" || part === "pictures" || part === "events") return { kind: part };
   if (since === null) return { kind: "whole" };
   const journalId = Number(since);
   if (Number.isSafeInteger(journalId) && journalId >= 0) return { kind: "since", journalId };

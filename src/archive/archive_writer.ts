@@ -30,14 +30,14 @@ export interface ArchiveWanted {
 
 const ARCHIVE_ID_LENGTH = 22;
 
-/** What is wanted beside a whole archive: what a move copies in turns. */
+/** What is wanted beside a whole archive: what a move copies in turns, or events alone. */
 export type ArchivePart =
   /** Everything. */
   | { readonly kind: "whole" }
   /** Projects, and the events that were stored behind a row of the journal. */
   | { readonly kind: "since"; readonly journalId: number }
-  /** Everything but events and pictures, or pictures alone. */
-  | { readonly kind: "rows" | "pictures" };
+  /** Everything but events and pictures, or one of these alone. */
+  | { readonly kind: "rows" | "pictures" | "events" };
 
 /** Sums of rows by table, then by project. */
 class RowSums {
@@ -121,6 +121,8 @@ function tablesOf({ kind }: ArchivePart, secrets: boolean): readonly ArchivedTab
       return all;
     case "since":
       return all.filter(({ name }) => name === "projects");
+    case "events":
+      return [];
     case "pictures":
       return all.filter(({ name }) => name === "captures");
     case "rows":
@@ -134,7 +136,7 @@ async function begin(database: Database, { part, project }: ArchiveWanted): Prom
   readonly projects: readonly ProjectSnapshot[];
   readonly journalId: number;
 }> {
-  if (part.kind === "whole") {
+  if (part.kind === "whole" || part.kind === "events") {
     const { held, snapshot } = await snapshotEvents(database, project);
     return { held, ...snapshot };
   }

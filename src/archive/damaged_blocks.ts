@@ -35,13 +35,13 @@ export function damagedPlace({ project, place, events, why }: DamagedBlock): str
 /** Events that are to be read whole cannot be. The message names the block, and says what to do. */
 export class DamagedEvents extends Error {
   override readonly name = "DamagedEvents";
-  constructor(damaged: DamagedBlock) {
+  /** @param command what does without them */
+  constructor(damaged: DamagedBlock, command = "footfall archive FILE --skip-damaged") {
     super(
       `${
         damagedPlace(damaged)
       } What was written there is not what is read: check the disk and the ` +
-        "memory of the machine, and try again. `footfall archive FILE --skip-damaged` writes " +
-        "everything else.",
+        `memory of the machine, and try again. \`${command}\` writes everything else.`,
     );
   }
 }

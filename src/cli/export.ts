@@ -1,18 +1,28 @@
+import { type DamagedBlock, DamagedEvents, damagedPlace } from "../archive/damaged_blocks.ts";
+import type { BotChoice } from "../query/selection.ts";
+import { readRange } from "../query/range.ts";
 import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command.ts";
 import { CSV_HEAD, csvLines } from "../event_file/event_columns.ts";
 import { EventLines } from "../event_file/event_lines.ts";
 import { ParquetFile } from "../event_file/parquet_file.ts";
 import {
+  callApi,
   chosenProject,
   type Connection,
   refusalOf,
   ServerUnreachable,
+  type ShownProject,
   withConnection,
 } from "./connection.ts";
 import { createProgress, type Progress } from "./progress.ts";
+import { storedLines, unreadableBlocks } from "./stored_lines.ts";
+import { printable } from "./terminal.ts";
 import { WholeFile } from "./whole_file.ts";
 
 const NEWLINE = 10;
+const FAILED = 1;
+const BOTS: readonly string[] = ["include", "exclude", "only"] satisfies BotChoice[];
+const WITHOUT_DAMAGED = "footfall export --skip-damaged";
 /** Before the first event that there can be, and behind the last one. */
 const ALWAYS = { from: "0001-01-01T00:00:00Z", to: "9999-12-31T00:00:00Z" };
 
@@ -80,17 +90,39 @@ function formatOf(call: Call): () => Promise<FileFormat> | FileFormat {
 function choiceOf(call: Call): Record<string, string> {
   const filters = call.options.text("filters");
   const bots = call.options.text("bots") ?? "include";
+  if (call.options.flag("skip-damaged")) {
+    if (filters !== null) {
+      throw new UsageMistake("--skip-damaged reads what is stored as it is: leave --filters out.");
+    }
+    if (!BOTS.includes(bots)) {
+      throw new UsageMistake(`--bots must be one of ${BOTS.join(", ")}.`);
+    }
+  }
   return { bots, ...filters === null ? {} : { filters } };
 }
 
-/** Copies one span to `write`. @returns the number of events */
+/** How many lines a piece of NDJSON ends. */
+function linesIn(chunk: Uint8Array): number {
+  let lines = 0;
+  for (const byte of chunk) if (byte === NEWLINE) lines++;
+  return lines;
+}
+
+/** What an export came to. */
+interface Copied {
+  readonly events: number;
+  /** What was left out, as it cannot be read. */
+  readonly damaged: readonly DamagedBlock[];
+}
+
+/** Copies one span to `write`, newest first. */
 async function copySpan(
   connection: Connection,
   choice: Readonly<Record<string, string>>,
   span: Span,
   signal: AbortSignal,
   write: Write,
-): Promise<number> {
+): Promise<Copied> {
   const query = new URLSearchParams({ ...choice, from: span.from });
   if (span.to !== null) query.set("to", span.to);
   const reply = await connection.fetch(`/v1/events?${query}`, {
@@ -101,9 +133,49 @@ async function copySpan(
   let events = 0;
   for await (const chunk of wholly(reply.body, signal, () => events)) {
     await write(chunk);
-    for (const byte of chunk) if (byte === NEWLINE) events++;
+    events += linesIn(chunk);
   }
-  return events;
+  return { events, damaged: [] };
+}
+
+/** Copies what can be read of one span to `write`, in the order in which it is stored. */
+async function copyReadable(
+  call: Call,
+  connection: Connection,
+  { project, bots }: Readonly<Record<string, string>>,
+  span: Span,
+  write: Write,
+): Promise<Copied> {
+  const path = `/v1/projects/${project}`;
+  const { timezone } = await callApi<ShownProject>(connection, "GET", path);
+  const query = new URLSearchParams({ from: span.from, to: span.to ?? "" });
+  const { from, to } = readRange(query, timezone, Date.now(), null);
+  const choice = {
+    project: project!,
+    bots: bots as BotChoice,
+    fromMs: from.getTime(),
+    toMs: to.getTime(),
+  };
+  const lines = storedLines(connection, choice, call.signal);
+  for (let events = 0;;) {
+    const next = await lines.next();
+    if (next.done) return { events, damaged: next.value };
+    await write(next.value);
+    events += linesIn(next.value);
+  }
+}
+
+/** What is thrown where an export broke off: the block, where one cannot be read. */
+async function causeOf(
+  error: unknown,
+  connection: Connection,
+  project: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  if (!(error instanceof ServerUnreachable)) return error;
+  // Where it is the server that has ended, it says nothing of blocks either.
+  const [block] = await unreadableBlocks(connection, project, signal).catch(() => []);
+  return block === undefined ? error : new DamagedEvents(block, WITHOUT_DAMAGED);
 }
 
 /** A reply's bytes to its end. Throws ServerUnreachable where it breaks off. */
@@ -136,7 +208,7 @@ async function copyAll(
   progress: Progress,
   format: FileFormat,
   write: Write,
-): Promise<number> {
+): Promise<Copied> {
   const startedAt = call.now();
   let bytes = 0;
   const counted = async (chunk: Uint8Array) => {
@@ -148,20 +220,30 @@ async function copyAll(
   return await withConnection(call, async (connection) => {
     const project = await chosenProject(connection, call);
     const choice = { project, ...choiceOf(call) };
+    const span = spanOf(call);
+    const copy = () =>
+      call.options.flag("skip-damaged")
+        ? copyReadable(call, connection, choice, span, counted)
+        : copySpan(connection, choice, span, call.signal, counted);
     await write(format.begin());
-    const events = await copySpan(connection, choice, spanOf(call), call.signal, counted);
-    await write(format.end());
-    return events;
+    try {
+      const copied = await copy();
+      await write(format.end());
+      return copied;
+    } catch (error) {
+      throw await causeOf(error, connection, project, call.signal);
+    }
   });
 }
 
-async function exportEvents(call: Call): Promise<void> {
+async function exportEvents(call: Call): Promise<number> {
   const { print } = call;
   const output = call.options.text("output");
   if (print.json && output === null) {
     throw new UsageMistake("With --json, say --output FILE: the events are many documents.");
   }
   spanOf(call);
+  choiceOf(call);
   const format = await formatOf(call)();
   const showBar = output !== null || !print.terminal.outIsTerminal;
   const silent: Progress = { update: () => {}, end: () => {} };
@@ -170,15 +252,20 @@ async function exportEvents(call: Call): Promise<void> {
     : silent;
   await using file = output === null ? null : await WholeFile.open(output);
   try {
-    const events = await copyAll(call, progress, format, async (bytes) => {
+    const { events, damaged } = await copyAll(call, progress, format, async (bytes) => {
       if (file === null) print.terminal.out(bytes);
       else await file.write(bytes);
     });
     await file?.finish();
     progress.end();
     if (output !== null) {
-      print.result({ events, output }, () => `${events} events written to ${output}.\n`);
+      const text = () => `${events} events written to ${output}.\n`;
+      print.result({ events, output, damaged }, text);
     } else print.remark(`${events} events exported.`);
+    if (damaged.length === 0) return 0;
+    print.remark("Not in it, because it is damaged:");
+    for (const block of damaged) print.remark(`  ${printable(damagedPlace(block))}`);
+    return FAILED;
   } catch (error) {
     progress.end();
     throw error;
@@ -192,7 +279,9 @@ export const EXPORT_COMMAND: Command = {
   notes: "Crawlers are included. Without --from, everything is exported.\n" +
     "NDJSON holds all that is stored of an event, and `footfall import` stores it again as it was.\n" +
     "CSV and Parquet hold a table of it: properties as JSON,\n" +
-    "and in CSV an apostrophe before text that a spreadsheet would run as a formula.",
+    "and in CSV an apostrophe before text that a spreadsheet would run as a formula.\n" +
+    "A block of events that cannot be read ends it with a sentence that names the block; with\n" +
+    "--skip-damaged everything else is written, in the order in which it is stored, and the exit code is 1.",
   wordsMax: 0,
   options: {
     project: PROJECT_OPTION,
@@ -219,6 +308,10 @@ export const EXPORT_COMMAND: Command = {
       placeholder: "CHOICE",
       default: "include",
       meaning: "include, exclude or only",
+    },
+    "skip-damaged": {
+      type: "boolean",
+      meaning: "leave out what cannot be read, and name it",
     },
     output: {
       type: "string",

@@ -1,4 +1,5 @@
 import { ArchiveRefused } from "../archive/archive_format.ts";
+import { DamagedEvents } from "../archive/damaged_blocks.ts";
 import { TargetRefused } from "../archive/move_target.ts";
 import { ConfigMistakes } from "../config.ts";
 import { FolderInUse } from "../db/folder_lock.ts";
@@ -66,6 +67,7 @@ export function failureOf(error: unknown): Failure {
     );
   }
   if (error instanceof ArchiveRefused) return failed("archive_refused", error.message);
+  if (error instanceof DamagedEvents) return failed("damaged_events", error.message);
   if (error instanceof FileProblem) return failed("unreadable_file", error.message);
   if (error instanceof TargetRefused) return failed("target_refused", error.message);
   if (error instanceof FolderInUse) return failed("folder_in_use", error.message);

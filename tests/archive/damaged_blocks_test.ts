@@ -85,6 +85,45 @@ async function assertNamed(env: Env, file: string, places: readonly string[]): P
   assert.equal(result.events + missing, EVENTS + 2 * WAITING);
 }
 
+/** An export ends with the sentence; with `--skip-damaged` it holds all but what is named. */
+async function assertExported(env: Env, places: readonly string[]): Promise<void> {
+  await withFile(async (file) => {
+    const exporting = ["export", "--project", "prj_one", "--output", file] as const;
+    const refused = await cli(env, ...exporting);
+    assert.equal(refused.code, 1);
+    assert.equal(refused.result.error.code, "damaged_events", JSON.stringify(refused.result));
+    const { detail } = refused.result.error;
+    assert.ok(detail.toLowerCase().startsWith(`${places[0]} of prj_one cannot be read (`), detail);
+    assert.match(detail, /footfall export --skip-damaged` writes everything else/);
+    await assert.rejects(Deno.stat(file), Deno.errors.NotFound, "no part of it is left");
+
+    const { code, result } = await cli(env, ...exporting, "--skip-damaged");
+    assert.equal(code, 1, JSON.stringify(result));
+    const damaged: DamagedBlock[] = result.damaged;
+    assert.deepEqual(damaged.map(({ place }) => place), places);
+    const missing = damaged.reduce((sum, { events }) => sum + events, 0);
+    assert.equal(result.events + missing, EVENTS + 2 * WAITING);
+    const lines = (await Deno.readTextFile(file)).trimEnd().split("\n");
+    const ids = new Set(lines.map((line) => JSON.parse(line).eventId));
+    assert.equal(ids.size, result.events, "each once");
+
+    const none = await cli(env, ...exporting, "--skip-damaged", "--bots", "only");
+    assert.equal(none.result.events, 0);
+    const late = await cli(
+      env,
+      ...exporting,
+      "--skip-damaged",
+      "--from",
+      "2001-01-01",
+      "--to",
+      "2001-01-02",
+    );
+    assert.equal(late.result.events, 0, JSON.stringify(late.result));
+    const filters = '[{"field":"name","op":"is","values":["kept"]}]';
+    assert.equal((await cli(env, ...exporting, "--skip-damaged", "--filters", filters)).code, 2);
+  });
+}
+
 /** What was left out is missing alone. */
 async function assertRestored(file: string, places: readonly string[]): Promise<void> {
   await withEmbedded(async (target) => {
@@ -123,6 +162,7 @@ onBothEngines("archive: what cannot be read is named, and can be left out", asyn
         await damage(sql, "journal", "block", `journal_id = ${waiting!.journal_id}`, 30);
       });
       await assertNamed(db.env, file, [`block 1 of ${segment}`, row]);
+      await assertExported(db.env, [`block 1 of ${segment}`, row]);
       await assertRestored(file, [`block 1 of ${segment}`, row]);
       await Deno.remove(file);
     });
