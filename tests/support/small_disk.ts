@@ -5,8 +5,8 @@ export const canMount = Deno.build.os === "linux" && Deno.uid() === 0;
 
 export interface SmallDisk extends AsyncDisposable {
   readonly folder: string;
-  /** Leaves no byte free. */
-  fill(): Promise<void>;
+  /** Leaves no byte free, or so many. */
+  fill(leftBytes?: number): Promise<void>;
   /** Takes back what `fill` took. */
   free(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
   const filler = join(folder, "filler");
   return {
     folder,
-    async fill() {
+    async fill(leftBytes = 0) {
       using file = await Deno.open(filler, { write: true, create: true, append: true });
       const bytes = new Uint8Array(2 ** 20);
       for (let size = bytes.length; size > 0;) {
@@ -33,6 +33,7 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
           size >>= 1;
         }
       }
+      await file.truncate(Math.max(0, (await file.stat()).size - leftBytes));
     },
     free: () => Deno.remove(filler),
     async [Symbol.asyncDispose]() {
