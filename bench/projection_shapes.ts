@@ -1,12 +1,12 @@
 /**
- * `deno task bench:shapes [--engine postgres|embedded|both] [--share 1]`
+ * `deno task bench:shapes [--engine postgres|embedded|both] [--share 1] [--shape "newest"]`
  *
  * What the projection makes of histories of an odd shape: one actor with a million events in 50,000
  * sessions, who comes back on new days; 400 devices that 120 users share; 3,000 devices that turn out
  * late to be somebody else's; an export that comes back, newest first, so that every event of 20,000
  * visits lies before those that are known. Each in events a second and processor time (of the database too), with
  * the slowest transaction, and what an event takes against one of a history of half the size: 1 is
- * linear. `--share` makes less.
+ * linear. `--share` makes less; `--shape` names one of them by a part of what it is called.
  */
 import { parseArgs } from "node:util";
 import { openDatabase } from "../src/db/open.ts";
@@ -190,6 +190,7 @@ const { values } = parseArgs({
   options: {
     engine: { type: "string", default: "both" },
     share: { type: "string", default: "1" },
+    shape: { type: "string", default: "" },
   },
 });
 for (const engine of values.engine === "both" ? ["postgres", "embedded"] : [values.engine]) {
@@ -206,8 +207,7 @@ for (const engine of values.engine === "both" ? ["postgres", "embedded"] : [valu
   try {
     await migrate(database, MIGRATIONS);
     console.log(`${engine}; ${machineLine("")}; load ${loadLastMinute().toFixed(1)}`);
-    for (const nth of SHAPES.keys()) {
-      const shapeOf = (share: number) => SHAPES[nth]!(share);
+    for (const shapeOf of SHAPES.filter((shape) => shape(1).name.includes(values.shape))) {
       console.log(
         await measureTwice(database, cluster?.pid ?? null, shapeOf, Number(values.share)),
       );
