@@ -11,6 +11,22 @@ const GOALS = {
   },
   "sign-up": { title: "Account created", match: { name: "sign_up" } },
 };
+const SEGMENTS = {
+  buyers: { title: "Buyers", actors: { goal: "purchase" } },
+  "account-and-no-purchase": {
+    title: "Account, and no purchase",
+    actors: {
+      all: [{ goal: "sign-up", within: "30d" }, { not: { goal: "purchase", within: "30d" } }],
+    },
+  },
+  "phones-from-search": {
+    title: "On phones, from a search",
+    filters: [
+      { field: "device", op: "is", values: ["mobile"] },
+      { field: "channel", op: "is", values: ["Organic Search"] },
+    ],
+  },
+};
 const FUNNEL = {
   slug: "checkout",
   title: "From product to purchase",
@@ -25,7 +41,7 @@ const FUNNEL = {
 
 /**
  * The project of the demo shop, one of its own, so that invented visitors never mix with real ones:
- * made, with its goals and a funnel, where there is none yet.
+ * made, with its goals, segments and a funnel, where there is none yet.
  * @returns its id
  */
 export async function provideDemoProject(connection: Connection): Promise<string> {
@@ -39,6 +55,9 @@ export async function provideDemoProject(connection: Connection): Promise<string
   });
   for (const [slug, goal] of Object.entries(GOALS)) {
     await callApi(connection, "PUT", `/v1/goals/${slug}?project=${DEMO_PROJECT}`, goal);
+  }
+  for (const [slug, segment] of Object.entries(SEGMENTS)) {
+    await callApi(connection, "PUT", `/v1/segments/${slug}?project=${DEMO_PROJECT}`, segment);
   }
   const { slug, ...funnel } = FUNNEL;
   await callApi(connection, "PUT", `/v1/funnels/${slug}?project=${DEMO_PROJECT}`, funnel);

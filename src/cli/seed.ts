@@ -6,6 +6,7 @@ import { callApi, type Connection, withConnection } from "./connection.ts";
 import { provideDemoNotes } from "./demo_notes.ts";
 import { type Pictures, takeDemoPictures } from "./demo_pictures.ts";
 import { DEMO_PROJECT, provideDemoProject } from "./demo_project.ts";
+import { provideDemoTold } from "./demo_told.ts";
 import { forEachInFlight, sendBatch, withTemporaryKey } from "./event_sender.ts";
 import { createProgress } from "./progress.ts";
 
@@ -136,6 +137,7 @@ async function seed(call: Call): Promise<void> {
     const sent = await sendDemo(call, connection, project, demo);
     if (named === null) await provideDemoNotes(connection, project, demo.untilMs);
     await awaitCounted(call, connection, sent);
+    if (named === null) await provideDemoTold(connection, project);
     const wantsPictures = named === null && !options.flag("no-pictures");
     const pictures = wantsPictures ? await takeDemoPictures(call, connection, project) : null;
     return { ...sent, pictures };

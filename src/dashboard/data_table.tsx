@@ -38,8 +38,11 @@ export interface DataTableProps<Row> {
   readonly onRow?: ((row: Row) => void) | undefined;
   /** What such a click does, in words: "Show only Germany". */
   readonly rowAction?: ((row: Row) => string) | undefined;
-  /** The length of the bar behind a row, from 0 to 1. */
-  readonly share?: ((row: Row) => number) | undefined;
+  /**
+   * Rows have bars behind them: of the column that they are sorted by, else of the one of this title, or of
+   * the first column of numbers that every screen shows; as long as the number is beside the largest.
+   */
+  readonly bars?: true | string;
   readonly onMore?: (() => void) | undefined;
   readonly isLoadingMore?: boolean;
   /** Why further rows did not come. */
@@ -49,7 +52,7 @@ export interface DataTableProps<Row> {
   readonly empty?: ComponentChildren;
 }
 
-interface Sorting {
+export interface Sorting {
   readonly column: number;
   readonly isDown: boolean;
 }
@@ -143,19 +146,20 @@ function Head<Row>({ columns, sorting, onSort }: HeadProps<Row>) {
   );
 }
 
-type RowProps<Row> = Pick<DataTableProps<Row>, "columns" | "onRow" | "rowAction" | "share"> & {
+type RowProps<Row> = Pick<DataTableProps<Row>, "columns" | "onRow" | "rowAction"> & {
   readonly row: Row;
+  /** The length of the bar behind it, from 0 to 1; null: there is none. */
+  readonly bar: number | null;
 };
 
-function BodyRow<Row>({ row, columns, onRow, rowAction, share }: RowProps<Row>) {
+function BodyRow<Row>({ row, columns, onRow, rowAction, bar }: RowProps<Row>) {
   const shown = (column: Column<Row>) => column.show?.(row) ?? column.value(row);
   const [first, ...others] = columns;
-  const width = share === undefined ? null : Math.max(0, Math.min(1, share(row)));
   return (
     <tr>
       <th scope="row" class={first?.isNumber ? "number" : ""}>
-        {width !== null && (
-          <span class="share" style={{ width: `${width * 100}%` }} aria-hidden="true" />
+        {bar !== null && (
+          <span class="share" style={{ width: `${bar * 100}%` }} aria-hidden="true" />
         )}
         {onRow === undefined ? <span class="cell-text">{shown(first!)}</span> : (
           <button
@@ -171,6 +175,25 @@ function BodyRow<Row>({ row, columns, onRow, rowAction, share }: RowProps<Row>) 
       {others.map((column) => <td key={column.title} class={classOf(column)}>{shown(column)}</td>)}
     </tr>
   );
+}
+
+/** How long the bar of each row is: its number beside the largest one. What is not above 0 has none. */
+export function barOf<Row>(
+  bars: true | string,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  sorting: Sorting | null,
+): (row: Row) => number {
+  const numbers = columns.filter(({ isNumber }) => isNumber);
+  const sortedBy = sorting === null ? undefined : columns[sorting.column];
+  const column = numbers.find((each) => each === sortedBy) ??
+    numbers.find(({ title }) => title === bars) ?? numbers.find(({ isMinor }) => !isMinor);
+  const numberOf = (row: Row) => {
+    const value = column?.value(row);
+    return typeof value === "number" && value > 0 ? value : 0;
+  };
+  const most = rows.reduce((largest, row) => Math.max(largest, numberOf(row)), 0);
+  return (row) => most === 0 ? 0 : numberOf(row) / most;
 }
 
 /** What has to be scrolled sideways can be focused, and so scrolled by keyboard. */
@@ -192,7 +215,7 @@ function useScrollFocus() {
   return element;
 }
 
-/** A table with share bars, sorting, rows to click, further pages, and its content as CSV. */
+/** A table with bars, sorting, rows to click, further pages, and its content as CSV. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowKey, csvName, allRows, onMore, isLoadingMore } = props;
   const { moreProblem, isSortable = false, isCaptionShown = false, isCsvNamed = false, empty } =
@@ -206,7 +229,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         : { column, isDown: columns[column]!.isNumber === true }
     );
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
-  const { onRow, rowAction, share } = props;
+  const { onRow, rowAction, bars } = props;
+  const bar = bars === undefined ? () => null : barOf(bars, columns, rows, sorting);
   const content = async (progress: (rows: number) => void) =>
     csvOf(columns, sorted(await (allRows?.(progress) ?? rows), columns, sorting));
   return (
@@ -219,7 +243,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             {sorted(rows, columns, sorting).map((row, i) => (
               <BodyRow
                 key={rowKey?.(row, i) ?? i}
-                {...{ row, columns, onRow, rowAction, share }}
+                {...{ row, columns, onRow, rowAction }}
+                bar={bar(row)}
               />
             ))}
           </tbody>

@@ -65,6 +65,21 @@ Deno.test("footfall seed: one shop, with pictures, goals, a funnel, and somebody
     assert.ok(funnel.entered > 0 && funnel.converted > 0);
     const { notes } = await ask(server, "/v1/notes?project=prj_demo");
     assert.ok(notes.length > 1, "its charts have notes");
+    const { segments } = await ask(server, "/v1/segments?project=prj_demo");
+    const slugs: string[] = segments.map((segment: { slug: string }) => segment.slug);
+    assert.ok(slugs.includes("buyers"), slugs.join());
+    const { totals } = await ask(server, "/v1/vitals?project=prj_demo&segment=phones-from-search");
+    assert.ok(totals.pageViews >= 0);
+    const buyers = await ask(server, "/v1/kpis?project=prj_demo&segment=buyers");
+    assert.ok(buyers.totals.visitors > 0);
+    const { digests } = await ask(server, "/v1/digests?project=prj_demo");
+    assert.deepEqual(digests.map(({ problem }: { problem: null }) => problem), [null]);
+    const deliveries = async (): Promise<{ source: string; channel: string; status: string }[]> =>
+      (await ask(server, "/v1/deliveries?project=prj_demo")).rows;
+    // The server looks at alerts within a minute.
+    const raised = async () => (await deliveries()).some(({ source }) => source === "alert");
+    await until(2 * WAIT_MS_MAX, raised, "an alert has fired");
+    assert.ok((await deliveries()).every(({ channel }) => channel === "log"), "nothing is sent");
     const { actor } = await ask(server, "/v1/actors/user-42?project=prj_demo");
     assert.equal(actor.userId, "user-42", "the manual's example is there");
   }));

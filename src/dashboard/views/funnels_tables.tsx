@@ -91,7 +91,7 @@ export function StepTable({ data }: { data: FunnelReply }) {
       caption="The funnel's steps"
       columns={stepColumns(data)}
       rows={data.steps.map((_, i) => i)}
-      share={(i) => data.steps[i]!.conversionFromStart.value ?? 0}
+      bars
     />
   );
 }
@@ -143,7 +143,6 @@ export function GroupPanel({ run }: { run: Resource<FunnelReply> }) {
   const groups = run.data?.groups ?? [];
   if (run.data === null || by === null) return null;
   const { from, to } = currentDates();
-  const most = Math.max(1, ...groups.map(({ entered }) => entered));
   const isField = (value: string | null) => value !== "$other";
   const isMissing = groups.length === 1 && groups[0]!.value === null;
   return (
@@ -163,7 +162,7 @@ export function GroupPanel({ run }: { run: Resource<FunnelReply> }) {
         columns={groupColumns(run.data, by)}
         rows={groups}
         rowKey={({ value }) => JSON.stringify(value)}
-        share={({ entered }) => entered / most}
+        bars
         onRow={({ value }) => isField(value) && addFilter(by, value)}
         rowAction={({ value }) =>
           isField(value)

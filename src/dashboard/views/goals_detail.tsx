@@ -167,7 +167,6 @@ function SourcesPanel({ slug }: { slug: string }) {
   });
   const { rows, hasMore, more, isLoadingMore, all } = sources;
   const { from, to } = currentDates();
-  const most = Math.max(1, ...rows.map(({ conversions }) => conversions ?? 0));
   const name = fieldLabel(by).toLowerCase();
   return (
     <Panel
@@ -185,7 +184,7 @@ function SourcesPanel({ slug }: { slug: string }) {
         columns={sourceColumns(by, sources.data?.total)}
         rows={rows}
         rowKey={({ value }) => JSON.stringify(value)}
-        share={({ conversions }) => (conversions ?? 0) / most}
+        bars
         onRow={({ value }) => addFilter(by, value)}
         rowAction={({ value }) => `Show only: ${fieldLabel(by)} is ${valueLabel(by, value)}`}
         csvName={`${slug} by ${name} ${from} to ${to}`}

@@ -120,7 +120,7 @@ export function GoalsTable({ goals, changes, onGoal }: GoalsTableProps) {
         ]}
         rows={goals}
         rowKey={({ slug }) => slug}
-        share={({ conversionRate }) => conversionRate.value ?? 0}
+        bars
         onRow={({ slug }) => onGoal(slug)}
         rowAction={({ title }) => `Show ${title} over time and by source`}
         csvName={`goals ${from} to ${to}`}

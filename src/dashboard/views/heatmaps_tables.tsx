@@ -92,7 +92,7 @@ function ReachTable({ heatmap, device }: TableProps) {
         columns={reachColumns(views)}
         rows={scroll.slice(0, shown)}
         rowKey={({ depthPx }) => String(depthPx)}
-        share={({ reached }) => reached / views}
+        bars
         onMore={shown < scroll.length ? () => setShown(shown + 4 * ROWS_STEP) : undefined}
         allRows={() => Promise.resolve(scroll)}
         csvName={`scroll depth ${device}`}
@@ -121,7 +121,7 @@ function ElementsTable({ kind, device, params }: TableProps) {
         columns={elementColumns(all)}
         rows={elements.slice(0, shown)}
         rowKey={({ selector }) => selector}
-        share={({ count }) => count / (elements[0]?.count ?? 1)}
+        bars
         onMore={shown < elements.length ? () => setShown(shown + 4 * ROWS_STEP) : undefined}
         allRows={() => Promise.resolve(elements)}
         csvName={`clicked elements ${kind} ${device}`}

@@ -87,7 +87,7 @@ export function WaysTable({ reply, isBackward, whose, onLink }: WaysTableProps) 
       allRows={() => Promise.resolve(rows)}
       onMore={shown.length < rows.length ? () => setWhole(true) : undefined}
       rowKey={(link) => `${fromKey(link)} ${toKey(link)}`}
-      share={({ share }) => share ?? 0}
+      bars
       onRow={(link) => onLink(fromKey(link), toKey(link))}
       rowAction={() => "Show this step in the diagram"}
       csvName={`journeys ${from} to ${to}`}

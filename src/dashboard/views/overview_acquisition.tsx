@@ -198,10 +198,6 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
   const { data, rows, hasMore, isLoadingMore, moreProblem, more, all } = of;
   if (data === null) return null;
   const { from, to } = currentDates();
-  // The bars are of the first column of numbers.
-  const counted = ({ visitors, conversions }: AcquisitionRow) =>
-    (data.total.conversions === undefined ? visitors : conversions) ?? 0;
-  const most = Math.max(1, ...rows.map(counted));
   const table = (
     <Breakdown
       caption={`Visitors by ${fieldLabel(by).toLowerCase()}`}
@@ -210,7 +206,7 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
       note={<ImportedNote query={data.query} />}
       rows={rows}
       rowKey={({ value }) => value ?? ""}
-      share={(row) => counted(row) / most}
+      bars
       csvName={`visitors by ${fieldLabel(by).toLowerCase()} ${from} to ${to}`}
       allRows={all}
       onRow={({ value }) => value !== OTHER && addFilter(by, value)}

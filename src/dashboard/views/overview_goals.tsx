@@ -68,7 +68,6 @@ export function GoalsPanel() {
   const goals = useGoals(true);
   const chosen = viewParam("goal");
   const rows = goals.data?.goals ?? [];
-  const most = Math.max(1, ...rows.map(({ uniqueConversions }) => uniqueConversions ?? 0));
   const link = (
     <a
       class="button button-quiet"
@@ -100,7 +99,7 @@ export function GoalsPanel() {
         columns={COLUMNS}
         rows={rows}
         rowKey={({ slug }) => slug}
-        share={({ uniqueConversions }) => (uniqueConversions ?? 0) / most}
+        bars
         csvName="goals"
         onRow={({ slug }) => go({ params: { goal: slug === chosen ? null : slug } })}
         rowAction={({ title, slug }) =>

@@ -87,7 +87,7 @@ export function LivePanel({ live: { data, problem } }: { live: Live }) {
             columns={COLUMNS}
             rows={data.pages}
             rowKey={({ path }) => path}
-            share={({ visitors }) => visitors / Math.max(1, data.pages[0]?.visitors ?? 1)}
+            bars
             onRow={({ path }) => addFilter("path", path)}
             csvName={data.pages.length > 0 ? "visitors now" : undefined}
             empty={<EmptyNote title="Nobody is here right now" />}

@@ -104,12 +104,10 @@ const COLUMNS: readonly Column<PageRow>[] = [
 
 function PagesTable({ of, isExit }: { of: ReturnType<typeof usePageRows>; isExit: boolean }) {
   const { hasMore, isLoadingMore, moreProblem, more, all } = of;
-  const count: Count = isExit ? "exits" : "visitors";
   const rows = isExit
     ? of.rows.filter(({ exits }) => (exits ?? 0) > 0)
       .toSorted((a, b) => (b.exits ?? 0) - (a.exits ?? 0))
     : of.rows;
-  const most = Math.max(1, ...rows.map((row) => row[count] ?? 0));
   const { from, to } = currentDates();
   return (
     <Breakdown
@@ -119,7 +117,7 @@ function PagesTable({ of, isExit }: { of: ReturnType<typeof usePageRows>; isExit
       note={of.data && <ImportedNote query={of.data.query} />}
       rows={rows}
       rowKey={({ path }) => path}
-      share={(row) => (row[count] ?? 0) / most}
+      bars={isExit ? EXITS.title : VISITORS.title}
       csvName={`pages ${from} to ${to}`}
       allRows={all}
       onRow={({ path }) => path !== OTHER && addFilter(isExit ? "exitPath" : "path", path)}

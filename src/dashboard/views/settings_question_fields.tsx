@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { FunctionComponent } from "preact";
-import { Segments, SelectField, TextField } from "../field.tsx";
+import { SelectField, TextField } from "../field.tsx";
 import { MatchEditor } from "../match_editor.tsx";
 import { useRead } from "../resource.ts";
 import { useSegments } from "../segment_control.tsx";
@@ -190,7 +190,7 @@ export function QuestionFields({ member, ...part }: PartProps & { readonly membe
   const Source = SOURCES[form.counting];
   return (
     <>
-      <Segments
+      <SelectField
         label="What is counted"
         value={form.counting}
         choices={COUNTINGS}

@@ -24,6 +24,14 @@ const SORTS = [
   { value: "name", label: "By name" },
 ];
 
+/** The column that rows have bars of, by the order. */
+const BARS: Readonly<Record<string, string>> = {
+  visitors: "Visitors",
+  now: "Now",
+  change: "Change",
+  name: "Visitors",
+};
+
 const CHANGE =
   "Visitors of the days of the range that are over, against as many days before it. A day that has just begun is compared with none.";
 const SITES =
@@ -123,7 +131,6 @@ export function SitesView() {
   const sites = useSites(sort);
   const { data } = sites;
   const rows = data?.projects ?? [];
-  const most = Math.max(1, ...rows.map(({ visitors }) => visitors ?? 0));
   const { from, to } = currentDates();
   return (
     <Panel
@@ -156,7 +163,7 @@ export function SitesView() {
         columns={COLUMNS}
         rows={rows}
         rowKey={({ id }) => id}
-        share={({ visitors }) => (visitors ?? 0) / most}
+        bars={BARS[sort]!}
         onRow={open}
         rowAction={({ name }) => `Open ${name}`}
         csvName={`sites ${from} to ${to}`}

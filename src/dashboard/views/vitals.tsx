@@ -113,7 +113,6 @@ function columnsOf(by: string): readonly Column<VitalsRow>[] {
 
 function Rows({ reply, by }: { reply: VitalsReply; by: string }) {
   const { from, to } = currentDates();
-  const most = Math.max(1, ...reply.rows.map(({ pageViews }) => pageViews));
   const label = fieldLabel(by).toLowerCase();
   return (
     <DataTable
@@ -121,7 +120,7 @@ function Rows({ reply, by }: { reply: VitalsReply; by: string }) {
       columns={columnsOf(by)}
       rows={reply.rows}
       rowKey={({ value }) => value ?? ""}
-      share={({ pageViews }) => pageViews / most}
+      bars
       csvName={`web vitals by ${label} ${from} to ${to}`}
       isSortable
       onRow={({ value }) => value !== OTHER && addFilter(by, value)}
