@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Page } from "puppeteer-core";
+import type { ElementHandle, JSHandle, Page } from "puppeteer-core";
 
 /** More than any page has of things that Tab stops at. */
 const STOPS_MAX = 120;
@@ -38,18 +38,32 @@ export async function pressByKey(page: Page, name: string, within = "body"): Pro
   await page.keyboard.press("Enter");
 }
 
+/** The control of the label that says just this, as a term of the page. */
+function labelled(label: string): string {
+  return `[...document.querySelectorAll("label")]
+    .find((each) => each.textContent === ${JSON.stringify(label)})?.control`;
+}
+
+/** The control of that label, once it is there. */
+async function control(page: Page, label: string): Promise<JSHandle> {
+  return await page.waitForFunction(labelled(label), POLLING);
+}
+
+/** The list of choices of that label, once it is there. */
+export async function choice(
+  page: Page,
+  label: string,
+): Promise<ElementHandle<HTMLSelectElement>> {
+  return (await control(page, label)).asElement() as ElementHandle<HTMLSelectElement>;
+}
+
 /** Puts the focus into the field of that label, with its whole text selected. */
 export async function into(page: Page, label: string): Promise<void> {
-  await page.waitForFunction(
-    `[...document.querySelectorAll("label")]
-    .some((each) => each.textContent === ${JSON.stringify(label)})`,
-    POLLING,
-  );
+  await control(page, label);
   await page.evaluate(`(() => {
-    const of = [...document.querySelectorAll("label")]
-      .find((each) => each.textContent === ${JSON.stringify(label)});
-    of.control.focus();
-    of.control.select?.();
+    const control = ${labelled(label)};
+    control.focus();
+    control.select?.();
   })()`);
 }
 

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { AxePuppeteer } from "@axe-core/puppeteer";
 import type { Page } from "puppeteer-core";
+import type { Visit } from "./page.ts";
+
+/** A wide screen, and a phone. */
+export const SIZES = [{ width: 1440, height: 900 }, { width: 390, height: 844 }];
 
 /** Fails where axe finds something, but for what it calls minor or moderate, or the page is too wide. */
 export async function assertAccessible(page: Page, what: string): Promise<void> {
@@ -16,4 +20,14 @@ export async function assertAccessible(page: Page, what: string): Promise<void> 
     "document.documentElement.scrollWidth - document.documentElement.clientWidth",
   );
   assert.equal(overflow, 0, `${what} is wider than its window by this many px`);
+}
+
+/** Sizes a page for a wide screen and for a phone; in both it leaves a picture and has to be accessible. */
+export async function assertFits(visit: Visit, page: Page, name: string): Promise<void> {
+  for (const size of SIZES) {
+    await page.setViewport(size);
+    await visit.settled(page);
+    await visit.picture(page, `${name}-${size.width}`);
+    await assertAccessible(page, `${name} at ${size.width}`);
+  }
 }

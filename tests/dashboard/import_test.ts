@@ -7,11 +7,10 @@ import { loadSource, SOURCE_NAMES } from "../../src/importers/sources.ts";
 import { SHOP, shopExport } from "../importers/shop_exports.ts";
 import type { TestProject } from "../support/app.ts";
 import { press } from "./acts.ts";
-import { assertAccessible } from "./axe.ts";
+import { assertFits } from "./axe.ts";
 import { dashboardWorld, type Visit } from "./page.ts";
 
 const test = dashboardWorld({ isFilled: false });
-const SIZES = [{ widthPx: 1440, heightPx: 900 }, { widthPx: 390, heightPx: 844 }];
 const EVENTS = SHOP.pageviews + SHOP.signups;
 
 Deno.test("The page knows the products that the server knows, and the same limit", async () => {
@@ -60,14 +59,7 @@ for (const scheme of ["light", "dark"] as const) {
   test(`A file is chosen, looked at, imported, and once more: ${scheme}`, (visit) =>
     withFile(shopExport("umami"), async (path) => {
       const { page, project } = await opened(visit, scheme);
-      const look = async (what: string) => {
-        for (const { widthPx, heightPx } of SIZES) {
-          await page.setViewport({ width: widthPx, height: heightPx });
-          await visit.settled(page);
-          await visit.picture(page, `import-${what}-${scheme}-${widthPx}`);
-          await assertAccessible(page, `${what} at ${widthPx}`);
-        }
-      };
+      const look = (what: string) => assertFits(visit, page, `import-${what}-${scheme}`);
       await look("start");
       await choose(page, path);
       await press(page, "Look at export.zip");

@@ -8,7 +8,7 @@ import { makeDataDir } from "../support/embedded_template.ts";
 import { PASSWORD } from "../support/person_browser.ts";
 import { selfSigned } from "../support/self_signed.ts";
 import { operatorToken, startServer } from "../support/server_process.ts";
-import { fill } from "./acts.ts";
+import { fill, press } from "./acts.ts";
 import { openPage, sees, withBrowser } from "./own_browser.ts";
 
 const EMAIL = "ada@example.com";
@@ -106,7 +106,7 @@ async function tryOut(proxy: Proxy, basePath: string, cookie: string): Promise<v
       await page.goto(home);
       await page.waitForSelector(".shell");
     }
-    await page.locator(".side ::-p-aria(Sign out)").click();
+    await press(page, "Sign out", ".side");
     await sees(page, "Sign in");
     assert.deepEqual(await browser.cookies(), []);
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ElementHandle, Page } from "puppeteer-core";
+import type { Page } from "puppeteer-core";
 import {
   bodyOf,
   type ConditionRow,
@@ -9,8 +9,8 @@ import {
   type SegmentForm,
 } from "../../src/dashboard/segment_form.ts";
 import type { ActorCondition } from "../../src/dashboard/segments.ts";
-import { fill, press } from "./acts.ts";
-import { assertAccessible } from "./axe.ts";
+import { choice, fill, press } from "./acts.ts";
+import { assertFits } from "./axe.ts";
 import { dashboardWorld, DEMO, FUNNEL, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -26,7 +26,6 @@ const VIEW_IDS = [
   "heatmaps",
   "events",
 ];
-const SIZES = [{ width: 1440, height: 900 }, { width: 390, height: 844 }];
 
 const form: SegmentForm = { ...formOf(null, []), title: "Some" };
 const row = (changes: Partial<ConditionRow>): ConditionRow => ({ ...NEW_ROW, ...changes });
@@ -85,12 +84,6 @@ Deno.test("segment form: what is missing is named", () => {
   }
   assert.deepEqual(faultsOf({ ...form, rows: [row({ often: "atMost", times: "0" })] }), {});
 });
-
-/** The choice of that name in the bar, or in a dialog. */
-async function choice(page: Page, label: string): Promise<ElementHandle<HTMLSelectElement>> {
-  const found = await page.waitForSelector(`::-p-aria(${label}[role="combobox"])`);
-  return found as unknown as ElementHandle<HTMLSelectElement>;
-}
 
 /** The list of segments may be on its way yet. */
 async function choose(visit: Visit, page: Page, label: string, value: string): Promise<void> {
@@ -202,29 +195,17 @@ for (const scheme of ["light", "dark"] as const) {
     };
     await visit.server.admin("PUT", `/v1/segments/looked?project=${DEMO}`, body);
     const page = await visit.open("?view=goals&segment=looked&compare=previous", { scheme });
-    for (const size of SIZES) {
-      await page.setViewport(size);
-      await visit.settled(page);
-      await visit.picture(page, `segment-goals-${scheme}-${size.width}`);
-      await assertAccessible(page, "goals of a segment");
-      await choose(visit, page, "Segment", "+edit");
-      await visit.sees(page, "Edit the segment", "dialog");
-      await visit.settled(page);
-      await visit.picture(page, `segment-editor-${scheme}-${size.width}`);
-      await assertAccessible(page, "the editor of a segment");
-      await page.keyboard.press("Escape");
-      await closed(visit, page);
-    }
+    await assertFits(visit, page, `segment-goals-${scheme}`);
+    await choose(visit, page, "Segment", "+edit");
+    await visit.sees(page, "Edit the segment", "dialog");
+    await assertFits(visit, page, `segment-editor-${scheme}`);
+    await page.keyboard.press("Escape");
+    await closed(visit, page);
     const funnel = await visit.open(
       `?view=funnels&funnel=${FUNNEL.slug}&compare=previous`,
       { scheme },
     );
-    for (const size of SIZES) {
-      await funnel.setViewport(size);
-      await visit.settled(funnel);
-      await visit.picture(funnel, `segment-funnel-${scheme}-${size.width}`);
-      await assertAccessible(funnel, "a funnel that is compared");
-    }
+    await assertFits(visit, funnel, `segment-funnel-${scheme}`);
     await visit.server.admin("DELETE", `/v1/segments/looked?project=${DEMO}`);
   });
 }

@@ -3,12 +3,11 @@ import type { Page } from "puppeteer-core";
 import { assertProblem, type Json } from "../support/app.ts";
 import { until } from "../support/server_process.ts";
 import { enter as pressEnter, fill, press, typeInto } from "./acts.ts";
-import { assertAccessible } from "./axe.ts";
+import { assertAccessible, assertFits } from "./axe.ts";
 import { dashboardWorld, DEMO, FUNNEL, GOAL, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
 const VIEWS = ["overview", "trends", "funnels", "retention", "goals", "heatmaps"];
-const SIZES = [{ widthPx: 1440, heightPx: 900 }, { widthPx: 390, heightPx: 844 }];
 const PATH = `/v1/projects/${DEMO}/shares`;
 const WAIT_MS_MAX = 30_000;
 
@@ -240,12 +239,7 @@ for (const scheme of ["light", "dark"] as const) {
     const { path } = await share(visit, { filters });
     for (const view of VIEWS) {
       const page = await visit.openAt(at(visit, `${path}?view=${view}`), { scheme });
-      for (const { widthPx, heightPx } of SIZES) {
-        await page.setViewport({ width: widthPx, height: heightPx });
-        await visit.settled(page);
-        await visit.picture(page, `shared-${view}-${scheme}-${widthPx}`);
-        await assertAccessible(page, `${view} at ${widthPx}`);
-      }
+      await assertFits(visit, page, `shared-${view}-${scheme}`);
       await page.close();
     }
   });
@@ -301,16 +295,9 @@ for (const scheme of ["light", "dark"] as const) {
   test(`shares: settings are accessible, ${scheme}, wide and on a phone`, async (visit) => {
     await share(visit, { password: "open sesame", expiresAt: "2099-01-01T00:00:00Z" });
     const page = await visit.open(sharing, { scheme });
-    for (const { widthPx, heightPx } of SIZES) {
-      await page.setViewport({ width: widthPx, height: heightPx });
-      await visit.settled(page);
-      await visit.picture(page, `sharing-${scheme}-${widthPx}`);
-      await assertAccessible(page, `the list at ${widthPx}`);
-      await press(page, "Share a dashboard");
-      await visit.sees(page, "It shows", "dialog");
-      await visit.picture(page, `sharing-dialog-${scheme}-${widthPx}`);
-      await assertAccessible(page, `the form at ${widthPx}`);
-      await page.keyboard.press("Escape");
-    }
+    await assertFits(visit, page, `sharing-${scheme}`);
+    await press(page, "Share a dashboard");
+    await visit.sees(page, "It shows", "dialog");
+    await assertFits(visit, page, `sharing-dialog-${scheme}`);
   });
 }

@@ -4,7 +4,7 @@ import { startMailServer } from "../mail/mail_server.ts";
 import { parsedMail } from "../told/parsed_mail.ts";
 import { startReceiver } from "../told/receiver.ts";
 import { fill, press } from "./acts.ts";
-import { assertAccessible } from "./axe.ts";
+import { assertAccessible, assertFits, SIZES } from "./axe.ts";
 import { dashboardWorld, DEMO, OWNER, type Visit } from "./page.ts";
 
 const mailServer = await startMailServer();
@@ -23,15 +23,9 @@ const test = dashboardWorld({
       READ_TIMEOUT_MS: "120000",
     }),
 });
-const SIZES = [{ widthPx: 1440, heightPx: 900 }, { widthPx: 390, heightPx: 844 }];
 
 async function looked(visit: Visit, page: Page, name: string): Promise<void> {
-  for (const { widthPx, heightPx } of SIZES) {
-    await page.setViewport({ width: widthPx, height: heightPx });
-    await visit.settled(page);
-    await visit.picture(page, `${name}-${widthPx}`);
-    await assertAccessible(page, `${name} at ${widthPx}`);
-  }
+  await assertFits(visit, page, name);
   await page.setViewport({ width: 1440, height: 900 });
 }
 
@@ -148,15 +142,15 @@ test("The mails read well: wide, on a phone, in light and dark", async (visit) =
     assert.match(text, /What the numbers mean: Visitors are distinct actors/);
     for (const scheme of ["light", "dark"] as const) {
       const page = await visit.openAt("data:text/html,<title>x</title>", { scheme });
-      for (const { widthPx, heightPx } of SIZES) {
-        await page.setViewport({ width: widthPx, height: heightPx });
+      for (const size of SIZES) {
+        await page.setViewport(size);
         await page.setContent(shown);
         await page.waitForFunction(
           "[...document.images].every((image) => image.complete && image.naturalWidth > 0)",
           { polling: 50 },
         );
-        await visit.picture(page, `mail-${kind}-${scheme}-${widthPx}`);
-        await assertAccessible(page, `mail of ${kind}, ${scheme}, at ${widthPx}`);
+        await visit.picture(page, `mail-${kind}-${scheme}-${size.width}`);
+        await assertAccessible(page, `mail of ${kind}, ${scheme}, at ${size.width}`);
       }
       await page.close();
     }

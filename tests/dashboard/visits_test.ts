@@ -5,11 +5,10 @@ import { datesOfBucket } from "../../src/dashboard/views/trends_behind.tsx";
 import { conversionText, placeText, worthText } from "../../src/dashboard/views/visits_replies.ts";
 import type { Json } from "../support/app.ts";
 import { press } from "./acts.ts";
-import { assertAccessible } from "./axe.ts";
+import { assertFits } from "./axe.ts";
 import { dashboardWorld, GOAL, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
-const PHONE = { width: 390, height: 844 };
 
 /** What the rows of a table say in its first column. */
 async function heads(page: Page, caption: string): Promise<string[]> {
@@ -132,13 +131,7 @@ for (const scheme of ["light", "dark"] as const) {
     const page = await visit.open("view=visits", { scheme });
     for (const query of ["visits", `visits&visit=${id}`, "people", `people&person=${actor}`]) {
       await page.goto(`${visit.world.url}/?project=prj_demo&view=${query}`);
-      for (const size of [{ width: 1440, height: 900 }, PHONE]) {
-        await page.setViewport(size);
-        await visit.settled(page);
-        const name = `${query.replace(/=.*/, "").replace("&", "-")}-${scheme}-${size.width}`;
-        await visit.picture(page, name);
-        await assertAccessible(page, name);
-      }
+      await assertFits(visit, page, `${query.replace(/=.*/, "").replace("&", "-")}-${scheme}`);
     }
   });
 }

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { migrate } from "../../src/db/migrate.ts";
-import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
@@ -64,7 +62,6 @@ async function projected(database: Database, rows: readonly EventRow[]): Promise
 
 onBothEngines("forget: what is left is as if the rest had never been stored", async (_t, db) => {
   const database = await db.open();
-  await migrate(database, MIGRATIONS);
   const runs = database.engine === "embedded" ? 6 : 25;
   await fc.assert(
     fc.asyncProperty(history, fc.integer({ min: 0, max: STEPS }), aims, async (rows, step, aim) => {
@@ -150,7 +147,6 @@ onBothEngines(
 
 onBothEngines("forget: an erased actor leaves nothing, and the others whole", async (t, db) => {
   const database = await db.open();
-  await migrate(database, MIGRATIONS);
   const runs = database.engine === "embedded" ? 6 : 25;
   await fc.assert(
     fc.asyncProperty(history, async (rows) => {

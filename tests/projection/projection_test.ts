@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { migrate } from "../../src/db/migrate.ts";
-import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
@@ -69,7 +67,6 @@ onBothEngines(
   "projection: the same whatever the order, the batches and the repetitions",
   async (_t, db) => {
     const database = await db.open();
-    await migrate(database, MIGRATIONS);
     const projection = createProjection(database);
     const runs = database.engine === "embedded" ? 12 : 40;
     await fc.assert(
@@ -128,7 +125,6 @@ async function sessionsOf(database: Database, projectId: number): Promise<Cut[]>
 
 onBothEngines("projection: known answers", async (t, db) => {
   const database = await db.open();
-  await migrate(database, MIGRATIONS);
   const projection = createProjection(database);
   const at = (minute: number, members: Partial<EventRow>) =>
     newRow({ occurred_at: new Date(START_MS + minute * MINUTE_MS).toISOString(), ...members });
@@ -204,7 +200,6 @@ onBothEngines("projection: known answers", async (t, db) => {
 
 onBothEngines("projection: the links' version tells of each new owner", async (_t, db) => {
   const database = await db.open();
-  await migrate(database, MIGRATIONS);
   const projection = createProjection(database);
   const project = await newProject(database);
   const versionAfter = async (members: Partial<EventRow>) => {
@@ -233,7 +228,6 @@ onBothEngines(
   "projection: several servers tell the same user, whoever knew of whom",
   async (_t, db) => {
     const database = await db.open();
-    await migrate(database, MIGRATIONS);
     const [one, other] = [createProjection(database), createProjection(database)];
     const project = await newProject(database);
     const at = (minute: number, user_id: string | null) =>
@@ -264,7 +258,6 @@ onBothEngines(
 
 onBothEngines("projection: several at once take every event once", async (_t, db) => {
   const database = await db.open();
-  await migrate(database, MIGRATIONS);
   const project = await newProject(database);
   const projects = [
     createProjection(database),

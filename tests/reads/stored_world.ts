@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { createProject, patchProject, type Project } from "../../src/auth/projects.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database } from "../../src/db/sql.ts";
 import type { ImportedDimension } from "../../src/imported/imported_sums.ts";
 import { storeImportedDays } from "../../src/imported/imported_store.ts";
@@ -99,7 +97,6 @@ export class Store {
   /** `pool`: who follows actors. */
   static async open(db: TestDatabase, pool = IN_PLACE): Promise<Store> {
     const database = await db.open();
-    await migrate(database, MIGRATIONS);
     return new Store(database, pool);
   }
 

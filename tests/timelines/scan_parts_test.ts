@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { migrate } from "../../src/db/migrate.ts";
-import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import type { MsSpan } from "../../src/store/stored_segments.ts";
 import { loadTimelines, type Timelines } from "../../src/timelines/timelines.ts";
@@ -84,7 +82,6 @@ async function visitsOf(database: Database, timelines: Timelines) {
 
 onBothEngines("timelines: in parts the same is walked as in memory", async (_t, db) => {
   const database = await db.open();
-  await migrate(database, MIGRATIONS);
   const place = fc.record({
     identity: fc.integer({ min: 1, max: 40 }),
     ms: fc.integer({ min: 0, max: 30 }),
@@ -134,7 +131,6 @@ onBothEngines("timelines: in parts the same is walked as in memory", async (_t, 
 
 onBothEngines("timelines: a part holds about as many events as it may", async (_t, db) => {
   const database = await db.open();
-  await migrate(database, MIGRATIONS);
   // Two blocks each, of a thousand people, every tenth of whom is somebody of the other half.
   const groups = [0, 1].map((group) =>
     Array.from({ length: 20_000 }, (_, i) => told(1 + i * 7 % 1_000, i % 900, 20_000 * group + i))

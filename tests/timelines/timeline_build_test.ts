@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { migrate } from "../../src/db/migrate.ts";
-import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import type { Timeline } from "../../src/timelines/timeline.ts";
 import { loadTimelines, type Timelines } from "../../src/timelines/timelines.ts";
@@ -206,7 +204,6 @@ Deno.test("buildTimelines: cuts lie where about as many events follow, none with
 
 /** Projects that were projected, the third without an event. */
 async function storedHistories(database: Database): Promise<Told[][]> {
-  await migrate(database, MIGRATIONS);
   await database.query(
     "INSERT INTO projections (project_id) VALUES (1), (2), (3)",
   );
