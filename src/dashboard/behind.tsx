@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
+import type { NumberOf } from "./behind_words.ts";
 import type { Filter, RangeChoice } from "./location_query.ts";
-import { filters as chosenFilters, hrefFor } from "./location_state.ts";
+import { currentDates, filters as chosenFilters, hrefFor } from "./location_state.ts";
 import { SHARE_ID } from "./share.ts";
 import { ViewLink } from "./view_link.tsx";
 
@@ -13,6 +14,8 @@ interface BehindProps {
   /** Where it is not the bar's. */
   readonly range?: RangeChoice;
   readonly params?: Readonly<Record<string, string | null>>;
+  /** The number as the API names it, where filters cannot tell whom it counts. */
+  readonly number?: NumberOf;
   /** What the number counts, in words: "visits from Email". */
   readonly of: string;
   /** The number as it is shown. */
@@ -21,6 +24,10 @@ interface BehindProps {
   readonly isDrawing?: boolean;
   /** False: the number tells of nobody, or of more than is stored. */
   readonly isTold?: boolean;
+  /** False: it counts what those did, and not how many they are. */
+  readonly isTheirs?: boolean;
+  /** Reached by another way than the tabulator. */
+  readonly isAside?: boolean;
 }
 
 /** A condition for what has this value; null: for what has none. */
@@ -33,23 +40,28 @@ export function hasValue(field: string, value: string | null): Filter {
 /** Longer addresses are no links: they would be refused. */
 const HREF_LENGTH_MAX = 8_000;
 
-/** A number that leads to whoever it counts; used where filters can say just that. */
+/** A number that leads to whoever it counts: as many as are listed there, unless `isTheirs` is false. */
 export function Behind(props: BehindProps) {
-  const { view, filters = [], range, params, of, children, isTold = true, isDrawing = false } =
-    props;
+  const { view, filters = [], range, number, of, children } = props;
+  const { isTold = true, isDrawing = false, isTheirs = true, isAside = false } = props;
   const to = {
     view,
     filters: [...chosenFilters.value, ...filters],
     ...range === undefined ? {} : { range },
-    ...params === undefined ? {} : { params },
+    ...props.params === undefined ? {} : { params: props.params },
+    // What was counted in a range stays that of its days, whatever today is.
+    ...number === undefined
+      ? {}
+      : { range: currentDates(), params: { of: JSON.stringify(number) } },
   };
   if (SHARE_ID !== null || !isTold || hrefFor(to).length > HREF_LENGTH_MAX) return <>{children}</>;
   return (
     <ViewLink
-      class="behind"
+      class={isTheirs && !isDrawing ? "behind behind-count" : "behind"}
       to={to}
       title={`Who are these? ${of}`}
       label={isDrawing ? `Who are these? ${of}` : undefined}
+      isAside={isAside}
     >
       {children}
     </ViewLink>

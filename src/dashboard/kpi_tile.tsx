@@ -31,7 +31,7 @@ interface KpiTileProps {
   readonly label: string;
   readonly definition: string;
   /** As it is shown; null: not known yet. */
-  readonly value: string | null;
+  readonly value: ComponentChildren;
   /** Undefined: nothing is compared; null: there was nothing before. */
   readonly change?: number | null | undefined;
   /** What it was before, as it is shown. */

@@ -12,12 +12,14 @@ interface ViewLinkProps {
   readonly title?: string;
   /** Its name, where what is shown has none. */
   readonly label?: string | undefined;
+  /** Reached by another way than the tabulator. */
+  readonly isAside?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A link to another view, or to another part of one. */
 export function ViewLink(
-  { to, isCurrent = false, title, label, children, ...rest }: ViewLinkProps,
+  { to, isCurrent = false, isAside = false, title, label, children, ...rest }: ViewLinkProps,
 ) {
   return (
     <a
@@ -25,6 +27,7 @@ export function ViewLink(
       href={hrefFor(to)}
       title={title}
       aria-label={label}
+      tabIndex={isAside ? -1 : undefined}
       aria-current={isCurrent ? "page" : undefined}
       onClick={(event) => {
         // Another tab is the browser's business.

@@ -87,7 +87,7 @@ function jsonCondition(params: SqlParams, json: string, { op, values }: Positive
 }
 
 /** Digests of terms, as the unique index of `terms` holds them. */
-function digests(terms: readonly string[]): string[] {
+export function termDigests(terms: readonly string[]): string[] {
   return terms.map((term) => createHash("sha256").update(term).digest("hex").slice(0, 32));
 }
 
@@ -99,7 +99,7 @@ function termIds(place: Place, wanted: Pick<Positive, "op" | "values">): string 
       AND n.name <> ALL(${params.texts(wanted.values.map(String))})`;
   }
   const condition = wanted.op === "is"
-    ? `t.digest = ANY(${params.uuids(digests(wanted.values.map(String)))})`
+    ? `t.digest = ANY(${params.uuids(termDigests(wanted.values.map(String)))})`
     : textCondition(place.params, "t.term", wanted);
   return `SELECT t.term_id FROM terms t WHERE t.project_id = ${project} AND ${condition}`;
 }

@@ -1,4 +1,5 @@
 import { select } from "../scans/medians.ts";
+import type { Behind } from "./behind_tally.ts";
 
 /** Moments, and whose each is. */
 export interface FoundMoments {
@@ -77,4 +78,17 @@ export class NewestActors {
     }
     this.#crowd = 2 * this.ms.length + CROWD_MIN;
   }
+}
+
+/** The newest of those whom a number counts; `edgeMs`: none later, and of it all. Null: the newest of all. */
+export function newestOf(
+  { actors, ms }: Behind,
+  rows: number,
+  edgeMs: number | null,
+): FoundMoments {
+  const newest = new NewestActors(rows, edgeMs ?? NaN, -Infinity);
+  for (let i = 0; i < ms.length; i++) {
+    if (edgeMs === null || ms[i]! <= edgeMs) newest.add(ms[i]!, actors[i]!);
+  }
+  return newest.found();
 }

@@ -12,7 +12,11 @@ import { PASSING_IDS } from "../reports/events/passing_visitor.ts";
 import { FUNNEL } from "../reports/funnels/funnel_visitor.ts";
 import { CELL_COUNTS } from "../reports/heatmaps/cell_visitor.ts";
 import { INSIGHT_COUNTS } from "../reports/insights/insight_visitor.ts";
-import { JOURNEY_LINKS, JOURNEY_NODES } from "../reports/journeys/journey_visitor.ts";
+import {
+  JOURNEY_BEHIND,
+  JOURNEY_LINKS,
+  JOURNEY_NODES,
+} from "../reports/journeys/journey_visitor.ts";
 import { KPI_COUNTS } from "../reports/kpis/kpi_visitor.ts";
 import { LIVE_COUNTS } from "../reports/live/live_visitor.ts";
 import { MATCH_COUNTS } from "../reports/match_visitor.ts";
@@ -38,6 +42,7 @@ export const VISITORS: readonly AnyVisitorKind[] = [
   FUNNEL,
   HAS_EVENTS,
   INSIGHT_COUNTS,
+  JOURNEY_BEHIND,
   JOURNEY_LINKS,
   JOURNEY_NODES,
   KPI_COUNTS,

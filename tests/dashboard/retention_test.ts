@@ -16,7 +16,8 @@ async function triangle(page: Page): Promise<{ name: string; size: string; cells
       name: row.querySelector(".retention-name").textContent,
       size: row.querySelector(".retention-size").textContent,
       cells: [...row.querySelectorAll(".retention-cell")].map(
-        (cell) => cell.firstChild.nodeType === 3 ? cell.firstChild.textContent : ""),
+        (cell) => cell.querySelector("a.behind")?.textContent ??
+          (cell.firstChild.nodeType === 3 ? cell.firstChild.textContent : "")),
     }))`) as { name: string; size: string; cells: string[] }[];
 }
 

@@ -97,21 +97,24 @@ test("Visits: those behind a channel's number, and one person's by the list of e
   const page = await visit.open("view=overview");
   await visit.settled(page);
   const { rows } = await visit.read("acquisition", {});
-  const { value, sessions } = rows.find((row: Json) => row.value !== null);
+  const { value, visitors } = rows.find((row: Json) => row.value !== null);
   await page.waitForFunction(
     `[...document.querySelectorAll("a.behind")].some((each) =>
       each.title.includes(${JSON.stringify(`channel ${value}`)}) && (each.click(), true))`,
     { polling: 50 },
   );
-  await title(visit, page, "Visits");
-  const filters = [{ field: "channel", op: "is", values: [value] }];
-  assert.deepEqual(JSON.parse(new URL(page.url()).searchParams.get("filters")!), filters);
-  const all = await visit.read("visits", { filters, limit: "1000" });
-  if (all.nextCursor === null) assert.equal(all.rows.length, sessions);
+  await title(visit, page, "People");
+  const people = `${visitors} ${visitors === 1 ? "person" : "people"}`;
+  await visit.sees(page, `Visitors with channel ${value}: ${people}`, ".chips");
+  const of = new URL(page.url()).searchParams.get("of")!;
+  const { rows: listed } = await visit.read("actors", { of, limit: "50" });
   assert.deepEqual(
-    await starts(page),
-    all.rows.slice(0, 50).map(({ start }: Json) => start),
+    await heads(page, "People, who was here last first"),
+    listed.map(({ actor, userId }: Json) => userId ?? String(actor).slice(0, 8)),
   );
+  await press(page, "Remove: Visitors with channel");
+  await visit.until(page, `!location.search.includes("of=")`);
+  await visit.settled(page);
   await page.goto(`${visit.world.url}/?project=prj_demo&view=visits&goal=${GOAL.slug}`);
   await visit.sees(page, `Reached the goal ${GOAL.slug}`);
   await press(page, "Remove: Reached the goal");
@@ -122,6 +125,82 @@ test("Visits: those behind a channel's number, and one person's by the list of e
   await click(page, ".events-table .person-link");
   await title(visit, page, "People");
   assert.match(new URL(page.url()).searchParams.get("person")!, /./);
+});
+
+/** A link of a number: what it shows, and the list that it leads to. */
+interface NumberLink {
+  readonly text: string;
+  readonly title: string;
+  readonly href: string;
+}
+
+/** Of more numbers some: each is a request. */
+const NUMBERS_OF_A_VIEW = 8;
+const MOBILE = { field: "device", op: "is", values: ["mobile"] };
+const COUNTED_VIEWS = [
+  "overview&goal=purchase&places=city&devices=os&sources=source",
+  "overview&pages=exit",
+  "funnels&funnel=checkout&by=device",
+  "retention&every=week",
+  "journeys",
+  "journeys&scope=actor&end=purchase",
+  "goals",
+];
+
+/** The numbers of a page that say how many are listed where they lead. */
+async function numberLinks(page: Page): Promise<NumberLink[]> {
+  return await page.$$eval(
+    "a.behind-count, .retention-cell a.behind",
+    (links) =>
+      (links as unknown as { textContent: string; title: string; href: string }[])
+        .map(({ textContent: text, title, href }) => ({ text, title, href })),
+  );
+}
+
+async function assertLeadsToAsMany(
+  visit: Visit,
+  { text, title, href }: NumberLink,
+  segment: string,
+): Promise<void> {
+  const { view, project: _, bots: __, compare: ___, ...asked } = Object.fromEntries(
+    new URL(href).searchParams,
+  );
+  assert.equal(asked.segment, segment, href);
+  assert.ok(JSON.parse(asked.filters!).some(({ field }: Json) => field === MOBILE.field), href);
+  // A cell of retention shows a share, and tells the people beside it.
+  const told = text.includes("%") ? title.replace(/\D+/, "") : text;
+  const count = parseInt(told.replaceAll(",", ""));
+  const list = view === "people" ? "actors" : "visits";
+  const { rows, total } = await visit.read(list, { ...asked, limit: "1000" });
+  assert.equal(total ?? rows.length, count, `${title}: ${href}`);
+}
+
+test("Every number that says who: as many are listed, under the bar's filters and segment", async (visit) => {
+  const { series } = await visit.read("kpis", { interval: "day" });
+  const segment = "twice";
+  const saved = await visit.server.admin("PUT", `/v1/segments/${segment}?project=prj_demo`, {
+    title: "Saw two pages",
+    actors: { did: { name: "page_view" }, atLeast: 2 },
+  });
+  assert.equal(saved.status, 201, JSON.stringify(saved.body));
+  const bar = new URLSearchParams({
+    project: "prj_demo",
+    from: series.at(-20).label,
+    to: series.at(-1).label,
+    segment,
+    filters: JSON.stringify([MOBILE]),
+  });
+  const page = await visit.open("view=goals");
+  for (const view of COUNTED_VIEWS) {
+    await page.goto(`${visit.world.url}/?${bar}&view=${view}`);
+    await visit.settled(page);
+    const links = await numberLinks(page);
+    assert.ok(links.length > 0, `${view} has numbers`);
+    const every = Math.ceil(links.length / NUMBERS_OF_A_VIEW);
+    for (const [i, one] of links.entries()) {
+      if (i % every === 0) await assertLeadsToAsMany(visit, one, segment);
+    }
+  }
 });
 
 for (const scheme of ["light", "dark"] as const) {

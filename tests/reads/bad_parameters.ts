@@ -28,6 +28,21 @@ const FIELDS = [
 ];
 const LISTS_OF_MATCHES = ["x", "{", "{}", "[null]", '[{"label":"x"}]', '[{"name":"a","x":1}]'];
 
+/** A number of a read, as `of` names it. */
+const of = (read: string, own: Record<string, unknown>, place: unknown) =>
+  JSON.stringify({ read, ...own, place });
+
+const BAD_OF = [
+  "x",
+  "[]",
+  '{"read":"funnels"}',
+  of("kpis", {}, {}),
+  of("funnels", {}, { step: 1 }),
+  of("acquisition", { by: "path" }, { value: null, count: "visitors" }),
+  of("acquisition", {}, { value: null, count: "bounces" }),
+  of("journeys", { color: "red" }, { way: [{ step: 1, kind: "end" }] }),
+];
+
 export const BAD_VALUES: Readonly<Record<string, readonly string[]>> = {
   from: [
     "yesterday",
@@ -128,6 +143,30 @@ export const BAD_VALUES: Readonly<Record<string, readonly string[]>> = {
     "total:properties.x",
   ],
   actor: [LONG_NAME, "a\0b"],
+  "/v1/visits of": [
+    ...BAD_OF,
+    of("acquisition", {}, { value: null, count: "visitors" }),
+    of("journeys", { scope: "actor" }, { way: [{ step: 2, kind: "end" }] }),
+    of("journeys", {}, { way: [{ step: 1, kind: "end" }] }),
+    of("journeys", { steps: 3 }, { way: [{ step: 4, kind: "other" }] }),
+    of("journeys", {}, { way: [] }),
+    of("journeys", {}, { way: [{ step: 1, kind: "path", value: "a\0b" }] }),
+  ],
+  "/v1/actors of": [
+    ...BAD_OF,
+    of("acquisition", {}, { value: null, count: "sessions" }),
+    of("acquisition", {}, { value: null, count: "conversions" }),
+    of("acquisition", {}, { value: "\ud800", count: "visitors" }),
+    of("journeys", {}, { way: [{ step: 2, kind: "end" }] }),
+    of("funnels", { steps: ["a"] }, { step: 2 }),
+    of("funnels", { steps: ["a"] }, { lost: 1 }),
+    of("funnels", { steps: ["a"] }, { step: 1, value: "x" }),
+    of("funnels", { steps: ["a"] }, { step: 0 }),
+    of("funnels", { steps: ["a"], window: "9 years" }, { step: 1 }),
+    of("retention", {}, { cohort: "today" }),
+    of("retention", { interval: "hour" }, { cohort: "2026-01-01T00:00:00Z" }),
+    of("retention", { periods: 2 }, { cohort: "2026-01-01T00:00:00Z", period: 2 }),
+  ],
   path: ["", `/${"x".repeat(2_048)}`, "/a\0b"],
   pattern: ["x".repeat(501), "/*"],
   device: ["phone", "Mobile"],

@@ -9,7 +9,6 @@ import { JOURNEYS } from "../../src/reports/journeys/journeys.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { LIVE } from "../../src/reports/live/live.ts";
 import { PAGES } from "../../src/reports/pages/pages.ts";
-import { PEOPLE } from "../../src/reports/visits/people.ts";
 import { PERSON_TIMELINE } from "../../src/reports/visits/person_timeline.ts";
 import type { Report } from "../../src/reports/report.ts";
 import { READ_QUERY } from "../../src/reports/report_endpoint.ts";
@@ -17,7 +16,7 @@ import { RETENTION } from "../../src/reports/retention/retention.ts";
 import { TRENDS } from "../../src/reports/trends/trends.ts";
 import { VISIT } from "../../src/reports/visits/visit.ts";
 import { visitId } from "../../src/reports/visits/visit_id.ts";
-import { VISITS } from "../../src/reports/visits/visits.ts";
+import { PEOPLE, VISITS } from "../../src/server/listed_reports.ts";
 import { VITALS } from "../../src/reports/vitals/vitals.ts";
 
 /** A `GET` that reads a project's numbers, and what makes a good request of it. */

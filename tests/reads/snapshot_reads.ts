@@ -132,6 +132,17 @@ export const SNAPSHOT_READS: readonly SnapshotRead[] = [
   read("visit", "visits/AAABnsAxcxABnsAxcxB0q65fWgck34Le", { limit: 8 }),
   read("people", "actors", { limit: 4 }),
   read("people_of_a_channel", "actors", { filters: CHANNEL_IS("Email"), limit: 2 }),
+  read("people_lost_in_a_funnel", "actors", {
+    of: { read: "funnels", steps: CHECKOUT_STEPS, window: "1h", place: { lost: 3 } },
+    limit: 2,
+  }),
+  read("visits_on_a_way", "visits", {
+    of: {
+      read: "journeys",
+      place: { way: [{ step: 1, kind: "path", value: "/" }, { step: 2, kind: "end" }] },
+    },
+    limit: 2,
+  }),
   read("person", "actors/user-c98f3caeac00/timeline", { limit: 6 }),
   read("vitals", "vitals", { interval: "week" }),
   read("vitals_by_device", "vitals", {

@@ -3,6 +3,7 @@ import { type ReadRouteServices, reportRoutes } from "../../src/server/report_ro
 import { onBothEngines } from "../support/databases.ts";
 import { type DemoProject, startDemoProject } from "./demo_project.ts";
 import { assertCounted, assertOneDefinition, assertSums } from "./demo_agreement.ts";
+import { assertListed } from "./listed_numbers.ts";
 import { SNAPSHOT_READS } from "./snapshot_reads.ts";
 import {
   firstDifference,
@@ -40,6 +41,7 @@ onBothEngines("snapshots of the demo project", async (t, db) => {
     await t.step("numbers are those of the events that were sent", () => assertCounted(demo));
     await t.step("parts add up to their wholes", () => assertSums(demo));
     await t.step("one definition in every read", () => assertOneDefinition(demo));
+    await t.step("whom a number counts are as many in a list", () => assertListed(demo));
     await assertAllReads(t, demo, UPDATE && db.env.DATABASE_URL === undefined);
   } finally {
     await demo.stop();

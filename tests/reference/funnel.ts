@@ -53,7 +53,7 @@ interface Attempt {
 }
 
 /** What an actor's attempts come to: the one that counts, and whether any may still go on. */
-interface Outcome {
+export interface Outcome {
   readonly attempt: Attempt;
   readonly open: boolean;
 }
@@ -69,8 +69,8 @@ interface Definition {
 
 const GROUPS_MAX = 25;
 
-/** `GET /v1/funnels` with `steps`. */
-export function readFunnel(world: World, params: FunnelParams): FunnelResult {
+/** What the attempts of each actor who enters come to. */
+export function outcomesOf(world: World, params: FunnelParams): Outcome[] {
   const definition = definitionOf(world, params);
   const inRange = within(rangeOf(world, params));
   const enters = (fact: Fact) =>
@@ -86,7 +86,12 @@ export function readFunnel(world: World, params: FunnelParams): FunnelResult {
     if (entries.length === 0) continue;
     outcomes.push(outcomeOf(entries.map((entry) => walk(definition, events, entry)), world));
   }
+  return outcomes;
+}
 
+/** `GET /v1/funnels` with `steps`. */
+export function readFunnel(world: World, params: FunnelParams): FunnelResult {
+  const outcomes = outcomesOf(world, params);
   const labels = params.steps.map(({ name, label }) => label ?? name);
   const isConverted = ({ attempt }: Outcome) => attempt.timesMs.length === labels.length;
   const count = (test: (outcome: Outcome) => boolean) => outcomes.filter(test).length;

@@ -8,7 +8,7 @@ import {
   takes,
   within,
 } from "./filters.ts";
-import { byValue, type Fact, groupBy, isPageView, type World } from "./world.ts";
+import { byValue, type Fact, groupBy, isPageView, type Session, type World } from "./world.ts";
 
 type Place = string | { readonly path: string } | (EventMatch & { readonly path?: never });
 
@@ -22,13 +22,21 @@ export interface JourneyParams extends ReadParams {
   readonly window?: string;
 }
 
-interface Value {
+export interface Value {
   readonly kind: "path" | "name" | "other" | "end";
   readonly value: string | null;
 }
 
 /** One session's or actor's way: its steps, as they are followed. */
 type Way = readonly Value[];
+
+/** Whose a way is: with its session, and when the event was from which it is followed. */
+export interface FoundWay {
+  readonly steps: Way;
+  readonly actor: string;
+  readonly session: Session | null;
+  readonly atMs: number;
+}
 
 interface Rules {
   readonly isStart: ((fact: Fact) => boolean) | null;
@@ -42,16 +50,27 @@ interface Rules {
 const OTHER: Value = { kind: "other", value: "$other" };
 const END: Value = { kind: "end", value: "$end" };
 
-/** `GET /v1/journeys`. */
-export function readJourneys(world: World, params: JourneyParams) {
-  const { steps = 5, top = 8 } = params;
-  const ways = waysOf(world, params).map((way) => way.slice(0, steps));
+/** The ways, as far as they are told. */
+export function foundWays(world: World, params: JourneyParams): FoundWay[] {
+  const { steps = 5 } = params;
+  return waysOf(world, params).map((way) => ({ ...way, steps: way.steps.slice(0, steps) }));
+}
+
+/** What a way has at each step, counted from 0, as the answer tells it; null: it ended before. */
+export function shownAt(ways: readonly Way[], { steps = 5, top = 8 }: JourneyParams) {
   const nodes = Array.from({ length: steps }, (_, i) => nodesOf(ways, i, top));
   const shown = (way: Way, i: number): Value | null => {
     if (i > way.length) return null;
     if (i === way.length) return END;
     return nodes[i]!.find((node) => isSame(node, way[i]!)) ?? OTHER;
   };
+  return { nodes, shown };
+}
+
+/** `GET /v1/journeys`. */
+export function readJourneys(world: World, params: JourneyParams) {
+  const ways = foundWays(world, params).map(({ steps }) => steps);
+  const { nodes, shown } = shownAt(ways, params);
   const links = nodes.slice(1).flatMap((to, i) =>
     nodes[i]!.flatMap((from) =>
       to.map((next) => ({
@@ -72,7 +91,7 @@ export function readJourneys(world: World, params: JourneyParams) {
   };
 }
 
-function isSame(a: Value | null, b: Value | null): boolean {
+export function isSame(a: Value | null, b: Value | null): boolean {
   return a?.kind === b?.kind && a?.value === b?.value;
 }
 
@@ -90,7 +109,7 @@ function nodesOf(ways: readonly Way[], step: number, top: number) {
     .filter(({ count }) => count > 0);
 }
 
-function waysOf(world: World, params: JourneyParams): Way[] {
+function waysOf(world: World, params: JourneyParams): FoundWay[] {
   const { scope = "session", window = "1d" } = params;
   const range = rangeOf(world, params);
   // Technical events are the start or the end where these name them, and nothing else.
@@ -102,12 +121,19 @@ function waysOf(world: World, params: JourneyParams): Way[] {
     isInRange: scope === "session" ? () => true : within(range),
     windowMs: scope === "session" ? Infinity : windowMs(window),
   };
-  const ways = scope === "session"
-    ? countingSessions(world, params, range).map(({ facts }) => wayOf(facts, rules))
-    // Filters and bots narrow each event of an actor.
-    : [...groupBy(lookedAt(world, params), ({ actor }) => actor).values()]
-      .map((facts) => wayOf(facts, rules));
-  return ways.filter((way) => way.length > 0);
+  if (scope === "session") {
+    return countingSessions(world, params, range).flatMap((session) => {
+      const { steps } = wayOf(session.facts, rules);
+      const { actor, startMs } = session;
+      return steps.length === 0 ? [] : [{ steps, actor, session, atMs: startMs }];
+    });
+  }
+  // Filters and bots narrow each event of an actor.
+  const ofActors = groupBy(lookedAt(world, params), ({ actor }) => actor);
+  return [...ofActors].flatMap(([actor, facts]) => {
+    const { steps, from } = wayOf(facts, rules);
+    return from === null ? [] : [{ steps, actor, session: null, atMs: from.atMs }];
+  });
 }
 
 function matchOf(place: Place): EventMatch {
@@ -137,41 +163,51 @@ function anchorOf(fact: Fact, { valueOf }: Rules): Value {
   return valueOf(fact) ?? { kind: "name", value: fact.row.name };
 }
 
-/** The steps in the order in which they are followed; none where there is no such way. */
-function wayOf(facts: readonly Fact[], rules: Rules): Value[] {
+/** The steps in the order in which they are followed, and the event from which; none where there is no such way. */
+interface OwnWay {
+  readonly steps: readonly Value[];
+  readonly from: Fact | null;
+}
+
+const NO_WAY: OwnWay = { steps: [], from: null };
+
+function wayOf(facts: readonly Fact[], rules: Rules): OwnWay {
   const { isStart, isEnd } = rules;
   return isStart === null && isEnd !== null ? wayBack(facts, rules, isEnd) : wayForth(facts, rules);
 }
 
-function wayForth(facts: readonly Fact[], rules: Rules): Value[] {
+function wayForth(facts: readonly Fact[], rules: Rules): OwnWay {
   const { isStart, isEnd, isInRange } = rules;
   const begins = (fact: Fact) =>
     isInRange(fact) && (isStart === null ? rules.valueOf(fact) !== null : isStart(fact));
   const first = facts.findIndex(begins);
-  if (first === -1) return [];
+  if (first === -1) return NO_WAY;
+  const from = facts[first]!;
   const later = facts.slice(first + 1)
-    .filter(({ atMs }) => atMs - facts[first]!.atMs <= rules.windowMs);
-  const start = anchorOf(facts[first]!, rules);
-  if (isEnd === null) return merged([start, ...later.map(rules.valueOf)]);
+    .filter(({ atMs }) => atMs - from.atMs <= rules.windowMs);
+  const start = anchorOf(from, rules);
+  if (isEnd === null) return { from, steps: merged([start, ...later.map(rules.valueOf)]) };
   const last = later.findIndex(isEnd);
-  if (last === -1) return [];
-  return merged([
+  if (last === -1) return NO_WAY;
+  const steps = merged([
     start,
     ...later.slice(0, last).map(rules.valueOf),
     anchorOf(later[last]!, rules),
   ]);
+  return { from, steps };
 }
 
 function wayBack(
   facts: readonly Fact[],
   rules: Rules,
   isEnd: (fact: Fact) => boolean,
-): Value[] {
+): OwnWay {
   const last = facts.findIndex((fact) => rules.isInRange(fact) && isEnd(fact));
-  if (last === -1) return [];
+  if (last === -1) return NO_WAY;
+  const from = facts[last]!;
   const before = facts.slice(0, last)
-    .filter(({ atMs }) => facts[last]!.atMs - atMs <= rules.windowMs);
-  return merged([...before.map(rules.valueOf), anchorOf(facts[last]!, rules)]).reverse();
+    .filter(({ atMs }) => from.atMs - atMs <= rules.windowMs);
+  return { from, steps: merged([...before.map(rules.valueOf), anchorOf(from, rules)]).reverse() };
 }
 
 /** Equal values in a row are one step. */

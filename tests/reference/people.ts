@@ -8,39 +8,53 @@ import {
   within,
 } from "./filters.ts";
 import type { GoalDefinition } from "./goals.ts";
+import { countedPeople, type OfPeople } from "./behind.ts";
 import { sum } from "./statistics.ts";
 import { actorNamed, goalsOf, nameOf, visitIdOf, worthOf } from "./visits.ts";
 import { byCodeUnits, groupBy, historyOf, isPageView, type World } from "./world.ts";
 
+export interface PeopleParams extends ReadParams {
+  /** A number of another read. */
+  readonly of?: OfPeople;
+}
+
 /** `GET /v1/actors`. */
 export function readPeople(
   world: World,
-  params: ReadParams,
+  params: PeopleParams,
   goals: readonly GoalDefinition[] = [],
 ) {
   const sessions = countingSessions(world, params);
   const { firstSeenMs } = historyOf(world);
-  const people = [...groupBy(selectedInRange(world, params), ({ actor }) => actor)].map(
-    ([actor, own]) => ({ actor, own, lastMs: own.at(-1)!.atMs, name: nameOf(actor) }),
-  );
+  const selected = groupBy(selectedInRange(world, params), ({ actor }) => actor);
+  const counted = params.of === undefined ? null : countedPeople(world, params, params.of, goals);
+  const listed = counted ?? new Map([...selected].map(([actor, own]) => [actor, own.at(-1)!.atMs]));
+  const people = [...listed].map(([actor, atMs]) => ({
+    actor,
+    own: selected.get(actor) ?? [],
+    atMs,
+    name: nameOf(actor),
+  }));
   people.sort((a, b) =>
-    b.lastMs - a.lastMs ||
+    b.atMs - a.atMs ||
     byCodeUnits(a.name.kind, b.name.kind) || byCodeUnits(a.name.text, b.name.text)
   );
-  const rows = people.map(({ actor, own, lastMs, name: { kind, text } }) => {
+  const rows = people.map(({ actor, own, atMs, name: { kind, text } }) => {
     const firstMs = firstSeenMs.get(actor);
+    const last = own.at(-1);
     return {
       actor: text,
       userId: kind === "u" ? text : null,
       firstSeen: firstMs === undefined ? null : instantText(firstMs),
-      lastSeen: instantText(lastMs),
+      lastSeen: last === undefined ? null : instantText(last.atMs),
+      ...counted === null ? {} : { countedAt: instantText(atMs) },
       visits: sessions.filter((session) => session.actor === actor).length,
       pageviews: own.filter(isPageView).length,
       events: own.length,
       value: valueOf(world, params, actor, goals),
     };
   });
-  return { rows };
+  return { rows, ...counted === null ? {} : { total: counted.size } };
 }
 
 function valueOf(

@@ -17,6 +17,8 @@ import {
   span,
 } from "./random_parts.ts";
 import type { ParamsOf, ReadName } from "./reads.ts";
+import type { OfPeople, OfVisits } from "./behind.ts";
+import { cellOf, type NumberOf, rowOf, stepOf, waysOf } from "./random_numbers.ts";
 import { segments } from "./random_segments.ts";
 import type { World } from "./world.ts";
 
@@ -229,13 +231,41 @@ const journeys = fc.tuple(
 ).map(([where, rest]) => ({ ...where, ...rest }));
 
 /** Mostly everybody's; else one's own, or those that reached something. */
-const visits = fc.record({
+const visitsOf = fc.record({
   actor: fc.constantFrom(undefined, undefined, undefined, "u1", "u3", "a1", "a2", "nobody"),
   goal: fc.constantFrom(undefined, undefined, undefined, ...GOAL_SLUGS),
 }).map(({ actor, goal }) => ({
   ...actor === undefined ? {} : { actor },
   ...goal === undefined ? {} : { goal },
 }));
+
+/** With a number of another read, or without. */
+function withNumber<P extends ReadParams, O>(
+  own: fc.Arbitrary<Anchored<P>>,
+  numbers: fc.Arbitrary<NumberOf<O>>,
+): fc.Arbitrary<Anchored<P | ReadParams & { readonly of: O }>> {
+  const numbered = fc.tuple(shared, numbers).map(([common, number]) => (random: RandomWorld) => {
+    const params = common(random);
+    return { ...params, of: number(random.world, params) };
+  });
+  return fc.oneof<fc.Arbitrary<Anchored<P | ReadParams & { readonly of: O }>>[]>(own, numbered);
+}
+const visits = withNumber(
+  withShared(visitsOf),
+  fc.oneof<fc.Arbitrary<NumberOf<OfVisits>>[]>(
+    waysOf(journeys, "session"),
+    rowOf(acquisition, ["sessions"]),
+  ),
+);
+const people = withNumber(
+  withShared(nothing),
+  fc.oneof<fc.Arbitrary<NumberOf<OfPeople>>[]>(
+    stepOf(funnel),
+    cellOf(retention),
+    waysOf(journeys, "actor"),
+    rowOf(acquisition, ["visitors", "newVisitors", "conversions"]),
+  ),
+);
 
 const heatmap = fc.tuple(
   fc.oneof(
@@ -275,8 +305,8 @@ const PARAMS: { readonly [R in ReadName]: fc.Arbitrary<Anchored<ParamsOf[R]>> } 
   trends: withCompare(trends),
   journeys: withShared(journeys),
   insights: withShared(fc.constantFrom({}, {}, { limit: 1 }, { limit: 100 })),
-  visits: withShared(visits),
-  actors: withShared(nothing),
+  visits,
+  actors: people,
   heatmaps: withShared(heatmap),
   "heatmaps/paths": withShared(nothing),
   vitals: withShared(vitals),

@@ -10,7 +10,7 @@ import { type JourneyParams, readJourneys } from "./journeys.ts";
 import { readKpis } from "./kpis.ts";
 import { readLive } from "./live.ts";
 import { readPages } from "./pages.ts";
-import { readPeople } from "./people.ts";
+import { type PeopleParams, readPeople } from "./people.ts";
 import { readRetention, type RetentionParams } from "./retention.ts";
 import { readTrends, type TrendsParams } from "./trends.ts";
 import { segmented } from "./segments.ts";
@@ -30,7 +30,7 @@ export interface ParamsOf {
   readonly journeys: JourneyParams;
   readonly insights: ReadParams & { readonly limit?: number };
   readonly visits: VisitsParams;
-  readonly actors: ReadParams;
+  readonly actors: PeopleParams;
   readonly heatmaps: HeatmapParams;
   readonly "heatmaps/paths": ReadParams;
   readonly vitals: VitalsParams;

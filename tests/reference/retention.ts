@@ -67,7 +67,7 @@ export function readRetention(world: World, params: RetentionParams): RetentionR
   return { cohorts, average: averageOf(cohorts, cellCount) };
 }
 
-function matchOf(match: string | EventMatch | undefined): EventMatch {
+export function matchOf(match: string | EventMatch | undefined): EventMatch {
   return typeof match === "string" ? { name: match } : match ?? {};
 }
 

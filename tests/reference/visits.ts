@@ -8,6 +8,7 @@ import {
   type ReadParams,
   sessionValue,
 } from "./filters.ts";
+import { countedVisits, type OfVisits } from "./behind.ts";
 import type { GoalDefinition } from "./goals.ts";
 import { sum } from "./statistics.ts";
 import {
@@ -24,6 +25,8 @@ export interface VisitsParams extends ReadParams {
   readonly actor?: string;
   /** Slug of one of the goals. */
   readonly goal?: string;
+  /** A number of another read. */
+  readonly of?: OfVisits;
 }
 
 /** A visitor hash as replies tell it. */
@@ -122,7 +125,8 @@ export function readVisits(
   goals: readonly GoalDefinition[] = [],
 ) {
   const wanted = params.actor === undefined ? null : actorNamed(world, params.actor);
-  const sessions = countingSessions(world, params)
+  const counted = params.of === undefined ? null : countedVisits(world, params, params.of);
+  const sessions = [...counted ?? countingSessions(world, params)]
     .filter(({ actor }) => params.actor === undefined || actor === wanted)
     .toSorted((a, b) =>
       b.startMs - a.startMs || byCodeUnits(b.landing.row.event_id, a.landing.row.event_id)
@@ -131,7 +135,7 @@ export function readVisits(
     .filter(({ conversions }) =>
       params.goal === undefined || conversions.some(({ slug }) => slug === params.goal)
     );
-  return { rows };
+  return { rows, ...counted === null ? {} : { total: counted.length } };
 }
 
 /** What the story of a visit tells of each event, in order. */

@@ -2,19 +2,27 @@
 import { Definition } from "../definition.tsx";
 import { Change } from "../kpi_tile.tsx";
 import { matchText } from "../match_editor.tsx";
-import { duration, integer, percent } from "../number_format.ts";
-import { FUNNEL_WORDS, type FunnelReply, type FunnelStep, stepName } from "./funnels_words.ts";
+import { duration, percent } from "../number_format.ts";
+import { StepLost, StepPeople } from "./funnels_tables.tsx";
+import { FUNNEL_WORDS, type FunnelReply, stepName } from "./funnels_words.ts";
 
 /** What happened between a step and the one before. */
-function Passage({ step, isWorst }: { step: FunnelStep; isWorst: boolean }) {
-  const { conversionFromPrevious, dropoff, secondsFromPrevious: { median, p90 } } = step;
+function Passage({ data, step, isWorst }: {
+  readonly data: FunnelReply;
+  readonly step: number;
+  readonly isWorst: boolean;
+}) {
+  const { conversionFromPrevious, secondsFromPrevious: { median, p90 } } = data.steps[step]!;
   return (
     <p class="funnels-passage">
       <span>
         <strong>{percent(conversionFromPrevious.value)}</strong> went on
       </span>
       <span class={isWorst ? "funnels-worst" : ""}>
-        <strong>{integer(dropoff)}</strong> lost{isWorst ? " " : ""}
+        <strong>
+          <StepLost data={data} step={step} />
+        </strong>{" "}
+        lost{isWorst ? " " : ""}
         {isWorst && <em>(biggest drop)</em>}
       </span>
       <span>
@@ -78,7 +86,7 @@ export function FunnelBars({ data }: { data: FunnelReply }) {
           const conditions = conditionsOf(data, i);
           return (
             <li key={i} class="funnels-row">
-              {i > 0 && <Passage step={step} isWorst={i === worst} />}
+              {i > 0 && <Passage data={data} step={i} isWorst={i === worst} />}
               <div class="funnels-row-head">
                 <span class="funnels-number" aria-hidden="true">{i + 1}</span>
                 <span class="funnels-name">
@@ -86,7 +94,7 @@ export function FunnelBars({ data }: { data: FunnelReply }) {
                   {conditions && <span class="muted" title={conditions}>{conditions}</span>}
                 </span>
                 <span class="funnels-actors">
-                  {integer(step.actors)}
+                  <StepPeople data={data} step={i} />
                   <span class="visually-hidden">
                     {step.actors === 1 ? "person," : "people,"}
                   </span>

@@ -7,13 +7,13 @@ import { DEFINITIONS } from "../definitions.ts";
 import { Icon } from "../icons.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
 import { currentDates, effectiveTimezone } from "../location_state.ts";
-import { dateTime, integer, percent } from "../number_format.ts";
+import { dateTime, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { Resource } from "../resource.ts";
 import { FunnelBars } from "./funnels_bars.tsx";
 import { isRunnable, unfinishedConditions } from "./funnels_definition.ts";
 import type { Draft } from "./funnels_draft.ts";
-import { stepColumns, StepTable } from "./funnels_tables.tsx";
+import { FunnelCount, stepColumns, StepPeople, StepTable } from "./funnels_tables.tsx";
 import { conversionOf, FUNNEL_WORDS, type FunnelReply, placedProblem } from "./funnels_words.ts";
 
 type RunState = "unfinished" | "waiting" | "running" | "ready" | "error";
@@ -49,7 +49,7 @@ function StateLine({ draft, run }: { draft: Draft; run: Resource<FunnelReply> })
 
 /** What a funnel comes to, in numbers. */
 export function Tiles({ data }: { data: FunnelReply }) {
-  const { entered, converted, open, excluded, query, change } = data;
+  const { open, excluded, query, change, steps } = data;
   const enteredMeaning = query.order === "unordered"
     ? FUNNEL_WORDS.enteredUnordered
     : FUNNEL_WORDS.entered;
@@ -65,21 +65,39 @@ export function Tiles({ data }: { data: FunnelReply }) {
       <KpiTile
         label="Entered"
         definition={enteredMeaning}
-        value={integer(entered)}
+        value={<StepPeople data={data} step={0} />}
         change={change?.entered}
       />
       <KpiTile
         label="Converted"
         definition={FUNNEL_WORDS.converted}
-        value={integer(converted)}
+        value={<StepPeople data={data} step={steps.length - 1} />}
         change={change?.converted}
       />
       <KpiTile
         label="Still within the time limit"
         definition={FUNNEL_WORDS.open}
-        value={integer(open)}
+        value={
+          <FunnelCount
+            data={data}
+            place={{ ended: "open" }}
+            count={open}
+            of="People who may still get on"
+          />
+        }
       />
-      <KpiTile label="Excluded" definition={FUNNEL_WORDS.excluded} value={integer(excluded)} />
+      <KpiTile
+        label="Excluded"
+        definition={FUNNEL_WORDS.excluded}
+        value={
+          <FunnelCount
+            data={data}
+            place={{ ended: "excluded" }}
+            count={excluded}
+            of="People whose attempt was ended by an excluded event"
+          />
+        }
+      />
     </div>
   );
 }

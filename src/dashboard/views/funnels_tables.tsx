@@ -1,13 +1,15 @@
 /// <reference lib="dom" />
-import { Behind, hasValue } from "../behind.tsx";
+import { Behind } from "../behind.tsx";
+import type { NumberOf } from "../behind_words.ts";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
-import { fieldLabel, valueLabel } from "../filter_fields.ts";
+import { fieldLabel, OTHER, valueLabel } from "../filter_fields.ts";
 import { Change } from "../kpi_tile.tsx";
 import { addFilter, currentDates } from "../location_state.ts";
 import { duration, integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { Resource } from "../resource.ts";
+import { plain } from "./funnels_definition.ts";
 import {
   conversionOf,
   FUNNEL_WORDS,
@@ -16,20 +18,57 @@ import {
   stepName,
 } from "./funnels_words.ts";
 
-/** How many reached a step. Filters can say who entered, by the first; who went on, they cannot. */
-function StepPeople({ data: { query, steps }, step }: { data: FunnelReply; step: number }) {
-  const { actors } = steps[step]!;
-  const first = query.steps[0]!;
-  const named = first.name === null ? [] : [hasValue("name", first.name)];
+type Place = Extract<NumberOf, { read: "funnels" }>["place"];
+
+interface FunnelCountProps {
+  readonly data: FunnelReply;
+  /** Which number of the funnel it is. */
+  readonly place: Place;
+  readonly count: number | null;
+  /** Whom it counts, in words. */
+  readonly of: string;
+}
+
+/** A number of a funnel, which leads to the people whom it counts. */
+export function FunnelCount({ data: { query }, place, count, of }: FunnelCountProps) {
+  const { by, exclude, ...own } = plain(query);
+  const number: NumberOf = {
+    ...own,
+    read: "funnels",
+    ...by === null ? {} : { by },
+    ...exclude.length === 0 ? {} : { exclude },
+    place,
+  };
   return (
-    <Behind
-      view="people"
-      filters={[...named, ...first.filters ?? []]}
-      of="People who entered the funnel"
-      isTold={step === 0 && query.order !== "unordered" && (actors ?? 0) > 0}
-    >
-      {integer(actors)}
+    <Behind view="people" number={number} of={of} isTold={(count ?? 0) > 0}>
+      {integer(count)}
     </Behind>
+  );
+}
+
+/** How many reached a step. */
+export function StepPeople({ data, step }: { data: FunnelReply; step: number }) {
+  return (
+    <FunnelCount
+      data={data}
+      place={{ step: step + 1 }}
+      count={data.steps[step]!.actors}
+      of={`People who reached step ${step + 1}`}
+    />
+  );
+}
+
+/** How many reached the step before, and not this one. */
+export function StepLost({ data, step }: { data: FunnelReply; step: number }) {
+  const { dropoff } = data.steps[step]!;
+  if (step === 0) return <>{integer(dropoff)}</>;
+  return (
+    <FunnelCount
+      data={data}
+      place={{ lost: step + 1 }}
+      count={dropoff}
+      of={`People who were lost before step ${step + 1}`}
+    />
   );
 }
 
@@ -78,7 +117,10 @@ export function stepColumns(data: FunnelReply): readonly Column<number>[] {
       ? [changed("Change of share", (i) => change.steps[i]!.conversionFromStartPoints, true)]
       : [],
     number("Went on", fromPrevious, (i) => steps[i]!.conversionFromPrevious.value, percent, true),
-    number("Lost", dropoff, (i) => steps[i]!.dropoff, integer),
+    {
+      ...number("Lost", dropoff, (i) => steps[i]!.dropoff, integer),
+      show: (i) => <StepLost data={data} step={i} />,
+    },
     number("Median", median, (i) => steps[i]!.secondsFromPrevious.median, duration, true),
     number("90% within", p90, (i) => steps[i]!.secondsFromPrevious.p90, duration, true),
   ];
@@ -96,6 +138,23 @@ export function StepTable({ data }: { data: FunnelReply }) {
   );
 }
 
+/** How many of a group reached a step. */
+function GroupCount({ data, group: { value }, step, count }: {
+  readonly data: FunnelReply;
+  readonly group: FunnelGroup;
+  readonly step: number;
+  readonly count: number | null;
+}) {
+  if (value === OTHER) return <>{integer(count)}</>;
+  return (
+    <FunnelCount
+      {...{ data, count }}
+      place={{ step, value }}
+      of={`People who reached step ${step}, ${valueLabel(data.query.by!, value)}`}
+    />
+  );
+}
+
 function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGroup>[] {
   return [
     {
@@ -107,7 +166,7 @@ function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGrou
       title: "Entered",
       definition: FUNNEL_WORDS.entered,
       value: ({ entered }) => entered,
-      show: ({ entered }) => integer(entered),
+      show: (group) => <GroupCount {...{ data, group }} step={1} count={group.entered} />,
       isNumber: true,
     },
     {
@@ -121,7 +180,9 @@ function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGrou
       title: "Converted",
       definition: FUNNEL_WORDS.converted,
       value: ({ converted }) => converted,
-      show: ({ converted }) => integer(converted),
+      show: (group) => (
+        <GroupCount {...{ data, group }} step={data.steps.length} count={group.converted} />
+      ),
       isNumber: true,
       isMinor: true,
     },

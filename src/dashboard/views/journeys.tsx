@@ -78,8 +78,7 @@ function Ways({ reply, question }: { reply: JourneysReply; question: Question })
         ? <ChosenWay {...{ reply, question, way, link }} />
         : <p class="muted">Choose a step or a row to see the way there, and to go on from it.</p>}
       <WaysTable
-        {...{ reply, isBackward: isBack }}
-        whose={isOfPeople ? "People" : "Visits"}
+        {...{ reply, question, isBackward: isBack }}
         onLink={choose}
       />
     </>

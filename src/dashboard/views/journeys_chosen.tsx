@@ -1,18 +1,20 @@
 /// <reference lib="dom" />
 import { Icon } from "../icons.tsx";
-import { filters, go } from "../location_state.ts";
+import { Behind } from "../behind.tsx";
+import { currentDates, go } from "../location_state.ts";
 import { counted, integer, percent } from "../number_format.ts";
 import { ViewLink } from "../view_link.tsx";
-import { VIEWS } from "../views.ts";
+import { SHARE_ID } from "../share.ts";
 import { DEFAULTS, definitionParams } from "./funnels_definition.ts";
 import { isBackward, type Question, textOfPlace } from "./journeys_question.ts";
 import {
+  endsOf,
   funnelSteps,
   isTold,
   type JourneysReply,
+  numberOfWay,
   placeOf,
   valueText,
-  visitFilters,
   type WayLink,
   type WayNode,
 } from "./journeys_ways.ts";
@@ -71,14 +73,18 @@ export function ChosenWay({ reply, question, way, link }: ChosenProps) {
   const isBack = isBackward(question);
   const steps = funnelSteps(way, isBack);
   const { steps: funnel } = definitionParams({ ...DEFAULTS, steps });
-  const showsVisits = link === null && VIEWS.some(({ id }) => id === "visits");
-  const exact = showsVisits ? visitFilters(node, question, filters.value) : null;
+  const number = numberOfWay(question, link === null ? [node] : endsOf(link));
+  const [view, behind] = question.scope === "actor"
+    ? ["people", "The people behind it"] as const
+    : ["visits", "The visits behind it"] as const;
   const count = link?.count ?? node.count;
   return (
     <section class="journeys-chosen" aria-label="The chosen way">
       <WayText way={way} isBack={isBack} />
       <p role="status">
-        <strong>{whom(question, count)}</strong>, {percent(
+        <strong>
+          <Behind view={view} number={number} of={behind}>{whom(question, count)}</Behind>
+        </strong>, {percent(
           reply.total === 0 ? null : count / reply.total,
         )} of {integer(reply.total)}
         {link === null ? ` at step ${node.step}` : ` from step ${link.step} to ${link.step + 1}`}
@@ -92,9 +98,12 @@ export function ChosenWay({ reply, question, way, link }: ChosenProps) {
             <Icon name="funnels" /> Make a funnel of this path
           </ViewLink>
         )}
-        {exact !== null && (
-          <ViewLink class="button" to={{ view: "visits", filters: exact }}>
-            <Icon name="events" /> The visits behind it
+        {SHARE_ID === null && (
+          <ViewLink
+            class="button"
+            to={{ view, range: currentDates(), params: { of: JSON.stringify(number) } }}
+          >
+            <Icon name="events" /> {behind}
           </ViewLink>
         )}
         {isTold(node) && <OtherWays node={node} />}

@@ -1,12 +1,16 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
+import { Behind } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { currentDates } from "../location_state.ts";
 import { integer, percent } from "../number_format.ts";
+import type { Question } from "./journeys_question.ts";
 import {
+  endsOf,
   fromKey,
   type JourneysReply,
   keyOf,
+  numberOfWay,
   toKey,
   valueText,
   type WayLink,
@@ -22,7 +26,8 @@ interface Row extends WayLink {
   readonly share: number | null;
 }
 
-function columnsOf(isBackward: boolean, whose: string): readonly Column<Row>[] {
+function columnsOf(isBackward: boolean, question: Question): readonly Column<Row>[] {
+  const isOfPeople = question.scope === "actor";
   const text = (kind: WayLink["fromKind"], value: string | null) =>
     valueText(kind, value, isBackward);
   return [
@@ -46,9 +51,19 @@ function columnsOf(isBackward: boolean, whose: string): readonly Column<Row>[] {
     },
     { title: "Step", value: ({ step }) => step, isNumber: true, isMinor: true },
     {
-      title: whose,
+      title: isOfPeople ? "People" : "Visits",
       value: ({ count }) => count,
-      show: ({ count }) => <strong>{integer(count)}</strong>,
+      show: (link) => (
+        <strong>
+          <Behind
+            view={isOfPeople ? "people" : "visits"}
+            number={numberOfWay(question, endsOf(link))}
+            of={`${isOfPeople ? "People" : "Visits"} that went this way`}
+          >
+            {integer(link.count)}
+          </Behind>
+        </strong>
+      ),
       isNumber: true,
     },
     {
@@ -64,13 +79,12 @@ function columnsOf(isBackward: boolean, whose: string): readonly Column<Row>[] {
 interface WaysTableProps {
   readonly reply: JourneysReply;
   readonly isBackward: boolean;
-  /** What is counted: visits or people. */
-  readonly whose: string;
+  readonly question: Question;
   readonly onLink: (fromKey: string, toKey: string) => void;
 }
 
 /** The ways as a table, each link of the diagram a row: those that most went along first. */
-export function WaysTable({ reply, isBackward, whose, onLink }: WaysTableProps) {
+export function WaysTable({ reply, isBackward, question, onLink }: WaysTableProps) {
   const counts = new Map(reply.nodes.map((node) => [keyOf(node), node.count]));
   const rows = reply.links.map((link): Row => {
     const all = counts.get(fromKey(link)) ?? 0;
@@ -82,7 +96,7 @@ export function WaysTable({ reply, isBackward, whose, onLink }: WaysTableProps) 
   return (
     <DataTable
       caption="Steps of the ways"
-      columns={columnsOf(isBackward, whose)}
+      columns={columnsOf(isBackward, question)}
       rows={shown}
       allRows={() => Promise.resolve(rows)}
       onMore={shown.length < rows.length ? () => setWhole(true) : undefined}

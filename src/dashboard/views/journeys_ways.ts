@@ -1,9 +1,10 @@
 /** What a reply of journeys says, and what can be made of it: ways, funnels, filters. */
 import type { output, ZodObject } from "zod";
 import type { JOURNEY_REPLY } from "../../reports/journeys/journeys.ts";
+import type { NumberOf, WayPlace } from "../behind_words.ts";
 import type { Filter } from "../location_query.ts";
 import type { EventMatch } from "../match_editor.tsx";
-import type { Place, Question } from "./journeys_question.ts";
+import { type Place, type Question, textOfPlace } from "./journeys_question.ts";
 
 /** `GET /v1/journeys`. */
 export type JourneysReply = output<ZodObject<typeof JOURNEY_REPLY>>;
@@ -75,26 +76,23 @@ export function placeOf(node: WayNode): Place | null {
     : { kind: "event", match: { name: node.value, filters: [] } };
 }
 
-/** Whether the node is what the ways were asked to begin or end at, and nothing else. */
-function isAnchor({ kind, value }: WayNode, place: Place): boolean {
-  if (place.kind === "page") return kind === "path" && value === place.path;
-  return place.kind === "event" && kind === "name" && value === place.match.name &&
-    place.match.filters.length === 0;
+/** The number of a node, or of a link with both its nodes, as the lists of visits and people take it. */
+export function numberOfWay(question: Question, way: readonly WayPlace[]): NumberOf {
+  const { start, end, by, steps, top, scope, window } = question;
+  const [from, to] = [textOfPlace(start), textOfPlace(end)];
+  const own = {
+    ...from === null ? {} : { start: from },
+    ...to === null ? {} : { end: to },
+    ...{ by, steps, top, scope },
+    ...scope === "actor" ? { window } : {},
+  };
+  const places = way.map(({ step, kind, value = null }): WayPlace =>
+    kind === "other" || kind === "end" ? { step, kind } : { step, kind, value }
+  );
+  return { read: "journeys", ...own, place: { way: places } };
 }
 
-/**
- * Filters that select exactly the visits behind a node; null: none do. They know no order: so the first
- * step alone can be told, where every visit that has the event takes part with it.
- */
-export function visitFilters(
-  node: WayNode,
-  { start, end, scope }: Question,
-  filters: readonly Filter[],
-): readonly Filter[] | null {
-  // Conditions on one event and on another cannot be asked for together.
-  if (scope !== "session" || filters.length > 0 || node.step !== 1) return null;
-  const anchors = [start, end].filter(({ kind }) => kind !== "any");
-  if (anchors.length !== 1 || !isAnchor(node, anchors[0]!)) return null;
-  const { name, filters: own } = matchOf(node);
-  return [{ field: "name", op: "is", values: [name!] }, ...own];
+/** Both ends of a link. */
+export function endsOf({ step, from, fromKind, to, toKind }: WayLink): readonly WayPlace[] {
+  return [{ step, kind: fromKind, value: from }, { step: step + 1, kind: toKind, value: to }];
 }

@@ -15,18 +15,37 @@ import { showsView } from "../share.ts";
 
 type By = string;
 
-/** Fields of whole visits: what a row counts are the visits with its value. Others hold per event. */
+/** Fields of whole visits, of which a filter tells the visits of a row. Others hold per event. */
 const OF_VISITS = ["channel", "source", "medium", "campaign", "term", "content", "entryPath"];
 
-/** A number of a row, which leads to the visits that it counts where a filter can say which. */
-function RowVisits({ by, row, count }: { by: By; row: AcquisitionRow; count: number | null }) {
+type Count = "visitors" | "newVisitors" | "sessions" | "conversions";
+
+const COUNTED: Readonly<Record<Count, string>> = {
+  visitors: "Visitors",
+  newVisitors: "New visitors",
+  sessions: "Visits",
+  conversions: "Who converted",
+};
+
+/** A number of a row, which leads to the people or visits that it counts. */
+function RowCount({ by, row, of }: { by: By; row: AcquisitionRow; of: Count }) {
   const { value, imported } = row;
+  const count = row[of] ?? null;
+  const goal = of === "conversions" ? viewParam("goal") : null;
+  const which = of === "sessions" && OF_VISITS.includes(by) ? { filters: [hasValue(by, value)] } : {
+    number: {
+      read: "acquisition" as const,
+      by,
+      ...goal === null ? {} : { goal },
+      place: { value, count: of },
+    },
+  };
   return (
     <Behind
-      view="visits"
-      filters={[hasValue(by, value)]}
-      of={`Visits with ${fieldLabel(by).toLowerCase()} ${valueLabel(by, value)}`}
-      isTold={OF_VISITS.includes(by) && value !== OTHER && !imported && (count ?? 0) > 0}
+      view={of === "sessions" ? "visits" : "people"}
+      {...which}
+      of={`${COUNTED[of]} with ${fieldLabel(by).toLowerCase()} ${valueLabel(by, value)}`}
+      isTold={value !== OTHER && !imported && (count ?? 0) > 0}
     >
       {integer(count)}
     </Behind>
@@ -38,7 +57,7 @@ function visitorsColumn(by: By): Column<AcquisitionRow> {
     title: "Visitors",
     definition: DEFINITIONS.visitors,
     value: ({ visitors }) => visitors,
-    show: (row) => <RowVisits by={by} row={row} count={row.visitors} />,
+    show: (row) => <RowCount by={by} row={row} of="visitors" />,
     isNumber: true,
   };
 }
@@ -83,12 +102,12 @@ export function worthColumns({ goalValue }: AcquisitionRow): Column<AcquisitionR
 }
 
 /** Of the chosen goal. */
-const CONVERSIONS: readonly Column<AcquisitionRow>[] = [
+const conversionColumns = (by: By): readonly Column<AcquisitionRow>[] => [
   {
     title: "Conversions",
     definition: DEFINITIONS.uniqueConversions,
     value: ({ conversions }) => conversions,
-    show: ({ conversions }) => integer(conversions),
+    show: (row) => <RowCount by={by} row={row} of="conversions" />,
     isNumber: true,
   },
   {
@@ -103,9 +122,10 @@ const CONVERSIONS: readonly Column<AcquisitionRow>[] = [
 function briefColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
   if (total.conversions !== undefined) {
     const [worth] = worthColumns(total);
-    if (worth === undefined) return [valueColumn(by), ...CONVERSIONS, visitorsColumn(by)];
+    if (worth === undefined) return [valueColumn(by), ...conversionColumns(by), visitorsColumn(by)];
     // A phone has no room for the rate beside it.
-    const narrowed = CONVERSIONS.map((one, i) => i === 0 ? one : { ...one, isMinor: true });
+    const narrowed = conversionColumns(by)
+      .map((one, i) => i === 0 ? one : { ...one, isMinor: true });
     return [valueColumn(by), ...narrowed, worth];
   }
   const share = ({ visitors }: AcquisitionRow) =>
@@ -131,12 +151,12 @@ function allColumns(
   return [
     valueColumn(by),
     visitorsColumn(by),
-    ...total.conversions === undefined ? [] : [...CONVERSIONS, ...worthColumns(total)],
+    ...total.conversions === undefined ? [] : [...conversionColumns(by), ...worthColumns(total)],
     {
       title: "New visitors",
       definition: DEFINITIONS.newVisitors,
       value: ({ newVisitors }) => newVisitors,
-      show: ({ newVisitors }) => integer(newVisitors),
+      show: (row) => <RowCount by={by} row={row} of="newVisitors" />,
       isNumber: true,
       isMinor: true,
     },
@@ -144,7 +164,7 @@ function allColumns(
       title: "Visits",
       definition: DEFINITIONS.sessions,
       value: ({ sessions }) => sessions,
-      show: (row) => <RowVisits by={by} row={row} count={row.sessions} />,
+      show: (row) => <RowCount by={by} row={row} of="sessions" />,
       isNumber: true,
     },
     {

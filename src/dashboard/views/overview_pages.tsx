@@ -41,6 +41,7 @@ function PageCount({ row: { path, imported, ...counts }, of }: { row: PageRow; o
       filters={filters}
       of={`${ON_PAGE[of]} ${path}`}
       isTold={path !== OTHER && !imported && (counts[of] ?? 0) > 0}
+      isTheirs={of !== "pageviews"}
     >
       {integer(counts[of])}
     </Behind>

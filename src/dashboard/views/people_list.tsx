@@ -1,11 +1,19 @@
 /// <reference lib="dom" />
 import { type Column, DataTable } from "../data_table.tsx";
-import { currentDates, effectiveTimezone, filters, go, sharedParams } from "../location_state.ts";
+import {
+  currentDates,
+  effectiveTimezone,
+  filters,
+  go,
+  sharedParams,
+  viewParam,
+} from "../location_state.ts";
 import { dateTime, integer, NOTHING } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { personName } from "../person_link.tsx";
 import { usePages } from "../resource.ts";
-import { type PersonRow, worthText } from "./visits_replies.ts";
+import { CountedChip } from "./visits_narrowed.tsx";
+import { type PeopleReply, type PersonRow, worthText } from "./visits_replies.ts";
 
 const DEFINITION =
   "Everybody who did something in the range that fits the filters; who was here last comes first. A person is a user, else whoever has an anonymous id, else a visitor of one day.";
@@ -57,8 +65,17 @@ const COLUMNS: readonly Column<PersonRow>[] = [
   },
 ];
 
-function NoPeople() {
-  const isFiltered = filters.value.length > 0;
+/** Only of those whom a number counts. */
+const COUNTED: Column<PersonRow> = {
+  title: "Counted",
+  definition:
+    "When the person came to count in the number that led here: reached the step, began, or came.",
+  value: ({ countedAt }) => countedAt,
+  show: ({ countedAt }) => at(countedAt ?? null),
+};
+
+function NoPeople({ isNarrowed }: { isNarrowed: boolean }) {
+  const isFiltered = filters.value.length > 0 || isNarrowed;
   return (
     <EmptyNote
       title={isFiltered ? "Nobody fits these filters" : "Nobody was here in this range"}
@@ -66,7 +83,11 @@ function NoPeople() {
     >
       {isFiltered
         ? (
-          <button type="button" class="button" onClick={() => go({ filters: [] })}>
+          <button
+            type="button"
+            class="button"
+            onClick={() => go({ filters: [], params: { of: null } })}
+          >
             Take the filters away
           </button>
         )
@@ -77,30 +98,46 @@ function NoPeople() {
 
 /** People, who was here last first. */
 export function PeopleList() {
-  const people = usePages<PersonRow>("/v1/actors", { ...sharedParams(), limit: 50 });
+  const of = viewParam("of");
+  const people = usePages<PersonRow, PeopleReply>("/v1/actors", {
+    ...sharedParams(),
+    of,
+    limit: 50,
+  });
   const { rows, hasMore, isLoadingMore, moreProblem, more, all } = people;
   const { from, to } = currentDates();
+  const [person, ...others] = COLUMNS;
+  const columns = of === null ? COLUMNS : [person!, COUNTED, ...others];
   return (
-    <Panel
-      title="People"
-      definition={DEFINITION}
-      state={people}
-      skeletonRows={16}
-      empty={people.data !== null && rows.length === 0 ? <NoPeople /> : null}
-    >
-      <DataTable
-        caption="People, who was here last first"
-        columns={COLUMNS}
-        rows={rows}
-        rowKey={({ actor, userId }) => `${userId === null} ${actor}`}
-        onRow={({ actor }) => go({ params: { person: actor } })}
-        rowAction={({ actor }) => `Show everything about ${actor}`}
-        csvName={`people ${from} to ${to}`}
-        allRows={all}
-        onMore={hasMore ? more : undefined}
-        isLoadingMore={isLoadingMore}
-        moreProblem={moreProblem}
-      />
-    </Panel>
+    <>
+      {of !== null && (
+        <div class="chips">
+          <CountedChip of={of} total={people.data?.total} listed="people" />
+        </div>
+      )}
+      <Panel
+        title="People"
+        definition={DEFINITION}
+        state={people}
+        skeletonRows={16}
+        empty={people.data !== null && rows.length === 0
+          ? <NoPeople isNarrowed={of !== null} />
+          : null}
+      >
+        <DataTable
+          caption="People, who was here last first"
+          columns={columns}
+          rows={rows}
+          rowKey={({ actor, userId }) => `${userId === null} ${actor}`}
+          onRow={({ actor }) => go({ params: { person: actor } })}
+          rowAction={({ actor }) => `Show everything about ${actor}`}
+          csvName={`people ${from} to ${to}`}
+          allRows={all}
+          onMore={hasMore ? more : undefined}
+          isLoadingMore={isLoadingMore}
+          moreProblem={moreProblem}
+        />
+      </Panel>
+    </>
   );
 }

@@ -124,7 +124,11 @@ function Cohorts({ of, question }: { of: Resource<RetentionReply>; question: Que
           <>
             <Tiles reply={data} question={question} />
             <ComparedNote previous={data.previous} />
-            <Triangle rows={triangleRows(data)} every={data.query.interval} />
+            <Triangle
+              rows={triangleRows(data)}
+              every={data.query.interval}
+              question={{ ...question, every: data.query.interval }}
+            />
           </>
         )}
       </Panel>

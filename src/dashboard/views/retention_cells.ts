@@ -38,6 +38,8 @@ export interface Cell {
 export interface TriangleRow {
   readonly name: string;
   readonly shortName: string;
+  /** When the cohort begins; null: the line is of several. */
+  readonly start: string | null;
   /** Null: of the average. */
   readonly size: number | null;
   readonly cells: readonly Cell[];
@@ -92,7 +94,7 @@ function averageRow({ average }: RetentionReply, every: Every): TriangleRow {
         words: `${countWords(rate)}, in all cohorts that have finished this ${every}`,
       }
   );
-  return { name: "Average", shortName: "Average", size: null, cells };
+  return { name: "Average", shortName: "Average", start: null, size: null, cells };
 }
 
 /** What the cohort is called that stands for all that are too small to be shown. */
@@ -101,11 +103,12 @@ const OTHER_COHORTS = "All others";
 /** The lines of the triangle: the average, then every cohort. */
 export function triangleRows(reply: RetentionReply): readonly TriangleRow[] {
   const every = reply.query.interval;
-  const cohorts = reply.cohorts.map(({ label, size, cells }) => ({
+  const cohorts = reply.cohorts.map(({ start, label, size, cells }) => ({
     name: label === OTHER ? OTHER_COHORTS : bucketLabel(label, every, "full"),
     shortName: label === OTHER
       ? OTHER_COHORTS
       : bucketLabel(label, every, every === "month" ? "full" : "axis"),
+    start: label === OTHER ? null : start,
     size,
     cells: cells.map((cell) => cellOf(cell, every, cells[0]?.complete === true, size)),
   }));

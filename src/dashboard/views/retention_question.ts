@@ -6,6 +6,7 @@ import {
   sharedParams,
   viewParam,
 } from "../location_state.ts";
+import type { NumberOf } from "../behind_words.ts";
 import { type EventMatch, matchBody } from "../match_editor.tsx";
 import { readMatch, textOfMatch } from "./trends_match.ts";
 
@@ -96,5 +97,22 @@ export function retentionParams(
     criterion,
     interval: every,
     periods,
+  };
+}
+
+/** The number of a cell, or without a period of a whole cohort, as the lists of people take it. */
+export function numberOfCell(
+  { start, back, cohort, criterion, every, periods }: Question,
+  cohortStart: string,
+  period?: number,
+): NumberOf {
+  const place = { cohort: cohortStart, ...period === undefined ? {} : { period } };
+  return {
+    read: "retention",
+    ...textOfMatch(matchBody(start)) === null ? {} : { start: textOfMatch(matchBody(start)) },
+    ...textOfMatch(matchBody(back)) === null ? {} : { return: textOfMatch(matchBody(back)) },
+    ...{ cohort, criterion, periods },
+    interval: every,
+    place,
   };
 }

@@ -1,8 +1,10 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Behind } from "../behind.tsx";
+import type { NumberOf } from "../behind_words.ts";
 import { integer, percent } from "../number_format.ts";
 import { type Cell, periodName, type TriangleRow } from "./retention_cells.ts";
-import type { Every } from "./retention_question.ts";
+import { type Every, numberOfCell, type Question } from "./retention_question.ts";
 
 const GAP_PX = 6;
 const MARGIN_PX = 12;
@@ -30,12 +32,14 @@ const MOVES: Readonly<Record<string, (at: Place, last: Place) => Place>> = {
 
 interface CellProps {
   readonly cell: Cell;
+  /** Whom it counts; null: it is of no single cohort. */
+  readonly number: NumberOf | null;
   readonly isReachable: boolean;
   readonly place: Place;
   readonly onShow: (place: Place | null) => void;
 }
 
-function CellView({ cell, isReachable, place, onShow }: CellProps) {
+function CellView({ cell, number, isReachable, place, onShow }: CellProps) {
   const { state, text, words } = cell;
   const heat = heatOf(cell);
   const isZero = state !== "open" && cell.rate.value === 0;
@@ -51,7 +55,18 @@ function CellView({ cell, isReachable, place, onShow }: CellProps) {
       onFocus={() => onShow(place)}
       onBlur={() => onShow(null)}
     >
-      {text}
+      {number === null ? text : (
+        <Behind
+          view="people"
+          number={number}
+          of={words}
+          isTold={cell.rate.numerator > 0}
+          isTheirs={false}
+          isAside
+        >
+          {text}
+        </Behind>
+      )}
       {state === "running" && <span class="retention-so-far" aria-hidden="true">so far</span>}
       <span class="visually-hidden">{text === "" ? words : ` (${words})`}</span>
     </td>
@@ -108,6 +123,7 @@ function Legend() {
 
 interface TriangleProps {
   readonly rows: readonly TriangleRow[];
+  readonly question: Question;
   readonly every: Every;
 }
 
@@ -136,6 +152,9 @@ function useCells(rows: readonly TriangleRow[]) {
     };
   }, [shown]);
   const onKeyDown = (event: KeyboardEvent) => {
+    // The link of a cell is no stop of its own.
+    const cell = event.target as HTMLElement;
+    if (event.key === "Enter") cell.querySelector<HTMLElement>("a.behind")?.click();
     const move = MOVES[event.key];
     if (move === undefined) return;
     event.preventDefault();
@@ -154,7 +173,7 @@ function useCells(rows: readonly TriangleRow[]) {
 }
 
 /** Cohorts by row and periods by column; each cell tells its people on hover and on focus. */
-export function Triangle({ rows, every }: TriangleProps) {
+export function Triangle({ rows, every, question }: TriangleProps) {
   const { at, shown, body, elementAt, onKeyDown, onShow } = useCells(rows);
   const periods = rows[0]!.cells.map((_, period) => periodName(every, period));
   const pointed = shown === null ? null : elementAt(shown);
@@ -173,17 +192,29 @@ export function Triangle({ rows, every }: TriangleProps) {
             </tr>
           </thead>
           <tbody ref={body} onKeyDown={onKeyDown}>
-            {rows.map(({ name, shortName, size, cells }, row) => (
+            {rows.map(({ name, shortName, start, size, cells }, row) => (
               <tr key={row} class={size === null ? "retention-average" : ""}>
                 <th scope="row" class="retention-cohort">
                   <span class="retention-name">{name}</span>
                   <span class="retention-short-name" aria-hidden="true">{shortName}</span>
                 </th>
-                <td class="number retention-size">{size === null ? "" : integer(size)}</td>
+                <td class="number retention-size">
+                  {size !== null && (
+                    <Behind
+                      view="people"
+                      {...start === null ? {} : { number: numberOfCell(question, start) }}
+                      of={`People who began: ${name}`}
+                      isTold={start !== null && size > 0}
+                    >
+                      {integer(size)}
+                    </Behind>
+                  )}
+                </td>
                 {cells.map((cell, column) => (
                   <CellView
                     key={column}
                     cell={cell}
+                    number={start === null ? null : numberOfCell(question, start, column)}
                     place={{ row, column }}
                     isReachable={at.row === row && at.column === column}
                     onShow={onShow}

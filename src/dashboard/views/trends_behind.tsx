@@ -51,6 +51,7 @@ export function PointCount({ reply: { query }, line, point, children }: PointCou
       {...range === null ? {} : { range }}
       of={`People who did it: ${line.name}`}
       isTold={isTold}
+      isTheirs={measure === "visitors"}
     >
       {children}
     </Behind>

@@ -1,31 +1,14 @@
 /// <reference lib="dom" />
-import { Icon } from "../icons.tsx";
 import { filters, go, sharedParams, viewParam } from "../location_state.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { usePages } from "../resource.ts";
-import type { VisitRow } from "./visits_replies.ts";
+import { CountedChip, Narrowed } from "./visits_narrowed.tsx";
+import type { VisitRow, VisitsReply } from "./visits_replies.ts";
 import { VisitStory } from "./visits_story.tsx";
 import { VisitsTable } from "./visits_table.tsx";
 
 const DEFINITION =
   "Visits that started in the range and hold an event that fits the filters, the newest first. A visit ends where 30 minutes pass without an event.";
-
-/** One choice of the address that narrows the list, and the way to take it away. */
-function Narrowed({ name, text }: { name: string; text: string }) {
-  return (
-    <span class="chip">
-      <span class="chip-text">{text}</span>
-      <button
-        type="button"
-        class="chip-close"
-        aria-label={`Remove: ${text}`}
-        onClick={() => go({ params: { [name]: null } })}
-      >
-        <Icon name="close" size={12} />
-      </button>
-    </span>
-  );
-}
 
 function NoVisits({ isNarrowed }: { isNarrowed: boolean }) {
   const isFiltered = filters.value.length > 0 || isNarrowed;
@@ -39,7 +22,7 @@ function NoVisits({ isNarrowed }: { isNarrowed: boolean }) {
           <button
             type="button"
             class="button"
-            onClick={() => go({ filters: [], params: { goal: null, actor: null } })}
+            onClick={() => go({ filters: [], params: { goal: null, actor: null, of: null } })}
           >
             Take the filters away
           </button>
@@ -50,15 +33,20 @@ function NoVisits({ isNarrowed }: { isNarrowed: boolean }) {
 }
 
 function VisitList() {
-  const [goal, actor] = [viewParam("goal"), viewParam("actor")];
-  const visits = usePages<VisitRow>("/v1/visits", { ...sharedParams(), goal, actor, limit: 50 });
-  const isNarrowed = goal !== null || actor !== null;
+  const [goal, actor, of] = [viewParam("goal"), viewParam("actor"), viewParam("of")];
+  const visits = usePages<VisitRow, VisitsReply>("/v1/visits", {
+    ...sharedParams(),
+    ...{ goal, actor, of },
+    limit: 50,
+  });
+  const isNarrowed = goal !== null || actor !== null || of !== null;
   return (
     <>
       {isNarrowed && (
         <div class="chips">
           {goal !== null && <Narrowed name="goal" text={`Reached the goal ${goal}`} />}
           {actor !== null && <Narrowed name="actor" text={`Visits of ${actor}`} />}
+          {of !== null && <CountedChip of={of} total={visits.data?.total} listed="visits" />}
         </div>
       )}
       <Panel

@@ -13,6 +13,20 @@ export type WholeVisit = output<typeof visits.WholeVisit>;
 export type PersonRow = output<typeof people.PersonRow>;
 export type PersonHead = output<typeof head.PersonHead>;
 
+/** A page of `GET /v1/visits`; with `of`, how many there are. */
+export interface VisitsReply {
+  readonly rows: readonly VisitRow[];
+  readonly nextCursor: string | null;
+  readonly total?: number;
+}
+
+/** The same of `GET /v1/actors`. */
+export interface PeopleReply {
+  readonly rows: readonly PersonRow[];
+  readonly nextCursor: string | null;
+  readonly total?: number;
+}
+
 /** An event of a visit's story. */
 export interface StoryEvent extends ExportedEvent {
   readonly secondsToNext: number | null;

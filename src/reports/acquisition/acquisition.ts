@@ -77,13 +77,13 @@ export const ACQUISITION: Report = {
   },
 };
 
-interface Own {
+export interface Own {
   readonly by: AcquisitionDimension;
   readonly slug: string | null;
   readonly cursor: RowCursor | null;
 }
 
-function readOwn(query: URLSearchParams): Own {
+export function readOwn(query: URLSearchParams): Own {
   return readAll({
     by: () => oneOf(query, "by", ACQUISITION_DIMENSIONS, "channel"),
     slug: () => readGoalSlug(query),

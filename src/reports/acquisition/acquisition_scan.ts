@@ -19,6 +19,7 @@ import { AcquisitionTally } from "./acquisition_tally.ts";
 import {
   ACQUISITION_COUNTS,
   type AcquisitionInputs,
+  type CountedSessions,
   type SessionsAndEvents,
 } from "./acquisition_visitor.ts";
 
@@ -70,7 +71,7 @@ async function inputsOf(
   asked: Asked,
   reach: Span,
   bits: FilterBits,
-  folded: readonly number[],
+  tellRow: TellRow,
 ): Promise<AcquisitionInputs> {
   const { span, scope, by, value } = asked;
   const { projectId } = scope;
@@ -81,25 +82,37 @@ async function inputsOf(
     tests.push({ sessions: await sessionPasses(sql, scope, lists[i]!), events });
   }
   const [selected, goal = null] = tests;
-  const values = await numberValues(sql, projectId, [by], selected!.events.termMax);
+  const numbered = await numberValues(sql, projectId, [by], selected!.events.termMax);
+  const { values, told } = await tellRow(numbered.get(by)!);
   return {
     selected: selected!,
     goal,
     worth: value === null ? null : { property: worthProperty(value) },
-    values: withFolded(values.get(by)!, folded),
+    values,
     ruleOf: await readRules(sql, projectId),
     newcomers: { span, technical: await readTechnicalNames(sql, projectId) },
     span,
     reach,
+    told,
   };
 }
 
-/** What the values come to, counted in one scan. `folded`: places whose values are counted as one, at the first. */
-export async function scanAcquisition(
+/** Makes of the numbered values what is counted by, and says whose sessions are told. */
+type TellRow = (
+  values: NumberedValues,
+) => Promise<Pick<AcquisitionInputs, "values" | "told">>;
+
+/** What a scan counts, and who is new. */
+export interface Scanned {
+  readonly counts: CountedSessions;
+  readonly isNew: (actor: number) => boolean;
+}
+
+export async function scanSessions(
   source: Pick<Read, "sql" | "timelines">,
   asked: Asked,
-  folded: readonly number[] = [],
-): Promise<AcquisitionTally> {
+  tellRow: TellRow,
+): Promise<Scanned> {
   const { sql } = source;
   const { scope: { projectId }, span } = asked;
   // Of a session that crosses the beginning of the span, only that it does matters: it does not count.
@@ -111,10 +124,23 @@ export async function scanAcquisition(
   const columns = property === null ? [] : [{ property }];
   const timelines = await source.timelines(reach, ofEvents(filtersOf(asked).flat()), columns);
   if (property !== null) prepareNumbers(timelines, property);
-  const inputs = await inputsOf(sql, asked, reach, timelines.bits, folded);
+  const inputs = await inputsOf(sql, asked, reach, timelines.bits, tellRow);
   const scan = timelines.scan(ACQUISITION_COUNTS, () => inputs);
-  const { counts, isNew } = await withNewcomers(sql, timelines, { span, reach }, scan);
-  const tally = new AcquisitionTally(counts.counts.idOf, counts.counts);
-  tally.newVisitors.set(countNew(counts.newcomers, isNew, tally.newVisitors.length));
+  return await withNewcomers(sql, timelines, { span, reach }, scan);
+}
+
+/** What the values come to, counted in one scan. `folded`: places whose values are counted as one, at the first. */
+export async function scanAcquisition(
+  source: Pick<Read, "sql" | "timelines">,
+  asked: Asked,
+  folded: readonly number[] = [],
+): Promise<AcquisitionTally> {
+  const { counts: { counts, newcomers }, isNew } = await scanSessions(
+    source,
+    asked,
+    (values) => Promise.resolve({ values: withFolded(values, folded), told: null }),
+  );
+  const tally = new AcquisitionTally(counts.idOf, counts);
+  tally.newVisitors.set(countNew(newcomers, isNew, tally.newVisitors.length));
   return tally.sumUp();
 }

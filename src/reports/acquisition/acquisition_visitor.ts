@@ -8,6 +8,7 @@ import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
 import { type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { joinPairs, NewcomerFinder, type NewcomerInputs, type Pairs } from "../newcomers.ts";
+import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
 import type { NumberedValues } from "../session_values.ts";
 import { type AcquisitionCounts, AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
 import { ConversionWorth } from "./conversion_worth.ts";
@@ -32,12 +33,24 @@ export interface AcquisitionInputs {
   readonly span: Span;
   /** From the longest pause of a session before the span to the end of all that cross its end. */
   readonly reach: Span;
+  /** Whose sessions of a row are told; null: nobody's. */
+  readonly told: ToldRow | null;
+}
+
+/** Sessions of a row. */
+export interface ToldRow {
+  /** By place: 1 where sessions are the row's. */
+  readonly places: Uint8Array;
+  /** Of each actor the first alone in which the goal was reached. */
+  readonly isOfConversions: boolean;
 }
 
 /** What was counted, and actors who may be new, with the places that they count at then. */
-interface Counted {
+export interface CountedSessions {
   readonly counts: AcquisitionCounts;
   readonly newcomers: Pairs;
+  /** Those of the row that was asked for, by when their sessions started. */
+  readonly behind: Behind;
 }
 
 /** Tells whether sessions hold an event that passes a test. */
@@ -94,7 +107,7 @@ class HeldEvents {
 }
 
 /** Follows actors through their sessions, and counts those that start in the span by their values. */
-class AcquisitionVisitor implements Visitor<Counted> {
+class AcquisitionVisitor implements Visitor<CountedSessions> {
   readonly #tally: AcquisitionTally;
   readonly #inputs: AcquisitionInputs;
   readonly #newcomers: NewcomerFinder;
@@ -104,6 +117,7 @@ class AcquisitionVisitor implements Visitor<Counted> {
   readonly #selected: HeldEvents;
   readonly #converting: HeldEvents | null;
   readonly #worth: ConversionWorth | null;
+  readonly #told = new BehindTally();
   readonly #scan: SessionScan;
   /** The last actor who came by, and the last who converted at each place. */
   readonly #lastVisitors: Int32Array;
@@ -137,8 +151,12 @@ class AcquisitionVisitor implements Visitor<Counted> {
     this.#scan.visit(actor, timeline);
   }
 
-  result(): Counted {
-    return { counts: this.#tally.counts(), newcomers: this.#newcomers.found() };
+  result(): CountedSessions {
+    return {
+      counts: this.#tally.counts(),
+      newcomers: this.#newcomers.found(),
+      behind: this.#told.all(),
+    };
   }
 
   #visitSession(session: ScannedSession): void {
@@ -151,6 +169,7 @@ class AcquisitionVisitor implements Visitor<Counted> {
     const place = this.#placeOf(session);
     this.#tally.addSessions(place, ruleOf[traffic]!, 1, Number(isBounce(session)), views);
     this.#countVisitor(session.actor, place);
+    this.#tell(session, place, false);
     if (this.#converting !== null) this.#countConvert(session, place, this.#converting);
   }
 
@@ -186,18 +205,30 @@ class AcquisitionVisitor implements Visitor<Counted> {
     if (!converts || last[place] === actor) return;
     last[place] = actor;
     conversions[place]!++;
+    this.#tell(session, place, true);
     if (last[WHOLE] === actor) return;
     last[WHOLE] = actor;
     conversions[WHOLE]!++;
   }
+
+  /** Adds a session, or one in which an actor converted first, where it is of the row that is asked for. */
+  #tell({ actor, startMs }: ScannedSession, place: number, isConversion: boolean): void {
+    const { told } = this.#inputs;
+    if (told === null || told.isOfConversions !== isConversion) return;
+    if (told.places[place] === 1) this.#told.add(actor, startMs);
+  }
 }
 
-export const ACQUISITION_COUNTS: VisitorKind<AcquisitionInputs, Counted> = {
+export const ACQUISITION_COUNTS: VisitorKind<AcquisitionInputs, CountedSessions> = {
   name: "acquisition",
   create: (inputs, words) => new AcquisitionVisitor(inputs, words),
-  merge: ({ counts, newcomers }, more) => {
+  merge: ({ counts, newcomers, behind }, more) => {
     const tally = new AcquisitionTally(counts.idOf, counts);
     tally.add(more.counts);
-    return { counts: tally.counts(), newcomers: joinPairs(newcomers, more.newcomers) };
+    return {
+      counts: tally.counts(),
+      newcomers: joinPairs(newcomers, more.newcomers),
+      behind: joinBehind(behind, more.behind),
+    };
   },
 };

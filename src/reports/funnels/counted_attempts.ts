@@ -1,5 +1,6 @@
 import { lengthened } from "../../timelines/timeline.ts";
 import { joined } from "../../scans/visitor.ts";
+import { type Behind, joinBehind } from "../behind_tally.ts";
 
 /** Of an outcome, how many steps were reached. */
 export const DEPTH = 0xf;
@@ -30,6 +31,8 @@ export interface CountedAttempts {
   readonly values: Int32Array;
   /** How long each took from step to step, one after the other. */
   readonly stepsMs: Float64Array;
+  /** Whose each is, and when it began; null: it was not asked for. */
+  readonly entries: Behind | null;
 }
 
 /** Attempts one behind the other. */
@@ -38,6 +41,9 @@ export function joinAttempts(some: CountedAttempts, more: CountedAttempts): Coun
     outcomes: joined(some.outcomes, more.outcomes),
     values: joined(some.values, more.values),
     stepsMs: joined(some.stepsMs, more.stepsMs),
+    entries: some.entries === null || more.entries === null
+      ? null
+      : joinBehind(some.entries, more.entries),
   };
 }
 
@@ -48,7 +54,7 @@ export class Attempts {
   #values = new Int32Array(1_024);
   readonly #stepsMs = new Times();
 
-  all(): CountedAttempts {
+  all(): Omit<CountedAttempts, "entries"> {
     return {
       outcomes: this.#outcomes.slice(0, this.#count),
       values: this.#values.slice(0, this.#count),

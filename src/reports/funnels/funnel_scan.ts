@@ -9,6 +9,8 @@ import { matchPasses } from "../../scans/match_passes.ts";
 import type { Read } from "../../scans/read.ts";
 import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
 import { type FunnelDefinition, windowMsOf } from "./funnel_definition.ts";
+import type { ValueTexts } from "../../scans/value_texts.ts";
+import type { CountedAttempts } from "./counted_attempts.ts";
 import { type FunnelTally, tallyAttempts } from "./funnel_tally.ts";
 import { FUNNEL, type FunnelInputs } from "./funnel_visitor.ts";
 
@@ -56,11 +58,23 @@ async function funnelPasses(
   return { scope: all!, between: between!.names, passedOver: passed, matches };
 }
 
-/** What a funnel comes to: every actor is followed from the first possible entry to where the last one's window ends. */
-export async function scanFunnel(read: Read, definition: FunnelDefinition): Promise<FunnelTally> {
+/** The attempts that count, and what the ids of their values stand for; null: nothing tells them apart. */
+export interface FoundAttempts {
+  readonly attempts: CountedAttempts;
+  readonly textsOf: ((ids: readonly number[]) => Promise<ValueTexts>) | null;
+}
+
+/**
+ * The attempt of each actor that counts: every actor is followed from the first possible entry to where
+ * the last one's window ends.
+ */
+export async function findAttempts(
+  read: Read,
+  definition: FunnelDefinition,
+  { tellsActors }: Pick<FunnelInputs, "tellsActors">,
+): Promise<FoundAttempts> {
   const { range, asOfMs } = read;
   const { steps, exclude, order, entry, by } = definition;
-  const stepCount = steps.length;
   const windowMs = windowMsOf(definition);
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   const reach = { fromMs: span.fromMs, toMs: span.toMs + windowMs };
@@ -72,11 +86,18 @@ export async function scanFunnel(read: Read, definition: FunnelDefinition): Prom
   const values = await entryValueIds(read, selected, definition, span);
   const inputs: FunnelInputs = {
     ...await funnelPasses(read, selected, definition),
-    rules: { order, entry, stepCount, windowMs, ...span },
+    rules: { order, entry, stepCount: steps.length, windowMs, ...span },
     reach,
     by: values?.from ?? null,
     lateFromMs: asOfMs - windowMs,
+    tellsActors,
   };
   const attempts = await selected.scan(FUNNEL, () => inputs);
-  return await tallyAttempts(attempts, stepCount, values?.textsOf ?? null);
+  return { attempts, textsOf: values?.textsOf ?? null };
+}
+
+/** What a funnel comes to. */
+export async function scanFunnel(read: Read, definition: FunnelDefinition): Promise<FunnelTally> {
+  const { attempts, textsOf } = await findAttempts(read, definition, { tellsActors: false });
+  return await tallyAttempts(attempts, definition.steps.length, textsOf);
 }

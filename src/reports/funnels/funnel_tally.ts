@@ -77,7 +77,7 @@ interface Group {
 
 /** A group for each id, as if each had a value of its own. */
 function groupsById(
-  { outcomes, values }: CountedAttempts,
+  { outcomes, values }: Pick<CountedAttempts, "outcomes" | "values">,
   stepCount: number,
 ): Map<number, Group> {
   const groups = new Map<number, Group>();
@@ -114,7 +114,7 @@ function unite(byId: Map<number, Group>, texts: ValueTexts): Group[] {
 
 /** Counts attempts: all of them, and, where `textsOf` tells the values of their ids, by these. */
 export async function tallyAttempts(
-  attempts: CountedAttempts,
+  attempts: Omit<CountedAttempts, "entries">,
   stepCount: number,
   textsOf: ((ids: readonly number[]) => Promise<ValueTexts>) | null,
 ): Promise<FunnelTally> {

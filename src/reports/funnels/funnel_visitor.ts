@@ -5,6 +5,7 @@ import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import { BehindTally } from "../behind_tally.ts";
 import { Attempts, type CountedAttempts, joinAttempts } from "./counted_attempts.ts";
 import {
   type ActorEvents,
@@ -29,6 +30,8 @@ export interface FunnelInputs {
   readonly by: IdSource | null;
   /** From then on, the window of an entry is not over. */
   readonly lateFromMs: number;
+  /** Whether it is told whose each attempt is. */
+  readonly tellsActors: boolean;
 }
 
 const ANY_BIT = 0xffff;
@@ -106,6 +109,7 @@ class EventMasks {
 /** Follows actors one after the other, and keeps the attempt of each that counts. */
 class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #attempts = new Attempts();
+  readonly #entries: BehindTally | null;
   readonly masks: EventMasks;
   readonly rules: AttemptRules;
   readonly reach: Span;
@@ -126,8 +130,9 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   #seen = 0;
 
   constructor(inputs: FunnelInputs, words: readonly Int32Array[]) {
-    const { rules, reach, by, lateFromMs } = inputs;
+    const { rules, reach, by, lateFromMs, tellsActors } = inputs;
     const masks = new EventMasks(inputs, words);
+    this.#entries = tellsActors ? new BehindTally() : null;
     this.masks = masks;
     this.rules = rules;
     this.reach = reach;
@@ -142,7 +147,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   }
 
   result(): CountedAttempts {
-    return this.#attempts.all();
+    return { ...this.#attempts.all(), entries: this.#entries?.all() ?? null };
   }
 
   visit(actor: number, timeline: Timeline): void {
@@ -159,7 +164,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
       const hasBots = this.masks.scope.mayFailByBots(nameBits[i]!);
       this.#gather(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
     }
-    if (this.#length > 0 && this.#ms[0]! < this.rules.toMs) this.#finish();
+    if (this.#length > 0 && this.#ms[0]! < this.rules.toMs) this.#finish(actor);
   }
 
   /** Whether, by their names, some of the actor's events may bring an attempt further than its entry, or end it. */
@@ -191,8 +196,10 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
       const segment = segments[segmentOf[i]!]!;
       for (let at = starts[i]!; at < ends[i]!; at++) {
         if (!this.#isEntry(actor, segment, at)) continue;
-        const isLate = segment.fromMs + segment.times[at]! > this.lateFromMs ||
+        const ms = segment.fromMs + segment.times[at]!;
+        const isLate = ms > this.lateFromMs ||
           this.rules.entry === "any" && this.#hasLateEntry(actor, timeline);
+        this.#entries?.add(actor, ms);
         this.#attempts.addEntry(isLate, this.idsOf?.(segment)?.[at] ?? actor);
         return;
       }
@@ -271,8 +278,9 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     this.#seen = seen;
   }
 
-  #finish(): void {
+  #finish(actor: number): void {
     if (this.#endsAtEntry(this.#seen)) {
+      this.#entries?.add(actor, this.#ms[0]!);
       this.#attempts.addEntry(this.#isLate(this.#lastEntry()), this.#values[0]!);
       return;
     }
@@ -281,6 +289,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     if (attempt === null) return;
     const { entry, died, lastEntry } = attempt;
     const ms = attempt.events.map((place) => this.#ms[place]!);
+    this.#entries?.add(actor, ms[0]!);
     this.#attempts.add(ms, died, this.#isLate(lastEntry), this.#values[entry]!);
   }
 

@@ -6,7 +6,7 @@ import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectTimelines } from "../../scans/selected_timelines.ts";
+import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
 import { isNameCode, type StepRules, type StepsBy } from "./journey_steps.ts";
 import {
   JOURNEY_LINKS,
@@ -166,13 +166,15 @@ function linksOf(nodes: readonly (readonly CountedNode[])[], counts: Int32Array)
   return links;
 }
 
-/** Ways of sessions or actors, counted in two scans: the first says which values are told by themselves. */
-export async function scanJourneys(
-  read: Read,
-  question: JourneyQuestion,
-): Promise<CountedJourneys> {
+/** Which ways are followed, and where. */
+export interface SelectedWays {
+  readonly selected: SelectedTimelines;
+  readonly ways: JourneyInputs;
+}
+
+export async function selectWays(read: Read, question: JourneyQuestion): Promise<SelectedWays> {
   const { sql, scope, range } = read;
-  const { start, end, by, of, steps, top } = question;
+  const { start, end, by, of } = question;
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   const rules = rulesOf(question);
   const matches = [start, end].filter((match) => match !== null);
@@ -197,13 +199,32 @@ export async function scanJourneys(
     start: start === null ? null : found.shift()!,
     end: end === null ? null : found.shift()!,
   };
+  return { selected, ways };
+}
+
+/** What ways have at each step, and of it the codes that are told by themselves. */
+export async function scanSteps(
+  read: Read,
+  { selected, ways }: SelectedWays,
+  top: number,
+): Promise<{ readonly nodes: JourneyNodes; readonly told: readonly (readonly ToldValue[])[] }> {
   const nodes = await selected.scan(JOURNEY_NODES, () => ways);
-  const told = await toldValues(read, nodes, top);
+  return { nodes, told: await toldValues(read, nodes, top) };
+}
+
+/** Ways of sessions or actors, counted in two scans: the first says which values are told by themselves. */
+export async function scanJourneys(
+  read: Read,
+  question: JourneyQuestion,
+): Promise<CountedJourneys> {
+  const found = await selectWays(read, question);
+  const { selected, ways } = found;
+  const { nodes, told } = await scanSteps(read, found, question.top);
   const codes = told.map((values) => values.map(({ code }) => code));
   const links = await selected.scan(JOURNEY_LINKS, () => ({ ways, told: codes }));
   const places = placesOf(codes);
   const placed = Array.from(
-    { length: steps },
+    { length: question.steps },
     (_, step) => nodesAt(told[step]!, nodes.counts[step]!, nodes.ended[step]!, places),
   );
   return { total: nodes.total, nodes: placed.map(inOrder), links: linksOf(placed, links) };

@@ -96,6 +96,11 @@ export class JourneySteps {
     if (!hasEnd && this.#codes.length > steps) this.#isOver = true;
   }
 
+  /** When the step was from which the way is followed. */
+  get anchorMs(): number {
+    return this.#rules.direction === "forward" ? this.#startMs : this.#lastMs.at(-1)!;
+  }
+
   /** The steps in the order in which they are followed, at most so many; null: there is no such way. */
   get found(): readonly number[] | null {
     if (!this.#hasBegun || !this.#isFound || this.#codes.length === 0) return null;

@@ -4,6 +4,7 @@ import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
 import { codeOf, JourneySteps, nameCode, type StepRules, type StepsBy } from "./journey_steps.ts";
 
 export interface JourneyInputs {
@@ -20,10 +21,13 @@ export interface JourneyInputs {
   readonly end: EventPasses | null;
 }
 
+/** Takes a way: the codes of its steps, whose it is, and when its session, or of an actor itself, began. */
+type TakeWay = (codes: readonly number[], actor: number, ms: number) => void;
+
 /** Follows sessions or actors, and hands each way that is found to `count`. */
 class JourneyFinder {
   readonly #inputs: JourneyInputs;
-  readonly #count: (codes: readonly number[]) => void;
+  readonly #count: TakeWay;
   readonly #selected: EventTest;
   readonly #start: EventTest | null;
   readonly #end: EventTest | null;
@@ -32,11 +36,7 @@ class JourneyFinder {
   #actor = 0;
   #isSelected = false;
 
-  constructor(
-    inputs: JourneyInputs,
-    words: readonly Int32Array[],
-    count: (codes: readonly number[]) => void,
-  ) {
+  constructor(inputs: JourneyInputs, words: readonly Int32Array[], count: TakeWay) {
     this.#inputs = inputs;
     this.#count = count;
     const test = (passes: EventPasses | null) =>
@@ -53,12 +53,13 @@ class JourneyFinder {
     if (this.#inputs.of === "session") return this.#scan.visit(actor, timeline);
     this.#steps.begin();
     followRuns(actor, timeline, this.#followActor);
-    this.#tell();
+    this.#tell(null);
   }
 
-  #tell(): void {
+  /** `ms`: when the session started; null: it is an actor's. */
+  #tell(ms: number | null): void {
     const { found } = this.#steps;
-    if (found !== null) this.#count(found);
+    if (found !== null) this.#count(found, this.#actor, ms ?? this.#steps.anchorMs);
   }
 
   #visitSession(session: ScannedSession): void {
@@ -67,7 +68,7 @@ class JourneyFinder {
     this.#steps.begin();
     this.#isSelected = false;
     session.forEachSlice(this.#followSession);
-    if (this.#isSelected) this.#tell();
+    if (this.#isSelected) this.#tell(session.startMs);
   }
 
   readonly #followSession = (segment: LoadedSegment, start: number, end: number): void => {
@@ -231,4 +232,54 @@ export const JOURNEY_LINKS: VisitorKind<JourneyLinkInputs, Int32Array> = {
   name: "journey links",
   create: (inputs, words) => new LinkCounter(inputs, words),
   merge: (counts, more) => addTo(counts, more),
+};
+
+/** What a way must have at a step, counted from 0. */
+export type WantedStep =
+  & { readonly step: number }
+  & (
+    /** The value of a code, or one that is told by none of these. */
+    | { readonly code: number }
+    | { readonly noneOf: readonly number[] }
+    /** It ended just before. */
+    | { readonly isEnd: true }
+  );
+
+export interface JourneyBehindInputs {
+  readonly ways: JourneyInputs;
+  /** All of them. */
+  readonly wanted: readonly WantedStep[];
+}
+
+function hasStep(found: readonly number[], wanted: WantedStep): boolean {
+  const { step } = wanted;
+  if ("isEnd" in wanted) return found.length === step;
+  if (step >= found.length) return false;
+  return "code" in wanted ? found[step] === wanted.code : !wanted.noneOf.includes(found[step]!);
+}
+
+class BehindFinder implements Visitor<Behind> {
+  readonly #finder: JourneyFinder;
+  readonly #behind = new BehindTally();
+
+  constructor({ ways, wanted }: JourneyBehindInputs, words: readonly Int32Array[]) {
+    this.#finder = new JourneyFinder(ways, words, (found, actor, ms) => {
+      if (wanted.every((one) => hasStep(found, one))) this.#behind.add(actor, ms);
+    });
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    this.#finder.visit(actor, timeline);
+  }
+
+  result(): Behind {
+    return this.#behind.all();
+  }
+}
+
+/** Whose ways have certain values at certain steps. */
+export const JOURNEY_BEHIND: VisitorKind<JourneyBehindInputs, Behind> = {
+  name: "journey behind",
+  create: (inputs, words) => new BehindFinder(inputs, words),
+  merge: joinBehind,
 };

@@ -84,11 +84,11 @@ function readCount(
 }
 
 /** The report's own parameters; `window` as it was told. */
-interface Own extends JourneyQuestion {
+export interface Own extends JourneyQuestion {
   readonly window: string;
 }
 
-function readOwn(query: URLSearchParams): Own {
+export function readOwn(query: URLSearchParams): Own {
   const own = readAll({
     start: () => readPlace(query, "start"),
     end: () => readPlace(query, "end"),

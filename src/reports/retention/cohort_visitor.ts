@@ -4,6 +4,7 @@ import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
 
 /** What cohorts are, by ids. */
 export interface CohortInputs {
@@ -21,6 +22,14 @@ export interface CohortInputs {
   readonly fromMs: number;
   /** From then on no event counts. */
   readonly returnsToMs: number;
+  /** Whose members are told: of a cohort those of a cell, or all (period null); null: nobody's. */
+  readonly place: CohortPlace | null;
+}
+
+/** A cell of a cohort, both counted from 0; period null: the whole cohort. */
+export interface CohortPlace {
+  readonly cohort: number;
+  readonly period: number | null;
 }
 
 export interface CohortCounts {
@@ -28,6 +37,8 @@ export interface CohortCounts {
   readonly sizes: Int32Array;
   /** The cells of all cohorts, one after the other. */
   readonly cells: Int32Array;
+  /** Who is at the place that was asked for, by when they began. */
+  readonly members: Behind;
 }
 
 /** What an event may be. */
@@ -89,9 +100,12 @@ class CohortVisitor implements Visitor<CohortCounts> {
   readonly #sizes: Int32Array;
   /** The cells of all cohorts, one after the other. */
   readonly #cells: Int32Array;
+  readonly #members = new BehindTally();
 
   /** The actor's periods with a start event, and with a return, in order. */
   readonly #starts: Int32Array;
+  /** When the first start event of each of these periods was. */
+  readonly #startsMs: Float64Array;
   readonly #returns: Int32Array;
   #startCount = 0;
   #returnCount = 0;
@@ -109,11 +123,12 @@ class CohortVisitor implements Visitor<CohortCounts> {
     this.#sizes = new Int32Array(cohortCount);
     this.#cells = new Int32Array(cohortCount * cellCount);
     this.#starts = new Int32Array(cohortCount);
+    this.#startsMs = new Float64Array(cohortCount);
     this.#returns = new Int32Array(periods.length + 1);
   }
 
   result(): CohortCounts {
-    return { sizes: this.#sizes, cells: this.#cells };
+    return { sizes: this.#sizes, cells: this.#cells, members: this.#members.all() };
   }
 
   visit(actor: number, timeline: Timeline): void {
@@ -124,7 +139,10 @@ class CohortVisitor implements Visitor<CohortCounts> {
     this.#endMs = Math.min(fromMs, returnsToMs);
     this.#wanted = cohort === "first" ? START : 0;
     followRuns(actor, timeline, this.#follow);
-    if (this.#startCount > 0) this.#count();
+    if (this.#startCount === 0) return;
+    this.#count();
+    const { place } = this.#question;
+    if (place !== null) this.#tell(actor, place);
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
@@ -148,7 +166,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
       if (context < contextMin || context > contextMax) continue;
       if (isNarrowed) found = bits.narrow(found, paths[at]!, context, actor, filterBits[at]!);
       if (found === 0) continue;
-      this.#keep(found);
+      this.#keep(found, fromMs + time);
       endTime = this.#endMs - fromMs;
       wanted = this.#wanted;
     }
@@ -167,10 +185,11 @@ class CohortVisitor implements Visitor<CohortCounts> {
     this.#wanted = isOfCohorts && !startsOnce ? START | RETURN : RETURN;
   }
 
-  #keep(found: number): void {
+  #keep(found: number, ms: number): void {
     if ((found & START) !== 0) {
       // Before the range only the first time ever is looked for: this was it.
       if (this.#period < 0) return this.#leave();
+      this.#startsMs[this.#startCount] = ms;
       this.#starts[this.#startCount++] = this.#period;
     }
     if ((found & RETURN) !== 0) this.#returns[this.#returnCount++] = this.#period;
@@ -205,6 +224,19 @@ class CohortVisitor implements Visitor<CohortCounts> {
       }
     }
   }
+
+  /** Adds the actor where it is at the place that was asked for. */
+  #tell(actor: number, { cohort, period }: CohortPlace): void {
+    const { criterion } = this.#question;
+    const start = this.#starts.subarray(0, this.#startCount).indexOf(cohort);
+    if (start === -1) return;
+    const returns = this.#returns.subarray(0, this.#returnCount);
+    const isMember = period === null ||
+      (criterion === "on"
+        ? returns.includes(cohort + period)
+        : (returns.at(-1) ?? -1) >= cohort + period);
+    if (isMember) this.#members.add(actor, this.#startsMs[start]!);
+  }
 }
 
 export const COHORT_COUNTS: VisitorKind<CohortInputs, CohortCounts> = {
@@ -213,5 +245,6 @@ export const COHORT_COUNTS: VisitorKind<CohortInputs, CohortCounts> = {
   merge: (counts, more) => ({
     sizes: addTo(counts.sizes, more.sizes),
     cells: addTo(counts.cells, more.cells),
+    members: joinBehind(counts.members, more.members),
   }),
 };

@@ -79,9 +79,9 @@ function readPeriods(query: URLSearchParams): number {
 }
 
 /** The report's own parameters. */
-type Own = Pick<CohortQuestion, "start" | "back" | "cohort" | "criterion" | "cellCount">;
+export type Own = Pick<CohortQuestion, "start" | "back" | "cohort" | "criterion" | "cellCount">;
 
-function readOwn(query: URLSearchParams): Own {
+export function readOwn(query: URLSearchParams): Own {
   return readAll({
     start: () => readEventMatch(query, "start") ?? ANY_EVENT,
     back: () => readEventMatch(query, "return") ?? ANY_EVENT,
@@ -126,12 +126,12 @@ function comparedCohorts(read: Read, asked: Asked): Read | null {
 }
 
 /** The question with everything resolved. */
-interface Asked extends CohortQuestion {
+export interface Asked extends CohortQuestion {
   /** The end of the last cohort's period. */
   readonly toMs: number;
 }
 
-function askedOf(own: Own, read: Read): Asked {
+export function askedOf(own: Own, read: Read): Asked {
   const { cellCount, criterion } = own;
   const { scope, asOfMs } = read;
   const periods = periodsOf(own, read);

@@ -6,7 +6,13 @@ import { withoutTechnical } from "../../query/technical.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
-import { COHORT_COUNTS, type CohortCounts, type CohortInputs } from "./cohort_visitor.ts";
+import type { Behind } from "../behind_tally.ts";
+import {
+  COHORT_COUNTS,
+  type CohortCounts,
+  type CohortInputs,
+  type CohortPlace,
+} from "./cohort_visitor.ts";
 
 /** What is asked of cohorts. Times are epoch milliseconds. */
 export interface CohortQuestion {
@@ -52,11 +58,30 @@ function counted(
   return cohorts;
 }
 
+type Source = Pick<Read, "sql" | "timelines">;
+
 /** Cohorts and who of them came back, counted in one scan. */
 export async function scanCohorts(
-  { sql, timelines }: Pick<Read, "sql" | "timelines">,
+  source: Source,
   question: CohortQuestion,
 ): Promise<CountedCohort[]> {
+  return counted(await scan(source, question, null), question);
+}
+
+/** Who is at a place of the cohorts, by when they began: found by the same scan. */
+export async function findMembers(
+  source: Source,
+  question: CohortQuestion,
+  place: CohortPlace,
+): Promise<Behind> {
+  return (await scan(source, question, place)).members;
+}
+
+async function scan(
+  { sql, timelines }: Source,
+  question: CohortQuestion,
+  place: CohortPlace | null,
+): Promise<CohortCounts> {
   const { scope, start, back, cohort, fromMs, returnsToMs } = question;
   const selected = await selectTimelines({ sql, scope, timelines }, {
     // The first time ever may be long before the range.
@@ -75,6 +100,7 @@ export async function scanCohorts(
     ...{ scope: ofScope!, start: ofStart!, back: ofReturn! },
     ...{ cohort, criterion, cellCount, cohortCount, fromMs, returnsToMs },
     periods: question.periods.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })),
+    place,
   };
-  return counted(await selected.scan(COHORT_COUNTS, () => inputs), question);
+  return await selected.scan(COHORT_COUNTS, () => inputs);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Row } from "../../db/sql.ts";
-import { invalidParameter } from "../../query/parameters.ts";
+import { invalidParameter, readAll } from "../../query/parameters.ts";
 import {
   afterCursor,
   encodeRowCursor,
@@ -15,7 +15,14 @@ import type { Read } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { partsBackwards } from "../backwards.ts";
 import { listGoals } from "../goal_definitions.ts";
-import { type FoundMoments, NewestActors } from "../newest_actors.ts";
+import {
+  type AskedNumber,
+  type NumberedRead,
+  OF_USAGE,
+  type OfShown,
+  readNumber,
+} from "../behind.ts";
+import { type FoundMoments, NewestActors, newestOf } from "../newest_actors.ts";
 import type { Answer, Report } from "../report.ts";
 import { NEWEST_PEOPLE } from "./newest_people_visitor.ts";
 import { PersonValue, sumPeople } from "./person_sums.ts";
@@ -27,7 +34,13 @@ export const PersonRow = z.object({
   firstSeen: z.iso.datetime().nullable().meta({
     description: "The first event ever, technical names ($…) apart",
   }),
-  lastSeen: z.iso.datetime().meta({ description: "The last selected event in the range" }),
+  lastSeen: z.iso.datetime().nullable().meta({
+    description:
+      "The last selected event in the range; null: there is none, which only `of` allows",
+  }),
+  countedAt: z.iso.datetime().optional().meta({
+    description: "Only with `of`: when the person came to count",
+  }),
   visits: z.int(),
   pageviews: z.int(),
   events: z.int(),
@@ -121,24 +134,49 @@ function cursorOf(listed: readonly FoundPerson[], rows: number): string | null {
   return encodeRowCursor({ counts: [last.last_ms], value: whoIs(last) });
 }
 
-async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
+const instant = (ms: number | null) => ms === null ? null : new Date(ms).toISOString();
+
+/** A page of people as they are shown. `isCounted`: by when they came to count. */
+async function page(
+  read: Read,
+  listed: readonly FoundPerson[],
+  isCounted: boolean,
+): Promise<Answer["result"]> {
   const { sql, scope: { projectId }, range, limit } = read;
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
-  const listed = await listPeople(read, span, cursor, limit + 1);
   const shown = listed.slice(0, limit);
   const goals = await listGoals(sql, projectId);
   const sums = await sumPeople(read, shown.map(({ actor_id }) => actor_id), span, goals);
   const rows = shown.map(({ kind, actor, first_ms, last_ms }, i) => {
-    const { visits, pageviews, events, value } = sums[i]!;
+    const { lastMs, visits, pageviews, events, value } = sums[i]!;
     return {
       actor,
       userId: kind === "u" ? actor : null,
-      firstSeen: first_ms === null ? null : new Date(first_ms).toISOString(),
-      lastSeen: new Date(last_ms).toISOString(),
+      firstSeen: instant(first_ms),
+      lastSeen: instant(isCounted ? lastMs : last_ms),
+      ...isCounted ? { countedAt: instant(last_ms) } : {},
       ...{ visits, pageviews, events, value },
     };
   });
-  return { result: { rows, nextCursor: cursorOf(listed, limit) } };
+  return { rows, nextCursor: cursorOf(listed, limit) };
+}
+
+async function answer(read: Read, { cursor, asked }: Own): Promise<Answer> {
+  const { range, limit } = read;
+  if (asked === null) {
+    const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+    const listed = await listPeople(read, span, cursor, limit + 1);
+    return { result: await page(read, listed, false) };
+  }
+  const { of, number } = asked;
+  const counted = await number.find(read);
+  const found = newestOf(counted, limit + 1, cursor?.counts[0] ?? null);
+  const listed = found.ms.length === 0 ? [] : await readFound(read, found, cursor, limit + 1);
+  return {
+    query: { of },
+    result: { ...await page(read, listed, true), total: counted.actors.length },
+    asking: number.asking,
+  };
 }
 
 /** `cursor`: when the last person of the page before was seen last, and who it is. */
@@ -150,22 +188,38 @@ function readCursor(query: URLSearchParams): RowCursor | null {
   throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
 }
 
-/** `GET /v1/actors`: people, those who were seen last first. */
-export const PEOPLE: Report = {
+/** The report's own parameters. */
+interface Own {
+  readonly cursor: RowCursor | null;
+  /** Those alone whom a number of another read counts; null: all. */
+  readonly asked: { readonly of: OfShown; readonly number: AskedNumber } | null;
+}
+
+const OF = OF_USAGE +
+  'Funnels with {"step"}, {"lost"} or {"ended":"excluded"|"open"}, and "value" of a group; retention with {"cohort":start,"period"}; ' +
+  'journeys (scope=actor) with {"way":[{"step","kind","value"}]}; acquisition with {"value","count":"visitors"|"newVisitors"|"conversions"}';
+
+/** `GET /v1/actors`: people, those who were seen last first. `numbered`: the reads whose numbers `of` may name. */
+export const createPeople = (numbered: readonly NumberedRead[]): Report => ({
   path: "/v1/actors",
   summary: "People: first and last seen, visits, events and value of each, who was here last first",
-  parameters: {},
+  parameters: { of: OF },
   semantics:
     "Distinct actors of selected events in the range (technical names, $…, apart): they are as many as kpis counts visitors under the same filters. " +
     "actor is the person's user id, else the anonymous id, else the visitor hash. firstSeen: the person's first event ever, under no filter; lastSeen: the last selected event in the range. " +
     "visits: sessions that start in the range and hold a selected event; pageviews and events: the selected ones in the range. value: what the selected events in the range that are conversions of goals with a value are worth, added up by currency: an event that two goals count is worth both. " +
-    "By lastSeen, the latest first; of one moment anonymous people, hashes, then users, by their ids. An id that several have names the user, else the anonymous one.",
+    "By lastSeen, the latest first; of one moment anonymous people, hashes, then users, by their ids. An id that several have names the user, else the anonymous one. " +
+    "With `of`, those whom the number counts, and total is that number; the latest countedAt first: when the step was reached (lost, ended: the last one), the cohort's period begun in, the way begun (of a way back: ended), or the start of the row's first session.",
   reply: {
     rows: z.array(PersonRow),
     nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
+    total: z.int().optional().meta({ description: "Only with `of`: how many the number counts" }),
   },
   ask: (query) => {
-    const cursor = readCursor(query);
-    return { answer: (read) => answer(read, cursor) };
+    const own = readAll({
+      cursor: () => readCursor(query),
+      asked: () => readNumber(query, numbered, "people"),
+    });
+    return { answer: (read) => answer(read, own) };
   },
-};
+});

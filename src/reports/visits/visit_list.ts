@@ -6,7 +6,8 @@ import { eventPasses } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { partsBackwards } from "../backwards.ts";
-import { type FoundMoments, NewestActors } from "../newest_actors.ts";
+import type { Behind } from "../behind_tally.ts";
+import { type FoundMoments, NewestActors, newestOf } from "../newest_actors.ts";
 import { NEWEST_VISITS } from "./newest_visits_visitor.ts";
 import type { VisitPlace } from "./visit_id.ts";
 import { NEWEST_FIRST, readVisits, type StoredVisit } from "./visit_rows.ts";
@@ -125,4 +126,15 @@ export async function listVisits(
   const { scope } = source;
   const areStored = !isNarrowed(scope) && question.goal === null && scope.bots !== "only";
   return areStored ? await listStored(source, question) : await listScanned(source, question);
+}
+
+/** Of visits that a number counts the next ones behind a place, newest first. */
+export async function listCounted(
+  source: Source,
+  counted: Behind,
+  after: VisitPlace | null,
+  rows: number,
+): Promise<StoredVisit[]> {
+  const found = newestOf(counted, rows, after?.ms ?? null);
+  return found.ms.length === 0 ? [] : await readFound(source, found, after, rows);
 }

@@ -5,10 +5,17 @@ import { invalidParameter, readAll } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
 import { loadGoal, readGoalSlug } from "../goal_definitions.ts";
 import { findPerson } from "./person_id.ts";
+import {
+  type AskedNumber,
+  type NumberedRead,
+  OF_USAGE,
+  type OfShown,
+  readNumber,
+} from "../behind.ts";
 import type { Answer, Report } from "../report.ts";
 import { conversionsOf } from "./visit_conversions.ts";
 import { placeOfVisit, visitId, type VisitPlace } from "./visit_id.ts";
-import { listVisits } from "./visit_list.ts";
+import { listCounted, listVisits } from "./visit_list.ts";
 import { shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
 
 /** What conversions of a visit are, wherever visits are told. */
@@ -20,6 +27,8 @@ interface Own {
   readonly actor: string | null;
   readonly goal: string | null;
   readonly after: VisitPlace | null;
+  /** Those alone that a number of another read counts; null: all. */
+  readonly asked: { readonly of: OfShown; readonly number: AskedNumber } | null;
 }
 
 /** `actor`: whom an id names; null where it is not given. */
@@ -48,6 +57,27 @@ function cursorOf(listed: readonly StoredVisit[], rows: number): string | null {
   return visitId({ ms: last.first_ms, entryId: last.entry_id });
 }
 
+async function shownRows(read: Read, visits: readonly StoredVisit[]) {
+  const conversions = await conversionsOf(read, visits);
+  return visits.map((visit, i) => shownVisit(visit, conversions[i]!));
+}
+
+/** Visits that a number counts. */
+async function answerCounted(read: Read, { after, asked }: Own): Promise<Answer> {
+  const { of, number } = asked!;
+  const counted = await number.find(read);
+  const listed = await listCounted(read, counted, after, read.limit + 1);
+  return {
+    query: { actor: null, goal: null, of },
+    result: {
+      rows: await shownRows(read, listed.slice(0, read.limit)),
+      nextCursor: cursorOf(listed, read.limit),
+      total: counted.actors.length,
+    },
+    asking: number.asking,
+  };
+}
+
 async function answer(read: Read, { actor, goal: slug, after }: Own): Promise<Answer> {
   const { sql, scope: { projectId }, range, limit } = read;
   const query = { actor, goal: slug };
@@ -60,37 +90,48 @@ async function answer(read: Read, { actor, goal: slug, after }: Own): Promise<An
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   const actorId = person?.actor_id ?? null;
   const listed = await listVisits(read, { span, actorId, goal, after, rows: limit + 1 });
-  const shown = listed.slice(0, limit);
-  const conversions = await conversionsOf(read, shown);
-  const rows = shown.map((visit, i) => shownVisit(visit, conversions[i]!));
+  const rows = await shownRows(read, listed.slice(0, limit));
   return { query, result: { rows, nextCursor: cursorOf(listed, limit) } };
 }
 
-/** `GET /v1/visits`: visits one by one, newest first. */
-export const VISITS: Report = {
+/** `of` names the visits by itself. */
+function refuseBoth(own: Own): Own {
+  if (own.asked === null || own.actor === null && own.goal === null) return own;
+  throw invalidParameter("of", "Give it without `actor` and `goal`.");
+}
+
+const PARAMETERS = {
+  actor: "Visits of one person alone: a user id, anonymous id or visitor hash",
+  goal: "Slug of a saved goal: visits that reached it",
+  of: OF_USAGE +
+    'Journeys (scope=session) with {"way":[{"step","kind","value"}]}: a node, a link or a path; ' +
+    'acquisition with {"value","count":"sessions"}: a row\'s',
+};
+
+/** `GET /v1/visits`: visits one by one, newest first. `numbered`: the reads whose numbers `of` may name. */
+export const createVisits = (numbered: readonly NumberedRead[]): Report => ({
   path: "/v1/visits",
   summary:
     "Visits one by one, newest first: who, when, from where, how long, and what they reached",
-  parameters: {
-    actor: "Visits of one person alone: a user id, anonymous id or visitor hash",
-    goal: "Slug of a saved goal: visits that reached it",
-  },
+  parameters: PARAMETERS,
   semantics:
     "Sessions that start in the range and hold a selected event (technical names, $…, apart), whole: they are as many as kpis counts under the same filters. " +
     "start and seconds are of the first event and up to the last; pageviews and events are all of the visit, whatever the filters. Channel, source, entryPath, country, device, browser and os are those of its first page view, exitPath is that of the last one (of the first and the last event, where there is no page view). " +
     "actor is the person's user id, else the anonymous id, else the visitor hash. " +
     VISIT_CONVERSIONS +
-    " With `goal`, visits among whose conversions it is. Newest first by start, then by the id of the event that it was entered by, descending. An id stays the same as long as the visit's first events do.",
+    " With `goal`, visits among whose conversions it is. With `of`, those that the number counts, and total is that number. Newest first by start, then by the id of the event that it was entered by, descending. An id stays the same as long as the visit's first events do.",
   reply: {
     rows: z.array(VisitRow),
     nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
+    total: z.int().optional().meta({ description: "Only with `of`: how many the number counts" }),
   },
   ask: (query) => {
-    const own = readAll({
+    const own = refuseBoth(readAll({
       actor: () => readActor(query),
       goal: () => readGoalSlug(query),
       after: () => readCursor(query),
-    });
-    return { answer: (read) => answer(read, own) };
+      asked: () => readNumber(query, numbered, "visits"),
+    }));
+    return { answer: (read) => own.asked === null ? answer(read, own) : answerCounted(read, own) };
   },
-};
+});
