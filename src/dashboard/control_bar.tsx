@@ -179,6 +179,8 @@ export function ControlBar({ controls }: { controls: readonly Control[] }) {
 }
 
 function Bar({ controls }: { controls: readonly Control[] }) {
+  // A segment is of one project: what can be filtered, can be asked of one.
+  const hasSegments = SHARE_ID === null && controls.includes("filters");
   const segments = useSegments();
   return (
     <div class="bar" role="group" aria-label="What is shown">
@@ -186,7 +188,7 @@ function Bar({ controls }: { controls: readonly Control[] }) {
         {controls.includes("range") && <RangeControl />}
         {controls.includes("compare") && <CompareControl segments={segments} />}
         {controls.includes("interval") && <IntervalControl />}
-        {SHARE_ID === null && <SegmentControl segments={segments} />}
+        {hasSegments && <SegmentControl segments={segments} />}
         <OptionsControl />
         {controls.includes("filters") && <AddFilter />}
       </div>

@@ -8,12 +8,11 @@ import type { ApiProblem } from "./api_problem.ts";
 import { type AuthOffer, providerUrl, useOffer } from "./auth_offer.ts";
 import { callByCookie } from "./cookie_call.ts";
 import { Entrance, Or } from "./entrance.tsx";
+import { EntranceForm } from "./entrance_form.tsx";
 import { PasswordField, TextField } from "./field.tsx";
 import { leaveLink, type OpenedLink } from "./opened_link.ts";
 import { ErrorNote, Skeleton } from "./panel.tsx";
-import { typedPassword } from "./passkey_hint.tsx";
-import { Refused, useRequest } from "./request_state.tsx";
-import { account, takeUpSession } from "./session.ts";
+import { account } from "./session.ts";
 import { ProviderButton } from "./sign_in.tsx";
 
 /** Whom a link is for: the reply of `POST /v1/auth/invitation/look`. */
@@ -72,16 +71,14 @@ interface Typed {
   readonly password: string;
 }
 
-/** What is missing, told before the server is asked; null: nothing. */
-function missingOf(kind: OpenedLink["kind"], typed: Typed): Partial<Typed> | null {
-  const missing = {
+function missingOf(kind: OpenedLink["kind"], typed: Typed): Partial<Typed> {
+  return {
     ...(kind === "setup" && typed.email.trim() === ""
       ? { email: "Type your e-mail address." }
       : {}),
     ...(kind !== "reset" && typed.name.trim() === "" ? { name: "Type your name." } : {}),
     ...(typed.password === "" ? { password: "Choose a password." } : {}),
   };
-  return Object.keys(missing).length === 0 ? null : missing;
 }
 
 function bodyOf({ kind, secret }: OpenedLink, { email, name, password }: Typed) {
@@ -96,70 +93,49 @@ function bodyOf({ kind, secret }: OpenedLink, { email, name, password }: Typed) 
 
 function LinkForm({ link, whose }: { link: OpenedLink; whose: LinkLook | null }) {
   const { kind } = link;
-  const words = WORDS[kind];
-  const [typed, setTyped] = useState<Typed>({
-    email: whose?.email ?? "",
-    name: whose?.name ?? "",
-    password: "",
-  });
-  const [missing, setMissing] = useState<Partial<Typed>>({});
-  const { isBusy, problem, run, forget } = useRequest(async () => {
-    await callByCookie("POST", words.path, bodyOf(link, typed));
-    await takeUpSession();
-    typedPassword.value = true;
-    leaveLink();
-  });
-  const field = (name: keyof Typed) => ({
-    value: typed[name],
-    error: missing[name] ?? problem?.messageFor(name),
-    onChange: (text: string) => {
-      setTyped({ ...typed, [name]: text });
-      setMissing({});
-      forget();
-    },
-  });
+  const { path, action, busy } = WORDS[kind];
   return (
-    <form
-      class="sign-in-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        const found = missingOf(kind, typed);
-        setMissing(found ?? {});
-        if (found === null) void run();
+    <EntranceForm<Typed>
+      start={{ email: whose?.email ?? "", name: whose?.name ?? "", password: "" }}
+      missingOf={(typed) => missingOf(kind, typed)}
+      ask={async (typed) => {
+        await callByCookie("POST", path, bodyOf(link, typed));
       }}
+      onDone={leaveLink}
+      action={action}
+      busy={busy}
     >
-      {/* Password managers want to know whose password it is. */}
-      <TextField
-        {...field("email")}
-        label="E-mail"
-        type="email"
-        autocomplete="username"
-        hint={kind === "reset" ? undefined : "You sign in with it."}
-        isFirst={kind === "setup"}
-        isReadOnly={kind !== "setup"}
-      />
-      {kind !== "reset" && (
-        <TextField
-          {...field("name")}
-          label="Name"
-          autocomplete="name"
-          hint="As the others see you."
-          maxLength={200}
-        />
+      {(field) => (
+        <>
+          {/* Password managers want to know whose password it is. */}
+          <TextField
+            {...field("email")}
+            label="E-mail"
+            type="email"
+            autocomplete="username"
+            hint={kind === "reset" ? undefined : "You sign in with it."}
+            isFirst={kind === "setup"}
+            isReadOnly={kind !== "setup"}
+          />
+          {kind !== "reset" && (
+            <TextField
+              {...field("name")}
+              label="Name"
+              autocomplete="name"
+              hint="As the others see you."
+              maxLength={200}
+            />
+          )}
+          <PasswordField
+            {...field("password")}
+            label={kind === "reset" ? "New password" : "Password"}
+            autocomplete="new-password"
+            hint={PASSWORD_HINT}
+            isFirst={kind !== "setup"}
+          />
+        </>
       )}
-      <PasswordField
-        {...field("password")}
-        label={kind === "reset" ? "New password" : "Password"}
-        autocomplete="new-password"
-        hint={PASSWORD_HINT}
-        isFirst={kind !== "setup"}
-      />
-      <Refused problem={problem} />
-      <button type="submit" class="button button-primary" disabled={isBusy}>
-        {isBusy ? words.busy : words.action}
-      </button>
-    </form>
+    </EntranceForm>
   );
 }
 

@@ -1,26 +1,24 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
 import type { ApiProblem } from "./api_problem.ts";
 import { type AuthOffer, providerUrl, useOffer } from "./auth_offer.ts";
 import { commandText } from "./command.ts";
 import { callByCookie } from "./cookie_call.ts";
 import { Entrance, Or } from "./entrance.tsx";
+import { EntranceForm } from "./entrance_form.tsx";
 import { PasswordField, TextField } from "./field.tsx";
 import { Icon } from "./icons.tsx";
 import { ErrorNote, Skeleton } from "./panel.tsx";
-import { typedPassword } from "./passkey_hint.tsx";
 import { canUsePasskeys, signInByPasskey } from "./passkey_device.ts";
 import { Refused, useRequest } from "./request_state.tsx";
 import { lastEmail, signedOutMessage, takeUpSession } from "./session.ts";
 import { SignInByToken } from "./sign_in_token.tsx";
 
-/** What is missing, told before the server is asked. */
-interface Missing {
-  readonly email?: string;
-  readonly password?: string;
+interface Typed {
+  readonly email: string;
+  readonly password: string;
 }
 
-function missingOf(email: string, password: string): Missing {
+function missingOf({ email, password }: Typed): Partial<Typed> {
   return {
     ...(email.trim() === "" ? { email: "Type your e-mail address." } : {}),
     ...(password === "" ? { password: "Type your password." } : {}),
@@ -28,52 +26,35 @@ function missingOf(email: string, password: string): Missing {
 }
 
 function PasswordForm() {
-  const [email, setEmail] = useState(lastEmail.value);
-  const [password, setPassword] = useState("");
-  const [missing, setMissing] = useState<Missing>({});
-  const { isBusy, problem, run, forget } = useRequest(async () => {
-    await callByCookie("POST", "/v1/auth/sign-in", { email: email.trim(), password });
-    await takeUpSession();
-    typedPassword.value = true;
-  });
-  const edit = (set: (text: string) => void) => (text: string) => {
-    set(text);
-    setMissing({});
-    forget();
-  };
+  const known = lastEmail.value;
   return (
-    <form
-      class="sign-in-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        const found = missingOf(email, password);
-        setMissing(found);
-        if (Object.keys(found).length === 0) void run();
+    <EntranceForm
+      start={{ email: known, password: "" }}
+      missingOf={missingOf}
+      ask={async ({ email, password }) => {
+        await callByCookie("POST", "/v1/auth/sign-in", { email: email.trim(), password });
       }}
+      action="Sign in"
+      busy="Signing in…"
     >
-      <TextField
-        label="E-mail"
-        type="email"
-        autocomplete="username"
-        isFirst={email === ""}
-        value={email}
-        error={missing.email ?? problem?.messageFor("email")}
-        onChange={edit(setEmail)}
-      />
-      <PasswordField
-        label="Password"
-        autocomplete="current-password"
-        isFirst={email !== ""}
-        value={password}
-        error={missing.password ?? problem?.messageFor("password")}
-        onChange={edit(setPassword)}
-      />
-      <Refused problem={problem} />
-      <button type="submit" class="button button-primary" disabled={isBusy}>
-        {isBusy ? "Signing in…" : "Sign in"}
-      </button>
-    </form>
+      {(field) => (
+        <>
+          <TextField
+            {...field("email")}
+            label="E-mail"
+            type="email"
+            autocomplete="username"
+            isFirst={known === ""}
+          />
+          <PasswordField
+            {...field("password")}
+            label="Password"
+            autocomplete="current-password"
+            isFirst={known !== ""}
+          />
+        </>
+      )}
+    </EntranceForm>
   );
 }
 

@@ -129,6 +129,7 @@ onBothEngines(
             compare: "previous",
           });
           assert.deepEqual(result.totals.bounceRate, { value: 0.5, numerator: 1, denominator: 2 });
+          assert.ok("bounceRatePoints" in result.change, "rates change in points");
           const { origin, searchParams } = new URL(link);
           assert.equal(origin, server.url);
           assert.equal(searchParams.get("view"), "overview");

@@ -56,7 +56,7 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
   await assertAccessible(page, "the form of an alert");
   await visit.picture(page, "told-alert-form-light-1440");
   await press(page, "Save");
-  await visit.sees(page, "Visitors below 1000000 in 24h");
+  await visit.sees(page, "Visitors below 1,000,000 in 24h");
   await press(page, "Change Few visitors");
   await page.select(".settings-form select", "silence");
   await fill(page, "For so many minutes", "30");
@@ -71,7 +71,7 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
   await page.locator(".check ::-p-text(Tell, too, when it is over)").click();
   await looked(visit, page, "told-alert-vital-light");
   await press(page, "Save");
-  await visit.sees(page, "LCP (p75) above 2500 in 24h");
+  await visit.sees(page, "LCP (p75) above 2.5 s in 24h");
   const saved = await visit.server.admin("GET", `/v1/alerts?project=${DEMO}`);
   assert.equal(saved.body.alerts[0].recovery, false);
 

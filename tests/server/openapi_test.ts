@@ -53,6 +53,50 @@ Deno.test("OpenAPI: every reference leads somewhere in the document", async () =
   assert.ok(references > 0);
 });
 
+Deno.test("OpenAPI: of each rate that is compared the difference is told in points", async () => {
+  const whole = await document();
+  const resolved = (schema: Json): Json => {
+    const at = schema["$ref"];
+    if (typeof at !== "string") return schema;
+    return at.slice(2).split("/").reduce<unknown>(
+      (part, name) => (part as Json)[name],
+      whole,
+    ) as Json;
+  };
+  const points: string[] = [];
+  const look = (schema: Json, place: string): void => {
+    const { properties = {}, items, anyOf = [] } = resolved(schema) as {
+      properties?: Record<string, Json>;
+      items?: Json;
+      anyOf?: Json[];
+    };
+    for (const [name, member] of Object.entries(properties)) {
+      if (/points$/i.test(name)) points.push(`${place}.${name}`);
+      else if (/rate|conversionfrom/i.test(name)) {
+        assert.ok(`${name}Points` in properties, `${place}.${name} has no points beside it`);
+      } else look(member, `${place}.${name}`);
+    }
+    for (const part of [...items === undefined ? [] : [items], ...anyOf]) look(part, place);
+  };
+  for (const [path, method, { responses }] of await operations()) {
+    if (method !== "get") continue;
+    const { schema } = (responses["200"]?.content?.["application/json"] ?? {}) as { schema?: Json };
+    const { change } = (resolved(schema ?? {}).properties ?? {}) as { change?: Json };
+    if (change !== undefined) look(change, `${path} change`);
+  }
+  assert.deepEqual(points.map((place) => place.replace(/^\S+ change\.?/, "")).toSorted(), [
+    "average.points",
+    "bounceRatePoints",
+    "conversionRatePoints",
+    "conversionRatePoints",
+    "conversionRatePoints",
+    "steps.conversionFromPreviousPoints",
+    "steps.conversionFromPreviousPoints",
+    "steps.conversionFromStartPoints",
+    "steps.conversionFromStartPoints",
+  ]);
+});
+
 Deno.test("OpenAPI: operation ids differ, path parameters are declared, and each has a summary", async () => {
   const all = await operations();
   assert.equal(new Set(all.map(([, , it]) => it.operationId)).size, all.length);

@@ -274,6 +274,48 @@ Deno.test("share reads: views that it does not name are refused, and so is all t
   }
 });
 
+Deno.test("share reads: one that shows all tells of no person, no other site, and nothing that is written or sent", async () => {
+  const { project, token } = await sharedShop(app);
+  const asked = async (path: string) => (await app.admin("GET", `/v1/${path}`)).body;
+  const inProject = `project=${project.id}`;
+  const { rows: [visit] } = await asked(`visits?${inProject}`);
+  const { rows: [person] } = await asked(`actors?${inProject}`);
+  const silence = { title: "Silence", on: { kind: "silence", minutes: 60 } };
+  await app.admin("PUT", `/v1/alerts/silence?${inProject}`, silence);
+  await app.admin("POST", `/v1/notes?${inProject}`, { text: "Only for us" });
+  const reads = [
+    ...["visits", `visits/${visit.id}`, "actors", `actors/${encodeURIComponent(person.actor)}`],
+    ...[`actors/${encodeURIComponent(person.actor)}/timeline`, "journeys", "vitals", "overview"],
+    ...["notes", "deliveries", "alerts", "digests", "webhooks", "segments"],
+  ];
+  for (const path of reads) {
+    for (const query of ["", `?${inProject}`]) {
+      const reply = await ask(app, token, `/v1/${path}${query}`);
+      assertProblem(reply, 403, "insufficient_scope");
+      assert.ok(!JSON.stringify(reply.body).includes("Only for us"));
+    }
+  }
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const writes: [string, string][] = [
+    ...["alerts/silence", "digests/day", "webhooks/chat", "segments/a"].map(
+      (path): [string, string] => ["PUT", path],
+    ),
+    ...["alerts/silence/test", "digests/day/test", "webhooks/chat/test", "notes"].map(
+      (path): [string, string] => ["POST", path],
+    ),
+    ["DELETE", "alerts/silence"],
+  ];
+  for (const [method, path] of writes) {
+    const init = { method, headers, ...method === "DELETE" ? {} : { body: "{}" } };
+    const reply = await app.fetch(`/v1/${path}?${inProject}`, init);
+    assertProblem(reply, 403, "insufficient_scope");
+  }
+  const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+  const accept = { ...headers, Accept: "application/json, text/event-stream" };
+  const init = { method: "POST", headers: accept, body: JSON.stringify(ping) };
+  assertProblem(await app.fetch("/mcp", init), 403, "insufficient_scope");
+});
+
 Deno.test("share reads: another project is not its own, and its token gives no other", async () => {
   const [mine, other] = [await shop(app), await shop(app)];
   const token = await tokenOf(app, (await share(app, mine)).id);

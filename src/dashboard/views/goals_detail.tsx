@@ -130,19 +130,19 @@ function sourceColumns(
       show: ({ value }) => <span title={value ?? undefined}>{valueLabel(by, value)}</span>,
     },
     {
+      title: "People",
+      definition: GOAL_WORDS.sourceConversions,
+      value: ({ conversions }) => conversions,
+      show: ({ conversions }) => <strong>{integer(conversions)}</strong>,
+      isNumber: true,
+    },
+    {
       title: "Visitors",
       definition: DEFINITIONS.visitors,
       value: ({ visitors }) => visitors,
       show: ({ visitors }) => integer(visitors),
       isNumber: true,
       isMinor: true,
-    },
-    {
-      title: "People",
-      definition: GOAL_WORDS.sourceConversions,
-      value: ({ conversions }) => conversions,
-      show: ({ conversions }) => <strong>{integer(conversions)}</strong>,
-      isNumber: true,
     },
     {
       title: "Rate",

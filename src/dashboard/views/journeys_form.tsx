@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
-import { SelectField, TextField } from "../field.tsx";
+import { SelectField } from "../field.tsx";
+import { LeftField } from "../left_field.tsx";
 import { go } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
 import { useFieldValues } from "../suggestions.ts";
@@ -43,22 +44,16 @@ interface PathFieldProps {
   readonly onChange: (path: string) => void;
 }
 
-/** A page's path; takes effect once it is left or picked. */
-function PathField({ label, path, onChange }: PathFieldProps) {
-  const [draft, setDraft] = useState(path);
-  const paths = useFieldValues("path", "page_view");
-  useEffect(() => setDraft(path), [path]);
+/** A page's path. */
+function PathField({ path, ...field }: PathFieldProps) {
+  const suggestions = useFieldValues("path", "page_view");
   return (
-    <div onChange={() => draft.trim() !== path && onChange(draft.trim())}>
-      <TextField
-        label={label}
-        value={draft}
-        placeholder="/pricing"
-        maxLength={2048}
-        suggestions={paths}
-        onChange={setDraft}
-      />
-    </div>
+    <LeftField
+      {...field}
+      {...{ value: path, suggestions }}
+      placeholder="/pricing"
+      maxLength={2048}
+    />
   );
 }
 

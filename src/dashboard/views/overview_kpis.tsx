@@ -105,7 +105,7 @@ export function KeyFigures({ kpis }: { kpis: Resource<KpisReply> }) {
       {state === "error" ? <ErrorNote problem={problem} onRetry={reload} /> : (
         <>
           <Tiles data={data} chosen={chosen} />
-          <div class="panel-body overview-chart">
+          <div class="panel-body tiles-chart">
             {data === null ? <Skeleton rows={8} /> : <Chart data={data} figure={chosen} />}
           </div>
           {data !== null && <ImportedNote query={data.query} />}

@@ -1,5 +1,7 @@
 import { filterText } from "../filter_fields.ts";
 import type { Filter } from "../location_query.ts";
+import { decimal, percent } from "../number_format.ts";
+import { type VitalName, vitalText } from "./vitals_words.ts";
 
 /** A digest as the API lists it. */
 export interface Digest {
@@ -142,12 +144,24 @@ export function questionWords(question: Question): string {
   ].filter((word) => word !== "").join(" ");
 }
 
+const RATES = ["rate", "good", "poor"];
+
+/** A bound as it is told of the figure: 0.4 of a rate is 40 %. */
+function boundWords({ metric, goal, funnel, vital, measure }: Question, bound: number): string {
+  const isRate = metric === "bounceRate" || RATES.includes(measure ?? "") &&
+      (goal !== undefined || vital !== undefined) ||
+    funnel !== undefined && (measure ?? "rate") === "rate";
+  if (isRate) return percent(bound);
+  const isVital = vital !== undefined && (measure ?? "p75") === "p75";
+  return isVital ? vitalText(vital as VitalName, bound) : decimal(bound, 2);
+}
+
 /** What an alert waits for, in words. */
 export function causeWords(on: Cause): string {
   switch (on.kind) {
     case "threshold":
-      return `${questionWords(on.question)} ${
-        on.above === undefined ? `below ${on.below}` : `above ${on.above}`
+      return `${questionWords(on.question)} ${on.above === undefined ? "below" : "above"} ${
+        boundWords(on.question, on.above ?? on.below!)
       } in ${on.over}`;
     case "unusual":
       return `${questionWords(on.question)} unusual for the weekday${
@@ -164,5 +178,5 @@ export function causeWords(on: Cause): string {
 export function receiverWords(
   { to, webhooks }: { readonly to: readonly string[]; readonly webhooks: readonly string[] },
 ): string {
-  return [...to, ...webhooks].join(", ") || "Nobody: below alone";
+  return [...to, ...webhooks].join(", ") || "Nobody";
 }

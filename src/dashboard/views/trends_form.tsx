@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
-import { useEffect, useState } from "preact/hooks";
-import { type Choice, SelectField, TextField } from "../field.tsx";
+import { type Choice, SelectField } from "../field.tsx";
 import { fieldLabel, isProperty, offeredFields, splits } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
+import { LeftField } from "../left_field.tsx";
 import { go } from "../location_state.ts";
 import type { EventMatch } from "../match_editor.tsx";
 import { Panel } from "../panel.tsx";
@@ -48,23 +48,10 @@ interface PropertyFieldProps {
   readonly onChange: (key: string) => void;
 }
 
-/** A property's key; takes effect once it is left or picked. */
-function PropertyField({ label, value, event, onChange }: PropertyFieldProps) {
-  const [draft, setDraft] = useState(value);
-  const keys = usePropertyKeys(event);
-  useEffect(() => setDraft(value), [value]);
-  return (
-    <div onChange={() => draft.trim() !== value && onChange(draft.trim())}>
-      <TextField
-        label={label}
-        value={draft}
-        placeholder="value"
-        maxLength={200}
-        suggestions={keys}
-        onChange={setDraft}
-      />
-    </div>
-  );
+/** A property's key. */
+function PropertyField({ event, ...field }: PropertyFieldProps) {
+  const suggestions = usePropertyKeys(event);
+  return <LeftField {...field} placeholder="value" maxLength={200} suggestions={suggestions} />;
 }
 
 function Events({ events }: Pick<Question, "events">) {

@@ -61,7 +61,7 @@ function Trend({ reply, chosen }: { reply: VitalsReply; chosen: Chosen }) {
   }, [reply, chosen]);
   const { from, to } = currentDates();
   return (
-    <div class="vitals-chart">
+    <div class="tiles-chart">
       <ChartBlock
         title={`${title} over time`}
         lines={lines}

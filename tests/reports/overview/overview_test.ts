@@ -232,6 +232,15 @@ Deno.test("overview: the same answer is not sent again", async () => {
   assert.equal(again.status, 304);
 });
 
+Deno.test("overview: what has no meaning for all sites is refused by name, and not passed over", async () => {
+  const asked = { segment: "buyers", filters: "[]", compare: "previous", bots: "only", by: "path" };
+  for (const [name, value] of Object.entries(asked)) {
+    const refused = await server.admin("GET", `/v1/overview?${name}=${encodeURIComponent(value)}`);
+    assertProblem(refused, 400, "invalid_parameter");
+    assert.equal(refused.body.errors[0].field, name);
+  }
+});
+
 Deno.test("overview: nothing is asked before the parameters are read", async () => {
   let asked = 0;
   const away = () => {

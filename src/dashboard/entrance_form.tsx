@@ -1,0 +1,68 @@
+/// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { typedPassword } from "./passkey_hint.tsx";
+import { Refused, useRequest } from "./request_state.tsx";
+import { takeUpSession } from "./session.ts";
+
+/** What ties a field to what is typed into it. */
+interface TypedField {
+  readonly value: string;
+  readonly error: string | null | undefined;
+  readonly onChange: (text: string) => void;
+}
+
+interface EntranceFormProps<Typed> {
+  readonly start: Typed;
+  /** What is missing, told before the server is asked; empty: nothing. */
+  readonly missingOf: (typed: Typed) => Partial<Typed>;
+  /** Asks the server, which opens a session. Throws ApiProblem, which is told in the form. */
+  readonly ask: (typed: Typed) => Promise<void>;
+  /** Once the session is taken up. */
+  readonly onDone?: () => void;
+  /** The words on the button, and while the server is asked. */
+  readonly action: string;
+  readonly busy: string;
+  readonly children: (field: (name: keyof Typed & string) => TypedField) => ComponentChildren;
+}
+
+/** A form by which somebody gets in with a password. */
+export function EntranceForm<Typed extends { readonly [Name in keyof Typed]: string }>(
+  { start, missingOf, ask, onDone, action, busy, children }: EntranceFormProps<Typed>,
+) {
+  const [typed, setTyped] = useState(start);
+  const [missing, setMissing] = useState<Partial<Typed>>({});
+  const { isBusy, problem, run, forget } = useRequest(async () => {
+    await ask(typed);
+    await takeUpSession();
+    typedPassword.value = true;
+    onDone?.();
+  });
+  const field = (name: keyof Typed & string): TypedField => ({
+    value: typed[name],
+    error: missing[name] ?? problem?.messageFor(name),
+    onChange: (text) => {
+      setTyped((before) => ({ ...before, [name]: text }));
+      setMissing({});
+      forget();
+    },
+  });
+  return (
+    <form
+      class="sign-in-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const found = missingOf(typed);
+        setMissing(found);
+        if (Object.keys(found).length === 0) void run();
+      }}
+    >
+      {children(field)}
+      <Refused problem={problem} />
+      <button type="submit" class="button button-primary" disabled={isBusy}>
+        {isBusy ? busy : action}
+      </button>
+    </form>
+  );
+}
