@@ -16,8 +16,9 @@ export interface HistoryReport {
   readonly events: number;
   readonly actors: number;
   readonly days: number;
-  readonly stored: Pace;
-  readonly projected: Pace;
+  /** Null: it was stored by an earlier run. */
+  readonly stored: Pace | null;
+  readonly projected: Pace | null;
   readonly merged: Pace;
   readonly sizes: readonly TableSize[];
   readonly sets: readonly MeasuredSet[];
@@ -101,8 +102,10 @@ function sizeLines({ events, sizes }: HistoryReport): string[] {
   ];
 }
 
-const paceText = ({ events, seconds }: Pace): string =>
-  `${seconds.toFixed(1)} s (${count(events / seconds)} events/s)`;
+const paceText = (pace: Pace | null): string =>
+  pace === null
+    ? "an earlier run"
+    : `${pace.seconds.toFixed(1)} s (${count(pace.events / pace.seconds)} events/s)`;
 
 function historyLines(history: HistoryReport): string[] {
   const tellsRows = history.sets.some(({ reads }) => reads.some((read) => read.rowsRead !== null));

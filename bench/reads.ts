@@ -1,28 +1,31 @@
 /**
  * `deno task bench:reads [--events=N,N] [--days=N,N] [--requests=N] [--only=kpis,funnels] [--explain]
- * [--json] [--keep]`
+ * [--json] [--keep] [--database=URL]`
  *
  * What reads take on long histories: PostgreSQL makes a history of --events events over --days days
  * (lists pair up; a single value holds for all), the server's projection takes it in, and the real server
  * answers varied requests, one at a time. `--explain` then asks each kind once more and shows the
- * plans. `--keep` leaves the cluster running.
+ * plans. `--keep` leaves the cluster running, and `--database` reads a history that was kept like this
+ * again.
  *
  * `deno task bench:reads --projection [--rate=N] [--seconds=N]`: whether the projection keeps up while events
  * are taken in at a steady rate. Linux, with a PostgreSQL server installed.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { DAY_MS } from "../src/limits.ts";
 import { provisionDefaultProject } from "../src/auth/default_project.ts";
 import type { Database } from "../src/db/sql.ts";
 import {
   type ConfiguredCluster,
   createSchemaDatabase,
+  openBench,
   type SchemaDatabase,
   startConfigured,
 } from "./configured_cluster.ts";
 import { backlogText, measureBacklog } from "./projection_backlog.ts";
 import { loadLastMinute, machineLine, peakMemoryBytes } from "./process_figures.ts";
-import { mergeHistory, projectHistory, storeHistory } from "./read_history.ts";
+import { type History, mergeHistory, projectHistory, storeHistory } from "./read_history.ts";
 import { explainSessions, LOG_SETTINGS, PlanLog } from "./read_plans.ts";
 import {
   type ExplainedSet,
@@ -130,7 +133,7 @@ async function measureSets(server: ReadServer, sets: readonly ReadSet[]) {
 /** Asks one request of each set again, on a server whose sessions tell their plans. */
 async function explainSets(
   { cluster }: ConfiguredCluster,
-  database: SchemaDatabase,
+  database: Pick<SchemaDatabase, "url" | "sql" | "name">,
   measured: readonly MeasuredSet[],
 ): Promise<ExplainedSet[]> {
   await explainSessions(database.sql, database.name);
@@ -152,18 +155,34 @@ async function explainSets(
   return explained;
 }
 
+/** A history of this size up to now. */
+async function newHistory(sql: Database, { events, days }: Size): Promise<History> {
+  return { events, days, endMs: Date.now(), projectId: await createProject(sql) };
+}
+
+/** The history that an earlier run has kept. */
+async function keptHistory(sql: Database): Promise<History> {
+  const [row] = await sql.query<{ project_id: number; events: number; from: number; to: number }>(
+    `SELECT project_id, sum(events)::int AS events, min(from_ms)::int8 AS from, max(to_ms)::int8 AS to
+    FROM segments GROUP BY project_id ORDER BY 2 DESC LIMIT 1`,
+  );
+  if (row === undefined) fail("--database: there are no events in it");
+  const { project_id: projectId, events, from, to: endMs } = row;
+  return { projectId, events, days: Math.round((endMs - from) / DAY_MS), endMs };
+}
+
 async function measureHistory(
-  configured: ConfiguredCluster,
-  database: SchemaDatabase,
-  { events, days }: Size,
+  configured: ConfiguredCluster | null,
+  database: Pick<SchemaDatabase, "url" | "sql" | "name">,
+  history: History,
   { requests, only, explain }: Options,
 ): Promise<HistoryReport> {
   const { sql, url } = database;
-  const projectId = await createProject(sql);
-  const endMs = Date.now();
-  const stored = await storeHistory(sql, { events, days, endMs, projectId });
-  const projected = await projectHistory(sql, projectId);
-  const merged = await mergeHistory(sql, projectId, projected.events);
+  const { projectId, days, endMs } = history;
+  const isKept = configured === null;
+  const stored = isKept ? null : await storeHistory(sql, history);
+  const projected = isKept ? null : await projectHistory(sql, projectId);
+  const merged = await mergeHistory(sql, projectId, history.events);
   await sql.query("VACUUM ANALYZE");
   await sql.query("CHECKPOINT");
   const sizes = await readSizes(sql);
@@ -181,7 +200,7 @@ async function measureHistory(
     await server.stop();
   }
   return {
-    events: stored.events,
+    events: stored?.events ?? history.events,
     actors,
     days,
     stored,
@@ -189,7 +208,9 @@ async function measureHistory(
     merged,
     sizes,
     sets: result.measured,
-    explained: explain ? await explainSets(configured, database, result.measured) : [],
+    explained: explain && configured !== null
+      ? await explainSets(configured, database, result.measured)
+      : [],
     notes: result.notes,
     serverPeakMemoryBytes,
   };
@@ -205,7 +226,8 @@ async function measureAll(
   const histories: HistoryReport[] = [];
   for (const size of sizes) {
     const database = await createSchemaDatabase(configured.cluster);
-    histories.push(await measureHistory(configured, database, size, options));
+    const history = await newHistory(database.sql, size);
+    histories.push(await measureHistory(configured, database, history, options));
     if (keep) console.error(`Kept: ${database.url}`);
     await (keep ? database.sql.close() : database.drop());
   }
@@ -215,6 +237,27 @@ async function measureAll(
     histories,
     loadAverage: [before, loadLastMinute()],
   };
+}
+
+/** Reads a history of an earlier run once more, and leaves it where it is. */
+async function measureKept(url: string, options: Options): Promise<ReadReport> {
+  const before = loadLastMinute();
+  const sql = openBench(url);
+  try {
+    const kept = { url, sql, name: "" };
+    const histories = [await measureHistory(null, kept, await keptHistory(sql), options)];
+    const [{ server_version: version }] = await sql.query("SHOW server_version") as [
+      { server_version: string },
+    ];
+    return {
+      machine: machineLine(version.split(" ")[0]!),
+      settings: {},
+      histories,
+      loadAverage: [before, loadLastMinute()],
+    };
+  } finally {
+    await sql.close();
+  }
 }
 
 const { values: given } = parseArgs({
@@ -227,6 +270,7 @@ const { values: given } = parseArgs({
     explain: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
+    database: { type: "string" },
     projection: { type: "boolean", default: false },
     rate: { type: "string", default: "15000" },
     seconds: { type: "string", default: "20" },
@@ -243,6 +287,15 @@ const order = {
   eventsPerSecond: wholeNumbers("rate", given.rate)[0]!,
   seconds: wholeNumbers("seconds", given.seconds)[0]!,
 };
+
+function print<Report>(report: Report, textOf: (report: Report) => string): void {
+  console.log(given.json ? JSON.stringify(report, null, 2) : textOf(report));
+}
+
+if (given.database !== undefined) {
+  print(await measureKept(given.database, options), readReportText);
+  Deno.exit(0);
+}
 const configured = await startConfigured({
   ...SERVER_SETTINGS,
   ...(options.explain ? LOG_SETTINGS : {}),
@@ -250,11 +303,9 @@ const configured = await startConfigured({
 let kept = false;
 try {
   if (given.projection) {
-    const report = await measureBacklog(configured, repository, order);
-    console.log(given.json ? JSON.stringify(report, null, 2) : backlogText(report));
+    print(await measureBacklog(configured, repository, order), backlogText);
   } else {
-    const report = await measureAll(configured, sizes, options, given.keep);
-    console.log(given.json ? JSON.stringify(report, null, 2) : readReportText(report));
+    print(await measureAll(configured, sizes, options, given.keep), readReportText);
     kept = given.keep;
   }
 } finally {

@@ -12,5 +12,7 @@ export function packInts(columns: readonly string[]): string {
 export function unpackInts(text: string | null): Int32Array {
   const { buffer, byteLength } = Uint8Array.fromBase64(text ?? "");
   const view = new DataView(buffer);
-  return Int32Array.from({ length: byteLength / 4 }, (_, i) => view.getInt32(4 * i));
+  const numbers = new Int32Array(byteLength / 4);
+  for (let i = 0; i < numbers.length; i++) numbers[i] = view.getInt32(4 * i);
+  return numbers;
 }

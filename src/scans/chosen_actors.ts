@@ -82,7 +82,11 @@ function holdsOf(
     if (places[i] === place) sums[actors[i]!]! += counts[i]!;
   }
   const most = atMost ?? Infinity;
-  return Uint8Array.from(sums, (count) => Number(count >= atLeast && count <= most));
+  const holds = new Uint8Array(ids);
+  for (let actor = 0; actor < ids; actor++) {
+    holds[actor] = Number(sums[actor]! >= atLeast && sums[actor]! <= most);
+  }
+  return holds;
 }
 
 /** Of whom each condition that is no combination holds. */

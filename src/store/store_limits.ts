@@ -3,7 +3,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /** As many segments of about one size are merged, or more, up to so many events. */
 export const SEGMENTS_MERGED = 8;
-export const SEGMENT_EVENTS_MAX = 1_000_000;
+export const SEGMENT_EVENTS_MAX = 262_144;
 /** Bytes of the different texts of a segment, beyond which nothing is merged with it. */
 export const SEGMENT_TEXT_BYTES_MAX = 64 * MEBIBYTE;
 /** Events of a block, which is read as a whole, and bytes of texts that it should not hold more of. */

@@ -15,7 +15,9 @@ import {
   type JourneyNodes,
   OTHER_PLACE,
   placesOf,
+  toldLinks,
 } from "./journey_visitor.ts";
+import { LINKS_COUNTED_MAX } from "./link_counts.ts";
 
 /** What is asked. */
 export interface JourneyQuestion {
@@ -172,7 +174,15 @@ export interface SelectedWays {
   readonly ways: JourneyInputs;
 }
 
-export async function selectWays(read: Read, question: JourneyQuestion): Promise<SelectedWays> {
+/** What a scan works with. */
+type Source = Pick<Read, "sql" | "scope" | "range" | "timelines">;
+
+/** @param linksMax different links that one scan may count: see `LINKS_COUNTED_MAX` */
+export async function selectWays(
+  read: Source,
+  question: JourneyQuestion,
+  linksMax = LINKS_COUNTED_MAX,
+): Promise<SelectedWays> {
   const { sql, scope, range } = read;
   const { start, end, by, of } = question;
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
@@ -198,13 +208,14 @@ export async function selectWays(read: Read, question: JourneyQuestion): Promise
     passedOver: passedOver(matches),
     start: start === null ? null : found.shift()!,
     end: end === null ? null : found.shift()!,
+    linksMax,
   };
   return { selected, ways };
 }
 
 /** What ways have at each step, and of it the codes that are told by themselves. */
 export async function scanSteps(
-  read: Read,
+  read: Source,
   { selected, ways }: SelectedWays,
   top: number,
 ): Promise<{ readonly nodes: JourneyNodes; readonly told: readonly (readonly ToldValue[])[] }> {
@@ -212,16 +223,22 @@ export async function scanSteps(
   return { nodes, told: await toldValues(read, nodes, top) };
 }
 
-/** Ways of sessions or actors, counted in two scans: the first says which values are told by themselves. */
+/**
+ * Ways of sessions or actors. One scan counts all; where it meets more than `linksMax` different links,
+ * a second one counts those between the values that are told by themselves.
+ */
 export async function scanJourneys(
-  read: Read,
+  read: Source,
   question: JourneyQuestion,
+  linksMax = LINKS_COUNTED_MAX,
 ): Promise<CountedJourneys> {
-  const found = await selectWays(read, question);
+  const found = await selectWays(read, question, linksMax);
   const { selected, ways } = found;
   const { nodes, told } = await scanSteps(read, found, question.top);
   const codes = told.map((values) => values.map(({ code }) => code));
-  const links = await selected.scan(JOURNEY_LINKS, () => ({ ways, told: codes }));
+  const links = nodes.links === null
+    ? await selected.scan(JOURNEY_LINKS, () => ({ ways, told: codes }))
+    : toldLinks(nodes, nodes.links, codes);
   const places = placesOf(codes);
   const placed = Array.from(
     { length: question.steps },

@@ -28,39 +28,48 @@ export interface StepRules {
   readonly windowMs: number;
 }
 
-/** One way of one session or actor, put together event by event in the order of time. */
+/**
+ * One way of one session or actor, put together event by event in the order of time. It is used again
+ * for the next one, without making anything: most of a scan's time passes here.
+ */
 export class JourneySteps {
-  readonly #rules: StepRules;
-  /** The values so far, equal ones in a row once; of a way back the last few, from `#first` on. */
-  readonly #codes: number[] = [];
-  /** When each of them was there last. */
-  readonly #lastMs: number[] = [];
+  readonly #steps: number;
+  readonly #isBackward: boolean;
+  readonly #hasStart: boolean;
+  readonly #hasEnd: boolean;
+  readonly #windowMs: number;
+  /** The values so far, equal ones in a row once; of a way back the last few. */
+  readonly #codes: Int32Array;
+  /** Of a way back when each of them was there last. */
+  readonly #lastMs: Float64Array;
+  #length = 0;
   #startMs = Infinity;
   #hasBegun = false;
   #isFound = false;
-  #isOver = false;
-
-  constructor(rules: StepRules) {
-    this.#rules = rules;
-  }
-
   /** Whether no later event changes it. */
-  get isOver(): boolean {
-    return this.#isOver;
+  isOver = false;
+
+  constructor({ direction, hasStart, hasEnd, steps, windowMs }: StepRules) {
+    this.#steps = steps;
+    this.#isBackward = direction === "backward";
+    this.#hasStart = hasStart;
+    this.#hasEnd = hasEnd;
+    this.#windowMs = windowMs;
+    this.#codes = new Int32Array(4 * steps);
+    this.#lastMs = new Float64Array(4 * steps);
   }
 
   /** Whether it has a step yet. */
   get hasStep(): boolean {
-    return this.#codes.length > 0;
+    return this.#length > 0;
   }
 
   begin(): void {
-    this.#codes.length = 0;
-    this.#lastMs.length = 0;
+    this.#length = 0;
     this.#startMs = Infinity;
-    this.#hasBegun = !this.#rules.hasStart;
-    this.#isFound = !this.#rules.hasEnd;
-    this.#isOver = false;
+    this.#hasBegun = !this.#hasStart;
+    this.#isFound = !this.#hasEnd;
+    this.isOver = false;
   }
 
   /**
@@ -69,70 +78,72 @@ export class JourneySteps {
    * @param anchor its value where it is the start or the end, which is a step in any case
    */
   add(code: number, anchor: number, ms: number, isStart: boolean, isEnd: boolean): void {
-    const { steps, direction, hasEnd, windowMs } = this.#rules;
     if (!this.#hasBegun) {
       if (isStart) {
         this.#hasBegun = true;
         this.#startMs = ms;
         this.#push(anchor, ms);
-        this.#isOver = !hasEnd && steps === 1;
+        this.isOver = !this.#hasEnd && this.#steps === 1;
       }
       return;
     }
-    if (ms - this.#startMs > windowMs) {
-      this.#isOver = true;
+    if (ms - this.#startMs > this.#windowMs) {
+      this.isOver = true;
       return;
     }
-    if (hasEnd && isEnd) {
+    if (this.#hasEnd && isEnd) {
       this.#push(anchor, ms);
       this.#isFound = true;
-      this.#isOver = true;
-      if (direction === "backward") this.#keepLast(ms);
+      this.isOver = true;
+      if (this.#isBackward) this.#keepLast(ms);
       return;
     }
     if (code < 0) return;
-    if (this.#startMs === Infinity && direction === "forward") this.#startMs = ms;
+    if (this.#startMs === Infinity && !this.#isBackward) this.#startMs = ms;
     this.#push(code, ms);
-    if (!hasEnd && this.#codes.length > steps) this.#isOver = true;
+    if (!this.#hasEnd && this.#length > this.#steps) this.isOver = true;
   }
 
   /** When the step was from which the way is followed. */
   get anchorMs(): number {
-    return this.#rules.direction === "forward" ? this.#startMs : this.#lastMs.at(-1)!;
+    return this.#isBackward ? this.#lastMs[this.#length - 1]! : this.#startMs;
   }
 
-  /** The steps in the order in which they are followed, at most so many; null: there is no such way. */
-  get found(): readonly number[] | null {
-    if (!this.#hasBegun || !this.#isFound || this.#codes.length === 0) return null;
-    const { direction, steps } = this.#rules;
-    return direction === "forward"
-      ? this.#codes.slice(0, steps)
-      : this.#codes.toReversed().slice(0, steps);
+  /** How many steps the way has, at most as many as are asked for; 0: there is no such way. */
+  get found(): number {
+    return this.#hasBegun && this.#isFound ? Math.min(this.#length, this.#steps) : 0;
+  }
+
+  /** The value of a step of it, in the order in which they are followed. */
+  codeAt(step: number): number {
+    return this.#codes[this.#isBackward ? this.#length - 1 - step : step]!;
   }
 
   #push(code: number, ms: number): void {
-    const last = this.#codes.length - 1;
-    if (this.#codes[last] === code) {
+    const last = this.#length - 1;
+    if (last >= 0 && this.#codes[last] === code) {
       this.#lastMs[last] = ms;
       return;
     }
-    this.#codes.push(code);
-    this.#lastMs.push(ms);
-    // What is not asked for is left out now and then, so that the way stays short while it waits for its end.
-    const { direction, steps } = this.#rules;
-    if (this.#codes.length < 4 * steps) return;
-    if (direction === "backward") this.#drop(2 * steps);
-    else this.#codes.length = this.#lastMs.length = 2 * steps;
+    // What is not asked for is left out now and then: a way may be long until its end comes.
+    if (this.#length === this.#codes.length) {
+      if (this.#isBackward) this.#drop(2 * this.#steps);
+      else this.#length = 2 * this.#steps;
+    }
+    this.#codes[this.#length] = code;
+    this.#lastMs[this.#length++] = ms;
   }
 
   #drop(count: number): void {
-    this.#codes.splice(0, count);
-    this.#lastMs.splice(0, count);
+    this.#codes.copyWithin(0, count, this.#length);
+    this.#lastMs.copyWithin(0, count, this.#length);
+    this.#length -= count;
   }
 
   /** Leaves out what lies longer than the window before the end. */
   #keepLast(endMs: number): void {
-    const first = this.#lastMs.findIndex((ms) => endMs - ms <= this.#rules.windowMs);
+    let first = 0;
+    while (endMs - this.#lastMs[first]! > this.#windowMs) first++;
     this.#drop(first);
   }
 }

@@ -5,6 +5,14 @@ import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
+import {
+  addLinks,
+  type CountedKeys,
+  keyOf,
+  LinkCounts,
+  linkOf,
+  type LinkSpace,
+} from "./link_counts.ts";
 import { codeOf, JourneySteps, nameCode, type StepRules, type StepsBy } from "./journey_steps.ts";
 
 export interface JourneyInputs {
@@ -19,15 +27,19 @@ export interface JourneyInputs {
   readonly selected: EventPasses;
   readonly start: EventPasses | null;
   readonly end: EventPasses | null;
+  /** Different links that the first pass counts at once: see `LINKS_COUNTED_MAX`. */
+  readonly linksMax: number;
 }
 
-/** Takes a way: the codes of its steps, whose it is, and when its session, or of an actor itself, began. */
-type TakeWay = (codes: readonly number[], actor: number, ms: number) => void;
+/** Takes a way of so many steps: whose it is, and when its session, or of an actor itself, began. */
+type TakeWay = (way: JourneySteps, length: number, actor: number, ms: number) => void;
 
 /** Follows sessions or actors, and hands each way that is found to `count`. */
 class JourneyFinder {
   readonly #inputs: JourneyInputs;
   readonly #count: TakeWay;
+  /** Of each name whether its events are no steps: 1. */
+  readonly #isPassedOver: Uint8Array;
   readonly #selected: EventTest;
   readonly #start: EventTest | null;
   readonly #end: EventTest | null;
@@ -39,6 +51,8 @@ class JourneyFinder {
   constructor(inputs: JourneyInputs, words: readonly Int32Array[], count: TakeWay) {
     this.#inputs = inputs;
     this.#count = count;
+    this.#isPassedOver = new Uint8Array(inputs.selected.termMax + 1);
+    for (const name of inputs.passedOver) this.#isPassedOver[name] = 1;
     const test = (passes: EventPasses | null) =>
       passes === null ? null : new EventTest(passes, words);
     this.#selected = test(inputs.selected)!;
@@ -59,7 +73,7 @@ class JourneyFinder {
   /** `ms`: when the session started; null: it is an actor's. */
   #tell(ms: number | null): void {
     const { found } = this.#steps;
-    if (found !== null) this.#count(found, this.#actor, ms ?? this.#steps.anchorMs);
+    if (found > 0) this.#count(this.#steps, found, this.#actor, ms ?? this.#steps.anchorMs);
   }
 
   #visitSession(session: ScannedSession): void {
@@ -71,21 +85,25 @@ class JourneyFinder {
     if (this.#isSelected) this.#tell(session.startMs);
   }
 
-  readonly #followSession = (segment: LoadedSegment, start: number, end: number): void => {
+  readonly #followSession = (segment: LoadedSegment, from: number, end: number): void => {
     const { fromMs, times, names, paths, contexts, traffics, filterBits } = segment;
     const actor = this.#actor;
-    for (let at = start; at < end; at++) {
+    const steps = this.#steps;
+    const [start, last] = [this.#start, this.#end];
+    for (let at = from; at < end; at++) {
       if (traffics[at] === 0) continue;
-      const [name, path] = [names[at]!, paths[at]!];
-      const [context, bits] = [contexts[at]!, filterBits[at]!];
+      const name = names[at]!;
+      const path = paths[at]!;
+      const context = contexts[at]!;
+      const bits = filterBits[at]!;
       this.#isSelected ||= this.#selected.passes(name, path, context, actor, bits);
-      if (this.#steps.isOver) {
+      if (steps.isOver) {
         if (this.#isSelected) return;
         continue;
       }
-      const isStart = this.#start?.passes(name, path, context, actor, bits) ?? false;
-      const isEnd = this.#end?.passes(name, path, context, actor, bits) ?? false;
-      this.#add({ name, path, isSelected: true }, fromMs + times[at]!, isStart, isEnd);
+      const isStart = start !== null && start.passes(name, path, context, actor, bits);
+      const isEnd = last !== null && last.passes(name, path, context, actor, bits);
+      this.#add(name, path, true, fromMs + times[at]!, isStart, isEnd);
     }
   };
 
@@ -112,23 +130,23 @@ class JourneyFinder {
       // A way without a given start or end begins in the span.
       const isEarly = !isInSpan && !rules.hasStart && !rules.hasEnd && !this.#steps.hasStep;
       if (isStart || isEnd || isSelected && !isEarly) {
-        this.#add({ name, path, isSelected }, ms, isStart, isEnd);
+        this.#add(name, path, isSelected, ms, isStart, isEnd);
       }
     }
   };
 
   /** `isSelected`: whether the event may be a step; else it is one as the start or the end alone. */
   #add(
-    { name, path, isSelected }: { name: number; path: number; isSelected: boolean },
+    name: number,
+    path: number,
+    isSelected: boolean,
     ms: number,
     isStart: boolean,
     isEnd: boolean,
   ): void {
-    const { by, passedOver } = this.#inputs;
-    const code = codeOf(by, name, path);
-    const anchor = code < 0 ? nameCode(name) : code;
-    const isStep = isSelected && !passedOver.includes(name);
-    this.#steps.add(isStep ? code : -1, anchor, ms, isStart, isEnd);
+    const code = codeOf(this.#inputs.by, name, path);
+    const isStep = isSelected && this.#isPassedOver[name] === 0;
+    this.#steps.add(isStep ? code : -1, code < 0 ? nameCode(name) : code, ms, isStart, isEnd);
   }
 }
 
@@ -137,38 +155,58 @@ export interface JourneyNodes {
   readonly total: number;
   readonly counts: readonly Int32Array[];
   readonly ended: Int32Array;
+  readonly space: LinkSpace;
+  /** How many went from each value of a step to each of the next; null: of too many values. */
+  readonly links: CountedKeys | null;
 }
 
 class NodeCounter implements Visitor<JourneyNodes> {
   readonly #finder: JourneyFinder;
   readonly #counts: readonly Int32Array[];
   readonly #ended: Int32Array;
+  readonly #space: LinkSpace;
+  readonly #links: LinkCounts;
   #total = 0;
 
   constructor(inputs: JourneyInputs, words: readonly Int32Array[]) {
-    const { steps } = inputs.rules;
+    const { linksMax, rules: { steps } } = inputs;
     const codes = 2 * (inputs.selected.termMax + 1);
+    this.#space = { steps, codes, linksMax };
+    this.#links = new LinkCounts(this.#space);
     this.#counts = Array.from({ length: steps }, () => new Int32Array(codes));
     this.#ended = new Int32Array(steps);
-    this.#finder = new JourneyFinder(inputs, words, (found) => this.#count(found));
+    this.#finder = new JourneyFinder(inputs, words, (way, length) => this.#count(way, length));
   }
 
   visit(actor: number, timeline: Timeline): void {
     this.#finder.visit(actor, timeline);
   }
 
-  #count(found: readonly number[]): void {
+  #count(way: JourneySteps, length: number): void {
     this.#total++;
-    for (let step = 0; step < found.length; step++) this.#counts[step]![found[step]!]!++;
-    if (found.length < this.#ended.length) this.#ended[found.length]!++;
+    const { steps, codes: end } = this.#space;
+    let from = way.codeAt(0);
+    this.#counts[0]![from]!++;
+    for (let step = 1; step < length; step++) {
+      const to = way.codeAt(step);
+      this.#counts[step]![to]!++;
+      this.#links.add(keyOf(this.#space, step - 1, from, to));
+      from = to;
+    }
+    if (length === steps) return;
+    this.#ended[length]!++;
+    this.#links.add(keyOf(this.#space, length - 1, from, end));
   }
 
   result(): JourneyNodes {
-    return { total: this.#total, counts: this.#counts, ended: this.#ended };
+    return {
+      ...{ total: this.#total, counts: this.#counts, ended: this.#ended, space: this.#space },
+      links: this.#links.result(),
+    };
   }
 }
 
-/** The first pass: what stands at each step. */
+/** The first pass: what stands at each step, and as a rule the links between. */
 export const JOURNEY_NODES: VisitorKind<JourneyInputs, JourneyNodes> = {
   name: "journey nodes",
   create: (inputs, words) => new NodeCounter(inputs, words),
@@ -176,6 +214,8 @@ export const JOURNEY_NODES: VisitorKind<JourneyInputs, JourneyNodes> = {
     total: counts.total + more.total,
     counts: counts.counts.map((own, step) => addTo(own, more.counts[step]!)),
     ended: addTo(counts.ended, more.ended),
+    space: counts.space,
+    links: addLinks(counts.space, counts.links, more.links),
   }),
 };
 
@@ -193,41 +233,78 @@ export function placesOf(told: readonly (readonly number[])[]): number {
   return Math.max(...told.map(({ length }) => length)) + 2;
 }
 
-class LinkCounter implements Visitor<Int32Array> {
-  readonly #finder: JourneyFinder;
+/** Places of the values of each step, by their codes; the end's is the last of all. */
+class ToldPlaces {
   readonly #placeOf: readonly ReadonlyMap<number, number>[];
   readonly #places: number;
-  readonly #counts: Int32Array;
+  /** How many ways go from each place of a step to each of the next, one row behind the other. */
+  readonly counts: Int32Array;
 
-  constructor({ ways, told }: JourneyLinkInputs, words: readonly Int32Array[]) {
+  constructor(told: JourneyLinkInputs["told"]) {
     this.#placeOf = told.map((codes) => new Map(codes.map((code, i) => [code, i + 1])));
     this.#places = placesOf(told);
-    this.#counts = new Int32Array((ways.rules.steps - 1) * this.#places ** 2);
-    this.#finder = new JourneyFinder(ways, words, (found) => this.#count(found));
+    this.counts = new Int32Array((told.length - 1) * this.#places ** 2);
+  }
+
+  placeOf(step: number, code: number): number {
+    return this.#placeOf[step]!.get(code) ?? OTHER_PLACE;
+  }
+
+  get end(): number {
+    return this.#places - 1;
+  }
+
+  add(step: number, from: number, to: number, ways: number): void {
+    this.counts[(step * this.#places + from) * this.#places + to]! += ways;
+  }
+}
+
+/** What a first pass that counted links says of those between told values. */
+export function toldLinks(
+  { space }: Pick<JourneyNodes, "space">,
+  { keys, counts }: CountedKeys,
+  told: JourneyLinkInputs["told"],
+): Int32Array {
+  const places = new ToldPlaces(told);
+  for (let i = 0; i < keys.length; i++) {
+    const [step, from, to] = linkOf(space, keys[i]!);
+    const toPlace = to === space.codes ? places.end : places.placeOf(step + 1, to);
+    places.add(step, places.placeOf(step, from), toPlace, counts[i]!);
+  }
+  return places.counts;
+}
+
+class LinkCounter implements Visitor<Int32Array> {
+  readonly #finder: JourneyFinder;
+  readonly #steps: number;
+  readonly #places: ToldPlaces;
+
+  constructor({ ways, told }: JourneyLinkInputs, words: readonly Int32Array[]) {
+    this.#steps = ways.rules.steps;
+    this.#places = new ToldPlaces(told);
+    this.#finder = new JourneyFinder(ways, words, (way, length) => this.#count(way, length));
   }
 
   visit(actor: number, timeline: Timeline): void {
     this.#finder.visit(actor, timeline);
   }
 
-  #count(found: readonly number[]): void {
-    let from = this.#placeOf[0]!.get(found[0]!) ?? OTHER_PLACE;
-    const last = Math.min(found.length, this.#placeOf.length - 1);
-    for (let step = 1; step <= last; step++) {
-      const to = step < found.length
-        ? this.#placeOf[step]!.get(found[step]!) ?? OTHER_PLACE
-        : this.#places - 1;
-      this.#counts[((step - 1) * this.#places + from) * this.#places + to]!++;
+  #count(way: JourneySteps, length: number): void {
+    const places = this.#places;
+    let from = places.placeOf(0, way.codeAt(0));
+    for (let step = 1; step <= length && step < this.#steps; step++) {
+      const to = step < length ? places.placeOf(step, way.codeAt(step)) : places.end;
+      places.add(step - 1, from, to, 1);
       from = to;
     }
   }
 
   result(): Int32Array {
-    return this.#counts;
+    return this.#places.counts;
   }
 }
 
-/** The second pass: how many went from each place of a step to each of the next, one row behind the other. */
+/** The second pass, where links are of too many values to be counted before it is known which are told. */
 export const JOURNEY_LINKS: VisitorKind<JourneyLinkInputs, Int32Array> = {
   name: "journey links",
   create: (inputs, words) => new LinkCounter(inputs, words),
@@ -251,11 +328,12 @@ export interface JourneyBehindInputs {
   readonly wanted: readonly WantedStep[];
 }
 
-function hasStep(found: readonly number[], wanted: WantedStep): boolean {
+function hasStep(way: JourneySteps, length: number, wanted: WantedStep): boolean {
   const { step } = wanted;
-  if ("isEnd" in wanted) return found.length === step;
-  if (step >= found.length) return false;
-  return "code" in wanted ? found[step] === wanted.code : !wanted.noneOf.includes(found[step]!);
+  if ("isEnd" in wanted) return length === step;
+  if (step >= length) return false;
+  const code = way.codeAt(step);
+  return "code" in wanted ? code === wanted.code : !wanted.noneOf.includes(code);
 }
 
 class BehindFinder implements Visitor<Behind> {
@@ -263,8 +341,8 @@ class BehindFinder implements Visitor<Behind> {
   readonly #behind = new BehindTally();
 
   constructor({ ways, wanted }: JourneyBehindInputs, words: readonly Int32Array[]) {
-    this.#finder = new JourneyFinder(ways, words, (found, actor, ms) => {
-      if (wanted.every((one) => hasStep(found, one))) this.#behind.add(actor, ms);
+    this.#finder = new JourneyFinder(ways, words, (way, length, actor, ms) => {
+      if (wanted.every((one) => hasStep(way, length, one))) this.#behind.add(actor, ms);
     });
   }
 
