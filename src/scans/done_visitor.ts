@@ -29,11 +29,29 @@ function nameBitsOf({ names }: EventPasses): number {
   return names.reduce((bits, passes, name) => passes === 1 ? bits | nameBit(name) : bits, 0);
 }
 
-/** Counts, run by run, what actors did. */
+/** By name, the bits of what is asked that its events may be: bit i of the ith. */
+function askedBits(asked: readonly AskedDone[]): Int32Array {
+  const bits = new Int32Array(Math.max(0, ...asked.map(({ test }) => test.termMax)) + 1);
+  for (const [place, { test: { names } }] of asked.entries()) {
+    for (let name = 0; name < bits.length; name++) {
+      if (names === null || names[name] === 1) bits[name]! |= 1 << place;
+    }
+  }
+  return bits;
+}
+
+/**
+ * Counts, run by run, what actors did. All that is asked is counted in one pass over a run: at most
+ * `CONDITION_LEAVES_MAX` conditions are, one bit each.
+ */
 class DoneVisitor implements Visitor<DoneRows> {
   readonly #asked: readonly AskedDone[];
   readonly #tests: readonly EventTest[];
-  readonly #bits: number;
+  /** See `askedBits`. */
+  readonly #askedOf: Int32Array;
+  readonly #nameBits: number;
+  /** Of the run, by place. */
+  readonly #counted: Int32Array;
   #actors = new Int32Array(1_024);
   #places = new Int32Array(1_024);
   #counts = new Int32Array(1_024);
@@ -42,11 +60,13 @@ class DoneVisitor implements Visitor<DoneRows> {
   constructor({ asked }: DoneInputs, words: readonly Int32Array[]) {
     this.#asked = asked;
     this.#tests = asked.map(({ test }) => new EventTest(test, words));
-    this.#bits = asked.reduce((bits, { test }) => bits | nameBitsOf(test), 0);
+    this.#askedOf = askedBits(asked);
+    this.#nameBits = asked.reduce((bits, { test }) => bits | nameBitsOf(test), 0);
+    this.#counted = new Int32Array(asked.length);
   }
 
   visit(actor: number, timeline: Timeline): void {
-    followRuns(actor, timeline, this.#follow, this.#bits);
+    followRuns(actor, timeline, this.#follow, this.#nameBits);
   }
 
   result(): DoneRows {
@@ -54,34 +74,41 @@ class DoneVisitor implements Visitor<DoneRows> {
     return { actors: cut(this.#actors), places: cut(this.#places), counts: cut(this.#counts) };
   }
 
-  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+  /** The bits of what is asked of a time that the run has a part in. */
+  #askedIn({ fromMs, times }: LoadedSegment, start: number, end: number): number {
+    const [firstMs, lastMs] = [fromMs + times[start]!, fromMs + times[end - 1]!];
+    let bits = 0;
     for (let place = 0; place < this.#asked.length; place++) {
-      const count = this.#countOf(place, actor, segment, start, end);
-      if (count > 0) this.#add(actor, place, count);
+      const { span } = this.#asked[place]!;
+      if (lastMs >= span.fromMs && firstMs < span.toMs) bits |= 1 << place;
+    }
+    return bits;
+  }
+
+  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
+    const [askedOf, counted] = [this.#askedOf, this.#counted];
+    const asked = this.#askedIn(segment, start, end);
+    // What may still get more.
+    let open = asked;
+    counted.fill(0);
+    for (let at = start; at < end && open !== 0; at++) {
+      let left = askedOf[names[at]!]! & open;
+      while (left !== 0) {
+        const place = 31 - Math.clz32(left & -left);
+        left &= left - 1;
+        const { span, countMax } = this.#asked[place]!;
+        const ms = fromMs + times[at]!;
+        if (ms < span.fromMs || ms >= span.toMs) continue;
+        const test = this.#tests[place]!;
+        if (!test.passesBeyondName(paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
+        if (++counted[place]! === countMax) open &= ~(1 << place);
+      }
+    }
+    for (let place = 0; place < counted.length; place++) {
+      if (counted[place]! > 0) this.#add(actor, place, counted[place]!);
     }
   };
-
-  #countOf(
-    place: number,
-    actor: number,
-    { fromMs, times, names, paths, contexts, filterBits }: LoadedSegment,
-    start: number,
-    end: number,
-  ): number {
-    const { span, countMax } = this.#asked[place]!;
-    const test = this.#tests[place]!;
-    const fromTime = span.fromMs - fromMs;
-    const toTime = span.toMs - fromMs;
-    if (times[end - 1]! < fromTime || times[start]! >= toTime) return 0;
-    let count = 0;
-    for (let at = start; at < end && count < countMax; at++) {
-      const time = times[at]!;
-      if (time < fromTime) continue;
-      if (time >= toTime) break;
-      if (test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) count++;
-    }
-    return count;
-  }
 
   #add(actor: number, place: number, count: number): void {
     if (this.#length === this.#actors.length) {

@@ -49,7 +49,10 @@ export class ScanWork {
     this.#visitor = visitor;
     this.#actors = order.actors ?? null;
     const all = timelines === null ? null : new ActorTimelines(segments, timelines);
-    this.#timelinesOf = (segment) => all ?? new RunTimelines(segments[segment]!, actorOf);
+    // Of each segment once: a scan's ranges are many times as many.
+    const runs: RunTimelines[] = [];
+    this.#timelinesOf = (segment) =>
+      all ?? (runs[segment] ??= new RunTimelines(segments[segment]!, actorOf));
     if (sessions === null) {
       this.#visit = (actor, timeline) => visitor.visit(actor, timeline);
     } else {
