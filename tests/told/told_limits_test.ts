@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { createSealer } from "../../src/auth/sealed_value.ts";
 import { listProjects } from "../../src/auth/projects.ts";
 import { AlertBody } from "../../src/told/alert_definition.ts";
+import { questionName } from "../../src/told/alert_question.ts";
 import { claimDelivery, forgetOldDeliveries, storeDeliveries } from "../../src/told/deliveries.ts";
 import { DigestBody } from "../../src/told/digest_definition.ts";
 import { digestMessage } from "../../src/told/digest_message.ts";
 import { type Message, plainLine } from "../../src/told/message.ts";
 import * as limits from "../../src/told/told_limits.ts";
 import type { ToldReads } from "../../src/told/told_reads.ts";
+import { ToldRunner } from "../../src/told/told_runner.ts";
 import { ALERTS, claimTold } from "../../src/told/told_store.ts";
 import { openUnsubscription, unsubscribeUrl } from "../../src/told/unsubscribe_link.ts";
 import { postWebhook } from "../../src/told/webhook_request.ts";
@@ -43,6 +45,11 @@ Deno.test("limits: of what a definition may name, as many as it says and not one
 });
 
 Deno.test("limits: texts of a message are cut where it says", () => {
+  const named = (length: number) =>
+    questionName({ match: { name: "x".repeat(length), filters: [] }, filters: [], segment: null });
+  const nameMax = limits.QUESTION_NAME_LENGTH_MAX - "Events ".length;
+  assert.equal(named(nameMax), `Events ${"x".repeat(nameMax)}`);
+  assert.equal(named(nameMax + 1), `Events ${"x".repeat(nameMax - 1)}…`);
   const max = limits.TOLD_TEXT_LENGTH_MAX;
   assert.equal(plainLine("x".repeat(max)), "x".repeat(max));
   assert.equal(plainLine("x".repeat(max + 1)), `${"x".repeat(max - 1)}…`);
@@ -192,4 +199,41 @@ Deno.test("limits: of an answer so much is read, and the rest is not waited for"
   // Without an end of the line: looked at as it is, once so much has come.
   assert.equal(await answering(line(most)), "Answered 204.");
   assert.equal(await answering("x".repeat(most)), "The answer was no HTTP.");
+});
+
+Deno.test("limits: one run looks no longer than it says; what is left is looked at by the next", async () => {
+  const { id } = await people.app.project();
+  const on = { kind: "threshold", question: { metric: "visitors" }, above: 1 };
+  const slugs = ["a", "b", "c"];
+  for (const slug of slugs) {
+    await people.app.admin("PUT", `/v1/alerts/${slug}?project=${id}`, { title: slug, on });
+  }
+  await people.sql.query("UPDATE alerts SET due_at = now() - interval '1 hour'");
+  let elapsedMs = 0;
+  let looks = 0;
+  const query = { project: id, from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" };
+  const reply = { totals: { visitors: 0 }, query: { ...query, semantics: "x" }, pending: 0 };
+  const read = () => {
+    // The second look ends as the run's time is over.
+    elapsedMs = ++looks === 1 ? limits.TOLD_RUN_MS_MAX - 1 : limits.TOLD_RUN_MS_MAX;
+    return Promise.resolve(reply);
+  };
+  const { now } = performance;
+  performance.now = () => elapsedMs;
+  try {
+    const runner = new ToldRunner({
+      ...{ sql: people.sql, mail: null, sealer: createSealer(people.sql, Date.now) },
+      ...{ network: { resolve: () => Promise.resolve([]) }, publicUrl: null, now: Date.now },
+      ...{ reads: { read } as unknown as ToldReads, log: { warn() {}, error() {} } },
+      ...{ randomText: () => "x", stopping: new AbortController().signal },
+    });
+    await runner.run(new AbortController().signal);
+    assert.equal(looks, 2);
+    elapsedMs = 0;
+    await runner.run(new AbortController().signal);
+    assert.equal(looks, slugs.length);
+  } finally {
+    performance.now = now;
+    await people.sql.query("DELETE FROM alerts");
+  }
 });

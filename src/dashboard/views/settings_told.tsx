@@ -62,7 +62,7 @@ function ToldList<T extends { readonly slug: string; readonly title: string }>(
 ) {
   return (
     <Panel
-      class="settings-wrapped"
+      class="settings-wrapped settings-told"
       title={title}
       definition={definition}
       state={state}
@@ -87,7 +87,7 @@ function ToldList<T extends { readonly slug: string; readonly title: string }>(
 const TIMES = { daily: "Every day", weekly: "Every Monday", monthly: "Every month" } as const;
 
 function Problem({ text }: { text: string | null }) {
-  return text === null ? null : <span class="settings-hint field-error">{text}</span>;
+  return text === null ? null : <span class="settings-words field-error">{text}</span>;
 }
 
 const DIGEST_COLUMNS: readonly Column<Digest>[] = [
@@ -97,7 +97,7 @@ const DIGEST_COLUMNS: readonly Column<Digest>[] = [
     show: ({ title, every, at, problem }) => (
       <>
         {title}
-        <span class="settings-hint">{TIMES[every]} at {at}</span>
+        <span class="settings-words">{TIMES[every]} at {at}</span>
         <Problem text={problem} />
       </>
     ),
@@ -123,8 +123,8 @@ const ALERT_COLUMNS: readonly Column<Alert>[] = [
     show: ({ title, on, firingSince, problem }) => (
       <>
         {title}
-        <span class="settings-hint">{causeWords(on)}</span>
-        {firingSince !== null && <span class="settings-hint field-error">It holds now</span>}
+        <span class="settings-words">{causeWords(on)}</span>
+        {firingSince !== null && <span class="settings-words field-error">It holds now</span>}
         <Problem text={problem} />
       </>
     ),
@@ -164,7 +164,7 @@ const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
     show: (delivery) => (
       <>
         {delivery.subject}
-        <span class="settings-hint">{deliveryWords(delivery)}</span>
+        <span class="settings-words">{deliveryWords(delivery)}</span>
       </>
     ),
   },
@@ -176,7 +176,7 @@ const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
 function Deliveries({ state }: { state: PagedResource<Delivery> }) {
   return (
     <Panel
-      class="settings-wrapped"
+      class="settings-wrapped settings-told"
       title="Messages"
       definition="What became of each message of the last 30 days, newest first. One that fails is tried again for almost a day."
       state={state}

@@ -121,12 +121,21 @@ export const METRIC_CHOICES = [
   { value: "sessionSeconds", label: "Median visit (seconds)" },
 ] as const;
 
+const MEASURE_WORDS: Readonly<Record<string, string>> = {
+  conversions: "Conversions",
+  total: "All conversions",
+  amount: "Value",
+  rate: "Conversion rate",
+  converted: "Converted",
+  entered: "Entered",
+};
+
 function sourceWords({ metric, goal, match, funnel, vital, measure }: Question): string {
   if (metric !== undefined) {
     return METRIC_CHOICES.find(({ value }) => value === metric)?.label ?? metric;
   }
-  if (goal !== undefined) return `${measure ?? "conversions"} of the goal ${goal}`;
-  if (funnel !== undefined) return `${measure ?? "rate"} of the funnel ${funnel}`;
+  if (goal !== undefined) return `${MEASURE_WORDS[measure ?? "conversions"]} of the goal ${goal}`;
+  if (funnel !== undefined) return `${MEASURE_WORDS[measure ?? "rate"]} of the funnel ${funnel}`;
   if (vital !== undefined) return `${vital.toUpperCase()} (${measure ?? "p75"})`;
   const name = match?.name ?? "";
   if (measure === undefined || measure === "total") return `Events ${name}`;
