@@ -2,8 +2,8 @@
  * `deno task test`: every test file, with whatever else `deno test` is to be told, such as
  * `--filter kpis`.
  *
- * Files wait for browsers, processes and timers for a part of their time, so that one more is at work
- * than there are processors; DENO_JOBS tells another number. Those that take longest begin first: one
+ * Files wait for browsers, processes and timers for more than half of their time, so that two more are
+ * at work than there are processors; DENO_JOBS tells another number. Those that take longest begin first: one
  * that begins last keeps a single processor busy at the end. Temporary files are kept in memory where
  * that can be had: databases are copied and removed a thousand times, and making files on a disk that
  * has just removed as many takes ten times as much of a processor (0.02 to 0.4 s a database).
@@ -38,7 +38,8 @@ const LONGEST: readonly string[] = [
   "upgrade/earlier_events",
   "clients/posthog/posthog_js",
   "reliability/killed_server",
-  "archive/killed_restore",
+  "told/real_server",
+  "shares/share_minimum",
   "cli/import_from",
   "cli/capture",
   "cli/demo",
@@ -81,7 +82,7 @@ try {
     args: ["test", "-A", "--quiet", "--frozen", "--parallel", ...Deno.args, ...files],
     cwd: fileURLToPath(ROOT),
     env: {
-      DENO_JOBS: Deno.env.get("DENO_JOBS") || String(navigator.hardwareConcurrency + 1),
+      DENO_JOBS: Deno.env.get("DENO_JOBS") || String(navigator.hardwareConcurrency + 2),
       ...(folder === null ? {} : { TMPDIR: folder }),
     },
   }).spawn();

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { CHROME } from "../support/app.ts";
+import { until } from "../support/server_process.ts";
 import { CONFIG } from "./real_client.ts";
 
 const PAGES = new URL("./published/pages/", import.meta.url);
@@ -24,11 +25,33 @@ declare global {
   var mistakes: ClientWindow["mistakes"];
 }
 
-declare global {
-  var load: ClientWindow["load"];
-  var track: ClientWindow["track"];
-  var others: ClientWindow["others"];
-  var mistakes: ClientWindow["mistakes"];
+/** An event as a client of the API reads it. */
+// deno-lint-ignore no-explicit-any
+export type Stored = any;
+
+/** What these libraries keep at once, about. */
+const AT_ONCE = 50;
+export const ARRIVED_MS_MAX = 120_000;
+
+/** Lets the library of a page send `count` events, some at a time. `arrived`: how many there are. */
+export async function trackAll(page: Page, count: number, arrived: () => number): Promise<void> {
+  for (let from = 0; from < count; from += AT_ONCE) {
+    await page.evaluate((from, some) => globalThis.track(from, some), from, AT_ONCE);
+    const has = () => Promise.resolve(arrived() >= from + AT_ONCE);
+    await until(ARRIVED_MS_MAX, has, `${from + AT_ONCE} events arrive`);
+  }
+}
+
+/** Each of the clicks is there once, as the browser of `ClientSite` and its address say. */
+export function assertClicked(clicks: readonly Stored[], count: number): void {
+  const numbers = clicks.map(({ properties }) => properties.number);
+  assert.deepEqual(numbers.toSorted((a, b) => a - b), [...Array(count).keys()]);
+  for (const event of clicks) {
+    assert.deepEqual(
+      [event.browser, event.os, event.bot, event.clock, event.properties.server.ip],
+      ["Chrome", "Linux", false, "client", "127.0.0.1"],
+    );
+  }
 }
 
 /** The program of a page with all that it imports, for a script tag. */

@@ -53,9 +53,6 @@ async function arrives(isPlausible: boolean): Promise<void> {
 for (const name of ["umami", "plausible"]) {
   Deno.test({
     name: `${name}'s script tag: 1,000 events of a page arrive under resets and 503s, each once`,
-    // The browser's pipe outlives the test by design.
-    sanitizeOps: false,
-    sanitizeResources: false,
     fn: () => arrives(name === "plausible"),
   });
 }

@@ -313,9 +313,6 @@ export function dashboardWorld(options: WorldOptions = {}): (
   return (name, work) =>
     Deno.test({
       name,
-      // The browser's pipe and the servers outlive each test by design.
-      sanitizeOps: false,
-      sanitizeResources: false,
       fn: () => world.visit(work),
     });
 }

@@ -1,3 +1,4 @@
+import { addPasskeyDevice } from "../support/passkey_device.ts";
 import { fill, press } from "./acts.ts";
 import { member } from "./members.ts";
 import { dashboardWorld, PASSWORD } from "./page.ts";
@@ -8,18 +9,7 @@ test("passkeys: offered after a password, made, used to sign in, and removed", a
   const who = await member(visit);
   const page = await visit.context.newPage();
   await page.setViewport({ width: 1440, height: 900 });
-  const device = await page.createCDPSession();
-  await device.send("WebAuthn.enable");
-  await device.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
+  await addPasskeyDevice(page);
   // Browsers take passkeys at this name, and at no bare address.
   await page.goto(visit.world.url.replace("127.0.0.1", "localhost"));
   await fill(page, "E-mail", who.email);

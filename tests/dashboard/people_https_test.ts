@@ -115,9 +115,6 @@ async function tryOut(proxy: Proxy, basePath: string, cookie: string): Promise<v
 for (const [basePath, cookie] of [["", "__Host-footfall"], ["/analytics", "__Secure-footfall"]]) {
   Deno.test({
     name: `people behind https at "${basePath}/": the browser keeps ${cookie}, for that path alone`,
-    // The browser's pipe outlives each step.
-    sanitizeOps: false,
-    sanitizeResources: false,
     async fn() {
       const dataDir = await makeDataDir("footfall-https-");
       const settings = { BASE_PATH: basePath!, TRUSTED_PROXIES: "127.0.0.1" };

@@ -220,9 +220,6 @@ async function readsAudit(server: ServerProcess, owner: Page): Promise<void> {
 Deno.test({
   name:
     "people: from the first start to the audit, over two days, with a colleague, a provider and a frame",
-  // The browsers' pipes outlive each step.
-  sanitizeOps: false,
-  sanitizeResources: false,
   async fn() {
     const [dataDir, profile] = [await makeDataDir("footfall-story-"), await Deno.makeTempDir()];
     const port = freePort();

@@ -9,21 +9,10 @@ import { getReport } from "../../src/reports/report_endpoint.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import type { Json } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { newRow, openWithProjects, PROJECT_ONE } from "../support/event_rows.ts";
 import { IN_PLACE } from "../support/in_place.ts";
 
 const NOW = "2026-03-02T12:00:00Z";
-const PROJECT = {
-  projectId: 1,
-  id: "prj_one",
-  createdAt: "2026-01-01T00:00:00.000Z",
-  name: "One",
-  siteUrl: null,
-  timezone: "UTC",
-  allowedOrigins: [],
-  ipStorage: null,
-  retentionDays: null,
-};
 
 /** Page views of different visitors on one day. */
 function views(first: number, count: number) {
@@ -46,7 +35,7 @@ function stopped(database: Database, timezone = "UTC") {
     readTimeoutMs: 10_000,
     now: () => Date.parse(NOW),
   };
-  const project = { ...PROJECT, timezone };
+  const project = { ...PROJECT_ONE, timezone };
   const asked = (query: Record<string, string>, headers: HeadersInit = {}) => {
     const url = new URL(`http://x/v1/?${new URLSearchParams(query)}`);
     return { request: new Request(url, { headers }), url, params: {} };
@@ -128,7 +117,7 @@ onBothEngines("pending: a read waits for the projection, but not for long", asyn
     now: () => Date.parse(NOW),
   };
   const url = new URL("http://x/v1/kpis?from=2026-03-01&to=2026-03-01");
-  const asked = { request: new Request(url), url, params: {}, project: PROJECT };
+  const asked = { request: new Request(url), url, params: {}, project: PROJECT_ONE };
   const { pending, totals } = await (await getReport(services, KPIS, asked)).json();
   assert.deepEqual([pending, totals.visitors], [3, 0]);
 });

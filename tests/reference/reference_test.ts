@@ -1,32 +1,9 @@
 import assert from "node:assert/strict";
-import { ACQUISITION_CASES } from "../fixtures/acquisition_cases.ts";
-import { CALENDAR_CASES } from "../fixtures/calendar_cases.ts";
-import { FUNNEL_CASES } from "../fixtures/funnel_cases.ts";
-import { FUNNEL_ORDER_CASES } from "../fixtures/funnel_order_cases.ts";
-import { MEANING_CASES } from "../fixtures/meaning_cases.ts";
-import { PROPERTY_CASES } from "../fixtures/property_cases.ts";
-import { assertHolds, type ReadCase, worldOf } from "../fixtures/read_case.ts";
+import { CASES } from "../fixtures/cases.ts";
+import { assertHolds, worldOf } from "../fixtures/read_case.ts";
 import { REPORT_CASES } from "../fixtures/report_cases.ts";
-import { RETENTION_CASES } from "../fixtures/retention_cases.ts";
-import { SEGMENT_CASES } from "../fixtures/segment_cases.ts";
-import { SESSION_CASES } from "../fixtures/session_cases.ts";
-import { TECHNICAL_CASES } from "../fixtures/technical_cases.ts";
 import { reachedDepth } from "./heatmap.ts";
 import { runRead } from "./reads.ts";
-
-const CASES: readonly ReadCase[] = [
-  ...SESSION_CASES,
-  ...CALENDAR_CASES,
-  ...FUNNEL_CASES,
-  ...FUNNEL_ORDER_CASES,
-  ...RETENTION_CASES,
-  ...ACQUISITION_CASES,
-  ...REPORT_CASES,
-  ...PROPERTY_CASES,
-  ...MEANING_CASES,
-  ...TECHNICAL_CASES,
-  ...SEGMENT_CASES,
-];
 
 for (const one of CASES) {
   Deno.test(`reference: ${one.name}`, () => {

@@ -143,9 +143,6 @@ export function sharedCaptures(): (
   return (name, work) =>
     Deno.test({
       name,
-      // The browser's pipe and the site outlive each test by design.
-      sanitizeOps: false,
-      sanitizeResources: false,
       fn: async () => {
         world.site.reset();
         await work(world);

@@ -134,12 +134,7 @@ Deno.test.beforeAll(async () => {
 });
 Deno.test.afterAll(() => browser.close());
 
-function browserTest(name: string, fn: () => Promise<void>): void {
-  // The browser's pipe outlives each test by design.
-  Deno.test({ name, sanitizeOps: false, sanitizeResources: false, fn });
-}
-
-browserTest(
+Deno.test(
   "egress in a browser: nothing that a page can do connects beside the site",
   async () => {
     await using pages = new Pages();
@@ -193,7 +188,7 @@ browserTest(
   },
 );
 
-browserTest(
+Deno.test(
   "egress in a browser: the site's page, its parts, forms and sockets come through",
   async () => {
     await using pages = new Pages();

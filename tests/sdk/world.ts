@@ -202,9 +202,6 @@ export function sharedWorld(): (name: string, work: (visit: Visit) => Promise<vo
   return (name, work) =>
     Deno.test({
       name,
-      // The browser's pipe and the servers outlive each test by design.
-      sanitizeOps: false,
-      sanitizeResources: false,
       fn: () => world.visit(work),
     });
 }

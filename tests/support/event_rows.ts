@@ -1,7 +1,21 @@
+import type { Project } from "../../src/auth/projects.ts";
 import type { Database, Row, Sql } from "../../src/db/sql.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
 import { journalEvents, type JournalRow } from "../../src/store/journal_block.ts";
 import type { TestDatabase } from "./databases.ts";
+
+/** The first of the projects of `openWithProjects`. */
+export const PROJECT_ONE: Project = {
+  projectId: 1,
+  id: "prj_one",
+  createdAt: "2026-01-01T00:00:00.000Z",
+  name: "One",
+  siteUrl: null,
+  timezone: "UTC",
+  allowedOrigins: [],
+  ipStorage: null,
+  retentionDays: null,
+};
 
 /** A database with two projects, numbered 1 and 2. */
 export async function openWithProjects(db: TestDatabase): Promise<Database> {

@@ -5,7 +5,6 @@ import { type RunningProvider, signInThere, startProvider } from "./provider.ts"
 import { CLIENT_ID, CLIENT_SECRET } from "./provider_process.ts";
 
 const CALLBACK = `${BASE}/v1/auth/oidc/callback`;
-const LOOSE = { sanitizeOps: false, sanitizeResources: false };
 
 /** A browser that keeps cookies, as far as these tests need one. */
 class Browser {
@@ -68,7 +67,6 @@ async function withProvider(
 
 Deno.test({
   name: "oidc: who may come in comes in, where they wanted to go; others are told why not",
-  ...LOOSE,
   fn: () =>
     withProvider({ OIDC_ALLOWED_DOMAINS: "shop.example" }, async (app) => {
       const ada = new Browser(app);
@@ -86,7 +84,6 @@ Deno.test({
 
 Deno.test({
   name: "oidc: a role claim makes the person, and its role follows the claim",
-  ...LOOSE,
   fn: () =>
     withProvider({ OIDC_ROLE_CLAIM: "roles" }, async (app) => {
       const editor = new Browser(app);
@@ -100,7 +97,6 @@ Deno.test({
 Deno.test({
   name:
     "oidc: an answer counts once, in the browser that asked, in its time; nobody is led elsewhere",
-  ...LOOSE,
   fn: () =>
     withProvider({ OIDC_ALLOWED_DOMAINS: "shop.example" }, async (app, provider) => {
       const ada = new Browser(app);
@@ -141,7 +137,6 @@ Deno.test({
 
 Deno.test({
   name: "oidc: a provider that is down is told in the dashboard, and in the log",
-  ...LOOSE,
   async fn() {
     const app = await new TestApp({
       OIDC_ISSUER: "http://127.0.0.1:1",

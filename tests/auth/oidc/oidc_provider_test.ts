@@ -25,12 +25,8 @@ function settingsOf(issuer: string, more: Partial<OidcSettings> = {}): OidcSetti
   };
 }
 
-/** The library's sockets outlive a request. */
-const LOOSE = { sanitizeOps: false, sanitizeResources: false };
-
 Deno.test({
   name: "oidc: the provider's word of who signed in is taken once, and only as it was asked for",
-  ...LOOSE,
   async fn(t) {
     let running = await startProvider(ORDER);
     try {
@@ -108,7 +104,6 @@ for (
 ) {
   Deno.test({
     name: `oidc: the provider's clock is ${seconds} s ahead: ${holds ? "taken" : "refused"}`,
-    ...LOOSE,
     async fn() {
       const running = await startProvider({ ...ORDER, clockSeconds: seconds });
       try {
@@ -126,7 +121,6 @@ for (
 
 Deno.test({
   name: "oidc: a provider that answers nonsense is unavailable",
-  ...LOOSE,
   async fn() {
     for (const nonsense of ["hello", "{}", "[]", '{"issuer":"https://elsewhere.example"}']) {
       const server = Deno.serve(

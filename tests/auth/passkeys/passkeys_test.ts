@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { PUBLIC_PEER, TestApp } from "../../support/app.ts";
+import { addPasskeyDevice } from "../../support/passkey_device.ts";
 
 const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
 const PASSWORD = "a horse that no battery staples";
@@ -42,18 +43,7 @@ async function run(page: Page, work: string, ...values: unknown[]): Promise<Told
 /** A page with a device that makes and uses passkeys by itself. */
 async function pageWithDevice(browser: Browser, url: string): Promise<Page> {
   const page = await (await browser.createBrowserContext()).newPage();
-  const session = await page.createCDPSession();
-  await session.send("WebAuthn.enable");
-  await session.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
+  await addPasskeyDevice(page);
   await page.goto(url);
   return page;
 }
@@ -75,9 +65,6 @@ async function join(app: TestApp, page: Page, email: string): Promise<void> {
 
 Deno.test({
   name: "passkeys: one is made, opens the account alone, once an answer, and is removed",
-  // The browser's pipe outlives each step.
-  sanitizeOps: false,
-  sanitizeResources: false,
   async fn(t) {
     const app = await new TestApp({}).start();
     const http = Deno.serve(

@@ -17,9 +17,6 @@ type Event = any;
 
 Deno.test({
   name: "@plausible-analytics/tracker: 1,000 events of a page arrive under resets and 503s",
-  // The browser's pipe outlives the test by design.
-  sanitizeOps: false,
-  sanitizeResources: false,
   async fn() {
     const project = await server.project({ siteUrl: "https://www.shop.example" });
     await using site = await ClientSite.open("plausible.ts");

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { Project } from "../../../src/auth/projects.ts";
 import type { Database } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
@@ -11,20 +10,10 @@ import type { Scope } from "../../../src/query/selection.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { answerAsked, type AskedRead } from "../../support/asked_read.ts";
 import { onBothEngines } from "../../support/databases.ts";
-import { newRow, openWithProjects } from "../../support/event_rows.ts";
+import { newRow, openWithProjects, PROJECT_ONE } from "../../support/event_rows.ts";
 import { timelinesOf } from "../../support/read_timelines.ts";
 
-const PROJECT: Project = {
-  projectId: 1,
-  id: "prj_one",
-  name: "One",
-  siteUrl: "https://example.com",
-  timezone: "UTC",
-  allowedOrigins: [],
-  ipStorage: null,
-  retentionDays: null,
-  createdAt: "2026-01-01T00:00:00.000Z",
-};
+const PROJECT = { ...PROJECT_ONE, siteUrl: "https://example.com" };
 const NEXT_RUN = "2026-03-04T03:00:00.000Z";
 const HEATMAPS = createHeatmaps({ basePath: "", nextRunMs: () => Date.parse(NEXT_RUN) });
 const DAY = "2026-03-02";

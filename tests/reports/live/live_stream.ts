@@ -1,20 +1,10 @@
 import assert from "node:assert/strict";
-import type { Project } from "../../../src/auth/projects.ts";
 import { Problem } from "../../../src/problem.ts";
 import type { Asked } from "../../../src/reports/report_endpoint.ts";
+import { PROJECT_ONE } from "../../support/event_rows.ts";
 import { within } from "../../support/server_process.ts";
 
-export const PROJECT: Project = {
-  projectId: 1,
-  id: "prj_one",
-  name: "One",
-  siteUrl: null,
-  timezone: "Europe/Berlin",
-  allowedOrigins: [],
-  ipStorage: null,
-  retentionDays: null,
-  createdAt: "2026-01-01T00:00:00.000Z",
-};
+export const PROJECT = { ...PROJECT_ONE, timezone: "Europe/Berlin" };
 /** A token that does not expire. */
 export const FOR_EVER = { expiresAtMs: 8.64e15 };
 

@@ -20,25 +20,13 @@ import {
   type TestProject,
 } from "../../support/app.ts";
 import { onBothEngines } from "../../support/databases.ts";
-import { newRow, openWithProjects } from "../../support/event_rows.ts";
+import { newRow, openWithProjects, PROJECT_ONE } from "../../support/event_rows.ts";
 import { IN_PLACE } from "../../support/in_place.ts";
 
 const server = sharedApp();
 let project: TestProject;
 const DAY = "2026-03-02";
 const MINUTE_MS = 60_000;
-/** The first of those that `openWithProjects` makes. */
-const PROJECT = {
-  projectId: 1,
-  id: "prj_one",
-  createdAt: "2026-01-01T00:00:00.000Z",
-  name: "One",
-  siteUrl: null,
-  timezone: "UTC",
-  allowedOrigins: [],
-  ipStorage: null,
-  retentionDays: null,
-};
 const START_MS = Date.parse(`${DAY}T10:00:00Z`);
 
 const at = (minutes: number) => new Date(START_MS + minutes * MINUTE_MS).toISOString();
@@ -172,7 +160,10 @@ onBothEngines(
       );
       const url = new URL(`http://x/v1/actors/x/timeline?from=2026-02-01&to=${DAY}`);
       const asked = { request: new Request(url), url, params: { id: userId } };
-      const response = await getReport(services, PERSON_TIMELINE, { ...asked, project: PROJECT });
+      const response = await getReport(services, PERSON_TIMELINE, {
+        ...asked,
+        project: PROJECT_ONE,
+      });
       return (await response.json()).person;
     };
     for (const [userId, count] of [["few", 2], ["many", most]] as const) {
