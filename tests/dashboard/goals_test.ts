@@ -123,12 +123,25 @@ test("goals: the table and the details show the numbers of the API", async (visi
     await cells(page, "Conversions by channel"),
     rows.map((each: Json) => [
       each.value,
-      integer(each.visitors as number),
       integer(each.conversions as number),
+      integer(each.visitors as number),
       percent((each.conversionRate as { value: number }).value),
       euros((each.goalValue as { amount: number }).amount),
     ]),
   );
+  const bars = async () =>
+    await page.evaluate(
+      "[...document.querySelectorAll('tbody .share')].map((bar) => parseFloat(bar.style.width))",
+    ) as number[];
+  const counts = rows.map((each: Json) => each.conversions as number);
+  const most = Math.max(...counts);
+  const near = (found: number[], wanted: number[]) =>
+    assert.ok(found.every((width, i) => Math.abs(width - wanted[i]!) < 0.1), found.join());
+  near(await bars(), counts.map((count: number) => 100 * count / most));
+  await pressByKey(page, "Rate");
+  const rates = rows.map((each: Json) => (each.conversionRate as { value: number }).value)
+    .toSorted((a: number, b: number) => b - a);
+  near(await bars(), rates.map((each: number) => 100 * each / rates[0]!));
   await pressByKey(page, "Table");
   const points = await cells(page, "Purchase: people over time");
   assert.deepEqual(
