@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { setLocale } from "../../src/dashboard/number_format.ts";
 import { datesOfBucket } from "../../src/dashboard/views/trends_behind.tsx";
+import { placeOnPicture } from "../../src/dashboard/views/visits_click_picture.tsx";
 import { conversionText, placeText, worthText } from "../../src/dashboard/views/visits_replies.ts";
 import type { Json } from "../support/app.ts";
 import { press } from "./acts.ts";
@@ -127,6 +128,48 @@ test("Visits: those behind a channel's number, and one person's by the list of e
   assert.match(new URL(page.url()).searchParams.get("person")!, /./);
 });
 
+/** One grey point: the page draws it as large as the capture is told to be. */
+const POINT_PNG = Uint8Array.fromBase64(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+);
+
+test("A click stands on the picture of its page, and in words alone where there is none", async (visit) => {
+  const filters = [{ field: "name", op: "is", values: ["click"] }];
+  const { rows: [clicked] } = await visit.read("visits", { filters, limit: "1" });
+  let captureId: string | null = "cap_0123456789abcdefghij";
+  const asked: string[] = [];
+  visit.intercept = (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname === "/v1/heatmaps") {
+      const body = JSON.stringify({ capture: { captureId, width: 390, height: 20_000 } });
+      return { status: 200, body };
+    }
+    if (!pathname.startsWith("/v1/heatmaps/captures/cap_")) return undefined;
+    asked.push(request.headers().authorization ?? "");
+    return { status: 200, contentType: "image/png", body: POINT_PNG };
+  };
+  const page = await visit.open(`view=visits&visit=${clicked.id}`);
+  await visit.settled(page);
+  await page.waitForSelector(".story-link");
+  await page.evaluate(`document.querySelector(".story-link").scrollIntoView()`);
+  await page.waitForSelector(".story-picture img");
+  assert.match(asked[0]!, /^Bearer /, "as any read, by a token");
+  const isMarked = `(() => {
+    const [mark, picture] = [".story-picture-mark", ".story-picture"]
+      .map((each) => document.querySelector(each).getBoundingClientRect());
+    const [x, y] = [mark.x + mark.width / 2, mark.y + mark.height / 2];
+    return x >= picture.left && x <= picture.right && y >= picture.top && y <= picture.bottom;
+  })()`;
+  assert.equal(await page.evaluate(isMarked), true);
+  await visit.picture(page, "visit-picture");
+  captureId = null;
+  await page.reload();
+  await visit.settled(page);
+  await page.evaluate(`document.querySelector(".story-link").scrollIntoView()`);
+  await visit.settled(page);
+  assert.equal(await page.$(".story-picture"), null);
+});
+
 /** A link of a number: what it shows, and the list that it leads to. */
 interface NumberLink {
   readonly text: string;
@@ -211,6 +254,12 @@ for (const scheme of ["light", "dark"] as const) {
     for (const query of ["visits", `visits&visit=${id}`, "people", `people&person=${actor}`]) {
       await page.goto(`${visit.world.url}/?project=prj_demo&view=${query}`);
       await assertFits(visit, page, `${query.replace(/=.*/, "").replace("&", "-")}-${scheme}`);
+      await page.setViewport({ width: 1440, height: 900 });
+      const scrolls = await page.$$eval(
+        ".visits-table .table-scroll",
+        (all) => all.some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth),
+      );
+      assert.equal(scrolls, false, `${query}: the visits fit`);
     }
   });
 }
@@ -235,6 +284,21 @@ Deno.test("The days of a bucket, as far as they lie in the range", () => {
   assert.deepEqual(of("2026-01", "month"), { from: "2026-01-07", to: "2026-01-31" });
   assert.deepEqual(of("2026-02", "month"), { from: "2026-02-01", to: "2026-02-10" });
   assert.equal(of("2026-01-08 10:00", "hour"), null);
+});
+
+Deno.test("A click's place on the picture: in its middle, at an edge where the page ends, or not on it", () => {
+  const desktop = { width: 1440, height: 3_000 };
+  assert.deepEqual(placeOnPicture(desktop, { x: 0.5, y: 1_500 }), {
+    ...{ widthPx: 480, left: 120, top: 434, markX: 120, markY: 66 },
+  });
+  assert.deepEqual(placeOnPicture(desktop, { x: 0, y: 0 }), {
+    ...{ widthPx: 480, left: 0, top: 0, markX: 0, markY: 0 },
+  });
+  const phone = placeOnPicture({ width: 390, height: 844 }, { x: 1, y: 844 })!;
+  assert.deepEqual([phone.widthPx, phone.left, phone.markX].map(Math.round), [240, 0, 240]);
+  assert.equal(Math.round(phone.markY), 132);
+  assert.equal(placeOnPicture(desktop, { x: 0.5, y: 3_001 }), null);
+  assert.equal(placeOnPicture(desktop, { x: 1.1, y: 10 }), null);
 });
 
 Deno.test("Visits in words: places, conversions and what they are worth", () => {

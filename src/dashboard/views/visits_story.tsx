@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Icon } from "../icons.tsx";
 import { effectiveTimezone, sharedParams } from "../location_state.ts";
 import { counted, dateTime, duration, integer } from "../number_format.ts";
@@ -17,6 +17,7 @@ import {
   type VisitRow,
   type WholeVisit,
 } from "./visits_replies.ts";
+import { PagePictures, Pictures } from "./visits_click_picture.tsx";
 import { StoryLine } from "./visits_story_line.tsx";
 import { VisitsTable } from "./visits_table.tsx";
 
@@ -82,8 +83,10 @@ function OtherVisits({ visit: { id, actor, userId } }: { visit: WholeVisit }) {
 
 function Story({ reply, onMore }: { reply: VisitReply; onMore: (() => void) | null }) {
   const { events, visit } = reply;
+  const pictures = useMemo(() => new PagePictures(), [visit.id]);
+  useEffect(() => () => pictures.close(), [pictures]);
   return (
-    <>
+    <Pictures.Provider value={pictures}>
       <ol class="story">
         {events.map((event, i) => (
           <StoryLine
@@ -103,7 +106,7 @@ function Story({ reply, onMore }: { reply: VisitReply; onMore: (() => void) | nu
           </span>
         </div>
       )}
-    </>
+    </Pictures.Provider>
   );
 }
 

@@ -7,6 +7,8 @@ import { duration, percent } from "../number_format.ts";
 import { ViewLink } from "../view_link.tsx";
 import { EventDetail } from "./events_detail.tsx";
 import { clockLabel, flattened } from "./events_record.ts";
+import type { Device } from "./heatmaps_replies.ts";
+import { ClickPicture } from "./visits_click_picture.tsx";
 import type { StoryEvent } from "./visits_replies.ts";
 
 /** So many properties stand beside an event's name; the details have all. */
@@ -22,17 +24,18 @@ function number(value: unknown): number | null {
 }
 
 /** Which heat map a click stands on, by the width of its window. */
-function deviceOf(width: number | null): string {
+function deviceOf(width: number | null): Device {
   if (width === null || width >= DESKTOP_PX) return "desktop";
   return width >= TABLET_PX ? "tablet" : "mobile";
 }
 
-/** What was clicked, and the way to the heat map that the click is on. */
+/** What was clicked, the way to the heat map that the click is on, and where on the page it was. */
 function Click({ event }: { event: StoryEvent }) {
   const own = ownProperties(event);
   const kind = own.rage === true ? "rage" : own.dead === true ? "dead" : null;
   const words = { rage: "Clicked again and again", dead: "Clicked without effect" };
   const device = deviceOf(number(own.viewportWidth));
+  const [x, y] = [number(own.x), number(own.y)];
   return (
     <>
       <strong>{kind === null ? "Clicked" : words[kind]}</strong>{" "}
@@ -47,6 +50,9 @@ function Click({ event }: { event: StoryEvent }) {
         >
           on the heat map of {event.path}
         </ViewLink>
+      )}
+      {event.path !== null && x !== null && y !== null && (
+        <ClickPicture path={event.path} at={event.timestamp} {...{ device, x, y }} />
       )}
     </>
   );

@@ -24,10 +24,14 @@ const PERSON: Column<VisitRow> = {
   value: ({ actor }) => actor,
   show: ({ actor, userId }) => <PersonLink actor={actor} userId={userId} />,
 };
+/** A text that may be cut where columns are many: whole for who hovers. */
+const whole = (text: string) => <span title={text}>{text}</span>;
+
 const COLUMNS: readonly Column<VisitRow>[] = [
   {
     title: "Came from",
     value: originText,
+    show: (row) => whole(originText(row)),
     isMinor: true,
   },
   {
@@ -49,7 +53,7 @@ const COLUMNS: readonly Column<VisitRow>[] = [
     definition: "The saved goals that the visit's events reached, and what that is worth.",
     value: ({ conversions }) => conversions.map(conversionText).join("; "),
     show: ({ conversions }) => (
-      <span class="goal-tags">
+      <span class="goal-tags" title={conversions.map(conversionText).join("; ")}>
         {conversions.map((one) => <span key={one.slug} class="tag">{conversionText(one)}</span>)}
       </span>
     ),
@@ -57,13 +61,13 @@ const COLUMNS: readonly Column<VisitRow>[] = [
   {
     title: "Entry page",
     value: ({ entryPath }) => entryPath,
-    show: ({ entryPath }) => entryPath ?? NOTHING,
+    show: ({ entryPath }) => whole(entryPath ?? NOTHING),
     isMinor: true,
   },
   {
     title: "Exit page",
     value: ({ exitPath }) => exitPath,
-    show: ({ exitPath }) => exitPath ?? NOTHING,
+    show: ({ exitPath }) => whole(exitPath ?? NOTHING),
     isMinor: true,
   },
   {
@@ -74,7 +78,7 @@ const COLUMNS: readonly Column<VisitRow>[] = [
     isNumber: true,
     isMinor: true,
   },
-  { title: "Place", value: placeText, isMinor: true },
+  { title: "Place", value: placeText, show: (row) => whole(placeText(row)), isMinor: true },
   {
     title: "Device",
     value: deviceText,

@@ -1,0 +1,132 @@
+/// <reference lib="dom" />
+import { createContext } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { fetchBlob, read } from "../api.ts";
+import { dateIn } from "../location_query.ts";
+import { effectiveTimezone, timezone } from "../location_state.ts";
+import type { Device, HeatmapReply } from "./heatmaps_replies.ts";
+
+/** A page as it was photographed: an address that an element can show, and its size in CSS pixels. */
+interface PagePicture {
+  readonly url: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The pictures of the pages of one story: each is asked for once, however many clicks are on it. */
+export class PagePictures {
+  readonly #pictures = new Map<string, Promise<PagePicture | null>>();
+  readonly #urls: string[] = [];
+  readonly #abort = new AbortController();
+
+  /** Null where there is none, for whatever reason: words say the same. */
+  of(path: string, device: Device, date: string): Promise<PagePicture | null> {
+    const key = `${device} ${path}`;
+    let picture = this.#pictures.get(key);
+    if (picture === undefined) {
+      picture = this.#fetch(path, device, date).catch(() => null);
+      this.#pictures.set(key, picture);
+    }
+    return picture;
+  }
+
+  close(): void {
+    this.#abort.abort();
+    for (const url of this.#urls) URL.revokeObjectURL(url);
+  }
+
+  async #fetch(path: string, device: Device, date: string): Promise<PagePicture | null> {
+    const { signal } = this.#abort;
+    const asked = { path, device, from: date, to: date, timezone: timezone.value };
+    const { capture } = await read<HeatmapReply>("/v1/heatmaps", asked, signal);
+    const { captureId, width, height } = capture;
+    if (captureId === null || width === null || height === null) return null;
+    const blob = await fetchBlob(`/v1/heatmaps/captures/${captureId}`, {}, signal);
+    if (signal.aborted) return null;
+    const url = URL.createObjectURL(blob);
+    this.#urls.push(url);
+    return { url, width, height };
+  }
+}
+
+export const Pictures = createContext<PagePictures | null>(null);
+
+/** What is seen of a page: so many pixels of the screen, around the click. */
+const SHOWN_PX = { width: 240, height: 132 };
+/** A wide page is drawn this small; a narrow one as wide as the picture. */
+const SCALE_MIN = 1 / 3;
+
+const clamped = (value: number, max: number) => Math.max(0, Math.min(value, Math.max(0, max)));
+
+/** Where the click is, and how far the page is moved so that it is seen; null: it is not on the picture. */
+export function placeOnPicture(
+  { width, height }: Pick<PagePicture, "width" | "height">,
+  { x, y }: { readonly x: number; readonly y: number },
+) {
+  if (x < 0 || x > 1 || y < 0 || y > height) return null;
+  const scale = Math.max(SCALE_MIN, SHOWN_PX.width / width);
+  const [atX, atY] = [x * width * scale, y * scale];
+  const left = clamped(atX - SHOWN_PX.width / 2, width * scale - SHOWN_PX.width);
+  const top = clamped(atY - SHOWN_PX.height / 2, height * scale - SHOWN_PX.height);
+  return { widthPx: width * scale, left, top, markX: atX - left, markY: atY - top };
+}
+
+interface ClickPictureProps {
+  readonly path: string;
+  readonly device: Device;
+  /** When it was clicked. */
+  readonly at: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Once an element is about to be seen. */
+function useSeen() {
+  const element = useRef<HTMLSpanElement>(null);
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      setSeen(true);
+      observer.disconnect();
+    }, { rootMargin: "200px" });
+    observer.observe(element.current!);
+    return () => observer.disconnect();
+  }, []);
+  return { element, isSeen };
+}
+
+/** The page around a click, with its place marked; nothing where there is no picture of it. */
+export function ClickPicture({ path, device, at, x, y }: ClickPictureProps) {
+  const pictures = useContext(Pictures);
+  const { element, isSeen } = useSeen();
+  const [picture, setPicture] = useState<PagePicture | null>(null);
+  useEffect(() => {
+    if (!isSeen || pictures === null) return;
+    let isGone = false;
+    const date = dateIn(effectiveTimezone.value, Date.parse(at));
+    pictures.of(path, device, date).then((found) => isGone || setPicture(found));
+    return () => {
+      isGone = true;
+    };
+  }, [isSeen, pictures, path, device, at]);
+  const place = picture === null ? null : placeOnPicture(picture, { x, y });
+  return (
+    <span ref={element} class="story-picture-place">
+      {picture !== null && place !== null && (
+        <span class="story-picture" aria-hidden="true">
+          <img
+            src={picture.url}
+            alt=""
+            width={place.widthPx}
+            style={{ left: `${-place.left}px`, top: `${-place.top}px` }}
+          />
+          <span
+            class="story-picture-mark"
+            style={{ left: `${place.markX}px`, top: `${place.markY}px` }}
+          />
+        </span>
+      )}
+    </span>
+  );
+}
