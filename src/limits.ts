@@ -247,6 +247,10 @@ export const PROJECTION_JOB_WAIT_MS_MAX = 10 * SECOND_MS;
 /** Up to so many projected events of a project, its reads join by hash alone. */
 export const HASH_JOINS_EVENTS_MAX = 100_000;
 
+/** How much of a change lies on a note's day and later, where it begins with the note; notes of a finding. */
+export const INSIGHT_NOTE_SHARE_MIN = 2 / 3;
+export const INSIGHT_NOTES_MAX = 3;
+
 /** Reads: structure. Filters, matches and what else comes as JSON in a parameter. */
 export const FILTERS_MAX = 20;
 export const FILTER_VALUES_MAX = 100;

@@ -74,6 +74,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "imported",
     "json_text",
     "limits",
+    "notes",
     "problem",
     "query",
     "scans",

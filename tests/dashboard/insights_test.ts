@@ -90,6 +90,10 @@ const FINDINGS = [
     text: "Email visits rose 50 % to 150 (from 100).",
     drilldown: drilldown([EMAIL]),
     evidence: EVIDENCE,
+    notes: [{ at: "2026-11-15", text: "Sale" }, {
+      at: "2026-11-14T09:00:00.000Z",
+      text: "<i>New</i>",
+    }],
   },
   {
     kind: "total_change",
@@ -105,6 +109,7 @@ const FINDINGS = [
     text: "The bounce rate rose from 30.0 % to 42.0 %.",
     drilldown: drilldown([]),
     evidence: [],
+    notes: [],
   },
 ];
 
@@ -153,6 +158,7 @@ test("A finding tells its direction, its share, and how sure it is", async (visi
       "89% of the change",
       "Very unlikely to be chance",
       "+55% on the same weekdays",
+      "Noted as well, 2026-11-14: <i>New</i>",
     ]
   ) {
     assert(first!.includes(part), `${part}: ${first}`);
@@ -233,6 +239,7 @@ test("The metric is drawn over both periods once it comes into sight", async (vi
       ...FINDINGS[0]!,
       drilldown: drilldown([{ ...EMAIL, values: [`${i}`] }]),
       evidence: [],
+      notes: [],
     }),
   );
   answering(visit, reply(many));

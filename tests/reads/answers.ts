@@ -6,7 +6,7 @@ import type { Answer } from "./stored_world.ts";
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   goals: ["match", "valueDefinition"],
   rows: ["devices"],
-  findings: ["text", "drilldown"],
+  findings: ["text", "drilldown", "notes"],
 };
 
 /** Which list of an answer has them. */

@@ -12,7 +12,9 @@ export interface ComparedDays {
   readonly range: Range;
   readonly previous: Range;
   /** The days of the range that count, as far as they have passed. */
-  readonly days: readonly Span[];
+  readonly days: readonly (Span & { readonly weekday: number })[];
+  /** Whether they are a week at most, one after the other. */
+  readonly isWeek: boolean;
   /** Those of the weeks before, and the weekday of each, from 0 for Monday. */
   readonly daysBefore: readonly (Span & { readonly weekday: number })[];
   /** How many of `days` each weekday has. */
@@ -68,6 +70,7 @@ export function comparedDays(world: World, params: ReadParams): ComparedDays | n
     range,
     previous,
     days,
+    isWeek: days.length <= WEEKDAYS && days[0]!.fromMs === range.fromMs,
     daysBefore,
     counts: Array.from(
       { length: WEEKDAYS },

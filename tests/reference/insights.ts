@@ -28,7 +28,10 @@ const VALUES_MAX = 50;
 const WEEKS_MIN = 2;
 
 /** What one finding tells beside its sentence and its drilldown. */
-type Told = Omit<Finding, "goal" | "dimension" | "value" | "explains" | "dispersion" | "clusters">;
+type Told = Omit<
+  Finding,
+  "goal" | "dimension" | "value" | "explains" | "dispersion" | "clusters" | "excessOfDays"
+>;
 
 export interface InsightsResult {
   readonly findings: readonly (Told & { readonly evidence: readonly Told[] })[];
@@ -95,6 +98,7 @@ export function changesOf(world: World, days: ComparedDays, looked: readonly Loo
     weekdays: days.daysBefore.map(({ weekday }) => weekday),
     days: days.counts,
     weeks: days.weeks,
+    rangeWeekdays: days.isWeek ? days.days.map(({ weekday }) => weekday) : [],
   } as unknown as Calendar;
   const candidates = looked.map(({ facts }) => candidatesOf(world, days, facts));
   const measured = METRICS.flatMap((metric): Measured[] =>
@@ -126,7 +130,7 @@ function candidatesOf(world: World, days: ComparedDays, facts: readonly Fact[]):
 }
 
 function candidateOf(
-  { range, previous, days, daysBefore }: ComparedDays,
+  { range, previous, days, isWeek, daysBefore }: ComparedDays,
   facts: readonly Fact[],
   dimension: Dimension | null,
   value: string | null,
@@ -138,6 +142,7 @@ function candidateOf(
     current: countsIn(range),
     previous: countsIn(previous),
     ofDays: days.map(countsIn).reduce(together),
+    days: isWeek ? days.map(countsIn) : [],
     daysBefore: daysBefore.map(countsIn),
   };
 }
@@ -223,7 +228,16 @@ export function cellsOf(
 }
 
 function told(finding: Finding): Told {
-  const { goal, dimension, value, explains: _, dispersion: __, clusters: ___, ...rest } = finding;
+  const {
+    goal,
+    dimension,
+    value,
+    explains: _,
+    dispersion: __,
+    clusters: ___,
+    excessOfDays: ____,
+    ...rest
+  } = finding;
   return {
     ...rest,
     ...goal === null ? {} : { goal: goal.slug },

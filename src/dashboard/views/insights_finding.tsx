@@ -142,7 +142,7 @@ function Evidence({ evidence }: Pick<Finding, "evidence">) {
 
 /** One change: how much, in a sentence, how sure, how much of the whole, and the way to look at it. */
 export function FindingView({ finding, tested }: { finding: Finding; tested: number }) {
-  const { text, drilldown, metric, contribution } = finding;
+  const { text, drilldown, metric, contribution, notes } = finding;
   const part = contributionText(finding);
   const share = Math.max(0, Math.min(1, contribution ?? 0));
   return (
@@ -167,6 +167,11 @@ export function FindingView({ finding, tested }: { finding: Finding; tested: num
             {weekdaysText(finding)}{" "}
             <Definition of="the same weekdays" text={weekdaysFigures(finding)} />
           </li>
+          {notes.slice(1).map(({ at, text }) => (
+            <li key={`${at} ${text}`} class="insights-note">
+              Noted as well, {at.slice(0, 10)}: {text}
+            </li>
+          ))}
         </ul>
         <div class="insights-actions">
           <ShowInOverview {...finding} />

@@ -27,6 +27,8 @@ export interface ChangeFound {
 /** Changes with one cause: the one that tells it best, and the others. */
 export interface Finding extends ChangeFound {
   readonly evidence: readonly ChangeFound[];
+  /** What was noted as it began, the latest first; the text tells the first. */
+  readonly notes: readonly { readonly at: string; readonly text: string }[];
 }
 
 /** `GET /v1/insights`. */

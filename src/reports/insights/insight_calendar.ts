@@ -28,6 +28,8 @@ export interface Calendar {
   readonly days: readonly number[];
   /** Days of the weeks before: the weekday of each, from 0 for Monday. */
   readonly weekdays: readonly number[];
+  /** The same of the days compared; none of more than a week. */
+  readonly rangeWeekdays: readonly number[];
 }
 
 /** A day, or the part of it that is looked at. */
@@ -129,6 +131,8 @@ export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): 
   const before = dateAt(previous.from.getTime(), timezone);
   if (days.length === 0 || Temporal.PlainDate.compare(before, since) < 0) return null;
   const past = daysBefore(range, since, days);
+  // Of longer ranges parts of days are left out, so that they do not lie one after the other.
+  const isWeek = days.length <= WEEKDAYS && days[0]!.fromMs === range.from.getTime();
   const spanOf = ({ from, to }: Range): Span => ({ fromMs: from.getTime(), toMs: to.getTime() });
   return {
     previous,
@@ -139,5 +143,6 @@ export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): 
       (_, w) => days.filter(({ weekday }) => weekday === w).length,
     ),
     weekdays: past.map(({ weekday }) => weekday),
+    rangeWeekdays: isWeek ? days.map(({ weekday }) => weekday) : [],
   };
 }

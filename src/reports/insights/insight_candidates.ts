@@ -33,6 +33,8 @@ export interface Candidate {
   readonly previous: Counts;
   /** The days of the range that are compared, each counted by itself, together. */
   readonly ofDays: Counts;
+  /** Each of them, one after the other; none where there is more than a week of them. */
+  readonly days: readonly Counts[];
   /** Each of the days of the weeks before. */
   readonly daysBefore: readonly Counts[];
 }
@@ -48,7 +50,7 @@ export interface Asked {
 /** Segments that belong to the same: what is counted of them can be added. */
 export interface Group {
   readonly period: "current" | "previous" | null;
-  /** The day of the weeks before; equal to their number: any day of the range. */
+  /** The day of the weeks before; behind these the day of the range, of more than a week any. */
   readonly slot: number | null;
 }
 
@@ -61,11 +63,12 @@ export interface Places {
 }
 
 /** Where what happens in each segment is counted. */
-export function placesOf({ segments, weekdays }: Calendar): Places {
+export function placesOf({ segments, weekdays, rangeWeekdays }: Calendar): Places {
+  const last = weekdays.length + Math.max(0, rangeWeekdays.length - 1);
   const groups = new Map<string, { group: Group; number: number }>();
   const groupOf = segments.map(({ period, day }) => {
     if (period === null && day === null) return 0;
-    const slot = day === null ? null : Math.min(day, weekdays.length);
+    const slot = day === null ? null : Math.min(day, last);
     const known = groups.get(`${period} ${slot}`);
     if (known !== undefined) return known.number;
     const number = groups.size + 1;
@@ -87,14 +90,16 @@ export class Tally implements Candidate {
   readonly current = nothing();
   readonly previous = nothing();
   readonly ofDays = nothing();
+  readonly days: readonly Counts[];
   readonly daysBefore: readonly Counts[];
 
   constructor(
-    { weekdays }: Calendar,
+    { weekdays, rangeWeekdays }: Calendar,
     readonly dimension: Dimension | null,
     readonly value: string | null,
   ) {
     this.daysBefore = weekdays.map(nothing);
+    this.days = rangeWeekdays.map(nothing);
   }
 
   /** What a day comes to: those of the weeks before first, then any of the range. */
@@ -104,8 +109,14 @@ export class Tally implements Candidate {
 
   /** Adds to the day and to the period of a group of segments, as far as it is in one. */
   add({ period, slot }: Group, inDay: Partial<Counts>, inPeriod: Partial<Counts>): void {
-    if (slot !== null) addTo(this.ofSlot(slot), inDay);
+    if (slot !== null) this.#addToDay(slot, inDay);
     if (period !== null) addTo(period === "current" ? this.current : this.previous, inPeriod);
+  }
+
+  #addToDay(slot: number, counts: Partial<Counts>): void {
+    addTo(this.ofSlot(slot), counts);
+    const day = this.days[slot - this.daysBefore.length];
+    if (day !== undefined) addTo(day, counts);
   }
 }
 

@@ -71,6 +71,8 @@ export interface Finding {
   /** How much its days vary beyond chance, and what comes together at least: what one visitor brings along. */
   readonly dispersion: Dispersion;
   readonly clusters: number;
+  /** Of each day compared what it has beyond the mean of its weekdays; of bounceRate in bounces. */
+  readonly excessOfDays: readonly number[];
 }
 
 /** Two figures of one thing, and the chance that they would lie as far apart by chance alone. */
@@ -234,7 +236,29 @@ function weigh(
 
 const changeOf = ({ now, before }: Compared): number | null => rate(now - before, before).value;
 
-function findingOf(tested: Tested, adjustedPValue: number, totalIsFound: boolean): Finding {
+/** What each day of the range has beyond the mean of its weekdays in the weeks before. */
+function excessOfDays(candidate: Candidate, metric: Metric, calendar: Calendar): number[] {
+  const { days, daysBefore } = candidate;
+  const before = calendar.rangeWeekdays.map((weekday) =>
+    daysBefore.filter((_, i) => calendar.weekdays[i] === weekday)
+  );
+  return days.map((day, i) => {
+    if (metric !== "bounceRate") {
+      const of = countOf(metric);
+      return of(day) - before[i]!.reduce((sum, counts) => sum + of(counts), 0) / before[i]!.length;
+    }
+    const sessions = before[i]!.reduce((sum, counts) => sum + counts.sessions, 0);
+    const bounces = before[i]!.reduce((sum, counts) => sum + counts.bounces, 0);
+    return day.bounces - day.sessions * (rate(bounces, sessions).value ?? 0);
+  });
+}
+
+function findingOf(
+  tested: Tested,
+  adjustedPValue: number,
+  totalIsFound: boolean,
+  calendar: Calendar,
+): Finding {
   const { measured, candidate, period, weekdays, dispersion, clusters, pValue } = tested;
   const { metric, goal, candidates } = measured;
   return {
@@ -252,6 +276,7 @@ function findingOf(tested: Tested, adjustedPValue: number, totalIsFound: boolean
     adjustedPValue,
     dispersion,
     clusters,
+    excessOfDays: excessOfDays(candidate, metric, calendar),
   };
 }
 
@@ -273,7 +298,7 @@ export function findChanges(
       .map(({ one }) => one.measured),
   );
   const findings = found.map(({ one, adjusted }) =>
-    findingOf(one, adjusted, totals.has(one.measured))
+    findingOf(one, adjusted, totals.has(one.measured), calendar)
   );
   return { findings: findings.toSorted((a, b) => b.score - a.score), tested: tested.length };
 }

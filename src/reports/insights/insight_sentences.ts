@@ -1,5 +1,6 @@
 import type { Range } from "../../query/range.ts";
 import type { Finding, Metric } from "./insight_findings.ts";
+import type { DatedNote } from "./insight_notes.ts";
 import { sentenceSubject, subjectOf } from "./insight_subjects.ts";
 
 const number = (value: number): string => value.toLocaleString("en-US");
@@ -42,6 +43,19 @@ function explanation(explaining: Finding | undefined): string {
   const { contribution } = explaining;
   const part = contribution === null || contribution > 1 ? "more than all" : percent(contribution);
   return `; ${subjectOf(explaining)} account for ${part} of it`;
+}
+
+/** So much of a note stands in a sentence. */
+const NOTE_LENGTH_MAX = 120;
+
+/** What was noted as a change began, as a sentence of its own; none where nothing was. */
+export function notedSentence(notes: readonly DatedNote[]): string {
+  const [latest] = notes;
+  if (latest === undefined) return "";
+  const { note: { text }, date } = latest;
+  const whole = text.length <= NOTE_LENGTH_MAX;
+  const shown = whole ? text : `${text.slice(0, NOTE_LENGTH_MAX).toWellFormed()}…`;
+  return ` It begins with a note of ${date}: “${shown}”.`;
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   INSIGHT_FINDINGS_DEFAULT,
   INSIGHT_GOALS_MAX,
   INSIGHT_GROUPED_MAX,
+  INSIGHT_NOTES_MAX,
   INSIGHT_RATE_CHANGE_MIN,
   INSIGHT_VALUES_MAX,
   INSIGHT_WEEKS,
@@ -22,7 +23,8 @@ import { type Asked, DIMENSIONS } from "./insight_candidates.ts";
 import { type Cause, type Search, searchCauses } from "./insight_causes.ts";
 import { findChanges, type Finding, type Measured, METRICS } from "./insight_findings.ts";
 import { type LookedAt, readCandidates } from "./insight_scan.ts";
-import { previousName, sentenceOf } from "./insight_sentences.ts";
+import { NoteOfFinding, notesOfChange, notesOfRange } from "./insight_notes.ts";
+import { notedSentence, previousName, sentenceOf } from "./insight_sentences.ts";
 import { type JointCells, sliceKey } from "./joint_cells.ts";
 import { countTogether } from "./joint_scan.ts";
 import type { Answer, Report } from "../report.ts";
@@ -68,6 +70,10 @@ const CHANGE_SHOWN = {
 
 const Insight = z.object({
   ...CHANGE_SHOWN,
+  notes: z.array(NoteOfFinding).meta({
+    description:
+      `Notes that the change begins with, the latest first, at most ${INSIGHT_NOTES_MAX}; \`text\` tells the first`,
+  }),
   evidence: z.array(z.object(CHANGE_SHOWN).meta({ id: "InsightEvidence" })).meta({
     description:
       "Changes that the same sessions explain, in two thirds or more: the same cause, seen by other values and metrics. By score",
@@ -90,6 +96,7 @@ export const INSIGHTS: Report = {
     } %. Conversions are distinct actors. contribution = share of the total's change. ` +
     "Changes with one cause are one finding, told by the narrowest value that explains most of it: causes are found one by one, each the value that moved most beyond all that no cause holds yet (where none did, the total); " +
     "a change of which two thirds or more of the excess (range less previous period) lie in causes, within a broader one as far as it moved in proportion, is evidence of the one that explains most of it. False discoveries are held at 5 % over causes, too. " +
+    "notes: in a range of at most a week, those of its days and of the day before where on the note's day and later lie two thirds or more of what the days have beyond their weekdays, and that day or the next has half of such a day's mean; none of longer ranges. " +
     `Of more than ${INSIGHT_GROUPED_MAX} changes, and more than ${INSIGHT_CAUSES_MAX} causes, the weaker ones are not told.`,
   reply: {
     findings: z.array(Insight).meta({
@@ -260,7 +267,7 @@ async function answer(read: Read, { hasInterval, limitMax }: Own): Promise<Answe
   const before = previousName(read.range, read.asOfMs);
   const shown = (finding: Finding, explaining: Finding | undefined) => {
     const { kind, metric, goal, dimension, value, ...rest } = finding;
-    const { explains: _, dispersion: __, clusters: ___, ...figures } = rest;
+    const { explains: _, dispersion: __, clusters: ___, excessOfDays: ____, ...figures } = rest;
     return {
       kind,
       metric,
@@ -271,10 +278,17 @@ async function answer(read: Read, { hasInterval, limitMax }: Own): Promise<Answe
       drilldown: drilldownOf(read, hasInterval, finding),
     };
   };
+  const noted = causes.length === 0
+    ? []
+    : await notesOfRange(read.sql, read.scope.projectId, read.range);
   const told = causes.slice(0, limit).map(({ finding, evidence }) => {
     const explainerOf = explainers([finding, ...evidence]);
+    const lead = shown(finding, explainerOf(finding));
+    const notes = notesOfChange(noted, finding.excessOfDays);
     return {
-      ...shown(finding, explainerOf(finding)),
+      ...lead,
+      text: lead.text + notedSentence(notes),
+      notes: notes.map(({ note: { at, text } }) => ({ at, text })),
       evidence: evidence.map((one) => shown(one, explainerOf(one))),
     };
   });

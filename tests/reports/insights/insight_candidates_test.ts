@@ -122,7 +122,9 @@ async function check(
     assert.deepEqual(candidate.current, await of(spanOf(read.range)), `current ${told}`);
     assert.deepEqual(candidate.previous, await of(spanOf(calendar.previous)), `previous ${told}`);
     if (days.length > 7 || candidate.dimension === "entryPath") continue;
-    assert.deepEqual(candidate.ofDays, sum(await Promise.all(days.map(of))), `days ${told}`);
+    const ofEach = await Promise.all(days.map(of));
+    assert.deepEqual(candidate.ofDays, sum(ofEach), `days ${told}`);
+    if (calendar.rangeWeekdays.length > 0) assert.deepEqual(candidate.days, ofEach, `each ${told}`);
     for (const day of [0, 6, calendar.weeks * 7 - 1]) {
       const segments = calendar.segments.filter((segment) => segment.day === day);
       const span = { fromMs: segments[0]!.fromMs, toMs: segments.at(-1)!.toMs };

@@ -70,6 +70,7 @@ function causesOf(groups: readonly Group[], named: readonly Named[]): Record<str
       score: Math.abs(now - before),
       dispersion: { factor: 1, degreesOfFreedom: 21 },
       clusters: 1,
+      excessOfDays: [],
     };
   });
   const cells: JointCells = {

@@ -27,7 +27,7 @@ function simulated(dice: Dice, days: readonly number[], candidates: number): Mea
     const current = together(daysOf(n));
     // The period just before is the last of the days before.
     const previous = together(daysBefore.slice(7 - n, 7));
-    return { dimension, value: "v", current, previous, ofDays: current, daysBefore };
+    return { dimension, value: "v", current, previous, ofDays: current, days: [], daysBefore };
   };
   const values = Array.from({ length: candidates }, () => candidate("source", 1 + dice() * 60));
   return { metric: "visitors", goal: null, candidates: [candidate(null, 500), ...values] };
@@ -38,7 +38,7 @@ Deno.test("findings: in 400 simulated histories of overdispersed noise", () => {
   let found = 0;
   for (let seed = 1; seed <= 400; seed++) {
     const days = seed % 2 === 0 ? [1, 1, 1, 1, 1, 1, 1] : [0, 0, 1, 1, 1, 0, 0];
-    const calendar = { weekdays, days, weeks: 4 } as unknown as Calendar;
+    const calendar = { weekdays, days, weeks: 4, rangeWeekdays: [] } as unknown as Calendar;
     const { findings } = findChanges([simulated(diceOf(seed), days, 200)], calendar);
     found += findings.length > 0 ? 1 : 0;
   }
@@ -46,7 +46,12 @@ Deno.test("findings: in 400 simulated histories of overdispersed noise", () => {
 });
 
 const WEEKDAYS = Array.from({ length: 28 }, (_, i) => i % 7);
-const A_WEEK = { weekdays: WEEKDAYS, days: [1, 1, 1, 1, 1, 1, 1], weeks: 4 } as unknown as Calendar;
+const A_WEEK = {
+  weekdays: WEEKDAYS,
+  days: [1, 1, 1, 1, 1, 1, 1],
+  weeks: 4,
+  rangeWeekdays: [],
+} as unknown as Calendar;
 
 /** As many of each day before, and of each day of the last week. */
 function steps(dimension: Dimension | null, before: Partial<Counts>, now: Partial<Counts>) {
@@ -63,6 +68,7 @@ function steps(dimension: Dimension | null, before: Partial<Counts>, now: Partia
     current: of(now, 7),
     previous: of(before, 7),
     ofDays: of(now, 7),
+    days: [],
     daysBefore: WEEKDAYS.map(() => of(before, 1)),
   };
   return candidate;

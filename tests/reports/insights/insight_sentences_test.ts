@@ -27,6 +27,7 @@ function findingOf(
     score: 1,
     dispersion: { factor: 1, degreesOfFreedom: 21 },
     clusters: 1,
+    excessOfDays: [],
     ...figures,
   };
 }

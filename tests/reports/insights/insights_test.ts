@@ -3,6 +3,7 @@ import type { Database } from "../../../src/db/sql.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
 import { INSIGHTS } from "../../../src/reports/insights/insights.ts";
 import { KPIS } from "../../../src/reports/kpis/kpis.ts";
+import { createNote } from "../../../src/notes/notes.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { answerAsked } from "../../support/asked_read.ts";
 import { onBothEngines } from "../../support/databases.ts";
@@ -76,11 +77,12 @@ interface Shown {
   readonly adjustedPValue: number;
   readonly text: string;
   readonly drilldown: string;
-  readonly evidence: readonly Omit<Shown, "evidence">[];
+  readonly evidence: readonly Change[];
+  readonly notes: readonly { readonly at: string; readonly text: string }[];
 }
 
 /** A finding and its evidence alike. */
-type Change = Omit<Shown, "evidence">;
+type Change = Omit<Shown, "evidence" | "notes">;
 
 interface Reply {
   readonly findings: readonly Shown[];
@@ -135,8 +137,18 @@ onBothEngines("insights: a planted surge", async (t, db) => {
       '{"match":{"name":"buy","filters":[]},"value":null}')`,
   );
   await createProjection(database).catchUp(1);
+  for (const at of [LAST_THREE.from, "2020-01-01"]) {
+    const author = { by: "somebody", keyId: null };
+    await createNote(database, 1, { at, text: `Noted ${at}` }, author, Date.parse(AS_OF));
+  }
   const { findings, changes, tested, weeks, previous } = await ask(database, LAST_THREE);
   const [cause] = findings;
+  await t.step("the note that it begins with is told, and no other", () => {
+    const text = `Noted ${LAST_THREE.from}`;
+    assert.deepEqual(cause!.notes, [{ at: LAST_THREE.from, text }]);
+    const said = `It begins with a note of ${LAST_THREE.from}: “${text}”.`;
+    assert.ok(cause!.text.endsWith(said), cause!.text);
+  });
   const all: readonly Change[] = [cause!, ...cause!.evidence];
 
   await t.step(
