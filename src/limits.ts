@@ -194,6 +194,8 @@ export const RETRY_AFTER_S = 2;
 export const DATABASE_CONNECT_MS_MAX = 3 * SECOND_MS;
 /** The embedded engine has one session: whoever has waited so long for it is told that it is busy. */
 export const DATABASE_TURN_MS_MAX = 15 * SECOND_MS;
+/** For so long nobody asks the embedded engine for anything, before it is said that nobody uses it. */
+export const DATABASE_IDLE_MS = 20;
 export const DATABASE_PING_MS_MAX = 2 * SECOND_MS;
 export const DATABASE_CLOSE_MS_MAX = 5 * SECOND_MS;
 /** How much later than the server's own `statement_timeout` we stop waiting for its answer. */

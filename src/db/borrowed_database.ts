@@ -75,6 +75,10 @@ class BorrowedDatabase extends BorrowedSql implements Database {
     super(loan, NO_TRANSACTION);
   }
 
+  async rest(msMax: number): Promise<void> {
+    await this.loan.ask(this.scope, { kind: "rest", msMax });
+  }
+
   async ping(): Promise<void> {
     await this.loan.ask(this.scope, { kind: "ping" });
   }

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import {
   DATABASE_CLOSE_MS_MAX,
+  DATABASE_IDLE_MS,
   DATABASE_LOG_BYTES_MAX,
   DATABASE_PING_MS_MAX,
   DATABASE_START_PAUSE_MS,
@@ -93,6 +94,9 @@ export async function openEmbedded(
 class SingleSessionDatabase implements EmbeddedDatabase {
   readonly engine = "embedded";
   #turn: Promise<unknown> = Promise.resolve();
+  /** Turns that were asked for, and those of them that are over. */
+  #asked = 0;
+  #over = 0;
   #closed: Promise<void> | null = null;
   readonly disk: DiskSpace;
   readonly #reserving: ReturnType<typeof setInterval>;
@@ -138,6 +142,14 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     await within(DATABASE_PING_MS_MAX, this.query("SELECT 1"), late);
   }
 
+  async rest(msMax: number): Promise<void> {
+    const endsAtMs = performance.now() + msMax;
+    for (let asked = this.#asked; performance.now() < endsAtMs; asked = this.#asked) {
+      await new Promise((resolve) => setTimeout(resolve, DATABASE_IDLE_MS));
+      if (this.#asked === asked && this.#over === asked) return;
+    }
+  }
+
   async fsyncCount(): Promise<number> {
     const [row] = await this.thread.ask({ kind: "diagnostics" });
     return (row as { fsyncCount: number }).fsyncCount;
@@ -170,11 +182,15 @@ class SingleSessionDatabase implements EmbeddedDatabase {
       isLate = true;
       reject(new DatabaseUnavailable(`The embedded database was busy for ${this.turnMsMax} ms`));
     }, this.turnMsMax);
+    this.#asked++;
     const mine = this.#turn.then(async () => {
       await this.#prepare();
       clearTimeout(timer);
       return await (isLate ? late : this.#run(run));
-    }).finally(() => clearTimeout(timer));
+    }).finally(() => {
+      clearTimeout(timer);
+      this.#over++;
+    });
     this.#turn = mine.catch(() => {}).then(() => this.#shortenLog());
     return Promise.race([mine, late]);
   }

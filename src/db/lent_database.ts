@@ -17,6 +17,8 @@ export type LoanQuestion =
   | { readonly kind: "query"; readonly text: string; readonly params: readonly Param[] }
   | { readonly kind: "script"; readonly text: string }
   | { readonly kind: "ping" }
+  /** Answered once nobody else uses it, or after so long. */
+  | { readonly kind: "rest"; readonly msMax: number }
   /** A transaction, or a savepoint inside of one; answered with its number. */
   | { readonly kind: "begin" }
   | { readonly kind: "end"; readonly commits: boolean }
@@ -110,6 +112,9 @@ export class LentDatabase {
 
   #perform(request: LoanRequest): Promise<unknown> {
     if (request.kind === "ping") return this.#database.ping();
+    if (request.kind === "rest") {
+      return this.#database.rest?.(request.msMax) ?? Promise.resolve();
+    }
     const sql = this.#sqlOf(request.scope);
     if (request.kind === "query") return sql.query(request.text, request.params);
     if (request.kind === "script") return sql.script(request.text);

@@ -33,6 +33,8 @@ export interface Database extends Sql {
   /** Resolves when the database answers; throws `DatabaseUnavailable` when it does not within 2 s. */
   ping(): Promise<void>;
   close(): Promise<void>;
+  /** Where the engine has one session for all: resolves once nobody else uses it, or after so long. */
+  rest?(msMax: number): Promise<void>;
   /** The disk that it writes to, where that is this machine's. */
   readonly disk?: DiskSpace;
 }

@@ -42,6 +42,12 @@ export class Lanes {
     this.#next();
   }
 
+  /** The rest is over before its time. */
+  wake(): void {
+    this.#restsUntilMs = -Infinity;
+    this.#next();
+  }
+
   #choose(): [number, Waiter] | undefined {
     const waiting = [...this.#waiting];
     const urgent = waiting.find(([, { isUrgent }]) => isUrgent);

@@ -203,7 +203,7 @@ class ProjectsProjection implements Projection {
       this.#projects.forget(projectId);
       return await this.#failed(attempt, error);
     } finally {
-      this.#lanes.leave(isUrgent ? 0 : attempt.tookMs * this.#restShare);
+      this.#leave(isUrgent ? 0 : attempt.tookMs * this.#restShare);
     }
     if (attempt.isElsewhere) return "elsewhere";
     if (attempt.unreadable > 0) {
@@ -216,6 +216,13 @@ class ProjectsProjection implements Projection {
     }
     const { events, journalRows, isSettled } = attempt;
     return events > 0 || journalRows > 0 || !isSettled ? "projected" : "nothing";
+  }
+
+  /** Ends a turn: for so long others have the engine, unless nobody wants it. */
+  #leave(restMs: number): void {
+    this.#lanes.leave(restMs);
+    // Where nobody can say, because the database is gone, the time says it.
+    if (restMs > 0) this.#database.rest?.(restMs).then(() => this.#lanes.wake(), () => {});
   }
 
   /** The events are projected, whatever becomes of the statistics. */

@@ -31,7 +31,11 @@ export const PROJECTIONS_AT_ONCE_EMBEDDED = 1;
 export const PROJECTION_PAUSE_MS = 1 * SECOND_MS;
 export const PROJECTION_FAILURE_PAUSE_MS = 1 * SECOND_MS;
 export const PROJECTION_ELSEWHERE_PAUSE_MS = 50;
-/** On the embedded engine the projection rests this much longer than it worked, but for what a read waits for. */
+/**
+ * On the embedded engine the projection rests this much longer than it worked, but for what a read waits
+ * for, and no longer than somebody else uses the engine: what an import has left is counted up to four
+ * times as fast once nobody else is there.
+ */
 export const PROJECTION_REST_SHARE_EMBEDDED = 3;
 /** Segments are merged while nothing is to be projected; but where a project has more, at any time. */
 export const SEGMENTS_UNMERGED_MAX = 100;

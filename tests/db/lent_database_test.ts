@@ -42,6 +42,33 @@ onBothEngines("lent: what a borrower leaves unfinished is undone", async (_t, db
   await borrowed.close();
 });
 
+onBothEngines("lent: who rests goes on once nobody else uses the one session", async (_t, db) => {
+  const database = await db.open();
+  const { lent, borrowed } = lend(database);
+  const LONG_MS = 600_000;
+  await borrowed.rest!(LONG_MS);
+  if (database.engine === "embedded") {
+    const inside = Promise.withResolvers<void>();
+    const ending = Promise.withResolvers<void>();
+    const other = database.transaction(async (tx) => {
+      await tx.query("SELECT 1");
+      inside.resolve();
+      await ending.promise;
+    });
+    await inside.promise;
+    let isOver = false;
+    const resting = borrowed.rest!(LONG_MS).then(() => void (isOver = true));
+    // Whoever rests beside it looks several times meanwhile.
+    await borrowed.rest!(200);
+    assert.equal(isOver, false, "somebody has the session");
+    ending.resolve();
+    await other;
+    await resting;
+  }
+  await borrowed.close();
+  await lent.close();
+});
+
 onBothEngines("lent: errors are of the kind that they were", async (_t, db) => {
   const database = await db.open();
   const thrown = [
