@@ -106,14 +106,14 @@ test("Visits: those behind a channel's number, and one person's by the list of e
   );
   await title(visit, page, "People");
   const people = `${visitors} ${visitors === 1 ? "person" : "people"}`;
-  await visit.sees(page, `Visitors with channel ${value}: ${people}`, ".chips");
+  await visit.sees(page, `${people}: Visitors with channel ${value}`, ".chips");
   const of = new URL(page.url()).searchParams.get("of")!;
   const { rows: listed } = await visit.read("actors", { of, limit: "50" });
   assert.deepEqual(
     await heads(page, "People, who was here last first"),
     listed.map(({ actor, userId }: Json) => userId ?? String(actor).slice(0, 8)),
   );
-  await press(page, "Remove: Visitors with channel");
+  await press(page, `Remove: ${people}: Visitors with channel`);
   await visit.until(page, `!location.search.includes("of=")`);
   await visit.settled(page);
   await page.goto(`${visit.world.url}/?project=prj_demo&view=visits&goal=${GOAL.slug}`);

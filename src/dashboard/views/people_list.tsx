@@ -107,7 +107,12 @@ export function PeopleList() {
   const { rows, hasMore, isLoadingMore, moreProblem, more, all } = people;
   const { from, to } = currentDates();
   const [person, ...others] = COLUMNS;
-  const columns = of === null ? COLUMNS : [person!, COUNTED, ...others];
+  // A phone has room for one time alone.
+  const columns = of === null ? COLUMNS : [
+    person!,
+    COUNTED,
+    ...others.map((one) => ({ ...one, isMinor: !one.isNumber || one.isMinor === true })),
+  ];
   return (
     <>
       {of !== null && (

@@ -35,7 +35,7 @@ export function CountedChip({ of, total, listed }: CountedChipProps) {
   const count = total === undefined
     ? ""
     : listed === "visits"
-    ? `: ${counted(total, "visit")}`
-    : `: ${counted(total, "person", "people")}`;
-  return <Narrowed name="of" text={`${text}${count}`} />;
+    ? `${counted(total, "visit")}: `
+    : `${counted(total, "person", "people")}: `;
+  return <Narrowed name="of" text={`${count}${text}`} />;
 }
