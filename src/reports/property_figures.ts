@@ -5,7 +5,7 @@ import { type Decimal, DecimalSum, type PlainSum } from "../scans/decimal_sum.ts
 import type { MatchTests } from "../scans/match_tests.ts";
 import { entryFrom } from "../scans/property_entries.ts";
 import { FIGURES_MET } from "../scans/scan_limits.ts";
-import { decimalsOf, type NumberColumn, numbersName } from "../scans/number_columns.ts";
+import { decimalAt, type NumberColumn, numbersName } from "../scans/number_columns.ts";
 import { SpanFinder } from "../scans/span_finder.ts";
 import { idsFrom, type IdsOf, type IdSource } from "../scans/value_ids.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
@@ -138,8 +138,6 @@ class MetNumbers {
 /** The entry of a segment's column behind the one that was looked at last. */
 interface Cursor {
   readonly column: NumberColumn;
-  /** Of each of the column's values; null: it is no number. */
-  readonly decimals: readonly (Decimal | null)[];
   next: number;
 }
 
@@ -184,7 +182,8 @@ export class PropertyFigures {
 
   follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
     const cursor = this.#cursorOf(segment);
-    const { column: { places, codes }, decimals } = cursor;
+    const { column } = cursor;
+    const { places, codes } = column;
     let next = cursor.next;
     // Whoever is followed next mostly stands next in the segment too.
     if (next > 0 && places[next - 1]! >= start) next = entryFrom(places, start, 0);
@@ -192,7 +191,7 @@ export class PropertyFigures {
       next = entryFrom(places, start, next);
     }
     for (; next < places.length && places[next]! < end; next++) {
-      const decimal = decimals[codes[next]!]!;
+      const decimal = decimalAt(column, codes[next]!);
       if (decimal !== null) this.#take(decimal, actor, segment, places[next]!);
     }
     cursor.next = next;
@@ -202,7 +201,7 @@ export class PropertyFigures {
     let cursor = this.#cursors.get(segment);
     if (cursor === undefined) {
       const column = segment.column(numbersName(this.#key)) as NumberColumn;
-      cursor = { column, decimals: decimalsOf(column), next: 0 };
+      cursor = { column, next: 0 };
       this.#cursors.set(segment, cursor);
     }
     return cursor;

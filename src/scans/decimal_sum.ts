@@ -4,9 +4,10 @@ const NUMBER = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /** A number as it is summed: whole digits, to be taken times a power of ten. */
 export interface Decimal {
   readonly number: number;
-  readonly digits: string;
-  /** What the digits come to; exact only where that is a safe integer. */
+  /** What its digits come to; exact only where that is a safe integer. */
   readonly whole: number;
+  /** The digits, where `whole` is not exact; else null. */
+  readonly digits: string | null;
   readonly exponent: number;
 }
 
@@ -15,12 +16,31 @@ export function decimalOf(json: string): Decimal | null {
   const [, whole, fraction = "", power = "0"] = NUMBER.exec(json) ?? [];
   if (whole === undefined) return null;
   const digits = whole + fraction;
+  const all = Number(digits);
   return {
     number: Number(json),
-    digits,
-    whole: Number(digits),
+    whole: all,
+    digits: isExact(all) ? null : digits,
     exponent: Number(power) - fraction.length,
   };
+}
+
+/** Decimals that are looked for by arithmetic. */
+const DECIMALS_MAX = 6;
+/** Below it two numbers with so many decimals are never the same double. */
+const SCALED_MAX = 2 ** 50;
+
+/**
+ * What a number stands for as JSON writes it. Most have few decimals, which are found by arithmetic: a
+ * quotient of two whole numbers is rounded to the next double, so that it is the number or is not.
+ */
+export function decimalOfNumber(number: number): Decimal | null {
+  for (let decimals = 0, scale = 1; decimals <= DECIMALS_MAX; decimals++, scale *= 10) {
+    const whole = Math.round(number * scale);
+    if (Math.abs(whole) >= SCALED_MAX) break;
+    if (whole / scale === number) return { number, whole, digits: null, exponent: 0 - decimals };
+  }
+  return decimalOf(String(number));
 }
 
 const isExact = (whole: number): boolean =>
@@ -50,7 +70,7 @@ export class DecimalSum {
     const small = wholes.small + added;
     // Whole numbers within this bound are exact, and so were the factors of those that are.
     if (isExact(added) && isExact(small)) wholes.small = small;
-    else wholes.large += BigInt(digits) * BigInt(times);
+    else wholes.large += BigInt(digits ?? whole) * BigInt(times);
   }
 
   /** Adds what another sum holds. */

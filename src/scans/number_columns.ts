@@ -1,7 +1,7 @@
 import { yielding } from "../store/yielding.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
 import { shared } from "../timelines/shared_memory.ts";
-import { type Decimal, decimalOf } from "./decimal_sum.ts";
+import { type Decimal, decimalOf, decimalOfNumber } from "./decimal_sum.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 
 /** Values between two looks at the clock. */
@@ -25,37 +25,44 @@ export function numbersName(key: string): string {
   return `numbers of ${key}`;
 }
 
-/** Its values as they are summed; null: no number. */
-export function decimalsOf({ numbers, wholes, exponents, digits }: NumberColumn) {
-  return Array.from(numbers, (number, code): Decimal | null => {
-    if (Number.isNaN(number)) return null;
-    const whole = wholes[code]!;
-    return {
-      number,
-      whole,
-      digits: digits.get(code) ?? String(whole),
-      exponent: exponents[code]!,
-    };
-  });
+/** A value as it is summed; null: no number. */
+export function decimalAt(
+  { numbers, wholes, exponents, digits }: NumberColumn,
+  code: number,
+): Decimal | null {
+  const number = numbers[code]!;
+  if (Number.isNaN(number)) return null;
+  return {
+    number,
+    whole: wholes[code]!,
+    digits: digits.get(code) ?? null,
+    exponent: exponents[code]!,
+  };
 }
 
 async function numbersOf(
-  { places, codes, values }: PropertyColumn,
+  column: PropertyColumn,
   take: (bytes: number) => SharedArrayBuffer,
 ): Promise<NumberColumn> {
-  const numbers = new Float64Array(values.length).fill(NaN);
-  const wholes = new Float64Array(values.length);
-  const exponents = new Int32Array(values.length);
+  const { places, codes, texts, size } = column;
+  const numbers = new Float64Array(size).fill(NaN);
+  const wholes = new Float64Array(size);
+  const exponents = new Int32Array(size);
   const digits = new Map<number, string>();
-  const turn = yielding();
-  for (let code = 0; code < values.length; code++) {
-    if (code % VALUES_UNTIMED === 0) await turn();
-    const decimal = decimalOf(values[code]!);
-    if (decimal === null) continue;
+  const set = (code: number, decimal: Decimal | null) => {
+    if (decimal === null) return;
     numbers[code] = decimal.number;
     wholes[code] = decimal.whole;
     exponents[code] = decimal.exponent;
-    if (!Number.isSafeInteger(decimal.whole)) digits.set(code, decimal.digits);
+    if (decimal.digits !== null) digits.set(code, decimal.digits);
+  };
+  const turn = yielding();
+  for (let code = 0; code < size; code++) {
+    if (code % VALUES_UNTIMED === 0) await turn();
+    set(
+      code,
+      code < texts.length ? decimalOf(texts[code]!) : decimalOfNumber(column.numberAt(code)),
+    );
   }
   return { ...shared(take, { places, codes, numbers, wholes, exponents }), digits };
 }

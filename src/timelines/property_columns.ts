@@ -44,8 +44,9 @@ export class PropertyColumn {
 
   /** A value as a number; NaN where it is none. */
   numberAt(code: number): number {
-    const text = this.texts[code];
-    if (text === undefined) return this.numbers[code - this.texts.length]!;
+    // What lies behind the end of a list is looked for slowly.
+    if (code >= this.texts.length) return this.numbers[code - this.texts.length]!;
+    const text = this.texts[code]!;
     return isJsonNumber(text) ? Number(text) : NaN;
   }
 

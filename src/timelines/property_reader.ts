@@ -130,15 +130,20 @@ class PropertyBuilder {
   }
 
   end(): PropertyColumn {
-    const codes = this.#codes;
-    for (const [i, at] of this.#numbered.entries()) codes[at] = this.#texts.length + i;
-    const places = Uint32Array.from(codes.keys().filter((at) => codes[at] !== -1));
-    return new PropertyColumn(
-      places,
-      Uint32Array.from(places, (at) => codes[at]!),
-      this.#texts,
-      Float64Array.from(this.#numbers),
-    );
+    const all = this.#codes;
+    let count = 0;
+    for (let i = 0; i < this.#numbered.length; i++) {
+      all[this.#numbered[i]!] = this.#texts.length + i;
+    }
+    for (let at = 0; at < all.length; at++) if (all[at] !== -1) count++;
+    const places = new Uint32Array(count);
+    const codes = new Uint32Array(count);
+    for (let at = 0, i = 0; i < count; at++) {
+      if (all[at] === -1) continue;
+      places[i] = at;
+      codes[i++] = all[at]!;
+    }
+    return new PropertyColumn(places, codes, this.#texts, Float64Array.from(this.#numbers));
   }
 }
 

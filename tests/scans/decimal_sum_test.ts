@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { decimalOf, DecimalSum } from "../../src/scans/decimal_sum.ts";
+import { decimalOf, decimalOfNumber, DecimalSum } from "../../src/scans/decimal_sum.ts";
 
 type Added = readonly (readonly [number: string, times: number])[];
 
@@ -63,6 +63,25 @@ const times = fc.oneof(
   fc.integer({ min: 1, max: 3 }),
   fc.integer({ min: 1, max: 10_000_000 }),
 );
+
+Deno.test("decimal of a number: what its JSON text says, whether arithmetic finds it or not", () => {
+  const fewDecimals = fc.tuple(fc.maxSafeInteger(), fc.nat({ max: 9 }))
+    .map(([whole, decimals]) => Number(`${whole}e-${decimals}`));
+  const pixels = fc.integer({ min: -50_000_000, max: 50_000_000 }).map((cents) => cents / 100);
+  const numbers = fc.oneof(
+    fc.double({ noDefaultInfinity: true, noNaN: true }),
+    fewDecimals,
+    pixels,
+  );
+  fc.assert(
+    fc.property(numbers, (number) => {
+      // JSON knows no -0.
+      const told = number === 0 ? 0 : number;
+      assert.deepEqual(decimalOfNumber(told), decimalOf(JSON.stringify(told)));
+    }),
+    { numRuns: 20_000 },
+  );
+});
 
 Deno.test("DecimalSum: the double next to the sum of any numbers, each any number of times", () => {
   const added = fc.array(fc.tuple(number, times), { minLength: 1, maxLength: 12 });

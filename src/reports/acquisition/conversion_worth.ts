@@ -1,17 +1,9 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import type { Decimal } from "../../scans/decimal_sum.ts";
 import type { EventTest } from "../../scans/event_test.ts";
-import { decimalsOf, type NumberColumn, numbersName } from "../../scans/number_columns.ts";
+import { decimalAt, type NumberColumn, numbersName } from "../../scans/number_columns.ts";
 import { entryFrom } from "../../scans/property_entries.ts";
 import type { ScannedSession } from "../../scans/session_scan.ts";
 import type { AcquisitionTally } from "./acquisition_tally.ts";
-
-/** The numbers of a segment. */
-interface Numbers {
-  readonly column: NumberColumn;
-  /** Of each of the column's values; null: it is no number. */
-  readonly decimals: readonly (Decimal | null)[];
-}
 
 /** Counts the events of a goal in sessions, and adds up what its property is at them. */
 export class ConversionWorth {
@@ -19,7 +11,6 @@ export class ConversionWorth {
   /** Null: each conversion is worth the same. */
   readonly #property: string | null;
   readonly #tally: AcquisitionTally;
-  readonly #numbers = new WeakMap<LoadedSegment, Numbers>();
   #actor = -1;
   #place = 0;
   #count = 0;
@@ -56,15 +47,10 @@ export class ConversionWorth {
   }
 
   #addNumber(segment: LoadedSegment, at: number, property: string): void {
-    let numbers = this.#numbers.get(segment);
-    if (numbers === undefined) {
-      const column = segment.column(numbersName(property)) as NumberColumn;
-      this.#numbers.set(segment, numbers = { column, decimals: decimalsOf(column) });
-    }
-    const { column: { places, codes }, decimals } = numbers;
-    const entry = entryFrom(places, at, 0);
-    if (places[entry] !== at) return;
-    const decimal = decimals[codes[entry]!]!;
+    const column = segment.column(numbersName(property)) as NumberColumn;
+    const entry = entryFrom(column.places, at, 0);
+    if (column.places[entry] !== at) return;
+    const decimal = decimalAt(column, column.codes[entry]!);
     if (decimal !== null) this.#tally.amounts.add(this.#place, decimal);
   }
 }
