@@ -7,7 +7,6 @@ import { FunnelsView } from "./views/funnels.tsx";
 import { GoalsView } from "./views/goals.tsx";
 import { InsightsView } from "./views/insights.tsx";
 import { OverviewView } from "./views/overview.tsx";
-import { RetentionView } from "./views/retention.tsx";
 import { TrendsView } from "./views/trends.tsx";
 
 /** Which of the bar's choices have an effect on a view. */
@@ -80,7 +79,7 @@ export const VIEWS: readonly View[] = [
     id: "retention",
     title: "Retention",
     icon: "retention",
-    component: RetentionView,
+    component: lazyView(async () => (await import("./views/retention.tsx")).RetentionView),
     controls: ["range", "compare", "filters"],
   },
   {
