@@ -21,7 +21,12 @@ import {
 } from "./config_values.ts";
 import type { TrustedProxies } from "./http/client_address.ts";
 import type { LogFormat, LogLevel } from "./http/log.ts";
-import { SCAN_WORKERS_MAX } from "./limits.ts";
+import {
+  READ_CACHE_MIB_DEFAULT,
+  READ_CACHE_MIB_MAX,
+  READ_CACHE_MIB_MIN,
+  SCAN_WORKERS_MAX,
+} from "./limits.ts";
 import {
   mailSender,
   type MailSettings,
@@ -73,6 +78,8 @@ export interface Config {
   readonly captureSchedule: string;
   readonly readTimeoutMs: number;
   readonly scanWorkers: number;
+  /** Bytes of what reads have loaded that are kept. */
+  readonly readCacheBytes: number;
   /** Opens `/metrics` to whoever sends it; null: to the addresses that are trusted alone. */
   readonly metricsToken: string | null;
   /** How invitations are mailed; null: they are shown to be copied. */
@@ -266,6 +273,13 @@ export function readConfig(environment: Environment, terminal = false): Config {
     captureSchedule: reader.parsed("CAPTURE_SCHEDULE", "0 3 * * *", cronSchedule),
     readTimeoutMs: reader.integer("READ_TIMEOUT_MS", 15_000, 100, 600_000),
     scanWorkers: reader.integer("SCAN_WORKERS", SCAN_WORKERS, 0, SCAN_WORKERS_MAX),
+    readCacheBytes: 1_048_576 *
+      reader.integer(
+        "READ_CACHE_MIB",
+        READ_CACHE_MIB_DEFAULT,
+        READ_CACHE_MIB_MIN,
+        READ_CACHE_MIB_MAX,
+      ),
     metricsToken: reader.parsed<string | null>("METRICS_TOKEN", null, metricsToken),
     mail: readMail(reader),
     logLevel: reader.oneOf("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),

@@ -91,6 +91,11 @@ export const CONFIG_VARIABLES = [
     meaning: "threads that count for reads; 0: the server's own alone",
   },
   {
+    name: "READ_CACHE_MIB",
+    default: "256",
+    meaning: "memory for what reads have loaded of events, in MiB: 256 hold some 12 million",
+  },
+  {
     name: "METRICS_TOKEN",
     default: "",
     meaning: "opens /metrics to other machines that send it as a bearer token",

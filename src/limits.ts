@@ -348,13 +348,11 @@ export const INSIGHT_SHOWN_LENGTH_MAX = 80;
 /** Stopping: how long what is under way may take to be given back. */
 export const SHUTDOWN_CAPTURES_MS_MAX = 1 * SECOND_MS;
 
-/** Timelines, reading: bytes of segments that are kept, and of one statement. */
-export const SEGMENT_CACHE_BYTES_MAX = 256 * MEBIBYTE;
+/** Timelines, reading: MiB of what is loaded that are kept (`READ_CACHE_MIB`), and bytes of one statement. */
+export const READ_CACHE_MIB_MIN = 16;
+export const READ_CACHE_MIB_DEFAULT = 256;
+export const READ_CACHE_MIB_MAX = 65_536;
 export const SEGMENT_FETCH_BYTES_MAX = 16 * MEBIBYTE;
-/** Bytes of which runs are whose that are kept: 27 MB for ten million events. */
-export const RUN_CACHE_BYTES_MAX = 64 * MEBIBYTE;
-/** Bytes of lazy columns (titles, properties, ...) that are kept: two an event, where few values differ. */
-export const LAZY_CACHE_BYTES_MAX = 128 * MEBIBYTE;
 /** About what is in memory at once of a read that needs more than the cache may hold. */
 export const SCAN_PART_BYTES_MAX = 128 * MEBIBYTE;
 /** Threads that count for reads. */

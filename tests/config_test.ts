@@ -26,6 +26,11 @@ Deno.test("readConfig: nothing set is a server on its embedded database", () => 
   assert.deepEqual(config.trustedProxies, { kind: "none" });
   assert.deepEqual([config.ipStorage, config.corsAllowedOrigins], ["full", ["*"]]);
   assert.deepEqual([config.rateLimitEventsPerSecond, config.readTimeoutMs], [null, 15_000]);
+  assert.equal(config.readCacheBytes, 256 * 2 ** 20);
+  assert.deepEqual(
+    ["16", "65536"].map((mib) => readConfig({ READ_CACHE_MIB: mib }).readCacheBytes),
+    [2 ** 24, 2 ** 36],
+  );
   assert.deepEqual([config.captureSchedule, config.logLevel], ["0 3 * * *", "info"]);
   assert.equal(config.defaultProject.id, "prj_default");
   assert.deepEqual(readConfig({ PORT: "", JWT_SECRET: "  ", IP_STORAGE: "" }), config);
@@ -74,6 +79,7 @@ Deno.test("readConfig: values that cannot be right are mistakes", () => {
     ["RATE_LIMIT_EVENTS_PER_SECOND", ["0", "-5", "ten", "1.5"]],
     ["CAPTURE_SCHEDULE", ["daily", "0 3 * *", "99 3 * * *", "0 3 * * mo"]],
     ["READ_TIMEOUT_MS", ["0", "99", "x"]],
+    ["READ_CACHE_MIB", ["15", "65537", "1.5"]],
     ["LOG_FORMAT", ["xml"]],
     ["CHROME_NO_SANDBOX", ["maybe"]],
     ["DEFAULT_PROJECT_ID", ["default", "prj_", "prj_a b", `prj_${"x".repeat(61)}`]],

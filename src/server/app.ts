@@ -48,7 +48,6 @@ import {
   FLUSHES_AT_ONCE_POSTGRES,
   KEYS_CACHED_MAX,
   RETRY_AFTER_S,
-  SEGMENT_CACHE_BYTES_MAX,
   SHUTDOWN_CAPTURES_MS_MAX,
   SHUTDOWN_GRACE_MS,
   SHUTDOWN_PROJECTION_MS_MAX,
@@ -204,7 +203,7 @@ async function createServices(
     isStopping: () => state.draining,
   });
   const { readTimeoutMs } = config;
-  const segments = new SegmentCache(SEGMENT_CACHE_BYTES_MAX);
+  const segments = new SegmentCache(config.readCacheBytes);
   const pool = createScanPool(config.scanWorkers);
   const reading = { reads, projection, segments, pool };
   return {

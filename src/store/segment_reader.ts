@@ -130,10 +130,17 @@ export class SegmentReader {
    * Throws SegmentUnreadable.
    */
   depths(names: IntegerColumn): Float64Array {
+    let scrolls = 0;
+    for (let at = 0; at < names.length; at++) if (names[at] === SCROLL) scrolls++;
+    const shares = new Float64Array(scrolls);
+    if (scrolls === 0) return shares;
     const heights = this.numbers("document_height");
-    return this.numbers("depth_px")
-      .map((depth, at) => heights[at]! > 0 ? Math.min(1, depth / heights[at]!) : NaN)
-      .filter((_, at) => names[at] === SCROLL);
+    const depths = this.numbers("depth_px");
+    for (let at = 0, i = 0; i < scrolls; at++) {
+      if (names[at] !== SCROLL) continue;
+      shares[i++] = heights[at]! > 0 ? Math.min(1, depths[at]! / heights[at]!) : NaN;
+    }
+    return shares;
   }
 
   /** @param keys the column that tells it, if it was read already. Throws SegmentUnreadable */

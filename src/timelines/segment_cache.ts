@@ -1,6 +1,4 @@
 import {
-  LAZY_CACHE_BYTES_MAX,
-  RUN_CACHE_BYTES_MAX,
   SCAN_PART_BYTES_MAX,
   SEGMENT_PROJECTS_KNOWN_MAX,
   SHARED_FREE_BYTES_MAX,
@@ -28,6 +26,11 @@ function bytesOf(segment: LoadedSegment): number {
   return Object.values(columnsOf(segment)).reduce((bytes, { byteLength }) => bytes + byteLength, 0);
 }
 
+/** Of lazy columns (titles, properties, ...) half as much is kept: two bytes an event, where few values differ. */
+const LAZY_SHARE = 1 / 2;
+/** And a quarter of which runs are whose: 27 MB for ten million events. */
+const RUNS_SHARE = 1 / 4;
+
 /**
  * Segments in memory, at most `bytesMax` bytes of them: those used least recently go first. Segments
  * never change, so what is here is true for as long as anybody asks for it.
@@ -44,18 +47,19 @@ export class SegmentCache {
   readonly partBytesMax: number;
   readonly #segments: WeighedCache<number, LoadedSegment>;
   readonly #fetches = new Map<number, Promise<SegmentsById>>();
-  readonly #timelines = new WeighedCache<string, TimelineColumns>(
-    RUN_CACHE_BYTES_MAX,
-    bytesOfTimelines,
-    ({ offsets }) => this.memory.retire(offsets),
-  );
+  readonly #timelines: WeighedCache<string, TimelineColumns>;
   readonly #actors = new RecentCache<number, KnownActors>(SEGMENT_PROJECTS_KNOWN_MAX);
 
   constructor(bytesMax: number, partBytesMax = SCAN_PART_BYTES_MAX) {
     this.bytesMax = bytesMax;
-    this.lazyBytesMax = Math.min(LAZY_CACHE_BYTES_MAX, bytesMax / 2);
+    this.lazyBytesMax = LAZY_SHARE * bytesMax;
     this.lazies = createLazyCache(this.lazyBytesMax, this.memory);
     this.partBytesMax = partBytesMax;
+    this.#timelines = new WeighedCache(
+      RUNS_SHARE * bytesMax,
+      bytesOfTimelines,
+      ({ offsets }) => this.memory.retire(offsets),
+    );
     this.#segments = new WeighedCache(bytesMax, bytesOf, ({ times }) => this.memory.retire(times));
   }
 

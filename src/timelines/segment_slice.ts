@@ -44,9 +44,11 @@ export function pickedOf(
   keeps: (identity: number) => boolean,
 ): Uint32Array {
   let length = 0;
-  const kept = Uint8Array.from(identities, (identity) => Number(keeps(identity)));
+  const kept = new Uint8Array(identities.length);
   for (let run = 0; run < kept.length; run++) {
-    if (kept[run] === 1) length += starts[run + 1]! - starts[run]!;
+    if (!keeps(identities[run]!)) continue;
+    kept[run] = 1;
+    length += starts[run + 1]! - starts[run]!;
   }
   const picked = new Uint32Array(length);
   let i = 0;
