@@ -144,7 +144,8 @@ export const EXPORT_CHUNK_ROWS = 2_000;
  */
 export const EXPORT_WINDOW_ROWS = 400_000;
 export const EXPORT_WINDOW_BYTES_MAX = 96 * MEBIBYTE;
-/** Characters of texts that are held before they are compressed. */
+/** Events, and characters of their texts, that are held before they are compressed. */
+export const EXPORT_OPEN_ROWS = 4_000;
 export const EXPORT_OPEN_LENGTH_MAX = 16 * MEBIBYTE;
 export const RANGE_YEARS_MAX = 10;
 export const RANGE_DAYS_DEFAULT = 30;

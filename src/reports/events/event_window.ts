@@ -2,6 +2,7 @@ import type { Database } from "../../db/sql.ts";
 import {
   EXPORT_CHUNK_ROWS,
   EXPORT_OPEN_LENGTH_MAX,
+  EXPORT_OPEN_ROWS,
   EXPORT_PAGE_ROWS,
   EXPORT_WINDOW_BYTES_MAX,
 } from "../../limits.ts";
@@ -42,7 +43,7 @@ export interface WindowSizes {
 export const WINDOW_SIZES: WindowSizes = {
   chunkRows: EXPORT_CHUNK_ROWS,
   chunkRowsMax: EXPORT_PAGE_ROWS,
-  openRows: EXPORT_PAGE_ROWS,
+  openRows: EXPORT_OPEN_ROWS,
   openLength: EXPORT_OPEN_LENGTH_MAX,
   bytesMax: EXPORT_WINDOW_BYTES_MAX,
 };
