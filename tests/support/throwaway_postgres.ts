@@ -180,7 +180,8 @@ class Cluster implements ThrowawayPostgres {
   async start(): Promise<void> {
     if (this.#server !== null) throw new Error("The PostgreSQL server runs already");
     this.#server = this.#command("postgres", [
-      ...["-D", this.dataDir, "-p", String(this.port), "-k", this.folder],
+      // No socket in the file system: its path may be no longer than 107 bytes.
+      ...["-D", this.dataDir, "-p", String(this.port), "-c", "unix_socket_directories="],
       ...["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=50"],
       ...["-c", `fsync=${this.fsync ? "on" : "off"}`],
       // In its own folder, so that one that is killed leaves nothing in the memory of the system.
