@@ -5,6 +5,7 @@ import { DIGEST_QUESTIONS_MAX } from "../../src/told/told_limits.ts";
 import { startMailServer } from "../mail/mail_server.ts";
 import { assertProblem, type Json, newEvent } from "../support/app.ts";
 import { PeopleApp } from "../support/people_database.ts";
+import { NOON_ZONE } from "./noon_zone.ts";
 import { parsedMail } from "./parsed_mail.ts";
 import { isSigned, startReceiver } from "./receiver.ts";
 
@@ -26,12 +27,6 @@ Deno.test.afterAll(async () => {
 const MINUTE_MS = 60_000;
 const on = (path: string, op: string, value: string) => [{ field: path, op, values: [value] }];
 
-/** A zone in which it is about noon: no day begins or ends there while the tests run. */
-const ZONE = (() => {
-  const offset = 12 - new Date().getUTCHours();
-  return `Etc/GMT${offset > 0 ? "-" : "+"}${Math.abs(offset)}`;
-})();
-
 interface Shop {
   readonly id: string;
   readonly secret: string;
@@ -50,7 +45,7 @@ interface Got {
 
 /** A shop with a goal, a funnel, a segment and a webhook. */
 async function newShop(): Promise<Shop> {
-  const project = await people.app.project({ name: "Shop", timezone: ZONE });
+  const project = await people.app.project({ name: "Shop", timezone: NOON_ZONE });
   const { id } = project;
   const put = async (path: string, body: Json) => {
     const reply = await people.app.admin("PUT", `/v1/${path}?project=${id}`, body);
@@ -255,7 +250,7 @@ Deno.test("alerts: of a rate of nothing neither begin nor end is told", async ()
 
 Deno.test("digests: figures that are asked for, against the days before, of a segment", async () => {
   const shop = await newShop();
-  const noon = Temporal.Now.zonedDateTimeISO(ZONE).startOfDay().subtract({ hours: 12 });
+  const noon = Temporal.Now.zonedDateTimeISO(NOON_ZONE).startOfDay().subtract({ hours: 12 });
   const [yesterday, before] = [noon, noon.subtract({ days: 1 })].map((at) => at.epochMilliseconds);
   await shop.post(visits(yesterday!));
   await shop.post([

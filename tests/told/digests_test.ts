@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { NOON_ZONE } from "./noon_zone.ts";
 import { parsedMail } from "./parsed_mail.ts";
 import { startMailServer } from "../mail/mail_server.ts";
 import { assertProblem, newEvent, TestApp, type TestProject } from "../support/app.ts";
@@ -20,11 +21,6 @@ Deno.test.afterAll(async () => {
 });
 
 const HOUR_MS = 3_600_000;
-/** A zone in which it is about noon: no day begins or ends there while the tests run. */
-const ZONE = (() => {
-  const offset = 12 - new Date().getUTCHours();
-  return `Etc/GMT${offset > 0 ? "-" : "+"}${Math.abs(offset)}`;
-})();
 const HOSTILE = "/a<b>&“x”";
 
 /** Yesterday's noon by a zone's clock. */
@@ -34,8 +30,8 @@ function yesterday(timezone: string): number {
 }
 
 async function shop(visitors = 3): Promise<TestProject> {
-  const project = await people.app.project({ name: "Shop", timezone: ZONE });
-  const noon = yesterday(ZONE);
+  const project = await people.app.project({ name: "Shop", timezone: NOON_ZONE });
+  const noon = yesterday(NOON_ZONE);
   const events = Array.from({ length: visitors }, (_, i) =>
     newEvent({
       name: "page_view",
@@ -63,7 +59,7 @@ Deno.test("digests: a mail says the numbers, their definition, the range, and le
   const { nextAt, at, timezone, problem } = saved.body;
   assert.deepEqual([at, timezone, problem], ["08:00", null, null]);
   assert.ok(Date.parse(nextAt) > Date.now());
-  const local = Temporal.Instant.from(nextAt).toZonedDateTimeISO(ZONE);
+  const local = Temporal.Instant.from(nextAt).toZonedDateTimeISO(NOON_ZONE);
   assert.equal(local.toPlainTime().toString({ smallestUnit: "minute" }), "08:00");
 
   await makeDue();
@@ -79,7 +75,7 @@ Deno.test("digests: a mail says the numbers, their definition, the range, and le
   assert.match(html, /3 visitors/);
   assert.match(text, /Visitors: 3/);
   assert.match(text, /Visitors are distinct actors/);
-  assert.ok(text.includes(`(${ZONE})`));
+  assert.ok(text.includes(`(${NOON_ZONE})`));
   assert.ok(html.includes("/a&#60;b&#62;&#38;“x”"), "a path is text");
   const link = /Open it: (\S+)/.exec(text)![1]!;
   const { origin, searchParams } = new URL(link);

@@ -6,8 +6,8 @@ import { currentDates } from "../location_state.ts";
 import { matchText } from "../match_editor.tsx";
 import { integer, money, NOTHING, percent } from "../number_format.ts";
 import { Change } from "../kpi_tile.tsx";
+import { Sparkline } from "../sparkline.tsx";
 import type { Goal, GoalChange } from "./goals_reading.ts";
-import { Sparkline } from "./goals_sparkline.tsx";
 
 /** A goal's value as it is shown; a dash where it is only counted. */
 export function valueText({ value }: Goal): string {
@@ -28,7 +28,15 @@ const COLUMNS: readonly Column<Goal>[] = [
   {
     title: "Over time",
     value: ({ series }) => series.map(({ uniqueConversions }) => uniqueConversions).join(" "),
-    show: ({ series }) => <Sparkline series={series} />,
+    // Of so few that a share tells of none there is nothing to draw but the ground.
+    show: ({ series }) => (
+      <Sparkline
+        counts={series.map(({ uniqueConversions }) => uniqueConversions ?? 0)}
+        isOpen={series.at(-1)?.complete === false}
+        widthPx={120}
+        heightPx={28}
+      />
+    ),
     isMinor: true,
   },
   {

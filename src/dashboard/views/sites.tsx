@@ -8,7 +8,7 @@ import { Change } from "../kpi_tile.tsx";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
-import { SiteCourse } from "./sites_course.tsx";
+import { Sparkline } from "../sparkline.tsx";
 import type { Site, SitesReply } from "./sites_reply.ts";
 
 /** So long a pause of typing searches. */
@@ -78,7 +78,14 @@ const COLUMNS: readonly Column<Site>[] = [
   {
     title: "Course",
     value: ({ series }) => series.map(({ visitors }) => visitors ?? "").join(" "),
-    show: ({ series }) => <SiteCourse series={series} />,
+    show: ({ series }) => (
+      <Sparkline
+        counts={series.map(({ visitors }) => visitors ?? 0)}
+        isOpen={series.at(-1)?.complete === false}
+        widthPx={140}
+        heightPx={30}
+      />
+    ),
     isMinor: true,
   },
 ];
