@@ -2,13 +2,28 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { Note } from "../notes/notes.ts";
-import type { ChartNotesProps } from "./chart_notes.tsx";
 import { Icon } from "./icons.tsx";
-import { dateIn } from "./location_query.ts";
+import { dateIn, type Interval } from "./location_query.ts";
 import { currentDates, effectiveTimezone, timezone } from "./location_state.ts";
 import { NoteDialog, whenText } from "./note_dialog.tsx";
 import { bucketOfNote } from "./note_times.ts";
 import { useRead } from "./resource.ts";
+
+/** Where buckets stand: the first one, and how far from each other. */
+export interface ChartPlace {
+  readonly leftPx: number;
+  readonly stepPx: number;
+}
+
+export interface ChartNotesProps {
+  readonly title: string;
+  /** Of the buckets. */
+  readonly labels: readonly string[];
+  readonly interval: Interval;
+  /** Null: nothing is drawn yet. */
+  readonly place: ChartPlace | null;
+  readonly heightPx: number;
+}
 
 /** Marks that are nearer to each other become one. */
 const APART_PX = 20;
