@@ -59,6 +59,7 @@ export const PROBLEMS = {
   too_many_attempts: { status: 429, title: "Too many attempts have failed" },
   too_many_streams: { status: 429, title: "Too many live streams are open" },
   internal_error: { status: 500, title: "The server made a mistake" },
+  damaged_events: { status: 500, title: "Stored events cannot be read" },
   overloaded: { status: 503, title: "The server has more to do than it can hold" },
   database_unavailable: { status: 503, title: "The database does not answer" },
   token_keys_unavailable: {

@@ -1,6 +1,4 @@
-import { DatabaseUnavailable } from "../db/sql.ts";
-import { UnreadableBlock } from "../store/journal_block.ts";
-import { SegmentUnreadable } from "../store/segment_head.ts";
+import { DAMAGE_ADVICE } from "../store/damage.ts";
 
 /** Stored events that cannot be read any more. */
 export interface DamagedBlock {
@@ -11,17 +9,6 @@ export interface DamagedBlock {
   /** How many they were. */
   readonly events: number;
   readonly why: string;
-}
-
-/** data_corrupted and index_corrupted, as `refusal` tells them: the database's own pages are damaged. */
-const DATABASE_DAMAGED = /\(XX00[12]\)$/;
-
-/** Why stored bytes cannot be read, in words for people; null: `error` says something else. */
-export function damageOf(error: unknown): string | null {
-  if (error instanceof SegmentUnreadable || error instanceof UnreadableBlock) return error.message;
-  return error instanceof DatabaseUnavailable && DATABASE_DAMAGED.test(error.message)
-    ? "The database says that its own page is damaged"
-    : null;
 }
 
 /** The same as the beginning of a sentence, for people. */
@@ -37,12 +24,7 @@ export class DamagedEvents extends Error {
   override readonly name = "DamagedEvents";
   /** @param command what does without them */
   constructor(damaged: DamagedBlock, command = "footfall archive FILE --skip-damaged") {
-    super(
-      `${
-        damagedPlace(damaged)
-      } What was written there is not what is read: check the disk and the ` +
-        `memory of the machine, and try again. \`${command}\` writes everything else.`,
-    );
+    super(`${damagedPlace(damaged)} ${DAMAGE_ADVICE} \`${command}\` writes everything else.`);
   }
 }
 

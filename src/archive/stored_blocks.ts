@@ -1,5 +1,6 @@
 import type { Database, Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
+import { damageOf } from "../store/damage.ts";
 import { ID_BYTES } from "../store/id_codec.ts";
 import { COLUMNS } from "../store/segment_columns.ts";
 import { blocksOf, type SegmentHead } from "../store/segment_head.ts";
@@ -7,7 +8,7 @@ import type { Runs, SegmentReader } from "../store/segment_reader.ts";
 import { fetchBlocks, fetchHeadsById, type StoredHead } from "../store/stored_segments.ts";
 import { readRowsInTurns } from "../store/whole_events.ts";
 import type { Yield } from "../store/yielding.ts";
-import { type DamagedBlock, damageOf } from "./damaged_blocks.ts";
+import type { DamagedBlock } from "./damaged_blocks.ts";
 
 const READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 

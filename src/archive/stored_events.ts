@@ -1,4 +1,5 @@
 import type { Database } from "../db/sql.ts";
+import { damageOf } from "../store/damage.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { compareIds, ID_BYTES } from "../store/id_codec.ts";
 import { journalEvents, waitingEvents } from "../store/journal_block.ts";
@@ -8,7 +9,7 @@ import {
   ARCHIVED_JSON_LENGTH_AIM,
   JOURNAL_ROWS_AT_ONCE,
 } from "./archive_limits.ts";
-import { type Damaged, damageOf, refuseDamage } from "./damaged_blocks.ts";
+import { type Damaged, refuseDamage } from "./damaged_blocks.ts";
 import type { HeldSegments, PendingRow, ProjectSnapshot } from "./events_snapshot.ts";
 import { eventText, type Sum } from "./figures.ts";
 import { type Place, type ReadBlock, readNextBlock, UnreadablePlace } from "./stored_blocks.ts";

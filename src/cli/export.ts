@@ -10,6 +10,7 @@ import {
   chosenProject,
   type Connection,
   refusalOf,
+  RequestRefused,
   ServerUnreachable,
   type ShownProject,
   withConnection,
@@ -172,7 +173,8 @@ async function causeOf(
   project: string,
   signal: AbortSignal,
 ): Promise<unknown> {
-  if (!(error instanceof ServerUnreachable)) return error;
+  const isDamage = error instanceof RequestRefused && error.code === "damaged_events";
+  if (!isDamage && !(error instanceof ServerUnreachable)) return error;
   // Where it is the server that has ended, it says nothing of blocks either.
   const [block] = await unreadableBlocks(connection, project, signal).catch(() => []);
   return block === undefined ? error : new DamagedEvents(block, WITHOUT_DAMAGED);

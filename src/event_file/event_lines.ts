@@ -12,6 +12,8 @@ export class EventLines {
     const end = text.lastIndexOf("\n") + 1;
     this.#rest = text.slice(end);
     if (end === 0) return [];
-    return text.slice(0, end - 1).split("\n").map((line) => parseJson(line) as ExportedEvent);
+    return text.slice(0, end - 1).split("\n").map((line) => parseJson(line) as ExportedEvent)
+      // The last line of a file that breaks off is a problem: what it is told by ends there too.
+      .filter((event) => event.eventId !== undefined);
   }
 }

@@ -15,10 +15,10 @@ export function json(
   });
 }
 
-/** The RFC 9457 reply to a problem: `type`, `title`, `status`, `detail`, `code`, `requestId`, `errors`? */
-export function problemReply(problem: Problem, requestId: string): Response {
+/** A problem by RFC 9457: `type`, `title`, `status`, `detail`, `code`, `requestId`, `errors`? */
+export function problemText(problem: Problem, requestId: string): string {
   const { status, title } = PROBLEMS[problem.code];
-  const body = {
+  return JSON.stringify({
     type: `urn:footfall:problem:${problem.code}`,
     title,
     status,
@@ -26,9 +26,13 @@ export function problemReply(problem: Problem, requestId: string): Response {
     code: problem.code,
     requestId,
     ...(problem.options.errors === undefined ? {} : { errors: problem.options.errors }),
-  };
-  return new Response(JSON.stringify(body), {
-    status,
+  });
+}
+
+/** The reply to a problem. */
+export function problemReply(problem: Problem, requestId: string): Response {
+  return new Response(problemText(problem, requestId), {
+    status: problem.status,
     headers: {
       "Content-Type": PROBLEM_TYPE,
       "Cache-Control": "no-store",

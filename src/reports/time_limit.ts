@@ -2,6 +2,7 @@ import { type Database, DatabaseUnavailable, type Sql, StatementRefused } from "
 import { RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { ScanLost } from "../scans/scan_pool.ts";
+import { damageTold } from "./damaged_read.ts";
 
 /** SQLSTATE of a statement that was cancelled, and of a reader in the way of a replica's recovery. */
 const CANCELLED = "57014";
@@ -107,7 +108,7 @@ function meant(error: unknown): unknown {
       headers: { "Retry-After": String(RETRY_AFTER_S) },
     });
   }
-  if (!(error instanceof StatementRefused)) return error;
+  if (!(error instanceof StatementRefused)) return damageTold(error);
   if (error.sqlState === CANCELLED) return readTimeout();
   return error.sqlState === RECOVERY_CONFLICT ? new DatabaseUnavailable(error.message) : error;
 }

@@ -89,6 +89,7 @@ const PROBLEMS: readonly ProblemCode[] = [
   "too_few_visitors",
   "not_found",
   "read_timeout",
+  "damaged_events",
 ];
 const SAVE_PROBLEMS: readonly ProblemCode[] = [
   "invalid_json",
@@ -180,7 +181,7 @@ function overviewRoute(services: ReadRouteServices): DocumentedRoute {
           ...OVERVIEW_REPLY,
         }),
       },
-      problems: ["invalid_parameter", "range_too_large", "read_timeout"],
+      problems: ["invalid_parameter", "range_too_large", "read_timeout", "damaged_events"],
     },
   };
 }

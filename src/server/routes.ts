@@ -136,6 +136,7 @@ const READ_PROBLEMS: readonly ProblemCode[] = [
   "range_too_large",
   "not_found",
   "read_timeout",
+  "damaged_events",
 ];
 
 /** Of `POST /v1/events` and of other people's clients. */

@@ -43,6 +43,7 @@ const READ: readonly ProblemCode[] = [
   "invalid_parameter",
   "range_too_large",
   "read_timeout",
+  "damaged_events",
   ...ASKED,
 ];
 const Sent = z.object({ deliveries: z.array(DeliveryShown) });

@@ -82,17 +82,26 @@ function readPlaces(reader: ByteReader, blocks: number): Map<ColumnName, ColumnP
   return places;
 }
 
-/** The directory that `encodeHead` wrote. Throws SegmentUnreadable. */
-export function decodeHead(bytes: Uint8Array): SegmentHead {
+/** What a segment is called where it cannot be read, at the beginning of a sentence. */
+export function titleOf(segmentId: number | null): string {
+  return segmentId === null ? "A segment" : `Segment ${segmentId}`;
+}
+
+/**
+ * The directory that `encodeHead` wrote. Throws SegmentUnreadable.
+ * @param segmentId which segment it is, where it is stored
+ */
+export function decodeHead(bytes: Uint8Array, segmentId: number | null = null): SegmentHead {
   const version = bytes[0];
+  const title = titleOf(segmentId);
   if (version !== SEGMENT_VERSION) {
     throw new SegmentUnreadable(
-      `A segment is of version ${version}; this version of Footfall reads ${SEGMENT_VERSION}`,
+      `${title} is of version ${version}; this version of Footfall reads ${SEGMENT_VERSION}`,
     );
   }
   const content = bytes.subarray(0, -CHECKSUM_BYTES);
   if (new ByteReader(bytes.subarray(-CHECKSUM_BYTES)).u32() !== crc32(content)) {
-    throw new SegmentUnreadable("A segment's directory is damaged: its checksum is wrong");
+    throw new SegmentUnreadable(`${title}'s directory is damaged: its checksum is wrong`);
   }
   const reader = new ByteReader(content.subarray(1));
   const events = reader.varint();

@@ -15,7 +15,13 @@ import {
   type NumberName,
   type TextName,
 } from "./segment_columns.ts";
-import { type Blocks, type SegmentHead, SegmentUnreadable, spanOf } from "./segment_head.ts";
+import {
+  type Blocks,
+  type SegmentHead,
+  SegmentUnreadable,
+  spanOf,
+  titleOf,
+} from "./segment_head.ts";
 import { readTexts, type TextColumn } from "./text_codec.ts";
 
 /** The number of the name `scroll` among the terms. */
@@ -60,15 +66,25 @@ export class SegmentReader {
   readonly events: number;
   readonly textBytes: number;
   readonly #bytesOf: (column: ColumnName) => Uint8Array;
+  readonly #title: string;
 
-  /** @param bytesOf the body's bytes of `spanOf` this column and these blocks */
-  constructor(head: SegmentHead, blocks: Blocks, bytesOf: (column: ColumnName) => Uint8Array) {
+  /**
+   * @param bytesOf the body's bytes of `spanOf` this column and these blocks
+   * @param segmentId which segment it is, where it is stored
+   */
+  constructor(
+    head: SegmentHead,
+    blocks: Blocks,
+    bytesOf: (column: ColumnName) => Uint8Array,
+    segmentId: number | null = null,
+  ) {
     this.head = head;
     this.blocks = blocks;
     this.firstPlace = Math.min(blocks.first * head.blockEvents, head.events);
     this.events = Math.min(blocks.end * head.blockEvents, head.events) - this.firstPlace;
     this.textBytes = head.textBytes;
     this.#bytesOf = bytesOf;
+    this.#title = titleOf(segmentId);
   }
 
   /** Throws SegmentUnreadable. */
@@ -194,12 +210,12 @@ export class SegmentReader {
       const bytes = all.subarray(start, stop);
       if (bytes.length < stop! - start!) {
         throw new SegmentUnreadable(
-          `A segment is damaged: block ${block} of its ${name} is cut short`,
+          `${this.#title} is damaged: block ${block} of its ${name} is cut short`,
         );
       }
       if (bytes.length > 0 && crc32(bytes) !== place!.checksums[block]) {
         throw new SegmentUnreadable(
-          `A segment is damaged: block ${block} of its ${name} has a wrong checksum`,
+          `${this.#title} is damaged: block ${block} of its ${name} has a wrong checksum`,
         );
       }
       pieces.push({ at, length, bytes });
@@ -211,7 +227,7 @@ export class SegmentReader {
     try {
       return decode();
     } catch (cause) {
-      throw new SegmentUnreadable(`A segment's ${name} cannot be read`, { cause });
+      throw new SegmentUnreadable(`${this.#title}'s ${name} cannot be read`, { cause });
     }
   }
 }

@@ -30,7 +30,7 @@ async function readHeads(sql: Sql, text: string, params: readonly Param[]): Prom
   const rows = await sql.query<HeadRow>(`${HEADS} ${text} ORDER BY from_ms, segment_id`, params);
   return rows.map(({ segment_id, head }) => ({
     segmentId: segment_id,
-    head: decodeHead(Uint8Array.fromBase64(head)),
+    head: decodeHead(Uint8Array.fromBase64(head), segment_id),
   }));
 }
 
@@ -124,11 +124,11 @@ export async function fetchBlocks(
       fetched[segment]!.set(column, Uint8Array.fromBase64(bytes));
     }
   }
-  return wanted.map(({ head, blocks }, segment) =>
+  return wanted.map(({ segmentId, head, blocks }, segment) =>
     new SegmentReader(head, blocks, (column) => {
       const bytes = fetched[segment]!.get(column);
       if (bytes === undefined) throw new Error(`The column ${column} was not fetched`);
       return bytes;
-    })
+    }, segmentId)
   );
 }

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { type DamagedBlock, damageOf } from "../../src/archive/damaged_blocks.ts";
+import type { DamagedBlock } from "../../src/archive/damaged_blocks.ts";
 import { refusal } from "../../src/db/refusal.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { createProjection } from "../../src/projection/projection.ts";
+import { damageOf } from "../../src/store/damage.ts";
 import { decodeHead } from "../../src/store/segment_head.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { assertProblem } from "../support/app.ts";
 import { newRow } from "../support/event_rows.ts";
 import {
   cli,
@@ -135,6 +137,23 @@ async function assertRestored(file: string, places: readonly string[]): Promise<
   });
 }
 
+/** Reads that need what is damaged say so, in place of a connection that breaks off. */
+async function assertToldByReads(env: Env, segment: string): Promise<void> {
+  await withApp(env, async (app) => {
+    const headers = { Authorization: `Bearer ${app.app.controlToken}` };
+    const lines = { ...headers, Accept: "application/x-ndjson" };
+    for (
+      const [path, asked] of [["events", headers], ["events", lines], ["kpis", headers]] as const
+    ) {
+      const reply = await app.fetch(`/v1/${path}?project=prj_one&bots=include`, { headers: asked });
+      assertProblem(reply, 500, "damaged_events");
+      const begin = segment[0]!.toUpperCase() + segment.slice(1);
+      assert.ok(reply.body.detail.startsWith(`${begin}'s directory is damaged`), reply.body.detail);
+      assert.match(reply.body.detail, /check the disk .*`footfall export --skip-damaged` writes/s);
+    }
+  });
+}
+
 onBothEngines("archive: what cannot be read is named, and can be left out", async (t, db) => {
   await fill(db.env);
   await withFile(async (file) => {
@@ -187,6 +206,7 @@ onBothEngines("archive: what cannot be read is named, and can be left out", asyn
       });
       await assertNamed(db.env, file, [segment, row]);
       await Deno.remove(file);
+      await assertToldByReads(db.env, segment);
     });
   });
 });

@@ -27,10 +27,12 @@ import { valueWarnings, Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read } from "../../scans/read.ts";
 import { namedSegment, ofSegment, scopeOfSegment, SEGMENT_SEMANTICS } from "../asked_segment.ts";
+import { damageTold } from "../damaged_read.ts";
 import { chunked } from "./event_lines.ts";
 import { listEvents, type ListPlace, storedSpan } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
 import { readWindow } from "./event_window.ts";
+import { lineReply } from "./line_stream.ts";
 import { currentSnapshot, projectedPlace } from "../projected_place.ts";
 import { projectedState } from "../projected_state.ts";
 import { PendingShown, readReply } from "../read_reply.ts";
@@ -185,11 +187,11 @@ function nextCursor({ events, position }: Page, rows: number, isTail: boolean): 
 /**
  * `GET /v1/events`: a page of stored events, or all of the selection as NDJSON where the caller
  * accepts `application/x-ndjson`. A list is read from segments, a tail from the journal.
- * @throws Problem `invalid_parameter`, `cursor_expired`, `range_too_large`, `read_timeout`.
+ * @throws Problem `invalid_parameter`, `cursor_expired`, `range_too_large`, `read_timeout`, `damaged_events`.
  */
 export async function getEvents(
   context: EventsContext,
-  { request, url }: Exchange<unknown>,
+  { request, url, requestId }: Exchange<unknown>,
 ): Promise<Response> {
   const { projection, project, now } = context;
   const query = url.searchParams;
@@ -204,8 +206,9 @@ export async function getEvents(
     const segment = await namedSegment(context.reads, project.projectId, "segment", slug);
     // An export has no place to say what it leaves out: it waits until it leaves out nothing.
     await projection.catchUp(project.projectId);
-    const selection = { ...selected, segment };
-    return exported(context, selection, cursor, query.has("limit") ? rows : null, asOf);
+    const rowsMax = query.has("limit") ? rows : null;
+    const lines = exportedLines(context, { ...selected, segment }, cursor, rowsMax, asOf);
+    return await lineReply(lines, requestId, damageTold);
   }
   if (tail === null || filters.length > 0 || slug !== null) {
     await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
@@ -372,12 +375,4 @@ async function* exportedLines(
   yield* selection.tail === null
     ? listedLines(context, selection, start, rows)
     : tailedLines(context, selection, start, rows, asOf);
-}
-
-/** A file of events, written as its reader takes it. */
-function exported(...asked: Parameters<typeof exportedLines>): Response {
-  const body = ReadableStream.from(exportedLines(...asked)).pipeThrough(new TextEncoderStream());
-  return new Response(body, {
-    headers: { "Content-Type": "application/x-ndjson", "Cache-Control": "no-store" },
-  });
 }

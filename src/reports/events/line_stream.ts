@@ -1,0 +1,42 @@
+import { problemText } from "../../http/reply.ts";
+import { Problem } from "../../problem.ts";
+
+type Lines = AsyncGenerator<string, void>;
+
+/** The lines behind the first, in UTF-8. A Problem becomes the last of them, and then it fails. */
+async function* encoded(
+  first: IteratorResult<string, void>,
+  lines: Lines,
+  requestId: string,
+  meant: (error: unknown) => unknown,
+): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  if (first.done) return;
+  yield encoder.encode(first.value);
+  try {
+    for await (const line of lines) yield encoder.encode(line);
+  } catch (error) {
+    const told = meant(error);
+    if (told instanceof Problem) yield encoder.encode(`${problemText(told, requestId)}\n`);
+    throw told;
+  }
+}
+
+/**
+ * The reply whose body are these lines, written as its reader takes them. What fails before the first of
+ * them is thrown, so that the status can tell. Later, a Problem is the last line, and the connection
+ * breaks off behind it, so that nobody takes what came for all of it.
+ * @param meant what an error means to the caller
+ */
+export async function lineReply(
+  lines: Lines,
+  requestId: string,
+  meant: (error: unknown) => unknown,
+): Promise<Response> {
+  const first = await lines.next().catch((error) => {
+    throw meant(error);
+  });
+  return new Response(ReadableStream.from(encoded(first, lines, requestId, meant)), {
+    headers: { "Content-Type": "application/x-ndjson", "Cache-Control": "no-store" },
+  });
+}
