@@ -34,6 +34,7 @@ const BUNDLES: readonly Bundle[] = [
       { entry: "script.ts", output: "sdk.js", format: "iife" },
       { entry: "module.ts", output: "sdk.mjs", format: "esm" },
       { entry: "compatible_script.ts", output: "script.js", format: "iife" },
+      { entry: "posthog_script.ts", output: "array.js", format: "iife" },
       { entry: "vitals.ts", output: "sdk-vitals.js", format: "iife" },
     ],
     rest: (source, output) =>

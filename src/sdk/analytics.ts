@@ -7,7 +7,7 @@ import { currentPage } from "./page.ts";
 import { Queue } from "./queue.ts";
 import type { Record } from "./record.ts";
 import type { Analytics, AnalyticsOptions } from "./sdk.d.ts";
-import { openStore } from "./store.ts";
+import { openStore, type Store } from "./store.ts";
 
 const IDENTIFIER_LENGTH_MAX = 200;
 /** A page killed without a farewell keeps its lock for about a second. */
@@ -17,6 +17,8 @@ const ADOPTION_MS = 1_500;
 interface Options extends AnalyticsOptions {
   /** What is told in the place of an event, as `JSON.stringify` asks: under no name, and for all in it. */
   readonly told?: (name: string, value: unknown) => unknown;
+  /** Where a page that knows better has the identity and the queue kept. */
+  readonly store?: Store;
 }
 
 interface Client extends Analytics {
@@ -62,7 +64,7 @@ function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | un
 function createClient(apiKey: string, endpoint: string, options: Options): Client {
   const inPage = !!apiKey && typeof document === "object";
   const log = options.debug ? console.info.bind(console, "[footfall]") : () => {};
-  const store = openStore(inPage);
+  const store = options.store ?? openStore(inPage);
   const identity = openIdentity(store);
   const queue = new Queue(store, apiKey);
   const delivery = new Delivery(queue, store, { apiKey, endpoint, log }, options);

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { cut } from "./page.ts";
 import type { Record } from "./record.ts";
 
 const FILE = /\.(pdf|zip|t?gz|rar|7z|dmg|exe|msi|pkg|(doc|xls|ppt)x?|csv|txt|epub|mp[34])$/i;
@@ -7,7 +8,7 @@ const FILE = /\.(pdf|zip|t?gz|rar|7z|dmg|exe|msi|pkg|(doc|xls|ppt)x?|csv|txt|epu
 export function recordLink(record: Record, target: Element): void {
   const link = target.closest("a");
   if (!link || !/^https?:/.test(link.href)) return;
-  const url = (link.origin + link.pathname).slice(0, 2048);
+  const url = cut(link.origin + link.pathname);
   if (link.hasAttribute("download") || FILE.test(url)) record("file_download", { url });
   else if (link.host !== location.host) record("outbound_link", { url });
 }

@@ -3,7 +3,8 @@ import type { EventDetails } from "./sdk.d.ts";
 
 const LOCATION_LENGTH_MAX = 2048;
 
-const cut = (text: string) => text.slice(0, LOCATION_LENGTH_MAX);
+/** An address or a title, no longer than the server takes. */
+export const cut = (text: string) => text.slice(0, LOCATION_LENGTH_MAX);
 
 /** After a history navigation: the address before it. */
 let previousUrl: string | undefined;

@@ -54,7 +54,7 @@ import type { CaptureReading } from "../reports/heatmaps/heatmap_capture.ts";
 import type { LiveFeed } from "../reports/live/live_feed.ts";
 import type { ActorServices } from "../reports/people/actors.ts";
 import { signInRoutes, type SignInServices } from "./sign_in_routes.ts";
-import { createPlausibleScript, createSdkFile } from "./sdk_endpoints.ts";
+import { createPlausibleScript, createPosthogScript, createSdkFile } from "./sdk_endpoints.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareRoutes } from "./share_routes.ts";
 import type { Told } from "../told/told.ts";
@@ -233,7 +233,23 @@ function sdkRoutes(): DocumentedRoute[] {
       problems: ["not_found"],
     },
   };
-  return [...files, plausible];
+  const posthog = [
+    ["/static/:file", createPosthogScript()],
+    ["/array/:key/array.js", createSdkFile("array.js")],
+  ] as const;
+  const scripts = posthog.map(([path, handler]): DocumentedRoute => ({
+    method: "GET",
+    path,
+    access: "open",
+    forOthers: true,
+    handler,
+    doc: {
+      summary: "The SDK for pages with PostHog's snippet, with its functions: array.js",
+      success: page("text/javascript"),
+      problems: ["not_found"],
+    },
+  }));
+  return [...files, plausible, ...scripts];
 }
 
 const DASHBOARD_ASSETS: readonly (readonly [DashboardAsset, string, string])[] = [

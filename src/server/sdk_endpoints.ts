@@ -8,11 +8,12 @@ const CONTENT_TYPES = {
   "sdk.js": "text/javascript; charset=utf-8",
   "sdk.mjs": "text/javascript; charset=utf-8",
   "script.js": "text/javascript; charset=utf-8",
+  "array.js": "text/javascript; charset=utf-8",
   "sdk-vitals.js": "text/javascript; charset=utf-8",
   "sdk.d.ts": "application/typescript; charset=utf-8",
 } as const;
 
-/** The handler of `GET /sdk.js`, `/sdk.mjs`, `/sdk.d.ts`, `/script.js` or `/sdk-vitals.js`; the file is read on first use. */
+/** The handler of a file that the build makes of `src/sdk`, which is read on first use. */
 export function createSdkFile(
   name: keyof typeof CONTENT_TYPES,
 ): (exchange: { readonly request: Request }) => Promise<Response> {
@@ -38,14 +39,29 @@ export function createSdkFile(
  */
 const SCRIPT_NAME = /^(?:(?:script|plausible)(?:\.[a-z-]+){0,20}|pa-[\w-]{1,100})\.js$/;
 
-/** The handler of `GET /js/:file`: our script, under each of the names that Plausible's may have. */
-export function createPlausibleScript(): (exchange: {
+/** What PostHog calls its script, with what was built into it behind dots: `array.full.js`. */
+const ARRAY_NAME = /^array(?:\.[a-z0-9-]+){0,20}\.js$/;
+
+type NamedFile = (exchange: {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
-}) => Promise<Response> {
-  const script = createSdkFile("script.js");
+}) => Promise<Response>;
+
+/** One of our scripts, under each of the names that another product's may have. */
+function createNamed(own: "script.js" | "array.js", names: RegExp): NamedFile {
+  const script = createSdkFile(own);
   return async ({ request, params: { file = "" } }) => {
-    if (SCRIPT_NAME.test(file)) return await script({ request });
-    throw new Problem("not_found", "There is script.js here, and nothing else.");
+    if (names.test(file)) return await script({ request });
+    throw new Problem("not_found", `There is ${own} here, and nothing else.`);
   };
+}
+
+/** The handler of `GET /js/:file`: our script by the names of Plausible's. */
+export function createPlausibleScript(): NamedFile {
+  return createNamed("script.js", SCRIPT_NAME);
+}
+
+/** The handler of `GET /static/:file`: our script by the names of PostHog's. */
+export function createPosthogScript(): NamedFile {
+  return createNamed("array.js", ARRAY_NAME);
 }

@@ -26,6 +26,8 @@ const OPEN = new Set([
   "GET /sdk-vitals.js",
   "GET /script.js",
   "GET /js/:file",
+  "GET /static/:file",
+  "GET /array/:key/array.js",
   "GET /",
   "GET /assets/app.js",
   "GET /assets/app.css",
