@@ -34,7 +34,13 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   }
   await file.truncate(0);
   await file.write(new TextEncoder().encode(`${Deno.pid}\n`));
-  return { release: () => file.close() };
+  return {
+    release() {
+      // A process that is being started holds a copy of the file for a moment, and with it the lock.
+      file.unlockSync();
+      file.close();
+    },
+  };
 }
 
 async function openLockFile(folder: string, path: string): Promise<Deno.FsFile> {

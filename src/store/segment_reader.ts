@@ -24,9 +24,6 @@ import {
 } from "./segment_head.ts";
 import { readTexts, type TextColumn } from "./text_codec.ts";
 
-/** The number of the name `scroll` among the terms. */
-const SCROLL = 3;
-
 /** Whose events lie side by side: those of `identities[i]` from `starts[i]` to before `starts[i + 1]`. */
 export interface Runs {
   /** Each once, ascending. */
@@ -139,24 +136,6 @@ export class SegmentReader {
       else values.set(this.#decoded(name, () => readNumbers(new ByteReader(bytes))), at);
     }
     return values;
-  }
-
-  /**
-   * Of each scroll, in order, how deep it went as a fraction of its page; NaN where that is unknown.
-   * Throws SegmentUnreadable.
-   */
-  depths(names: IntegerColumn): Float64Array {
-    let scrolls = 0;
-    for (let at = 0; at < names.length; at++) if (names[at] === SCROLL) scrolls++;
-    const shares = new Float64Array(scrolls);
-    if (scrolls === 0) return shares;
-    const heights = this.numbers("document_height");
-    const depths = this.numbers("depth_px");
-    for (let at = 0, i = 0; i < scrolls; at++) {
-      if (names[at] !== SCROLL) continue;
-      shares[i++] = heights[at]! > 0 ? Math.min(1, depths[at]! / heights[at]!) : NaN;
-    }
-    return shares;
   }
 
   /** @param keys the column that tells it, if it was read already. Throws SegmentUnreadable */

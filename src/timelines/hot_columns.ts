@@ -1,5 +1,5 @@
 import type { IntegerColumn } from "../store/integer_codec.ts";
-import { FLAG_CODES, HOT_COLUMNS } from "../store/segment_columns.ts";
+import { FLAG_CODES } from "../store/segment_columns.ts";
 import type { Runs, SegmentReader } from "../store/segment_reader.ts";
 import { yielding } from "../store/yielding.ts";
 
@@ -19,12 +19,7 @@ export interface SegmentColumns extends Runs {
   readonly traffics: IntegerColumn;
   /** Of each event 1 where it undoes no bounce; of no event where each would undo one. */
   readonly passives: Uint8Array;
-  /** Of each scroll event, in order, how deep it went as a fraction of the page; NaN: unknown. */
-  readonly depths: Float64Array;
 }
-
-/** The columns of a segment that `segmentColumns` reads. */
-export const LOADED_COLUMNS = [...HOT_COLUMNS, "depth_px", "document_height"] as const;
 
 /** Hardly a segment has such events, and those that have none take no memory for it. */
 function passivesOf(reader: SegmentReader): Uint8Array {
@@ -47,6 +42,5 @@ export async function segmentColumns(reader: SegmentReader): Promise<SegmentColu
   const contexts = await inTurn(reader.integers("contexts"));
   const traffics = await inTurn(reader.integers("traffics"));
   const passives = await inTurn(passivesOf(reader));
-  const depths = await inTurn(reader.depths(names));
-  return { fromMs, toMs, ...runs, times, names, paths, contexts, traffics, passives, depths };
+  return { fromMs, toMs, ...runs, times, names, paths, contexts, traffics, passives };
 }

@@ -7,6 +7,8 @@ export type LazyColumn =
   | { readonly property: string }
   /** The heatmap cells of clicks and scrolls. */
   | { readonly cells: true }
+  /** How deep scrolls went: see scroll_depths.ts. */
+  | { readonly depths: true }
   /** The ids of the events. */
   | { readonly ids: true };
 
@@ -14,5 +16,6 @@ export type LazyColumn =
 export function lazyName(column: LazyColumn): string {
   if ("field" in column) return column.field;
   if ("property" in column) return `property ${column.property}`;
+  if ("depths" in column) return "depths";
   return "cells" in column ? "cells" : "ids";
 }

@@ -8,6 +8,7 @@ import type { LoadedSegment } from "./loaded_segment.ts";
 import { yielding } from "../store/yielding.ts";
 import { PropertyColumn } from "./property_columns.ts";
 import { columnsOfProperty, readProperty } from "./property_reader.ts";
+import { DEPTH_COLUMNS, pickedDepths, readDepths } from "./scroll_depths.ts";
 import { pickedIds, pickedLazy, type SegmentSlice } from "./segment_slice.ts";
 import { type Column, type MemoryScope, shared, type SharedMemory } from "./shared_memory.ts";
 import { WeighedCache } from "./weighed_cache.ts";
@@ -32,6 +33,7 @@ function columnsOf(column: LazyColumn): ColumnName[] {
   if ("property" in column) return columnsOfProperty(column.property);
   if ("ids" in column) return ["times", "ids"];
   if ("cells" in column) return ["cells"];
+  if ("depths" in column) return [...DEPTH_COLUMNS];
   return [column.field === "title" ? "titles" : "referrers"];
 }
 
@@ -39,7 +41,15 @@ async function read(reader: SegmentReader, column: LazyColumn): Promise<object> 
   if ("property" in column) return await readProperty(reader, column.property);
   if ("ids" in column) return reader.ids();
   if ("cells" in column) return reader.integers("cells");
+  if ("depths" in column) return readDepths(reader);
   return reader.integers(column.field === "title" ? "titles" : "referrers");
+}
+
+/** What was read, of the events that were picked. */
+function pickedOf(whole: object, column: LazyColumn, picked: Uint32Array): object {
+  if ("ids" in column) return pickedIds(whole as Uint8Array, picked);
+  if ("depths" in column) return pickedDepths(whole as Float64Array, picked);
+  return pickedLazy(whole, picked);
 }
 
 /** What was read, in memory that all threads see, but for the values of properties. */
@@ -87,10 +97,7 @@ export async function loadLazy(
         scope.own(kept as Column);
       }
     } else {
-      const picked = "ids" in column
-        ? pickedIds(whole as Uint8Array, own.picked)
-        : pickedLazy(whole, own.picked);
-      loaded[i] = sharedLazy(scope.take, picked);
+      loaded[i] = sharedLazy(scope.take, pickedOf(whole, column, own.picked));
     }
     await turn();
   }

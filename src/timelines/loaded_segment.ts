@@ -7,16 +7,6 @@ import { PropertyColumn } from "./property_columns.ts";
 import { pickedColumns, pickedOf, type SegmentSlice } from "./segment_slice.ts";
 import { type Column, shared, sharedColumn } from "./shared_memory.ts";
 
-const SCROLL = 3;
-
-/** Which events are scrolls, ascending: each has a depth. */
-function scrollsOf({ names, depths }: SegmentColumns): Uint32Array {
-  const scrolls = new Uint32Array(depths.length);
-  let count = 0;
-  for (let at = 0; at < names.length; at++) if (names[at] === SCROLL) scrolls[count++] = at;
-  return scrolls;
-}
-
 /** Lazy columns that were loaded, by `lazyName`, and those that the read made of them. */
 export type LoadedColumns = Map<string, object>;
 
@@ -31,8 +21,6 @@ export interface HotColumns extends SegmentColumns {
    * a seldom name, and for bots, most runs need no look at their events.
    */
   readonly nameBits: Int32Array;
-  /** Which events are scrolls, ascending: each has a depth. */
-  readonly scrolls: Uint32Array;
   /** Which events of the stored segment these are; null: all. */
   readonly slice?: SegmentSlice | PickedEvents | null;
 }
@@ -56,9 +44,7 @@ export class LoadedSegment implements HotColumns {
   readonly contexts: IntegerColumn;
   readonly traffics: IntegerColumn;
   readonly passives: Uint8Array;
-  readonly depths: Float64Array;
   readonly nameBits: Int32Array;
-  readonly scrolls: Uint32Array;
   /** What a read's filters on lazy columns say of each event, for `EventTest`; any column where there are none. */
   readonly filterBits: IntegerColumn;
   readonly lazies: LoadedColumns;
@@ -81,9 +67,7 @@ export class LoadedSegment implements HotColumns {
     this.contexts = columns.contexts;
     this.traffics = columns.traffics;
     this.passives = columns.passives;
-    this.depths = columns.depths;
     this.nameBits = columns.nameBits;
-    this.scrolls = columns.scrolls;
     this.filterBits = filterBits;
     this.lazies = lazies;
   }
@@ -100,6 +84,11 @@ export class LoadedSegment implements HotColumns {
   /** The heatmap cell of each event, 0 where it has none: see heatmap_cell.ts for its bits. */
   get cells(): IntegerColumn {
     return this.#lazy({ cells: true }) as IntegerColumn;
+  }
+
+  /** How deep scrolls went: see scroll_depths.ts. */
+  get depths(): Float64Array {
+    return this.#lazy({ depths: true }) as Float64Array;
   }
 
   /** Of each event the 16 bytes of its id. */
@@ -147,10 +136,10 @@ export function sharedSegment(
 
 /** All that a segment holds in memory. */
 export function columnsOf(segment: HotColumns) {
-  const { identities, starts, times, names, paths, contexts, traffics, depths } = segment;
-  const { passives, nameBits, scrolls } = segment;
-  const columns = { identities, starts, times, names, paths, contexts, traffics, depths };
-  return { ...columns, passives, nameBits, scrolls } satisfies Record<string, Column>;
+  const { identities, starts, times, names, paths, contexts, traffics } = segment;
+  const { passives, nameBits } = segment;
+  const columns = { identities, starts, times, names, paths, contexts, traffics };
+  return { ...columns, passives, nameBits } satisfies Record<string, Column>;
 }
 
 export const BOT_BIT = 1;
@@ -181,7 +170,7 @@ export function loadedSegment(
   slice: SegmentSlice | null = null,
 ): LoadedSegment {
   const nameBits = nameBitsOf(columns);
-  return new LoadedSegment({ ...columns, segmentId, nameBits, scrolls: scrollsOf(columns), slice });
+  return new LoadedSegment({ ...columns, segmentId, nameBits, slice });
 }
 
 /** A whole segment, from all of its blocks. */

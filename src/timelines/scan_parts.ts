@@ -1,7 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { type Blocks, blocksOf, countWhile, type SegmentHead } from "../store/segment_head.ts";
 import { fetchBlocks, type StoredHead, type WantedBlocks } from "../store/stored_segments.ts";
-import { LOADED_COLUMNS } from "./hot_columns.ts";
+import { HOT_COLUMNS } from "../store/segment_columns.ts";
 import { type LoadedSegment, sharedSegment, slicedSegment } from "./loaded_segment.ts";
 import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
 import { yielding } from "../store/yielding.ts";
@@ -185,7 +185,7 @@ export class PartReader {
     const segments: LoadedSegment[] = [];
     const turn = yielding();
     for (const batch of batchesOf(wanted.filter(({ blocks }) => blocks.first < blocks.end))) {
-      const readers = await fetchBlocks(this.#sql, this.#projectId, batch, LOADED_COLUMNS);
+      const readers = await fetchBlocks(this.#sql, this.#projectId, batch, HOT_COLUMNS);
       for (const [i, reader] of readers.entries()) {
         const segment = await slicedSegment(batch[i]!, reader, keeps, count);
         if (segment !== null) segments.push(sharedSegment(memory.take, segment));

@@ -75,20 +75,9 @@ function pickedRuns(
   return { identities: Int32Array.from(ownIdentities), starts: Uint32Array.from(ownStarts) };
 }
 
-const SCROLL = 3;
-
 /** The columns of the events that were picked, of identities as wholes. */
 export function pickedColumns(columns: SegmentColumns, picked: Uint32Array): SegmentColumns {
-  const { fromMs, toMs, times, names, paths, contexts, traffics, passives, depths } = columns;
-  const own: number[] = [];
-  for (let at = 0, scroll = 0, i = 0; at < names.length && i < picked.length; at++) {
-    const isPicked = picked[i] === at;
-    if (names[at] === SCROLL) {
-      if (isPicked) own.push(depths[scroll]!);
-      scroll++;
-    }
-    if (isPicked) i++;
-  }
+  const { fromMs, toMs, times, names, paths, contexts, traffics, passives } = columns;
   return {
     fromMs,
     toMs,
@@ -99,6 +88,5 @@ export function pickedColumns(columns: SegmentColumns, picked: Uint32Array): Seg
     contexts: pickedIntegers(contexts, picked),
     traffics: pickedIntegers(traffics, picked),
     passives: passives.length === 0 ? passives : pickedIntegers(passives, picked),
-    depths: Float64Array.from(own),
   };
 }

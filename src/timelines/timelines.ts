@@ -2,7 +2,7 @@ import type { Row, Sql } from "../db/sql.ts";
 import { SEGMENT_FETCH_BYTES_MAX } from "../limits.ts";
 import { allBlocks } from "../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById } from "../store/stored_segments.ts";
-import { LOADED_COLUMNS } from "./hot_columns.ts";
+import { HOT_COLUMNS } from "../store/segment_columns.ts";
 import { type LoadedSegment, sharedSegment, wholeSegment } from "./loaded_segment.ts";
 import { PartReader } from "./scan_parts.ts";
 import type { SegmentCache } from "./segment_cache.ts";
@@ -140,7 +140,7 @@ async function loadSegments(
   const fetch = async (ids: readonly number[]) => {
     const heads = [...(await fetchHeadsById(sql, projectId, ids)).values()];
     const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
-    const readers = await fetchBlocks(sql, projectId, wanted, LOADED_COLUMNS);
+    const readers = await fetchBlocks(sql, projectId, wanted, HOT_COLUMNS);
     const segments: LoadedSegment[] = [];
     for (const [i, { segmentId }] of heads.entries()) {
       const segment = await wholeSegment(segmentId, readers[i]!);

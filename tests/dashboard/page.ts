@@ -221,7 +221,9 @@ export class Visit {
 
   async #watch(page: Page): Promise<void> {
     page.on("console", (message) => {
-      if (message.type() === "error") this.faults.push(`console: ${message.text()}`);
+      if (message.type() !== "error") return;
+      const { url } = message.location();
+      this.faults.push(`console: ${message.text()} ${URL.parse(url ?? "")?.pathname ?? ""}`);
     });
     page.on("pageerror", (error) => {
       this.faults.push(`page: ${error instanceof Error ? error.message : String(error)}`);

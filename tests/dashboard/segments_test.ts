@@ -136,6 +136,8 @@ test("segments: made of what people did, looked at in every view, edited and del
   await press(page, "Save segment");
   await closed(visit, page);
   await visit.sees(page, `Visitors ${integer(all - totals.visitors)}`, ".overview-tiles");
+  // Reads of the segment that are still under way would find it deleted.
+  await visit.settled(page);
 
   await choose(visit, page, "Segment", "+edit");
   await press(page, "Delete this segment");

@@ -50,8 +50,6 @@ function segmentOf(
     paths: Uint8Array.from(events, ({ path }) => path),
     contexts: Int8Array.from(events, ({ context }) => context),
     traffics: new Uint8Array(events.length),
-    depths: new Float64Array(0),
-    scrolls: new Uint32Array(0),
     nameBits: Int32Array.of(-1),
     filterBits: Uint8Array.from(events, ({ eventBits }) => eventBits),
   };

@@ -33,8 +33,6 @@ function weighing(segmentId: number, bytes: number): LoadedSegment {
     contexts: Uint8Array.of(1),
     traffics: Uint8Array.of(1),
     passives: new Uint8Array(0),
-    depths: new Float64Array(0),
-    scrolls: new Uint32Array(0),
     nameBits: Int32Array.of(4),
   });
 }

@@ -68,7 +68,6 @@ export function segmentOfTold(events: readonly Told[]): Segment | null {
     contexts: new Uint8Array(told.length).fill(1),
     traffics: new Uint8Array(told.length).fill(1),
     passives: new Uint8Array(0),
-    depths: Float64Array.from(told.filter(({ number }) => number === 3), () => NaN),
     told,
   };
 }

@@ -1,5 +1,6 @@
 import { isBounce } from "../../store/bounce.ts";
 import { type LoadedSegment, nameBit } from "../../timelines/loaded_segment.ts";
+import { firstDepthFrom } from "../../timelines/scroll_depths.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import { SESSION_GAP_MS } from "../../limits.ts";
 import type { Span } from "../../query/selection.ts";
@@ -26,18 +27,6 @@ export interface PageCounts {
   readonly exits: Int32Array;
   readonly onPageMs: readonly SampleChunk[];
   readonly depths: readonly SampleChunk[];
-}
-
-/** The first of a segment's scrolls from the event `start` on. */
-function scrollFrom({ scrolls }: LoadedSegment, start: number): number {
-  let low = 0;
-  let high = scrolls.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (scrolls[middle]! < start) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Follows actors through their sessions, and counts who saw, began and ended at which page. */
@@ -139,14 +128,14 @@ class PageVisitor implements Visitor<PageCounts> {
 
   /** Counts the selected scrolls in the span whose depth is known. */
   #countScrolls(actor: number, segment: LoadedSegment, start: number, end: number): void {
-    const { fromMs, times, scrolls, paths, contexts, depths, filterBits } = segment;
-    for (let i = scrollFrom(segment, start); i < scrolls.length && scrolls[i]! < end; i++) {
-      const at = scrolls[i]!;
+    const { fromMs, times, paths, contexts, depths, filterBits } = segment;
+    for (let i = firstDepthFrom(depths, start); i < depths.length && depths[i]! < end; i += 2) {
+      const at = depths[i]!;
       const ms = fromMs + times[at]!;
-      if (ms < this.#span.fromMs || ms >= this.#span.toMs || Number.isNaN(depths[i]!)) continue;
+      if (ms < this.#span.fromMs || ms >= this.#span.toMs) continue;
       const path = paths[at]!;
       if (this.#test.passes(SCROLL, path, contexts[at]!, actor, filterBits[at]!)) {
-        this.#depths.add(path, depths[i]!);
+        this.#depths.add(path, depths[i + 1]!);
       }
     }
   }

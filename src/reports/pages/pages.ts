@@ -27,7 +27,7 @@ async function countPages(read: Read, span: Span): Promise<PageCounts> {
     fromMs: span.fromMs - SESSION_GAP_MS,
     toMs: await sessionsEndByMs(read, scope.projectId, span.toMs),
   };
-  const selected = await selectTimelines(read, reach);
+  const selected = await selectTimelines(read, reach, { columns: [{ depths: true }] });
   const { bits } = selected.timelines;
   const test = await eventPassesOf(sql, scope, scope.bots, selected.eventFilters, bits);
   return await selected.scan(PAGE_COUNTS, () => ({ test, span, reach }));

@@ -1,0 +1,45 @@
+import type { SegmentReader } from "../store/segment_reader.ts";
+
+/** The number of the name `scroll` among the terms. */
+const SCROLL = 3;
+
+/** The columns of a segment that `readDepths` reads. */
+export const DEPTH_COLUMNS = ["names", "depth_px", "document_height"] as const;
+
+/**
+ * How deep scrolls went as a fraction of their pages, of those where it is known: pairs of an event,
+ * ascending, and its depth. Only one event in ten is a scroll. Throws SegmentUnreadable.
+ */
+export function readDepths(reader: SegmentReader): Float64Array {
+  const names = reader.integers("names");
+  const depthsPx = reader.numbers("depth_px");
+  const heightsPx = reader.numbers("document_height");
+  const pairs: number[] = [];
+  for (let at = 0; at < names.length; at++) {
+    if (names[at] !== SCROLL || !(heightsPx[at]! > 0) || Number.isNaN(depthsPx[at]!)) continue;
+    pairs.push(at, Math.min(1, depthsPx[at]! / heightsPx[at]!));
+  }
+  return Float64Array.from(pairs);
+}
+
+/** The place among the pairs of the first event from `start` on. */
+export function firstDepthFrom(depths: Float64Array, start: number): number {
+  let low = 0;
+  let high = depths.length >> 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (depths[2 * middle]! < start) low = middle + 1;
+    else high = middle;
+  }
+  return 2 * low;
+}
+
+/** The depths of the events that were picked, which are ascending. */
+export function pickedDepths(depths: Float64Array, picked: Uint32Array): Float64Array {
+  const pairs: number[] = [];
+  for (let pair = 0, i = 0; pair < depths.length; pair += 2) {
+    while (picked[i]! < depths[pair]!) i++;
+    if (picked[i] === depths[pair]) pairs.push(i, depths[pair + 1]!);
+  }
+  return Float64Array.from(pairs);
+}
