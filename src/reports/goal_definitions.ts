@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
 import { GOAL_FIXED_VALUE_MAX, NAME_LENGTH_MAX } from "../limits.ts";
+import type { Problem } from "../problem.ts";
 import { FiltersSchema, propertyOf } from "../query/filters.ts";
 import { invalidParameter } from "../query/parameters.ts";
 
@@ -109,6 +110,23 @@ export async function loadGoal(sql: Sql, projectId: number, slug: string): Promi
   if (slug.includes("\0") || !slug.isWellFormed()) return null;
   const rows = await sql.query<GoalRow>(`${GOALS} AND slug = $2::text`, [projectId, slug]);
   return rows.map(goalOf)[0] ?? null;
+}
+
+/** What is told of a `goal` that the project does not have. */
+export function unknownGoal(): Problem {
+  return invalidParameter("goal", "There is no goal of this slug.");
+}
+
+/** The goal that a read names; null where it names none. @throws Problem `invalid_parameter` */
+export async function loadAskedGoal(
+  sql: Sql,
+  projectId: number,
+  slug: string | null,
+): Promise<Goal | null> {
+  if (slug === null) return null;
+  const goal = await loadGoal(sql, projectId, slug);
+  if (goal === null) throw unknownGoal();
+  return goal;
 }
 
 /** `goal`: the slug of a saved goal; null where it is not given. */

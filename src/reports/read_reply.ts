@@ -26,7 +26,7 @@ export function readReply(
   const etag = `W/"${digest.slice(0, 27)}"`;
   const headers = { "ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Authorization" };
   const known = request.headers.get("if-none-match");
-  if (known !== null && known.split(",").some((tag) => tag.trim() === etag)) {
+  if (known !== null && known.split(",").some((tag) => ["*", etag].includes(tag.trim()))) {
     return new Response(null, { status: 304, headers });
   }
   return json({ query, asOf: asOf.toISOString(), pending, ...result, ...volatile }, 200, headers);

@@ -175,6 +175,7 @@ for (const one of ENDPOINTS) {
     const tag = first.headers.get("etag") ?? "";
     assert.match(tag, /^W\/"[\w-]+"$/);
     assert.equal(first.headers.get("cache-control"), "private, no-cache");
+    assert.equal((await ask("GET", { "If-None-Match": "*" })).status, 304);
     const again = await ask("GET", { "If-None-Match": `"x", ${tag}` });
     // A minute of the clock may end between the two.
     if (one.documented !== "/v1/live" || again.status !== 200) {

@@ -124,8 +124,12 @@ Deno.test("heatmaps: a path or a pattern, and not both", async () => {
   assert.equal((await ask(heatmaps, { pattern: "/*" })).status, 200);
 });
 
-Deno.test("acquisition and saved funnels: a name that nothing has is not found", async () => {
-  assertProblem(await ask(endpoint("/v1/acquisition"), { goal: "none" }), 404, "not_found");
+Deno.test("a goal that nobody saved is a bad parameter, and so is not found as an address alone", async () => {
+  for (const path of ["/v1/acquisition", "/v1/visits"]) {
+    const refused = await ask(endpoint(path), { goal: "none" });
+    assertProblem(refused, 400, "invalid_parameter");
+    assert.equal(refused.body.errors[0].field, "goal", path);
+  }
   const none = { ...endpoint("/v1/funnels/{slug}"), path: "/v1/funnels/none" };
   assertProblem(await ask(none), 404, "not_found");
   assertProblem(await ask({ ...none, path: "/v1/funnels/%00" }), 404, "not_found");

@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { ACQUISITION_DIMENSIONS, type AcquisitionDimension } from "../../attribution/dimensions.ts";
-import { Problem } from "../../problem.ts";
 import { namesPerson } from "../../query/filters.ts";
 import { oneOf, readAll } from "../../query/parameters.ts";
 import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Figures, pageOf, sortedBy } from "./acquisition_rows.ts";
-import { type Goal, loadGoal, readGoalSlug } from "../goal_definitions.ts";
+import { type Goal, loadAskedGoal, readGoalSlug, unknownGoal } from "../goal_definitions.ts";
 import { worthOf, WorthShown } from "../goal_worth.ts";
 import { importedAcquisition, mergedAcquisition } from "./imported_acquisition.ts";
 import { importedSaid, type ImportedSpan } from "../imported_span.ts";
@@ -190,11 +189,8 @@ async function answer(read: Read, own: Own): Promise<Answer> {
   const { by, slug } = own;
   const { sql, scope, visitorsMin } = read;
   const { projectId } = scope;
-  const goal = slug === null ? null : await loadGoal(sql, projectId, slug);
-  const isHidden = visitorsMin > 1 && goal?.match.filters.some(namesPerson) === true;
-  if (slug !== null && goal === null || isHidden) {
-    throw new Problem("not_found", "There is no goal of this name.");
-  }
+  const goal = await loadAskedGoal(sql, projectId, slug);
+  if (visitorsMin > 1 && goal?.match.filters.some(namesPerson) === true) throw unknownGoal();
   const span: Span = { fromMs: read.range.from.getTime(), toMs: read.range.to.getTime() };
   const { match = null, value = null } = goal ?? {};
   const told = await toldAcquisition(read, { scope, span, by, goal: match, value });

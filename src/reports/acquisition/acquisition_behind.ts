@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Sql } from "../../db/sql.ts";
 import { FILTER_TEXT_LENGTH_MAX } from "../../limits.ts";
-import { Problem } from "../../problem.ts";
 import { readJson } from "../../query/filters.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import { sessionValue } from "../../query/selection.ts";
@@ -9,7 +8,7 @@ import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Listed, type NumberedRead, refuseListed } from "../behind.ts";
 import { type Behind, behindWhere } from "../behind_tally.ts";
-import { loadGoal } from "../goal_definitions.ts";
+import { loadAskedGoal } from "../goal_definitions.ts";
 import { idOfSession, type NumberedValues } from "../session_values.ts";
 import { ACQUISITION, type Own, readOwn } from "./acquisition.ts";
 import { type Asked, scanSessions } from "./acquisition_scan.ts";
@@ -56,10 +55,7 @@ function firstOfEach(behind: Behind): Behind {
 
 async function askedOf(read: Read, { by, slug }: Own): Promise<Asked> {
   const { sql, scope, range } = read;
-  const goal = slug === null ? null : await loadGoal(sql, scope.projectId, slug);
-  if (slug !== null && goal === null) {
-    throw new Problem("not_found", "There is no goal of this name.");
-  }
+  const goal = await loadAskedGoal(sql, scope.projectId, slug);
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
   return { scope, span, by, goal: goal?.match ?? null, value: null };
 }

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { PERSON_ID_LENGTH_MAX } from "../person_limits.ts";
-import { Problem } from "../../problem.ts";
 import { invalidParameter, readAll } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
-import { loadGoal, readGoalSlug } from "../goal_definitions.ts";
+import { loadAskedGoal, readGoalSlug } from "../goal_definitions.ts";
 import { findPerson } from "./person_id.ts";
 import {
   type AskedNumber,
@@ -81,10 +80,7 @@ async function answerCounted(read: Read, { after, asked }: Own): Promise<Answer>
 async function answer(read: Read, { actor, goal: slug, after }: Own): Promise<Answer> {
   const { sql, scope: { projectId }, range, limit } = read;
   const query = { actor, goal: slug };
-  const goal = slug === null ? null : await loadGoal(sql, projectId, slug);
-  if (slug !== null && goal === null) {
-    throw new Problem("not_found", `The project has no goal "${slug}".`);
-  }
+  const goal = await loadAskedGoal(sql, projectId, slug);
   const person = actor === null ? null : await findPerson(sql, projectId, actor);
   if (actor !== null && person === null) return { query, result: { rows: [], nextCursor: null } };
   const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };

@@ -257,7 +257,7 @@ onBothEngines("acquisition", async (t, db) => {
     for (const goal of ["sell", "other"]) {
       await assert.rejects(
         acquisitionOf(database, { query: { goal } }),
-        (error) => error instanceof Problem && error.code === "not_found",
+        (error) => error instanceof Problem && error.options.errors?.[0]?.field === "goal",
       );
     }
   });

@@ -68,7 +68,7 @@ Deno.test("visits: an id that nobody has, and one that is none, are not found", 
   for (const id of ["nobody", "%00", "%F0%9F%98%80"]) {
     assertProblem(await ask(`actors/${id}/timeline`), 404, "not_found");
   }
-  assertProblem(await ask("visits", { goal: "none" }), 404, "not_found");
+  assertProblem(await ask("visits", { goal: "none" }), 400, "invalid_parameter");
 });
 
 Deno.test("visits: a visit keeps its id when its person becomes a user", async () => {
