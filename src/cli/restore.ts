@@ -5,7 +5,7 @@ import { NO_PROJECT } from "../archive/stored_rows.ts";
 import { eventCount, rowCounts, shownDamage } from "./archive.ts";
 import { checkArchive, type CheckedArchive, framesOf } from "./archive_file.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
-import { callApi, type Connection, withConnection } from "./connection.ts";
+import { callApi, type Connection, RequestRefused, withConnection } from "./connection.ts";
 import { forEachInFlight } from "./event_sender.ts";
 import { storedFigures } from "./figures_reading.ts";
 import { postFrame } from "./frame_sender.ts";
@@ -98,6 +98,14 @@ async function restoreEvents(
   tally.known += done.known;
 }
 
+/** What stopped it; a database that ended by itself, for want of room perhaps, is to be looked after first. */
+function stoppedBy(error: unknown): unknown {
+  if (!(error instanceof RequestRefused) || error.code !== "database_unavailable") return error;
+  const advice = "See that the database runs, and has room for its tables and its log; then run " +
+    "the same command again: it goes on where it was.";
+  return new RequestRefused(error.status, error.code, `${error.message} ${advice}`, error.errors);
+}
+
 async function sendAll(
   call: Call,
   connection: Connection,
@@ -132,7 +140,7 @@ async function sendAll(
       } events are restored. Run the ` +
         "same command again to go on; nothing is stored twice.",
     );
-    throw error;
+    throw stoppedBy(error);
   }
   if (!print.json) progress.end();
   return tally;

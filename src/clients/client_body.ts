@@ -81,7 +81,7 @@ function decodeData(written: string): Uint8Array<ArrayBuffer> {
 
 /** Reads the bodies of other people's clients, whatever their content type says. */
 export class ClientBody {
-  readonly #shape: BodyShape;
+  #shape: BodyShape;
   readonly #look: BodyLook;
   #lookWithin: BodyLook | null = null;
 
@@ -93,6 +93,12 @@ export class ClientBody {
   /** Whether the body was refused for what it holds. */
   get isRefused(): boolean {
     return this.#look.isRefused || (this.#lookWithin?.isRefused ?? false);
+  }
+
+  /** The sender is known by now: the ordinary limits hold for what the body holds. */
+  trust(): void {
+    this.#shape = KNOWN_SHAPE;
+    this.#look.widen(KNOWN_SHAPE);
   }
 
   /** Looks at the next part of the body. Throws what it holds too much of (413). */

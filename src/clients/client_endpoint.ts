@@ -14,15 +14,17 @@ import {
 } from "../ingest/take_events.ts";
 import { Writer } from "../ingest/writer.ts";
 import { EVENTS_PER_REQUEST_MAX } from "../limits.ts";
+import { Problem } from "../problem.ts";
 import { ClientBody } from "./client_body.ts";
 import type {
   ClientBatch,
+  ClientKey,
   ClientReply,
   ClientRequest,
   ClientRoute,
   ProtocolName,
 } from "./client_event.ts";
-import { authenticateClient, basicKey } from "./client_key.ts";
+import { authenticateClient, basicKey, keysWithin } from "./client_key.ts";
 import { UNKNOWN_BODY_BYTES_MAX } from "./client_limits.ts";
 import { eventIdOf } from "./event_id.ts";
 import { present } from "./fields.ts";
@@ -30,13 +32,33 @@ import { visitorAgent } from "./sender_agent.ts";
 
 type Asked = Exchange<Principal | null>;
 
-/** Nobody is authenticated while such a body is read. */
-const UNKNOWN_LIMITS: BodyLimits = {
-  ...EVENT_BODY_LIMITS,
-  wireBytesMax: UNKNOWN_BODY_BYTES_MAX,
-  inflatedBytesMax: UNKNOWN_BODY_BYTES_MAX,
-  advice: "A larger one needs its key outside the body.",
-};
+/** Whether one of these is a key that may send. Throws where that cannot be known (503). */
+async function isAnyGood(keys: KeyDirectory, tried: readonly ClientKey[]): Promise<boolean> {
+  for (const key of tried) {
+    try {
+      await authenticateClient(keys, key);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+    }
+  }
+  return false;
+}
+
+/** Of a body whose key is not known before it is read. */
+function unknownLimits({ keys, budget }: IngestServices, body: ClientBody): BodyLimits {
+  return {
+    ...EVENT_BODY_LIMITS,
+    wireBytesMax: UNKNOWN_BODY_BYTES_MAX,
+    inflatedBytesMax: UNKNOWN_BODY_BYTES_MAX,
+    advice: "A larger one needs its key in front of its events, or outside the body.",
+    async beyond(begin) {
+      if (!await isAnyGood(keys, keysWithin(begin))) return null;
+      body.trust();
+      return { inflatedBytesMax: EVENT_BODY_LIMITS.inflatedBytesMax, budget };
+    },
+  };
+}
 
 function requestOf({ request, url, params }: Asked, receivedAtMs: number): ClientRequest {
   return { headers: request.headers, url, params, receivedAtMs };
@@ -95,9 +117,9 @@ export async function takeClientEvents(
   const early = named === null ? null : await authenticateClient(services.keys, named);
   if (services.writer.full) throw Writer.overloaded();
 
-  const limits = early === null ? UNKNOWN_LIMITS : EVENT_BODY_LIMITS;
   const budget = early === null ? services.budget.keyed : services.budget;
   const body = new ClientBody(early !== null);
+  const limits = early === null ? unknownLimits(services, body) : EVENT_BODY_LIMITS;
   const look = (part: Uint8Array) => body.push(part);
   const reply = withUnlabelledBody(exchange.request, limits, budget, look, async (bytes) => {
     const { value, isSuspect } = await body.read(bytes, asked.url.search, budget.turns);

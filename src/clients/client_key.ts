@@ -2,7 +2,9 @@ import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
 import { API_KEY_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import type { ClientKey } from "./client_event.ts";
+import { KEYS_TRIED_MAX } from "./client_limits.ts";
 
+const LATIN1 = new TextDecoder("latin1");
 const BASIC = /^Basic +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 /** A longer one holds no key: base64 writes four characters for three, and a colon and a password may follow. */
 const BASIC_LENGTH_MAX = 4 * API_KEY_LENGTH_MAX;
@@ -21,6 +23,22 @@ export function basicKey(headers: Headers): ClientKey | null {
   }
   const [user = ""] = credentials.split(":", 1);
   return user === "" ? null : { value: user, from: "basic" };
+}
+
+/** A member that may be a key, as these clients write it. Escapes in a key are none of theirs. */
+const KEY_MEMBER = /"(?:writeKey|api_key|\$?token)"\s*:\s*"([^"\\]+)"/g;
+
+/**
+ * What may be a key in the beginning of a body that is not read to its end: the first few of these members,
+ * at any depth, since nothing is parsed yet.
+ */
+export function keysWithin(begin: Uint8Array): ClientKey[] {
+  const values = new Set<string>();
+  for (const [, value = ""] of LATIN1.decode(begin).matchAll(KEY_MEMBER)) {
+    if (value.length <= API_KEY_LENGTH_MAX) values.add(value);
+    if (values.size === KEYS_TRIED_MAX) break;
+  }
+  return [...values].map((value) => ({ value, from: "body" }));
 }
 
 /**

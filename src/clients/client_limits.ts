@@ -1,6 +1,9 @@
 /** Limits of other people's clients. Units stand in the names. */
 
-/** A body whose key stands within it, not compressed any more: nobody is authenticated while it is read. */
+/**
+ * A body whose key stands within it, not compressed any more, up to where its key is looked for: nobody is
+ * authenticated before. With a good key in it the ordinary limits hold for all of it.
+ */
 export const UNKNOWN_BODY_BYTES_MAX = 1_048_576;
 /**
  * What such a body may hold, counted before it is parsed: commas and opening brackets, and opening
@@ -8,6 +11,8 @@ export const UNKNOWN_BODY_BYTES_MAX = 1_048_576;
  */
 export const UNKNOWN_BODY_VALUES_MAX = 150_000;
 export const UNKNOWN_BODY_CONTAINERS_MAX = 20_000;
+/** Members that may be the key and are looked up, of a body that is larger. */
+export const KEYS_TRIED_MAX = 3;
 /** Events of one request, with those that it has too many and that are listed as rejected. */
 export const LISTED_EVENTS_MAX = 10_000;
 /** The name and the equals sign that a form begins with. */

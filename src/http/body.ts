@@ -19,6 +19,10 @@ export interface BodyLimits extends ArrivalLimits {
   readonly inflatedBytesMax: number;
   /** What else helps, of a body that is too large. */
   readonly advice?: string;
+  /** Asked with its beginning once it becomes larger inflated: what it may become, and counts against. */
+  readonly beyond?: (begin: Uint8Array<ArrayBuffer>) => Promise<
+    { readonly inflatedBytesMax: number; readonly budget: BodyBudget } | null
+  >;
 }
 
 /** The client went away before its body was complete: there is nobody left to answer. */
@@ -244,10 +248,12 @@ function inSteps(
 async function inflate(
   wire: Uint8Array,
   encoding: "gzip" | "deflate",
-  { inflatedBytesMax: bytesMax, advice }: BodyLimits,
+  limits: BodyLimits,
   held: Held,
   inspect: Inspect,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  const { beyond, advice } = limits;
+  let bytesMax = limits.inflatedBytesMax;
   let bytes = 0;
   const reader = inSteps(wire, () => bytes)
     .pipeThrough(new DecompressionStream(inflateFormat(encoding, wire))).getReader();
@@ -258,6 +264,11 @@ async function inflate(
       const { done, value } = await reader.read();
       if (done) break;
       bytes += value.length;
+      if (bytes > bytesMax && bytesMax === limits.inflatedBytesMax && beyond !== undefined) {
+        const more = await beyond(concat(chunks));
+        if (more !== null) held.moveTo(more.budget);
+        bytesMax = more?.inflatedBytesMax ?? bytesMax;
+      }
       if (bytes > bytesMax) throw tooLarge("when inflated", bytesMax, advice);
       held.add(value.length);
       inspect(value);
@@ -280,7 +291,14 @@ async function inflate(
 class Held {
   #bytes = 0;
   #leave: (() => void) | null = null;
-  constructor(readonly budget: BodyBudget) {}
+  constructor(public budget: BodyBudget) {}
+
+  /** What is held counts there from now on. */
+  moveTo(budget: BodyBudget): void {
+    budget.take(this.#bytes, this.#bytes);
+    this.budget.give(this.#bytes);
+    this.budget = budget;
+  }
 
   add(bytes: number): void {
     this.budget.take(bytes, this.#bytes + bytes);

@@ -35,6 +35,11 @@ export class BodyLook {
     this.#unseen = isSenderKnown ? [] : null;
   }
 
+  /** The sender is known by now: the body may hold more. */
+  widen(shape: BodyShape): void {
+    this.#scan.shape = shape;
+  }
+
   /** What was found out about the body; null: it was small enough to be parsed without a look. */
   get found(): Pick<EnvelopeScan, "events" | "listName"> | null {
     return this.#unseen === null ? this.#scan : null;

@@ -117,7 +117,7 @@ export class EnvelopeScan {
   #deepest = 0;
   #isBlank = true;
 
-  constructor(readonly shape: BodyShape = OWN_SHAPE) {}
+  constructor(public shape: BodyShape = OWN_SHAPE) {}
 
   /** What stands as `apiKey`; null: nothing, or no text. */
   get apiKey(): string | null {

@@ -3,13 +3,13 @@ import { assertAnyStored } from "../any_stored.ts";
 import type { ClientOutcome, ClientReplyTools, ClientRequest } from "../client_event.ts";
 
 /**
- * `{ "success": true }`, as both protocols' libraries expect it, and what became of the events. Where
- * none can be stored it is 400 `invalid_events`: the libraries report that, and do not send them again.
+ * `{ "success": true }`, as both protocols' libraries expect it. What was not stored is told beside it;
+ * where nothing can be it is 400 `invalid_events`: the libraries report that, and do not send it again.
  */
 export function answer(outcome: ClientOutcome): Response {
   assertAnyStored(outcome);
-  const { accepted, duplicates, rejected } = outcome;
-  return json({ success: true, accepted, duplicates, rejected });
+  const { rejected } = outcome;
+  return json({ success: true, ...(rejected.length === 0 ? {} : { rejected }) });
 }
 
 /** What analytics.js asks for before it sends anything: where to, and that there is nothing else. */
