@@ -4,7 +4,9 @@ import type { ClientOutcome, ClientRequest } from "../client_event.ts";
 
 const BAD_REQUEST = 400;
 const CACHE_HEADER = "x-umami-cache";
-const OWN_CACHE = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+/** Older trackers (that of 2.10) send back the whole text of the reply. */
+const OWN_CACHE =
+  /^(?:\{"cache":")?([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(?:".*)?$/;
 
 /**
  * What Umami's tracker keeps and sends back with its next event. Sessions are cut by time here, so it
@@ -12,7 +14,7 @@ const OWN_CACHE = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a
  */
 function visitOf({ headers }: ClientRequest): string {
   const known = headers.get(CACHE_HEADER) ?? "";
-  return OWN_CACHE.test(known) ? known : crypto.randomUUID();
+  return OWN_CACHE.exec(known)?.[1] ?? crypto.randomUUID();
 }
 
 interface Refusal {

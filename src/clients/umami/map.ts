@@ -14,9 +14,26 @@ function timeOf(value: unknown): unknown {
   return value > SECONDS_MAX ? value : value * SECOND_MS;
 }
 
+const ENCODED = /%[0-9a-f]{2}/i;
+const ENCODED_TWICE = /%25[0-9a-f]{2}/i;
+const ENCODED_ONCE = /%(?!25)/;
+
+/** Older trackers (that of 2.10) percent-encode titles; Umami decodes them, whoever sends them. */
+function titleOf(value: unknown): unknown {
+  if (typeof value !== "string" || !ENCODED.test(value)) return value;
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
 /** A path becomes an address by the page's host, where that is told. */
-function urlOf(value: unknown, hostname: unknown): unknown {
+function urlOf(said: unknown, hostname: unknown): unknown {
   const host = textOf(hostname);
+  // The same trackers percent-encode what the browser has encoded already.
+  const isTwice = typeof said === "string" && ENCODED_TWICE.test(said) && !ENCODED_ONCE.test(said);
+  const value = isTwice ? said.replaceAll("%25", "%") : said;
   if (typeof value !== "string" || !value.startsWith("/") || host === undefined) return value;
   return `https://${host}${value}`;
 }
@@ -69,7 +86,7 @@ export function mapItem(item: unknown): ClientEvent | ClientRefusal {
       anonymousId: textOf(vid),
       url: urlOf(payload.url, hostname),
       referrer: urlOf(payload.referrer, hostname),
-      title,
+      title: titleOf(title),
       context: {
         screen: screenOf(screen),
         locale: textOf(language),

@@ -60,6 +60,52 @@ Deno.test("umami: the cache comes back as long as the page sends it", async () =
   }
 });
 
+Deno.test("umami: trackers of all ages: encoded titles and addresses, and the reply's text as the cache", async () => {
+  const old = {
+    title: encodeURIComponent("Café: 100 % off"),
+    url: encodeURI("/caf%C3%A9?q=a%20b"),
+    referrer: encodeURI("https://news.example/%C3%BC"),
+  };
+  const headers = { "Content-Type": "application/json" };
+  const first = await post({ ...old, name: "old" }, headers);
+  const again = await post({ ...old, name: "old again" }, {
+    ...headers,
+    "x-umami-cache": JSON.stringify(first.body),
+  });
+  assert.deepEqual(again.body, first.body);
+  const now = {
+    title: "100%: Café",
+    url: "https://shop.example/caf%C3%A9?q=a%20b#c",
+    referrer: "/before",
+    tag: "spring",
+  };
+  const named = { ...headers, "x-umami-website-id": project.publicKey, "x-umami-hostname": "x" };
+  assert.equal((await post({ ...now, name: "new" }, named)).status, 200);
+  // `identify` forgets the cache: the header is there, and empty.
+  assert.equal(
+    (await post({ id: "u7" }, { ...named, "x-umami-cache": "" }, "identify")).status,
+    200,
+  );
+  // deno-lint-ignore no-explicit-any -- read as a client would
+  const events: any[] = await server.stored(project);
+  const told = Object.fromEntries(
+    events.map(({ name, title, url, path, referrer }) => [name, { title, url, path, referrer }]),
+  );
+  assert.deepEqual(told.old, {
+    title: "Café: 100 % off",
+    url: "https://shop.example/caf%C3%A9?q=a%20b",
+    path: "/caf%C3%A9",
+    referrer: "https://news.example/%C3%BC",
+  });
+  assert.deepEqual(told["old again"], told.old);
+  assert.deepEqual(told.new, {
+    title: "100%: Café",
+    url: "https://shop.example/caf%C3%A9?q=a%20b#c",
+    path: "/caf%C3%A9",
+    referrer: "https://shop.example/before",
+  });
+});
+
 Deno.test("umami: pages of other origins may ask for its header", async () => {
   for (const path of ["/api/send", "/api/batch"]) {
     const reply = await send(server, {
