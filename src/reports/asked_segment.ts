@@ -9,6 +9,7 @@ import type { Scope } from "../query/selection.ts";
 import { chosenActors } from "../scans/chosen_actors.ts";
 import type { LoadTimelines } from "../scans/filtered_timelines.ts";
 import type { Read } from "../scans/read.ts";
+import type { SegmentCache } from "../timelines/segment_cache.ts";
 import { type MemoryScope, sharedColumn } from "../timelines/shared_memory.ts";
 import { listGoals } from "./goal_definitions.ts";
 import { goalsOf, loadSegment } from "./segment_definitions.ts";
@@ -57,6 +58,7 @@ export interface SegmentPlace {
   readonly load: LoadTimelines;
   /** Of the read. */
   readonly memory: MemoryScope;
+  readonly segments: SegmentCache;
 }
 
 /** The scope of a read of a segment: its filters lead the read's own. */
@@ -69,7 +71,7 @@ export function scopeOfSegment(scope: Scope, { filters, actors }: SavedSegment):
  * timelines are asked for, by this range. Null: the read as it is.
  */
 export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
-  { load, memory }: SegmentPlace,
+  { load, memory, segments }: SegmentPlace,
   read: T,
   segment: SavedSegment | null,
   range: Range,
@@ -82,7 +84,7 @@ export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
   const choose = async () => {
     const matchOf = await matchesOfGoals(sql, projectId, segment);
     const condition = resolveCondition(actors, range, matchOf);
-    const chosen = await chosenActors({ sql, scope: read.scope, timelines: load }, condition);
+    const chosen = await chosenActors({ sql, scope: read.scope, load, segments }, condition);
     return sharedColumn(memory.take, chosen);
   };
   let chosen: Promise<Uint8Array> | null = null;

@@ -241,7 +241,7 @@ export async function getReport(
           sql,
           timelines,
         };
-        const place = { load: timelines, memory };
+        const place = { load: timelines, memory, segments: services.segments };
         const asked = question.isOfOne === true ? read : segmented(place, read, segments);
         return [await question.answer(asked), told];
       });

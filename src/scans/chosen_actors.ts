@@ -1,14 +1,9 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Sql } from "../db/sql.ts";
 import type { Done, FirstSeen, ResolvedCondition } from "../query/resolved_condition.ts";
-import { matchFilters, type Scope, type Span } from "../query/selection.ts";
-import { withoutTechnical } from "../query/technical.ts";
-import { DONE_COUNTS, type DoneRows } from "./done_visitor.ts";
-import { eventPasses } from "./event_tests.ts";
-import type { Read } from "./read.ts";
-import { selectTimelines } from "./selected_timelines.ts";
-
-type Source = Pick<Read, "sql" | "scope" | "timelines">;
+import type { Span } from "../query/selection.ts";
+import { readActors } from "../timelines/timelines.ts";
+import { countDone, type DoneSource } from "./done_counts.ts";
 
 type Leaf = Done | FirstSeen;
 
@@ -16,40 +11,6 @@ function leavesOf(condition: ResolvedCondition): Leaf[] {
   if ("all" in condition) return condition.all.flatMap(leavesOf);
   if ("any" in condition) return condition.any.flatMap(leavesOf);
   return "not" in condition ? leavesOf(condition.not) : [condition];
-}
-
-/** Those whose spans meet, together: what lies between two that do not is never loaded. */
-function groupsOf(some: readonly Done[]): { readonly span: Span; readonly asked: Done[] }[] {
-  const groups: { span: Span; asked: Done[] }[] = [];
-  for (const one of some.toSorted((a, b) => a.span.fromMs - b.span.fromMs)) {
-    const last = groups.at(-1);
-    if (last === undefined || one.span.fromMs > last.span.toMs) {
-      groups.push({ span: one.span, asked: [one] });
-      continue;
-    }
-    last.span = { ...last.span, toMs: Math.max(last.span.toMs, one.span.toMs) };
-    last.asked.push(one);
-  }
-  return groups;
-}
-
-/** How often whoever did any of it did it, in one scan: by bots as the read takes them, under none of its filters. */
-async function countDone(source: Source, span: Span, asked: readonly Done[]): Promise<DoneRows> {
-  const { sql } = source;
-  const scope: Scope = { ...source.scope, filters: [] };
-  const filters = asked.flatMap(({ did }) => did.filters);
-  const selected = await selectTimelines({ ...source, scope }, span, { filters });
-  const lists = asked.map(({ did }) => withoutTechnical(matchFilters(did)));
-  const { bits } = selected.timelines;
-  const tests = await eventPasses(sql, scope, scope.bots, lists, bits);
-  const inputs = {
-    asked: asked.map(({ span, atLeast, atMost }, i) => ({
-      test: tests[i]!,
-      span,
-      countMax: atMost === null ? atLeast : atMost + 1,
-    })),
-  };
-  return await selected.scan(DONE_COUNTS, () => inputs, true);
 }
 
 async function firstSeenIn(sql: Sql, projectId: number, span: Span): Promise<Int32Array> {
@@ -70,20 +31,11 @@ async function actorIds(sql: Sql, projectId: number): Promise<number> {
   return row!.ids;
 }
 
-/** Of whom one condition holds: 1 at the place of each. */
-function holdsOf(
-  { atLeast, atMost }: Done,
-  place: number,
-  { actors, places, counts }: DoneRows,
-  ids: number,
-): Uint8Array {
-  const sums = new Int32Array(ids);
-  for (let i = 0; i < actors.length; i++) {
-    if (places[i] === place) sums[actors[i]!]! += counts[i]!;
-  }
+/** Of whom one condition holds: 1 at the place of each. `sums`: how often each did it. */
+function holdsOf({ atLeast, atMost }: Done, sums: Int32Array): Uint8Array {
   const most = atMost ?? Infinity;
-  const holds = new Uint8Array(ids);
-  for (let actor = 0; actor < ids; actor++) {
+  const holds = new Uint8Array(sums.length);
+  for (let actor = 0; actor < sums.length; actor++) {
     holds[actor] = Number(sums[actor]! >= atLeast && sums[actor]! <= most);
   }
   return holds;
@@ -91,16 +43,28 @@ function holdsOf(
 
 /** Of whom each condition that is no combination holds. */
 async function readLeaves(
-  source: Source,
+  source: DoneSource,
   leaves: readonly Leaf[],
   ids: number,
 ): Promise<Map<Leaf, Uint8Array>> {
-  const { sql, scope: { projectId } } = source;
+  const { sql, scope: { projectId }, segments } = source;
   const found = new Map<Leaf, Uint8Array>();
   const done = leaves.flatMap((leaf) => "did" in leaf ? [leaf] : []);
-  for (const { span, asked } of groupsOf(done)) {
-    const rows = await countDone(source, span, asked);
-    for (const [place, one] of asked.entries()) found.set(one, holdsOf(one, place, rows, ids));
+  const sums = new Map(done.map((one) => [one, new Int32Array(ids)]));
+  await countDone(source, done, (one, { identities, counts }) => {
+    const own = sums.get(one)!;
+    for (let i = 0; i < identities.length; i++) own[identities[i]!]! += counts[i]!;
+  });
+  const actorOf = await readActors(sql, segments, projectId, ids - 1);
+  for (const [one, own] of sums) {
+    // What an identity did, its actor did.
+    for (let identity = 0; identity < ids; identity++) {
+      const actor = actorOf[identity]!;
+      if (actor === identity) continue;
+      own[actor]! += own[identity]!;
+      own[identity] = 0;
+    }
+    found.set(one, holdsOf(one, own));
   }
   for (const leaf of leaves) {
     if (!("firstSeen" in leaf)) continue;
@@ -133,11 +97,10 @@ function combined(
 
 /**
  * Of which actors a condition holds: 1 at the place of each, exactly. What they did is looked at
- * whenever the condition asks, in as many scans as there are spans that do not meet; when they were
- * first seen, the database tells. `source`: of all actors, and of one moment.
+ * whenever the condition asks; when they were first seen, the database tells.
  */
 export async function chosenActors(
-  source: Source,
+  source: DoneSource,
   condition: ResolvedCondition,
 ): Promise<Uint8Array> {
   const ids = await actorIds(source.sql, source.scope.projectId);

@@ -16,9 +16,10 @@ export interface DoneInputs {
   readonly asked: readonly AskedDone[];
 }
 
-/** Rows of who did which of what is asked (by its place) how often; the same may have several. */
+/** Rows of which identity did which of what is asked (by its place) in a segment, and how often. */
 export interface DoneRows {
-  readonly actors: Int32Array;
+  readonly segments: Float64Array;
+  readonly identities: Int32Array;
   readonly places: Int32Array;
   readonly counts: Int32Array;
 }
@@ -52,10 +53,13 @@ class DoneVisitor implements Visitor<DoneRows> {
   readonly #nameBits: number;
   /** Of the run, by place. */
   readonly #counted: Int32Array;
-  #actors = new Int32Array(1_024);
+  #segments = new Float64Array(1_024);
+  #identities = new Int32Array(1_024);
   #places = new Int32Array(1_024);
   #counts = new Int32Array(1_024);
   #length = 0;
+  /** The number of the run under way in its segment. */
+  #run = 0;
 
   constructor({ asked }: DoneInputs, words: readonly Int32Array[]) {
     this.#asked = asked;
@@ -66,12 +70,18 @@ class DoneVisitor implements Visitor<DoneRows> {
   }
 
   visit(actor: number, timeline: Timeline): void {
+    this.#run = timeline.first;
     followRuns(actor, timeline, this.#follow, this.#nameBits);
   }
 
   result(): DoneRows {
     const cut = (column: Int32Array) => column.slice(0, this.#length);
-    return { actors: cut(this.#actors), places: cut(this.#places), counts: cut(this.#counts) };
+    return {
+      segments: this.#segments.slice(0, this.#length),
+      identities: cut(this.#identities),
+      places: cut(this.#places),
+      counts: cut(this.#counts),
+    };
   }
 
   /** The bits of what is asked of a time that the run has a part in. */
@@ -106,28 +116,31 @@ class DoneVisitor implements Visitor<DoneRows> {
       }
     }
     for (let place = 0; place < counted.length; place++) {
-      if (counted[place]! > 0) this.#add(actor, place, counted[place]!);
+      if (counted[place]! > 0) this.#add(segment, place, counted[place]!);
     }
   };
 
-  #add(actor: number, place: number, count: number): void {
-    if (this.#length === this.#actors.length) {
-      this.#actors = lengthened(this.#actors);
+  #add({ segmentId, identities }: LoadedSegment, place: number, count: number): void {
+    if (this.#length === this.#places.length) {
+      this.#segments = lengthened(this.#segments);
+      this.#identities = lengthened(this.#identities);
       this.#places = lengthened(this.#places);
       this.#counts = lengthened(this.#counts);
     }
-    this.#actors[this.#length] = actor;
+    this.#segments[this.#length] = segmentId;
+    this.#identities[this.#length] = identities[this.#run]!;
     this.#places[this.#length] = place;
     this.#counts[this.#length++] = count;
   }
 }
 
-/** Run by run: an actor may be met by several visitors. */
+/** For scans run by run alone. */
 export const DONE_COUNTS: VisitorKind<DoneInputs, DoneRows> = {
   name: "done",
   create: (inputs, words) => new DoneVisitor(inputs, words),
   merge: (rows, more) => ({
-    actors: joined(rows.actors, more.actors),
+    segments: joined(rows.segments, more.segments),
+    identities: joined(rows.identities, more.identities),
     places: joined(rows.places, more.places),
     counts: joined(rows.counts, more.counts),
   }),

@@ -312,6 +312,7 @@ export interface TimelineAccess extends ScanServices {
  * going to test.
  * @param columns what visits need beside the columns of all reads
  * @param actors 1 at the place of each who is visited at all; null: everybody is
+ * @param only the segments that are looked at; null: all of the span
  */
 export async function loadFilteredTimelines(
   access: TimelineAccess,
@@ -319,6 +320,7 @@ export async function loadFilteredTimelines(
   filters: readonly Filter[],
   columns: readonly LazyColumn[] = [],
   actors: Uint8Array | null = null,
+  only: ReadonlySet<number> | null = null,
 ): Promise<FilteredTimelines> {
   const { sql, segments, pool, scope, use } = access;
   const bits = new FilterBits(filters);
@@ -331,6 +333,7 @@ export async function loadFilteredTimelines(
     span,
     eventBytes,
     (events) => pool.expect(events),
+    only,
   );
   const filtering = { ...access, bits, columns, timelines, span, actors };
   return new TimelinesWithBits({ signal: undefined, ...filtering });
@@ -342,6 +345,7 @@ export type LoadTimelines = (
   filters: readonly Filter[],
   columns?: readonly LazyColumn[],
   actors?: Uint8Array | null,
+  only?: ReadonlySet<number> | null,
 ) => Promise<FilteredTimelines>;
 
 /** Runs work that asks for timelines: what it loads is its own until it ends. */
@@ -353,8 +357,15 @@ export async function withTimelines<T>(
   const { segments, pool } = services;
   const use = segments.memory.enter();
   try {
-    const load: LoadTimelines = (span, filters, columns, actors) =>
-      loadFilteredTimelines({ segments, pool, use, ...access }, span, filters, columns, actors);
+    const load: LoadTimelines = (span, filters, columns, actors, only) =>
+      loadFilteredTimelines(
+        { segments, pool, use, ...access },
+        span,
+        filters,
+        columns,
+        actors,
+        only,
+      );
     return await work(load, use);
   } finally {
     await use.end();

@@ -46,6 +46,26 @@ SELECT encode(string_agg(int8send(identity_id::int8 << 32 | actor_id), ''::bytea
 FROM identities WHERE project_id = $1::int AND actor_id <> identity_id`;
 const LINK_BYTES = 8;
 
+/** A segment, and when its first and its last event happened. */
+export interface DatedSegment extends Row {
+  readonly segment_id: number;
+  readonly from_ms: number;
+  readonly to_ms: number;
+}
+
+/** The segments with an event in [fromMs, toMs), none of which is loaded. */
+export async function datedSegments(
+  sql: Sql,
+  projectId: number,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<readonly DatedSegment[]> {
+  return await sql.query<DatedSegment>(
+    `SELECT segment_id, from_ms, to_ms FROM segments
+    WHERE project_id = $1::int AND from_ms < $3::int8 AND to_ms >= $2::int8`,
+    [projectId, fromMs, toMs],
+  );
+}
+
 interface SizedSegment extends Row {
   readonly segment_id: number | null;
   readonly links_version: number;
@@ -122,6 +142,20 @@ async function loadActors(
   return actorOf;
 }
 
+/** The actor of each identity up to the last, as of the moment that `sql` sees. */
+export async function readActors(
+  sql: Sql,
+  cache: SegmentCache,
+  projectId: number,
+  lastIdentity: number,
+): Promise<Int32Array> {
+  const [row] = await sql.query<{ links_version: number }>(
+    "SELECT links_version FROM projections WHERE project_id = $1::int",
+    [projectId],
+  );
+  return await loadActors(sql, cache, projectId, row?.links_version ?? 0, lastIdentity);
+}
+
 /** Whole segments, in the order of their ids: as they were kept, or loaded now. */
 async function loadSegments(
   sql: Sql,
@@ -160,6 +194,7 @@ async function loadSegments(
  * each time that it is walked. `sql` must see one moment of the database.
  * @param eventBytes what an event takes in memory beside what each read loads
  * @param expect is told how many events the segments hold, before they are loaded
+ * @param only the segments that are wanted of these; null: all
  */
 export async function loadTimelines(
   sql: Sql,
@@ -169,13 +204,14 @@ export async function loadTimelines(
   span: { readonly fromMs: number; readonly toMs: number },
   eventBytes = 0,
   expect: (events: number) => void = () => {},
+  only: ReadonlySet<number> | null = null,
 ): Promise<Timelines> {
   const directory = await sql.query<SizedSegment>(DIRECTORY, [projectId, span.fromMs, span.toMs]);
   const version = directory[0]?.links_version ?? 0;
   const bytesOfEvent = EVENT_BYTES + eventBytes;
   const sizes = new Map<number, number>();
   for (const { segment_id, bytes } of directory) {
-    if (segment_id !== null) sizes.set(segment_id, bytes);
+    if (segment_id !== null && only?.has(segment_id) !== false) sizes.set(segment_id, bytes);
   }
   const events = sizes.values().reduce((sum, bytes) => sum + bytes, 0) / EVENT_BYTES;
   expect(events);

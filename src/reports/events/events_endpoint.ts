@@ -271,7 +271,7 @@ function onSnapshot<T>(
   return withTimelines(
     { segments, pool },
     { ...access, scope },
-    (load, memory) => work(ofSegment({ load, memory }, all, segment, asked)),
+    (load, memory) => work(ofSegment({ load, memory, segments }, all, segment, asked)),
   );
 }
 
