@@ -106,7 +106,7 @@ const FINDINGS = [
     pValue: 0.00000002,
     adjustedPValue: 0.00000004,
     score: 0.4,
-    text: "The bounce rate rose from 30.0 % to 42.0 %.",
+    text: "The bounce rate rose 12.0 points, from 30.0 % to 42.0 %.",
     drilldown: drilldown([]),
     evidence: [],
     notes: [],

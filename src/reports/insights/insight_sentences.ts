@@ -26,7 +26,11 @@ function moved(finding: Finding, before: string): string {
   const verb = current > previous ? "rose" : "fell";
   const from = figure(metric, previous);
   const to = figure(metric, current);
-  return metric === "bounceRate" || change === null
+  if (metric === "bounceRate") {
+    const points = (100 * Math.abs(current - previous)).toFixed(1);
+    return `${verb} ${points} points, from ${from} to ${to}, against ${before}`;
+  }
+  return change === null
     ? `${verb} from ${from} to ${to} against ${before}`
     : `${verb} ${percent(Math.abs(change))} to ${to} (from ${from}) against ${before}`;
 }

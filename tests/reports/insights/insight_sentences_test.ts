@@ -98,6 +98,24 @@ Deno.test("sentences: who explains a total, what is new and what is gone", () =>
   );
 });
 
+Deno.test("sentences: rates rise and fall in points", () => {
+  const rate = (current: number, previous: number) =>
+    sentenceOf(findingOf("bounceRate", null, null, { current, previous }), "the previous 7 days");
+  assert.equal(
+    rate(0.344, 0.3),
+    "The bounce rate rose 4.4 points, from 30.0 % to 34.4 %, against the previous 7 days.",
+  );
+  assert.equal(
+    rate(0.2, 1),
+    "The bounce rate fell 80.0 points, from 100.0 % to 20.0 %, against the previous 7 days.",
+  );
+  const mobile = { current: 0.344, previous: 0.3, contribution: 0.5 };
+  assert.equal(
+    sentenceOf(findingOf("bounceRate", "device", "mobile", mobile), "the day before"),
+    "The bounce rate of mobile visitors rose 4.4 points, from 30.0 % to 34.4 %, against the day before, 50 % of the change in total.",
+  );
+});
+
 Deno.test("sentences: what people sent is short, on one line, and turns nothing round", () => {
   const of = (length: number) => subjectOf(findingOf("visitors", "source", "x".repeat(length)));
   assert.equal(
