@@ -144,13 +144,15 @@ happened AS MATERIALIZED (
   SELECT *, md5(session || '-' || seq) AS digest,
     floor(${PATHS.length} * ((hashint8extended(session * 64 + page, 7) & 65535) / 65536.0::float8) ^ 2.5)::int
       AS path_n,
-    CASE WHEN kind <> 'custom' THEN kind
+    CASE WHEN kind = 'scroll' AND v < 0.25 THEN '$web_vitals'
+      WHEN kind <> 'custom' THEN kind
       WHEN shopping THEN (ARRAY['add_to_cart', 'checkout', 'purchase'])[1 + (custom - 1) % 3]
       WHEN u < 0.5 THEN 'signup' ELSE 'add_to_cart' END AS name,
     kind IN ('click', 'scroll') AS pointing
   FROM walked WHERE at_ms < $3::int8
 )`;
 
+// What stands for the scroll of a page view, for a quarter of them, is how fast it was.
 // Most clicks hit one of forty elements of a page.
 const COLUMNS: readonly (readonly [name: keyof EventRow, value: string])[] = [
   ["occurred_at", "to_timestamp(at_ms / 1000.0)"],
@@ -165,7 +167,7 @@ const COLUMNS: readonly (readonly [name: keyof EventRow, value: string])[] = [
   ["document_height", "CASE WHEN pointing THEN document_height END"],
   [
     "depth_px",
-    "CASE WHEN kind = 'scroll' THEN screen_height + (document_height - screen_height) * u END",
+    "CASE WHEN name = 'scroll' THEN screen_height + (document_height - screen_height) * u END",
   ],
   [
     "event_id",
@@ -174,7 +176,7 @@ const COLUMNS: readonly (readonly [name: keyof EventRow, value: string])[] = [
   ["clock", "'c'"],
   ["device", "device"],
   ["bot", "bot"],
-  ["in_session", "true"],
+  ["in_session", "name <> '$web_vitals'"],
   ["located", "true"],
   ["fixed", "CASE WHEN kind = 'click' THEN u < 0.1 END"],
   ["rage", "CASE WHEN kind = 'click' THEN v < 0.02 END"],
@@ -215,7 +217,10 @@ const COLUMNS: readonly (readonly [name: keyof EventRow, value: string])[] = [
   ],
   [
     "properties",
-    `CASE WHEN kind <> 'custom' THEN NULL
+    `CASE WHEN name = '$web_vitals' THEN jsonb_build_object('lcp', round((800 + 16000 * v)::numeric, 1),
+        'inp', 16 + 8 * floor(300 * v)::int, 'cls', round((0.4 * u * u)::numeric, 4),
+        'fcp', round((500 + 12000 * v)::numeric, 1), 'ttfb', round((100 + 6000 * v * u)::numeric, 1))
+      WHEN kind <> 'custom' THEN NULL
       WHEN name = 'signup' THEN jsonb_build_object('plan', (ARRAY['free', 'team', 'business'])[1 + floor(3 * v)::int])
       ELSE jsonb_build_object('amount', round((200 * v)::numeric, 2),
         'sku', 'SKU-' || 10000 + floor(5000 * u)::int, 'list', 'recommended') END`,

@@ -124,6 +124,30 @@ const JOURNEYS: readonly Parameters[] = [
   { start: { path: "/" }, end: "purchase", by: "both" },
   { start: "signup", by: "both", scope: "actor", window: "7d" },
 ];
+const VITALS_BY = ["path", "device", "country", "browser", "os"];
+/** Numbers of other reads that count people, and that count visits. */
+const PEOPLE_OF: readonly object[] = [
+  { read: "funnels", steps: STEPS, place: { lost: 3 } },
+  { read: "acquisition", by: "country", place: { value: "DE", count: "visitors" } },
+  { read: "kpis", place: { count: "newVisitors" } },
+  {
+    read: "heatmaps",
+    path: PATHS[0]!,
+    device: "desktop",
+    kind: "click",
+    place: { sample: "visitors" },
+  },
+  {
+    read: "journeys",
+    scope: "actor",
+    place: { way: [{ step: 2, kind: "path", value: PATHS[1]! }] },
+  },
+];
+const VISITS_OF: readonly object[] = [
+  { read: "journeys", place: { way: [{ step: 1, kind: "path", value: PATHS[0]! }] } },
+  { read: "acquisition", by: "channel", place: { value: "Organic Search", count: "sessions" } },
+  { read: "kpis", place: { count: "bounces" } },
+];
 const HEAT_KINDS = ["click", "scroll", "rage", "dead"];
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -241,6 +265,23 @@ const PLANS: readonly SetPlan[] = [
   { endpoint: "live", vary: () => ({}), filters: false },
   { endpoint: "visits", vary: (i, asking) => rangeOf(asking, i), filters: true },
   { endpoint: "actors", vary: (i, asking) => rangeOf(asking, i), filters: true },
+  {
+    endpoint: "visits",
+    variant: "of a number",
+    vary: (i, asking) => ({ ...rangeOf(asking, i), of: at(VISITS_OF, i) }),
+    filters: true,
+  },
+  {
+    endpoint: "actors",
+    variant: "of a number",
+    vary: (i, asking) => ({ ...rangeOf(asking, i), of: at(PEOPLE_OF, i) }),
+    filters: true,
+  },
+  {
+    endpoint: "vitals",
+    vary: (i, asking) => ({ ...rangeOf(asking, i), by: at(VITALS_BY, i) }),
+    filters: true,
+  },
   { endpoint: "events", vary: (i, asking) => rangeOf(asking, i), filters: true },
 ];
 
