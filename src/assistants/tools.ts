@@ -13,6 +13,8 @@ export interface ToldRead {
   readonly summary: string;
   /** What its numbers mean; null: the summary says it all. */
   readonly semantics: string | null;
+  /** How the lists of people and visits are asked for those whom a number counts; null: it counts nobody. */
+  readonly behind: string | null;
   readonly parameters: Readonly<
     Record<string, string | { readonly description: string; readonly schema: z.ZodType }>
   >;

@@ -1,14 +1,17 @@
 import { fieldLabel, valueLabel } from "./filter_fields.ts";
 import { dateIn, type Interval } from "./location_query.ts";
 import type { EventMatch } from "./match_editor.tsx";
-import { bucketLabel } from "./number_format.ts";
+import { bucketLabel, integer, percent } from "./number_format.ts";
 
 /** Where a number stands that the lists of visits and people can be asked about, as `of` has it. */
 export type NumberOf =
   | FunnelNumber
   | RetentionNumber
   | JourneyNumber
-  | AcquisitionNumber;
+  | AcquisitionNumber
+  | FigureNumber
+  | HeatmapNumber
+  | LiveNumber;
 
 interface FunnelNumber {
   readonly read: "funnels";
@@ -50,6 +53,29 @@ interface AcquisitionNumber {
     readonly value: string | null;
     readonly count: "visitors" | "newVisitors" | "sessions" | "conversions";
   };
+}
+
+interface FigureNumber {
+  readonly read: "kpis";
+  readonly place: { readonly count: "newVisitors" | "bounces" };
+}
+
+export interface HeatmapNumber {
+  readonly read: "heatmaps";
+  readonly path?: string;
+  readonly pattern?: string;
+  readonly device: string;
+  readonly kind: string;
+  readonly place:
+    | { readonly point: { readonly x: number; readonly y: number; readonly fixed: boolean } }
+    | { readonly element: string }
+    | { readonly depthPx: number }
+    | { readonly sample: "visitors" };
+}
+
+interface LiveNumber {
+  readonly read: "live";
+  readonly place: { readonly minutes: 5 | 30; readonly path?: string };
 }
 
 function stepText({ steps, order }: FunnelNumber, number: number): string {
@@ -97,6 +123,23 @@ function rowText({ by, place: { value, count } }: AcquisitionNumber): string {
   return `${words[count]} with ${fieldLabel(by).toLowerCase()} ${valueLabel(by, value)}`;
 }
 
+const KIND_WORDS: Readonly<Record<string, string>> = { rage: " in rage", dead: " in vain" };
+
+function clickText({ path, pattern, device, kind, place }: HeatmapNumber): string {
+  const page = `${path ?? pattern}, ${device}`;
+  if ("sample" in place) return `Clicked on ${page}`;
+  if ("depthPx" in place) return `Saw ${integer(place.depthPx)} px down of ${page}`;
+  const how = `Clicked${KIND_WORDS[kind] ?? ""}`;
+  if ("element" in place) return `${how} on ${place.element} of ${page}`;
+  const { x, y, fixed } = place.point;
+  const where = `${percent(x, 0)} across, ${integer(y)} px down${fixed ? ", fixed on screen" : ""}`;
+  return `${how} at ${where}, of ${page}`;
+}
+
+function liveText({ place: { minutes, path } }: LiveNumber): string {
+  return `There in the last ${minutes} minutes${path === undefined ? "" : `, on ${path}`}`;
+}
+
 /** Whom a number counts, in words; of what is no such number, that it is one. */
 export function numberText(text: string, timezone: string | null): string {
   try {
@@ -110,6 +153,12 @@ export function numberText(text: string, timezone: string | null): string {
         return `On the way ${number.place.way.map(wayText).join(" → ")}`;
       case "acquisition":
         return rowText(number);
+      case "kpis":
+        return number.place.count === "bounces" ? "Bounced" : "New visitors";
+      case "heatmaps":
+        return clickText(number);
+      case "live":
+        return liveText(number);
     }
   } catch { /* told below */ }
   return "Whom a number counts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { FILTER_TEXT_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { readJson } from "../query/filters.ts";
 import { invalidParameter, refuseUnknown } from "../query/parameters.ts";
@@ -29,6 +30,12 @@ export interface NumberedRead {
    */
   readonly ask: (query: URLSearchParams, listed: Listed) => AskedNumber;
 }
+
+/** A value, as a place in an answer names it. */
+export const PlaceText = z.string().max(FILTER_TEXT_LENGTH_MAX).refine(
+  (text) => text.isWellFormed() && !text.includes("\0"),
+  "Use text without NUL and lone surrogates.",
+);
 
 const Of = z.looseObject({
   read: z.string("Name the read that the number is of."),

@@ -29,18 +29,16 @@ const VIEWS: Readonly<Record<string, View>> = {
     id: "retention",
     params: ["start", "return", "cohort", "criterion", "periods"],
   },
-  "/v1/visits": { id: "visits", params: ["actor", "goal"] },
+  "/v1/visits": { id: "visits", params: ["actor", "goal", "of"] },
+  "/v1/actors": { id: "people", params: ["of"] },
   "/v1/vitals": { id: "vitals", params: ["by"] },
   "/v1/heatmaps": { id: "heatmaps", params: ["path", "device", "kind"] },
 };
 
-/** What is called otherwise in the API. */
-const CALLED: Readonly<Record<string, string>> = { actors: "people" };
-
 /** The view's id of a read. */
 export function viewOf(path: string): string {
   const named = path.split("/")[2] ?? OVERVIEW.id;
-  return (VIEWS[path] ?? VIEWS[`/v1/${named}`])?.id ?? CALLED[named] ?? named;
+  return (VIEWS[path] ?? VIEWS[`/v1/${named}`])?.id ?? named;
 }
 
 /** One visit or one person has a page of its own, by its id. */

@@ -6,6 +6,7 @@ import type { RequestFacts } from "../auth/people/signed_in.ts";
 import type { MoveState } from "../archive/move_state.ts";
 import type { Config } from "../config.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
+import { behindOf } from "./listed_reports.ts";
 import { guarded } from "./guarded_access.ts";
 import { createCors } from "../http/cors.ts";
 import type { Log } from "../http/log.ts";
@@ -35,7 +36,7 @@ function isQuestion({ method, path, access, doc }: DocumentedRoute): boolean {
 
 function toldRead({ path, doc }: DocumentedRoute): ToldRead {
   const { summary, semantics = null, query = {} } = doc;
-  return { path, summary, semantics, parameters: query };
+  return { path, summary, semantics, parameters: query, behind: behindOf(path) };
 }
 
 /** Answers reads in this process, by the way that every request takes. */

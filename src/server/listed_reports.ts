@@ -1,7 +1,10 @@
 import { ACQUISITION_BEHIND } from "../reports/acquisition/acquisition_behind.ts";
 import type { NumberedRead } from "../reports/behind.ts";
 import { FUNNEL_PEOPLE } from "../reports/funnels/funnel_people.ts";
+import { HEATMAP_PEOPLE } from "../reports/heatmaps/heatmap_people.ts";
 import { JOURNEY_BEHIND_NODES } from "../reports/journeys/journey_behind.ts";
+import { KPI_BEHIND } from "../reports/kpis/kpi_behind.ts";
+import { LIVE_VISITORS } from "../reports/live/live_people.ts";
 import type { Report } from "../reports/report.ts";
 import { COHORT_PEOPLE } from "../reports/retention/cohort_people.ts";
 import { createPeople } from "../reports/visits/people.ts";
@@ -12,8 +15,29 @@ const NUMBERED: readonly NumberedRead[] = [
   ACQUISITION_BEHIND,
   COHORT_PEOPLE,
   FUNNEL_PEOPLE,
+  HEATMAP_PEOPLE,
   JOURNEY_BEHIND_NODES,
+  KPI_BEHIND,
+  LIVE_VISITORS,
 ];
+
+/** Reads whose numbers are those of the lists under more filters. */
+const FILTERED: Readonly<Record<string, string>> = {
+  "/v1/pages": "name is page_view and path is the row's; of entries entryPath, of exits exitPath",
+  "/v1/goals": "the goal's match",
+  "/v1/trends": "the event's match, and of a line its value",
+  "/v1/vitals": "name is $web_vitals, the row's value, and such as properties.lcp gt 4000",
+  "/v1/heatmaps/paths": "name is page_view or click, and path is the row's",
+};
+
+/** How those are asked for whom numbers of a read count; null: it counts nobody. */
+export function behindOf(path: string): string | null {
+  const filters = FILTERED[path];
+  if (filters !== undefined) return `with \`filters\` too: ${filters}`;
+  const numbered = NUMBERED.find(({ name }) => path === `/v1/${name}`);
+  if (numbered === undefined) return null;
+  return `with \`of\`: {"read":"${numbered.name}", its own parameters, "place": which number, as \`of\` tells}`;
+}
 
 export const VISITS: Report = createVisits(NUMBERED);
 export const PEOPLE: Report = createPeople(NUMBERED);

@@ -10,7 +10,7 @@ import { ACQUISITION_COUNTS } from "../reports/acquisition/acquisition_visitor.t
 import { NEWEST } from "../reports/newest_events.ts";
 import { PASSING_IDS } from "../reports/events/passing_visitor.ts";
 import { FUNNEL } from "../reports/funnels/funnel_visitor.ts";
-import { CELL_COUNTS } from "../reports/heatmaps/cell_visitor.ts";
+import { CELL_COUNTS, CELL_PEOPLE } from "../reports/heatmaps/cell_visitor.ts";
 import { INSIGHT_COUNTS } from "../reports/insights/insight_visitor.ts";
 import {
   JOURNEY_BEHIND,
@@ -18,7 +18,7 @@ import {
   JOURNEY_NODES,
 } from "../reports/journeys/journey_visitor.ts";
 import { KPI_COUNTS } from "../reports/kpis/kpi_visitor.ts";
-import { LIVE_COUNTS } from "../reports/live/live_visitor.ts";
+import { LIVE_COUNTS, LIVE_PEOPLE } from "../reports/live/live_visitor.ts";
 import { MATCH_COUNTS } from "../reports/match_visitor.ts";
 import { SPAN_VISITORS } from "../reports/overview/overview_visitor.ts";
 import { PAGE_COUNTS } from "../reports/pages/page_visitor.ts";
@@ -36,6 +36,7 @@ import { VALUE_COUNTS } from "../reports/value_visitor.ts";
 export const VISITORS: readonly AnyVisitorKind[] = [
   ACQUISITION_COUNTS,
   CELL_COUNTS,
+  CELL_PEOPLE,
   COHORT_COUNTS,
   CROSSING,
   DONE_COUNTS,
@@ -47,6 +48,7 @@ export const VISITORS: readonly AnyVisitorKind[] = [
   JOURNEY_NODES,
   KPI_COUNTS,
   LIVE_COUNTS,
+  LIVE_PEOPLE,
   MATCH_COUNTS,
   MATCHED_EVENTS,
   NEWEST,

@@ -38,8 +38,8 @@ function deviceOf(width: number | null): number {
   return width >= TABLET_WIDTH_MIN ? 1 : 2;
 }
 
-/** The place of a click, whose position may be any finite numbers. */
-function placeOf(x: number, y: number): number {
+/** The bits of a click's place, whose position may be any finite numbers. */
+export function placeOf(x: number, y: number): number {
   const column = Math.min(CELL_COLUMNS - 1, Math.floor(Math.max(0, x) * CELL_COLUMNS));
   const line = Math.min(CELL_LINES_MAX, Math.floor(Math.max(0, y) / CELL_LINE_PX));
   return column << PLACE_SHIFT | line << LINE_SHIFT | CELL_PLACED;

@@ -141,6 +141,22 @@ onBothEngines(
             "page_view",
           ]);
         });
+        await t.step(
+          "it says how to ask whom a number counts, and a link leads to them",
+          async () => {
+            const some = { project: project.id };
+            const { behind, result } = await call(client, "kpis", some);
+            const [, of] = /`of`: (\{"read":"kpis"), its own parameters, "place"/.exec(behind)!;
+            const asked = JSON.parse(`${of},"place":{"count":"newVisitors"}}`);
+            const { result: listed, link } = await call(client, "actors", { ...some, of: asked });
+            assert.equal(listed.total, result.totals.newVisitors);
+            const { searchParams } = new URL(link);
+            assert.equal(searchParams.get("view"), "people");
+            assert.deepEqual(JSON.parse(searchParams.get("of")!), asked);
+            assert.match((await call(client, "vitals", some)).behind, /name is \$web_vitals/);
+            assert.equal((await call(client, "notes", some)).behind, undefined);
+          },
+        );
         await t.step("a parameter may be its JSON too, and null is none", async () => {
           const steps = [{ name: "page_view" }, { name: "buy" }];
           const some = { project: project.id, interval: null };

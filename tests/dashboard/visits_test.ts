@@ -188,15 +188,22 @@ const COUNTED_VIEWS = [
   "journeys",
   "journeys&scope=actor&end=purchase",
   "goals",
+  "goals&goal=purchase",
+  "heatmaps&device=mobile",
+  "heatmaps&device=mobile&kind=dead",
 ];
+
+const NUMBERS = "a.behind-count, .retention-cell a.behind";
 
 /** The numbers of a page that say how many are listed where they lead. */
 async function numberLinks(page: Page): Promise<NumberLink[]> {
   return await page.$$eval(
-    "a.behind-count, .retention-cell a.behind",
+    NUMBERS,
     (links) =>
       (links as unknown as { textContent: string; title: string; href: string }[])
-        .map(({ textContent: text, title, href }) => ({ text, title, href })),
+        .map(({ textContent: text, title, href }) => ({ text, title, href }))
+        // Who is there now is another one by the time that it is asked.
+        .filter(({ title }) => !title.includes("minutes")),
   );
 }
 
@@ -236,6 +243,7 @@ test("Every number that says who: as many are listed, under the bar's filters an
   const page = await visit.open("view=goals");
   for (const view of COUNTED_VIEWS) {
     await page.goto(`${visit.world.url}/?${bar}&view=${view}`);
+    await page.waitForSelector(NUMBERS);
     await visit.settled(page);
     const links = await numberLinks(page);
     assert.ok(links.length > 0, `${view} has numbers`);
@@ -244,6 +252,73 @@ test("Every number that says who: as many are listed, under the bar's filters an
       if (i % every === 0) await assertLeadsToAsMany(visit, one, segment);
     }
   }
+});
+
+/** Follows a link by its title, and tells the chips of the list that it leads to. */
+async function follow(visit: Visit, page: Page, title: string): Promise<string> {
+  await page.waitForFunction(
+    `[...document.querySelectorAll("a.behind, a.button")].some((each) =>
+      (each.title + each.getAttribute("aria-label")).includes(${JSON.stringify(title)}) &&
+      (each.click(), true))`,
+    { polling: 50 },
+  );
+  await visit.until(page, `/view=(people|visits)/.test(location.search)`);
+  await visit.settled(page);
+  return await page.$eval(".chips", ({ textContent }) => textContent!);
+}
+
+test("Who are these? of tiles that no filter tells, of vitals, heat maps, sites and who is there now", async (visit) => {
+  const { url } = visit.world;
+  const page = await visit.open("view=overview");
+  const { totals } = await visit.read("kpis");
+  assert.match(
+    await follow(visit, page, "Visits that bounced"),
+    new RegExp(`${totals.bounceRate.numerator.toLocaleString("en-US")} visits: Bounced`),
+  );
+  await page.goto(`${url}/?project=prj_demo`);
+  assert.match(
+    await follow(visit, page, "Who are these? New visitors"),
+    new RegExp(`${totals.newVisitors.toLocaleString("en-US")} people: New visitors`),
+  );
+
+  await page.goto(`${url}/?project=prj_demo&view=vitals`);
+  const poor = await follow(visit, page, "People with a poor LCP");
+  assert.match(poor, /\$web_vitals/);
+  const { filters } = Object.fromEntries(new URL(page.url()).searchParams);
+  const { rows } = await visit.read("actors", { filters: filters!, limit: "1000" });
+  const shown = await page.$$eval("tbody tr", (all) => all.length);
+  assert.equal(shown, Math.min(rows.length, 50));
+  assert.ok(rows.length > 0);
+
+  await page.goto(`${url}/?project=prj_demo&view=heatmaps&path=/&device=mobile`);
+  const { points } = await visit.read("heatmaps", { path: "/", device: "mobile" });
+  const busiest = points.find(({ fixed }: Json) => fixed === false);
+  await page.waitForSelector(".heatmaps-page canvas");
+  await visit.settled(page);
+  await page.evaluate(
+    `(() => {
+      const page = document.querySelector(".heatmaps-page");
+      const { left, top, width } = page.getBoundingClientRect();
+      const scale = width / 390;
+      const [clientX, clientY] = [left + ${busiest.x} * width, top + ${busiest.y} * scale];
+      page.dispatchEvent(new MouseEvent("click", { bubbles: true, clientX, clientY }));
+    })()`,
+  );
+  await visit.sees(page, `by ${busiest.visitors} visitor`, ".heatmaps-facts");
+  const there = await follow(visit, page, "People who clicked there");
+  assert.match(there, new RegExp(`${busiest.visitors} (?:person|people): Clicked at`));
+
+  const who = "somebody who is there";
+  const event = { eventId: crypto.randomUUID(), name: "page_view", path: "/now", userId: who };
+  const { key } = await visit.server.key("prj_demo", { kind: "public" });
+  const sent = await visit.server.post({ id: "prj_demo", publicKey: key, secretKey: "" }, [event]);
+  assert.equal(sent.status, 200);
+  await page.goto(`${url}/?project=prj_demo`);
+  assert.match(
+    await follow(visit, page, "minutes on /now"),
+    /1 person: There in the last 5 minutes, on \/now/,
+  );
+  assert.deepEqual(await heads(page, "People, who was here last first"), [who]);
 });
 
 for (const scheme of ["light", "dark"] as const) {

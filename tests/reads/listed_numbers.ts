@@ -102,6 +102,38 @@ async function ofAcquisition({ read }: DemoProject, shared: Json): Promise<Told[
   return told;
 }
 
+async function ofKpis({ read }: DemoProject, shared: Json): Promise<Told[]> {
+  const { totals } = await read("kpis", shared);
+  const of = (count: string) => ({ read: "kpis", place: { count } });
+  return [
+    { list: "actors", of: of("newVisitors"), count: totals.newVisitors },
+    { list: "visits", of: of("bounces"), count: totals.bounceRate.numerator },
+  ];
+}
+
+interface Clicked {
+  readonly visitors: number;
+  readonly [member: string]: unknown;
+}
+
+async function ofHeatmaps({ read }: DemoProject, shared: Json): Promise<Told[]> {
+  const told: Told[] = [];
+  for (const kind of ["click", "dead"]) {
+    const own = { pattern: "/*", device: "mobile", kind };
+    const { points, elements, sample } = await read("heatmaps", { ...shared, ...own, elements: 9 });
+    const add = (place: Json, count: number) =>
+      told.push({ list: "actors", of: { read: "heatmaps", ...own, place }, count });
+    add({ sample: "visitors" }, sample.visitors);
+    for (const { x, y, fixed, visitors } of (points as Clicked[]).slice(0, 20)) {
+      add({ point: { x, y, fixed } }, visitors);
+    }
+    for (const { selector, visitors } of elements as Clicked[]) {
+      add({ element: selector }, visitors);
+    }
+  }
+  return told;
+}
+
 async function assertNumber({ read }: DemoProject, shared: Json, told: Told): Promise<void> {
   const { list, of, count } = told;
   const words = `${JSON.stringify(of)} under ${JSON.stringify(shared)}`;
@@ -115,7 +147,7 @@ async function assertNumber({ read }: DemoProject, shared: Json, told: Told): Pr
 
 /** Whoever asks who a number counts is listed as many. */
 export async function assertListed(demo: DemoProject): Promise<void> {
-  const reads = [ofFunnels, ofRetention, ofJourneys, ofAcquisition];
+  const reads = [ofFunnels, ofRetention, ofJourneys, ofAcquisition, ofKpis, ofHeatmaps];
   for (const narrowed of NARROWED) {
     const shared = { ...DEMO_DAYS, ...narrowed };
     for (const numbersOf of reads) {

@@ -143,6 +143,15 @@ export const SNAPSHOT_READS: readonly SnapshotRead[] = [
     },
     limit: 2,
   }),
+  read("people_who_clicked_an_element", "actors", {
+    of: { read: "heatmaps", path: "/", device: "mobile", place: { element: "#hero a.button" } },
+    limit: 2,
+  }),
+  read("visits_that_bounced", "visits", {
+    of: { read: "kpis", place: { count: "bounces" } },
+    filters: CHANNEL_IS("Email"),
+    limit: 2,
+  }),
   read("person", "actors/user-c98f3caeac00/timeline", { limit: 6 }),
   read("vitals", "vitals", { interval: "week" }),
   read("vitals_by_device", "vitals", {

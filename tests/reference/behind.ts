@@ -7,12 +7,15 @@ import {
   matches,
   passesBots,
   type ReadParams,
+  selectedInRange,
   sessionValue,
   takes,
 } from "./filters.ts";
 import { type FunnelParams, type Outcome, outcomesOf } from "./funnel.ts";
 import type { GoalDefinition } from "./goals.ts";
+import { factsAt, type HeatmapPlace, type OwnOfHeatmap } from "./heatmap.ts";
 import { type FoundWay, foundWays, isSame, type JourneyParams, shownAt } from "./journeys.ts";
+import { livePeople } from "./live.ts";
 import { matchOf, type RetentionParams } from "./retention.ts";
 import { type Fact, historyOf, type Session, type World } from "./world.ts";
 
@@ -56,9 +59,31 @@ export interface OfAcquisition {
   };
 }
 
+export interface OfKpis {
+  readonly read: "kpis";
+  readonly place: { readonly count: "newVisitors" | "bounces" };
+}
+
+export interface OfHeatmap extends OwnOfHeatmap {
+  readonly read: "heatmaps";
+  readonly place: HeatmapPlace;
+}
+
+export interface OfLive {
+  readonly read: "live";
+  readonly place: { readonly minutes: 5 | 30; readonly path?: string };
+}
+
 /** Numbers that count people, and those that count visits. */
-export type OfPeople = OfFunnel | OfRetention | OfJourney | OfAcquisition;
-export type OfVisits = OfJourney | OfAcquisition;
+export type OfPeople =
+  | OfFunnel
+  | OfRetention
+  | OfJourney
+  | OfAcquisition
+  | OfKpis
+  | OfHeatmap
+  | OfLive;
+export type OfVisits = OfJourney | OfAcquisition | OfKpis;
 
 /** The shared parameters alone. */
 function sharedOf({ from, to, timezone, filters, bots }: ReadParams): ReadParams {
@@ -85,15 +110,50 @@ export function countedPeople(
       return new Map(waysOf(world, shared, of).map(({ actor, atMs }) => [actor, atMs]));
     case "acquisition":
       return ofRow(world, shared, of, goals);
+    case "kpis":
+      return ofNew(world, shared);
+    case "heatmaps":
+      return ofHeatmap(world, shared, of);
+    case "live":
+      return livePeople(world, shared, of.place);
   }
 }
 
 /** The visits that a number counts. */
 export function countedVisits(world: World, params: ReadParams, of: OfVisits): Session[] {
   const shared = sharedOf(params);
-  return of.read === "journeys"
-    ? waysOf(world, shared, of).map(({ session }) => session!)
-    : sessionsOf(world, shared, of);
+  switch (of.read) {
+    case "journeys":
+      return waysOf(world, shared, of).map(({ session }) => session!);
+    case "acquisition":
+      return sessionsOf(world, shared, of);
+    case "kpis":
+      return countingSessions(world, shared).filter(({ bounce }) => bounce);
+  }
+}
+
+/** New visitors, each by the first event ever. */
+function ofNew(world: World, shared: ReadParams): Map<string, number> {
+  const { firstSeenMs } = historyOf(world);
+  const { fromMs, toMs } = rangeOf(world, shared);
+  const people = new Map<string, number>();
+  for (const { actor } of selectedInRange(world, shared)) {
+    const firstMs = firstSeenMs.get(actor);
+    if (firstMs !== undefined && firstMs >= fromMs && firstMs < toMs) people.set(actor, firstMs);
+  }
+  return people;
+}
+
+function ofHeatmap(
+  world: World,
+  shared: ReadParams,
+  { place, ...own }: OfHeatmap,
+): Map<string, number> {
+  const people = new Map<string, number>();
+  for (const { actor, atMs } of factsAt(world, { ...shared, ...own }, place)) {
+    if (!people.has(actor)) people.set(actor, atMs);
+  }
+  return people;
 }
 
 function ofFunnel(

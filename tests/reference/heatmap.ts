@@ -20,6 +20,15 @@ export interface HeatmapPoint {
   readonly visitors: number;
 }
 
+/** The page, the device and the kind, without the parameters that all reads share. */
+export type OwnOfHeatmap = Omit<HeatmapParams, keyof ReadParams>;
+
+export type HeatmapPlace =
+  | { readonly point: Pick<HeatmapPoint, "x" | "y" | "fixed"> }
+  | { readonly element: string }
+  | { readonly depthPx: number }
+  | { readonly sample: "visitors" };
+
 export interface HeatmapResult {
   readonly points: readonly HeatmapPoint[];
   readonly scroll: readonly { readonly depthPx: number; readonly reached: number }[];
@@ -40,15 +49,37 @@ const DEPTH_STEP_PX = 100;
 /** `GET /v1/heatmaps` without the capture. */
 export function readHeatmap(world: World, params: HeatmapParams): HeatmapResult {
   const clicks = onPage(world, params).filter(({ row }) => row.name === "click");
-  const ofKind = clicks.filter(({ row }) =>
-    params.kind === "click" || (params.kind === "rage" && row.rage === true) ||
-    (params.kind === "dead" && row.dead === true)
-  );
+  const ofKind = clicks.filter((fact) => isOfKind(fact, params.kind));
   return {
     points: pointsOf(ofKind),
     scroll: params.kind === "scroll" ? scrollOf(world, params) : [],
     sample: { visitors: actorsOf(clicks).size, clicks: clicks.length },
   };
+}
+
+function isOfKind({ row }: Fact, kind: HeatmapParams["kind"]): boolean {
+  return kind === "click" || (kind === "rage" && row.rage === true) ||
+    (kind === "dead" && row.dead === true);
+}
+
+/** The clicks or scrolls that a number of a heat map counts the actors of. */
+export function factsAt(world: World, params: HeatmapParams, place: HeatmapPlace): Fact[] {
+  const ofName = (name: string) => onPage(world, params).filter(({ row }) => row.name === name);
+  if ("depthPx" in place) {
+    return ofName("scroll")
+      .filter(({ row: { depth_px: depthPx } }) => depthPx !== null && depthPx >= place.depthPx);
+  }
+  const clicks = ofName("click");
+  if ("sample" in place) return clicks;
+  const ofKind = clicks.filter((fact) => isOfKind(fact, params.kind));
+  if ("element" in place) {
+    return ofKind.filter(({ row }) => row.selector === place.element);
+  }
+  const { x, y, fixed } = place.point;
+  return ofKind.filter((fact) => {
+    const [point] = pointsOf([fact]);
+    return point?.x === x && point.y === y && point.fixed === fixed;
+  });
 }
 
 /** Every selected event of the page on the device. */

@@ -53,6 +53,21 @@ export function readLive(
   };
 }
 
+/** Who was seen in the last minutes, on a page or on any, each with the last time. */
+export function livePeople(
+  world: World,
+  params: ReadParams,
+  { minutes, path }: { readonly minutes: number; readonly path?: string },
+): Map<string, number> {
+  const { asOfMs } = world;
+  return new Map(
+    selectedEvents(world, params)
+      .filter(({ atMs }) => atMs <= asOfMs && atMs >= asOfMs - minutes * MINUTE_MS)
+      .filter(({ row }) => path === undefined || row.path === path)
+      .map(({ actor, atMs }) => [actor, atMs]),
+  );
+}
+
 function minuteText(ms: number, timezone: string): string {
   return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone)
     .toPlainDateTime().toString({ smallestUnit: "minute" }).replace("T", " ");

@@ -49,6 +49,7 @@ export const ANONYMOUS_IDS = ["a1", "a2", "a3", "u3"] as const;
 const HASHES = ["1", "2", "3"].map((digit) => `\\x${digit.repeat(32)}`);
 export const HOSTS = ["shop.example", "www.shop.example", "blog.example"] as const;
 export const TITLES = ["Home", "About us", "100 % \\o/ 'é_\""] as const;
+export const SELECTORS = ["#buy", "nav > a"] as const;
 export const SITE_URLS = [null, "https://shop.example"] as const;
 
 const CAMPAIGNS: readonly Partial<EventRow>[] = [
@@ -138,7 +139,7 @@ const click: fc.Arbitrary<Partial<EventRow>> = fc.record({
   fixed: maybe([true, false]),
   rage: maybe([true, false]),
   dead: maybe([true, false]),
-  selector: maybe(["#buy", "nav > a"]),
+  selector: maybe(SELECTORS),
   document_width: maybe([390, 1440]),
   document_height: maybe([1000, 4000]),
 });

@@ -1,9 +1,19 @@
 import fc from "fast-check";
 import { type AcquisitionParams, readAcquisition } from "./acquisition.ts";
-import type { OfAcquisition, OfFunnel, OfJourney, OfRetention } from "./behind.ts";
+import type {
+  OfAcquisition,
+  OfFunnel,
+  OfHeatmap,
+  OfJourney,
+  OfKpis,
+  OfLive,
+  OfRetention,
+} from "./behind.ts";
 import type { ReadParams } from "./filters.ts";
 import { type FunnelParams, readFunnel } from "./funnel.ts";
+import { type HeatmapPlace, type OwnOfHeatmap, readHeatmap } from "./heatmap.ts";
 import { type JourneyParams, readJourneys } from "./journeys.ts";
+import { readLive } from "./live.ts";
 import { readRetention, type RetentionParams } from "./retention.ts";
 import type { World } from "./world.ts";
 
@@ -96,3 +106,48 @@ export function rowOf(
     },
   );
 }
+
+/** Key figures that no filter tells. */
+export function figureOf(count: OfKpis["place"]["count"]): fc.Arbitrary<NumberOf<OfKpis>> {
+  return fc.constant(() => ({ read: "kpis", place: { count } }));
+}
+
+/** Points, elements, depths and the sample of heat maps. */
+export function clicksOf(
+  heatmap: fc.Arbitrary<OwnOfHeatmap>,
+  elements: readonly string[],
+): fc.Arbitrary<NumberOf<OfHeatmap>> {
+  const kind = fc.constantFrom(...["point", "point", "element", "sample"] as const);
+  return fc.tuple(heatmap, kind, fc.nat(100)).map(([own, kind, nth]) => (world, params) => {
+    const { points, scroll } = readHeatmap(world, { ...params, ...own });
+    const place = (): HeatmapPlace => {
+      if (kind === "sample") return { sample: "visitors" };
+      if (own.kind === "scroll") {
+        return { depthPx: picked(scroll, nth, { depthPx: 0, reached: 0 }).depthPx };
+      }
+      if (kind === "element") return { element: picked(elements, nth, "a") };
+      const none = { x: 0.5025, y: 15, fixed: false };
+      const { x, y, fixed } = picked<typeof none>(points, nth, none);
+      return { point: { x, y, fixed } };
+    };
+    return { read: "heatmaps", ...own, place: place() };
+  });
+}
+
+/** Who is there now, and on which page. */
+export const nowOf: fc.Arbitrary<NumberOf<OfLive>> = fc.tuple(
+  fc.constantFrom(...[5, 5, 30] as const),
+  fc.option(fc.nat(100)),
+).map(([minutes, nth]) => (world, params) => {
+  const { filters, bots } = params;
+  const asked = {
+    ...filters === undefined ? {} : { filters },
+    ...bots === undefined ? {} : { bots },
+  };
+  if (minutes === 30 || nth === null) return { read: "live", place: { minutes } };
+  const { pages } = readLive(world, asked);
+  return {
+    read: "live",
+    place: { minutes, path: picked(pages, nth, { path: "/", visitors: 0 }).path },
+  };
+});

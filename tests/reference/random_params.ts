@@ -3,7 +3,14 @@ import type { AcquisitionField } from "./acquisition.ts";
 import type { Interval } from "./calendar.ts";
 import type { ReadParams } from "./filters.ts";
 import type { GoalDefinition } from "./goals.ts";
-import { NAMES, PATHS, type RandomWorld, randomWorld, TIMEZONES } from "./random_history.ts";
+import {
+  NAMES,
+  PATHS,
+  type RandomWorld,
+  randomWorld,
+  SELECTORS,
+  TIMEZONES,
+} from "./random_history.ts";
 import {
   type Anchored,
   dateText,
@@ -18,7 +25,16 @@ import {
 } from "./random_parts.ts";
 import type { ParamsOf, ReadName } from "./reads.ts";
 import type { OfPeople, OfVisits } from "./behind.ts";
-import { cellOf, type NumberOf, rowOf, stepOf, waysOf } from "./random_numbers.ts";
+import {
+  cellOf,
+  clicksOf,
+  figureOf,
+  nowOf,
+  type NumberOf,
+  rowOf,
+  stepOf,
+  waysOf,
+} from "./random_numbers.ts";
 import { segments } from "./random_segments.ts";
 import type { World } from "./world.ts";
 
@@ -250,23 +266,6 @@ function withNumber<P extends ReadParams, O>(
   });
   return fc.oneof<fc.Arbitrary<Anchored<P | ReadParams & { readonly of: O }>>[]>(own, numbered);
 }
-const visits = withNumber(
-  withShared(visitsOf),
-  fc.oneof<fc.Arbitrary<NumberOf<OfVisits>>[]>(
-    waysOf(journeys, "session"),
-    rowOf(acquisition, ["sessions"]),
-  ),
-);
-const people = withNumber(
-  withShared(nothing),
-  fc.oneof<fc.Arbitrary<NumberOf<OfPeople>>[]>(
-    stepOf(funnel),
-    cellOf(retention),
-    waysOf(journeys, "actor"),
-    rowOf(acquisition, ["visitors", "newVisitors", "conversions"]),
-  ),
-);
-
 const heatmap = fc.tuple(
   fc.oneof(
     fc.constantFrom("/", "/", ...PATHS).map((path) => ({ path })),
@@ -289,6 +288,27 @@ const heatmap = fc.tuple(
     ),
   }),
 ).map(([page, own]) => ({ ...page, ...own }));
+
+const visits = withNumber(
+  withShared(visitsOf),
+  fc.oneof<fc.Arbitrary<NumberOf<OfVisits>>[]>(
+    waysOf(journeys, "session"),
+    rowOf(acquisition, ["sessions"]),
+    figureOf("bounces"),
+  ),
+);
+const people = withNumber(
+  withShared(nothing),
+  fc.oneof<fc.Arbitrary<NumberOf<OfPeople>>[]>(
+    stepOf(funnel),
+    cellOf(retention),
+    waysOf(journeys, "actor"),
+    rowOf(acquisition, ["visitors", "newVisitors", "conversions"]),
+    figureOf("newVisitors"),
+    clicksOf(heatmap, SELECTORS),
+    nowOf,
+  ),
+);
 
 const vitals = fc.tuple(
   fc.constantFrom(...["path", "device", "country", "browser", "os", undefined] as const),

@@ -24,6 +24,7 @@ import { EmptyNote, Panel } from "../panel.tsx";
 import type { AcquisitionReply, AcquisitionRow } from "../replies.ts";
 import { type Resource, usePages } from "../resource.ts";
 import { hasScope } from "../session.ts";
+import { SHARE_ID } from "../share.ts";
 import { useChange } from "./funnels_saving.tsx";
 import {
   type Goal,
@@ -34,7 +35,8 @@ import {
 } from "./goals_reading.ts";
 import { NoWriting } from "./goals_start.tsx";
 import { valueText } from "./goals_table.tsx";
-import { worthColumns } from "./overview_acquisition.tsx";
+import { RowCount, worthColumns } from "./overview_acquisition.tsx";
+import { Reached } from "./overview_goals.tsx";
 
 const CHART_PX = 260;
 const TABS = [
@@ -65,6 +67,11 @@ interface TilesProps {
 function Tiles({ goal, figure, change }: TilesProps) {
   const choose = (next: GoalFigure) =>
     go({ params: { figure: next === "uniqueConversions" ? null : next } });
+  const who = SHARE_ID === null && (goal.uniqueConversions ?? 0) > 0 && (
+    <Reached goal={goal} isDrawing>
+      <Icon name="people" size={14} />
+    </Reached>
+  );
   return (
     <div class="tiles goals-tiles">
       <KpiTile
@@ -73,6 +80,7 @@ function Tiles({ goal, figure, change }: TilesProps) {
         value={integer(goal.uniqueConversions)}
         change={change?.uniqueConversions}
         isSelected={figure === "uniqueConversions"}
+        who={who}
         onSelect={() => choose("uniqueConversions")}
       />
       <KpiTile
@@ -81,6 +89,7 @@ function Tiles({ goal, figure, change }: TilesProps) {
         value={integer(goal.totalConversions)}
         change={change?.totalConversions}
         isSelected={figure === "totalConversions"}
+        who={who}
         onSelect={() => choose("totalConversions")}
       />
       <KpiTile
@@ -120,6 +129,7 @@ function Chart({ goal, figure }: { goal: Goal; figure: GoalFigure }) {
 
 function sourceColumns(
   by: string,
+  slug: string,
   total: AcquisitionRow | undefined,
 ): readonly Column<AcquisitionRow>[] {
   const worth = total === undefined ? [] : worthColumns(total);
@@ -133,14 +143,18 @@ function sourceColumns(
       title: "People",
       definition: GOAL_WORDS.sourceConversions,
       value: ({ conversions }) => conversions,
-      show: ({ conversions }) => <strong>{integer(conversions)}</strong>,
+      show: (row) => (
+        <strong>
+          <RowCount by={by} row={row} of="conversions" goal={slug} />
+        </strong>
+      ),
       isNumber: true,
     },
     {
       title: "Visitors",
       definition: DEFINITIONS.visitors,
       value: ({ visitors }) => visitors,
-      show: ({ visitors }) => integer(visitors),
+      show: (row) => <RowCount by={by} row={row} of="visitors" goal={null} />,
       isNumber: true,
       isMinor: true,
     },
@@ -181,7 +195,7 @@ function SourcesPanel({ slug }: { slug: string }) {
     >
       <DataTable
         caption={`Conversions by ${name}`}
-        columns={sourceColumns(by, sources.data?.total)}
+        columns={sourceColumns(by, slug, sources.data?.total)}
         rows={rows}
         rowKey={({ value }) => JSON.stringify(value)}
         bars

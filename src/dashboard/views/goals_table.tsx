@@ -1,5 +1,4 @@
 /// <reference lib="dom" />
-import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { currentDates } from "../location_state.ts";
@@ -8,6 +7,7 @@ import { integer, money, NOTHING, percent } from "../number_format.ts";
 import { Change } from "../kpi_tile.tsx";
 import { Sparkline } from "../sparkline.tsx";
 import type { Goal, GoalChange } from "./goals_reading.ts";
+import { Reached } from "./overview_goals.tsx";
 
 /** A goal's value as it is shown; a dash where it is only counted. */
 export function valueText({ value }: Goal): string {
@@ -43,15 +43,10 @@ const COLUMNS: readonly Column<Goal>[] = [
     title: "People",
     definition: DEFINITIONS.uniqueConversions,
     value: ({ uniqueConversions }) => uniqueConversions,
-    show: ({ uniqueConversions, title, match }) => (
-      <Behind
-        view="people"
-        filters={[hasValue("name", match.name), ...match.filters]}
-        of={`People who reached ${title}`}
-        isTold={(uniqueConversions ?? 0) > 0}
-      >
-        <strong>{integer(uniqueConversions)}</strong>
-      </Behind>
+    show: (goal) => (
+      <Reached goal={goal}>
+        <strong>{integer(goal.uniqueConversions)}</strong>
+      </Reached>
     ),
     isNumber: true,
   },
@@ -59,7 +54,8 @@ const COLUMNS: readonly Column<Goal>[] = [
     title: "Conversions",
     definition: DEFINITIONS.totalConversions,
     value: ({ totalConversions }) => totalConversions,
-    show: ({ totalConversions }) => integer(totalConversions),
+    show: (goal) => <Reached goal={goal} isTheirs={false}>{integer(goal.totalConversions)}
+    </Reached>,
     isNumber: true,
     isMinor: true,
   },

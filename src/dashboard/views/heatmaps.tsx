@@ -7,17 +7,18 @@ import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { type Resource, usePages, useRead } from "../resource.ts";
 import { SHARE_ID } from "../share.ts";
+import { ChosenPoint, MapCount, type ShownMap } from "./heatmaps_behind.tsx";
 import { MissingPicture, PictureLine, Recapture, usePicture } from "./heatmaps_capture.tsx";
 import { FixedClicks } from "./heatmaps_fixed.tsx";
 import { type JobRun, useCaptureJob } from "./heatmaps_job.ts";
 import { PathsPanel } from "./heatmaps_paths.tsx";
 import {
-  type Device,
   DEVICE_LABELS,
   DEVICES,
   type HeatmapReply,
   type Kind,
   type PathRow,
+  type Point,
   readDevice,
   readKind,
 } from "./heatmaps_replies.ts";
@@ -55,8 +56,9 @@ function countOf(kind: Kind, count: number): string {
 const REST = SHARE_ID === null ? "without a position" : "of too few visitors to be shown";
 
 /** What is drawn, and what could not be, in numbers. */
-function Sample({ reply, kind }: { reply: HeatmapReply; kind: Kind }) {
+function Sample({ reply, map }: { reply: HeatmapReply; map: ShownMap }) {
   const { points, scroll, sample } = reply;
+  const { kind } = map;
   if (kind === "scroll") {
     return (
       <p class="heatmaps-sample">
@@ -69,29 +71,36 @@ function Sample({ reply, kind }: { reply: HeatmapReply; kind: Kind }) {
   }
   const drawn = points.reduce((sum, { count }) => sum + count, 0);
   const rest = kind === "click" ? sample.clicks - drawn : 0;
-  const people = counted(sample.visitors, "visitor");
+  const people = (
+    <MapCount
+      map={map}
+      place={{ sample: "visitors" }}
+      of="People who clicked on the page"
+      count={sample.visitors}
+    >
+      {counted(sample.visitors, "visitor")}
+    </MapCount>
+  );
   return (
     <p class="heatmaps-sample">
       <strong>{countOf(kind, drawn)}</strong>
       <span class="muted">
-        {kind === "click"
-          ? ` of ${people}${rest === 0 ? "" : `, and ${integer(rest)} ${REST}`}`
-          : ` of ${counted(sample.clicks, "click")} by ${people}`}
+        {kind === "click" ? " of " : ` of ${counted(sample.clicks, "click")} by `}
+        {people}
+        {kind === "click" && rest > 0 && `, and ${integer(rest)} ${REST}`}
       </span>
     </p>
   );
 }
 
-interface MapProps {
+interface MapProps extends ShownMap {
   readonly heatmap: Resource<HeatmapReply>;
-  readonly page: string;
-  readonly isPattern: boolean;
-  readonly device: Device;
-  readonly kind: Kind;
   readonly run: JobRun;
 }
 
-function HeatmapPanel({ heatmap, page, isPattern, device, kind, run }: MapProps) {
+function HeatmapPanel({ heatmap, run, ...map }: MapProps) {
+  const { page, isPattern, device, kind } = map;
+  const [chosen, setChosen] = useState<Point | null>(null);
   const [strength, setStrength] = useState(85);
   const [brightness, setBrightness] = useState(70);
   const { data } = heatmap;
@@ -108,7 +117,11 @@ function HeatmapPanel({ heatmap, page, isPattern, device, kind, run }: MapProps)
       {data && (
         <>
           <div class="heatmaps-facts">
-            <Sample reply={data} kind={kind} />
+            <Sample reply={data} map={map} />
+            <ChosenPoint
+              map={map}
+              point={chosen !== null && data.points.includes(chosen) ? chosen : null}
+            />
             {data.capture.captureId !== null && <PictureLine capture={data.capture} />}
           </div>
           <div class="heatmaps-tools">
@@ -141,6 +154,7 @@ function HeatmapPanel({ heatmap, page, isPattern, device, kind, run }: MapProps)
             imageUrl={picture.url}
             strength={strength / 100}
             brightness={brightness / 100}
+            onChoose={setChosen}
             message={picture.url === null && !picture.isLoading
               ? <MissingPicture capture={data.capture} picture={picture} />
               : null}
@@ -200,7 +214,11 @@ export function HeatmapsView() {
             : (
               <>
                 <HeatmapPanel key={page} page={page} {...map} />
-                <HeatmapTable key={`${page} ${kind}`} {...{ heatmap, kind, device, params }} />
+                <HeatmapTable
+                  key={`${page} ${kind}`}
+                  {...{ heatmap, params }}
+                  map={{ page, isPattern, device, kind }}
+                />
               </>
             )}
         </div>

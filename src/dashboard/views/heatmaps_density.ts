@@ -164,6 +164,20 @@ export function reachAt(scroll: readonly Reach[], depthPx: number): number | nul
   return (scroll.find((row) => row.depthPx >= depthPx)?.reached ?? 0) / views;
 }
 
+/** Of the points within `radiusPx` of a place on the page the one with most clicks; null: there is none. */
+export function busiestAround(
+  points: readonly Point[],
+  at: { readonly xPx: number; readonly yPx: number; readonly widthPx: number },
+  radiusPx: number,
+): Point | null {
+  let busiest: Point | null = null;
+  for (const point of points) {
+    if (Math.hypot(point.x * at.widthPx - at.xPx, point.y - at.yPx) > radiusPx) continue;
+    if (busiest === null || point.count > busiest.count) busiest = point;
+  }
+  return busiest;
+}
+
 /** Clicks within `radiusPx` of a place on the page. */
 export function clicksAround(
   points: readonly Point[],

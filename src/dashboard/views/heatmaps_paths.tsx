@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
+import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { TextField } from "../field.tsx";
 import { go } from "../location_state.ts";
@@ -51,6 +52,25 @@ function Statuses({ row }: { row: PathRow }) {
   );
 }
 
+/** Who viewed or clicked a page, or who clicked there. */
+function PathCount({ row: { path, clicks, visitors }, isClicks }: {
+  readonly row: PathRow;
+  readonly isClicks: boolean;
+}) {
+  const names = isClicks ? ["click"] : ["page_view", "click"];
+  return (
+    <Behind
+      view="people"
+      filters={[{ field: "name", op: "is", values: names }, hasValue("path", path)]}
+      of={isClicks ? `People who clicked on ${path}` : `Visitors of ${path}`}
+      isTold={(isClicks ? clicks : visitors) > 0}
+      isTheirs={!isClicks}
+    >
+      {integer(isClicks ? clicks : visitors)}
+    </Behind>
+  );
+}
+
 function columns(current: string | null): Column<PathRow>[] {
   return [
     {
@@ -69,14 +89,14 @@ function columns(current: string | null): Column<PathRow>[] {
       title: "Clicks",
       definition: "All clicks on the page in the range, on every device.",
       value: ({ clicks }) => clicks,
-      show: ({ clicks }) => integer(clicks),
+      show: (row) => <PathCount row={row} isClicks />,
       isNumber: true,
     },
     {
       title: "Visitors",
       definition: "Different people who viewed or clicked the page in the range.",
       value: ({ visitors }) => visitors,
-      show: ({ visitors }) => integer(visitors),
+      show: (row) => <PathCount row={row} isClicks={false} />,
       isNumber: true,
     },
     {

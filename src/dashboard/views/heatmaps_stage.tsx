@@ -3,8 +3,15 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { counted, integer, percent } from "../number_format.ts";
 import { DensityLayer, DotLayer, type Sheet } from "./heatmaps_canvas.tsx";
-import { bandsOf, clicksAround, heatColour, pageSize, reachAt } from "./heatmaps_density.ts";
-import type { Device, HeatmapReply, Kind, Reach } from "./heatmaps_replies.ts";
+import {
+  bandsOf,
+  busiestAround,
+  clicksAround,
+  heatColour,
+  pageSize,
+  reachAt,
+} from "./heatmaps_density.ts";
+import type { Device, HeatmapReply, Kind, Point, Reach } from "./heatmaps_replies.ts";
 
 /** Clicks this near to the pointer are told, in document pixels. */
 const NEAR_PX = 24;
@@ -92,6 +99,8 @@ export interface StageProps {
   readonly brightness: number;
   /** Told over the page, where there is no picture. */
   readonly message: ComponentChildren;
+  /** Called with the busiest point where the page is clicked; null: nobody clicked there. */
+  readonly onChoose: (point: Point | null) => void;
 }
 
 /** What is drawn over the page. */
@@ -109,15 +118,21 @@ function Layers({ reply, kind, imageUrl, strength, sheet }: StageProps & { sheet
 
 /** The page in its true proportions, with clicks or reach drawn over it; it scrolls within itself. */
 export function Stage(props: StageProps) {
-  const { reply, device, kind, label, imageUrl, brightness, message } = props;
+  const { reply, device, kind, label, imageUrl, brightness, message, onChoose } = props;
   const { element, widthPx: roomPx } = useWidth<HTMLDivElement>();
   const [pointer, setPointer] = useState<HintProps["at"] | null>(null);
   const { widthPx, heightPx } = useMemo(() => pageSize(reply, device), [reply, device]);
   const scale = Math.min(1, Math.max(1, roomPx) / widthPx);
   const sheet = useMemo(() => ({ widthPx, heightPx, scale }), [widthPx, heightPx, scale]);
-  const hover = (event: PointerEvent) => {
+  const placeOf = (event: MouseEvent): HintProps["at"] => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    setPointer({ xPx: event.clientX - box.left, yPx: event.clientY - box.top });
+    return { xPx: event.clientX - box.left, yPx: event.clientY - box.top };
+  };
+  const choose = (event: MouseEvent) => {
+    const { xPx, yPx } = placeOf(event);
+    const points = reply.points.filter(({ fixed }) => !fixed);
+    const at = { xPx: xPx / scale, yPx: yPx / scale, widthPx };
+    onChoose(busiestAround(points, at, NEAR_PX));
   };
   return (
     <div
@@ -133,7 +148,8 @@ export function Stage(props: StageProps) {
         style={{ width: `${widthPx * scale}px`, height: `${heightPx * scale}px` }}
         role="img"
         aria-label={`${label}. The table below tells the same`}
-        onPointerMove={hover}
+        onPointerMove={(event) => setPointer(placeOf(event))}
+        onClick={choose}
         onPointerLeave={() => setPointer(null)}
       >
         {imageUrl !== null && (

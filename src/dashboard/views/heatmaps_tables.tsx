@@ -5,7 +5,8 @@ import type { Params } from "../location_state.ts";
 import { integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { type Resource, useRead } from "../resource.ts";
-import type { Device, Element, HeatmapReply, Kind, Reach } from "./heatmaps_replies.ts";
+import { MapCount, type ShownMap } from "./heatmaps_behind.tsx";
+import type { Element, HeatmapReply, Reach } from "./heatmaps_replies.ts";
 
 const ROWS_STEP = 10;
 const ELEMENTS_LISTED = 100;
@@ -14,7 +15,24 @@ const CLICKED =
   "What was clicked, by the selector that finds it on the page. Clicks without one are not listed.";
 const REACHED = "Page views that were seen at least so far down, out of all with a recorded depth.";
 
-function elementColumns(all: number): Column<Element>[] {
+function ElementCount(
+  { map, element, isTheirs }: { map: ShownMap; element: Element; isTheirs: boolean },
+) {
+  const { selector, count, visitors } = element;
+  return (
+    <MapCount
+      map={map}
+      place={{ element: selector }}
+      of={`People who clicked ${selector}`}
+      count={visitors}
+      isTheirs={isTheirs}
+    >
+      {integer(isTheirs ? visitors : count)}
+    </MapCount>
+  );
+}
+
+function elementColumns(map: ShownMap, all: number): Column<Element>[] {
   return [
     {
       title: "Element",
@@ -25,7 +43,7 @@ function elementColumns(all: number): Column<Element>[] {
     {
       title: "Clicks",
       value: ({ count }) => count,
-      show: ({ count }) => integer(count),
+      show: (element) => <ElementCount map={map} element={element} isTheirs={false} />,
       isNumber: true,
     },
     {
@@ -39,13 +57,13 @@ function elementColumns(all: number): Column<Element>[] {
     {
       title: "Visitors",
       value: ({ visitors }) => visitors,
-      show: ({ visitors }) => integer(visitors),
+      show: (element) => <ElementCount map={map} element={element} isTheirs />,
       isNumber: true,
     },
   ];
 }
 
-function reachColumns(views: number): Column<Reach>[] {
+function reachColumns(map: ShownMap, views: number): Column<Reach>[] {
   return [
     {
       title: "Depth",
@@ -56,7 +74,17 @@ function reachColumns(views: number): Column<Reach>[] {
       title: "Page views",
       definition: REACHED,
       value: ({ reached }) => reached,
-      show: ({ reached }) => integer(reached),
+      show: ({ depthPx, reached }) => (
+        <MapCount
+          map={map}
+          place={{ depthPx }}
+          of={`People whose page views reached ${integer(depthPx)} px`}
+          count={reached}
+          isTheirs={false}
+        >
+          {integer(reached)}
+        </MapCount>
+      ),
       isNumber: true,
     },
     {
@@ -70,13 +98,12 @@ function reachColumns(views: number): Column<Reach>[] {
 
 interface TableProps {
   readonly heatmap: Resource<HeatmapReply>;
-  readonly kind: Kind;
-  readonly device: Device;
+  readonly map: ShownMap;
   /** What the heatmap was read with. */
   readonly params: Params;
 }
 
-function ReachTable({ heatmap, device }: TableProps) {
+function ReachTable({ heatmap, map }: TableProps) {
   const [shown, setShown] = useState(ROWS_STEP);
   const { scroll = [] } = heatmap.data ?? {};
   const views = scroll[0]?.reached ?? 0;
@@ -89,20 +116,21 @@ function ReachTable({ heatmap, device }: TableProps) {
     >
       <DataTable
         caption="Page views by the depth that they reached"
-        columns={reachColumns(views)}
+        columns={reachColumns(map, views)}
         rows={scroll.slice(0, shown)}
         rowKey={({ depthPx }) => String(depthPx)}
         bars
         onMore={shown < scroll.length ? () => setShown(shown + 4 * ROWS_STEP) : undefined}
         allRows={() => Promise.resolve(scroll)}
-        csvName={`scroll depth ${device}`}
+        csvName={`scroll depth ${map.device}`}
       />
     </Panel>
   );
 }
 
 /** Read by itself: each click is looked up for it, and the map need not wait for that. */
-function ElementsTable({ kind, device, params }: TableProps) {
+function ElementsTable({ map, params }: TableProps) {
+  const { kind, device } = map;
   const [shown, setShown] = useState(ROWS_STEP);
   const read = useRead<HeatmapReply>("/v1/heatmaps", { ...params, elements: ELEMENTS_LISTED });
   const { elements = [], sample, points = [] } = read.data ?? {};
@@ -118,7 +146,7 @@ function ElementsTable({ kind, device, params }: TableProps) {
     >
       <DataTable
         caption="Elements of the page by their clicks"
-        columns={elementColumns(all)}
+        columns={elementColumns(map, all)}
         rows={elements.slice(0, shown)}
         rowKey={({ selector }) => selector}
         bars
@@ -132,5 +160,5 @@ function ElementsTable({ kind, device, params }: TableProps) {
 
 /** The heatmap as numbers: the elements most clicked, or the depths that page views reached. */
 export function HeatmapTable(props: TableProps) {
-  return props.kind === "scroll" ? <ReachTable {...props} /> : <ElementsTable {...props} />;
+  return props.map.kind === "scroll" ? <ReachTable {...props} /> : <ElementsTable {...props} />;
 }

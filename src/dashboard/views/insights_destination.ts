@@ -74,6 +74,23 @@ function viewParams(
   return Object.fromEntries(same);
 }
 
+/** Page views are the people's who made them. */
+const VIEWS_ALONE: Filter = { field: "name", op: "is", values: ["page_view"] };
+
+/** The list of the people or visits that the number of a finding counts; null: there is none. */
+export function peopleOf(address: string, metric: string): Changes | null {
+  const found = destinationOf(address, metric);
+  if (found === null) return null;
+  const { compare: _, ...where } = found;
+  const number = metric === "bounceRate" ? { read: "kpis", place: { count: "bounces" } } : null;
+  return {
+    ...where,
+    view: metric === "sessions" || metric === "bounceRate" ? "visits" : "people",
+    filters: metric === "pageviews" ? [...where.filters ?? [], VIEWS_ALONE] : where.filters ?? [],
+    params: number === null ? {} : { of: JSON.stringify(number) },
+  };
+}
+
 /**
  * The state of the dashboard that shows what a read tells; null where no view does. A range in
  * instants has no dates: the one that is chosen stays.

@@ -6,7 +6,8 @@ import { Icon } from "../icons.tsx";
 import { Change } from "../kpi_tile.tsx";
 import { go, hrefFor } from "../location_state.ts";
 import { counted } from "../number_format.ts";
-import { destinationOf, readAddress } from "./insights_destination.ts";
+import { ViewLink } from "../view_link.tsx";
+import { destinationOf, peopleOf, readAddress } from "./insights_destination.ts";
 import { Spark } from "./insights_spark.tsx";
 import {
   certainty,
@@ -75,6 +76,17 @@ function ShowInOverview({ drilldown, metric, text }: ChangeFound) {
     >
       <Icon name="expand" /> Show in Overview
     </a>
+  );
+}
+
+/** The way to those whom the number counts, where there are any. */
+function WhoAreThese({ drilldown, metric, current }: ChangeFound) {
+  const to = peopleOf(drilldown, metric);
+  if (to === null || current <= 0) return null;
+  return (
+    <ViewLink class="button button-quiet" to={to}>
+      <Icon name="people" /> Who are these?
+    </ViewLink>
   );
 }
 
@@ -175,6 +187,7 @@ export function FindingView({ finding, tested }: { finding: Finding; tested: num
         </ul>
         <div class="insights-actions">
           <ShowInOverview {...finding} />
+          <WhoAreThese {...finding} />
           <CopyRead drilldown={drilldown} />
         </div>
         <Evidence evidence={finding.evidence} />

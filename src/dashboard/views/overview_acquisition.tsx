@@ -27,16 +27,23 @@ const COUNTED: Readonly<Record<Count, string>> = {
   conversions: "Who converted",
 };
 
+interface RowCountProps {
+  readonly by: By;
+  readonly row: AcquisitionRow;
+  readonly of: Count;
+  /** Whose conversions the row has; null: it has none. */
+  readonly goal: string | null;
+}
+
 /** A number of a row, which leads to the people or visits that it counts. */
-function RowCount({ by, row, of }: { by: By; row: AcquisitionRow; of: Count }) {
+export function RowCount({ by, row, of, goal }: RowCountProps) {
   const { value, imported } = row;
   const count = row[of] ?? null;
-  const goal = of === "conversions" ? viewParam("goal") : null;
   const which = of === "sessions" && OF_VISITS.includes(by) ? { filters: [hasValue(by, value)] } : {
     number: {
       read: "acquisition" as const,
       by,
-      ...goal === null ? {} : { goal },
+      ...goal === null || of !== "conversions" ? {} : { goal },
       place: { value, count: of },
     },
   };
@@ -57,7 +64,7 @@ function visitorsColumn(by: By): Column<AcquisitionRow> {
     title: "Visitors",
     definition: DEFINITIONS.visitors,
     value: ({ visitors }) => visitors,
-    show: (row) => <RowCount by={by} row={row} of="visitors" />,
+    show: (row) => <RowCount by={by} row={row} of="visitors" goal={viewParam("goal")} />,
     isNumber: true,
   };
 }
@@ -107,7 +114,7 @@ const conversionColumns = (by: By): readonly Column<AcquisitionRow>[] => [
     title: "Conversions",
     definition: DEFINITIONS.uniqueConversions,
     value: ({ conversions }) => conversions,
-    show: (row) => <RowCount by={by} row={row} of="conversions" />,
+    show: (row) => <RowCount by={by} row={row} of="conversions" goal={viewParam("goal")} />,
     isNumber: true,
   },
   {
@@ -156,7 +163,7 @@ function allColumns(
       title: "New visitors",
       definition: DEFINITIONS.newVisitors,
       value: ({ newVisitors }) => newVisitors,
-      show: (row) => <RowCount by={by} row={row} of="newVisitors" />,
+      show: (row) => <RowCount by={by} row={row} of="newVisitors" goal={viewParam("goal")} />,
       isNumber: true,
       isMinor: true,
     },
@@ -164,7 +171,7 @@ function allColumns(
       title: "Visits",
       definition: DEFINITIONS.sessions,
       value: ({ sessions }) => sessions,
-      show: (row) => <RowCount by={by} row={row} of="sessions" />,
+      show: (row) => <RowCount by={by} row={row} of="sessions" goal={viewParam("goal")} />,
       isNumber: true,
     },
     {

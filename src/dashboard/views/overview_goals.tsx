@@ -1,4 +1,6 @@
 /// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { Icon } from "../icons.tsx";
@@ -30,13 +32,38 @@ export function ChosenGoal() {
   );
 }
 
+interface ReachedProps {
+  readonly goal: Pick<GoalResult, "title" | "match" | "uniqueConversions">;
+  /** The number counts people, and not what they did. */
+  readonly isTheirs?: boolean;
+  readonly isDrawing?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A number of a goal, which leads to the people who reached it. */
+export function Reached({ goal, isTheirs = true, isDrawing = false, children }: ReachedProps) {
+  const { title, match, uniqueConversions } = goal;
+  return (
+    <Behind
+      view="people"
+      filters={[...match.name === null ? [] : [hasValue("name", match.name)], ...match.filters]}
+      of={`People who reached ${title}`}
+      isTold={(uniqueConversions ?? 0) > 0}
+      isTheirs={isTheirs}
+      isDrawing={isDrawing}
+    >
+      {children}
+    </Behind>
+  );
+}
+
 const COLUMNS: readonly Column<GoalResult>[] = [
   { title: "Goal", value: ({ title }) => title },
   {
     title: "People",
     definition: DEFINITIONS.uniqueConversions,
     value: ({ uniqueConversions }) => uniqueConversions,
-    show: ({ uniqueConversions }) => integer(uniqueConversions),
+    show: (goal) => <Reached goal={goal}>{integer(goal.uniqueConversions)}</Reached>,
     isNumber: true,
   },
   {

@@ -17,21 +17,36 @@ import { changeOf, type Figure, FIGURES, isRate } from "./overview_figures.ts";
 const CHART_PX = 280;
 
 const VIEWS_ALONE = [{ field: "name", op: "is", values: ["page_view"] }];
-/** Figures that count people or visits who can be listed one by one. */
-const LISTED: Readonly<Record<string, Pick<Parameters<typeof Behind>[0], "view" | "filters">>> = {
-  visitors: { view: "people" },
-  sessions: { view: "visits" },
-  pageviews: { view: "people", filters: VIEWS_ALONE },
+type Listed = Pick<Parameters<typeof Behind>[0], "view" | "filters" | "number" | "of">;
+
+/** Whom each figure is of: people or visits that can be listed one by one. */
+const LISTED: Readonly<Record<string, Listed>> = {
+  visitors: { view: "people", of: "Visitors" },
+  sessions: { view: "visits", of: "Visits" },
+  pageviews: { view: "people", filters: VIEWS_ALONE, of: "People who viewed pages" },
+  pagesPerVisit: { view: "visits", of: "Visits with their page views" },
+  bounceRate: {
+    view: "visits",
+    number: { read: "kpis", place: { count: "bounces" } },
+    of: "Visits that bounced",
+  },
+  duration: { view: "visits", of: "Visits with their duration" },
+  newVisitors: {
+    view: "people",
+    number: { read: "kpis", place: { count: "newVisitors" } },
+    of: "New visitors",
+  },
+  events: { view: "people", of: "People with their events" },
 };
 
 /** The way to those whom a figure counts; imported sums tell of nobody. */
-function Who({ figure: { id, label }, data }: { figure: Figure; data: KpisReply | null }) {
+function Who({ figure: { id }, data }: { figure: Figure; data: KpisReply | null }) {
   const listed = LISTED[id];
   if (listed === undefined || SHARE_ID !== null || data === null || data.totals.imported) {
     return null;
   }
   return (
-    <Behind {...listed} of={label} isDrawing>
+    <Behind {...listed} isDrawing>
       <Icon name="people" size={14} />
     </Behind>
   );

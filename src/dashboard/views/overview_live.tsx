@@ -1,4 +1,6 @@
 /// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
+import { Behind } from "../behind.tsx";
 import { Definition } from "../definition.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { type Column, DataTable } from "../data_table.tsx";
@@ -7,6 +9,29 @@ import { addFilter } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, ErrorNote, Panel, Skeleton } from "../panel.tsx";
 import type { LiveReply } from "../replies.ts";
+
+interface PresentProps {
+  readonly minutes: 5 | 30;
+  /** Those on it alone. */
+  readonly path?: string;
+  readonly visitors: number;
+  readonly children: ComponentChildren;
+}
+
+/** A number of visitors who are there, which leads to them. */
+function Present({ minutes, path, visitors, children }: PresentProps) {
+  const place = { minutes, ...path === undefined ? {} : { path } };
+  return (
+    <Behind
+      view="people"
+      number={{ read: "live", place }}
+      of={`Visitors of the last ${minutes} minutes${path === undefined ? "" : ` on ${path}`}`}
+      isTold={visitors > 0}
+    >
+      {children}
+    </Behind>
+  );
+}
 
 /** One line that tells how many are there now. */
 export function LiveLine({ live: { data, problem } }: { live: Live }) {
@@ -22,8 +47,17 @@ export function LiveLine({ live: { data, problem } }: { live: Live }) {
         )
         : (
           <span>
-            <strong>{counted(count ?? 0, "visitor")}</strong> now{" "}
-            <span class="muted">· {integer(data.visitors.last30Minutes)} in 30 minutes</span>
+            <Present minutes={5} visitors={count ?? 0}>
+              <strong>{counted(count ?? 0, "visitor")}</strong>
+            </Present>{" "}
+            now{" "}
+            <span class="muted">
+              ·{" "}
+              <Present minutes={30} visitors={data.visitors.last30Minutes}>
+                {integer(data.visitors.last30Minutes)}
+              </Present>{" "}
+              in 30 minutes
+            </span>
           </span>
         )}
       <Definition of="Visitors now" text={DEFINITIONS.live} />
@@ -39,7 +73,9 @@ const COLUMNS: readonly Column<LivePage>[] = [
     title: "Visitors",
     definition: DEFINITIONS.live,
     value: ({ visitors }) => visitors,
-    show: ({ visitors }) => integer(visitors),
+    show: ({ path, visitors }) => (
+      <Present minutes={5} path={path} visitors={visitors}>{integer(visitors)}</Present>
+    ),
     isNumber: true,
   },
 ];

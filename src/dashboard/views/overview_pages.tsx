@@ -82,7 +82,18 @@ const COLUMNS: readonly Column<PageRow>[] = [
     title: "Bounce rate",
     definition: DEFINITIONS.pageBounceRate,
     value: ({ bounceRate }) => bounceRate.value,
-    show: ({ bounceRate }) => percent(bounceRate.value),
+    show: ({ path, imported, bounceRate }) => (
+      <Behind
+        view="visits"
+        filters={[hasValue("entryPath", path)]}
+        number={{ read: "kpis", place: { count: "bounces" } }}
+        of={`Visits that began on ${path} and bounced`}
+        isTold={path !== OTHER && !imported && bounceRate.numerator > 0}
+        isTheirs={false}
+      >
+        {percent(bounceRate.value)}
+      </Behind>
+    ),
     isNumber: true,
     isMinor: true,
   },

@@ -9,6 +9,7 @@ import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
 import { Sparkline } from "../sparkline.tsx";
+import { ViewLink } from "../view_link.tsx";
 import type { Site, SitesReply } from "./sites_reply.ts";
 
 /** So long a pause of typing searches. */
@@ -41,6 +42,30 @@ function hostOf({ siteUrl }: Site): string {
   return siteUrl === null ? "" : URL.parse(siteUrl)?.host ?? siteUrl;
 }
 
+const NOW = JSON.stringify({ read: "live", place: { minutes: 5 } });
+
+interface WhoProps {
+  readonly site: Site;
+  readonly count: number | null;
+  /** Those who are there now; absent: all of the range. */
+  readonly isNow?: boolean;
+}
+
+/** A number of a site, which leads to its people. */
+function Who({ site: { id, name }, count, isNow = false }: WhoProps) {
+  const shown = integer(count);
+  if (!count) return <>{shown}</>;
+  return (
+    <ViewLink
+      class="behind behind-count"
+      to={{ view: "people", project: id, filters: [], params: { of: isNow ? NOW : null } }}
+      title={`Who are these? ${isNow ? "Visitors now" : "Visitors"} of ${name}`}
+    >
+      {shown}
+    </ViewLink>
+  );
+}
+
 const COLUMNS: readonly Column<Site>[] = [
   {
     title: "Site",
@@ -56,8 +81,10 @@ const COLUMNS: readonly Column<Site>[] = [
     title: "Now",
     definition: DEFINITIONS.live,
     value: ({ now }) => now,
-    show: ({ now }) => (
-      <span class={now > 0 ? "sites-now sites-now-some" : "sites-now"}>{integer(now)}</span>
+    show: (site) => (
+      <span class={site.now > 0 ? "sites-now sites-now-some" : "sites-now"}>
+        <Who site={site} count={site.now} isNow />
+      </span>
     ),
     isNumber: true,
   },
@@ -65,7 +92,11 @@ const COLUMNS: readonly Column<Site>[] = [
     title: "Visitors",
     definition: DEFINITIONS.visitors,
     value: ({ visitors }) => visitors,
-    show: ({ visitors }) => <strong>{integer(visitors)}</strong>,
+    show: (site) => (
+      <strong>
+        <Who site={site} count={site.visitors} />
+      </strong>
+    ),
     isNumber: true,
   },
   {

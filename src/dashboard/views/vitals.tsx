@@ -1,16 +1,28 @@
 /// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { Behind, hasValue } from "../behind.tsx";
 import { type Tab, Tabs } from "../breakdown.tsx";
 import { ChartBlock } from "../chart_block.tsx";
 import { type ChartLine, pointsOf } from "../chart_lines.ts";
 import { type Column, DataTable } from "../data_table.tsx";
 import { fieldLabel, OTHER, valueLabel } from "../filter_fields.ts";
+import { Icon } from "../icons.tsx";
+import type { Filter } from "../location_query.ts";
 import { addFilter, currentDates, go, seriesParams, viewParam } from "../location_state.ts";
 import { integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { type Resource, useRead } from "../resource.ts";
+import { SHARE_ID } from "../share.ts";
 import { VitalTile } from "./vitals_tile.tsx";
-import { RATINGS, VITALS, type VitalsReply, type VitalsRow, vitalText } from "./vitals_words.ts";
+import {
+  RATINGS,
+  type VitalName,
+  VITALS,
+  type VitalsReply,
+  type VitalsRow,
+  vitalText,
+} from "./vitals_words.ts";
 
 const TABS: readonly Tab[] = [
   { id: "path", label: "Page" },
@@ -35,6 +47,11 @@ function Tiles({ reply, chosen }: { reply: VitalsReply; chosen: Chosen }) {
           words={words}
           vital={reply.totals[words.name]}
           isSelected={words === chosen}
+          who={SHARE_ID === null && reply.totals[words.name].poor.numerator > 0 && (
+            <Poor {...{ words, reply }} poor={reply.totals[words.name].poor.numerator}>
+              <Icon name="people" size={14} />
+            </Poor>
+          )}
           onSelect={() =>
             go({ params: { metric: words === VITALS[0] ? null : words.name } }, { replace: true })}
         />
@@ -74,7 +91,43 @@ function Trend({ reply, chosen }: { reply: VitalsReply; chosen: Chosen }) {
   );
 }
 
-function columnsOf(by: string): readonly Column<VitalsRow>[] {
+/** People whose page views were measured, as filters tell them. */
+const MEASURED: readonly Filter[] = [hasValue("name", "$web_vitals")];
+
+/** People with a poor value of a measurement, as filters tell them. */
+function havePoor(name: VitalName, { bounds }: VitalsReply): readonly Filter[] {
+  return [...MEASURED, { field: `properties.${name}`, op: "gt", values: [bounds[name].poor] }];
+}
+
+interface PoorProps {
+  readonly words: Chosen;
+  readonly reply: VitalsReply;
+  readonly poor: number;
+  readonly where?: Filter;
+  /** Of which page views, in words. */
+  readonly of?: string;
+  readonly children: ComponentChildren;
+}
+
+/** Leads to the people for whom something was poor. */
+function Poor({ words: { name, short }, reply, poor, where, of = "", children }: PoorProps) {
+  return (
+    <Behind
+      view="people"
+      filters={[...havePoor(name, reply), ...where === undefined ? [] : [where]]}
+      of={`People with a poor ${short}${of}`}
+      isTold={poor > 0}
+      isTheirs={false}
+      isDrawing={where === undefined}
+    >
+      {children}
+    </Behind>
+  );
+}
+
+function columnsOf(reply: VitalsReply, by: string): readonly Column<VitalsRow>[] {
+  const whose = (value: string | null) =>
+    `, ${fieldLabel(by).toLowerCase()} ${valueLabel(by, value)}`;
   return [
     {
       title: fieldLabel(by),
@@ -85,24 +138,43 @@ function columnsOf(by: string): readonly Column<VitalsRow>[] {
       title: "Page views",
       definition: "Page views that sent a measurement.",
       value: ({ pageViews }) => pageViews,
-      show: ({ pageViews }) => integer(pageViews),
+      show: ({ value, pageViews }) => (
+        <Behind
+          view="people"
+          filters={[...MEASURED, hasValue(by, value)]}
+          of={`People whose page views were measured${whose(value)}`}
+          isTold={value !== OTHER && pageViews > 0}
+          isTheirs={false}
+        >
+          {integer(pageViews)}
+        </Behind>
+      ),
       isNumber: true,
     },
-    ...VITALS.map(({ name, short, title, definition }, i): Column<VitalsRow> => ({
-      title: short,
-      definition: `${title}. ${definition}`,
-      value: (row) => row[name].p75,
+    ...VITALS.map((words, i): Column<VitalsRow> => ({
+      title: words.short,
+      definition: `${words.title}. ${words.definition}`,
+      value: (row) => row[words.name].p75,
       show: (row) => {
-        const { p75, rating, good } = row[name];
+        const { name } = words;
+        const { p75, rating, good, poor } = row[name];
+        const { value } = row;
         if (rating === null) return vitalText(name, null);
-        const words = `${RATINGS[rating]}; ${percent(good.value, 0)} of ${
+        const told = `${RATINGS[rating]}; ${percent(good.value, 0)} of ${
           integer(good.denominator)
         } good`;
         return (
-          <span class={`vitals-value vitals-${rating}`} title={words}>
-            {vitalText(name, p75)}
-            <span class="visually-hidden">, {RATINGS[rating]}</span>
-          </span>
+          <Poor
+            {...{ words, reply }}
+            poor={value === OTHER ? 0 : poor.numerator}
+            where={hasValue(by, value)}
+            of={whose(value)}
+          >
+            <span class={`vitals-value vitals-${rating}`} title={told}>
+              {vitalText(name, p75)}
+              <span class="visually-hidden">, {RATINGS[rating]}</span>
+            </span>
+          </Poor>
         );
       },
       isNumber: true,
@@ -117,7 +189,7 @@ function Rows({ reply, by }: { reply: VitalsReply; by: string }) {
   return (
     <DataTable
       caption={`Web vitals by ${label}`}
-      columns={columnsOf(by)}
+      columns={columnsOf(reply, by)}
       rows={reply.rows}
       rowKey={({ value }) => value ?? ""}
       bars

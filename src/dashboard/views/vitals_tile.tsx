@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
 import { Definition } from "../definition.tsx";
 import { integer, percent } from "../number_format.ts";
 import { RATINGS, type Vital, type VITALS, vitalText } from "./vitals_words.ts";
@@ -8,6 +9,8 @@ interface VitalTileProps {
   readonly vital: Vital;
   readonly isSelected: boolean;
   readonly onSelect: () => void;
+  /** The way to those for whom it was poor. */
+  readonly who: ComponentChildren;
 }
 
 /** How many page views were good, between and poor: a bar, and the same in words. */
@@ -37,7 +40,7 @@ function Shares({ vital: { good, needsImprovement, poor } }: { vital: Vital }) {
 }
 
 /** One vital: its percentile, how good that is, and how the page views share out. */
-export function VitalTile({ words, vital, isSelected, onSelect }: VitalTileProps) {
+export function VitalTile({ words, vital, isSelected, onSelect, who }: VitalTileProps) {
   const { rating, p75, good } = vital;
   return (
     <div class={`tile ${isSelected ? "tile-selected" : ""}`}>
@@ -53,6 +56,7 @@ export function VitalTile({ words, vital, isSelected, onSelect }: VitalTileProps
         )}
       </button>
       <Definition of={words.title} text={words.definition} />
+      {who && <span class="tile-who">{who}</span>}
     </div>
   );
 }

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import type { Sql } from "../../db/sql.ts";
-import { FILTER_TEXT_LENGTH_MAX } from "../../limits.ts";
 import { readJson } from "../../query/filters.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
-import { type Listed, type NumberedRead, refuseListed } from "../behind.ts";
+import { type Listed, type NumberedRead, PlaceText, refuseListed } from "../behind.ts";
 import { type Behind, behindWhere } from "../behind_tally.ts";
 import { loadAskedGoal } from "../goal_definitions.ts";
 import { idOfSession, type NumberedValues } from "../session_values.ts";
@@ -16,10 +15,7 @@ import { type Asked, scanSessions } from "./acquisition_scan.ts";
 const COUNTS = ["visitors", "newVisitors", "sessions", "conversions"] as const;
 
 const Place = z.strictObject({
-  value: z.string().max(FILTER_TEXT_LENGTH_MAX).refine(
-    (text) => text.isWellFormed() && !text.includes("\0"),
-    "Use text without NUL and lone surrogates.",
-  ).nullable(),
+  value: PlaceText.nullable(),
   count: z.enum(COUNTS, `Use one of ${COUNTS.join(", ")}.`),
 });
 

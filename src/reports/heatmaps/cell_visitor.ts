@@ -1,11 +1,12 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
-import { CELL_DEVICE, CELL_PLACED } from "../../store/heatmap_cell.ts";
+import { CELL_DEVICE, CELL_PLACED, stepOf } from "../../store/heatmap_cell.ts";
 import { type MatchPasses, MatchTests } from "../../scans/match_tests.ts";
 import { idsFrom, type IdsOf, type IdSource, NO_ID } from "../../scans/value_ids.ts";
 import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { ActorCounts, type CountRows, mergeRows } from "../actor_counts.ts";
+import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
 
 interface Inputs {
   /** One match, of names and paths. */
@@ -119,4 +120,59 @@ export const CELL_COUNTS: VisitorKind<Inputs, CellCounts> = {
     highest: mergeRows(counts.highest, more.highest),
     elements: mergeRows(counts.elements, more.elements),
   }),
+};
+
+interface PeopleInputs extends Pick<Inputs, "matches" | "span"> {
+  /** The bits of cells that count, and what these must be. */
+  readonly mask: number;
+  readonly bits: number;
+  /** Of scrolls how deep they must go, in steps. */
+  readonly stepMin: number;
+}
+
+/** Notes each actor with an event in such a cell, by the first. */
+class CellPeopleVisitor implements Visitor<Behind> {
+  readonly #inputs: PeopleInputs;
+  readonly #tests: MatchTests;
+  readonly #behind = new BehindTally();
+  #lastActor = -1;
+
+  constructor(inputs: PeopleInputs, words: readonly Int32Array[]) {
+    this.#inputs = inputs;
+    this.#tests = new MatchTests(inputs.matches, words);
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    followRuns(actor, timeline, this.#follow, this.#tests.nameBits);
+  }
+
+  result(): Behind {
+    return this.#behind.all();
+  }
+
+  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+    if (this.#lastActor === actor) return;
+    const { fromMs: baseMs, times, names, paths, contexts, filterBits, cells } = segment;
+    const { span: { fromMs, toMs }, mask, bits, stepMin } = this.#inputs;
+    const { scope, tests: [match] } = this.#tests;
+    for (let at = start; at < end; at++) {
+      const cell = cells[at]!;
+      if ((cell & mask) !== bits || stepOf(cell) < stepMin) continue;
+      const ms = baseMs + times[at]!;
+      if (ms < fromMs || ms >= toMs) continue;
+      const [name, path] = [names[at]!, paths[at]!];
+      const [context, eventBits] = [contexts[at]!, filterBits[at]!];
+      if (!match!.passes(name, path, context, actor, eventBits)) continue;
+      if (!scope.passes(name, path, context, actor, eventBits)) continue;
+      this.#lastActor = actor;
+      this.#behind.add(actor, ms);
+      return;
+    }
+  };
+}
+
+export const CELL_PEOPLE: VisitorKind<PeopleInputs, Behind> = {
+  name: "cell people",
+  create: (inputs, words) => new CellPeopleVisitor(inputs, words),
+  merge: joinBehind,
 };

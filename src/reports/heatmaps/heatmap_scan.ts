@@ -1,14 +1,15 @@
 import type { EventMatch } from "../../query/filters.ts";
-import { CELL_DEVICES } from "../../store/heatmap_cell.ts";
+import { CELL_DEVICE, CELL_DEVICES } from "../../store/heatmap_cell.ts";
 import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import { propertyValueIds } from "../../scans/property_value_ids.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
-import { CELL_COUNTS, type CellCounts } from "./cell_visitor.ts";
+import type { Behind } from "../behind_tally.ts";
+import { CELL_COUNTS, CELL_PEOPLE, type CellCounts } from "./cell_visitor.ts";
 
 /** The property of clicks that says what was clicked. */
-const SELECTOR = "selector";
+export const SELECTOR = "selector";
 
 /** Which events are counted by their cells. */
 export interface CellQuestion {
@@ -47,4 +48,32 @@ export async function scanCells(read: Read, question: CellQuestion): Promise<Fou
   };
   const counts = await selected.scan(CELL_COUNTS, () => inputs);
   return { ...counts, textsOf: ids?.textsOf ?? (() => Promise.resolve(new Map())) };
+}
+
+/** Events in whose cells these bits are so. */
+export interface PeopleQuestion extends Pick<CellQuestion, "match" | "device"> {
+  /** Bits beside those of the device, and what they must be. */
+  readonly mask: number;
+  readonly bits: number;
+  /** Of scrolls how deep they must go, in steps. */
+  readonly stepMin: number;
+}
+
+/** Who did such an event, each by the first. */
+export async function findCellPeople(read: Read, question: PeopleQuestion): Promise<Behind> {
+  const { sql, scope, range } = read;
+  const { match, device, mask, bits, stepMin } = question;
+  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const selected = await selectTimelines(read, span, {
+    filters: match.filters,
+    columns: [{ cells: true }],
+  });
+  const { timelines, eventFilters: filters } = selected;
+  const inputs = {
+    ...{ span, stepMin },
+    matches: await matchPasses(sql, { ...scope, filters }, [match], timelines.bits),
+    mask: mask | CELL_DEVICE,
+    bits: bits | CELL_DEVICES.indexOf(device),
+  };
+  return await selected.scan(CELL_PEOPLE, () => inputs);
 }

@@ -39,12 +39,12 @@ interface Pages {
 }
 
 /** What tells one point from another: its place, and whether it is fixed. */
-const POINT = ~(CELL_DEVICE | CELL_RAGE | CELL_DEAD);
+export const POINT = ~(CELL_DEVICE | CELL_RAGE | CELL_DEAD);
 /** The same of scrolls: how deep they went. */
 const CELL_STEP = ~(CELL_DEVICE | CELL_PLACED | CELL_FIXED | CELL_RAGE | CELL_DEAD);
 
 /** Which clicks are shown: those whose cell has this bit; 0: all. Null: none are. */
-const BIT_OF: Readonly<Record<Kind, number | null>> = {
+export const BIT_OF: Readonly<Record<Kind, number | null>> = {
   click: 0,
   rage: CELL_RAGE,
   dead: CELL_DEAD,
@@ -70,6 +70,13 @@ function readPages(query: URLSearchParams): Pages {
     throw invalidParameter("pattern", "Give it instead of `path`, not beside it.");
   }
   return { path, pattern };
+}
+
+/** The page, or the pages of a pattern, as a filter. */
+export function pageFilter({ path, pattern }: Pages): Filter {
+  return path === null
+    ? { field: "path", op: "glob", values: [pattern!] }
+    : { field: "path", op: "is", values: [path] };
 }
 
 /** The centres of cells with clicks, most first, where so many visitors clicked. */
@@ -112,7 +119,7 @@ async function scrollOf(read: Read, page: Filter, device: CaptureDevice) {
   return scroll.reverse();
 }
 
-interface Asked {
+export interface Asked {
   readonly pages: Pages;
   readonly device: CaptureDevice;
   readonly kind: Kind;
@@ -120,7 +127,7 @@ interface Asked {
   readonly elements: number;
 }
 
-function readAsked(query: URLSearchParams): Asked {
+export function readAsked(query: URLSearchParams): Asked {
   return readAll({
     pages: () => readPages(query),
     device: () => oneOf(query, "device", CAPTURE_DEVICES, "desktop"),
@@ -143,10 +150,8 @@ async function answer(
   { pages, device, kind, elements }: Asked,
 ): Promise<Answer> {
   const { sql, project, asOfMs, visitorsMin } = read;
-  const { path, pattern } = pages;
-  const page: Filter = path === null
-    ? { field: "path", op: "glob", values: [pattern!] }
-    : { field: "path", op: "is", values: [path] };
+  const { path } = pages;
+  const page = pageFilter(pages);
   const match = { name: "click", filters: [page] };
   const asked = { match, device, wanted: BIT_OF[kind], point: POINT, elements: elements > 0 };
   const found = await scanCells(read, asked);
@@ -165,7 +170,7 @@ async function answer(
   };
 }
 
-const HEATMAPS: Omit<Report, "ask"> = {
+export const HEATMAPS: Omit<Report, "ask"> = {
   path: "/v1/heatmaps",
   summary: "Clicks of a page by where they hit, or how far down it was seen",
   parameters: {

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Sql } from "../../db/sql.ts";
-import { FILTER_TEXT_LENGTH_MAX, JOURNEY_STEPS_MAX } from "../../limits.ts";
+import { JOURNEY_STEPS_MAX } from "../../limits.ts";
 import { termDigests } from "../../query/filter_conditions.ts";
 import { readJson } from "../../query/filters.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
-import { type NumberedRead, refuseListed } from "../behind.ts";
+import { type NumberedRead, PlaceText, refuseListed } from "../behind.ts";
 import type { Behind } from "../behind_tally.ts";
 import { askingOf } from "../report.ts";
 import { scanSteps, type SelectedWays, selectWays } from "./journey_scan.ts";
@@ -17,10 +17,7 @@ import { JOURNEYS, type Own, readOwn } from "./journeys.ts";
 const Node = z.strictObject({
   step: z.int().min(1).max(JOURNEY_STEPS_MAX),
   kind: z.enum(["path", "name", "other", "end"]),
-  value: z.string().max(FILTER_TEXT_LENGTH_MAX).refine(
-    (text) => text.isWellFormed() && !text.includes("\0"),
-    "Use text without NUL and lone surrogates.",
-  ).nullable().optional(),
+  value: PlaceText.nullable().optional(),
 });
 
 const Place = z.strictObject({

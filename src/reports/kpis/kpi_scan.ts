@@ -11,7 +11,8 @@ import { readTechnicalNames } from "../../scans/technical_names.ts";
 import { countNew, withNewcomers } from "../new_actors.ts";
 import type { SessionsAndMedian } from "../rolled_sessions.ts";
 import type { Visits } from "../rolled_up.ts";
-import { KPI_COUNTS, type KpiCounts, WHOLE } from "./kpi_visitor.ts";
+import type { Behind } from "../behind_tally.ts";
+import { KPI_COUNTS, type KpiCounts, type ToldKpi, WHOLE } from "./kpi_visitor.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "timelines">;
 
@@ -59,11 +60,8 @@ function counted(
   }));
 }
 
-/**
- * What the key figures are made of, of each bucket and of all together, counted in one scan. The
- * buckets must follow each other without gaps.
- */
-export async function scanKpis(source: Source, buckets: readonly Span[]): Promise<BucketCounts[]> {
+/** Counts in one scan. The buckets must follow each other without gaps. */
+async function scanCounts(source: Source, buckets: readonly Span[], told: ToldKpi | null) {
   const { sql, scope } = source;
   const span: Span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const reach = await reachOf(source, span);
@@ -71,16 +69,34 @@ export async function scanKpis(source: Source, buckets: readonly Span[]): Promis
   const timelines = await source.timelines(reach, ofEvents);
   const counting = withoutTechnical(ofEvents);
   const inputs = {
-    ...{ buckets, reach },
+    ...{ buckets, reach, told },
     events: await eventPassesOf(sql, scope, scope.bots, counting, timelines.bits),
     sessions: await sessionPasses(sql, scope, scope.filters),
     newcomers: { span, technical: await readTechnicalNames(sql, scope.projectId) },
   };
-  const { counts, isNew } = await withNewcomers(
+  return await withNewcomers(
     sql,
     timelines,
     { span, reach },
     timelines.scan(KPI_COUNTS, () => inputs),
   );
+}
+
+/**
+ * What the key figures are made of, of each bucket and of all together, counted in one scan. The
+ * buckets must follow each other without gaps.
+ */
+export async function scanKpis(source: Source, buckets: readonly Span[]): Promise<BucketCounts[]> {
+  const { counts, isNew } = await scanCounts(source, buckets, null);
   return counted(counts, isNew);
+}
+
+/** Whom a figure counts in a span; of new visitors all who may be new, of whom `isNew` tells who is. */
+export async function scanTold(
+  source: Source,
+  span: Span,
+  told: ToldKpi,
+): Promise<{ readonly behind: Behind; readonly isNew: (actor: number) => boolean }> {
+  const { counts: { behind }, isNew } = await scanCounts(source, [span], told);
+  return { behind, isNew };
 }

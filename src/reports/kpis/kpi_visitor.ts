@@ -9,7 +9,12 @@ import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
 import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
 import { joinPairs, NewcomerFinder, type NewcomerInputs, type Pairs } from "../newcomers.ts";
+
+/** Figures of which it can be told whom they count: new visitors by their first event, bounces by their start. */
+export const TOLD_KPIS = ["newVisitors", "bounces"] as const;
+export type ToldKpi = typeof TOLD_KPIS[number];
 
 interface Inputs {
   readonly buckets: readonly Span[];
@@ -17,6 +22,8 @@ interface Inputs {
   readonly events: EventPasses;
   readonly sessions: SessionPasses;
   readonly newcomers: NewcomerInputs;
+  /** Whom it is told of; null: nobody. */
+  readonly told: ToldKpi | null;
 }
 
 /** By place: of all that the buckets hold, then of each; what lies in none comes last. */
@@ -30,6 +37,8 @@ export interface KpiCounts {
   readonly durations: readonly SampleChunk[];
   /** Actors who may be new, and the places that they count at then. */
   readonly newcomers: Pairs;
+  /** Those of the figure that is told; of new visitors all who may be new. */
+  readonly behind: Behind;
 }
 
 /** The place of everything together; those of the buckets follow. */
@@ -54,6 +63,8 @@ class KpiVisitor implements Visitor<KpiCounts> {
   readonly #bounces: Int32Array;
   readonly #durationsMs: Float64Array;
   readonly #durations: Samples;
+  readonly #told: ToldKpi | null;
+  readonly #behind = new BehindTally();
   /** The last actor with something selected in each bucket. */
   readonly #lastActors: Int32Array;
 
@@ -77,6 +88,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     this.#events = new EventTest(inputs.events, words);
     this.#sessions = new SessionTest(inputs.sessions);
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
+    this.#told = inputs.told;
     this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
     const counts = () => new Int32Array(outside + 1);
     this.#visitors = counts();
@@ -101,6 +113,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     const firstMs = this.#newcomers.firstMs(timeline);
     if (firstMs === null) return;
     this.#newcomers.add(actor, WHOLE);
+    if (this.#told === "newVisitors") this.#behind.add(actor, firstMs);
     const bucket = this.#placeOf(this.#buckets.at(firstMs));
     if (lastActors[bucket] === actor) this.#newcomers.add(actor, bucket);
   }
@@ -198,7 +211,10 @@ class KpiVisitor implements Visitor<KpiCounts> {
     const durationMs = session.lastMs - session.startMs;
     this.#sessionCounts[bucket]!++;
     this.#durationsMs[bucket]! += durationMs;
-    if (isBounce(session)) this.#bounces[bucket]!++;
+    if (isBounce(session)) {
+      this.#bounces[bucket]!++;
+      if (this.#told === "bounces") this.#behind.add(session.actor, session.startMs);
+    }
     this.#durations.add(bucket, durationMs);
   }
 
@@ -212,6 +228,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
       durationsMs: this.#durationsMs,
       durations: this.#durations.chunks(),
       newcomers: this.#newcomers.found(),
+      behind: this.#behind.all(),
     };
   }
 }
@@ -228,5 +245,6 @@ export const KPI_COUNTS: VisitorKind<Inputs, KpiCounts> = {
     durationsMs: addTo(counts.durationsMs, more.durationsMs),
     durations: [...counts.durations, ...more.durations],
     newcomers: joinPairs(counts.newcomers, more.newcomers),
+    behind: joinBehind(counts.behind, more.behind),
   }),
 };

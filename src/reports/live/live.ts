@@ -8,8 +8,8 @@ import { selectTimelines } from "../../scans/selected_timelines.ts";
 import type { Answer, Report } from "../report.ts";
 import { LIVE_COUNTS, type LiveCounts, MINUTE_MS } from "./live_visitor.ts";
 
-const LONG_MINUTES = 30;
-const SHORT_MINUTES = 5;
+export const LONG_MINUTES = 30;
+export const SHORT_MINUTES = 5;
 
 /** Everything that was selected in the last minutes; both ends are included. */
 async function countLive(read: Read): Promise<LiveCounts> {

@@ -3,6 +3,7 @@ import type { Timeline } from "../../timelines/timeline.ts";
 import { PAGE_VIEW } from "../../query/terms.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
 
 export const MINUTE_MS = 60_000;
 
@@ -90,4 +91,52 @@ export const LIVE_COUNTS: VisitorKind<Inputs, LiveCounts> = {
       lastShort: counts.lastShort.union(more.lastShort),
     };
   },
+};
+
+interface PeopleInputs {
+  readonly test: EventPasses;
+  /** From when to when, both included, they were there. */
+  readonly fromMs: number;
+  readonly asOfMs: number;
+}
+
+/** Notes who was there, each with the last event that counts. */
+class LivePeopleVisitor implements Visitor<Behind> {
+  readonly #behind = new BehindTally();
+  readonly #test: EventTest;
+  #lastMs = -Infinity;
+
+  constructor(readonly inputs: PeopleInputs, words: readonly Int32Array[]) {
+    this.#test = new EventTest(inputs.test, words);
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    this.#lastMs = -Infinity;
+    followRuns(actor, timeline, this.#follow);
+    if (this.#lastMs > -Infinity) this.#behind.add(actor, this.#lastMs);
+  }
+
+  result(): Behind {
+    return this.#behind.all();
+  }
+
+  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
+    const { inputs } = this;
+    for (let at = end - 1; at >= start; at--) {
+      const ms = fromMs + times[at]!;
+      if (ms < inputs.fromMs) return;
+      if (ms > inputs.asOfMs) continue;
+      const [name, path] = [names[at]!, paths[at]!];
+      if (!this.#test.passes(name, path, contexts[at]!, actor, filterBits[at]!)) continue;
+      this.#lastMs = Math.max(this.#lastMs, ms);
+      return;
+    }
+  };
+}
+
+export const LIVE_PEOPLE: VisitorKind<PeopleInputs, Behind> = {
+  name: "live people",
+  create: (inputs, words) => new LivePeopleVisitor(inputs, words),
+  merge: joinBehind,
 };

@@ -197,7 +197,8 @@ interface Own {
 
 const OF = OF_USAGE +
   'Funnels with {"step"}, {"lost"} or {"ended":"excluded"|"open"}, and "value" of a group; retention with {"cohort":start,"period"}; ' +
-  'journeys (scope=actor) with {"way":[{"step","kind","value"}]}; acquisition with {"value","count":"visitors"|"newVisitors"|"conversions"}';
+  'journeys (scope=actor) with {"way":[{"step","kind","value"}]}; acquisition with {"value","count":"visitors"|"newVisitors"|"conversions"}; kpis with {"count":"newVisitors"}; ' +
+  'heatmaps with {"point":{"x","y","fixed"}}, {"element"}, {"depthPx"} or {"sample":"visitors"}; live with {"minutes":5|30}, and "path" of a page';
 
 /** `GET /v1/actors`: people, those who were seen last first. `numbered`: the reads whose numbers `of` may name. */
 export const createPeople = (numbered: readonly NumberedRead[]): Report => ({
@@ -209,7 +210,7 @@ export const createPeople = (numbered: readonly NumberedRead[]): Report => ({
     "actor is the person's user id, else the anonymous id, else the visitor hash. firstSeen: the person's first event ever, under no filter; lastSeen: the last selected event in the range. " +
     "visits: sessions that start in the range and hold a selected event; pageviews and events: the selected ones in the range. value: what the selected events in the range that are conversions of goals with a value are worth, added up by currency: an event that two goals count is worth both. " +
     "By lastSeen, the latest first; of one moment anonymous people, hashes, then users, by their ids. An id that several have names the user, else the anonymous one. " +
-    "With `of`, those whom the number counts, and total is that number; the latest countedAt first: when the step was reached (lost, ended: the last one), the cohort's period begun in, the way begun (of a way back: ended), or the start of the row's first session.",
+    "With `of`, those whom the number counts, and total is that number; the latest countedAt first: when the step was reached (lost, ended: the last one), the cohort's period begun in, the way begun (of a way back: ended), the start of the row's first session, the first event ever, the first such click or scroll, or of live the last event.",
   reply: {
     rows: z.array(PersonRow),
     nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),

@@ -101,7 +101,7 @@ const PARAMETERS = {
   goal: "Slug of a saved goal: visits that reached it",
   of: OF_USAGE +
     'Journeys (scope=session) with {"way":[{"step","kind","value"}]}: a node, a link or a path; ' +
-    'acquisition with {"value","count":"sessions"}: a row\'s',
+    'acquisition with {"value","count":"sessions"}: a row\'s; kpis with {"count":"bounces"}',
 };
 
 /** `GET /v1/visits`: visits one by one, newest first. `numbered`: the reads whose numbers `of` may name. */
