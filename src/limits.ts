@@ -147,6 +147,8 @@ export const EXPORT_WINDOW_BYTES_MAX = 96 * MEBIBYTE;
 /** Events, and characters of their texts, that are held before they are compressed. */
 export const EXPORT_OPEN_ROWS = 4_000;
 export const EXPORT_OPEN_LENGTH_MAX = 16 * MEBIBYTE;
+/** Between two tries to read what the database cannot give now: one that starts again is back by then. */
+export const EXPORT_RETRY_PAUSES_MS = [1, 4, 15, 40].map((seconds) => seconds * SECOND_MS);
 export const RANGE_YEARS_MAX = 10;
 export const RANGE_DAYS_DEFAULT = 30;
 /** Time buckets of one series. */

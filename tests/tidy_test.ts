@@ -75,6 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "json_text",
     "limits",
     "notes",
+    "pause",
     "problem",
     "query",
     "scans",

@@ -102,7 +102,15 @@ function timed(sql: Sql, deadline: Deadline): Sql {
   };
 }
 
-function meant(error: unknown): unknown {
+/** Whether what failed may succeed a little later, with nothing changed. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ScanLost || error instanceof DatabaseUnavailable) return true;
+  return error instanceof StatementRefused &&
+    (error.sqlState === CANCELLED || error.sqlState === RECOVERY_CONFLICT);
+}
+
+/** What a read's failure means to whoever asks: a Problem, where it is more than a mistake of ours. */
+export function readFailure(error: unknown): unknown {
   if (error instanceof ScanLost) {
     return new Problem("overloaded", "The read needed more than the server can hold. Try again.", {
       headers: { "Retry-After": String(RETRY_AFTER_S) },
@@ -133,6 +141,6 @@ export async function withinTime<T>(
       return await work(timed(sql, deadline), deadline.signal);
     }, gone));
   } catch (error) {
-    throw meant(error);
+    throw readFailure(error);
   }
 }

@@ -27,19 +27,19 @@ import { valueWarnings, Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read } from "../../scans/read.ts";
 import { namedSegment, ofSegment, scopeOfSegment, SEGMENT_SEMANTICS } from "../asked_segment.ts";
-import { damageTold } from "../damaged_read.ts";
 import { chunked } from "./event_lines.ts";
 import { listEvents, type ListPlace, storedSpan } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
 import { readWindow } from "./event_window.ts";
 import { lineReply } from "./line_stream.ts";
+import { readPersistently } from "./persistent_read.ts";
 import { currentSnapshot, projectedPlace } from "../projected_place.ts";
 import { projectedState } from "../projected_state.ts";
 import { PendingShown, readReply } from "../read_reply.ts";
 import { type ReportServices, siteHostOf } from "../report_endpoint.ts";
 import { EventShown } from "../exported_event_schema.ts";
 import { shownEvent } from "../shown_event.ts";
-import { atOneMoment, withinTime } from "../time_limit.ts";
+import { atOneMoment, readFailure, withinTime } from "../time_limit.ts";
 
 /** What the read works with: the project is one that the token may read. */
 export interface EventsContext extends ReportServices {
@@ -115,7 +115,8 @@ function readQuery(
     rows: () => pageRows(query),
     place: () => readPlace(query, asOf.getTime()),
   });
-  return { ...others, ...place };
+  const rowsMax = query.has("limit") ? others.rows : Infinity;
+  return { ...others, rowsMax, ...place };
 }
 
 type Source = Pick<Read, "sql" | "scope" | "timelines">;
@@ -198,7 +199,7 @@ export async function getEvents(
   const asOf = new Date(now());
   const isExport = request.headers.get("accept")?.includes("application/x-ndjson") ?? false;
   const asked = readQuery(query, project, asOf, isExport);
-  const { range, slug, filters, bots, rows, tail, cursor } = asked;
+  const { range, slug, filters, bots, rows, rowsMax, tail, cursor } = asked;
   const bounded = tail === null || query.has("from") || query.has("to");
   const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
   const selected = { scope, range: bounded ? range : null, tail, asked: range };
@@ -206,9 +207,9 @@ export async function getEvents(
     const segment = await namedSegment(context.reads, project.projectId, "segment", slug);
     // An export has no place to say what it leaves out: it waits until it leaves out nothing.
     await projection.catchUp(project.projectId);
-    const rowsMax = query.has("limit") ? rows : null;
-    const lines = exportedLines(context, { ...selected, segment }, cursor, rowsMax, asOf);
-    return await lineReply(lines, requestId, damageTold);
+    const exporting = { ...context, gone: request.signal };
+    const lines = exportedLines(exporting, { ...selected, segment }, cursor, rowsMax, asOf);
+    return await lineReply(lines, requestId, readFailure);
   }
   if (tail === null || filters.length > 0 || slug !== null) {
     await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
@@ -286,9 +287,15 @@ async function narrowed(context: EventsContext, selection: Selection): Promise<S
   return from < to ? { ...selection, range: { ...range, from, to } } : null;
 }
 
+/** What an export is read with. */
+interface ExportContext extends EventsContext {
+  /** Aborted once nobody takes it any more. */
+  readonly gone: AbortSignal;
+}
+
 /** The events of a tail, page by page. */
 async function* tailedLines(
-  context: EventsContext,
+  context: ExportContext,
   selection: Selection,
   start: PageCursor | null,
   rowsMax: number,
@@ -297,16 +304,10 @@ async function* tailedLines(
   let cursor = start;
   for (let left = rowsMax; left > 0;) {
     const rows = Math.min(EXPORT_PAGE_ROWS, left);
-    const page = await atOneMoment(
-      context.reads,
-      (sql) =>
-        onSnapshot(
-          context,
-          { sql },
-          selection,
-          (source) => readPage(source, selection, cursor, rows, asOf),
-        ),
-    );
+    const read = (source: Source) => readPage(source, selection, cursor, rows, asOf);
+    const moment = () =>
+      atOneMoment(context.reads, (sql) => onSnapshot(context, { sql }, selection, read));
+    const page = await readPersistently(moment, context.gone);
     const shown = page.events.slice(0, rows);
     yield* chunked(shown.map(({ row }) => row));
     left -= shown.length;
@@ -320,12 +321,12 @@ async function* tailedLines(
  * that grow. What a window cannot have is read page by page.
  */
 async function* listedLines(
-  context: EventsContext,
+  context: ExportContext,
   selection: Selection,
   start: PageCursor | null,
   rowsMax: number,
 ): AsyncGenerator<string> {
-  const { reads } = context;
+  const { reads, gone } = context;
   const { scope, range, segment } = selection;
   const { span, place: first } = listedFrom(range!, start);
   const moment = <T>(work: (source: Source) => Promise<T>) =>
@@ -338,10 +339,14 @@ async function* listedLines(
   let rows = EXPORT_PAGE_ROWS;
   for (let left = rowsMax; left > 0;) {
     const isTried = rows > EXPORT_PAGE_ROWS && left > EXPORT_PAGE_ROWS;
-    const window = isTried ? await readWindow(source, span, place, rows) : null;
+    const behind = place;
+    const window = isTried
+      ? await readPersistently(() => readWindow(source, span, behind, rows), gone)
+      : null;
     if (window === null) {
       const wanted = Math.min(EXPORT_PAGE_ROWS, left);
-      const page = await moment((read) => listEvents(read, span, place, wanted + 1));
+      const listed = () => moment((read) => listEvents(read, span, behind, wanted + 1));
+      const page = await readPersistently(listed, gone);
       yield* chunked(page.slice(0, wanted));
       if (page.length <= wanted) return;
       const { occurred_at, event_id } = page[wanted - 1]!;
@@ -363,16 +368,15 @@ async function* listedLines(
 
 /** One line an event, a chunk at a time as the reader takes them: memory stays bounded. */
 async function* exportedLines(
-  context: EventsContext,
+  context: ExportContext,
   asked: Selection,
   start: PageCursor | null,
-  rowsMax: number | null,
+  rowsMax: number,
   asOf: Date,
 ): AsyncGenerator<string> {
-  const selection = await narrowed(context, asked);
+  const selection = await readPersistently(() => narrowed(context, asked), context.gone);
   if (selection === null) return;
-  const rows = rowsMax ?? Infinity;
   yield* selection.tail === null
-    ? listedLines(context, selection, start, rows)
-    : tailedLines(context, selection, start, rows, asOf);
+    ? listedLines(context, selection, start, rowsMax)
+    : tailedLines(context, selection, start, rowsMax, asOf);
 }
