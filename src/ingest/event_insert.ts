@@ -2,24 +2,37 @@ import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { blockSpan, encodeBlock } from "../store/journal_block.ts";
 
-// Ids first: whoever else is storing one of them is waited for, so that each is new to one statement
-// alone. EXCEPT is hashed whatever the planner guesses of the arrays' lengths (an anti-join could
-// become a nested loop), and left out where every id was new.
-const insertText = (isNew: string): string => `
-WITH sent AS MATERIALIZED (
+const SENT = `
+sent AS MATERIALIZED (
   SELECT project_id, ids::uuid[] AS ids, decode(block, 'base64') AS block, from_ms, to_ms
-  FROM unnest($1::text::int[], $2::text::text[], $3::text::text[], $5::text::int8[], $6::text::int8[])
+  FROM unnest($1::text::int[], $2::text::text[], $3::text::text[], $4::text::int8[], $5::text::int8[])
     AS sent (project_id, ids, block, from_ms, to_ms)
-), stored AS (
+)`;
+
+// Ids first: whoever else is storing one of them is waited for. ON CONFLICT would look for each id
+// before it inserts it, and write a third record of the log to say that it stays.
+const INSERT_NEW = `
+WITH ${SENT}, journaled AS (
+  INSERT INTO journal (project_id, event_count, from_ms, to_ms, block)
+  SELECT project_id, cardinality(ids), from_ms, to_ms, block FROM sent ORDER BY project_id
+)
+INSERT INTO event_ids (project_id, event_id)
+SELECT project_id, sent_id FROM sent, unnest(ids) AS sent_id`;
+
+// Ids first here too, so that each is new to one statement alone. EXCEPT is hashed whatever the planner
+// guesses of the arrays' lengths (an anti-join could become a nested loop), and left out where every id
+// was new.
+const insertText = (isNew: string): string => `
+WITH ${SENT}, stored AS (
   INSERT INTO event_ids (project_id, event_id)
   SELECT project_id, sent_id FROM sent, unnest(ids) AS sent_id WHERE ${isNew}
   ON CONFLICT (project_id, event_id) DO NOTHING
   RETURNING project_id, event_id
 ), known AS MATERIALIZED (
   SELECT project_id, event_id FROM sent, unnest(ids) AS event_id
-  WHERE (SELECT count(*) FROM stored) < $4::int
+  WHERE (SELECT count(*) FROM stored) < $6::int
   EXCEPT
-  SELECT project_id, event_id FROM stored WHERE (SELECT count(*) FROM stored) < $4::int
+  SELECT project_id, event_id FROM stored WHERE (SELECT count(*) FROM stored) < $6::int
 ), journaled AS (
   INSERT INTO journal (project_id, event_count, from_ms, to_ms, block, known_ids)
   SELECT s.project_id, cardinality(s.ids) - coalesce(k.count, 0), s.from_ms, s.to_ms, s.block, k.ids
@@ -65,9 +78,32 @@ function sentOf(projectId: number, rows: readonly EventRow[]) {
   };
 }
 
+/** What all statements take: arrays with an element for each project. */
+function paramsOf(rows: readonly EventRow[]): string[] {
+  const sent = Array.from(
+    Map.groupBy(rows, (row) => row.project_id),
+    ([projectId, own]) => sentOf(projectId, own),
+  ).sort((a, b) => a.projectId - b.projectId);
+  return [
+    arrayLiteral(sent.map(({ projectId }) => projectId)),
+    arrayLiteral(sent.map(({ ids }) => ids)),
+    arrayLiteral(sent.map(({ block }) => block)),
+    arrayLiteral(sent.map(({ fromMs }) => fromMs)),
+    arrayLiteral(sent.map(({ toMs }) => toMs)),
+  ];
+}
+
 /**
- * Stores events in one statement, and so in one transaction: it has committed when this resolves.
- * `rows` must hold no event twice.
+ * Stores events of which none was stored before, in one statement: it has committed when this resolves,
+ * or fails with unique_violation and has stored nothing. `rows` must hold no event twice.
+ */
+export async function insertNewEvents(sql: Sql, rows: readonly EventRow[]): Promise<void> {
+  await sql.query(INSERT_NEW, paramsOf(rows));
+}
+
+/**
+ * Stores those events that were not stored before in one statement, and so in one transaction: it has
+ * committed when this resolves. `rows` must hold no event twice.
  * @param besideEarlier whether `earlier_events` is there, whose ids count as stored before
  * @returns the keys that were stored before
  */
@@ -77,17 +113,9 @@ export async function insertEvents(
   besideEarlier = false,
 ): Promise<Set<string>> {
   const statement = besideEarlier ? INSERT_BESIDE_EARLIER : INSERT;
-  const sent = Array.from(
-    Map.groupBy(rows, (row) => row.project_id),
-    ([projectId, own]) => sentOf(projectId, own),
-  ).sort((a, b) => a.projectId - b.projectId);
   const known = await sql.query<{ project_id: number; event_id: string }>(statement, [
-    arrayLiteral(sent.map(({ projectId }) => projectId)),
-    arrayLiteral(sent.map(({ ids }) => ids)),
-    arrayLiteral(sent.map(({ block }) => block)),
+    ...paramsOf(rows),
     rows.length,
-    arrayLiteral(sent.map(({ fromMs }) => fromMs)),
-    arrayLiteral(sent.map(({ toMs }) => toMs)),
   ]);
   return new Set(known.map(keyOf));
 }

@@ -10,7 +10,7 @@ import {
 } from "../../src/db/sql.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { Writer } from "../../src/ingest/writer.ts";
-import { FLUSH_BYTES_MAX } from "../../src/limits.ts";
+import { FLUSH_BYTES_MAX, FLUSHES_LOOKED_THROUGH } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects, storedNames, storedRows } from "../support/event_rows.ts";
@@ -230,4 +230,30 @@ Deno.test("Writer: a statement that took too long refuses no row", async () => {
   const { writer } = newWriter({ query: refuse, script: refuse, transaction: refuse });
   const both = [writer.write([newRow()], 100), writer.write([newRow()], 100)];
   for (const one of both) await assert.rejects(one, DatabaseUnavailable);
+});
+
+Deno.test("Writer: after a replay it looks for others for so many flushes, then no more", async () => {
+  const ways: string[] = [];
+  const replay = newRow();
+  const query = (text: string) => {
+    if (text.includes("to_regclass")) return Promise.resolve([{ present: false }]);
+    const looks = text.includes("ON CONFLICT");
+    ways.push(looks ? "looks" : "new");
+    if (ways.length === 1) return Promise.reject(new StatementRefused("duplicate key", "23505"));
+    return Promise.resolve(ways.length === 2 ? [replay] : []);
+  };
+  const refuse = () => Promise.reject(new Error("not asked for"));
+  const { writer } = newWriter({
+    query: query as Sql["query"],
+    script: refuse,
+    transaction: refuse,
+  });
+  assert.equal((await writer.write([replay], 1)).duplicates, 1);
+  for (let i = 0; i < FLUSHES_LOOKED_THROUGH + 2; i++) await writer.write([newRow()], 1);
+  assert.deepEqual(ways, [
+    "new",
+    ...Array.from({ length: FLUSHES_LOOKED_THROUGH + 1 }, () => "looks"),
+    "new",
+    "new",
+  ]);
 });
