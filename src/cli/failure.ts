@@ -28,6 +28,7 @@ export class Interrupted extends Error {
 
 const FAILED = 1;
 const USAGE = 2;
+const MISTYPED: ReadonlySet<string> = new Set(["invalid_body", "invalid_parameter"]);
 /** As shells have it: 128 and the number of SIGINT. */
 const INTERRUPTED = 130;
 
@@ -54,8 +55,8 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof RequestRefused || error instanceof Problem) {
     const parts = error instanceof Problem ? error.options.errors ?? [] : error.errors;
     const errors = parts.map((part) => ({ place: placeOf(part), message: part.message }));
-    // What the API calls a wrong body was typed as options.
-    return error.code === "invalid_body"
+    // What the API calls a wrong body, or a wrong parameter, was typed as options.
+    return MISTYPED.has(error.code)
       ? failed(error.code, "These options are not right:", errors, USAGE)
       : failed(error.code, error.message, errors);
   }

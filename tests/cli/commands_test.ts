@@ -143,6 +143,10 @@ async function exportsTables(dataDir: string, events: number, ofBots: number): P
   const refused = await run(dataDir, ["export", "--format", "xlsx"]);
   assert.equal(refused.code, 2);
   assert.match(refused.errors, /--format must be one of ndjson, csv, parquet/);
+  // What only the server can tell is a mistake of who typed it all the same, and is said once.
+  const undated = await run(dataDir, ["export", "--project", "prj_demo", "--from", "yesterday"]);
+  assert.equal(undated.code, 2);
+  assert.match(undated.errors, /^footfall: .*\n {2}from: Use a local date[^\n]*\n$/);
 }
 
 /** Seeds, exports and imports: what comes out goes in again, once. */
