@@ -15,7 +15,7 @@ export class TextGatherer {
   readonly #codes: Int32Array;
   readonly #bytes: readonly Uint8Array[];
   /** Of each text where it lies, by its code: in the bytes of which column, from where to where. */
-  readonly #columns: Uint8Array;
+  readonly #columns: Int32Array;
   readonly #from: Uint32Array;
   readonly #to: Uint32Array;
   /** Of each text the number that it has in the block that is gathered: see `#block`. */
@@ -30,7 +30,7 @@ export class TextGatherer {
     const events = sum(({ codes }) => codes.length);
     this.#codes = new Int32Array(events);
     this.#bytes = columns.map(({ bytes }) => bytes);
-    this.#columns = new Uint8Array(values + 1);
+    this.#columns = new Int32Array(values + 1);
     this.#from = new Uint32Array(values + 1);
     this.#to = new Uint32Array(values + 1);
     this.#numbers = new Int32Array(values + 1);

@@ -14,7 +14,7 @@ import type { SegmentReader } from "./segment_reader.ts";
 import type { TextColumn } from "./text_codec.ts";
 import type { Yield } from "./yielding.ts";
 
-const UTF8 = new TextDecoder();
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const UUID = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 
 /** The text of a value of a column. */

@@ -63,6 +63,19 @@ function manyEvents(count: number, each: number, properties: string | null = nul
   });
 }
 
+Deno.test("segment: merged of however many, each event has its own texts", async () => {
+  const textsOf = (events: readonly SegmentEvent[]) => events.map(({ row }) => row.properties);
+  for (const count of [256, 257, 600]) {
+    const events = manyEvents(2 * count, 2, "of event ");
+    const sources = [];
+    for (let i = 0; i < count; i++) {
+      sources.push(readerOf(await segmentOf([events[i]!, events[i + count]!])));
+    }
+    const merged = await buildSegment(sources, () => true, noPause);
+    assert.deepEqual(textsOf(readEvents(readerOf(merged!), PROJECT)), textsOf(inOrder(events)));
+  }
+});
+
 Deno.test("segment: blocks are read alone, and hold all events of the identities that they are asked for", async () => {
   const each = 1_000;
   const events = manyEvents(2 * BLOCK_EVENTS_MAX + 1, each);
