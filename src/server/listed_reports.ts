@@ -28,6 +28,7 @@ const FILTERED: Readonly<Record<string, string>> = {
   "/v1/trends": "the event's match, and of a line its value",
   "/v1/vitals": "name is $web_vitals, the row's value, and such as properties.lcp gt 4000",
   "/v1/heatmaps/paths": "name is page_view or click, and path is the row's",
+  "/v1/insights": "those of the finding's drilldown, which has its range too",
 };
 
 /** How those are asked for whom numbers of a read count; null: it counts nobody. */
@@ -36,7 +37,8 @@ export function behindOf(path: string): string | null {
   if (filters !== undefined) return `with \`filters\` too: ${filters}`;
   const numbered = NUMBERED.find(({ name }) => path === `/v1/${name}`);
   if (numbered === undefined) return null;
-  return `with \`of\`: {"read":"${numbered.name}", its own parameters, "place": which number, as \`of\` tells}`;
+  const plain = path === "/v1/kpis" ? "as it stands (visitors, sessions) or " : "";
+  return `${plain}with \`of\`: {"read":"${numbered.name}", its own parameters, "place": which number, as \`of\` tells}`;
 }
 
 export const VISITS: Report = createVisits(NUMBERED);

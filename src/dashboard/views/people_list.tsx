@@ -12,6 +12,7 @@ import { dateTime, integer, NOTHING } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { personName } from "../person_link.tsx";
 import { usePages } from "../resource.ts";
+import { minuteLabel } from "./events_record.ts";
 import { CountedChip } from "./visits_narrowed.tsx";
 import { type PeopleReply, type PersonRow, worthText } from "./visits_replies.ts";
 
@@ -21,7 +22,11 @@ const DEFINITION =
 const at = (instant: string | null) =>
   instant === null
     ? NOTHING
-    : <time dateTime={instant}>{dateTime(instant, effectiveTimezone.value)}</time>;
+    : (
+      <time dateTime={instant} title={dateTime(instant, effectiveTimezone.value)}>
+        {minuteLabel(instant, effectiveTimezone.value, Date.now())}
+      </time>
+    );
 
 function count(
   title: string,

@@ -59,7 +59,9 @@ export function notedSentence(notes: readonly DatedNote[]): string {
   const { note: { text }, date } = latest;
   const whole = text.length <= NOTE_LENGTH_MAX;
   const shown = whole ? text : `${text.slice(0, NOTE_LENGTH_MAX).toWellFormed()}…`;
-  return ` It begins with a note of ${date}: “${shown}”.`;
+  // Within quotes stand others.
+  const quoted = shown.replaceAll("“", "‘").replaceAll("”", "’");
+  return ` It begins with a note of ${date}: “${quoted}”.`;
 }
 
 /**

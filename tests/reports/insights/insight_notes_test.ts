@@ -30,6 +30,7 @@ Deno.test("notes: of a change the latest first, at most three, and the sentence 
   assert.deepEqual(found.map(({ day }) => day), [1, 1, 0]);
   assert.equal(notedSentence(found), " It begins with a note of 2026-03-11: “Day 1”.");
   assert.equal(notedSentence([]), "");
+  assert.ok(notedSentence([noteOf(0, "“Post” is out")]).endsWith(": “‘Post’ is out”."), "quotes");
   assert.ok(notedSentence([noteOf(0, "x".repeat(120))]).includes(`${"x".repeat(120)}”`));
   assert.ok(notedSentence([noteOf(0, "x".repeat(121))]).includes(`${"x".repeat(120)}…”`));
 });
