@@ -1,11 +1,12 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { earliestCarriers } from "../store/anonymous_ids.ts";
 import { eraseFromSegments } from "../store/segments.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
 import { type UsedWords, usedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
 import { Arrivals } from "./arrivals.ts";
 import { forgetIds } from "./event_ids.ts";
-import { identitiesOf, raiseLinksVersion } from "./identities.ts";
+import { identitiesOf, linkIdentities, raiseLinksVersion } from "./identities.ts";
 import { eraseFromJournal } from "./journal_erasure.ts";
 import { newlyKnown } from "./known_projects.ts";
 import { beginProjection } from "./projected_project.ts";
@@ -38,27 +39,52 @@ async function deleteUnused(tx: Sql, projectId: number, said: UsedWords): Promis
   );
 }
 
-/** Names of some identities: their kind, then their value. */
+/** Names of some identities, their kind and then their value, and the numbers. */
 async function namesOf(
   tx: Sql,
   projectId: number,
   identities: ReadonlySet<number>,
-): Promise<Set<string>> {
-  const rows = await tx.query<{ name: string }>(
-    `SELECT kind::text || value AS name FROM identities
+): Promise<Map<string, number>> {
+  const rows = await tx.query<{ name: string; identity_id: number }>(
+    `SELECT kind::text || value AS name, identity_id FROM identities
     WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])`,
     [projectId, arrayLiteral([...identities])],
   );
-  return new Set(rows.map(({ name }) => name));
+  return new Map(rows.map(({ name, identity_id }) => [name, identity_id]));
+}
+
+/**
+ * Forgets identities of which no event is left. An anonymous id that somebody else's events carry is
+ * theirs from now on, as if nobody else had ever had it: of several, of whose event is the earliest.
+ */
+async function forgetIdentities(
+  tx: Sql,
+  projectId: number,
+  identities: ReadonlyMap<string, number>,
+): Promise<void> {
+  const anonymous = [...identities.keys()].filter((name) => name.startsWith("a"));
+  const carriers = await earliestCarriers(
+    tx,
+    projectId,
+    new Set(anonymous.map((name) => name.slice(1))),
+  );
+  const passed = [...carriers].map(([value, carrier]) => ({
+    ...carrier,
+    id: identities.get(`a${value}`)!,
+  }));
+  const kept = new Set(passed.map(({ id }) => id));
+  const gone = [...identities.values()].filter((id) => !kept.has(id));
+  await tx.query(
+    "DELETE FROM identities WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])",
+    [projectId, arrayLiteral(gone)],
+  );
+  if (passed.length > 0) await linkIdentities(tx, projectId, passed);
 }
 
 /**
  * Erases one actor: events, wherever they are stored, sessions and identities, and the names, paths,
  * titles and referrers that only this actor's events had (they may say who somebody is), in one
  * transaction, which is the caller's. Project first, so that nothing of theirs is pending.
- *
- * An anonymous id that others have used too is forgotten with the one whose it was: it is theirs
- * from their next event with it on.
  * @param isUpgrading whether what an upgrade has moved into the journal goes with it, projected or not
  * @returns the ids of the events that were there, and the names of the identities: their kind, then their value
  */
@@ -86,13 +112,10 @@ export async function eraseActor(
   if (!rollUpsHold(project)) await startRecountAnew(tx, projectId);
   const said = await usedWords(tx, projectId, identities);
   await eraseFromSegments(tx, projectId, identities);
-  const aside = await eraseFromJournal(tx, projectId, names, isUpgrading);
+  const aside = await eraseFromJournal(tx, projectId, new Set(names.keys()), isUpgrading);
   await forgetIds(tx, projectId, [...eventIds, ...aside]);
-  await tx.query(
-    "DELETE FROM identities WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])",
-    [projectId, arrayLiteral([...identities])],
-  );
+  await forgetIdentities(tx, projectId, names);
   await raiseLinksVersion(tx, projectId);
   await deleteUnused(tx, projectId, said);
-  return { eventIds: [...eventIds, ...aside], names };
+  return { eventIds: [...eventIds, ...aside], names: new Set(names.keys()) };
 }

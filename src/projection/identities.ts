@@ -220,6 +220,18 @@ async function addAll(
   ]);
 }
 
+/** Says whose some anonymous ids are, by events of those that they are of. */
+export async function linkIdentities(
+  tx: Sql,
+  projectId: number,
+  links: readonly { id: number; identity: number; ms: number; eventId: string }[],
+): Promise<void> {
+  const linked = links.map(({ id, identity, ms, eventId }): Identity => ({
+    ...{ id, actor: identity, linkedMs: ms, linkedBy: eventId },
+  }));
+  await tx.query(LINK, [projectId, ...linkColumns(linked)]);
+}
+
 /** The identities of some actors. */
 export async function identitiesOf(
   tx: Sql,

@@ -187,6 +187,65 @@ onBothEngines("forget: an erased actor leaves nothing, and the others whole", as
   });
 });
 
+const shared = fc.array(
+  fc.tuple(
+    fc.uuid(),
+    fc.integer({ min: 0, max: 20 }),
+    fc.constantFrom("a1", "a2", null),
+    fc.constantFrom("u1", "u2", "u3", null),
+  ).map(([event_id, step, anonymous_id, user_id]) =>
+    rowAt(step, { event_id, anonymous_id: anonymous_id ?? "a3", user_id })
+  ),
+  { minLength: 1, maxLength: 30 },
+);
+
+/** Whose each event is: its user, else who was first seen with its anonymous id, else that id. */
+function actorsOf(rows: readonly EventRow[]): Map<string, string> {
+  const seenWith = new Map<string, string>();
+  const keyOf = ({ occurred_at, event_id }: EventRow) => `${occurred_at} ${event_id}`;
+  for (const row of rows.toSorted((a, b) => keyOf(a) < keyOf(b) ? -1 : 1)) {
+    const anonymous = row.anonymous_id!;
+    if (row.user_id !== null && !seenWith.has(anonymous)) seenWith.set(anonymous, row.user_id);
+  }
+  return new Map(rows.map((row) => [
+    row.event_id,
+    row.user_id ?? seenWith.get(row.anonymous_id!) ?? row.anonymous_id!,
+  ]));
+}
+
+onBothEngines(
+  "forget: a shared device is whose it would be if who is erased had never been",
+  async (_t, db) => {
+    const database = await db.open();
+    const runs = database.engine === "embedded" ? 6 : 30;
+    await fc.assert(
+      fc.asyncProperty(shared, async (rows) => {
+        const project = await projected(database, rows);
+        const [who] = await database.query<{ actor_id: number }>(
+          "SELECT actor_id FROM identities WHERE project_id = $1::int AND value = 'u1'",
+          [project],
+        );
+        const actors = actorsOf(rows);
+        const kept = rows.filter(({ event_id }) => actors.get(event_id) !== "u1");
+        if (who !== undefined) {
+          assert.equal(await erased(database, project, who.actor_id), rows.length - kept.length);
+        }
+        const rest = await projected(database, kept);
+        const later = ["a1", "a2", "a3"].map((anonymous_id) => rowAt(30, { anonymous_id }));
+        for (const project_id of [project, rest]) {
+          await stored(database, later.map((row) => ({ ...row, project_id })));
+          await createProjection(database).catchUp(project_id);
+        }
+        assert.deepEqual(
+          await projectedState(database, project),
+          await projectedState(database, rest),
+        );
+      }),
+      { numRuns: runs },
+    );
+  },
+);
+
 onBothEngines(
   "forget: who is erased leaves no journal row, however many there are",
   async (_t, db) => {

@@ -216,11 +216,14 @@ async function assertErased(server: TestApp): Promise<void> {
   assert.deepEqual(await kpis(server, userIs("joe")), joe);
   assert.deepEqual(await kpis(server, [], "prj_two"), elsewhere);
   assert.equal((await kpis(server, userIs("jane"))).visitors, 0);
-  for (const id of ["jane", "phone", "laptop"]) {
+  for (const id of ["jane", "laptop"]) {
     for (const method of ["GET", "DELETE"]) {
       assertProblem(await server.admin(method, actorPath(id)), 404, "not_found");
     }
   }
+  // What is stored of the phone now is Joe's.
+  const { actor } = (await server.admin("GET", actorPath("phone"))).body;
+  assert.deepEqual([actor.id, actor.anonymousIds], ["joe", ["phone"]]);
   const stored = await server.read("prj_one", { from: DAY, to: DAY, bots: "include" });
   const left = new Set(eventIds(stored));
   assert.ok(JANE.every(({ event_id }) => !left.has(event_id)));
