@@ -40,7 +40,12 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
       doc: {
         summary: "Photograph pages now; 200 once done with Prefer: wait=N (up to 120 s)",
         body: CaptureJobCreation,
-        success: { status: 202, description: "The queued job", schema: CaptureJobReply },
+        success: {
+          status: 202,
+          description: "The queued job",
+          schema: CaptureJobReply,
+          also: { 200: "The job, done while `Prefer: wait` waited" },
+        },
         problems: [
           "invalid_json",
           "invalid_body",
@@ -75,7 +80,13 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
       doc: {
         summary: "The picture of a page, as JPEG or WebP; it never changes",
         query: { project: "Project id. Default: the token's only project" },
-        success: { status: 200, description: "The picture", contentType: "image/jpeg" },
+        success: {
+          status: 200,
+          description: "The picture",
+          contentType: "image/jpeg",
+          otherTypes: ["image/webp"],
+          also: { 304: "The caller has it already" },
+        },
         problems: ["project_required", "not_found"],
       },
     },

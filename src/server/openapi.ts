@@ -20,6 +20,10 @@ export interface RouteDoc {
     readonly description: string;
     readonly schema?: z.ZodType;
     readonly contentType?: string;
+    /** Other statuses with the same body, and what they say; of 304 there is none. */
+    readonly also?: Readonly<Record<number, string>>;
+    /** Other types that the body may be of, for who accepts them. */
+    readonly otherTypes?: readonly string[];
   };
   /** Beside those that the route's access implies. */
   readonly problems: readonly ProblemCode[];
@@ -101,13 +105,22 @@ function parametersOf({ path, doc }: Documented): Json[] {
   return [...named, ...query];
 }
 
-function successOf({ success }: RouteDoc): Json {
-  const { schema, contentType = "application/json", description } = success;
-  if (success.status === 204) return { description };
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
+
+/** The replies of success, by status. */
+function successesOf({ success }: RouteDoc): Json {
+  const { schema, contentType = "application/json", otherTypes = [], also = {} } = success;
   const content = {
     [contentType]: schema === undefined ? {} : { schema: schemaOf(schema, "output") },
+    ...Object.fromEntries(otherTypes.map((type) => [type, {}])),
   };
-  return { description, content };
+  const told: Readonly<Record<number, string>> = { [success.status]: success.description, ...also };
+  return Object.fromEntries(
+    Object.entries(told).map(([status, description]) => [
+      status,
+      WITHOUT_BODY.has(Number(status)) ? { description } : { description, content },
+    ]),
+  );
 }
 
 function bodyOf(doc: RouteDoc): Json {
@@ -141,7 +154,7 @@ function operationOf(route: Documented): Json {
     parameters: parametersOf(route),
     ...bodyOf(route.doc),
     responses: {
-      [String(route.doc.success.status)]: successOf(route.doc),
+      ...successesOf(route.doc),
       ...problemResponses(problemsOf(route)),
     },
   };

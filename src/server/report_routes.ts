@@ -102,6 +102,10 @@ const SAVE_PROBLEMS: readonly ProblemCode[] = [
   "conflict",
 ];
 
+/** What else succeeds, of what has an ETag, and of what is saved. */
+const KNOWN = { 304: "The caller has it already: `If-None-Match` holds its ETag" };
+const MADE = { 201: "It is new" };
+
 function docOf(report: Report): RouteDoc {
   return {
     summary: report.summary,
@@ -110,6 +114,7 @@ function docOf(report: Report): RouteDoc {
     success: {
       status: 200,
       description: "The result, and the parameters as resolved",
+      also: KNOWN,
       schema: z.object({
         query: z.looseObject({
           warnings: z.array(Warning),
@@ -153,7 +158,11 @@ function liveRoute({ reads, live, assertHolds }: ReadRouteServices): DocumentedR
       const terms = { expiresAtMs, assertHolds: () => assertHolds(principal) };
       return await live.answer({ ...exchange, project }, terms);
     },
-    doc: { ...doc, problems: [...doc.problems, "too_many_streams", "overloaded"] },
+    doc: {
+      ...doc,
+      success: { ...doc.success, otherTypes: ["text/event-stream"] },
+      problems: [...doc.problems, "too_many_streams", "overloaded"],
+    },
   };
 }
 
@@ -174,6 +183,7 @@ function overviewRoute(services: ReadRouteServices): DocumentedRoute {
       success: {
         status: 200,
         description: "The projects, and the parameters as resolved",
+        also: KNOWN,
         schema: z.object({
           query: z.looseObject({ warnings: z.array(Warning) }),
           asOf: z.iso.datetime(),
@@ -247,7 +257,7 @@ function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
     savingRoute(services, path, "PUT", putSegment, {
       summary: "Save a segment, which holds of history too; 201 where it is new",
       body: SegmentBody,
-      success: { status: 200, description: "The segment", schema: SegmentShown },
+      success: { status: 200, description: "The segment", schema: SegmentShown, also: MADE },
     }),
     savingRoute(services, path, "DELETE", deleteSegment, {
       summary: "Delete a segment",
@@ -265,7 +275,7 @@ export function reportRoutes(services: ReadRouteServices): DocumentedRoute[] {
     savingRoute(services, "/v1/funnels/:slug", "PUT", putFunnel, {
       summary: "Save a funnel; 201 where it is new",
       body: FunnelBody,
-      success: { status: 200, description: "The saved funnel", schema: FunnelShown },
+      success: { status: 200, description: "The saved funnel", schema: FunnelShown, also: MADE },
     }),
     savingRoute(services, "/v1/funnels/:slug", "DELETE", deleteFunnel, {
       summary: "Delete a saved funnel",
@@ -274,7 +284,7 @@ export function reportRoutes(services: ReadRouteServices): DocumentedRoute[] {
     savingRoute(services, "/v1/goals/:slug", "PUT", putGoal, {
       summary: "Save a goal, which applies to history too; 201 where it is new",
       body: GoalBody,
-      success: { status: 200, description: "The goal", schema: GoalShown },
+      success: { status: 200, description: "The goal", schema: GoalShown, also: MADE },
     }),
     savingRoute(services, "/v1/goals/:slug", "DELETE", deleteGoal, {
       summary: "Delete a goal; 409 where a segment asks for it",

@@ -140,7 +140,12 @@ function routesOf(services: ToldRouteServices, kind: Kind): DocumentedRoute[] {
     route("PUT", slugPath, kind.put, {
       summary: `Save ${one === "alert" ? "an" : "a"} ${one}; 201 where it is new`,
       body,
-      success: { status: 200, description: `The ${one}`, schema: saved },
+      success: {
+        status: 200,
+        description: `The ${one}`,
+        schema: saved,
+        also: { 201: "It is new" },
+      },
       problems: [...SAVED, ...putProblems],
     }),
     route("DELETE", slugPath, kind.remove, {

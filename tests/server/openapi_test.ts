@@ -161,6 +161,40 @@ Deno.test("OpenAPI: every code is listed, and the replies name theirs by status"
   ]);
 });
 
+Deno.test("OpenAPI: what else succeeds is documented: new things, what is known, other types", async () => {
+  const { id } = await server.project({ name: "Documented" });
+  const all = await operations();
+  const steps = JSON.stringify([{ name: "a" }]);
+  const asked: [string, string, RequestInit?][] = [
+    ["/v1/goals/{slug}", "put", { body: '{"title":"A","match":{"name":"a"}}' }],
+    ["/v1/funnels/{slug}", "put", { body: `{"title":"A","steps":${steps}}` }],
+    ["/v1/segments/{slug}", "put", { body: '{"title":"A","filters":[]}' }],
+    ["/v1/webhooks/{slug}", "put", { body: '{"title":"A","url":"https://hooks.example/a"}' }],
+    ["/v1/kpis", "get", { headers: { "If-None-Match": "*" } }],
+    ["/v1/overview", "get", { headers: { "If-None-Match": "*" } }],
+    ["/v1/events", "get", { headers: { "If-None-Match": "*" } }],
+    ["/v1/events", "get", { headers: { Accept: "application/x-ndjson" } }],
+  ];
+  const seen = new Set<number>();
+  // The second time it is not new.
+  for (const [path, method, init] of [...asked, ...asked]) {
+    const address = `${path.replace("{slug}", "a")}?project=${id}`;
+    const access = { Authorization: `Bearer ${server.app.controlToken}` };
+    const headers = { ...access, "Content-Type": "application/json", ...init?.headers };
+    const reply = await server.fetch(address, { ...init, method: method.toUpperCase(), headers });
+    const documented = all.find(([at, by]) => at === path && by === method)![2].responses;
+    const told = documented[reply.status];
+    assert.ok(
+      told !== undefined,
+      `${method} ${path} ${reply.status} ${JSON.stringify(reply.body)}`,
+    );
+    const type = reply.headers.get("content-type")?.split(";")[0];
+    assert.ok(type === undefined || type in told.content!, `${path} ${type}`);
+    seen.add(reply.status);
+  }
+  assert.deepEqual([...seen].sort(), [200, 201, 304]);
+});
+
 Deno.test("OpenAPI: the parameters of GET /v1/events are those that it takes", async () => {
   const get = (await operations()).find(([path, method]) =>
     path === "/v1/events" && method === "get"
