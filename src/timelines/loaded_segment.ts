@@ -181,24 +181,21 @@ export async function wholeSegment(
   return loadedSegment(segmentId, await segmentColumns(reader));
 }
 
-/**
- * What identities that are kept did in some blocks of a segment; null where that is nothing.
- * @param count is told how many events each identity has in these blocks
- */
-export async function slicedSegment(
-  { blocks, ...stored }: WantedBlocks,
-  reader: SegmentReader,
+/** Blocks of a segment, decoded. */
+export interface DecodedBlocks {
+  readonly wanted: WantedBlocks;
+  /** The place in the segment of their first event. */
+  readonly firstPlace: number;
+  readonly columns: SegmentColumns;
+}
+
+/** What identities that are kept did in some blocks of a segment; null where that is nothing. */
+export function slicedSegment(
+  { wanted: { blocks, ...stored }, firstPlace, columns }: DecodedBlocks,
   keeps: (identity: number) => boolean,
-  count?: (identity: number, events: number) => void,
-): Promise<LoadedSegment | null> {
-  const columns = await segmentColumns(reader);
-  const { identities, starts } = columns;
-  if (count !== undefined) {
-    identities.forEach((identity, run) => count(identity, starts[run + 1]! - starts[run]!));
-  }
+): LoadedSegment | null {
   const picked = pickedOf(columns, keeps);
   if (picked.length === 0) return null;
-  const { firstPlace } = reader;
   const slice: SegmentSlice = { stored, blocks, firstPlace, picked };
   return loadedSegment(stored.segmentId, pickedColumns(columns, picked), slice);
 }

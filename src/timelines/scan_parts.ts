@@ -2,10 +2,23 @@ import type { Sql } from "../db/sql.ts";
 import { type Blocks, blocksOf, countWhile, type SegmentHead } from "../store/segment_head.ts";
 import { fetchBlocks, type StoredHead, type WantedBlocks } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
-import { type LoadedSegment, sharedSegment, slicedSegment } from "./loaded_segment.ts";
+import { segmentColumns } from "./hot_columns.ts";
+import {
+  type DecodedBlocks,
+  type LoadedSegment,
+  sharedSegment,
+  slicedSegment,
+} from "./loaded_segment.ts";
+import { OpenBlocks } from "./open_blocks.ts";
+import { SpreadEvents } from "./spread_events.ts";
 import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
 import { yielding } from "../store/yielding.ts";
 
+/**
+ * Beside a part, so many of its events may be kept in blocks that the next part begins in, and as many
+ * of actors who are in several parts.
+ */
+const BESIDE_SHARE = 1 / 2;
 /** Events of blocks that are fetched and decoded at once. */
 const EVENTS_DECODED = 1_000_000;
 
@@ -96,6 +109,30 @@ function batchesOf(wanted: readonly WantedBlocks[]): WantedBlocks[][] {
   return batches;
 }
 
+/** Whether the next range, from the identity `to` on, begins in the last of these blocks. */
+function isOpen({ head, blocks: { end } }: WantedBlocks, to: number): boolean {
+  return (head.firstIdentities[end] ?? head.lastIdentity) >= to;
+}
+
+/** The blocks, the last of them apart where it is open. */
+function openApart(wanted: WantedBlocks, to: number): WantedBlocks[] {
+  const { first, end } = wanted.blocks;
+  if (first >= end) return [];
+  if (end - first === 1 || !isOpen(wanted, to)) return [wanted];
+  const last = end - 1;
+  return [{ first, end: last }, { first: last, end }].map((blocks) => ({ ...wanted, blocks }));
+}
+
+/** Whose events are read. */
+interface Kept {
+  readonly keeps: (identity: number) => boolean;
+  /** Where the next range begins; Infinity: there is none. */
+  readonly to: number;
+  readonly open: OpenBlocks;
+  /** Sees all blocks that are read. */
+  readonly see: (decoded: DecodedBlocks) => void;
+}
+
 /** Segments that are in memory together, and where they lie. */
 export interface SegmentsPart {
   readonly segments: readonly LoadedSegment[];
@@ -129,48 +166,56 @@ export class PartReader {
   }
 
   /**
-   * The actors of each range of identities, then those whose identities lie in several ranges: these
-   * are gathered, as many at a time as have so many events. A part is gone when the next is asked for.
+   * The actors of each range of identities, then those whose identities lie in several ranges: as they
+   * were gathered meanwhile or, where they did too much, as many at a time as have so many events. A
+   * part is gone when the next is asked for.
    */
   async *parts(): AsyncGenerator<SegmentsPart> {
     const actorOf = this.#actorOf;
     const starts = rangeStarts(this.#heads.map(({ head }) => head), this.#eventsMax);
     const isSpread = spreadActors(actorOf, starts);
-    const eventsOfSpread = new Map<number, number>();
-    for (const [range, from] of starts.entries()) {
-      const to = starts[range + 1] ?? actorOf.length;
-      const wanted = this.#heads.map((stored): WantedBlocks => ({
-        ...stored,
-        blocks: blocksOf(stored.head, from, to - 1),
-      }));
-      const keeps = (identity: number) =>
-        identity >= from && identity < to && isSpread[actorOf[identity]!] === 0;
-      const count = (identity: number, events: number) => {
-        const actor = actorOf[identity]!;
-        if (isSpread[actor] === 0 || identity < from || identity >= to) return;
-        eventsOfSpread.set(actor, (eventsOfSpread.get(actor) ?? 0) + events);
-      };
-      yield* this.#part(wanted, keeps, count);
+    const memory = new MemoryScope(this.#memory);
+    const spread = new SpreadEvents(actorOf, isSpread, BESIDE_SHARE * this.#eventsMax, memory);
+    const open = new OpenBlocks(BESIDE_SHARE * this.#eventsMax);
+    try {
+      for (const [range, from] of starts.entries()) {
+        const to = starts[range + 1] ?? actorOf.length;
+        const wanted = this.#heads.map((stored): WantedBlocks => ({
+          ...stored,
+          blocks: blocksOf(stored.head, from, to - 1),
+        }));
+        const keeps = (identity: number) =>
+          identity >= from && identity < to && isSpread[actorOf[identity]!] === 0;
+        const see = (decoded: DecodedBlocks) => spread.add(decoded, from, to);
+        yield* this.#part(wanted, { keeps, to, open, see });
+      }
+      const { segments } = spread;
+      if (segments !== null && segments.length > 0) yield { segments, memory };
+    } finally {
+      memory.release();
     }
-    for (const actors of groupsOf(eventsOfSpread, this.#eventsMax)) {
+    if (spread.segments === null) yield* this.#spreadParts(spread.eventsOf);
+  }
+
+  async *#spreadParts(eventsOf: ReadonlyMap<number, number>): AsyncGenerator<SegmentsPart> {
+    const actorOf = this.#actorOf;
+    const open = new OpenBlocks(0);
+    for (const actors of groupsOf(eventsOf, this.#eventsMax)) {
       const identities = Int32Array.from(
         actorOf.keys().filter((identity) => actors.has(actorOf[identity]!)),
       );
       const wanted = this.#heads.flatMap((stored) =>
         blocksWith(stored.head, identities).map((blocks): WantedBlocks => ({ ...stored, blocks }))
       );
-      yield* this.#part(wanted, (identity) => actors.has(actorOf[identity]!));
+      const keeps = (identity: number) => actors.has(actorOf[identity]!);
+      yield* this.#part(wanted, { keeps, to: Infinity, open, see: () => {} });
     }
   }
 
-  async *#part(
-    wanted: readonly WantedBlocks[],
-    keeps: (identity: number) => boolean,
-    count?: (identity: number, events: number) => void,
-  ): AsyncGenerator<SegmentsPart> {
+  async *#part(wanted: readonly WantedBlocks[], kept: Kept): AsyncGenerator<SegmentsPart> {
     const memory = new MemoryScope(this.#memory);
     try {
-      yield { segments: await this.#read(wanted, memory, keeps, count), memory };
+      yield { segments: await this.#read(wanted, memory, kept), memory };
     } finally {
       memory.release();
     }
@@ -179,20 +224,38 @@ export class PartReader {
   async #read(
     wanted: readonly WantedBlocks[],
     memory: MemoryScope,
-    keeps: (identity: number) => boolean,
-    count?: (identity: number, events: number) => void,
+    { keeps, to, open, see }: Kept,
   ): Promise<LoadedSegment[]> {
-    const segments: LoadedSegment[] = [];
     const turn = yielding();
-    for (const batch of batchesOf(wanted.filter(({ blocks }) => blocks.first < blocks.end))) {
+    // In the order of the segments, whatever is read when: timelines are built of them in that order.
+    const slices = new Map<WantedBlocks, LoadedSegment | null>();
+    const unread: WantedBlocks[] = [];
+    const slice = (decoded: DecodedBlocks) => {
+      see(decoded);
+      const segment = slicedSegment(decoded, keeps);
+      if (isOpen(decoded.wanted, to)) open.keep(decoded);
+      return segment === null ? null : sharedSegment(memory.take, segment);
+    };
+    for (const one of wanted) {
+      const known = open.take(one);
+      if (known !== null) slices.set(known.wanted, slice(known));
+      const first = known?.wanted.blocks.end ?? one.blocks.first;
+      const rest = { ...one, blocks: { first, end: one.blocks.end } };
+      for (const blocks of openApart(rest, to)) {
+        slices.set(blocks, null);
+        unread.push(blocks);
+      }
+      await turn();
+    }
+    for (const batch of batchesOf(unread)) {
       const readers = await fetchBlocks(this.#sql, this.#projectId, batch, HOT_COLUMNS);
       for (const [i, reader] of readers.entries()) {
-        const segment = await slicedSegment(batch[i]!, reader, keeps, count);
-        if (segment !== null) segments.push(sharedSegment(memory.take, segment));
+        const columns = await segmentColumns(reader);
+        slices.set(batch[i]!, slice({ wanted: batch[i]!, firstPlace: reader.firstPlace, columns }));
         await turn();
       }
     }
-    return segments;
+    return [...slices.values()].filter((segment) => segment !== null);
   }
 }
 

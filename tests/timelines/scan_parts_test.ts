@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { Database, Sql } from "../../src/db/sql.ts";
-import type { MsSpan } from "../../src/store/stored_segments.ts";
+import type { MsSpan, WantedBlocks } from "../../src/store/stored_segments.ts";
+import type { DecodedBlocks } from "../../src/timelines/loaded_segment.ts";
+import { OpenBlocks } from "../../src/timelines/open_blocks.ts";
 import { loadTimelines, type Timelines } from "../../src/timelines/timelines.ts";
 import { RunTimelines } from "../../src/timelines/timeline_table.ts";
 import { blocksWith, rangeStarts, spreadActors } from "../../src/timelines/scan_parts.ts";
@@ -148,4 +150,24 @@ onBothEngines("timelines: a part holds about as many events as it may", async (_
   assert.deepEqual({ visits, runs }, { visits: whole.visits, runs: whole.runs });
   // 100,000 bytes are 5,000 events of 20 bytes each.
   assert.ok(parts >= 8 && largest <= 7_500, `${parts} parts of up to ${largest} events`);
+});
+
+const decodedOf = (segmentId: number, first: number, events: number) =>
+  ({
+    wanted: { segmentId, blocks: { first, end: first + 1 } },
+    columns: { times: new Uint32Array(events) },
+  }) as DecodedBlocks;
+
+Deno.test("OpenBlocks: kept until they are taken, as far as there is room", () => {
+  const open = new OpenBlocks(30);
+  const [first, second, third] = [decodedOf(1, 4, 20), decodedOf(2, 0, 10), decodedOf(3, 7, 1)];
+  for (const decoded of [first, second, third]) open.keep(decoded);
+  const taken = (segmentId: number, block: number) =>
+    open.take({ segmentId, blocks: { first: block, end: block + 2 } } as WantedBlocks);
+  assert.equal(taken(3, 7), null, "there was no room");
+  assert.equal(taken(1, 4), first);
+  assert.equal(taken(1, 4), null, "taken once");
+  assert.equal(taken(2, 1), null, "another block");
+  open.keep(decodedOf(4, 0, 30));
+  assert.notEqual(taken(4, 0), null, "what was taken makes room");
 });
