@@ -11,6 +11,7 @@ import {
 } from "../archive/archive_format.ts";
 import { areSame, type Figures, NOTHING, Sum } from "../archive/figures.ts";
 import type { Call } from "./command.ts";
+import { openNamed } from "./line_file.ts";
 import { createProgress } from "./progress.ts";
 
 /** A file that holds a whole archive. */
@@ -23,7 +24,7 @@ export interface CheckedArchive {
 /** The frames of a file, from its beginning. */
 export async function* framesOf(path: string, signal: AbortSignal): AsyncGenerator<Frame> {
   // Closed by its stream, whenever that ends.
-  const file = await Deno.open(path);
+  const { file } = await openNamed(path);
   for await (const frame of readFrames(file.readable)) {
     signal.throwIfAborted();
     yield frame;
@@ -60,10 +61,14 @@ class Counted {
   }
 }
 
-/** Reads a file through, before anything of it is stored. Throws ArchiveRefused with the byte. */
+/**
+ * Reads a file through, before anything of it is stored. Throws ArchiveRefused with the byte, and
+ * UnreadableFile.
+ */
 export async function checkArchive(call: Call, path: string): Promise<CheckedArchive> {
   const { print, now, signal } = call;
-  const { size } = await Deno.stat(path);
+  const { file, size } = await openNamed(path);
+  file.close();
   const progress = createProgress(print.terminal, "Checking", size, now);
   const whole = createHash("sha256");
   const counted = new Counted();
@@ -87,5 +92,5 @@ export async function checkArchive(call: Call, path: string): Promise<CheckedArc
       `The archive is damaged: what stands before byte ${at} is not what its manifest says.`,
     );
   }
-  return { head: head!, manifest: manifest!, bytes: size };
+  return { head: head!, manifest: manifest!, bytes: size ?? 0 };
 }

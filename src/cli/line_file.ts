@@ -57,17 +57,24 @@ export async function openFile(name: string): Promise<OpenFile> {
     };
     return opened;
   }
+  const { file, size } = await openNamed(name);
+  const opened: OpenFile = {
+    name,
+    size,
+    bytesRead: 0,
+    chunks: chunksOf(file, (bytes) => opened.bytesRead += bytes),
+  };
+  return opened;
+}
+
+/** A file and its bytes, which are null of what is no plain file. Throws UnreadableFile. */
+export async function openNamed(
+  name: string,
+): Promise<{ readonly file: Deno.FsFile; readonly size: number | null }> {
   try {
     const { isDirectory, isFile, size } = await Deno.stat(name);
     if (isDirectory) throw new UnreadableFile(`${name} is a folder: name one file.`);
-    const file = await Deno.open(name);
-    const opened: OpenFile = {
-      name,
-      size: isFile ? size : null,
-      bytesRead: 0,
-      chunks: chunksOf(file, (bytes) => opened.bytesRead += bytes),
-    };
-    return opened;
+    return { file: await Deno.open(name), size: isFile ? size : null };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) {
       throw new UnreadableFile(`There is no file ${name}.`);

@@ -48,6 +48,19 @@ async function assertRefused(
 
 const joined = (parts: readonly Uint8Array[]) => new Uint8Array(parts.flatMap((part) => [...part]));
 
+Deno.test("restore: a file that is not there, and a folder, are told in a sentence", async () => {
+  await withFile((file) =>
+    withEmbedded(async (env) => {
+      const folder = file.replace(/\/[^/]*$/, "");
+      for (const [path, says] of [[file, "There is no file "], [folder, " is a folder"]] as const) {
+        const { code, result } = await cli(env, "restore", path);
+        assert.equal(code, 1);
+        assert.ok(result.error.detail.includes(says), JSON.stringify(result));
+      }
+    })
+  );
+});
+
 Deno.test("restore: a file that is damaged or no archive is refused with the byte, and nothing is stored", async (t) => {
   await withFile((file) =>
     withEmbedded(async (env) => {
