@@ -30,12 +30,22 @@ export interface NoteServices extends AuditServices {
 
 type Asked = Exchange<Principal | null>;
 
+const NO_EFFECT = "Of no effect here";
+
 /** The parameters of `GET /v1/notes`. */
 export const NOTES_QUERY: Readonly<Record<string, string>> = {
   project: "Project id. Default: the token's only project",
   from: "Local date, inclusive, or instant. Without from and to: all notes",
   to: "Local date, inclusive, or instant, exclusive. Default with from: today",
   timezone: "IANA time zone of the local dates. Default: the project's",
+  // Whoever asks for the notes of a chart sends what the chart was asked with.
+  interval: NO_EFFECT,
+  compare: NO_EFFECT,
+  segment: NO_EFFECT,
+  filters: NO_EFFECT,
+  bots: NO_EFFECT,
+  limit: NO_EFFECT,
+  cursor: NO_EFFECT,
 };
 
 /** Throws `invalid_parameter`, every bad one told at once. */

@@ -73,6 +73,14 @@ Deno.test("notes: those of a range, by its own days", async () => {
   assert.deepEqual(textsOf(await listed(project, hours)), ["Instant"]);
   const early = { from: "2026-01-31T10:00:00Z", to: "2026-01-31T11:00:00Z" };
   assert.deepEqual(textsOf(await listed(project, early)), ["Day"], "a day that it lies in");
+  const chart = {
+    interval: "day",
+    compare: "previous",
+    filters: "[]",
+    bots: "include",
+    segment: "a",
+  };
+  assert.deepEqual(textsOf(await listed(project, { ...january, ...chart, limit: "1" })), ["Day"]);
   const other = await people.app.project();
   assert.deepEqual(await listed(other), []);
 });
@@ -162,9 +170,9 @@ Deno.test("notes: what is wrong is named", async () => {
     assert.deepEqual(reply.body.errors.map(({ field }: Json) => field), ["at"], String(at));
   }
   assertProblem(await noted(project, { text: "x", by: "somebody else" }), 400, "invalid_body");
-  const bad = await people.app.admin("GET", `/v1/notes?project=${project.id}&from=never&limit=5`);
+  const bad = await people.app.admin("GET", `/v1/notes?project=${project.id}&from=never&lmit=5`);
   assertProblem(bad, 400, "invalid_parameter");
-  assert.deepEqual(bad.body.errors.map(({ field }: Json) => field).toSorted(), ["from", "limit"]);
+  assert.deepEqual(bad.body.errors.map(({ field }: Json) => field).toSorted(), ["from", "lmit"]);
 });
 
 Deno.test("notes: a project has so many, and no more", async () => {
