@@ -53,6 +53,13 @@ export function parseTrustedProxies(text: string): TrustedProxies | string {
   return { kind: "ranges", ranges };
 }
 
+/** The socket's other end as it is told, as canonical text, and whether its word is taken. */
+function knownPeer(peer: string | null, isTrusted: (address: Address) => boolean) {
+  const address = peer === null ? null : parseAddress(peer);
+  const text = address === null ? null : addressText(address);
+  return { peer, text, isTrusted: address !== null && isTrusted(address) };
+}
+
 /**
  * A function that says which address a request came from, as canonical text; null if not even the
  * socket's `peer` is known. Headers are read only where the peer is trusted, and from the right:
@@ -65,17 +72,18 @@ export function parseTrustedProxies(text: string): TrustedProxies | string {
 export function createClientAddress(
   trusted: TrustedProxies,
 ): (peer: string | null, headers: Headers) => string | null {
+  const ranges = trusted.kind === "ranges" ? trusted.ranges : [];
+  const isTrusted = (address: Address) => ranges.some((cidr) => cidrContains(cidr, address));
+  // Behind a proxy all requests have one peer.
+  let last = knownPeer(null, isTrusted);
   return (peer, headers) => {
-    const peerAddress = peer === null ? null : parseAddress(peer);
-    const peerText = peerAddress === null ? null : addressText(peerAddress);
-    if (trusted.kind === "none") return peerText;
+    if (peer !== last.peer) last = knownPeer(peer, isTrusted);
+    if (trusted.kind === "none") return last.text;
     if (trusted.kind === "hops") {
-      return lastOf(forwardedAddresses(headers), trusted.count, () => true) ?? peerText;
+      return lastOf(forwardedAddresses(headers), trusted.count, () => true) ?? last.text;
     }
-    const isTrusted = (address: Address) =>
-      trusted.ranges.some((cidr) => cidrContains(cidr, address));
-    if (peerAddress === null || !isTrusted(peerAddress)) return peerText;
-    return lastOf(forwardedAddresses(headers), FORWARDED_ENTRIES_MAX, isTrusted) ?? peerText;
+    if (!last.isTrusted) return last.text;
+    return lastOf(forwardedAddresses(headers), FORWARDED_ENTRIES_MAX, isTrusted) ?? last.text;
   };
 }
 

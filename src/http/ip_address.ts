@@ -45,9 +45,10 @@ function parseIpv4(text: string): Uint8Array | null {
   const octets = text.split(".");
   if (octets.length !== 4) return null;
   const bytes = new Uint8Array(4);
-  for (const [i, octet] of octets.entries()) {
-    if (!DECIMAL_OCTET.test(octet) || Number(octet) > 255) return null;
-    bytes[i] = Number(octet);
+  for (let i = 0; i < bytes.length; i++) {
+    const value = Number(octets[i]);
+    if (value > 255 || !DECIMAL_OCTET.test(octets[i]!)) return null;
+    bytes[i] = value;
   }
   return bytes;
 }

@@ -124,7 +124,7 @@ const GROWTH_MAX = 6;
 export function suspicionOf(text: string): Suspicion {
   return {
     size: text.length > PROPERTIES_BYTES_MAX / GROWTH_MAX,
-    text: SUSPECT_ESCAPE.test(text),
+    text: text.includes("\\") && SUSPECT_ESCAPE.test(text),
   };
 }
 

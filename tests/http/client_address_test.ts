@@ -1,4 +1,4 @@
-import { match, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import {
   createClientAddress,
@@ -144,4 +144,15 @@ Deno.test("ipForStorage: all of an address, its network, or nothing", () => {
   strictEqual(ipForStorage("8.8.8.8", "none"), null);
   strictEqual(ipForStorage(null, "full"), null);
   strictEqual(ipForStorage("text", "full"), null);
+});
+
+Deno.test("createClientAddress: one peer after the other, each is who it is", () => {
+  const trusted = parseTrustedProxies("10.0.0.1");
+  if (typeof trusted === "string") throw new Error(trusted);
+  const addressOf = createClientAddress(trusted);
+  const headers = new Headers({ "X-Forwarded-For": "203.0.113.7" });
+  const peers = ["10.0.0.1", "10.0.0.1", "10.0.0.2", null, "10.0.0.2", "10.0.0.1"];
+  const through = "203.0.113.7";
+  const found = peers.map((peer) => addressOf(peer, headers));
+  deepStrictEqual(found, [through, through, "10.0.0.2", null, "10.0.0.2", through]);
 });

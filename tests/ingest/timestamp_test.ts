@@ -140,3 +140,14 @@ Deno.test("correctClock: says when it happened and how that is known", () => {
     deepStrictEqual(correctClock({ timestampMs, offsetMs, receivedAtMs }), { occurredAtMs, clock });
   }
 });
+
+Deno.test("isoText: what was read last is written as it is, and nothing else in its place", () => {
+  const day = at("2026-11-21T00:00:00Z");
+  isoText(day);
+  const ms = fc.integer({ min: day - 2, max: day + 24 * HOUR_MS + 2 });
+  fc.assert(fc.property(ms, ms, (read, written) => {
+    strictEqual(parseTimestamp(new Date(read).toISOString()), read);
+    strictEqual(isoText(written), new Date(written).toISOString());
+    strictEqual(isoText(read), new Date(read).toISOString());
+  }));
+});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
 import {
+  blockSpan,
   decodeBlock,
   encodeBlock,
   journalEvents,
@@ -62,4 +63,17 @@ Deno.test("journal block: no byte of it changes unnoticed, and a newer one is to
   assert.throws(() => decodeBlock(new Uint8Array(), 1), UnreadableBlock);
   block[0] = 3;
   assert.throws(() => decodeBlock(block, 1), /version 3; this program reads 2/);
+});
+
+Deno.test("journal block: from when to when its events happened, in any order and of any year", () => {
+  // Years past 9999 are longer texts.
+  const ms = fc.oneof(
+    fc.integer({ min: 1_700_000_000_000, max: 1_700_000_090_000 }),
+    fc.integer({ min: -62_135_596_800_000, max: 8.64e15 }),
+  );
+  fc.assert(fc.property(fc.array(ms, { minLength: 1, maxLength: 8 }), (moments) => {
+    const rows = moments.map((at) => newRow({ occurred_at: new Date(at).toISOString() }));
+    const span = { fromMs: Math.min(...moments), toMs: Math.max(...moments) };
+    assert.deepEqual(blockSpan(rows), span);
+  }));
 });
