@@ -1,33 +1,31 @@
 /**
  * `deno task upgrade:trial [--against COMMIT] [--events N] [--kills N] [--engine E] [--bulk N]`
  *
- * An upgrade from an earlier commit, for real: its server makes the data, then this program starts
- * on them and is killed at random moments of the upgrade, while events are sent, some of them replays
- * of stored ones. At the end each event must be there once with every member as it was, no replay
- * may have been taken for new, and reads must answer as before. With `--bulk` a further project of so
- * many events is written into the earlier tables (PostgreSQL), of which count and sum are compared.
+ * An upgrade from an earlier commit, for real: its server makes the data, then this program starts on
+ * them and is killed as it starts, and then in the middle of the move as often as is asked, while
+ * events are sent, some of them replays of stored ones. At the end each event must be there once with
+ * every member as it was, no replay may have been taken for new, and reads must answer as before. With
+ * `--bulk` a further project of so many events is written into the earlier tables (PostgreSQL), of which
+ * count and sum are compared.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { openDatabase } from "../src/db/open.ts";
-import type { Database } from "../src/db/sql.ts";
 import { freshDatabase, startPostgres } from "../tests/support/throwaway_postgres.ts";
 import { openCheckout } from "./checkout.ts";
-import { openBench } from "./configured_cluster.ts";
 import { machineLine } from "./process_figures.ts";
 import { type Answers, askedReads, changedAnswers, readAnswers } from "./upgrade/asked_reads.ts";
 import { type EarlierProject, makeEarlierData, sendBatch } from "./upgrade/earlier_program.ts";
+import { Kills } from "./upgrade/kills.ts";
 import { freePort, operatorToken, pause, type Place, Program } from "./upgrade/program.ts";
 import { readStored, type StoredEvents } from "./upgrade/stored_events.ts";
+import { UpgradeData } from "./upgrade/upgrade_data.ts";
 import { freshEvent } from "./upgrade/varied_events.ts";
 
 const REPOSITORY = fileURLToPath(new URL("..", import.meta.url));
 const DAY_MS = 86_400_000;
 /** Texts of more events than these are not kept in memory: their count and sum are compared. */
 const TEXTS_MAX = 300_000;
-const KILL_MS_MIN = 300;
-const KILL_MS_MAX = 4_000;
 const FRESH_BATCH = 20;
 const SEND_PAUSE_MS = 15;
 const LOOK_MS = 1_000;
@@ -77,60 +75,6 @@ class Sending {
   }
 }
 
-async function folderBytes(folder: string): Promise<number> {
-  let bytes = 0;
-  for await (const entry of Deno.readDir(folder)) {
-    const path = join(folder, entry.name);
-    bytes += entry.isDirectory ? await folderBytes(path) : (await Deno.stat(path)).size;
-  }
-  return bytes;
-}
-
-/** The data of one engine, looked at past the program. */
-class Data {
-  constructor(readonly place: Place) {}
-
-  open(): Promise<Database> {
-    const { databaseUrl, dataDir } = this.place;
-    if (databaseUrl !== null) return Promise.resolve(openBench(databaseUrl));
-    const options = { databaseUrl, dataDir, statementTimeoutMs: 60_000, connectionsMax: 2 };
-    return openDatabase(options);
-  }
-
-  /** Events that are still to be moved, and to be compared; null where the upgrade is done. */
-  async left(): Promise<{ moving: number; stored: number } | null> {
-    await using database = disposable(await this.open());
-    const { sql } = database;
-    const [table] = await sql.query<{ done: boolean; begun: boolean }>(
-      `SELECT to_regclass('earlier_events') IS NULL AND to_regclass('events') IS NULL AS done,
-        to_regclass('earlier_events') IS NOT NULL AS begun`,
-    );
-    if (table!.done) return null;
-    const [row] = await sql.query<{ moving: number; stored: number }>(
-      table!.begun
-        ? `SELECT coalesce((SELECT sum(remaining) FROM earlier_projects), 0)::int8 AS moving,
-            (SELECT count(*) FROM earlier_events)::int8 AS stored`
-        : "SELECT count(*)::int8 AS moving, count(*)::int8 AS stored FROM events",
-    );
-    return row!;
-  }
-
-  async bytes(): Promise<number> {
-    if (this.place.databaseUrl === null) return await folderBytes(join(this.place.dataDir));
-    await using database = disposable(await this.open());
-    await database.sql.script("CHECKPOINT");
-    const [row] = await database.sql.query<{ bytes: number }>(
-      "SELECT pg_database_size(current_database())::int8 AS bytes",
-    );
-    return row!.bytes;
-  }
-}
-
-const disposable = (sql: Database) => ({
-  sql,
-  [Symbol.asyncDispose]: () => sql.close(),
-});
-
 /** Fills a project of the earlier tables by SQL, with that commit's own maker of histories. */
 async function fillBulk(folder: string, place: Place, events: number, endMs: number) {
   const code = `
@@ -161,13 +105,11 @@ interface Order {
 }
 
 class Trial {
-  readonly #data: Data;
   readonly #ids: string[];
   /** What was found wrong. */
   readonly faults: string[] = [];
 
   constructor(readonly earlier: string, readonly place: Place, readonly order: Order) {
-    this.#data = new Data(place);
     this.#ids = ["prj_trial_0", "prj_trial_1", "prj_demo", ...order.bulk > 0 ? [BULK] : []];
   }
 
@@ -181,23 +123,24 @@ class Trial {
       await fillBulk(this.earlier, this.place, this.order.bulk, endMs);
     }
     const before = await this.#tell(this.earlier, reads, new Set());
-    const bytesBefore = await this.#data.bytes();
     const events = before.values().reduce((sum, { events }) => sum + events.count, 0);
+    const data = new UpgradeData(this.place, events);
+    const bytesBefore = await data.bytes();
     console.error(`  ${events} events were made in ${seconds(startedAt)} s`);
     const stored = projects.map((project) => storedOf(project, before.get(project.id)!.events));
     const sending = new Sending(this.place, stored);
-    const upgrade = await this.#upgrade(sending);
+    const upgrade = await this.#upgrade(data, sending);
     const after = await this.#tell(REPOSITORY, reads, new Set(sending.fresh.keys()));
     this.#compare(before, after, sending);
     return [
       `${events} events stored before; ${sending.fresh.size} new ones meanwhile, each there once; ` +
       `${sending.replays} replays, ${sending.taken} of them taken for new`,
-      `kills: ${upgrade.kills.join(", ")}`,
+      `kills, by how far the upgrade was: ${upgrade.kills.told.join(", ")}`,
       `upgrade: ${upgrade.seconds.toFixed(1)} s until the earlier table was dropped, ` +
       `${Math.round(events / upgrade.seconds)} events/s, starts and kills included`,
       `most memory of the server: ${mebibytes(upgrade.peakBytes)} MiB; data ` +
       `${mebibytes(bytesBefore)} MiB before, at most ${mebibytes(upgrade.largestBytes)} MiB, ` +
-      `${mebibytes(await this.#data.bytes())} MiB after`,
+      `${mebibytes(await data.bytes())} MiB after`,
       `warnings: ${JSON.stringify(Object.fromEntries(upgrade.warnings))}`,
       ...this.faults,
     ];
@@ -212,44 +155,44 @@ class Trial {
     for (const id of this.#ids) {
       const isLarge = id === BULK && this.order.bulk > TEXTS_MAX;
       const asksReads = id !== BULK || this.order.bulk <= BULK_READ_MAX;
-      told.set(id, {
-        answers: asksReads ? await readAnswers(this.place, token, id, reads) : new Map(),
-        events: await readStored(this.place, token, id, !isLarge, leftOut),
-      });
+      try {
+        told.set(id, {
+          answers: asksReads ? await readAnswers(this.place, token, id, reads) : new Map(),
+          events: await readStored(this.place, token, id, !isLarge, leftOut),
+        });
+      } catch (error) {
+        throw await server.blamed(error);
+      }
     }
     await server.end("SIGTERM");
     return told;
   }
 
   /** Starts the program again and again, until the upgrade is done. */
-  async #upgrade(sending: Sending) {
+  async #upgrade(data: UpgradeData, sending: Sending) {
     const startedAt = performance.now();
-    const kills: string[] = [];
+    const kills = new Kills(data, this.order.kills);
     const warnings = new Map<string, number>();
     let peakBytes = 0;
     let largestBytes = 0;
     for (let isDone = false; !isDone;) {
       const server = new Program(REPOSITORY, this.place);
-      const isKilled = kills.length < this.order.kills;
-      const killMs = KILL_MS_MIN + Math.random() * (KILL_MS_MAX - KILL_MS_MIN);
-      if (isKilled) await pause(killMs);
+      const isKilled = !kills.areOver;
+      if (isKilled) await kills.due(server);
       else {
-        await this.#untilDone(server);
+        await this.#untilDone(data, server);
         // What is under way is answered while there is a server.
         await sending.end();
-        isDone = true;
       }
       peakBytes = Math.max(peakBytes, server.peakBytes);
       await server.end(isKilled ? "SIGKILL" : "SIGTERM");
       for (const [text, n] of server.warnings) warnings.set(text, (warnings.get(text) ?? 0) + n);
-      largestBytes = Math.max(largestBytes, await this.#data.bytes());
-      const left = await this.#data.left();
-      if (isKilled) {
-        const told = left === null ? "done" : `${left.moving} to move, ${left.stored} to drop`;
-        kills.push(`${Math.round(killMs)} ms (${told})`);
-        console.error(`  killed after ${kills.at(-1)}`);
-      }
-      isDone &&= left === null;
+      largestBytes = Math.max(largestBytes, await data.bytes());
+      if (isKilled) console.error(`  killed at ${await kills.note()}`);
+      else isDone = await data.left() === null;
+    }
+    if (kills.inside < kills.wanted) {
+      this.faults.push(`FAULT: ${kills.inside} of ${kills.wanted} kills fell inside the move`);
     }
     return {
       seconds: (performance.now() - startedAt) / 1000,
@@ -261,7 +204,7 @@ class Trial {
   }
 
   /** The embedded database shows that it is so only once the server has ended: it is given time. */
-  async #untilDone(server: Program): Promise<void> {
+  async #untilDone(data: UpgradeData, server: Program): Promise<void> {
     await server.ready();
     if (this.place.databaseUrl === null) {
       const token = await operatorToken();
@@ -271,7 +214,7 @@ class Trial {
       for (let calm = 0; calm < 5; calm++) await pause(LOOK_MS);
       return;
     }
-    while (await this.#data.left() !== null) await pause(LOOK_MS);
+    while (await data.left() !== null) await pause(LOOK_MS);
   }
 
   #compare(before: Map<string, Told>, after: Map<string, Told>, sending: Sending): void {

@@ -7,6 +7,7 @@ const JWT_SECRET = "a secret of the upgrade trial, 32 bytes or more";
 const START_MS_MAX = 600_000;
 const RETRY_MS = 50;
 const ANSWER_MS_MAX = 20_000;
+const ENDED_LOOK_MS = 2_000;
 
 export const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms));
@@ -107,6 +108,15 @@ export class Program {
     this.#child.kill(signal);
     await this.#child.status;
     await this.#reading;
+  }
+
+  /** What went wrong while it was asked, with what it said itself, and whether it has ended. */
+  async blamed(error: unknown): Promise<Error> {
+    const status = await Promise.race([this.#child.status, pause(ENDED_LOOK_MS)]);
+    const fate = status === undefined ? "it runs on" : `it ended: ${JSON.stringify(status)}`;
+    if (status === undefined) await this.end("SIGKILL");
+    const said = [...this.warnings.keys()].map((text) => `\n    ${text}`).join("");
+    return new Error(`${error}; ${fate}; it had said:${said}`, { cause: error });
   }
 
   async #read(): Promise<void> {
