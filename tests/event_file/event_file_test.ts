@@ -104,7 +104,9 @@ Deno.test("NDJSON that arrives in any pieces gives each event once", () => {
 
 Deno.test("event lines: a key that is spelt with an escape is its own, whatever an event before had", () => {
   const keys = ["there\\", 'there"', "there\n", "there\t"];
-  const text = keys.map((key) => `${JSON.stringify({ properties: { here: 1, [key]: 2 } })}\n`);
+  const text = keys.map((key) =>
+    `${JSON.stringify({ eventId: "e", properties: { here: 1, [key]: 2 } })}\n`
+  );
   const found = new EventLines().take(new TextEncoder().encode(text.join("")));
   assert.deepEqual(found.map(({ properties }) => Object.keys(properties)[1]), keys);
 });
