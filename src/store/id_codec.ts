@@ -12,11 +12,11 @@ const TIMED = 1;
 /** Where in the text of a UUID each of its bytes stands. */
 const BYTE_PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const DIGIT_OF = new Uint8Array(128);
-for (const [value, digit] of [..."0123456789abcdef"].entries()) {
-  DIGIT_OF[digit.charCodeAt(0)] = value;
+for (const digits of ["0123456789abcdef", "0123456789ABCDEF"]) {
+  for (const [value, digit] of [...digits].entries()) DIGIT_OF[digit.charCodeAt(0)] = value;
 }
 
-/** Lower-case UUIDs as 16 bytes each: half the time of taking out the dashes. */
+/** UUIDs as 16 bytes each: half the time of taking out the dashes. */
 export function uuidBytes(texts: readonly string[]): Uint8Array {
   const ids = new Uint8Array(ID_BYTES * texts.length);
   let at = 0;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ByteReader, ByteWriter } from "../../src/store/byte_stream.ts";
-import { readIds, writeIds } from "../../src/store/id_codec.ts";
+import { readIds, uuidBytes, writeIds } from "../../src/store/id_codec.ts";
 import {
   columnFor,
   joinIntegers,
@@ -12,7 +12,7 @@ import { readNumbers, writeNumbers } from "../../src/store/number_codec.ts";
 import { readSqueezed, squeeze } from "../../src/store/squeezed.ts";
 import { readTexts, writeTexts } from "../../src/store/text_codec.ts";
 import { TextGatherer } from "../../src/store/text_gatherer.ts";
-import { textAt } from "../../src/store/whole_events.ts";
+import { textAt, uuidOf } from "../../src/store/whole_events.ts";
 
 function written(write: (writer: ByteWriter) => void): Uint8Array {
   const writer = new ByteWriter();
@@ -187,4 +187,13 @@ Deno.test("codecs: texts of several columns are gathered, each once unless most 
   }));
   const same = new TextGatherer([columnOf(["a", "b", null]), columnOf(["b", "a", null, "a"])]);
   assert.equal(same.gather(Uint32Array.of(0, 1, 2, 3, 4, 5, 6)).ends.length, 2);
+});
+
+Deno.test("codecs: ids are read from their texts, in any case", () => {
+  const texts = fc.array(fc.tuple(fc.uuid(), fc.boolean()), { maxLength: 5 });
+  fc.assert(fc.property(texts, (ids) => {
+    const written = ids.map(([id, isUpper]) => isUpper ? id.toUpperCase() : id);
+    const bytes = uuidBytes(written);
+    assert.deepEqual(ids.map((_, i) => uuidOf(bytes, 16 * i)), ids.map(([id]) => id));
+  }));
 });
