@@ -9,6 +9,7 @@
  * has just removed as many takes ten times as much of a processor (0.02 to 0.4 s a database).
  */
 import { fileURLToPath } from "node:url";
+import { filesToTry, type Outcome, outcomeOf, summaryOf } from "./second_try.ts";
 
 const ROOT = new URL("../", import.meta.url);
 /** Several times what the tests have there at once; nothing is taken that is not used. */
@@ -77,19 +78,37 @@ if (unknown.length > 0) throw new Error(`There is no ${unknown.join(", ")}`);
 const files = [...LONGEST, ...all.filter((path) => !LONGEST.includes(path))];
 
 const folder = Deno.env.has("TMPDIR") ? null : await mountInMemory();
-try {
+const reports = await Deno.makeTempDir({ prefix: "footfall-reports-" });
+// It ends when the tests do. An interrupt reaches them by itself.
+Deno.addSignalListener("SIGINT", () => {});
+
+/** @returns what became of it; null: it was ended */
+async function run(name: string, args: readonly string[]): Promise<Outcome | null> {
+  const report = `${reports}/${name}.xml`;
   const tests = new Deno.Command(Deno.execPath(), {
-    args: ["test", "-A", "--quiet", "--frozen", "--parallel", ...Deno.args, ...files],
+    args: ["test", "-A", "--quiet", "--frozen", `--junit-path=${report}`, ...Deno.args, ...args],
     cwd: fileURLToPath(ROOT),
     env: {
       DENO_JOBS: Deno.env.get("DENO_JOBS") || String(navigator.hardwareConcurrency + 2),
       ...(folder === null ? {} : { TMPDIR: folder }),
     },
   }).spawn();
-  // It ends when they do. An interrupt reaches them by itself.
-  Deno.addSignalListener("SIGINT", () => {});
-  Deno.addSignalListener("SIGTERM", () => tests.kill("SIGTERM"));
-  Deno.exitCode = (await tests.status).code;
+  const end = () => tests.kill("SIGTERM");
+  Deno.addSignalListener("SIGTERM", end);
+  const { code, signal } = await tests.status;
+  Deno.removeSignalListener("SIGTERM", end);
+  Deno.exitCode = code;
+  return signal === null ? outcomeOf(await Deno.readTextFile(report).catch(() => "")) : null;
+}
+
+try {
+  const first = await run("first", ["--parallel", ...files]);
+  const again = first === null || Deno.env.get("CI") !== "true" ? [] : filesToTry(first);
+  if (again.length > 0) {
+    const second = await run("second", again);
+    if (second !== null) console.log(summaryOf(first!, second));
+  }
 } finally {
+  await Deno.remove(reports, { recursive: true });
   if (folder !== null) await unmount(folder);
 }
