@@ -66,8 +66,15 @@ Deno.test("clients: a key in front of the events is known before they are, one b
     assertProblem(await sent(refused), 413, "body_too_large");
   }
   // What looked like the key opens nothing that the key itself does not.
-  const odd = await sent({ token: others.publicKey, batch, writeKey: "unknown" });
-  assertProblem(odd, 401, "invalid_api_key");
+  for (const odd of [{}, { api_key: "a", writeKey: "b" }]) {
+    const reply = await sent({
+      ...odd,
+      token: others.publicKey,
+      batch,
+      writeKey: "unknown",
+    });
+    assertProblem(reply, 401, "invalid_api_key");
+  }
   const most = await gzip(
     large(BODY_INFLATED_BYTES_MAX, null).replace("{", `{"writeKey":"${writeKey}",`),
   );
