@@ -286,6 +286,7 @@ test("funnels: a breakdown of many steps shows its conversion without scrolling"
   for (const widthPx of [1440, 390]) {
     const page = await visit.open(`${query}`, { widthPx });
     await visit.settled(page);
+    await visit.sees(page, "Conversion", ".table thead");
     const right = await page.$$eval(
       ".table th",
       (heads) => {

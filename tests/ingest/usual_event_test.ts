@@ -79,7 +79,8 @@ function changed(event: Members, changes: readonly Change[]): Members {
     if (value === undefined) delete holder[key];
     // As JSON.parse does, whatever the name is.
     else {Object.defineProperty(holder, key, {
-        value,
+        // A change made again may be within what it has set itself.
+        value: structuredClone(value),
         configurable: true,
         enumerable: true,
         writable: true,

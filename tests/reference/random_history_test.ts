@@ -178,6 +178,8 @@ const DISTINCT_MIN: Readonly<Record<string, number>> = {
   "heatmaps/paths": 35,
   journeys: 20,
   visits: 25,
+  // Often of whom a point of a heat map counts, or a page of the last minutes.
+  actors: 40,
 };
 
 Deno.test("random reads mostly have something to say", () => {

@@ -176,7 +176,7 @@ Deno.test(
       const control = await unguarded.newPage();
       control.goto(pages.url).catch(() => {});
       await until(
-        WAIT_MS_MAX,
+        3 * WAIT_MS_MAX,
         () => Promise.resolve(secret.connections > 10 && packets > 0),
         "traps",
       );

@@ -150,5 +150,6 @@ Deno.test("share reads: saved funnels and goals that are of one person are not t
   assert.deepEqual(slugs((await read(app, token, "funnels")).body.funnels), ["of-all"]);
   assert.equal((await read(app, token, "funnels/of-all")).body.entered, 6);
   assertProblem(await read(app, token, "funnels/of-anna"), 404, "not_found");
-  assertProblem(await read(app, token, "acquisition", { goal: "of-anna" }), 404, "not_found");
+  const byGoal = await read(app, token, "acquisition", { goal: "of-anna" });
+  assertProblem(byGoal, 400, "invalid_parameter");
 });

@@ -44,8 +44,9 @@ export class JourneySteps {
   readonly #lastMs: Float64Array;
   #length = 0;
   #startMs = Infinity;
-  #hasBegun = false;
   #isFound = false;
+  /** Whether its start, if it needs one, is found. */
+  hasBegun = false;
   /** Whether no later event changes it. */
   isOver = false;
 
@@ -67,7 +68,7 @@ export class JourneySteps {
   begin(): void {
     this.#length = 0;
     this.#startMs = Infinity;
-    this.#hasBegun = !this.#hasStart;
+    this.hasBegun = !this.#hasStart;
     this.#isFound = !this.#hasEnd;
     this.isOver = false;
   }
@@ -78,9 +79,9 @@ export class JourneySteps {
    * @param anchor its value where it is the start or the end, which is a step in any case
    */
   add(code: number, anchor: number, ms: number, isStart: boolean, isEnd: boolean): void {
-    if (!this.#hasBegun) {
+    if (!this.hasBegun) {
       if (isStart) {
-        this.#hasBegun = true;
+        this.hasBegun = true;
         this.#startMs = ms;
         this.#push(anchor, ms);
         this.isOver = !this.#hasEnd && this.#steps === 1;
@@ -111,7 +112,7 @@ export class JourneySteps {
 
   /** How many steps the way has, at most as many as are asked for; 0: there is no such way. */
   get found(): number {
-    return this.#hasBegun && this.#isFound ? Math.min(this.#length, this.#steps) : 0;
+    return this.hasBegun && this.#isFound ? Math.min(this.#length, this.#steps) : 0;
   }
 
   /** The value of a step of it, in the order in which they are followed. */

@@ -101,7 +101,10 @@ class JourneyFinder {
         if (this.#isSelected) return;
         continue;
       }
-      const isStart = start !== null && start.passes(name, path, context, actor, bits);
+      const isBegun = steps.hasBegun;
+      const isStart = !isBegun && start!.passes(name, path, context, actor, bits);
+      // Most events are of sessions that hold no start.
+      if (!isBegun && !isStart) continue;
       const isEnd = last !== null && last.passes(name, path, context, actor, bits);
       this.#add(name, path, true, fromMs + times[at]!, isStart, isEnd);
     }
