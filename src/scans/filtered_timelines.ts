@@ -72,8 +72,12 @@ export interface FilteredTimelines extends Timelines {
   ) => Promise<Counts>;
 }
 
-/** About what an event takes in memory of a lazy column. */
+/** About what an event takes in memory of a lazy column, and of one that few events have. */
 const LAZY_EVENT_BYTES = 8;
+const SPARSE_EVENT_BYTES = 2;
+
+const bytesOfColumn = (column: LazyColumn): number =>
+  "property" in column && column.isSparse ? SPARSE_EVENT_BYTES : LAZY_EVENT_BYTES;
 
 /** What events get bits for, and where their columns are read from. */
 interface Filtering extends ScanServices {
@@ -324,7 +328,8 @@ export async function loadFilteredTimelines(
 ): Promise<FilteredTimelines> {
   const { sql, segments, pool, scope, use } = access;
   const bits = new FilterBits(filters);
-  const eventBytes = LAZY_EVENT_BYTES * columns.length + Math.ceil(bits.count / 8);
+  const ofColumns = columns.reduce((bytes, column) => bytes + bytesOfColumn(column), 0);
+  const eventBytes = ofColumns + Math.ceil(bits.count / 8);
   const timelines = await loadTimelines(
     sql,
     segments,

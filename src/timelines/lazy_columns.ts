@@ -4,7 +4,8 @@ export type LazyField = "title" | "referrer";
 /** A column that few reads ask for: what a visit finds on its segment beside the columns of all reads. */
 export type LazyColumn =
   | { readonly field: LazyField }
-  | { readonly property: string }
+  /** `isSparse`: at most a quarter of the events have it, as far as anybody can tell. */
+  | { readonly property: string; readonly isSparse?: true }
   /** The heatmap cells of clicks and scrolls. */
   | { readonly cells: true }
   /** How deep scrolls went: see scroll_depths.ts. */

@@ -70,7 +70,8 @@ export async function scanVitals(
   const { sql, scope } = read;
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const selected = await selectTimelines(read, span, {
-    columns: VITAL_NAMES.map((property) => ({ property })),
+    // Other names' events seldom have such properties.
+    columns: VITAL_NAMES.map((property) => ({ property, isSparse: true })),
   });
   const { eventFilters: filters, timelines } = selected;
   for (const name of VITAL_NAMES) prepareNumbers(timelines, name);
