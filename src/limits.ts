@@ -137,18 +137,26 @@ export const FORWARDED_ENTRIES_MAX = 100;
 /** Reads. */
 export const PAGE_ROWS_DEFAULT = 100;
 export const PAGE_ROWS_MAX = 1_000;
-/** An export reads so many events at a time first, and hands on so many. */
+/** An export reads so many events by themselves first, so that something is there soon. */
+export const EXPORT_FIRST_ROWS = 2_000;
+/** Where windows cannot be had it reads pages of so many, or of so many bytes of lines as far as is known. */
 export const EXPORT_PAGE_ROWS = 20_000;
+export const EXPORT_PAGE_BYTES_AIM = 32 * MEBIBYTE;
+/** And hands on so many of a page together. */
 export const EXPORT_CHUNK_ROWS = 2_000;
 /**
  * Blocks lie in the order of people, and all of a month are read for each window of time: so many events
- * at a time, kept as compressed pieces, cost a twentieth of what pages of 20,000 do.
+ * at a time, their lines kept as compressed pieces, cost a twentieth of what pages of 20,000 do. A window
+ * has fewer where its lines take more: it ends between two chunks of so many events.
  */
 export const EXPORT_WINDOW_ROWS = 400_000;
+export const EXPORT_WINDOW_CHUNK_ROWS = 1_000;
 export const EXPORT_WINDOW_BYTES_MAX = 96 * MEBIBYTE;
-/** Events, and characters of their texts, that are held before they are compressed. */
-export const EXPORT_OPEN_ROWS = 4_000;
-export const EXPORT_OPEN_LENGTH_MAX = 16 * MEBIBYTE;
+/** Lines, and bytes of them, that are held before they are compressed. */
+export const EXPORT_OPEN_ROWS = 16_384;
+export const EXPORT_OPEN_BYTES = 16 * MEBIBYTE;
+/** Bytes of lines that are handed on together. */
+export const EXPORT_HANDED_BYTES = 4 * MEBIBYTE;
 /** Between two tries to read what the database cannot give now: one that starts again is back by then. */
 export const EXPORT_RETRY_PAUSES_MS = [1, 4, 15, 40].map((seconds) => seconds * SECOND_MS);
 export const RANGE_YEARS_MAX = 10;

@@ -105,7 +105,7 @@ function choiceOf(call: Call): Record<string, string> {
 /** How many lines a piece of NDJSON ends. */
 function linesIn(chunk: Uint8Array): number {
   let lines = 0;
-  for (const byte of chunk) if (byte === NEWLINE) lines++;
+  for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++;
   return lines;
 }
 

@@ -55,7 +55,7 @@ export class NewestEvents {
 
   add({ ms, segmentIds, places }: PlacedEvents): void {
     for (const [i, at] of ms.entries()) {
-      if (at >= this.floorMs) this.#add(at, segmentIds[i]!, places[i]!);
+      if (at >= this.floorMs) this.meet(at, segmentIds[i]!, places[i]!);
     }
   }
 
@@ -76,12 +76,13 @@ export class NewestEvents {
       if (time < floor) return;
       if (time >= toTime) continue;
       if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
-      this.#add(fromMs + time, segment.segmentId, segment.storedPlace(at));
+      this.meet(fromMs + time, segment.segmentId, segment.storedPlace(at));
       floor = this.floorMs - fromMs;
     }
   }
 
-  #add(ms: number, segmentId: number, place: number): void {
+  /** Takes an event that is not older than `floorMs`. */
+  meet(ms: number, segmentId: number, place: number): void {
     this.ms.push(ms);
     this.segmentIds.push(segmentId);
     this.places.push(place);

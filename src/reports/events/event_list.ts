@@ -10,7 +10,18 @@ import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { isOfBots } from "../shown_event.ts";
 import { NEWEST, NewestEvents } from "../newest_events.ts";
 
-export type Source = Pick<Read, "sql" | "scope" | "timelines">;
+export interface Source extends Pick<Read, "sql" | "scope" | "timelines"> {
+  /** How the newest events of a span are found, where not by timelines. */
+  readonly newest?: FindNewest;
+}
+
+/** Finds the newest selected events of a span: see `NewestEvents`. */
+type FindNewest = (
+  source: Source,
+  span: Span,
+  rows: number,
+  edgeMs: number,
+) => Promise<NewestEvents>;
 
 /** A place in the list of events, newest first, ties by id: behind it lies what is older. */
 export interface ListPlace {
@@ -160,7 +171,7 @@ async function projectedRows(
     if (part === null) return listed;
     const wanted = rows - listed.length;
     const edgeMs = place.id === null ? NaN : place.ms;
-    const newest = await newestOf(source, part, wanted, edgeMs);
+    const newest = await (source.newest ?? newestOf)(source, part, wanted, edgeMs);
     listed.push(...await inOrder(source, newest, place, wanted));
     if (listed.length === rows) return listed;
     place = { ms: part.fromMs, id: null };

@@ -1,22 +1,23 @@
 import type { Database } from "../../db/sql.ts";
 import {
-  EXPORT_CHUNK_ROWS,
-  EXPORT_OPEN_LENGTH_MAX,
+  EXPORT_FIRST_ROWS,
+  EXPORT_HANDED_BYTES,
+  EXPORT_OPEN_BYTES,
   EXPORT_OPEN_ROWS,
+  EXPORT_PAGE_BYTES_AIM,
   EXPORT_PAGE_ROWS,
   EXPORT_WINDOW_BYTES_MAX,
+  EXPORT_WINDOW_CHUNK_ROWS,
 } from "../../limits.ts";
 import type { Span } from "../../query/selection.ts";
-import type { EventRow } from "../../store/event_row.ts";
-import { decodeBlock, encodeBlock } from "../../store/journal_block.ts";
+import { compareIds, ID_BYTES, uuidBytes } from "../../store/id_codec.ts";
 import { COLUMNS } from "../../store/segment_columns.ts";
-import { countWhile } from "../../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById } from "../../store/stored_segments.ts";
 import { readRowsInTurns } from "../../store/whole_events.ts";
 import { type Yield, yielding } from "../../store/yielding.ts";
 import { atOneMoment } from "../time_limit.ts";
+import { lineOf } from "./event_lines.ts";
 import {
-  byPlace,
   firstPartMs,
   isWaiting,
   type ListPlace,
@@ -25,27 +26,20 @@ import {
   partBefore,
   type Source,
 } from "./event_list.ts";
+import {
+  type HandedLines,
+  type LineMemory,
+  PackedLines,
+  type PackedSizes,
+} from "./packed_lines.ts";
 import type { FoundEvents } from "../newest_events.ts";
 
-/** What a window may take. */
-export interface WindowSizes {
-  /** Events that are handed on together. */
-  readonly chunkRows: number;
-  /** Events of a chunk all the same, where many are of one millisecond. */
-  readonly chunkRowsMax: number;
-  /** Events, and characters of their texts, that are held before they are compressed. */
-  readonly openRows: number;
-  readonly openLength: number;
-  /** Bytes of all that is compressed. */
-  readonly bytesMax: number;
-}
-
-export const WINDOW_SIZES: WindowSizes = {
-  chunkRows: EXPORT_CHUNK_ROWS,
-  chunkRowsMax: EXPORT_PAGE_ROWS,
+export const WINDOW_SIZES: PackedSizes = {
+  chunkRows: EXPORT_WINDOW_CHUNK_ROWS,
   openRows: EXPORT_OPEN_ROWS,
-  openLength: EXPORT_OPEN_LENGTH_MAX,
+  openBytes: EXPORT_OPEN_BYTES,
   bytesMax: EXPORT_WINDOW_BYTES_MAX,
+  handedBytes: EXPORT_HANDED_BYTES,
 };
 
 /** Where a window's events are stored, and where the next one begins. */
@@ -69,7 +63,7 @@ async function newestBehind(
     const part = partBefore(span, place, partMs);
     if (part === null) return { parts, next: null };
     const edgeMs = place.id === null ? NaN : place.ms;
-    const found = (await newestOf(source, part, wanted, edgeMs)).found();
+    const found = (await (source.newest ?? newestOf)(source, part, wanted, edgeMs)).found();
     parts.push(found);
     if (found.ms.length >= wanted) {
       const ms = found.ms.reduce((first, at) => Math.min(first, at), Infinity);
@@ -77,71 +71,6 @@ async function newestBehind(
     }
     wanted -= found.ms.length;
     place = { ms: part.fromMs, id: null };
-  }
-}
-
-/** Chunks of a window: each from a moment to before the next one's, the newest first. */
-class Chunks {
-  /** The first moment of each but the last, descending. */
-  readonly #firsts: number[] = [];
-  readonly sizes: Uint32Array;
-  readonly #open: EventRow[][];
-  readonly #pieces: Uint8Array[][];
-  #openRows = 0;
-  #openLength = 0;
-  bytes = 0;
-
-  constructor(parts: readonly FoundEvents[], readonly limits: WindowSizes) {
-    const count = parts.reduce((sum, { ms }) => sum + ms.length, 0);
-    const all = new Float64Array(count);
-    let at = 0;
-    for (const { ms } of parts) {
-      all.set(ms, at);
-      at += ms.length;
-    }
-    all.sort();
-    for (let first = count - limits.chunkRows; first > 0; first -= limits.chunkRows) {
-      if (all[first]! !== this.#firsts.at(-1)) this.#firsts.push(all[first]!);
-    }
-    this.sizes = new Uint32Array(this.#firsts.length + 1);
-    for (const ms of all) this.sizes[this.#of(ms)]!++;
-    this.#open = Array.from(this.sizes, () => []);
-    this.#pieces = Array.from(this.sizes, () => []);
-  }
-
-  /** The number of the chunk of a moment. */
-  #of(ms: number): number {
-    return countWhile(this.#firsts.length, (i) => ms < this.#firsts[i]!);
-  }
-
-  add(ms: number, row: EventRow): void {
-    this.#open[this.#of(ms)]!.push(row);
-    this.#openRows++;
-    this.#openLength += (row.properties?.length ?? 0) + (row.extra?.length ?? 0);
-    const { openRows, openLength } = this.limits;
-    if (this.#openRows >= openRows || this.#openLength >= openLength) this.close();
-  }
-
-  /** Compresses what is held. */
-  close(): void {
-    for (const [chunk, rows] of this.#open.entries()) {
-      if (rows.length === 0) continue;
-      const piece = encodeBlock(rows);
-      this.#pieces[chunk]!.push(piece);
-      this.bytes += piece.length;
-      this.#open[chunk] = [];
-    }
-    this.#openRows = 0;
-    this.#openLength = 0;
-  }
-
-  /** The events of all chunks, newest first; each chunk is let go of as it is handed on. */
-  *rows(projectId: number): Generator<EventRow[]> {
-    for (const [chunk, pieces] of this.#pieces.entries()) {
-      const rows = pieces.flatMap((piece) => decodeBlock(piece, projectId)).sort(byPlace);
-      this.#pieces[chunk] = [];
-      if (rows.length > 0) yield rows;
-    }
   }
 }
 
@@ -165,9 +94,20 @@ function bySegment(parts: readonly FoundEvents[]): Map<number, Wanted> {
   return wanted;
 }
 
+/** Every moment of what was found. */
+function momentsOf(parts: readonly FoundEvents[]): Float64Array {
+  const moments = new Float64Array(parts.reduce((sum, { ms }) => sum + ms.length, 0));
+  let at = 0;
+  for (const { ms } of parts) {
+    moments.set(ms, at);
+    at += ms.length;
+  }
+  return moments;
+}
+
 /** Reads the events of a segment that are wanted, one block at a time. */
 async function readInto(
-  chunks: Chunks,
+  lines: PackedLines,
   reads: Database,
   projectId: number,
   { segmentId, ms, places }: Wanted,
@@ -175,6 +115,7 @@ async function readInto(
   pause: Yield,
 ): Promise<"read" | "gone" | "too large"> {
   const order = Uint32Array.from(places.keys()).sort((a, b) => places[a]! - places[b]!);
+  const fromId = from.id === null ? null : uuidBytes([from.id]);
   for (let at = 0; at < order.length;) {
     const fetched = await atOneMoment(reads, async (sql) => {
       const stored = (await fetchHeadsById(sql, projectId, [segmentId])).get(segmentId);
@@ -185,15 +126,20 @@ async function readInto(
     });
     if (fetched === null) return "gone";
     const { firstPlace, events } = fetched;
+    const ids = fetched.ids();
     const rowAt = await readRowsInTurns(fetched, projectId, pause);
     for (; at < order.length && places[order[at]!]! < firstPlace + events; at++) {
       const i = order[at]!;
-      const row = rowAt(places[i]! - firstPlace);
-      if (ms[i]! === from.ms && from.id !== null && row.event_id >= from.id) continue;
-      chunks.add(ms[i]!, row);
+      const place = places[i]! - firstPlace;
+      if (
+        ms[i]! === from.ms && fromId !== null && compareIds(ids, ID_BYTES * place, fromId, 0) >= 0
+      ) {
+        continue;
+      }
+      if (!lines.keeps(ms[i]!)) continue;
+      if (!lines.add(ms[i]!, ids, ID_BYTES * place, lineOf(rowAt(place)))) return "too large";
       await pause();
     }
-    if (chunks.bytes > chunks.limits.bytesMax) return "too large";
   }
   return "read";
 }
@@ -210,26 +156,41 @@ export interface WindowSource {
 
 /** Many selected events, newest first. */
 export interface EventWindow {
-  /** A chunk at a time; once. */
-  readonly chunks: () => Iterable<EventRow[]>;
+  /** Their lines, some at a time, and so many at most; once, and before the next window is read. */
+  readonly handed: (linesMax: number) => Iterable<HandedLines>;
   /** Where the next one begins; null: nothing follows. */
   readonly next: ListPlace | null;
 }
 
+/** Why there is no window. */
+export interface NoWindow {
+  readonly handed: null;
+  /** Bytes of an event's line; null: they are not known. */
+  readonly lineBytes: number | null;
+}
+
+/** How many events a page has where a window could not be had: fewer where they are known to be large. */
+export function pageRowsOf({ lineBytes }: NoWindow): number {
+  if (lineBytes === null) return EXPORT_FIRST_ROWS;
+  const rows = Math.floor(EXPORT_PAGE_BYTES_AIM / Math.max(1, lineBytes));
+  return Math.max(1, Math.min(EXPORT_PAGE_ROWS, rows));
+}
+
+const NO_WINDOW: NoWindow = { handed: null, lineBytes: null };
+
 /**
- * About so many of the selected events of a span behind a place, or more: they are read block by block,
- * each block once, and kept compressed. Others write to the database meanwhile.
- *
- * @returns null where it cannot be had like this: some of it is not projected yet, a segment was written
- * anew meanwhile, too many events are of one millisecond, or it would be too large
+ * About so many of the selected events of a span behind a place: fewer where they are large. They are
+ * read block by block, each block once, and their lines kept compressed. Others write to the database
+ * meanwhile. It cannot be had like this where some of it is not projected yet, a segment was written
+ * anew meanwhile, or more are of one millisecond than the memory holds.
  */
 export async function readWindow(
   source: WindowSource,
   span: Span,
   from: ListPlace,
   rows: number,
-  sizes = WINDOW_SIZES,
-): Promise<EventWindow | null> {
+  memory: LineMemory,
+): Promise<EventWindow | NoWindow> {
   const { reads, projectId, isFiltered } = source;
   const found = await source.atOneMoment(async (moment) => {
     const found = await newestBehind(moment, span, from, rows);
@@ -237,14 +198,17 @@ export async function readWindow(
     const whole = { fromMs, toMs: from.id === null ? from.ms : from.ms + 1 };
     return !isFiltered && await isWaiting(moment.sql, projectId, whole) ? null : found;
   });
-  if (found === null) return null;
-  const chunks = new Chunks(found.parts, sizes);
-  if (chunks.sizes.some((size) => size > sizes.chunkRowsMax)) return null;
+  if (found === null) return NO_WINDOW;
+  const lines = new PackedLines(memory, momentsOf(found.parts));
+  const tooLarge = () => ({ handed: null, lineBytes: lines.lineBytes });
   const pause = yielding();
   for (const wanted of bySegment(found.parts).values()) {
-    const read = await readInto(chunks, reads, projectId, wanted, from, pause);
-    if (read !== "read") return null;
+    const read = await readInto(lines, reads, projectId, wanted, from, pause);
+    if (read === "too large") return tooLarge();
+    if (read === "gone") return NO_WINDOW;
   }
-  chunks.close();
-  return { chunks: () => chunks.rows(projectId), next: found.next };
+  if (!lines.pack()) return tooLarge();
+  const droppedMs = lines.droppedBeforeMs;
+  const next = droppedMs === null ? found.next : { ms: droppedMs, id: null };
+  return { handed: (linesMax) => lines.handed(linesMax), next };
 }

@@ -2,7 +2,12 @@ import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
-import { EXPORT_PAGE_ROWS, EXPORT_WINDOW_ROWS, PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
+import {
+  EXPORT_FIRST_ROWS,
+  EXPORT_PAGE_ROWS,
+  EXPORT_WINDOW_ROWS,
+  PROJECTION_WAIT_MS_MAX,
+} from "../../limits.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -28,11 +33,13 @@ import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read } from "../../scans/read.ts";
 import { namedSegment, ofSegment, scopeOfSegment, SEGMENT_SEMANTICS } from "../asked_segment.ts";
 import { chunked } from "./event_lines.ts";
-import { listEvents, type ListPlace, storedSpan } from "./event_list.ts";
+import { listEvents, type ListPlace, type Source as ListSource, storedSpan } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
-import { readWindow } from "./event_window.ts";
-import { lineReply } from "./line_stream.ts";
+import { pageRowsOf, readWindow, WINDOW_SIZES } from "./event_window.ts";
+import { lineReply, type Lines } from "./line_stream.ts";
+import { LineMemory } from "./packed_lines.ts";
 import { readPersistently } from "./persistent_read.ts";
+import { newestStored } from "./stored_newest.ts";
 import { currentSnapshot, projectedPlace } from "../projected_place.ts";
 import { projectedState } from "../projected_state.ts";
 import { PendingShown, readReply } from "../read_reply.ts";
@@ -300,7 +307,7 @@ async function* tailedLines(
   start: PageCursor | null,
   rowsMax: number,
   asOf: Date,
-): AsyncGenerator<string> {
+): AsyncGenerator<Lines> {
   let cursor = start;
   for (let left = rowsMax; left > 0;) {
     const rows = Math.min(EXPORT_PAGE_ROWS, left);
@@ -317,34 +324,49 @@ async function* tailedLines(
 }
 
 /**
- * The events of a list, newest first: the first page by itself, so that it is there soon, then windows
- * that grow. What a window cannot have is read page by page.
+ * The events of a list, newest first: some by themselves first, so that they are there soon, then windows.
+ * What a window cannot have is read page by page.
  */
 async function* listedLines(
   context: ExportContext,
   selection: Selection,
   start: PageCursor | null,
   rowsMax: number,
-): AsyncGenerator<string> {
+): AsyncGenerator<Lines> {
   const { reads, gone } = context;
   const { scope, range, segment } = selection;
   const { span, place: first } = listedFrom(range!, start);
-  const moment = <T>(work: (source: Source) => Promise<T>) =>
-    atOneMoment(reads, (sql) => onSnapshot(context, { sql }, selection, work));
-  const source = {
-    ...{ reads, projectId: scope.projectId, atOneMoment: moment },
-    isFiltered: isNarrowed(segment === null ? scope : scopeOfSegment(scope, segment)),
-  };
+  const isFiltered = isNarrowed(segment === null ? scope : scopeOfSegment(scope, segment));
+  const newest = isFiltered ? {} : { newest: newestStored };
+  const moment = <T>(work: (source: ListSource) => Promise<T>) =>
+    atOneMoment(
+      reads,
+      (sql) => onSnapshot(context, { sql }, selection, (read) => work({ ...read, ...newest })),
+    );
+  const source = { reads, projectId: scope.projectId, atOneMoment: moment, isFiltered };
+  const memory = new LineMemory(WINDOW_SIZES);
   let place = first;
-  let rows = EXPORT_PAGE_ROWS;
+  let pageRows: number | null = EXPORT_FIRST_ROWS;
   for (let left = rowsMax; left > 0;) {
-    const isTried = rows > EXPORT_PAGE_ROWS && left > EXPORT_PAGE_ROWS;
     const behind = place;
-    const window = isTried
-      ? await readPersistently(() => readWindow(source, span, behind, rows), gone)
-      : null;
-    if (window === null) {
-      const wanted = Math.min(EXPORT_PAGE_ROWS, left);
+    if (pageRows === null) {
+      const rows = Math.min(EXPORT_WINDOW_ROWS, left);
+      const window = await readPersistently(
+        () => readWindow(source, span, behind, rows, memory),
+        gone,
+      );
+      if (window.handed === null) {
+        pageRows = pageRowsOf(window);
+        continue;
+      }
+      for (const { bytes, lines } of window.handed(left)) {
+        yield bytes;
+        left -= lines;
+      }
+      if (window.next === null) return;
+      place = window.next;
+    } else {
+      const wanted = Math.min(pageRows, left);
       const listed = () => moment((read) => listEvents(read, span, behind, wanted + 1));
       const page = await readPersistently(listed, gone);
       yield* chunked(page.slice(0, wanted));
@@ -352,17 +374,8 @@ async function* listedLines(
       const { occurred_at, event_id } = page[wanted - 1]!;
       place = { ms: Date.parse(occurred_at), id: event_id };
       left -= wanted;
-    } else {
-      for (const chunk of window.chunks()) {
-        yield* chunked(chunk.slice(0, left));
-        left -= chunk.length;
-        if (left <= 0) return;
-      }
-      if (window.next === null) return;
-      place = window.next;
+      pageRows = null;
     }
-    const isInVain = isTried && window === null;
-    rows = isInVain ? EXPORT_PAGE_ROWS : Math.min(EXPORT_WINDOW_ROWS, 4 * rows);
   }
 }
 
@@ -373,7 +386,7 @@ async function* exportedLines(
   start: PageCursor | null,
   rowsMax: number,
   asOf: Date,
-): AsyncGenerator<string> {
+): AsyncGenerator<Lines> {
   const selection = await readPersistently(() => narrowed(context, asked), context.gone);
   if (selection === null) return;
   yield* selection.tail === null

@@ -1,20 +1,23 @@
 import { problemText } from "../../http/reply.ts";
 import { Problem } from "../../problem.ts";
 
-type Lines = AsyncGenerator<string, void>;
+/** Whole lines: as text, or in UTF-8. */
+export type Lines = string | Uint8Array;
+type AllLines = AsyncGenerator<Lines, void>;
 
 /** The lines behind the first, in UTF-8. A Problem becomes the last of them, and then it fails. */
 async function* encoded(
-  first: IteratorResult<string, void>,
-  lines: Lines,
+  first: IteratorResult<Lines, void>,
+  lines: AllLines,
   requestId: string,
   meant: (error: unknown) => unknown,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
+  const bytesOf = (some: Lines) => typeof some === "string" ? encoder.encode(some) : some;
   if (first.done) return;
-  yield encoder.encode(first.value);
+  yield bytesOf(first.value);
   try {
-    for await (const line of lines) yield encoder.encode(line);
+    for await (const some of lines) yield bytesOf(some);
   } catch (error) {
     const told = meant(error);
     if (told instanceof Problem) yield encoder.encode(`${problemText(told, requestId)}\n`);
@@ -29,7 +32,7 @@ async function* encoded(
  * @param meant what an error means to the caller
  */
 export async function lineReply(
-  lines: Lines,
+  lines: AllLines,
   requestId: string,
   meant: (error: unknown) => unknown,
 ): Promise<Response> {

@@ -3,11 +3,16 @@ import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { byPlace, type ListPlace } from "../../../src/reports/events/event_list.ts";
 import {
+  type NoWindow,
+  pageRowsOf,
   readWindow,
   WINDOW_SIZES,
-  type WindowSizes,
   type WindowSource,
 } from "../../../src/reports/events/event_window.ts";
+import { LineMemory, type PackedSizes } from "../../../src/reports/events/packed_lines.ts";
+import { newestStored } from "../../../src/reports/events/stored_newest.ts";
+import type { ExportedEvent } from "../../../src/event_file/exported_event.ts";
+import { EXPORT_FIRST_ROWS, EXPORT_PAGE_BYTES_AIM, EXPORT_PAGE_ROWS } from "../../../src/limits.ts";
 import { atOneMoment } from "../../../src/reports/time_limit.ts";
 import { withTimelines } from "../../../src/scans/filtered_timelines.ts";
 import type { Database } from "../../../src/db/sql.ts";
@@ -32,7 +37,8 @@ const rowOf = (i: number): EventRow => {
   return newRow({
     user_id: `u${(7 * i) % PEOPLE}`,
     occurred_at: new Date(FROM_MS + Math.floor(share * DAYS * 86_400_000)).toISOString(),
-    properties: JSON.stringify({ i }),
+    // Some lines are longer than all before them.
+    properties: JSON.stringify({ i, text: "x".repeat(i % 100) }),
   });
 };
 
@@ -46,29 +52,54 @@ function sourceOf(reads: Database, isFiltered = false): WindowSource {
       atOneMoment(
         reads,
         (sql) =>
-          withTimelines(services, { sql, scope }, (timelines) => work({ sql, scope, timelines })),
+          withTimelines(
+            services,
+            { sql, scope },
+            (timelines) =>
+              work({ sql, scope, timelines, ...isFiltered ? {} : { newest: newestStored } }),
+          ),
       ),
   };
 }
 
-/** What all windows behind a place hold, one after the other. */
-async function readAll(source: WindowSource, rows: number, sizes: WindowSizes, from = END) {
-  const read: EventRow[] = [];
-  for (let place: ListPlace | null = from; place !== null;) {
-    const window = await readWindow(source, SPAN, place, rows, sizes);
-    assert.ok(window !== null);
-    const own = [...window.chunks()].flat();
-    // From the end, no part of a moment is missing.
-    assert.ok(own.length >= rows || window.next === null || place.id !== null);
-    read.push(...own);
-    place = window.next;
-  }
-  return read;
+const LINES = new TextDecoder();
+
+/** The events of what is handed on, each time of so many lines as it says. */
+function eventsOf(bytes: Uint8Array, lines: number): ExportedEvent[] {
+  const texts = LINES.decode(bytes).split("\n");
+  assert.equal(texts.pop(), "");
+  assert.equal(texts.length, lines);
+  return texts.map((text) => JSON.parse(text));
 }
 
-const shown = (rows: readonly EventRow[]) =>
+/** What all windows behind a place hold, one after the other. */
+async function readAll(source: WindowSource, rows: number, sizes: PackedSizes, from = END) {
+  const read: ExportedEvent[] = [];
+  const memory = new LineMemory(sizes);
+  let windows = 0;
+  for (let place: ListPlace | null = from; place !== null;) {
+    const window = await readWindow(source, SPAN, place, rows, memory);
+    assert.ok(window.handed !== null);
+    const own = [...window.handed(Infinity)].flatMap(({ bytes, lines }) => {
+      assert.ok(lines === 1 || bytes.length <= sizes.handedBytes);
+      return eventsOf(bytes, lines);
+    });
+    read.push(...own);
+    place = window.next;
+    windows++;
+  }
+  return { read, windows };
+}
+
+const told = (id: string, at: string, user: string | null, i: unknown) =>
+  `${at} ${id} ${user} ${i}`;
+const shown = (events: readonly ExportedEvent[]) =>
+  events.map(({ eventId, timestamp, userId, properties }) =>
+    told(eventId, timestamp, userId, properties.i)
+  );
+const shownRows = (rows: readonly EventRow[]) =>
   rows.map(({ event_id, occurred_at, user_id, properties }) =>
-    `${occurred_at} ${event_id} ${user_id} ${properties}`
+    told(event_id, occurred_at, user_id, JSON.parse(properties!).i)
   );
 
 onBothEngines(
@@ -88,43 +119,68 @@ onBothEngines(
     const small = { ...WINDOW_SIZES, chunkRows: 7, openRows: 11 };
 
     await t.step("in windows and chunks of any size", async () => {
-      const cuts = [[6, WINDOW_SIZES], [64, small], [5_000, { ...small, openLength: 1 }]] as const;
+      const cuts = [
+        [6, WINDOW_SIZES],
+        [64, small],
+        [5_000, { ...small, openBytes: 1 }],
+        [5_000, { ...small, handedBytes: 1 }],
+        [5_000, { ...WINDOW_SIZES, handedBytes: 2_000 }],
+      ] as const;
       for (const [wanted, sizes] of cuts) {
-        assert.deepEqual(shown(await readAll(source, wanted, sizes)), shown(expected));
+        const { read } = await readAll(source, wanted, sizes);
+        assert.deepEqual(shown(read), shownRows(expected));
       }
+      // Each has as many as are asked for, and the last one nothing.
+      const { windows } = await readAll(source, EVENTS / 10, WINDOW_SIZES);
+      assert.equal(windows, 10 + 1);
     });
 
     await t.step("from an event in the midst, which is one of several of its moment", async () => {
       for (const at of [0, 453, EVENTS - 2]) {
         const { occurred_at, event_id: id } = expected[at]!;
         const place = { ms: Date.parse(occurred_at), id };
-        const behind = shown(expected.slice(at + 1));
-        assert.deepEqual(shown(await readAll(source, 300, small, place)), behind, `behind ${at}`);
+        const { read } = await readAll(source, 300, small, place);
+        assert.deepEqual(shown(read), shownRows(expected.slice(at + 1)), `behind ${at}`);
       }
     });
 
-    await t.step("events of one moment, and bytes, on both sides of their bounds", async () => {
-      const read = (sizes: WindowSizes) => readWindow(source, SPAN, END, EVENTS, sizes);
-      // A chunk of so many takes all of its last moment.
-      const chunked = { ...WINDOW_SIZES, chunkRows: TIES };
-      assert.ok(await read({ ...chunked, chunkRowsMax: TIES }) !== null);
-      assert.equal(await read({ ...chunked, chunkRowsMax: TIES - 1 }), null);
-      const compressed = { ...WINDOW_SIZES, openRows: 1 };
-      assert.equal(await read({ ...compressed, bytesMax: 1_000 }), null);
-      assert.ok(await read({ ...compressed, bytesMax: 10_000_000 }) !== null);
+    await t.step("what has no room is left to the next window, the newest never", async () => {
+      const cut = { ...WINDOW_SIZES, chunkRows: TIES, openRows: 20 };
+      const whole = await readAll(source, EVENTS + 1, { ...cut, bytesMax: 10_000_000 });
+      assert.equal(whole.windows, 1);
+      const { read, windows } = await readAll(source, EVENTS + 1, { ...cut, bytesMax: 20_000 });
+      assert.ok(windows > 2 && windows < EVENTS / TIES);
+      assert.deepEqual(shown(read), shownRows(expected));
+      // Not even one moment has room.
+      const memory = new LineMemory({ ...cut, bytesMax: 100 });
+      const none = await readWindow(source, SPAN, END, EVENTS, memory);
+      assert.ok(none.handed === null && none.lineBytes! > 100);
+    });
+
+    await t.step("no more lines are handed on than are asked for", async () => {
+      const memory = new LineMemory({ ...small, handedBytes: 5_000 });
+      for (const linesMax of [1, 7, 8, EVENTS]) {
+        const window = await readWindow(source, SPAN, END, EVENTS, memory);
+        const handed = [...window.handed!(linesMax)];
+        const events = handed.flatMap(({ bytes, lines }) => eventsOf(bytes, lines));
+        assert.deepEqual(shown(events), shownRows(expected.slice(0, linesMax)));
+      }
     });
 
     await t.step(
       "what is not projected is left to pages, unless filters leave it out",
       async () => {
+        const memory = new LineMemory(WINDOW_SIZES);
+        const has = async (source: WindowSource, from: ListPlace) =>
+          (await readWindow(source, SPAN, from, 64, memory)).handed !== null;
         const late = newRow({ occurred_at: expected[10]!.occurred_at });
         await insertEvents(database, [late]);
-        assert.equal(await readWindow(source, SPAN, END, 64), null);
-        assert.ok(await readWindow(sourceOf(database, true), SPAN, END, 64) !== null);
+        assert.ok(!await has(source, END));
+        assert.ok(await has(sourceOf(database, true), END));
         const older = { ms: Date.parse(expected[20]!.occurred_at), id: null };
-        assert.ok(await readWindow(source, SPAN, older, 64) !== null);
+        assert.ok(await has(source, older));
         await projection.catchUp(1);
-        assert.ok(await readWindow(source, SPAN, END, 64) !== null);
+        assert.ok(await has(source, END));
       },
     );
 
@@ -137,7 +193,17 @@ onBothEngines(
           return found;
         },
       };
-      assert.equal(await readWindow(gone, SPAN, END, 64), null);
+      const none: NoWindow = { handed: null, lineBytes: null };
+      assert.deepEqual(await readWindow(gone, SPAN, END, 64, new LineMemory(WINDOW_SIZES)), none);
     });
   },
 );
+
+Deno.test("a page in the place of a window: fewer events where they are large", () => {
+  const rowsOf = (lineBytes: number | null) => pageRowsOf({ handed: null, lineBytes });
+  assert.equal(rowsOf(null), EXPORT_FIRST_ROWS);
+  assert.equal(rowsOf(EXPORT_PAGE_BYTES_AIM / EXPORT_PAGE_ROWS), EXPORT_PAGE_ROWS);
+  assert.equal(rowsOf(1), EXPORT_PAGE_ROWS);
+  assert.equal(rowsOf(2 * EXPORT_PAGE_BYTES_AIM / EXPORT_PAGE_ROWS), EXPORT_PAGE_ROWS / 2);
+  assert.equal(rowsOf(2 * EXPORT_PAGE_BYTES_AIM), 1);
+});

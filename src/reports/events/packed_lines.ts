@@ -1,0 +1,283 @@
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { compareIds, ID_BYTES } from "../../store/id_codec.ts";
+import { countWhile } from "../../store/segment_head.ts";
+
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const UTF8 = new TextEncoder();
+/** Three bytes of UTF-8 hold any UTF-16 unit. */
+const UNIT_BYTES_MAX = 3;
+/** Room is made by this share of it at least: what stays is moved each time. */
+const DROPPED_SHARE = 1 / 8;
+
+/** What lines may take in memory. */
+export interface PackedSizes {
+  /** Lines of a chunk: more only where one moment has more. */
+  readonly chunkRows: number;
+  /** Bytes of lines, and lines, before they are compressed. */
+  readonly openBytes: number;
+  readonly openRows: number;
+  /** Bytes of all that is compressed. */
+  readonly bytesMax: number;
+  /** Bytes of lines that are handed on together; a single line may be more. */
+  readonly handedBytes: number;
+}
+
+/** Memory for the lines of a window, that the next window takes again. */
+export class LineMemory {
+  #open: Uint8Array | null = null;
+  #packed: Uint8Array | null = null;
+
+  constructor(readonly sizes: PackedSizes) {}
+
+  /** Room for lines, one of so many bytes among them. */
+  open(bytes: number): Uint8Array {
+    if (this.#open === null || this.#open.length < bytes) {
+      this.#open = new Uint8Array(Math.max(bytes, this.sizes.openBytes));
+    }
+    return this.#open;
+  }
+
+  /** Room for all that is compressed: the system gives what is written to. */
+  get packed(): Uint8Array {
+    return this.#packed ??= new Uint8Array(this.sizes.bytesMax);
+  }
+}
+
+/** Lines of one chunk that were compressed together. */
+interface Piece {
+  readonly chunk: number;
+  /** The number of its first line, and how many there are. */
+  readonly first: number;
+  readonly lines: number;
+  /** Where it stands. */
+  at: number;
+  readonly bytes: number;
+}
+
+/** Lines that are handed on together. */
+export interface HandedLines {
+  readonly bytes: Uint8Array;
+  readonly lines: number;
+}
+
+/** Where the moments are cut: the first moment of each chunk but the oldest, descending. */
+function chunkFirsts(moments: Float64Array, chunkRows: number): number[] {
+  const firsts: number[] = [];
+  for (let first = moments.length - chunkRows; first > 0; first -= chunkRows) {
+    if (moments[first]! !== firsts.at(-1)) firsts.push(moments[first]!);
+  }
+  return firsts;
+}
+
+/**
+ * The lines of a window, which come in any order and leave it newest first, ties by the greatest id. They
+ * are held as bytes, compressed by chunks of time, in memory that is taken once: however many windows
+ * there are, nothing is left of them to be collected. Where all do not fit, the oldest chunks are dropped.
+ */
+export class PackedLines {
+  readonly #memory: LineMemory;
+  readonly #firsts: readonly number[];
+  /** Chunks that are not dropped. */
+  #kept: number;
+  /** Of the lines that are compressed, in the order in which they were. */
+  readonly #ms: Float64Array;
+  readonly #ids: Uint8Array;
+  /** Where each ends among those it was compressed with. */
+  readonly #ends: Uint32Array;
+  #lines = 0;
+  #pieces: Piece[] = [];
+  #packedBytes = 0;
+  /** Of those that are not yet. */
+  readonly #openMs: Float64Array;
+  readonly #openIds: Uint8Array;
+  readonly #openEnds: Uint32Array;
+  #openLines = 0;
+  #openBytes = 0;
+  /** Bytes of all lines that were added. */
+  #addedBytes = 0;
+  #addedLines = 0;
+
+  /** @param moments of all lines that will be added, in epoch milliseconds; sorted here */
+  constructor(memory: LineMemory, moments: Float64Array) {
+    const { chunkRows, openRows } = memory.sizes;
+    this.#memory = memory;
+    moments.sort();
+    this.#firsts = chunkFirsts(moments, chunkRows);
+    this.#kept = this.#firsts.length + 1;
+    this.#ms = new Float64Array(moments.length);
+    this.#ids = new Uint8Array(ID_BYTES * moments.length);
+    this.#ends = new Uint32Array(moments.length);
+    this.#openMs = new Float64Array(openRows);
+    this.#openIds = new Uint8Array(ID_BYTES * openRows);
+    this.#openEnds = new Uint32Array(openRows);
+  }
+
+  /** Bytes of a line on average. */
+  get lineBytes(): number {
+    return this.#addedBytes / Math.max(1, this.#addedLines);
+  }
+
+  /** The first moment whose lines are all there; null: none was dropped. */
+  get droppedBeforeMs(): number | null {
+    return this.#kept > this.#firsts.length ? null : this.#firsts[this.#kept - 1]!;
+  }
+
+  /** Whether a line of this moment would be kept. */
+  keeps(ms: number): boolean {
+    return this.#kept > this.#firsts.length || ms >= this.#firsts[this.#kept - 1]!;
+  }
+
+  /** @returns false: there is no room, even for the newest chunk alone */
+  add(ms: number, ids: Uint8Array, idAt: number, line: string): boolean {
+    const { openRows } = this.#memory.sizes;
+    const bytesMax = UNIT_BYTES_MAX * line.length;
+    const isFull = this.#openLines === openRows ||
+      this.#memory.open(0).length - this.#openBytes < bytesMax;
+    if (isFull && this.#openLines > 0 && !this.pack()) return false;
+    // A larger one takes its place only while it holds nothing.
+    const open = this.#memory.open(bytesMax);
+    const { written } = UTF8.encodeInto(line, open.subarray(this.#openBytes));
+    const at = this.#openLines++;
+    this.#openMs[at] = ms;
+    this.#openIds.set(ids.subarray(idAt, idAt + ID_BYTES), ID_BYTES * at);
+    this.#openEnds[at] = this.#openBytes += written;
+    this.#addedBytes += written;
+    this.#addedLines++;
+    return true;
+  }
+
+  /** Compresses what is held. @returns false: there is no room, even for the newest chunk alone */
+  pack(): boolean {
+    const byChunk = new Map<number, number[]>();
+    for (let at = 0; at < this.#openLines; at++) {
+      const chunk = this.#chunkOf(this.#openMs[at]!);
+      const own = byChunk.get(chunk);
+      if (own === undefined) byChunk.set(chunk, [at]);
+      else own.push(at);
+    }
+    // What is dropped is the oldest: those that come first stay.
+    for (const chunk of [...byChunk.keys()].sort((a, b) => a - b)) {
+      if (!this.#packPiece(chunk, byChunk.get(chunk)!)) return false;
+    }
+    this.#openLines = 0;
+    this.#openBytes = 0;
+    return true;
+  }
+
+  /** All lines, newest first; once. What was handed on is let go of. */
+  *handed(linesMax: number): Generator<HandedLines> {
+    const ofChunk = Map.groupBy(this.#pieces, ({ chunk }) => chunk);
+    this.#pieces = [];
+    let left = linesMax;
+    for (let chunk = 0; chunk < this.#kept && left > 0; chunk++) {
+      for (const handed of this.#chunkLines(ofChunk.get(chunk) ?? [], left)) {
+        yield handed;
+        left -= handed.lines;
+      }
+    }
+  }
+
+  /** The number of the chunk of a moment. */
+  #chunkOf(ms: number): number {
+    return countWhile(this.#firsts.length, (i) => ms < this.#firsts[i]!);
+  }
+
+  #packPiece(chunk: number, places: readonly number[]): boolean {
+    if (chunk >= this.#kept) return true;
+    const open = this.#memory.open(0);
+    const beginOf = (at: number) => at === 0 ? 0 : this.#openEnds[at - 1]!;
+    const bytes = places.reduce((sum, at) => sum + this.#openEnds[at]! - beginOf(at), 0);
+    const content = new Uint8Array(bytes);
+    const first = this.#lines;
+    let end = 0;
+    for (const at of places) {
+      const line = open.subarray(beginOf(at), this.#openEnds[at]!);
+      content.set(line, end);
+      const number = this.#lines++;
+      this.#ends[number] = end += line.length;
+      this.#ms[number] = this.#openMs[at]!;
+      const id = this.#openIds.subarray(ID_BYTES * at, ID_BYTES * (at + 1));
+      this.#ids.set(id, ID_BYTES * number);
+    }
+    const packed = zstdCompressSync(content, ZSTD);
+    const { bytesMax } = this.#memory.sizes;
+    while (this.#packedBytes + packed.length > bytesMax) {
+      if (!this.#dropOldest()) return false;
+      if (chunk >= this.#kept) return true;
+    }
+    this.#memory.packed.set(packed, this.#packedBytes);
+    const at = this.#packedBytes;
+    this.#pieces.push({ chunk, first, lines: places.length, at, bytes: packed.length });
+    this.#packedBytes += packed.length;
+    return true;
+  }
+
+  /** Drops the oldest chunks, an eighth of the room or more. @returns false: only the newest is left */
+  #dropOldest(): boolean {
+    if (this.#kept === 1) return false;
+    const bytesOf = new Float64Array(this.#kept);
+    for (const { chunk, bytes } of this.#pieces) bytesOf[chunk]! += bytes;
+    const wanted = DROPPED_SHARE * this.#memory.sizes.bytesMax;
+    for (let freed = 0; freed < wanted && this.#kept > 1;) freed += bytesOf[--this.#kept]!;
+    const { packed } = this.#memory;
+    this.#pieces = this.#pieces.filter(({ chunk }) => chunk < this.#kept);
+    this.#packedBytes = 0;
+    for (const piece of this.#pieces) {
+      packed.copyWithin(this.#packedBytes, piece.at, piece.at + piece.bytes);
+      piece.at = this.#packedBytes;
+      this.#packedBytes += piece.bytes;
+    }
+    return true;
+  }
+
+  /** The lines of a chunk in their order, some at a time: its pieces are read again for each time. */
+  *#chunkLines(pieces: readonly Piece[], linesMax: number): Generator<HandedLines> {
+    const lines = pieces.flatMap(({ first, lines }) =>
+      Array.from({ length: lines }, (_, i) => first + i)
+    );
+    lines.sort((a, b) =>
+      this.#ms[b]! - this.#ms[a]! || compareIds(this.#ids, ID_BYTES * b, this.#ids, ID_BYTES * a)
+    );
+    const begins = new Set(pieces.map(({ first }) => first));
+    const beginOf = (line: number) => begins.has(line) ? 0 : this.#ends[line - 1]!;
+    const { handedBytes } = this.#memory.sizes;
+    const count = Math.min(lines.length, linesMax);
+    for (let from = 0; from < count;) {
+      const placeOf = new Map<number, number>();
+      let bytes = 0;
+      let to = from;
+      for (; to < count; to++) {
+        const length = this.#ends[lines[to]!]! - beginOf(lines[to]!);
+        if (to > from && bytes + length > handedBytes) break;
+        placeOf.set(lines[to]!, bytes);
+        bytes += length;
+      }
+      yield { bytes: this.#gathered(pieces, placeOf, bytes), lines: to - from };
+      from = to;
+    }
+  }
+
+  /** Lines of some pieces, each at its place. */
+  #gathered(
+    pieces: readonly Piece[],
+    placeOf: ReadonlyMap<number, number>,
+    bytes: number,
+  ): Uint8Array {
+    const all = new Uint8Array(bytes);
+    for (const { first, lines, at, bytes: packedBytes } of pieces) {
+      const plain = this.#plain(at, packedBytes, this.#ends[first + lines - 1]!);
+      for (let i = 0, begin = 0; i < lines; i++) {
+        const place = placeOf.get(first + i);
+        const end = this.#ends[first + i]!;
+        if (place !== undefined) all.set(plain.subarray(begin, end), place);
+        begin = end;
+      }
+    }
+    return all;
+  }
+
+  #plain(at: number, packedBytes: number, bytes: number): Uint8Array {
+    const packed = this.#memory.packed.subarray(at, at + packedBytes);
+    return zstdDecompressSync(packed, { maxOutputLength: bytes });
+  }
+}
