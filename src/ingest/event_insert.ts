@@ -95,7 +95,7 @@ function paramsOf(rows: readonly EventRow[]): string[] {
 
 /**
  * Stores events of which none was stored before, in one statement: it has committed when this resolves,
- * or fails with unique_violation and has stored nothing. `rows` must hold no event twice.
+ * or fails with unique_violation and has stored nothing, also where `rows` holds an event twice.
  */
 export async function insertNewEvents(sql: Sql, rows: readonly EventRow[]): Promise<void> {
   await sql.query(INSERT_NEW, paramsOf(rows));

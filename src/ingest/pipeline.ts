@@ -258,16 +258,20 @@ const LIFTS: Readonly<Record<string, ReadonlyMap<string, Lift>>> = {
   })),
   scroll: new Map(Object.entries({ ...VIEWPORT_LIFTS, depthPx: pixelsInto("depth_px") })),
 };
-const NO_LIFTS: ReadonlyMap<string, Lift> = new Map();
 
 function liftPointer({ input, row }: Draft): void {
-  const lifts = row.name === "click" || row.name === "scroll" ? LIFTS[row.name]! : NO_LIFTS;
   const { properties } = input;
   if (properties === null) return;
+  const lifts = row.name === "click" || row.name === "scroll" ? LIFTS[row.name]! : null;
+  if (lifts === null && !("server" in properties)) {
+    const text = JSON.stringify(properties);
+    row.properties = text === "{}" ? null : text;
+    return;
+  }
   let rest: Members | null = null;
   for (const key in properties) {
     // The server's own member: whatever a client sends there is overwritten.
-    if (key === "server" || lifts.get(key)?.(properties[key], row)) continue;
+    if (key === "server" || lifts?.get(key)?.(properties[key], row)) continue;
     rest ??= Object.create(null) as Members;
     rest[key] = properties[key];
   }

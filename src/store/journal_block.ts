@@ -12,6 +12,7 @@
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { EventRow } from "./event_row.ts";
 import { ID_BYTES, uuidBytes } from "./id_codec.ts";
+import { workspace } from "./workspace.ts";
 
 const VERSION = 2;
 const CRC_AT = 1;
@@ -230,16 +231,18 @@ function repeatedValues(values: readonly Value[]): [distinct: Value[], places: n
   return [[...places.keys()], placeOf];
 }
 
+const utf8 = new TextEncoder();
+
 /** The rows of one project as a block; their `project_id` is not in it, and their ids must be UUIDs. */
 export function encodeBlock(rows: readonly EventRow[]): Uint8Array<ArrayBuffer> {
   const { length: count } = rows;
   const ids = uuidBytes(rows.map(({ event_id }) => event_id));
   const json = JSON.stringify(columnsOf(rows));
-  const content = new Uint8Array(ID_HEAD_BYTES * count + UNIT_BYTES_MAX * json.length);
+  const content = workspace(ID_HEAD_BYTES * count + UNIT_BYTES_MAX * json.length);
   for (let p = 0; p < ID_HEAD_BYTES; p++) {
     for (let i = 0; i < count; i++) content[p * count + i] = ids[ID_BYTES * i + p]!;
   }
-  const { written } = new TextEncoder().encodeInto(json, content.subarray(ID_HEAD_BYTES * count));
+  const { written } = utf8.encodeInto(json, content.subarray(ID_HEAD_BYTES * count));
   const frame = zstdCompressSync(content.subarray(0, ID_HEAD_BYTES * count + written), ZSTD);
 
   const block = new Uint8Array(HEAD_BYTES + ID_TAIL_BYTES * count + frame.length);
