@@ -231,8 +231,6 @@ function repeatedValues(values: readonly Value[]): [distinct: Value[], places: n
   return [[...places.keys()], placeOf];
 }
 
-const utf8 = new TextEncoder();
-
 /** The rows of one project as a block; their `project_id` is not in it, and their ids must be UUIDs. */
 export function encodeBlock(rows: readonly EventRow[]): Uint8Array<ArrayBuffer> {
   const { length: count } = rows;
@@ -242,9 +240,8 @@ export function encodeBlock(rows: readonly EventRow[]): Uint8Array<ArrayBuffer> 
   for (let p = 0; p < ID_HEAD_BYTES; p++) {
     for (let i = 0; i < count; i++) content[p * count + i] = ids[ID_BYTES * i + p]!;
   }
-  const { written } = utf8.encodeInto(json, content.subarray(ID_HEAD_BYTES * count));
+  const { written } = new TextEncoder().encodeInto(json, content.subarray(ID_HEAD_BYTES * count));
   const frame = zstdCompressSync(content.subarray(0, ID_HEAD_BYTES * count + written), ZSTD);
-
   const block = new Uint8Array(HEAD_BYTES + ID_TAIL_BYTES * count + frame.length);
   let at = HEAD_BYTES;
   for (let id = 0; id < ids.length; id += ID_BYTES) {
