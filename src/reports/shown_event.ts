@@ -38,24 +38,35 @@ function promotedProperties(
   others: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   if (!PROMOTED_NAMES.includes(row.name)) return {};
-  const promoted = {
-    x: row.pointer_x,
-    y: row.pointer_y,
-    depthPx: row.depth_px,
-    fixed: row.fixed,
-    rage: row.rage,
-    dead: row.dead,
-    selector: row.selector,
-    viewportWidth: row.viewport_width,
-    viewportHeight: row.viewport_height,
-    documentWidth: row.document_width,
-    documentHeight: row.document_height,
+  const promoted: Record<string, unknown> = {};
+  const put = (key: string, value: unknown) => {
+    if (value !== null && !Object.hasOwn(others, key)) promoted[key] = value;
   };
-  return Object.fromEntries(
-    Object.entries(promoted).filter(([key, value]) =>
-      value !== null && !Object.hasOwn(others, key)
-    ),
-  );
+  put("x", row.pointer_x);
+  put("y", row.pointer_y);
+  put("depthPx", row.depth_px);
+  put("fixed", row.fixed);
+  put("rage", row.rage);
+  put("dead", row.dead);
+  put("selector", row.selector);
+  put("viewportWidth", row.viewport_width);
+  put("viewportHeight", row.viewport_height);
+  put("documentWidth", row.document_width);
+  put("documentHeight", row.document_height);
+  return promoted;
+}
+
+/** The last hash that was shown: events of one visitor stand side by side, and to make it takes 2 µs. */
+let lastHash = { stored: "", shown: "" };
+
+/** 16 bytes as 22 characters of URL-safe Base64. */
+function shownHash(stored: string): string {
+  if (lastHash.stored !== stored) {
+    const bytes = Uint8Array.fromHex(stored.slice(2));
+    const shown = bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+    lastHash = { stored, shown };
+  }
+  return lastHash.shown;
 }
 
 /** What the server found out about an event. */
@@ -63,10 +74,7 @@ function serverMembers(row: EventRow): ServerMembers {
   const { ip, visitor_hash, located, country, region, city, received_at } = row;
   return {
     ip,
-    hash: Uint8Array.fromHex(visitor_hash.slice(2)).toBase64({
-      alphabet: "base64url",
-      omitPadding: true,
-    }),
+    hash: shownHash(visitor_hash),
     geo: located ? { country, region, city } : null,
     browser: row.browser,
     os: row.os,

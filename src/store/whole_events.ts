@@ -4,10 +4,13 @@ import type { IntegerColumn } from "./integer_codec.ts";
 import {
   FLAG_CODES,
   FLAG_COLUMNS,
+  type FlagName,
   type IntegerName,
   keyOf,
   NUMBER_COLUMNS,
+  type NumberName,
   TEXT_COLUMNS,
+  type TextName,
 } from "./segment_columns.ts";
 import type { SegmentEvent } from "./segment_event.ts";
 import type { SegmentReader } from "./segment_reader.ts";
@@ -15,7 +18,6 @@ import type { TextColumn } from "./text_codec.ts";
 import type { Yield } from "./yielding.ts";
 
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
-const UUID = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 
 /** The text of a value of a column. */
 export function textAt({ ends, bytes }: TextColumn, value: number): string {
@@ -37,7 +39,81 @@ function flagOf(code: number): boolean | null {
 
 /** An id of 16 bytes as text. */
 export function uuidOf(ids: Uint8Array, at = 0): string {
-  return ids.subarray(at, at + ID_BYTES).toHex().replace(UUID, "$1-$2-$3-$4-$5");
+  const hex = ids.subarray(at, at + ID_BYTES).toHex();
+  const tail = `${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${tail}`;
+}
+
+/** What tells the members of rows, each by an event's place. */
+interface RowColumns {
+  readonly moments: Float64Array;
+  readonly ids: Uint8Array;
+  readonly text: Readonly<Record<TextName, (at: number) => string | null>>;
+  readonly number: Readonly<Record<NumberName, (at: number) => number | null>>;
+  readonly flag: Readonly<Record<FlagName, (at: number) => boolean | null>>;
+}
+
+/** A row: its members one by one, since a loop over names takes several times as long. */
+function rowOf(
+  projectId: number,
+  { moments, ids, text, number, flag }: RowColumns,
+  at: number,
+): EventRow {
+  const ms = moments[at]!;
+  const sentAfter = number.sent_at(at);
+  return {
+    project_id: projectId,
+    event_id: uuidOf(ids, ID_BYTES * at),
+    occurred_at: new Date(ms).toISOString(),
+    received_at: new Date(ms + number.received_at(at)!).toISOString(),
+    clock: text.clock(at)!,
+    name: text.name(at)!,
+    anonymous_id: text.anonymous_id(at),
+    user_id: text.user_id(at),
+    session_id: text.session_id(at),
+    visitor_hash: text.visitor_hash(at)!,
+    ip: text.ip(at),
+    located: flag.located(at)!,
+    country: text.country(at),
+    region: text.region(at),
+    city: text.city(at),
+    host: text.host(at),
+    path: text.path(at),
+    url_rest: text.url_rest(at),
+    url: text.url(at),
+    referrer: text.referrer(at),
+    title: text.title(at),
+    utm_source: text.utm_source(at),
+    utm_medium: text.utm_medium(at),
+    utm_campaign: text.utm_campaign(at),
+    utm_term: text.utm_term(at),
+    utm_content: text.utm_content(at),
+    click_id_kind: text.click_id_kind(at),
+    browser: text.browser(at),
+    os: text.os(at),
+    device: text.device(at),
+    bot: flag.bot(at),
+    in_session: flag.in_session(at)!,
+    interactive: flag.interactive(at),
+    viewport_width: number.viewport_width(at),
+    viewport_height: number.viewport_height(at),
+    screen_width: number.screen_width(at),
+    screen_height: number.screen_height(at),
+    locale: text.locale(at),
+    timezone: text.timezone(at),
+    pointer_x: number.pointer_x(at),
+    pointer_y: number.pointer_y(at),
+    document_width: number.document_width(at),
+    document_height: number.document_height(at),
+    depth_px: number.depth_px(at),
+    selector: text.selector(at),
+    fixed: flag.fixed(at),
+    rage: flag.rage(at),
+    dead: flag.dead(at),
+    properties: text.properties(at),
+    extra: text.extra(at),
+    sent_at: sentAfter === null ? null : new Date(ms + sentAfter).toISOString(),
+  };
 }
 
 /** As `readRows`, in steps of a column each, between which others may have their turn. */
@@ -52,34 +128,24 @@ function* rowReader(
     if (name !== null && !keys.has(name)) keys.set(name, new Int32Array(reader.integers(name)));
     return name === null ? undefined : keys.get(name);
   };
-  const textColumns: [string, (at: number) => string | null][] = [];
+  const text: Partial<Record<TextName, RowColumns["text"][TextName]>> = {};
   for (const name of TEXT_COLUMNS) {
-    textColumns.push([name, texts(reader.texts(name, keysOf(keyOf(name))))]);
+    text[name] = texts(reader.texts(name, keysOf(keyOf(name))));
     yield;
   }
-  const numberColumns: [string, Float64Array][] = [];
+  const number: Partial<Record<NumberName, RowColumns["number"][NumberName]>> = {};
   for (const name of NUMBER_COLUMNS) {
-    numberColumns.push([name, reader.numbers(name)]);
+    const column = reader.numbers(name);
+    number[name] = (at) => Number.isNaN(column[at]!) ? null : column[at]!;
     yield;
   }
-  const flagColumns = FLAG_COLUMNS.map((name) => [name, reader.integers(name)] as const);
-  return (at) => {
-    const row: Record<string, unknown> = { project_id: projectId };
-    for (const [name, column] of numberColumns) {
-      const value = column[at]!;
-      row[name] = Number.isNaN(value) ? null : value;
-    }
-    for (const [name, text] of textColumns) row[name] = text(at);
-    for (const [name, column] of flagColumns) row[name] = flagOf(column[at]!);
-    const ms = moments[at]!;
-    row.event_id = uuidOf(ids, ID_BYTES * at);
-    row.occurred_at = new Date(ms).toISOString();
-    row.received_at = new Date(ms + (row.received_at as number)).toISOString();
-    row.sent_at = row.sent_at === null
-      ? null
-      : new Date(ms + (row.sent_at as number)).toISOString();
-    return row as unknown as EventRow;
-  };
+  const flag: Partial<Record<FlagName, RowColumns["flag"][FlagName]>> = {};
+  for (const name of FLAG_COLUMNS) {
+    const column = reader.integers(name);
+    flag[name] = (at) => flagOf(column[at]!);
+  }
+  const columns = { moments, ids, text, number, flag } as RowColumns;
+  return (at) => rowOf(projectId, columns, at);
 }
 
 /** Gives the events of some blocks back as they were stored, each by its place in these blocks. */
