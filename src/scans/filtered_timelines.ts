@@ -202,17 +202,19 @@ async function setBits(
 class OwnPart implements FilteredPart {
   readonly memory: MemoryScope;
   readonly timelines: TimelinePart["timelines"];
+  readonly readOn: TimelinePart["readOn"];
   readonly prepared = new Set<PreparePart>();
   readonly #filtering: Filtering;
 
   constructor(
     filtering: Filtering,
-    { memory, timelines }: TimelinePart,
+    { memory, timelines, readOn }: TimelinePart,
     readonly segments: Segments,
     readonly words: readonly Int32Array[],
   ) {
     this.memory = memory;
     this.timelines = timelines;
+    this.readOn = readOn;
     this.#filtering = filtering;
   }
 
@@ -225,7 +227,10 @@ class OwnPart implements FilteredPart {
       ...{ visitor: kind.name, inputs, segments, words },
       ...{ timelines, actorOf, sessions, actors },
     };
-    return await use.during(pool.run(kind, order, signal));
+    const visited = pool.run(kind, order, signal);
+    // Where workers visit, this thread has nothing to do meanwhile.
+    if (pool.workers > 0) this.readOn();
+    return await use.during(visited);
   };
 }
 

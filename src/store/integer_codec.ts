@@ -74,13 +74,26 @@ export interface StoredIntegers {
   whole(): Int32Array;
 }
 
-function wholeOf(planes: readonly Squeezed[], length: number): Int32Array {
+/** `base` and what the planes say of each number. */
+function wholeOf(planes: readonly Squeezed[], length: number, base: number): Int32Array {
   const whole = new Int32Array(length);
-  for (const [p, plane] of planes.entries()) {
-    if (plane.same === 0) continue;
-    const bytes = plane.bytes();
-    const shift = 8 * p;
-    for (let i = 0; i < length; i++) whole[i]! |= bytes[i]! << shift;
+  // What is the same of all numbers needs no look at each.
+  const same = planes.reduce((sum, plane, p) => sum + ((plane.same ?? 0) << 8 * p), base) | 0;
+  const varying = planes.flatMap((plane, p) => plane.same === null ? [p] : []);
+  if (varying.length === 0) return whole.fill(same);
+  if (varying.length === 1) {
+    const bytes = planes[varying[0]!]!.bytes();
+    const shift = 8 * varying[0]!;
+    for (let i = 0; i < length; i++) whole[i] = same + (bytes[i]! << shift);
+    return whole;
+  }
+  const zeros = new Uint8Array(length);
+  const [a, b, c, d] = Array.from(
+    { length: 4 },
+    (_, p) => varying.includes(p) ? planes[p]!.bytes() : zeros,
+  ) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+  for (let i = 0; i < length; i++) {
+    whole[i] = same + (a[i]! | b[i]! << 8 | c[i]! << 16 | d[i]! << 24);
   }
   return whole;
 }
@@ -98,11 +111,8 @@ export function readIntegers(reader: ByteReader): StoredIntegers {
   const count = reader.u8();
   const planes = Array.from({ length: count }, () => readSqueezed(reader, length));
   const whole = (): Int32Array => {
-    const values = wholeOf(planes, length);
-    if (codec === FRAME) {
-      for (let i = 0; i < length; i++) values[i]! += min;
-      return values;
-    }
+    if (codec === FRAME) return wholeOf(planes, length, min);
+    const values = wholeOf(planes, length, 0);
     for (let i = 0, value = first; i < length; i++) {
       const step = values[i]!;
       value = (value + ((step >>> 1) ^ -(step & 1))) | 0;

@@ -9,6 +9,8 @@ const ZSTD = 2;
 const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** Below this zstd's own frame takes more than it saves. */
 const ZSTD_BYTES_MIN = 32;
+/** The smallest piece in which zstd hands out what it made. */
+const CHUNK_BYTES_MIN = 64;
 /** What zstd must save to be worth undoing: a sixteenth. */
 const ZSTD_SHARE_MAX = 15 / 16;
 
@@ -49,8 +51,9 @@ export function readSqueezed(reader: ByteReader, length: number): Squeezed {
     throw new Error(`Bytes are stored in an unknown way: ${kind}`);
   }
   const stored = reader.bytes(reader.varint());
-  // Told how long it gets, zstd does not grow its output piece by piece.
-  const whole = { maxOutputLength: Math.max(1, length) };
+  // In one piece, and with room behind it: what fills a piece to its end is looked for once more.
+  const chunkSize = Math.max(CHUNK_BYTES_MIN, length + 1);
+  const whole = { maxOutputLength: Math.max(1, length), chunkSize };
   return {
     same: null,
     bytes: () => kind === PLAIN ? stored : zstdDecompressSync(stored, whole),

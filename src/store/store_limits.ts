@@ -10,7 +10,7 @@ export const SEGMENT_TEXT_BYTES_MAX = 64 * MEBIBYTE;
 export const BLOCK_EVENTS_MAX = 16_384;
 export const BLOCK_TEXT_BYTES_AIM = 4 * MEBIBYTE;
 /** How long work on segments goes on before others have their turn. */
-export const YIELD_MS = 10;
+export const YIELD_MS = 3;
 /** Spans of time that have segments of their own (24.8 days): times within one take 31 bits. */
 export const SEGMENT_SPAN_MS = 2 ** 31;
 /** Bytes of segments that one statement fetches; a single column may be more. */

@@ -14,9 +14,11 @@ import { SpreadEvents } from "./spread_events.ts";
 import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
 import { yielding } from "../store/yielding.ts";
 
+/** A part has half of the events that may be in memory at once: while it is visited the next is read. */
+const PART_SHARE = 1 / 2;
 /**
- * Beside a part, so many of its events may be kept in blocks that the next part begins in, and as many
- * of actors who are in several parts.
+ * Beside the parts, so many may be kept in blocks that the next part begins in, and as many of actors
+ * who are in several parts.
  */
 const BESIDE_SHARE = 1 / 2;
 /** Events of blocks that are fetched and decoded at once. */
@@ -134,9 +136,54 @@ interface Kept {
 }
 
 /** Segments that are in memory together, and where they lie. */
-export interface SegmentsPart {
+interface ReadPart {
   readonly segments: readonly LoadedSegment[];
   readonly memory: MemoryScope;
+}
+
+/** Segments that are in memory together. */
+export interface SegmentsPart extends ReadPart {
+  /** Has the next part read meanwhile: called once this one is but visited. */
+  readonly readOn: () => void;
+}
+
+/** Reads parts one after the other, each when it is asked for or, if that is wished, before. */
+class PartsInTurn {
+  readonly #reads: Iterator<() => Promise<ReadPart>>;
+  #next: Promise<ReadPart> | null = null;
+
+  constructor(reads: Iterable<() => Promise<ReadPart>>) {
+    this.#reads = reads[Symbol.iterator]();
+  }
+
+  /** A part is gone when the next is asked for. */
+  async *parts(): AsyncGenerator<SegmentsPart> {
+    try {
+      for (;;) {
+        this.#readOn();
+        if (this.#next === null) return;
+        const part = await this.#next;
+        this.#next = null;
+        try {
+          yield { ...part, readOn: () => this.#readOn() };
+        } finally {
+          part.memory.release();
+        }
+      }
+    } finally {
+      const unused = await this.#next?.catch(() => null);
+      unused?.memory.release();
+    }
+  }
+
+  #readOn(): void {
+    if (this.#next !== null) return;
+    const { done, value: read } = this.#reads.next();
+    if (done === true) return;
+    this.#next = read();
+    // Why it failed is told to whoever asks for it.
+    this.#next.catch(() => {});
+  }
 }
 
 /** Reads a project's segments part by part, where they are too large to be read as a whole. */
@@ -172,13 +219,13 @@ export class PartReader {
    */
   async *parts(): AsyncGenerator<SegmentsPart> {
     const actorOf = this.#actorOf;
-    const starts = rangeStarts(this.#heads.map(({ head }) => head), this.#eventsMax);
+    const starts = rangeStarts(this.#heads.map(({ head }) => head), PART_SHARE * this.#eventsMax);
     const isSpread = spreadActors(actorOf, starts);
     const memory = new MemoryScope(this.#memory);
     const spread = new SpreadEvents(actorOf, isSpread, BESIDE_SHARE * this.#eventsMax, memory);
     const open = new OpenBlocks(BESIDE_SHARE * this.#eventsMax);
     try {
-      for (const [range, from] of starts.entries()) {
+      const reads = starts.entries().map(([range, from]) => () => {
         const to = starts[range + 1] ?? actorOf.length;
         const wanted = this.#heads.map((stored): WantedBlocks => ({
           ...stored,
@@ -187,10 +234,11 @@ export class PartReader {
         const keeps = (identity: number) =>
           identity >= from && identity < to && isSpread[actorOf[identity]!] === 0;
         const see = (decoded: DecodedBlocks) => spread.add(decoded, from, to);
-        yield* this.#part(wanted, { keeps, to, open, see });
-      }
+        return this.#part(wanted, { keeps, to, open, see });
+      });
+      yield* new PartsInTurn(reads).parts();
       const { segments } = spread;
-      if (segments !== null && segments.length > 0) yield { segments, memory };
+      if (segments !== null && segments.length > 0) yield { segments, memory, readOn: () => {} };
     } finally {
       memory.release();
     }
@@ -200,7 +248,8 @@ export class PartReader {
   async *#spreadParts(eventsOf: ReadonlyMap<number, number>): AsyncGenerator<SegmentsPart> {
     const actorOf = this.#actorOf;
     const open = new OpenBlocks(0);
-    for (const actors of groupsOf(eventsOf, this.#eventsMax)) {
+    const groups = groupsOf(eventsOf, PART_SHARE * this.#eventsMax);
+    const reads = groups.map((actors) => () => {
       const identities = Int32Array.from(
         actorOf.keys().filter((identity) => actors.has(actorOf[identity]!)),
       );
@@ -208,16 +257,18 @@ export class PartReader {
         blocksWith(stored.head, identities).map((blocks): WantedBlocks => ({ ...stored, blocks }))
       );
       const keeps = (identity: number) => actors.has(actorOf[identity]!);
-      yield* this.#part(wanted, { keeps, to: Infinity, open, see: () => {} });
-    }
+      return this.#part(wanted, { keeps, to: Infinity, open, see: () => {} });
+    });
+    yield* new PartsInTurn(reads).parts();
   }
 
-  async *#part(wanted: readonly WantedBlocks[], kept: Kept): AsyncGenerator<SegmentsPart> {
+  async #part(wanted: readonly WantedBlocks[], kept: Kept): Promise<ReadPart> {
     const memory = new MemoryScope(this.#memory);
     try {
-      yield { segments: await this.#read(wanted, memory, kept), memory };
-    } finally {
+      return { segments: await this.#read(wanted, memory, kept), memory };
+    } catch (error) {
       memory.release();
+      throw error;
     }
   }
 

@@ -10,25 +10,40 @@ import { cutsOf, type TimelineColumns } from "./timeline_table.ts";
 const ACTORS_UNTIMED = 1_000;
 
 type Segments = readonly LoadedSegment[];
-type Table = Omit<TimelineColumns, "cuts">;
 
-/** How many runs are whose, summed up. */
-async function offsetsOf(segments: Segments, actorOf: Int32Array): Promise<Int32Array> {
+/** The runs of actors from `first` to before `end`; nobody else has any. */
+interface Table extends Omit<TimelineColumns, "cuts"> {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** How many runs are whose, summed up: of a part of a history by far not of everybody. */
+async function offsetsOf(
+  segments: Segments,
+  actorOf: Int32Array,
+): Promise<Pick<Table, "offsets" | "first" | "end">> {
   const turn = yielding();
   const offsets = new Int32Array(actorOf.length + 1);
+  let [first, last] = [actorOf.length, -1];
   for (const { identities } of segments) {
-    for (let i = 0; i < identities.length; i++) offsets[actorOf[identities[i]!]! + 1]!++;
+    for (let i = 0; i < identities.length; i++) {
+      const actor = actorOf[identities[i]!]!;
+      offsets[actor + 1]!++;
+      if (actor < first) first = actor;
+      if (actor > last) last = actor;
+    }
     await turn();
   }
-  for (let actor = 0; actor < actorOf.length; actor++) offsets[actor + 1]! += offsets[actor]!;
-  return offsets;
+  for (let actor = first; actor <= last; actor++) offsets[actor + 1]! += offsets[actor]!;
+  offsets.fill(offsets[last + 1]!, last + 1);
+  return { offsets, first: Math.min(first, last + 1), end: last + 1 };
 }
 
 /** The runs of everybody: those of an actor side by side, in the order of the segments. */
 async function runsOf(segments: Segments, actorOf: Int32Array): Promise<Table> {
-  const offsets = await offsetsOf(segments, actorOf);
+  const { offsets, first, end } = await offsetsOf(segments, actorOf);
   const turn = yielding();
-  const column = () => new Int32Array(offsets.at(-1)!);
+  const column = () => new Int32Array(offsets[end]!);
   const [segmentOf, starts, ends, nameBits] = [column(), column(), column(), column()];
   const next = offsets.slice();
   for (const [number, segment] of segments.entries()) {
@@ -42,7 +57,7 @@ async function runsOf(segments: Segments, actorOf: Int32Array): Promise<Table> {
     }
     await turn();
   }
-  return { offsets, segmentOf, starts, ends, nameBits };
+  return { offsets, first, end, segmentOf, starts, ends, nameBits };
 }
 
 /** By segment: 1 where all of its events are later than those of all segments before it. */
@@ -58,7 +73,9 @@ function areLater(segments: Segments): Uint8Array {
 /** Actors some of whose runs begin before another has ended. */
 async function interleavedOf(
   segments: Segments,
-  { offsets, segmentOf, starts, ends }: ActorRuns,
+  { offsets, first, end: endActor, segmentOf, starts, ends }:
+    & ActorRuns
+    & Pick<Table, "first" | "end">,
 ): Promise<number[]> {
   const isLater = areLater(segments);
   const follows = (run: number): boolean => {
@@ -71,7 +88,7 @@ async function interleavedOf(
   };
   const turn = yielding();
   const found: number[] = [];
-  for (let actor = 0; actor < offsets.length - 1; actor++) {
+  for (let actor = first; actor < endActor; actor++) {
     let run = offsets[actor]! + 1;
     const end = offsets[actor + 1]!;
     while (run < end && follows(run)) run++;
@@ -132,21 +149,24 @@ async function mergeTied(
 
 /** The runs, but of those actors who were merged their merged timelines. */
 function withMerged(runs: Table, merged: Merged): Table {
-  const actors = runs.offsets.length - 1;
-  const offsets = new Int32Array(actors + 1);
-  for (let actor = 0; actor < actors; actor++) {
+  const { first: firstActor, end } = runs;
+  const offsets = new Int32Array(runs.offsets.length);
+  for (let actor = firstActor; actor < end; actor++) {
     const own = runs.offsets[actor + 1]! - runs.offsets[actor]!;
     offsets[actor + 1] = offsets[actor]! + (merged.counts.get(actor) ?? own);
   }
-  const column = () => new Int32Array(offsets[actors]!);
+  offsets.fill(offsets[end]!, end);
+  const column = () => new Int32Array(offsets[end]!);
   const table = {
     offsets,
+    first: firstActor,
+    end,
     segmentOf: column(),
     starts: column(),
     ends: column(),
     nameBits: column(),
   };
-  let copied = 0;
+  let copied = firstActor;
   // What lies between two actors who were merged is copied at once.
   const copy = (to: number) => {
     const [from, end] = [runs.offsets[copied]!, runs.offsets[to]!];
@@ -166,8 +186,12 @@ function withMerged(runs: Table, merged: Merged): Table {
     table.nameBits.fill(-1, at, at + count);
     copied = actor + 1;
   }
-  copy(actors);
+  copy(end);
   return table;
+}
+
+function columnsOf({ first, end, ...table }: Table): TimelineColumns {
+  return { ...table, cuts: cutsOf(table, first, end) };
 }
 
 /**
@@ -183,7 +207,7 @@ export async function buildTimelines(
 ): Promise<TimelineColumns> {
   const runs = await runsOf(segments, actorOf);
   const interleaved = await interleavedOf(segments, runs);
-  if (interleaved.length === 0) return { ...runs, cuts: cutsOf(runs) };
+  if (interleaved.length === 0) return columnsOf(runs);
   const merge = new RunMerge(segments, runs);
   const merged = new Merged();
   const tied: number[] = [];
@@ -194,6 +218,5 @@ export async function buildTimelines(
     await turn();
   }
   await mergeTied(sql, projectId, merge, tied, merged);
-  const table = withMerged(runs, merged);
-  return { ...table, cuts: cutsOf(table) };
+  return columnsOf(withMerged(runs, merged));
 }

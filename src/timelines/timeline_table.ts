@@ -27,20 +27,24 @@ export function bytesOfTimelines(columns: TimelineColumns): number {
     .reduce((bytes, { byteLength }) => bytes + byteLength, 0);
 }
 
-/** Where ranges of actors may begin, so that none has many more events than another. */
+/**
+ * Where ranges of actors, from `first` to before `end`, may begin, so that none has many more events
+ * than another.
+ */
 export function cutsOf(
   { offsets, starts, ends }: Pick<TimelineColumns, "offsets" | "starts" | "ends">,
+  first: number,
+  end: number,
 ): Int32Array {
-  const actors = offsets.length - 1;
-  const cuts = [0];
+  const cuts = [first];
   let events = 0;
-  for (let actor = 0; actor < actors; actor++) {
+  for (let actor = first; actor < end; actor++) {
     for (let i = offsets[actor]!; i < offsets[actor + 1]!; i++) events += ends[i]! - starts[i]!;
     if (events < CUT_EVENTS) continue;
     events = 0;
     cuts.push(actor + 1);
   }
-  if (cuts.at(-1)! < actors) cuts.push(actors);
+  if (cuts.at(-1)! < end) cuts.push(end);
   return Int32Array.from(cuts);
 }
 

@@ -17,6 +17,8 @@ export interface TimelinePart {
   readonly memory: MemoryScope;
   /** The actors' timelines, as they were built before, or are built now. */
   readonly timelines: () => Promise<TimelineColumns>;
+  /** Has the next part read meanwhile: called once this one is but visited. */
+  readonly readOn: () => void;
 }
 
 /** What the actors of a project did, as far as a read needs it. */
@@ -80,10 +82,10 @@ async function* partsOf(
   reader: PartReader,
   build: (segments: readonly LoadedSegment[]) => Promise<TimelineColumns>,
 ): AsyncGenerator<TimelinePart> {
-  for await (const { segments, memory } of reader.parts()) {
+  for await (const { segments, memory, readOn } of reader.parts()) {
     let built: TimelineColumns | null = null;
     const timelines = async () => built ??= shared(memory.take, { ...await build(segments) });
-    yield { segments, memory, timelines };
+    yield { segments, memory, timelines, readOn };
   }
 }
 
@@ -243,6 +245,7 @@ export async function loadTimelines(
     segments,
     memory: use,
     timelines: () => cache.timelinesOf(key, use, () => build(segments, actorOf)),
+    readOn: () => {},
   };
   return { projectId, actorOf, parts: () => onlyPart(part) };
 }

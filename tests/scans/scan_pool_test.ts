@@ -37,7 +37,7 @@ function orderOf(inputs: ProbeInputs, byRun = false): ScanOrder {
     inputs,
     segments: [segment],
     words: [],
-    timelines: byRun ? null : { ...table, cuts: cutsOf(table) },
+    timelines: byRun ? null : { ...table, cuts: cutsOf(table, 0, ACTORS + 1) },
     actorOf: Int32Array.from({ length: ACTORS + 1 }, (_, i) => i),
     sessions: null,
   };

@@ -65,7 +65,10 @@ async function visitsOf(database: Database, timelines: Timelines) {
     visits.set(actor, numbers);
   });
   const runs: string[] = [];
-  for await (const { segments } of timelines.parts()) {
+  for await (const { segments, readOn } of timelines.parts()) {
+    readOn();
+    // Answered after what the next part asks first: this one stays as it is.
+    await database.query("SELECT 1");
     for (const segment of segments) {
       const runsOf = new RunTimelines(segment, timelines.actorOf);
       for (let run = 0; run < segment.identities.length && runsOf.goTo(run); run++) {
@@ -150,6 +153,31 @@ onBothEngines("timelines: a part holds about as many events as it may", async (_
   assert.deepEqual({ visits, runs }, { visits: whole.visits, runs: whole.runs });
   // 100,000 bytes are 5,000 events of 20 bytes each.
   assert.ok(parts >= 8 && largest <= 7_500, `${parts} parts of up to ${largest} events`);
+});
+
+onBothEngines("timelines: what was read before it was asked for is given back", async (_t, db) => {
+  const database = await db.open();
+  const events = Array.from({ length: 2_000 }, (_, i) => told(1 + i % 500, i % 900, i));
+  for (const segment of segmentsOf([events])) await storeSegment(database, 1, segment);
+  await database.query("INSERT INTO projections (project_id) VALUES (1)");
+  const cache = new SegmentCache(0, 10_000);
+  const timelines = await loadWith(database, cache, 1, { fromMs: 0, toMs: 900 });
+  const { bytes } = cache.memory;
+  const parts = timelines.parts();
+  for await (const { readOn } of parts) {
+    assert.ok(cache.memory.bytes > bytes);
+    readOn();
+    break;
+  }
+  assert.equal(cache.memory.bytes, bytes);
+  // A next part that fails is told of when it is asked for, and not before.
+  const failing = timelines.parts()[Symbol.asyncIterator]();
+  const { value: first } = await failing.next();
+  await database.query("DELETE FROM segments WHERE project_id = 1");
+  first!.readOn();
+  await database.query("SELECT 1");
+  await assert.rejects(() => failing.next());
+  assert.equal(cache.memory.bytes, bytes);
 });
 
 const decodedOf = (segmentId: number, first: number, events: number) =>

@@ -98,6 +98,7 @@ export function partsOf(segments: readonly LoadedSegment[]): Timelines["parts"] 
       segments,
       memory: new MemoryScope(new SharedMemory(0)),
       timelines: () => Promise.reject(new Error("nobody builds them here")),
+      readOn: () => {},
     });
   };
 }
