@@ -6,6 +6,7 @@ import {
   joinIntegers,
   readIntegers,
   type StoredIntegers,
+  zerosStored,
 } from "./integer_codec.ts";
 import { readNumbers } from "./number_codec.ts";
 import {
@@ -94,7 +95,7 @@ export class SegmentReader {
     const times = new Uint32Array(this.events);
     let at = 0;
     for (const piece of this.#integers("times")) {
-      times.set(piece.whole(), at);
+      piece.writeTo(times, at);
       at += piece.length;
     }
     return times;
@@ -110,22 +111,21 @@ export class SegmentReader {
 
   /** Whose the events are. Throws SegmentUnreadable. */
   runs(): Runs {
-    const identities: number[] = [];
-    const starts: number[] = [];
     const counts = this.integers("runs");
-    let start = 0;
     const own = this.integers("identities");
+    const identities = new Int32Array(own.length);
+    const starts = new Uint32Array(own.length + 1);
+    let [count, start] = [0, 0];
     for (let run = 0; run < own.length; run++) {
-      const identity = own[run]!;
       // An identity's events may go on in the next block.
-      if (identity !== identities.at(-1)) {
-        identities.push(identity);
-        starts.push(start);
+      if (count === 0 || own[run] !== identities[count - 1]) {
+        identities[count] = own[run]!;
+        starts[count++] = start;
       }
       start += counts[run]!;
     }
-    starts.push(start);
-    return { identities: Int32Array.from(identities), starts: Uint32Array.from(starts) };
+    starts[count] = start;
+    return { identities: identities.subarray(0, count), starts: starts.subarray(0, count + 1) };
   }
 
   /** NaN: none. Throws SegmentUnreadable. */
@@ -168,7 +168,7 @@ export class SegmentReader {
   #integers(name: IntegerName): StoredIntegers[] {
     return this.#pieces(name).map(({ length, bytes }) =>
       bytes.length === 0
-        ? { length, min: 0, max: 0, whole: () => new Int32Array(length) }
+        ? zerosStored(length)
         : this.#decoded(name, () => readIntegers(new ByteReader(bytes)))
     );
   }

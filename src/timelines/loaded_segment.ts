@@ -4,8 +4,8 @@ import type { WantedBlocks } from "../store/stored_segments.ts";
 import { type SegmentColumns, segmentColumns } from "./hot_columns.ts";
 import { type LazyColumn, type LazyField, lazyName } from "./lazy_columns.ts";
 import { PropertyColumn } from "./property_columns.ts";
-import { pickedColumns, pickedOf, type SegmentSlice } from "./segment_slice.ts";
-import { type Column, shared, sharedColumn } from "./shared_memory.ts";
+import { keptRuns, pickedColumns, type SegmentSlice } from "./segment_slice.ts";
+import { type Column, shared } from "./shared_memory.ts";
 
 /** Lazy columns that were loaded, by `lazyName`, and those that the read made of them. */
 export type LoadedColumns = Map<string, object>;
@@ -128,10 +128,7 @@ export function sharedSegment(
   take: (bytes: number) => SharedArrayBuffer,
   segment: LoadedSegment,
 ): LoadedSegment {
-  const columns = shared(take, columnsOf(segment));
-  const { slice: own } = segment;
-  const slice = own === null ? null : { ...own, picked: sharedColumn(take, own.picked) };
-  return new LoadedSegment({ ...segment, ...columns, slice });
+  return new LoadedSegment({ ...segment, ...shared(take, columnsOf(segment)) });
 }
 
 /** All that a segment holds in memory. */
@@ -164,13 +161,8 @@ function nameBitsOf({ names, contexts, starts }: NamedColumns): Int32Array {
 }
 
 /** A segment of which a read asks nothing yet. */
-export function loadedSegment(
-  segmentId: number,
-  columns: SegmentColumns,
-  slice: SegmentSlice | null = null,
-): LoadedSegment {
-  const nameBits = nameBitsOf(columns);
-  return new LoadedSegment({ ...columns, segmentId, nameBits, slice });
+export function loadedSegment(segmentId: number, columns: SegmentColumns): LoadedSegment {
+  return new LoadedSegment({ ...columns, segmentId, nameBits: nameBitsOf(columns) });
 }
 
 /** A whole segment, from all of its blocks. */
@@ -186,16 +178,30 @@ export interface DecodedBlocks {
   readonly wanted: WantedBlocks;
   /** The place in the segment of their first event. */
   readonly firstPlace: number;
-  readonly columns: SegmentColumns;
+  readonly columns: SegmentColumns & Pick<HotColumns, "nameBits">;
 }
 
-/** What identities that are kept did in some blocks of a segment; null where that is nothing. */
+export async function decodedBlocks(
+  wanted: WantedBlocks,
+  reader: SegmentReader,
+): Promise<DecodedBlocks> {
+  const columns = await segmentColumns(reader);
+  const { firstPlace } = reader;
+  return { wanted, firstPlace, columns: { ...columns, nameBits: nameBitsOf(columns) } };
+}
+
+/**
+ * What identities that are kept did in some blocks of a segment, in memory that all threads see; null
+ * where that is nothing.
+ */
 export function slicedSegment(
   { wanted: { blocks, ...stored }, firstPlace, columns }: DecodedBlocks,
   keeps: (identity: number) => boolean,
+  take: (bytes: number) => SharedArrayBuffer,
 ): LoadedSegment | null {
-  const picked = pickedOf(columns, keeps);
-  if (picked.length === 0) return null;
+  const spans = keptRuns(columns, keeps);
+  if (spans.length === 0) return null;
+  const { picked, ...own } = pickedColumns(columns, spans, take);
   const slice: SegmentSlice = { stored, blocks, firstPlace, picked };
-  return loadedSegment(stored.segmentId, pickedColumns(columns, picked), slice);
+  return new LoadedSegment({ ...own, segmentId: stored.segmentId, slice });
 }

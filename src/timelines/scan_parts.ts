@@ -2,11 +2,10 @@ import type { Sql } from "../db/sql.ts";
 import { type Blocks, blocksOf, countWhile, type SegmentHead } from "../store/segment_head.ts";
 import { fetchBlocks, type StoredHead, type WantedBlocks } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
-import { segmentColumns } from "./hot_columns.ts";
 import {
   type DecodedBlocks,
+  decodedBlocks,
   type LoadedSegment,
-  sharedSegment,
   slicedSegment,
 } from "./loaded_segment.ts";
 import { OpenBlocks } from "./open_blocks.ts";
@@ -283,9 +282,8 @@ export class PartReader {
     const unread: WantedBlocks[] = [];
     const slice = (decoded: DecodedBlocks) => {
       see(decoded);
-      const segment = slicedSegment(decoded, keeps);
       if (isOpen(decoded.wanted, to)) open.keep(decoded);
-      return segment === null ? null : sharedSegment(memory.take, segment);
+      return slicedSegment(decoded, keeps, memory.take);
     };
     for (const one of wanted) {
       const known = open.take(one);
@@ -301,8 +299,7 @@ export class PartReader {
     for (const batch of batchesOf(unread)) {
       const readers = await fetchBlocks(this.#sql, this.#projectId, batch, HOT_COLUMNS);
       for (const [i, reader] of readers.entries()) {
-        const columns = await segmentColumns(reader);
-        slices.set(batch[i]!, slice({ wanted: batch[i]!, firstPlace: reader.firstPlace, columns }));
+        slices.set(batch[i]!, slice(await decodedBlocks(batch[i]!, reader)));
         await turn();
       }
     }

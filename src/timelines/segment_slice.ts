@@ -3,6 +3,7 @@ import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { StoredHead } from "../store/stored_segments.ts";
 import type { SegmentColumns } from "./hot_columns.ts";
 import { PropertyColumn } from "./property_columns.ts";
+import { room } from "./shared_memory.ts";
 
 /** Some events of a segment: those of some of its blocks, and of them those of some identities. */
 export interface SegmentSlice {
@@ -38,55 +39,74 @@ export function pickedIds(ids: Uint8Array, picked: Uint32Array): Uint8Array {
   return own;
 }
 
-/** Which events are of identities that are kept. */
-export function pickedOf(
-  { identities, starts }: Pick<SegmentColumns, "identities" | "starts">,
+const EVENT_COLUMNS = ["times", "names", "paths", "contexts", "traffics", "passives"] as const;
+
+/** Runs that lie side by side: from one to before another. */
+interface RunSpan {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** The runs of identities that are kept. */
+export function keptRuns(
+  { identities }: Pick<SegmentColumns, "identities">,
   keeps: (identity: number) => boolean,
-): Uint32Array {
-  let length = 0;
-  const kept = new Uint8Array(identities.length);
-  for (let run = 0; run < kept.length; run++) {
-    if (!keeps(identities[run]!)) continue;
-    kept[run] = 1;
-    length += starts[run + 1]! - starts[run]!;
+): RunSpan[] {
+  const spans: RunSpan[] = [];
+  let first = -1;
+  for (let run = 0; run < identities.length; run++) {
+    const isKept = keeps(identities[run]!);
+    if (isKept === first >= 0) continue;
+    if (!isKept) spans.push({ first, end: run });
+    first = isKept ? run : -1;
   }
-  const picked = new Uint32Array(length);
-  let i = 0;
-  for (let run = 0; run < kept.length; run++) {
-    if (kept[run] === 0) continue;
-    for (let at = starts[run]!; at < starts[run + 1]!; at++) picked[i++] = at;
-  }
-  return picked;
+  if (first >= 0) spans.push({ first, end: identities.length });
+  return spans;
 }
 
-function pickedRuns(
-  { identities, starts }: SegmentColumns,
-  picked: Uint32Array,
-): Pick<SegmentColumns, "identities" | "starts"> {
-  const ownIdentities: number[] = [];
-  const ownStarts: number[] = [];
-  for (let i = 0, run = 0; i < picked.length; run++) {
-    if (picked[i] !== starts[run]) continue;
-    ownIdentities.push(identities[run]!);
-    ownStarts.push(i);
-    i += starts[run + 1]! - starts[run]!;
-  }
-  ownStarts.push(picked.length);
-  return { identities: Int32Array.from(ownIdentities), starts: Uint32Array.from(ownStarts) };
+/** What is kept of a segment's columns, and which of its events that is. */
+export interface PickedColumns extends SegmentColumns {
+  readonly nameBits: Int32Array;
+  readonly picked: Uint32Array;
 }
 
-/** The columns of the events that were picked, of identities as wholes. */
-export function pickedColumns(columns: SegmentColumns, picked: Uint32Array): SegmentColumns {
-  const { fromMs, toMs, times, names, paths, contexts, traffics, passives } = columns;
-  return {
-    fromMs,
-    toMs,
-    ...pickedRuns(columns, picked),
-    times: pickedIntegers(times, picked),
-    names: pickedIntegers(names, picked),
-    paths: pickedIntegers(paths, picked),
-    contexts: pickedIntegers(contexts, picked),
-    traffics: pickedIntegers(traffics, picked),
-    passives: passives.length === 0 ? passives : pickedIntegers(passives, picked),
-  };
+/**
+ * The columns of some runs, in memory that all threads see. Copied span by span: seven times as fast as
+ * event by event.
+ * @param nameBits of each run
+ */
+export function pickedColumns(
+  columns: SegmentColumns & { readonly nameBits: Int32Array },
+  spans: readonly RunSpan[],
+  take: (bytes: number) => SharedArrayBuffer,
+): PickedColumns {
+  const { fromMs, toMs, identities, starts, nameBits, passives } = columns;
+  const { times, names, paths, contexts, traffics } = columns;
+  const ofRuns = { identities, nameBits };
+  const ofEvents = { times, names, paths, contexts, traffics, passives };
+  let [runs, events] = [0, 0];
+  for (const { first, end } of spans) {
+    runs += end - first;
+    events += starts[end]! - starts[first]!;
+  }
+  const kinds = { ...ofRuns, ...ofEvents, starts, picked: starts };
+  const own = room(take, kinds, {
+    ...{ identities: runs, nameBits: runs, starts: runs + 1, picked: events },
+    ...{ times: events, names: events, paths: events, contexts: events, traffics: events },
+    passives: passives.length === 0 ? 0 : events,
+  });
+  let [run, at] = [0, 0];
+  for (const { first, end } of spans) {
+    const [from, to] = [starts[first]!, starts[end]!];
+    for (const name of ["identities", "nameBits"] as const) {
+      own[name].set(ofRuns[name].subarray(first, end), run);
+    }
+    for (const name of EVENT_COLUMNS) {
+      if (own[name].length > 0) own[name].set(ofEvents[name].subarray(from, to), at);
+    }
+    for (let i = first; i < end; i++) own.starts[run++] = starts[i]! - from + at;
+    for (let i = from; i < to; i++) own.picked[at++] = i;
+  }
+  own.starts[runs] = events;
+  return { fromMs, toMs, ...own };
 }

@@ -148,28 +148,40 @@ export class SharedMemory {
 
 const ALIGNED = 8;
 
+/** Columns of these kinds and lengths in shared memory, side by side in one buffer: whatever they hold. */
+export function room<T extends Readonly<Record<string, Column>>>(
+  take: (bytes: number) => SharedArrayBuffer,
+  kinds: T,
+  lengths: Readonly<Record<keyof T, number>>,
+): T {
+  const sizes = Object.entries(kinds).map(([name, { BYTES_PER_ELEMENT, constructor }]) => {
+    const bytes = Math.ceil(lengths[name]! * BYTES_PER_ELEMENT / ALIGNED) * ALIGNED;
+    return { name, bytes, constructor };
+  });
+  const buffer = take(sizes.reduce((sum, { bytes }) => sum + bytes, 0));
+  let from = 0;
+  const columns = sizes.map(({ name, bytes, constructor }) => {
+    const Own = constructor as {
+      new (buffer: SharedArrayBuffer, from: number, length: number): Column;
+    };
+    const column = new Own(buffer, from, lengths[name]!);
+    from += bytes;
+    return [name, column];
+  });
+  return Object.fromEntries(columns);
+}
+
 /** The same values in shared memory, side by side in one buffer. */
 export function shared<T extends Readonly<Record<string, Column>>>(
   take: (bytes: number) => SharedArrayBuffer,
   columns: T,
 ): T {
-  const all = Object.entries(columns);
-  const bytes = all.reduce(
-    (sum, [, { byteLength }]) => sum + Math.ceil(byteLength / ALIGNED) * ALIGNED,
-    0,
+  const lengths = Object.fromEntries(
+    Object.entries(columns).map(([name, { length }]) => [name, length]),
   );
-  const buffer = take(bytes);
-  let from = 0;
-  const copies = all.map(([name, column]) => {
-    const Own = column.constructor as {
-      new (buffer: SharedArrayBuffer, from: number, length: number): Column;
-    };
-    const copy = new Own(buffer, from, column.length);
-    copy.set(column);
-    from += Math.ceil(column.byteLength / ALIGNED) * ALIGNED;
-    return [name, copy];
-  });
-  return Object.fromEntries(copies);
+  const copies = room(take, columns, lengths as Record<keyof T, number>);
+  for (const [name, column] of Object.entries(columns)) copies[name]!.set(column);
+  return copies;
 }
 
 /** The same column in shared memory. */

@@ -1,9 +1,4 @@
-import {
-  type DecodedBlocks,
-  type LoadedSegment,
-  sharedSegment,
-  slicedSegment,
-} from "./loaded_segment.ts";
+import { type DecodedBlocks, type LoadedSegment, slicedSegment } from "./loaded_segment.ts";
 import type { MemoryScope } from "./shared_memory.ts";
 
 /**
@@ -60,7 +55,7 @@ export class SpreadEvents {
       this.#memory.release();
       return;
     }
-    this.#segments.push(sharedSegment(this.#memory.take, slicedSegment(decoded, keeps)!));
+    this.#segments.push(slicedSegment(decoded, keeps, this.#memory.take)!);
   }
 
   /** All of them, in the order of the segments' first events; null: they are too many. */
