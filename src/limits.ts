@@ -138,11 +138,11 @@ export const FORWARDED_ENTRIES_MAX = 100;
 export const PAGE_ROWS_DEFAULT = 100;
 export const PAGE_ROWS_MAX = 1_000;
 /** An export reads so many events by themselves first, so that something is there soon. */
-export const EXPORT_FIRST_ROWS = 2_000;
-/** Where windows cannot be had it reads pages of so many, or of so many bytes of lines as far as is known. */
+export const EXPORT_FIRST_ROWS = 500;
+/** Where a window cannot be had it reads a page of so many, or of about so many bytes of lines. */
 export const EXPORT_PAGE_ROWS = 20_000;
 export const EXPORT_PAGE_BYTES_AIM = 32 * MEBIBYTE;
-/** And hands on so many of a page together. */
+/** And hands on so many lines of it together. */
 export const EXPORT_CHUNK_ROWS = 2_000;
 /**
  * Blocks lie in the order of people, and all of a month are read for each window of time: so many events
@@ -155,7 +155,7 @@ export const EXPORT_WINDOW_BYTES_MAX = 96 * MEBIBYTE;
 /** Lines, and bytes of them, that are held before they are compressed. */
 export const EXPORT_OPEN_ROWS = 16_384;
 export const EXPORT_OPEN_BYTES = 16 * MEBIBYTE;
-/** Bytes of lines that are handed on together. */
+/** Bytes of lines that are handed on together; a single line may be more. */
 export const EXPORT_HANDED_BYTES = 4 * MEBIBYTE;
 /** Between two tries to read what the database cannot give now: one that starts again is back by then. */
 export const EXPORT_RETRY_PAUSES_MS = [1, 4, 15, 40].map((seconds) => seconds * SECOND_MS);

@@ -67,7 +67,7 @@ const FORMATS: Readonly<Record<string, () => Promise<FileFormat> | FileFormat>> 
     const file = await ParquetFile.begin();
     return {
       begin: () => NOTHING,
-      add: (chunk) => file.add(lines.take(chunk)),
+      add: (chunk) => file.add(lines.take(chunk), chunk.length),
       end: () => file.end(),
     };
   },

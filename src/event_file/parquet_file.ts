@@ -2,8 +2,9 @@ import { parseJson } from "../json_text.ts";
 import { type ColumnKind, EVENT_COLUMNS, type EventColumn } from "./event_columns.ts";
 import type { ExportedEvent } from "./exported_event.ts";
 
-/** Events of a row group: what is held in memory until it is written. */
-const ROW_GROUP_EVENTS = 20_000;
+/** Events of a row group, and bytes of their lines: what is held in memory until it is written. */
+export const ROW_GROUP_EVENTS = 20_000;
+export const ROW_GROUP_BYTES_AIM = 32 * 1024 * 1024;
 
 const TYPES = {
   text: "STRING",
@@ -28,6 +29,7 @@ export class ParquetFile {
   readonly #bytes: InstanceType<typeof import("hyparquet-writer").ByteWriter>;
   readonly #file: InstanceType<typeof import("hyparquet-writer").ParquetWriter>;
   #events: ExportedEvent[] = [];
+  #bytesHeld = 0;
 
   private constructor(parquet: typeof import("hyparquet-writer")) {
     this.#bytes = new parquet.ByteWriter();
@@ -51,10 +53,13 @@ export class ParquetFile {
     }));
   }
 
-  /** Adds events. @returns the bytes that follow in the file, mostly none */
-  add(events: readonly ExportedEvent[]): Uint8Array {
-    this.#events.push(...events);
-    if (this.#events.length >= ROW_GROUP_EVENTS) this.#writeGroup();
+  /** Adds events whose lines have so many bytes. @returns the bytes that follow in the file, mostly none */
+  add(events: readonly ExportedEvent[], lineBytes: number): Uint8Array {
+    for (const event of events) this.#events.push(event);
+    this.#bytesHeld += lineBytes;
+    const isFull = this.#events.length >= ROW_GROUP_EVENTS ||
+      this.#bytesHeld >= ROW_GROUP_BYTES_AIM;
+    if (isFull && this.#events.length > 0) this.#writeGroup();
     return this.#taken();
   }
 
@@ -68,6 +73,7 @@ export class ParquetFile {
   #writeGroup(): void {
     const events = this.#events;
     this.#events = [];
+    this.#bytesHeld = 0;
     this.#file.write({ columnData: this.#columnsOf(events), rowGroupSize: events.length });
   }
 

@@ -3,7 +3,11 @@ import { parquetReadObjects } from "hyparquet";
 import { CSV_HEAD, csvLines, EVENT_COLUMNS } from "../../src/event_file/event_columns.ts";
 import type { ExportedEvent } from "../../src/event_file/exported_event.ts";
 import { EventLines } from "../../src/event_file/event_lines.ts";
-import { ParquetFile } from "../../src/event_file/parquet_file.ts";
+import {
+  ParquetFile,
+  ROW_GROUP_BYTES_AIM,
+  ROW_GROUP_EVENTS,
+} from "../../src/event_file/parquet_file.ts";
 
 const EVENT: ExportedEvent = {
   eventId: "01a1ff0c-e740-7995-94c8-0d06982a1515",
@@ -63,7 +67,7 @@ async function read(parts: readonly Uint8Array[]): Promise<Record<string, unknow
 
 Deno.test("Parquet: another reader finds every column of an event as it was", async () => {
   const file = await ParquetFile.begin();
-  const [found] = await read([file.add([EVENT]), file.end()]);
+  const [found] = await read([file.add([EVENT], 1), file.end()]);
   assert.deepEqual(Object.keys(found!), EVENT_COLUMNS.map(({ name }) => name));
   const { timestamp, name, userId, path, title, bot, viewportWidth, viewportHeight } = found!;
   assert.deepEqual(timestamp, new Date(EVENT.timestamp));
@@ -77,11 +81,25 @@ Deno.test("Parquet: more events than a row group holds come out in their order",
   const file = await ParquetFile.begin();
   const parts: Uint8Array[] = [];
   for (let at = 0; at < events.length; at += 9_000) {
-    parts.push(file.add(events.slice(at, at + 9_000)));
+    parts.push(file.add(events.slice(at, at + 9_000), 1));
   }
   assert.ok(parts.filter(({ length }) => length > 0).length >= 2, "written as it goes");
   const found = await read([...parts, file.end()]);
   assert.deepEqual(found.map(({ userId }) => userId), events.map(({ userId }) => userId));
+});
+
+Deno.test("Parquet: a row group is written once its events are too many, or too large", async () => {
+  const events = Array.from({ length: ROW_GROUP_EVENTS - 1 }, (_, i) => numbered(i));
+  const many = await ParquetFile.begin();
+  // What is written first is the file's begin.
+  many.add([], 0);
+  assert.equal(many.add(events, 1).length, 0);
+  assert.ok(many.add([EVENT], 1).length > 0);
+  const large = await ParquetFile.begin();
+  large.add([], 0);
+  assert.equal(large.add([EVENT], ROW_GROUP_BYTES_AIM - 1).length, 0);
+  assert.ok(large.add([EVENT], 1).length > 0);
+  assert.equal(large.add([EVENT], ROW_GROUP_BYTES_AIM - 1).length, 0, "it begins anew");
 });
 
 Deno.test("Parquet: a file without events can be read", async () => {

@@ -1,4 +1,4 @@
-import { EXPORT_CHUNK_ROWS } from "../../limits.ts";
+import { EXPORT_CHUNK_ROWS, EXPORT_HANDED_BYTES } from "../../limits.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { shownEvent } from "../shown_event.ts";
 
@@ -7,7 +7,17 @@ export const lineOf = (row: EventRow): string => `${JSON.stringify(shownEvent(ro
 
 /** The lines of a page, a chunk at a time. */
 export function* chunked(rows: readonly EventRow[]): Generator<string> {
-  for (let from = 0; from < rows.length; from += EXPORT_CHUNK_ROWS) {
-    yield rows.slice(from, from + EXPORT_CHUNK_ROWS).map(lineOf).join("");
+  let lines: string[] = [];
+  let length = 0;
+  for (const row of rows) {
+    const line = lineOf(row);
+    if (lines.length === EXPORT_CHUNK_ROWS || length + line.length > EXPORT_HANDED_BYTES) {
+      if (lines.length > 0) yield lines.join("");
+      lines = [];
+      length = 0;
+    }
+    lines.push(line);
+    length += line.length;
   }
+  if (lines.length > 0) yield lines.join("");
 }

@@ -1,5 +1,7 @@
 import { BLOCKS_AT_ONCE, LISTED_ROWS_AT_ONCE } from "../../limits.ts";
 import { arrayLiteral, type Sql } from "../../db/sql.ts";
+import type { PageCursor } from "../../query/event_cursor.ts";
+import type { Range } from "../../query/range.ts";
 import { isNarrowed, type Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { type PendingRow, waitingEvents } from "../../store/journal_block.ts";
@@ -28,6 +30,16 @@ export interface ListPlace {
   readonly ms: number;
   /** Null: behind it lies nothing of that millisecond. */
   readonly id: string | null;
+}
+
+/** The span of a list, and where in it a page begins. */
+export function listedFrom({ from, to }: Range, cursor: PageCursor | null) {
+  const span = { fromMs: from.getTime(), toMs: to.getTime() };
+  const isWithin = cursor !== null && Date.parse(cursor.at) < span.toMs;
+  const place: ListPlace = isWithin
+    ? { ms: Date.parse(cursor.at), id: cursor.eventId }
+    : { ms: span.toMs, id: null };
+  return { span, place };
 }
 
 // The newest events are mostly all that is asked for: they are looked for in a small part of the span

@@ -1,6 +1,5 @@
 import type { Database } from "../../db/sql.ts";
 import {
-  EXPORT_FIRST_ROWS,
   EXPORT_HANDED_BYTES,
   EXPORT_OPEN_BYTES,
   EXPORT_OPEN_ROWS,
@@ -165,13 +164,12 @@ export interface EventWindow {
 /** Why there is no window. */
 export interface NoWindow {
   readonly handed: null;
-  /** Bytes of an event's line; null: they are not known. */
+  /** Bytes of an event's line on average; null: none was read. */
   readonly lineBytes: number | null;
 }
 
-/** How many events a page has where a window could not be had: fewer where they are known to be large. */
-export function pageRowsOf({ lineBytes }: NoWindow): number {
-  if (lineBytes === null) return EXPORT_FIRST_ROWS;
+/** How many events a page has where a window could not be had: fewer where their lines are long. */
+export function pageRowsOf(lineBytes: number): number {
   const rows = Math.floor(EXPORT_PAGE_BYTES_AIM / Math.max(1, lineBytes));
   return Math.max(1, Math.min(EXPORT_PAGE_ROWS, rows));
 }

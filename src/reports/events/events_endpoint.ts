@@ -33,7 +33,7 @@ import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read } from "../../scans/read.ts";
 import { namedSegment, ofSegment, scopeOfSegment, SEGMENT_SEMANTICS } from "../asked_segment.ts";
 import { chunked } from "./event_lines.ts";
-import { listEvents, type ListPlace, type Source as ListSource, storedSpan } from "./event_list.ts";
+import { listedFrom, listEvents, type Source as ListSource, storedSpan } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
 import { pageRowsOf, readWindow, WINDOW_SIZES } from "./event_window.ts";
 import { lineReply, type Lines } from "./line_stream.ts";
@@ -145,16 +145,6 @@ interface Page {
   readonly events: readonly TailEvent[];
   /** From where a tail goes on: all pages of one poll of a tail name the same place. */
   readonly position: TailCursor & { readonly snapshot: string };
-}
-
-/** The span of a list, and where in it a page begins. */
-function listedFrom({ from, to }: Range, cursor: PageCursor | null) {
-  const span = { fromMs: from.getTime(), toMs: to.getTime() };
-  const isWithin = cursor !== null && Date.parse(cursor.at) < span.toMs;
-  const place: ListPlace = isWithin
-    ? { ms: Date.parse(cursor.at), id: cursor.eventId }
-    : { ms: span.toMs, id: null };
-  return { span, place };
 }
 
 /** Reads a page of `rows` events, and one more. */
@@ -347,6 +337,7 @@ async function* listedLines(
   const memory = new LineMemory(WINDOW_SIZES);
   let place = first;
   let pageRows: number | null = EXPORT_FIRST_ROWS;
+  let lineBytes = 0;
   for (let left = rowsMax; left > 0;) {
     const behind = place;
     if (pageRows === null) {
@@ -356,12 +347,13 @@ async function* listedLines(
         gone,
       );
       if (window.handed === null) {
-        pageRows = pageRowsOf(window);
+        pageRows = pageRowsOf(window.lineBytes ?? lineBytes);
         continue;
       }
       for (const { bytes, lines } of window.handed(left)) {
         yield bytes;
         left -= lines;
+        lineBytes = bytes.length / lines;
       }
       if (window.next === null) return;
       place = window.next;
@@ -369,8 +361,13 @@ async function* listedLines(
       const wanted = Math.min(pageRows, left);
       const listed = () => moment((read) => listEvents(read, span, behind, wanted + 1));
       const page = await readPersistently(listed, gone);
-      yield* chunked(page.slice(0, wanted));
+      let length = 0;
+      for (const lines of chunked(page.slice(0, wanted))) {
+        yield lines;
+        length += lines.length;
+      }
       if (page.length <= wanted) return;
+      lineBytes = length / wanted;
       const { occurred_at, event_id } = page[wanted - 1]!;
       place = { ms: Date.parse(occurred_at), id: event_id };
       left -= wanted;

@@ -29,6 +29,11 @@ export class LineMemory {
 
   constructor(readonly sizes: PackedSizes) {}
 
+  /** Bytes of it that were taken. */
+  get bytes(): number {
+    return (this.#open?.length ?? 0) + (this.#packed?.length ?? 0);
+  }
+
   /** Room for lines, one of so many bytes among them. */
   open(bytes: number): Uint8Array {
     if (this.#open === null || this.#open.length < bytes) {

@@ -12,7 +12,7 @@ import {
 import { LineMemory, type PackedSizes } from "../../../src/reports/events/packed_lines.ts";
 import { newestStored } from "../../../src/reports/events/stored_newest.ts";
 import type { ExportedEvent } from "../../../src/event_file/exported_event.ts";
-import { EXPORT_FIRST_ROWS, EXPORT_PAGE_BYTES_AIM, EXPORT_PAGE_ROWS } from "../../../src/limits.ts";
+import { EXPORT_PAGE_BYTES_AIM, EXPORT_PAGE_ROWS } from "../../../src/limits.ts";
 import { atOneMoment } from "../../../src/reports/time_limit.ts";
 import { withTimelines } from "../../../src/scans/filtered_timelines.ts";
 import type { Database } from "../../../src/db/sql.ts";
@@ -199,11 +199,9 @@ onBothEngines(
   },
 );
 
-Deno.test("a page in the place of a window: fewer events where they are large", () => {
-  const rowsOf = (lineBytes: number | null) => pageRowsOf({ handed: null, lineBytes });
-  assert.equal(rowsOf(null), EXPORT_FIRST_ROWS);
-  assert.equal(rowsOf(EXPORT_PAGE_BYTES_AIM / EXPORT_PAGE_ROWS), EXPORT_PAGE_ROWS);
-  assert.equal(rowsOf(1), EXPORT_PAGE_ROWS);
-  assert.equal(rowsOf(2 * EXPORT_PAGE_BYTES_AIM / EXPORT_PAGE_ROWS), EXPORT_PAGE_ROWS / 2);
-  assert.equal(rowsOf(2 * EXPORT_PAGE_BYTES_AIM), 1);
+Deno.test("a page in the place of a window: fewer events where their lines are long", () => {
+  assert.equal(pageRowsOf(0), EXPORT_PAGE_ROWS);
+  assert.equal(pageRowsOf(EXPORT_PAGE_BYTES_AIM / EXPORT_PAGE_ROWS), EXPORT_PAGE_ROWS);
+  assert.equal(pageRowsOf(2 * EXPORT_PAGE_BYTES_AIM / EXPORT_PAGE_ROWS), EXPORT_PAGE_ROWS / 2);
+  assert.equal(pageRowsOf(2 * EXPORT_PAGE_BYTES_AIM), 1);
 });
