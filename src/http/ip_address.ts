@@ -14,7 +14,7 @@ export interface Cidr {
 
 /** `[`, 45 characters of an address, `%`, a zone, `]:65535`. */
 const TEXT_LENGTH_MAX = 100;
-const DECIMAL_OCTET = /^(?:0|[1-9]\d{0,2})$/;
+const DOTTED_QUAD = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})$/;
 const GROUP = /^[0-9a-f]{1,4}$/i;
 const BRACKETED = /^\[([^\]]*)\](?::\d{1,5})?$/;
 const IPV4_WITH_PORT = /^([\d.]+):\d{1,5}$/;
@@ -34,20 +34,20 @@ export function parseAddress(text: string): Address | null {
 function parseBytes(text: string): Uint8Array | null {
   if (text.length > TEXT_LENGTH_MAX) return null;
   const trimmed = text.trim();
+  if (!trimmed.includes(":")) return parseIpv4(trimmed);
   const bracketed = BRACKETED.exec(trimmed);
   if (bracketed !== null) return parseIpv6(bracketed[1] ?? "");
   const withPort = IPV4_WITH_PORT.exec(trimmed);
-  if (withPort !== null) return parseIpv4(withPort[1] ?? "");
-  return trimmed.includes(":") ? parseIpv6(trimmed) : parseIpv4(trimmed);
+  return withPort === null ? parseIpv6(trimmed) : parseIpv4(withPort[1] ?? "");
 }
 
 function parseIpv4(text: string): Uint8Array | null {
-  const octets = text.split(".");
-  if (octets.length !== 4) return null;
+  const [whole, ...octets] = DOTTED_QUAD.exec(text) ?? [];
+  if (whole === undefined) return null;
   const bytes = new Uint8Array(4);
   for (let i = 0; i < bytes.length; i++) {
     const value = Number(octets[i]);
-    if (value > 255 || !DECIMAL_OCTET.test(octets[i]!)) return null;
+    if (value > 255) return null;
     bytes[i] = value;
   }
   return bytes;
@@ -103,7 +103,7 @@ function unmapped(bytes: Uint8Array): Address {
 /** Canonical text: dotted decimal, or RFC 5952 (lower case, the longest run of zeros cut). */
 export function addressText(address: Address): string {
   const { family, bytes } = address;
-  if (family === 4) return bytes.join(".");
+  if (family === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
   const groups: number[] = [];
   for (let i = 0; i < 16; i += 2) groups.push(((bytes[i] ?? 0) << 8) | (bytes[i + 1] ?? 0));
   const zeros = longestZeros(groups);

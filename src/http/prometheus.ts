@@ -11,8 +11,12 @@ interface Metric {
   lines(): string[];
 }
 
+const NEEDS_ESCAPE = /[\\\n"]/;
+
 function escaped(value: string): string {
-  return value.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/"/g, '\\"');
+  return !NEEDS_ESCAPE.test(value)
+    ? value
+    : value.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/"/g, '\\"');
 }
 
 /** `a="1",b="2"`: the labels as the format writes them, and as the key of their series. */

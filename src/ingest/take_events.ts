@@ -107,7 +107,7 @@ async function readBatch(
   const eventsPerLook = envelope.isSmall ? SMALL_EVENTS_PER_LOOK : 1;
   let sliceStartedAt = performance.now();
   for (let index = 0; index < envelope.count; index++) {
-    if (index % eventsPerLook === 0 && performance.now() - sliceStartedAt > SLICE_MS) {
+    if (index > 0 && index % eventsPerLook === 0 && performance.now() - sliceStartedAt > SLICE_MS) {
       await services.budget.turns.next();
       sliceStartedAt = performance.now();
     }
