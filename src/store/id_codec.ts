@@ -70,15 +70,31 @@ export function writeIds(writer: ByteWriter, ids: Uint8Array, ms: Float64Array):
   }
 }
 
-/** What `writeIds` wrote, given when the events were. */
-export function readIds(reader: ByteReader, ms: Float64Array): Uint8Array<ArrayBuffer> {
+/** Some of the events whose ids are stored. */
+export interface PickedPlaces {
+  readonly places: Uint32Array;
+  /** How many events there are. */
+  readonly length: number;
+}
+
+/**
+ * What `writeIds` wrote, given when the events were.
+ * @param picked the events whose ids are read, as the times are of these alone; null: all
+ */
+export function readIds(
+  reader: ByteReader,
+  ms: Float64Array,
+  picked: PickedPlaces | null = null,
+): Uint8Array<ArrayBuffer> {
   const ids = new Uint8Array(ID_BYTES * ms.length);
+  const places = picked?.places ?? null;
   const kind = reader.u8();
   if (kind !== WHOLE && kind !== TIMED) {
     throw new Error(`Ids are stored in an unknown way: ${kind}`);
   }
   if (kind === TIMED) {
-    const lags = readIntegers(reader).whole();
+    const stored = readIntegers(reader);
+    const lags = places === null ? stored.whole() : stored.at(places);
     for (let i = 0; i < ms.length; i++) {
       let rest = ms[i]! + lags[i]!;
       for (let p = TIME_BYTES - 1; p >= 0; p--) {
@@ -88,8 +104,12 @@ export function readIds(reader: ByteReader, ms: Float64Array): Uint8Array<ArrayB
     }
   }
   for (let p = kind === TIMED ? TIME_BYTES : 0; p < ID_BYTES; p++) {
-    const plane = readSqueezed(reader, ms.length).bytes();
-    for (let i = 0; i < plane.length; i++) ids[ID_BYTES * i + p] = plane[i]!;
+    const plane = readSqueezed(reader, picked?.length ?? ms.length).bytes();
+    if (places === null) {
+      for (let i = 0; i < ms.length; i++) ids[ID_BYTES * i + p] = plane[i]!;
+    } else {
+      for (let i = 0; i < ms.length; i++) ids[ID_BYTES * i + p] = plane[places[i]!]!;
+    }
   }
   return ids;
 }

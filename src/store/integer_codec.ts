@@ -74,6 +74,8 @@ export interface StoredIntegers {
   whole(): Int32Array;
   /** Writes all of them there, from this place on. */
   writeTo(column: IntegerColumn | Uint32Array, at: number): void;
+  /** Those at these places: where they are stored above the least, no others are made. */
+  at(places: Uint32Array): Int32Array;
 }
 
 /** As many zeros. */
@@ -82,7 +84,8 @@ export function zerosStored(length: number): StoredIntegers {
   const writeTo = (column: IntegerColumn | Uint32Array, at: number) => {
     column.fill(0, at, at + length);
   };
-  return { length, min: 0, max: 0, whole, writeTo };
+  const at = (places: Uint32Array) => new Int32Array(places.length);
+  return { length, min: 0, max: 0, whole, writeTo, at };
 }
 
 /** What numbers are made in before they are written elsewhere: memory of their own took a fifth longer. */
@@ -114,6 +117,16 @@ function makeWhole(planes: readonly Squeezed[], base: number, whole: Int32Array)
   }
 }
 
+/** `base` and what the planes say of the numbers at these places. */
+function sumsAt(planes: readonly Squeezed[], base: number, places: Uint32Array): Int32Array {
+  const sums = new Int32Array(places.length).fill(base);
+  for (const [p, { same, bytes }] of planes.entries()) {
+    const plane = same === null ? bytes() : null;
+    for (let i = 0; i < sums.length; i++) sums[i]! += (plane?.[places[i]!] ?? same!) << 8 * p;
+  }
+  return sums;
+}
+
 /** Reads past what `writeIntegers` wrote; the numbers are made when they are asked for. */
 export function readIntegers(reader: ByteReader): StoredIntegers {
   const codec = reader.u8();
@@ -137,11 +150,17 @@ export function readIntegers(reader: ByteReader): StoredIntegers {
     return whole;
   };
   const whole = () => make(new Int32Array(length));
-  const writeTo = (column: IntegerColumn | Uint32Array, at: number) => {
+  const inPlace = () => {
     if (made.length < length) made = new Int32Array(length);
-    column.set(make(made.subarray(0, length)), at);
+    return make(made.subarray(0, length));
   };
-  return { length, min, max, whole, writeTo };
+  const writeTo = (column: IntegerColumn | Uint32Array, at: number) => column.set(inPlace(), at);
+  const at = (places: Uint32Array): Int32Array => {
+    if (codec === FRAME) return sumsAt(planes, min, places);
+    const all = inPlace();
+    return Int32Array.from(places, (place) => all[place]!);
+  };
+  return { length, min, max, whole, writeTo, at };
 }
 
 /** The numbers of several pieces, one behind the other, as narrow as they all allow. */

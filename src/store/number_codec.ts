@@ -64,6 +64,33 @@ function readDoubles(reader: ByteReader, length: number): Float64Array {
   return new Float64Array(bytes.buffer);
 }
 
+/** Of each event how many numbers there are of those before it, and how many of all. */
+function ranksOf(present: Int32Array): Uint32Array {
+  const ranks = new Uint32Array(present.length + 1);
+  for (let i = 0; i < present.length; i++) ranks[i + 1] = ranks[i]! + present[i]!;
+  return ranks;
+}
+
+/** The numbers at these places, of those that `writeNumbers` wrote. */
+export function readNumbersAt(reader: ByteReader, places: Uint32Array): Float64Array {
+  const present = readIntegers(reader).whole();
+  const digits = reader.u8();
+  const there = places.filter((place) => present[place] === 1);
+  const values = new Float64Array(places.length).fill(NaN);
+  if (there.length === 0) return values;
+  const ranks = ranksOf(present);
+  const own = there.map((place) => ranks[place]!);
+  const isDouble = digits === DOUBLES;
+  const dense = isDouble ? readDoubles(reader, ranks.at(-1)!) : readIntegers(reader).at(own);
+  const scale = isDouble ? 1 : 10 ** digits;
+  for (let i = 0, next = 0; i < places.length; i++) {
+    if (present[places[i]!] !== 1) continue;
+    values[i] = (isDouble ? dense[own[next]!]! : dense[next]!) / scale;
+    next++;
+  }
+  return values;
+}
+
 /** What `writeNumbers` wrote. */
 export function readNumbers(reader: ByteReader): Float64Array {
   const present = readIntegers(reader).whole();

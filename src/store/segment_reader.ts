@@ -64,6 +64,7 @@ export class SegmentReader {
   readonly events: number;
   readonly textBytes: number;
   readonly #bytesOf: (column: ColumnName) => Uint8Array;
+  readonly #segmentId: number | null;
   readonly #title: string;
 
   /**
@@ -82,6 +83,7 @@ export class SegmentReader {
     this.events = Math.min(blocks.end * head.blockEvents, head.events) - this.firstPlace;
     this.textBytes = head.textBytes;
     this.#bytesOf = bytesOf;
+    this.#segmentId = segmentId;
     this.#title = titleOf(segmentId);
   }
 
@@ -163,6 +165,28 @@ export class SegmentReader {
       ids.set(this.#decoded("ids", () => readIds(new ByteReader(bytes), own)), 16 * at);
     }
     return ids;
+  }
+
+  /** What a column holds of the only block; null: nothing. Throws SegmentUnreadable. */
+  decodeBlock<T>(name: ColumnName, decode: (reader: ByteReader) => T): T | null {
+    const [piece, ...others] = this.#pieces(name);
+    if (piece === undefined || others.length > 0) throw new Error("Not one block");
+    const { bytes } = piece;
+    return bytes.length === 0 ? null : this.#decoded(name, () => decode(new ByteReader(bytes)));
+  }
+
+  /** A reader of each of the blocks, of the same bytes. */
+  *eachBlock(): Generator<SegmentReader> {
+    const { head, blocks: { first: start, end: stop } } = this;
+    for (let first = start; first < stop; first++) {
+      const blocks = { first, end: first + 1 };
+      const bytesOf = (column: ColumnName) => {
+        const before = spanOf(head, column, this.blocks).from;
+        const { from, bytes } = spanOf(head, column, blocks);
+        return this.#bytesOf(column).subarray(from - before, from - before + bytes);
+      };
+      yield new SegmentReader(head, blocks, bytesOf, this.#segmentId);
+    }
   }
 
   #integers(name: IntegerName): StoredIntegers[] {

@@ -5,7 +5,16 @@ import { compareIds } from "./id_codec.ts";
 import { buildSegment, type EncodedSegment, type Keeps } from "./segment_builder.ts";
 import { COLUMNS } from "./segment_columns.ts";
 import type { SegmentEvent } from "./segment_event.ts";
-import { allBlocks, blocksOf, decodeHead, SEGMENT_VERSION, spanOf } from "./segment_head.ts";
+import {
+  allBlocks,
+  type Blocks,
+  blocksOf,
+  decodeHead,
+  SEGMENT_VERSION,
+  type SegmentHead,
+  spanOf,
+} from "./segment_head.ts";
+import { PickedEvents } from "./picked_events.ts";
 import { SegmentReader } from "./segment_reader.ts";
 import { mergeable, partsOf, type SizedSegment } from "./segment_tiers.ts";
 import {
@@ -17,6 +26,7 @@ import {
   type StoredHead,
   type WantedBlocks,
 } from "./stored_segments.ts";
+import { FETCH_BYTES_AIM } from "./store_limits.ts";
 import { readEvents, readRows } from "./whole_events.ts";
 import { type Yield, yielding } from "./yielding.ts";
 
@@ -263,6 +273,29 @@ export interface EventPlace {
   readonly place: number;
 }
 
+/** Bytes of all columns of a block. */
+function bytesOfBlock({ places }: SegmentHead, block: number): number {
+  return places.values().reduce((sum, { starts }) => sum + starts[block + 1]! - starts[block]!, 0);
+}
+
+/** Blocks that are fetched together, those that follow each other as one range. */
+function* fetchesOf(head: SegmentHead, blocks: readonly number[]): Generator<Blocks[]> {
+  let ranges: { first: number; end: number }[] = [];
+  let bytes = 0;
+  for (const block of blocks.toSorted((a, b) => a - b)) {
+    bytes += bytesOfBlock(head, block);
+    if (bytes > FETCH_BYTES_AIM && ranges.length > 0) {
+      yield ranges;
+      ranges = [];
+      bytes = bytesOfBlock(head, block);
+    }
+    const last = ranges.at(-1);
+    if (last?.end === block) last.end++;
+    else ranges.push({ first: block, end: block + 1 });
+  }
+  if (ranges.length > 0) yield ranges;
+}
+
 /** The events of these places, in the same order. `sql` must see the moment that the places are of. */
 export async function rowsAt(
   sql: Sql,
@@ -270,19 +303,25 @@ export async function rowsAt(
   places: readonly EventPlace[],
 ): Promise<EventRow[]> {
   const rows = new Array<EventRow>(places.length);
-  const ids = new Set(places.map(({ segmentId }) => segmentId));
-  const heads = await fetchHeadsById(sql, projectId, ids);
-  if (heads.size < ids.size) throw new Error("Segments are gone");
-  const blockOf = ({ segmentId, place }: EventPlace) =>
-    `${segmentId} ${Math.floor(place / heads.get(segmentId)!.head.blockEvents)}`;
-  for (const numbers of Map.groupBy(places.keys(), (i) => blockOf(places[i]!)).values()) {
-    const { segmentId, place } = places[numbers[0]!]!;
+  const bySegment = Map.groupBy(places.keys(), (i) => places[i]!.segmentId);
+  const heads = await fetchHeadsById(sql, projectId, bySegment.keys());
+  if (heads.size < bySegment.size) throw new Error("Segments are gone");
+  const turn = yielding();
+  for (const [segmentId, own] of bySegment) {
     const stored = heads.get(segmentId)!;
-    const first = Math.floor(place / stored.head.blockEvents);
-    const wanted = { ...stored, blocks: { first, end: first + 1 } };
-    const [reader] = await fetchBlocks(sql, projectId, [wanted], COLUMNS);
-    const rowAt = readRows(reader!, projectId);
-    for (const i of numbers) rows[i] = rowAt(places[i]!.place - reader!.firstPlace);
+    const blockOf = (i: number) => Math.floor(places[i]!.place / stored.head.blockEvents);
+    const byBlock = Map.groupBy(own, blockOf);
+    for (const ranges of fetchesOf(stored.head, [...byBlock.keys()])) {
+      const wanted = ranges.map((blocks) => ({ ...stored, blocks }));
+      const readers = await fetchBlocks(sql, projectId, wanted, COLUMNS);
+      for (const reader of readers.flatMap((reader) => [...reader.eachBlock()])) {
+        const numbers = byBlock.get(reader.blocks.first)!;
+        const inBlock = Uint32Array.from(numbers, (i) => places[i]!.place - reader.firstPlace);
+        const rowAt = readRows(new PickedEvents(reader, inBlock), projectId);
+        for (const [at, i] of numbers.entries()) rows[i] = rowAt(at);
+        await turn();
+      }
+    }
   }
   return rows;
 }

@@ -1,5 +1,6 @@
 import type { ByteReader, ByteWriter } from "./byte_stream.ts";
 import { readIntegers, type StoredIntegers, writeIntegers } from "./integer_codec.ts";
+import { countWhile } from "./segment_head.ts";
 import { readSqueezed, squeeze } from "./squeezed.ts";
 
 /** Texts of a column: which of a dictionary each event has. */
@@ -83,15 +84,37 @@ function codesByKey(
   return codes;
 }
 
-/** What `writeTexts` wrote, given the same keys. */
-export function readTexts(reader: ByteReader, keys: Int32Array | null): TextColumn {
+/** The same of few numbers: each is looked for. */
+function codesOfFew(told: StoredIntegers, values: StoredIntegers, keys: Int32Array): Int32Array {
+  const known = told.whole();
+  const places = Uint32Array.from(
+    keys,
+    (key) => countWhile(known.length, (place) => known[place]! < key),
+  );
+  return values.at(places);
+}
+
+const NO_TEXTS = { ends: new Uint32Array(0), bytes: new Uint8Array(0) };
+
+/**
+ * What `writeTexts` wrote, given the same keys.
+ * @param places of the events whose texts are read, as the keys are of these alone; null: of all
+ */
+export function readTexts(
+  reader: ByteReader,
+  keys: Int32Array | null,
+  places: Uint32Array | null = null,
+): TextColumn {
   const kind = reader.u8();
   if (kind !== CODED && (kind !== TOLD || keys === null)) {
     throw new Error(`Texts are stored in an unknown way: ${kind}`);
   }
   const told = kind === TOLD ? readIntegers(reader) : null;
   const values = readIntegers(reader);
-  const codes = told === null ? values.whole() : codesByKey(told, values, keys!);
+  const codesByKeys = places === null ? codesByKey : codesOfFew;
+  const ownCodes = () => places === null ? values.whole() : values.at(places);
+  const codes = told === null ? ownCodes() : codesByKeys(told, values, keys!);
+  if (codes.every((code) => code === 0)) return { codes, ...NO_TEXTS };
   const lengths = readIntegers(reader).whole();
   const ends = new Uint32Array(lengths.length);
   let end = 0;

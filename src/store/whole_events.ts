@@ -12,6 +12,7 @@ import {
   TEXT_COLUMNS,
   type TextName,
 } from "./segment_columns.ts";
+import type { PickedEvents } from "./picked_events.ts";
 import type { SegmentEvent } from "./segment_event.ts";
 import type { SegmentReader } from "./segment_reader.ts";
 import type { TextColumn } from "./text_codec.ts";
@@ -118,7 +119,7 @@ function rowOf(
 
 /** As `readRows`, in steps of a column each, between which others may have their turn. */
 function* rowReader(
-  reader: SegmentReader,
+  reader: SegmentReader | PickedEvents,
   projectId: number,
   moments: Float64Array,
   ids: Uint8Array,
@@ -148,9 +149,9 @@ function* rowReader(
   return (at) => rowOf(projectId, columns, at);
 }
 
-/** Gives the events of some blocks back as they were stored, each by its place in these blocks. */
+/** Gives events back as they were stored, each by its place among those that are read. */
 export function readRows(
-  reader: SegmentReader,
+  reader: SegmentReader | PickedEvents,
   projectId: number,
   moments = reader.moments(),
   ids = reader.ids(moments),

@@ -8,7 +8,7 @@ import {
   readIntegers,
   writeIntegers,
 } from "../../src/store/integer_codec.ts";
-import { readNumbers, writeNumbers } from "../../src/store/number_codec.ts";
+import { readNumbers, readNumbersAt, writeNumbers } from "../../src/store/number_codec.ts";
 import { readSqueezed, squeeze } from "../../src/store/squeezed.ts";
 import { readTexts, writeTexts } from "../../src/store/text_codec.ts";
 import { TextGatherer } from "../../src/store/text_gatherer.ts";
@@ -28,6 +28,58 @@ const INTEGERS = fc.oneof(
   fc.array(fc.nat(70_000), { maxLength: 300, size: "max" })
     .map((steps) => steps.map((_, i) => steps.slice(0, i + 1).reduce((a, b) => a + b, 0))),
 ).map((values) => Int32Array.from(values));
+
+/** Places among so many, in any order, by any numbers. */
+function somePlaces(length: number, numbers: readonly number[]): Uint32Array {
+  return Uint32Array.from(length === 0 ? [] : numbers, (number) => number % length);
+}
+
+Deno.test("codecs: some of the numbers, ids and texts are those of all at their places", () => {
+  const number = fc.oneof(fc.constant(NaN), fc.nat(10_000).map((n) => n / 10_000), fc.double());
+  const id = fc.uint8Array({ minLength: 16, maxLength: 16 });
+  const event = fc.tuple(fc.nat(300), number, fc.nat(2 ** 41), fc.option(fc.string()), id);
+  const kinds = [fc.array(INTEGERS), fc.array(event), fc.boolean(), fc.array(fc.nat())] as const;
+  fc.assert(fc.property(...kinds, (pieces, events, isTimed, asked) => {
+    for (const piece of pieces) {
+      const places = somePlaces(piece.length, asked);
+      const stored = readIntegers(new ByteReader(written((to) => writeIntegers(to, piece))));
+      assert.deepEqual(stored.at(places), Int32Array.from(places, (place) => piece[place]!));
+    }
+    const places = somePlaces(events.length, asked);
+    const numbers = Float64Array.from(events, ([, value]) => value);
+    assert.deepEqual(
+      readNumbersAt(new ByteReader(written((to) => writeNumbers(to, numbers))), places),
+      Float64Array.from(places, (place) => numbers[place]!),
+    );
+    const ms = Float64Array.from(events, ([, , time]) => time);
+    const ids = new Uint8Array(events.flatMap(([, , time, , bytes]) => {
+      const first = Uint8Array.fromHex(time.toString(16).padStart(12, "0"));
+      return isTimed ? [...first, ...bytes.subarray(6)] : [...bytes];
+    }));
+    const picked = { places, length: events.length };
+    assert.deepEqual(
+      [...readIds(
+        new ByteReader(written((to) => writeIds(to, ids, ms))),
+        Float64Array.from(places, (place) => ms[place]!),
+        picked,
+      )],
+      [...places].flatMap((place) => [...ids.subarray(16 * place, 16 * place + 16)]),
+    );
+    const keys = Int32Array.from(events, ([key]) => key);
+    const told = events.map(([key, , , text]) =>
+      isTimed ? events.find(([first]) => first === key)![3] : text
+    );
+    const column = columnOf(told);
+    for (const known of [null, keys]) {
+      const own = known === null ? null : Int32Array.from(places, (place) => known[place]!);
+      const bytes = written((to) => writeTexts(to, column, known));
+      assert.deepEqual(
+        textsIn(readTexts(new ByteReader(bytes), own, places)),
+        Array.from(places, (place) => told[place]),
+      );
+    }
+  }));
+});
 
 Deno.test("codecs: numbers of the stream come back, whatever their size", () => {
   fc.assert(fc.property(fc.array(fc.nat(2 ** 32 - 1)), (values) => {

@@ -5,9 +5,10 @@ import { buildSegment } from "../../src/store/segment_builder.ts";
 import { COLUMNS } from "../../src/store/segment_columns.ts";
 import { blocksOf, decodeHead, spanOf } from "../../src/store/segment_head.ts";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
+import { PickedEvents } from "../../src/store/picked_events.ts";
 import { BLOCK_EVENTS_MAX, BLOCK_TEXT_BYTES_AIM } from "../../src/store/store_limits.ts";
 import { newRow } from "../support/event_rows.ts";
-import { readEvents, uuidOf } from "../../src/store/whole_events.ts";
+import { readEvents, readRows, uuidOf } from "../../src/store/whole_events.ts";
 import stored from "./segment_version_1.json" with { type: "json" };
 import { EVENTS, inOrder, readerOf, segmentOf } from "./segment_world.ts";
 
@@ -21,6 +22,20 @@ Deno.test("segment: every event comes back exactly as it was stored, in order", 
     assert.equal(segment.events, events.length);
     assert.equal(segment.fromMs, Math.min(...events.map(({ ms }) => ms)));
     assert.equal(segment.toMs, Math.max(...events.map(({ ms }) => ms)));
+  }));
+});
+
+Deno.test("segment: some events of it are what they are among all, in any order", async () => {
+  const places = fc.array(fc.nat(39), { minLength: 1, maxLength: 8 });
+  await fc.assert(fc.asyncProperty(EVENTS, places, async (events, numbers) => {
+    const reader = readerOf(await segmentOf(events));
+    const picked = Uint32Array.from(numbers, (number) => number % events.length);
+    const rowAt = readRows(new PickedEvents(reader, picked), PROJECT);
+    const all = inOrder(events);
+    assert.deepEqual(
+      Array.from(picked, (_, i) => rowAt(i)),
+      Array.from(picked, (place) => all[place]!.row),
+    );
   }));
 });
 
