@@ -1,5 +1,5 @@
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
-import type { Timeline } from "../timelines/timeline.ts";
+import { ANY_RUN, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../scans/match_tests.ts";
 import { SpanFinder } from "../scans/span_finder.ts";
@@ -62,8 +62,7 @@ class MatchVisitor implements Visitor<MatchCounts> {
   readonly totalsOf: Int32Array;
   readonly actorsOf: Int32Array;
   readonly #figures: readonly PropertyFigures[];
-  /** Bits of the names whose events matter. */
-  readonly #nameBits: number;
+  readonly bits: RunBits;
   readonly #lineCount: number;
   readonly #bucketCount: number;
 
@@ -86,7 +85,7 @@ class MatchVisitor implements Visitor<MatchCounts> {
     this.#breakdown = breakdown;
     this.#idsOf = breakdown === null ? null : idsFrom(breakdown.from);
     this.#countsVisitors = countsVisitors;
-    this.#nameBits = countsVisitors ? -1 : tests.nameBits;
+    this.bits = countsVisitors ? ANY_RUN : tests.bits;
     this.#finder = new SpanFinder(buckets);
     this.#lineCount = breakdown?.count ?? ONE_LINE;
     this.#bucketCount = buckets.length;
@@ -105,7 +104,7 @@ class MatchVisitor implements Visitor<MatchCounts> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    followRuns(actor, timeline, this.#follow, this.#nameBits);
+    followRuns(actor, timeline, this.#follow, this.bits);
   }
 
   result(): MatchCounts {

@@ -1,4 +1,4 @@
-import type { Timeline } from "../timelines/timeline.ts";
+import type { RunBits, Timeline } from "../timelines/timeline.ts";
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { Span } from "../query/selection.ts";
 import { type MatchPasses, MatchTests, UNMATCHED } from "../scans/match_tests.ts";
@@ -21,16 +21,18 @@ class ValueVisitor implements Visitor<Float64Array> {
   /** The count of id i stands at `i - idsFrom`. */
   readonly #counts: Float64Array;
   readonly #tests: MatchTests;
+  readonly bits: RunBits;
   readonly #idsOf: IdsOf;
 
   constructor(readonly inputs: Inputs, words: readonly Int32Array[]) {
     this.#counts = new Float64Array(inputs.idMax - inputs.idsFrom + 1);
     this.#tests = new MatchTests(inputs.matches, words);
+    this.bits = this.#tests.bits;
     this.#idsOf = idsFrom(inputs.from);
   }
 
   visit(actor: number, timeline: Timeline): void {
-    followRuns(actor, timeline, this.#follow, this.#tests.nameBits);
+    followRuns(actor, timeline, this.#follow, this.bits);
   }
 
   result(): Float64Array {

@@ -1,5 +1,5 @@
 import { type LoadedSegment, nameBit } from "../timelines/loaded_segment.ts";
-import { lengthened, type Timeline } from "../timelines/timeline.ts";
+import { ANY_RUN, lengthened, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
 import { followRuns, joined, type Visitor, type VisitorKind } from "./visitor.ts";
@@ -50,7 +50,7 @@ class DoneVisitor implements Visitor<DoneRows> {
   readonly #tests: readonly EventTest[];
   /** See `askedBits`. */
   readonly #askedOf: Int32Array;
-  readonly #nameBits: number;
+  readonly bits: RunBits;
   /** Of the run, by place. */
   readonly #counted: Int32Array;
   #segments = new Float64Array(1_024);
@@ -65,13 +65,14 @@ class DoneVisitor implements Visitor<DoneRows> {
     this.#asked = asked;
     this.#tests = asked.map(({ test }) => new EventTest(test, words));
     this.#askedOf = askedBits(asked);
-    this.#nameBits = asked.reduce((bits, { test }) => bits | nameBitsOf(test), 0);
+    const names = asked.reduce((bits, { test }) => bits | nameBitsOf(test), 0);
+    this.bits = { ...ANY_RUN, names };
     this.#counted = new Int32Array(asked.length);
   }
 
   visit(actor: number, timeline: Timeline): void {
     this.#run = timeline.first;
-    followRuns(actor, timeline, this.#follow, this.#nameBits);
+    followRuns(actor, timeline, this.#follow, this.bits);
   }
 
   result(): DoneRows {

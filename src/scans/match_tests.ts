@@ -1,4 +1,5 @@
-import { nameBit } from "../timelines/loaded_segment.ts";
+import { nameBit, pathBit } from "../timelines/loaded_segment.ts";
+import { ANY_RUN, type RunBits } from "../timelines/timeline.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
 
 /** The group of names whose events are not selected, and of those that no match takes. */
@@ -74,8 +75,8 @@ export class MatchTests {
   readonly narrowed: Uint8Array;
   /** See `MatchPasses`. */
   readonly counted: Uint8Array | null;
-  /** The bits of all names whose events some match may take. */
-  readonly nameBits: number;
+  /** The bits of all names whose events some match may take, and those of their paths. */
+  readonly bits: RunBits;
 
   constructor(passes: MatchPasses, words: readonly Int32Array[]) {
     const scope = new EventTest(passes.scope, words);
@@ -90,10 +91,15 @@ export class MatchTests {
     this.pathsOf = matches.map((some) => unionOfPaths([...some].map((match) => tests[match]!)));
     this.paths = unionOfPaths(tests) ?? scope.paths;
     this.isScopeNarrowed = !scope.isOfName;
-    this.nameBits = groupOf.reduce(
+    const names = groupOf.reduce(
       (bits, group, name) => group > UNMATCHED ? bits | nameBit(name) : bits,
       0,
     );
+    const paths = this.paths?.reduce(
+      (bits, passes, path) => passes === 1 ? bits | pathBit(path) : bits,
+      0,
+    );
+    this.bits = { names, paths: paths ?? ANY_RUN.paths };
     this.narrowed = Uint8Array.from(tests, ({ isOfName }) => Number(!isOfName));
   }
 

@@ -1,5 +1,5 @@
 import { type LoadedSegment, nameBit } from "../timelines/loaded_segment.ts";
-import type { Timeline } from "../timelines/timeline.ts";
+import { ANY_RUN, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
 import { followRuns, type Visitor, type VisitorKind } from "./visitor.ts";
@@ -15,17 +15,17 @@ interface Inputs {
 /** Counts who has a selected event of a name on any of some paths. */
 class PathActorsVisitor implements Visitor<number> {
   readonly #test: EventTest;
-  readonly #nameBits: number;
+  readonly bits: RunBits;
   #actors = 0;
   #lastActor = -1;
 
   constructor(readonly inputs: Inputs, words: readonly Int32Array[]) {
     this.#test = new EventTest(inputs.test, words);
-    this.#nameBits = nameBit(inputs.name);
+    this.bits = { ...ANY_RUN, names: nameBit(inputs.name) };
   }
 
   visit(actor: number, timeline: Timeline): void {
-    followRuns(actor, timeline, this.#follow, this.#nameBits);
+    followRuns(actor, timeline, this.#follow, this.bits);
   }
 
   result(): number {

@@ -1,6 +1,6 @@
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import { nameBit } from "../timelines/loaded_segment.ts";
-import type { Timeline } from "../timelines/timeline.ts";
+import { ANY_RUN, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "./visitor.ts";
@@ -26,7 +26,7 @@ class PathVisitor implements Visitor<PathCounts> {
   /** The last actor who was seen on each path. */
   readonly #lastActors: Int32Array;
   readonly #test: EventTest;
-  readonly #nameBits: number;
+  readonly bits: RunBits;
 
   constructor(readonly inputs: Inputs, words: readonly Int32Array[]) {
     const counts = () => new Int32Array(inputs.test.termMax + 1);
@@ -34,11 +34,12 @@ class PathVisitor implements Visitor<PathCounts> {
     this.#events = counts();
     this.#lastActors = counts().fill(-1);
     this.#test = new EventTest(inputs.test, words);
-    this.#nameBits = inputs.names.reduce((bits, name) => bits | nameBit(name), 0);
+    const names = inputs.names.reduce((bits, name) => bits | nameBit(name), 0);
+    this.bits = { ...ANY_RUN, names };
   }
 
   visit(actor: number, timeline: Timeline): void {
-    followRuns(actor, timeline, this.#follow, this.#nameBits);
+    followRuns(actor, timeline, this.#follow, this.bits);
   }
 
   result(): PathCounts {

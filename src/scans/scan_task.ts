@@ -5,6 +5,7 @@ import {
   type TimelineColumns,
   type Timelines,
 } from "../timelines/timeline_table.ts";
+import { ANY_RUN } from "../timelines/timeline.ts";
 import { PassingSessions, type SessionChoice } from "./passing_sessions.ts";
 import type { AnyVisitorKind, Visitor } from "./visitor.ts";
 
@@ -64,8 +65,10 @@ export class ScanWork {
   run({ segment, from, to }: TaskRange): void {
     const timelines = this.#timelinesOf(segment);
     const actors = this.#actors;
-    for (let number = from; number < to; number++) {
-      if (!timelines.goTo(number)) continue;
+    const bits = this.#visitor.bits ?? ANY_RUN;
+    const next = (number: number) => timelines.next(number, to, bits);
+    for (let number = next(from); number < to; number = next(number + 1)) {
+      timelines.goTo(number);
       const actor = timelines.actorAt(number);
       if (actors === null || actors[actor] === 1) this.#visit(actor, timelines);
     }

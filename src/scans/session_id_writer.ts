@@ -46,8 +46,8 @@ class SessionIdWriter implements Visitor<null> {
 
   /** Whether any match may take an event: most actors need not be followed for a seldom name. */
   #isAsked(timeline: Timeline): boolean {
-    const { groupOf, nameBits } = this.#tests;
-    if ((nameBitsOf(timeline) & nameBits) === 0) return false;
+    const { groupOf, bits } = this.#tests;
+    if ((nameBitsOf(timeline) & bits.names) === 0) return false;
     const { segments, segmentOf, starts, ends } = timeline;
     for (let i = timeline.first; i < timeline.end; i++) {
       const { names } = segments[segmentOf[i]!]!;

@@ -1,5 +1,5 @@
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
-import type { Timeline } from "../timelines/timeline.ts";
+import { ANY_RUN, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Column } from "../timelines/shared_memory.ts";
 
 /**
@@ -7,6 +7,11 @@ import type { Column } from "../timelines/shared_memory.ts";
  * it needs is in its inputs and on the segments, so that it runs on any thread.
  */
 export interface Visitor<Counts> {
+  /**
+   * What it looks for: whoever has no run with a bit of these names and of these paths is not visited.
+   * Absent: everybody is.
+   */
+  readonly bits?: RunBits;
   /** Everything that an actor did, in order, as far as it passes the scan's filters on sessions. */
   visit(actor: number, timeline: Timeline): void;
   /** What was counted, as plain data. Asked for once, at the end. */
@@ -52,14 +57,16 @@ export type FollowRun = (
   end: number,
 ) => void;
 
-/** Follows a timeline slice by slice, but those without an event of any name of these bits. */
+/** Follows a timeline slice by slice, but those without any name or any path of these bits. */
 export function followRuns(
   actor: number,
   { first, end, segments, segmentOf, starts, ends, nameBits }: Timeline,
   follow: FollowRun,
-  bits = -1,
+  { names, paths }: RunBits = ANY_RUN,
 ): void {
   for (let i = first; i < end; i++) {
-    if ((nameBits[i]! & bits) !== 0) follow(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
+    const bits = nameBits[i]!;
+    if ((bits & names) === 0 || (bits & paths) === 0) continue;
+    follow(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
   }
 }

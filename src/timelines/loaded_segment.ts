@@ -17,8 +17,9 @@ export type PickedEvents = Pick<SegmentSlice, "firstPlace" | "picked">;
 export interface HotColumns extends SegmentColumns {
   readonly segmentId: number;
   /**
-   * Of each run the bits of its events' names, see `nameBit`, and `BOT_BIT` where one is a bot's: for
-   * a seldom name, and for bots, most runs need no look at their events.
+   * Of each run the bits of its events' names and paths, see `nameBit` and `pathBit`, and `BOT_BIT`
+   * where one is a bot's: for a seldom name or path, and for bots, most runs need no look at their
+   * events.
    */
   readonly nameBits: Int32Array;
   /** Which events of the stored segment these are; null: all. */
@@ -143,17 +144,22 @@ export const BOT_BIT = 1;
 
 /** What stands for a name in `nameBits`: several names share a bit. */
 export function nameBit(name: number): number {
-  return 2 << name % 31;
+  return 2 << name % 15;
 }
 
-type NamedColumns = Pick<SegmentColumns, "names" | "contexts" | "starts">;
+/** What stands for a path there, 0 (none) among them: several share a bit. */
+export function pathBit(path: number): number {
+  return 0x1_0000 << path % 16;
+}
 
-function nameBitsOf({ names, contexts, starts }: NamedColumns): Int32Array {
+type NamedColumns = Pick<SegmentColumns, "names" | "paths" | "contexts" | "starts">;
+
+function nameBitsOf({ names, paths, contexts, starts }: NamedColumns): Int32Array {
   const bits = new Int32Array(starts.length - 1);
   for (let run = 0, at = 0; run < bits.length; run++) {
     let ofRun = 0;
     for (const end = starts[run + 1]!; at < end; at++) {
-      ofRun |= nameBit(names[at]!) | Number(contexts[at]! < 0);
+      ofRun |= nameBit(names[at]!) | pathBit(paths[at]!) | Number(contexts[at]! < 0);
     }
     bits[run] = ofRun;
   }

@@ -17,6 +17,15 @@ export interface Timeline {
   nameBits: Int32Array;
 }
 
+/** Bits of names and of paths, see `nameBit` and `pathBit`: runs that have none of either are passed over. */
+export interface RunBits {
+  readonly names: number;
+  readonly paths: number;
+}
+
+/** What every run has a bit of. */
+export const ANY_RUN: RunBits = { names: -1, paths: -1 };
+
 /** The bits of all names that lie on it, and maybe of others. */
 export function nameBitsOf({ first, end, nameBits }: Timeline): number {
   let bits = 0;

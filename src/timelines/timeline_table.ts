@@ -1,5 +1,5 @@
 import type { LoadedSegment } from "./loaded_segment.ts";
-import type { Timeline } from "./timeline.ts";
+import type { RunBits, Timeline } from "./timeline.ts";
 
 /** Events between two places where the actors may be cut into ranges. */
 export const CUT_EVENTS = 16_384;
@@ -52,6 +52,8 @@ export function cutsOf(
 export interface Timelines extends Timeline {
   /** Goes to a timeline by its number. @returns false where it is empty */
   goTo(number: number): boolean;
+  /** The first timeline from a number on that has a run with these bits; `to`: none before it has. */
+  next(from: number, to: number, bits: RunBits): number;
   /** Whose it is. */
   actorAt(number: number): number;
 }
@@ -81,6 +83,17 @@ export class ActorTimelines implements Timelines {
     this.first = this.#offsets[actor]!;
     this.end = this.#offsets[actor + 1]!;
     return this.first < this.end;
+  }
+
+  next(from: number, to: number, { names, paths }: RunBits): number {
+    const [offsets, nameBits] = [this.#offsets, this.nameBits];
+    for (let actor = from, i = offsets[from]!; actor < to; actor++) {
+      for (const end = offsets[actor + 1]!; i < end; i++) {
+        const bits = nameBits[i]!;
+        if ((bits & names) !== 0 && (bits & paths) !== 0) return actor;
+      }
+    }
+    return to;
   }
 
   actorAt(actor: number): number {
@@ -120,6 +133,15 @@ export class RunTimelines implements Timelines {
     this.first = run;
     this.end = run + 1;
     return true;
+  }
+
+  next(from: number, to: number, { names, paths }: RunBits): number {
+    const { nameBits } = this;
+    for (let run = from; run < to; run++) {
+      const bits = nameBits[run]!;
+      if ((bits & names) !== 0 && (bits & paths) !== 0) return run;
+    }
+    return to;
   }
 
   actorAt(run: number): number {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { Sql } from "../../src/db/sql.ts";
 import { lookUpIds } from "../../src/timelines/event_ids.ts";
-import { BOT_BIT, nameBit } from "../../src/timelines/loaded_segment.ts";
+import { BOT_BIT, nameBit, pathBit } from "../../src/timelines/loaded_segment.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import {
@@ -276,8 +276,8 @@ Deno.test("event tests: bots are looked for only in runs that have some, and whe
   const all = { names: null, paths: null, contexts: null, actors: null };
   const may = (bots: BotChoice, nameBits: number) =>
     new EventTest(passesOf(bots, all), []).mayFailByBots(nameBits);
-  const [human, bot] = [nameBit(1) | nameBit(31), nameBit(1) | BOT_BIT];
-  assert.deepEqual([human & BOT_BIT, nameBit(31), nameBit(32)], [0, 2, nameBit(1)]);
+  const [human, bot] = [nameBit(1) | nameBit(15) | pathBit(31), nameBit(1) | BOT_BIT];
+  assert.deepEqual([human & BOT_BIT, nameBit(15), nameBit(16)], [0, 2, nameBit(1)]);
   assert.deepEqual([may("exclude", human), may("exclude", bot), may("exclude", -1)], [
     false,
     true,
@@ -285,4 +285,12 @@ Deno.test("event tests: bots are looked for only in runs that have some, and whe
   ]);
   assert.deepEqual([may("include", human), may("include", bot)], [false, false]);
   assert.deepEqual([may("only", human), may("only", bot)], [true, true]);
+});
+
+Deno.test("event tests: names and paths have bits of their own, shared by several", () => {
+  const numbers = Array.from({ length: 100 }, (_, number) => number);
+  const all = (bitOf: (number: number) => number) =>
+    numbers.reduce((bits, number) => bits | bitOf(number), 0);
+  assert.deepEqual([all(nameBit), all(pathBit)], [0xfffe, ~0xffff]);
+  assert.equal(pathBit(16), pathBit(0));
 });

@@ -1,5 +1,5 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import type { Timeline } from "../../timelines/timeline.ts";
+import type { RunBits, Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { CELL_DEVICE, CELL_PLACED, stepOf } from "../../store/heatmap_cell.ts";
 import { type MatchPasses, MatchTests } from "../../scans/match_tests.ts";
@@ -37,6 +37,7 @@ export interface CellCounts {
 class CellVisitor implements Visitor<CellCounts> {
   readonly #inputs: Inputs;
   readonly #tests: MatchTests;
+  readonly bits: RunBits;
   readonly #elementsOf: IdsOf | null;
   readonly #points = new ActorCounts();
   readonly #highest = new ActorCounts();
@@ -50,11 +51,12 @@ class CellVisitor implements Visitor<CellCounts> {
   constructor(inputs: Inputs, words: readonly Int32Array[]) {
     this.#inputs = inputs;
     this.#tests = new MatchTests(inputs.matches, words);
+    this.bits = this.#tests.bits;
     this.#elementsOf = inputs.elements === null ? null : idsFrom(inputs.elements);
   }
 
   visit(actor: number, timeline: Timeline): void {
-    followRuns(actor, timeline, this.#follow, this.#tests.nameBits);
+    followRuns(actor, timeline, this.#follow, this.bits);
   }
 
   result(): CellCounts {
@@ -134,16 +136,18 @@ interface PeopleInputs extends Pick<Inputs, "matches" | "span"> {
 class CellPeopleVisitor implements Visitor<Behind> {
   readonly #inputs: PeopleInputs;
   readonly #tests: MatchTests;
+  readonly bits: RunBits;
   readonly #behind = new BehindTally();
   #lastActor = -1;
 
   constructor(inputs: PeopleInputs, words: readonly Int32Array[]) {
     this.#inputs = inputs;
     this.#tests = new MatchTests(inputs.matches, words);
+    this.bits = this.#tests.bits;
   }
 
   visit(actor: number, timeline: Timeline): void {
-    followRuns(actor, timeline, this.#follow, this.#tests.nameBits);
+    followRuns(actor, timeline, this.#follow, this.bits);
   }
 
   result(): Behind {

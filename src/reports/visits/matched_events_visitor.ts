@@ -1,5 +1,5 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import type { Timeline } from "../../timelines/timeline.ts";
+import type { RunBits, Timeline } from "../../timelines/timeline.ts";
 import { type MatchPasses, MatchTests, UNMATCHED } from "../../scans/match_tests.ts";
 import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 
@@ -21,6 +21,7 @@ export interface MatchedEvents {
 class MatchedEventsVisitor implements Visitor<MatchedEvents> {
   readonly #inputs: MatchedEventsInputs;
   readonly #tests: MatchTests;
+  readonly bits: RunBits;
   readonly #found = {
     segmentIds: [] as number[],
     places: [] as number[],
@@ -30,11 +31,12 @@ class MatchedEventsVisitor implements Visitor<MatchedEvents> {
   constructor(inputs: MatchedEventsInputs, words: readonly Int32Array[]) {
     this.#inputs = inputs;
     this.#tests = new MatchTests(inputs.matches, words);
+    this.bits = this.#tests.bits;
   }
 
   visit(actor: number, timeline: Timeline): void {
     if (actor !== this.#inputs.actor) return;
-    followRuns(actor, timeline, this.#follow, this.#tests.nameBits);
+    followRuns(actor, timeline, this.#follow, this.bits);
   }
 
   result(): MatchedEvents {

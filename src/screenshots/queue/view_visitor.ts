@@ -1,5 +1,5 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import type { Timeline } from "../../timelines/timeline.ts";
+import type { RunBits, Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { type MatchPasses, MatchTests } from "../../scans/match_tests.ts";
 import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
@@ -14,13 +14,15 @@ interface Inputs {
 class ViewVisitor implements Visitor<Map<number, number>> {
   readonly #views = new Map<number, number>();
   readonly #tests: MatchTests;
+  readonly bits: RunBits;
 
   constructor(readonly inputs: Inputs, words: readonly Int32Array[]) {
     this.#tests = new MatchTests(inputs.matches, words);
+    this.bits = this.#tests.bits;
   }
 
   visit(actor: number, timeline: Timeline): void {
-    followRuns(actor, timeline, this.#follow, this.#tests.nameBits);
+    followRuns(actor, timeline, this.#follow, this.bits);
   }
 
   result(): Map<number, number> {
