@@ -111,8 +111,10 @@ async function* batchesOf(
   let bytes = 0;
   for await (const chunk of chunks) {
     for (const line of chunk) {
-      const size = line.refused === undefined ? line.bytes.length + 1 : 0;
-      if (lines.length === LINES_PER_REQUEST || bytes + size > BODY_WIRE_BYTES_MAX) {
+      // Those that are refused are held as well, until all before them is answered.
+      const size = line.bytes.length + 1;
+      const isFull = lines.length === LINES_PER_REQUEST || bytes + size > BODY_WIRE_BYTES_MAX;
+      if (isFull && lines.length > 0) {
         yield { lines, sent };
         [lines, sent, bytes] = [[], [], 0];
       }

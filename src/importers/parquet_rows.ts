@@ -6,11 +6,19 @@ import type { Members } from "./json_rows.ts";
 import type { BytesRead } from "./unpacked.ts";
 import type { SourceRow } from "./source.ts";
 
+type Unpack = (packed: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
+
+/** Unpacks a page that says how many bytes it becomes: what becomes more is never held. */
+const bounded = (unpack: Unpack) => (packed: Uint8Array, bytes: number): Uint8Array => {
+  if (bytes > PARQUET_GROUP_BYTES_MAX) throw new Error("A page is larger than a group may be");
+  return new Uint8Array(unpack(packed, { maxOutputLength: Math.max(1, bytes) }));
+};
+
 /** Parquet's codecs that its reader leaves to the program. LZ4 is none of Deno's. */
 const CODECS = {
-  GZIP: (packed: Uint8Array) => new Uint8Array(gunzipSync(packed)),
-  BROTLI: (packed: Uint8Array) => new Uint8Array(brotliDecompressSync(packed)),
-  ZSTD: (packed: Uint8Array) => new Uint8Array(zstdDecompressSync(packed)),
+  GZIP: bounded(gunzipSync),
+  BROTLI: bounded(brotliDecompressSync),
+  ZSTD: bounded(zstdDecompressSync),
 };
 
 const UNREADABLE =

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { BODY_WIRE_BYTES_MAX } from "../../src/limits.ts";
 import type { Connection } from "../../src/cli/connection.ts";
 import {
   type ImportLine,
@@ -152,4 +153,25 @@ Deno.test("importLines: what cannot be told is not told to be stored", async () 
   const work = importLines(target(connection), [linesOf(20_000)], { refused: () => {}, settled });
   await assert.rejects(work, /The disk is full/);
   assert.equal(sums.length, 2);
+});
+
+Deno.test("importLines: refused lines are held by their bytes too, and one may be more than a body", async () => {
+  const { connection } = scripted(stored);
+  const lineBytes = 300_000;
+  const refused = { code: "row_too_long", message: "Long." };
+  let [taken, told, most] = [0, 0, 0];
+  function* chunks() {
+    for (let number = 1; number <= 200; number++) {
+      taken++;
+      most = Math.max(most, taken - told);
+      const bytes = new Uint8Array(number === 100 ? 2 * BODY_WIRE_BYTES_MAX : lineBytes);
+      yield [{ number, end: number, bytes, refused }];
+    }
+  }
+  const settled = ({ lines }: ImportSum) => void (told = lines);
+  const sum = await importLines(target(connection), chunks(), { refused: () => {}, settled });
+  assert.deepEqual([sum.lines, sum.rejected], [200, 200]);
+  // Eight requests at once, one that is being filled, and the line that begins the next one.
+  const perRequest = Math.floor(BODY_WIRE_BYTES_MAX / lineBytes);
+  assert.ok(most <= 9 * perRequest + 1, `${most} lines`);
 });

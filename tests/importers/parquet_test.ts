@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { memoryFile } from "../../src/importers/input_file.ts";
 import { POSTHOG } from "../../src/importers/posthog/source.ts";
@@ -11,8 +12,17 @@ const ROWS = Array.from(
   (_, i) => posthogEvent({ uuid: id(i + 1), event: i % 2 === 0 ? "$pageview" : "bought" }),
 );
 
+const COMPRESSORS = {
+  GZIP: (page: Uint8Array) => new Uint8Array(gzipSync(page)),
+  BROTLI: (page: Uint8Array) => new Uint8Array(brotliCompressSync(page)),
+  ZSTD: (page: Uint8Array) => new Uint8Array(zstdCompressSync(page)),
+};
+
 /** A batch export in Parquet: JSON stands in columns of text. */
-function parquet(codec: "SNAPPY" | "UNCOMPRESSED"): Uint8Array {
+function parquet(
+  codec: "SNAPPY" | "UNCOMPRESSED" | keyof typeof COMPRESSORS,
+  compressors: Readonly<Record<string, (page: Uint8Array) => Uint8Array>> = COMPRESSORS,
+): Uint8Array {
   const column = (
     name: string,
     type: "STRING" | "TIMESTAMP",
@@ -25,6 +35,7 @@ function parquet(codec: "SNAPPY" | "UNCOMPRESSED"): Uint8Array {
   const text = (name: string) => column(name, "STRING", (row) => row[name]);
   return new Uint8Array(parquetWriteBuffer({
     codec,
+    compressors,
     rowGroupSize: 500,
     columnData: [
       text("uuid"),
@@ -39,7 +50,7 @@ function parquet(codec: "SNAPPY" | "UNCOMPRESSED"): Uint8Array {
 Deno.test("PostHog: a Parquet file gives the same events as JSON lines", async () => {
   const lines = eventsOf(await convertedFiles(POSTHOG, [jsonLines("e.jsonl", ROWS)]))
     .map((event) => ({ ...event, timestamp: "2026-05-01T10:00:00.123Z" }));
-  for (const codec of ["SNAPPY", "UNCOMPRESSED"] as const) {
+  for (const codec of ["SNAPPY", "UNCOMPRESSED", "GZIP", "BROTLI", "ZSTD"] as const) {
     const all = await convertedFiles(POSTHOG, [memoryFile("e.parquet", parquet(codec))]);
     assert.deepEqual(eventsOf(all), lines);
     assert.deepEqual([all[0]?.line, all.at(-1)?.line], [1, ROWS.length]);
@@ -51,5 +62,13 @@ Deno.test("PostHog: a Parquet file that is cut off is told in a sentence", async
   await assert.rejects(
     convertedFiles(POSTHOG, [memoryFile("e.parquet", whole.subarray(0, whole.length - 100))]),
     /e\.parquet: it cannot be read as Parquet: it is cut off, damaged/,
+  );
+});
+
+Deno.test("PostHog: a page of Parquet that becomes more than it says is refused", async () => {
+  const more = { GZIP: (page: Uint8Array) => gzipSync(new Uint8Array(page.length + 1)) };
+  await assert.rejects(
+    convertedFiles(POSTHOG, [memoryFile("e.parquet", parquet("GZIP", more))]),
+    /e\.parquet: it cannot be read as Parquet/,
   );
 });
