@@ -64,7 +64,7 @@ onBothEngines(
         `UPDATE pg_class SET reltuples = ${large} WHERE relname = 'identities'`,
       );
       await database.script(
-        `INSERT INTO day_totals (project_id, day, events) VALUES (2, 0, ${3 * large})`,
+        `INSERT INTO day_totals (project_id, day, events) VALUES (2, 0, ${1.5 * large})`,
       );
       const statistics = new TableStatistics(database);
       await statistics.note(2, large - 1);
@@ -80,6 +80,20 @@ onBothEngines(
       await statistics.note(3, ANALYSE_EVENTS_MIN - 1);
       assert.equal((await told(database)).identities, 10_000_000);
       await statistics.note(3, 1);
+      assert.equal((await told(database)).identities, 5 * ANALYSE_EVENTS_MIN);
+    });
+    await t.step("of events, where few people do them all", async () => {
+      const events = 100 * ANALYSE_EVENTS_MIN;
+      await database.script("UPDATE pg_class SET reltuples = 1 WHERE relname = 'identities'");
+      await database.script(
+        `INSERT INTO day_totals (project_id, day, events) VALUES (4, 0, ${events})`,
+      );
+      const statistics = new TableStatistics(database);
+      // A hundredth of them just came: of the others, 99, the planner knows.
+      await statistics.note(4, ANALYSE_EVENTS_MIN);
+      await statistics.note(4, 4 * 99 * ANALYSE_EVENTS_MIN - ANALYSE_EVENTS_MIN - 1);
+      assert.equal((await told(database)).identities, 1);
+      await statistics.note(4, 1);
       assert.equal((await told(database)).identities, 5 * ANALYSE_EVENTS_MIN);
     });
     await t.step("at the start of a server, of what nobody ever told it", async () => {
