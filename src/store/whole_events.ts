@@ -162,7 +162,7 @@ export function readRows(
 
 /** The same while others have their turns. */
 export async function readRowsInTurns(
-  reader: SegmentReader,
+  reader: SegmentReader | PickedEvents,
   projectId: number,
   pause: Yield,
 ): Promise<(at: number) => EventRow> {

@@ -10,6 +10,7 @@ import {
 } from "../../limits.ts";
 import type { Span } from "../../query/selection.ts";
 import { compareIds, ID_BYTES, uuidBytes } from "../../store/id_codec.ts";
+import { PickedEvents } from "../../store/picked_events.ts";
 import { COLUMNS } from "../../store/segment_columns.ts";
 import { fetchBlocks, fetchHeadsById } from "../../store/stored_segments.ts";
 import { readRowsInTurns } from "../../store/whole_events.ts";
@@ -125,20 +126,21 @@ async function readInto(
     });
     if (fetched === null) return "gone";
     const { firstPlace, events } = fetched;
-    const ids = fetched.ids();
-    const rowAt = await readRowsInTurns(fetched, projectId, pause);
-    for (; at < order.length && places[order[at]!]! < firstPlace + events; at++) {
-      const i = order[at]!;
-      const place = places[i]! - firstPlace;
-      if (
-        ms[i]! === from.ms && fromId !== null && compareIds(ids, ID_BYTES * place, fromId, 0) >= 0
-      ) {
-        continue;
-      }
-      if (!lines.keeps(ms[i]!)) continue;
-      if (!lines.add(ms[i]!, ids, ID_BYTES * place, lineOf(rowAt(place)))) return "too large";
+    let end = at;
+    while (end < order.length && places[order[end]!]! < firstPlace + events) end++;
+    // Of a long history a window has few events of each block.
+    const own = order.subarray(at, end).filter((i) => lines.keeps(ms[i]!));
+    const picked = new PickedEvents(fetched, own.map((i) => places[i]! - firstPlace));
+    const ids = picked.ids();
+    const rowAt = await readRowsInTurns(picked, projectId, pause);
+    for (const [n, i] of own.entries()) {
+      const idAt = ID_BYTES * n;
+      const isEdge = ms[i]! === from.ms && fromId !== null;
+      if (isEdge && compareIds(ids, idAt, fromId, 0) >= 0) continue;
+      if (!lines.add(ms[i]!, ids, idAt, lineOf(rowAt(n)))) return "too large";
       await pause();
     }
+    at = end;
   }
   return "read";
 }

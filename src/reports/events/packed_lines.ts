@@ -134,6 +134,7 @@ export class PackedLines {
 
   /** @returns false: there is no room, even for the newest chunk alone */
   add(ms: number, ids: Uint8Array, idAt: number, line: string): boolean {
+    if (!this.keeps(ms)) return true;
     const { openRows } = this.#memory.sizes;
     const bytesMax = UNIT_BYTES_MAX * line.length;
     const isFull = this.#openLines === openRows ||
