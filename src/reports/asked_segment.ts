@@ -75,12 +75,13 @@ export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
   read: T,
   segment: SavedSegment | null,
   range: Range,
-): T & Pick<Read, "timelines"> {
-  if (segment === null) return { ...read, timelines: load };
+): T & Pick<Read, "timelines" | "blocks"> {
+  const { blocks } = segments;
+  if (segment === null) return { ...read, blocks, timelines: load };
   const { sql, scope: { projectId } } = read;
   const scope = scopeOfSegment(read.scope, segment);
   const { actors } = segment;
-  if (actors === null) return { ...read, scope, timelines: load };
+  if (actors === null) return { ...read, scope, blocks, timelines: load };
   const choose = async () => {
     const matchOf = await matchesOfGoals(sql, projectId, segment);
     const condition = resolveCondition(actors, range, matchOf);
@@ -90,5 +91,5 @@ export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
   let chosen: Promise<Uint8Array> | null = null;
   const timelines: Read["timelines"] = async (span, filters, columns) =>
     await load(span, filters, columns, await (chosen ??= choose()));
-  return { ...read, scope, timelines };
+  return { ...read, scope, blocks, timelines };
 }

@@ -7,6 +7,7 @@ import type { Filter } from "../query/filters.ts";
 import type { Range } from "../query/range.ts";
 import type { SavedSegment } from "../query/saved_segment.ts";
 import type { Scope, Span } from "../query/selection.ts";
+import type { BlockCache } from "../store/segments.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 
 /** The shared parameters as resolved. */
@@ -37,6 +38,8 @@ export interface Read extends SharedRead {
   readonly compared?: Read;
   /** Read-only, and of one moment: several statements see the same events. */
   readonly sql: Sql;
+  /** Blocks of events that lists read before; absent: none are kept. */
+  readonly blocks?: BlockCache;
   /**
    * What actors did, in whole segments that have an event in the span; of the same moment as `sql`.
    * With bits for those of the filters that are on lazy columns; `columns`: those that the visits need.

@@ -61,7 +61,8 @@ export class ByteReader {
   readonly #view: DataView;
   #at = 0;
 
-  constructor(bytes: Uint8Array) {
+  /** @param whole what was squeezed, by where it begins, as it was made whole before: see `readSqueezed` */
+  constructor(bytes: Uint8Array, readonly whole: Map<number, Uint8Array> | null = null) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
@@ -92,6 +93,11 @@ export class ByteReader {
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
+  }
+
+  /** How many bytes were read. */
+  get at(): number {
+    return this.#at;
   }
 
   /** The next bytes, as they lie: no copy. */

@@ -1,5 +1,5 @@
 import type { ByteReader, ByteWriter } from "./byte_stream.ts";
-import { readIntegers, writeIntegers } from "./integer_codec.ts";
+import { readIntegers, type StoredIntegers, writeIntegers } from "./integer_codec.ts";
 import { readSqueezed, squeeze } from "./squeezed.ts";
 
 /** Digits behind the point that numbers are counted in as whole ones. */
@@ -64,29 +64,39 @@ function readDoubles(reader: ByteReader, length: number): Float64Array {
   return new Float64Array(bytes.buffer);
 }
 
-/** Of each event how many numbers there are of those before it, and how many of all. */
-function ranksOf(present: Int32Array): Uint32Array {
-  const ranks = new Uint32Array(present.length + 1);
-  for (let i = 0; i < present.length; i++) ranks[i + 1] = ranks[i]! + present[i]!;
+/** Of each of these places how many numbers there are before it. */
+function ranksAt(present: StoredIntegers, places: Uint32Array): Uint32Array {
+  if (present.min === 1) return places;
+  const there = present.whole();
+  const ranks = new Uint32Array(places.length);
+  const order = places.map((_, i) => i).sort((a, b) => places[a]! - places[b]!);
+  let [before, at] = [0, 0];
+  for (const i of order) {
+    for (; at < places[i]!; at++) before += there[at]!;
+    ranks[i] = before;
+  }
   return ranks;
+}
+
+function doublesAt(reader: ByteReader, present: StoredIntegers, ranks: Uint32Array): Float64Array {
+  const all = readDoubles(reader, present.whole().reduce((sum, one) => sum + one, 0));
+  return Float64Array.from(ranks, (rank) => all[rank]!);
 }
 
 /** The numbers at these places, of those that `writeNumbers` wrote. */
 export function readNumbersAt(reader: ByteReader, places: Uint32Array): Float64Array {
-  const present = readIntegers(reader).whole();
+  const present = readIntegers(reader);
+  const isThere = present.at(places);
   const digits = reader.u8();
-  const there = places.filter((place) => present[place] === 1);
   const values = new Float64Array(places.length).fill(NaN);
+  const there = places.filter((_, i) => isThere[i] === 1);
   if (there.length === 0) return values;
-  const ranks = ranksOf(present);
-  const own = there.map((place) => ranks[place]!);
+  const ranks = ranksAt(present, there);
   const isDouble = digits === DOUBLES;
-  const dense = isDouble ? readDoubles(reader, ranks.at(-1)!) : readIntegers(reader).at(own);
+  const dense = isDouble ? doublesAt(reader, present, ranks) : readIntegers(reader).at(ranks);
   const scale = isDouble ? 1 : 10 ** digits;
   for (let i = 0, next = 0; i < places.length; i++) {
-    if (present[places[i]!] !== 1) continue;
-    values[i] = (isDouble ? dense[own[next]!]! : dense[next]!) / scale;
-    next++;
+    if (isThere[i] === 1) values[i] = dense[next++]! / scale;
   }
   return values;
 }

@@ -124,6 +124,11 @@ export const HOT_COLUMNS = [
   "interactive",
 ] as const satisfies readonly IntegerName[];
 
+/** What an event is made of that is shown: all but whose it is and where heat maps count it. */
+export const ROW_COLUMNS = COLUMNS.filter((name) =>
+  name !== "identities" && name !== "runs" && name !== "cells"
+);
+
 export function kindOf(name: ColumnName): ColumnKind {
   return SPECS[name].kind;
 }

@@ -55,7 +55,10 @@ function joinTexts(pieces: readonly TextColumn[]): TextColumn {
   return { codes, ends, bytes };
 }
 
-/** Columns of some blocks of a segment: decoded as they are asked for, and not kept. */
+/** What was squeezed of columns, by where it begins in each, as it was made whole before. */
+type WholePieces = Map<ColumnName, Map<number, Uint8Array>>;
+
+/** Columns of some blocks of a segment: decoded as they are asked for, and not kept but by `eachBlock`. */
 export class SegmentReader {
   readonly head: SegmentHead;
   readonly blocks: Blocks;
@@ -65,18 +68,22 @@ export class SegmentReader {
   readonly textBytes: number;
   readonly #bytesOf: (column: ColumnName) => Uint8Array;
   readonly #segmentId: number | null;
+  readonly #whole: WholePieces | null;
   readonly #title: string;
 
   /**
    * @param bytesOf the body's bytes of `spanOf` this column and these blocks
    * @param segmentId which segment it is, where it is stored
+   * @param whole of the only block: what is made whole of it is kept there
    */
   constructor(
     head: SegmentHead,
     blocks: Blocks,
     bytesOf: (column: ColumnName) => Uint8Array,
     segmentId: number | null = null,
+    whole: WholePieces | null = null,
   ) {
+    this.#whole = whole;
     this.head = head;
     this.blocks = blocks;
     this.firstPlace = Math.min(blocks.first * head.blockEvents, head.events);
@@ -172,20 +179,33 @@ export class SegmentReader {
     const [piece, ...others] = this.#pieces(name);
     if (piece === undefined || others.length > 0) throw new Error("Not one block");
     const { bytes } = piece;
-    return bytes.length === 0 ? null : this.#decoded(name, () => decode(new ByteReader(bytes)));
+    if (bytes.length === 0) return null;
+    const known = this.#whole?.get(name) ?? new Map<number, Uint8Array>();
+    this.#whole?.set(name, known);
+    return this.#decoded(name, () => decode(new ByteReader(bytes, known)));
   }
 
-  /** A reader of each of the blocks, of the same bytes. */
-  *eachBlock(): Generator<SegmentReader> {
+  /** Bytes of what was made whole. */
+  get wholeBytes(): number {
+    let bytes = 0;
+    for (const pieces of this.#whole?.values() ?? []) {
+      for (const { byteLength } of pieces.values()) bytes += byteLength;
+    }
+    return bytes;
+  }
+
+  /** A reader of each of the blocks, with bytes of its own, which keeps what it makes whole. */
+  *eachBlock(columns: readonly ColumnName[]): Generator<SegmentReader> {
     const { head, blocks: { first: start, end: stop } } = this;
     for (let first = start; first < stop; first++) {
       const blocks = { first, end: first + 1 };
-      const bytesOf = (column: ColumnName) => {
+      const own = new Map(columns.map((column) => {
         const before = spanOf(head, column, this.blocks).from;
         const { from, bytes } = spanOf(head, column, blocks);
-        return this.#bytesOf(column).subarray(from - before, from - before + bytes);
-      };
-      yield new SegmentReader(head, blocks, bytesOf, this.#segmentId);
+        const all = bytes === 0 ? new Uint8Array(0) : this.#bytesOf(column);
+        return [column, all.slice(from - before, from - before + bytes)];
+      }));
+      yield new SegmentReader(head, blocks, (name) => own.get(name)!, this.#segmentId, new Map());
     }
   }
 

@@ -3,7 +3,7 @@ import type { EventRow } from "./event_row.ts";
 import { type EventBatch, NewEvents } from "./event_source.ts";
 import { compareIds } from "./id_codec.ts";
 import { buildSegment, type EncodedSegment, type Keeps } from "./segment_builder.ts";
-import { COLUMNS } from "./segment_columns.ts";
+import { COLUMNS, ROW_COLUMNS } from "./segment_columns.ts";
 import type { SegmentEvent } from "./segment_event.ts";
 import {
   allBlocks,
@@ -273,6 +273,18 @@ export interface EventPlace {
   readonly place: number;
 }
 
+/** A block with all of its columns, and what it takes in memory. */
+export interface KeptBlock {
+  readonly reader: SegmentReader;
+  readonly bytes: number;
+}
+
+/** Blocks that were read before, by their segment and number. Segments never change. */
+export interface BlockCache {
+  get(key: string): KeptBlock | undefined;
+  set(key: string, block: KeptBlock): boolean;
+}
+
 /** Bytes of all columns of a block. */
 function bytesOfBlock({ places }: SegmentHead, block: number): number {
   return places.values().reduce((sum, { starts }) => sum + starts[block + 1]! - starts[block]!, 0);
@@ -296,11 +308,51 @@ function* fetchesOf(head: SegmentHead, blocks: readonly number[]): Generator<Blo
   if (ranges.length > 0) yield ranges;
 }
 
-/** The events of these places, in the same order. `sql` must see the moment that the places are of. */
+/** Readers of these blocks of a segment, as they were kept or fetched now. */
+async function* blocksOfRows(
+  sql: Sql,
+  projectId: number,
+  stored: StoredHead,
+  blocks: readonly number[],
+  cache: BlockCache | null,
+): AsyncGenerator<SegmentReader> {
+  const keyOf = (block: number) => `${stored.segmentId} ${block}`;
+  // Once it was used: what was made whole of it is most of what it takes.
+  const keep = (reader: SegmentReader) => {
+    const block = reader.blocks.first;
+    const bytes = bytesOfBlock(stored.head, block) + reader.wholeBytes;
+    cache?.set(keyOf(block), { reader, bytes });
+  };
+  const missing: number[] = [];
+  for (const block of blocks) {
+    const kept = cache?.get(keyOf(block));
+    if (kept === undefined) {
+      missing.push(block);
+      continue;
+    }
+    yield kept.reader;
+    keep(kept.reader);
+  }
+  for (const ranges of fetchesOf(stored.head, missing)) {
+    const wanted = ranges.map((blocks) => ({ ...stored, blocks }));
+    for (const fetched of await fetchBlocks(sql, projectId, wanted, ROW_COLUMNS)) {
+      for (const reader of fetched.eachBlock(ROW_COLUMNS)) {
+        yield reader;
+        keep(reader);
+      }
+    }
+  }
+}
+
+/**
+ * The events of these places, in the same order. `sql` must see the moment that the places are of.
+ * @param cache blocks that were read before; null: none are kept
+ */
 export async function rowsAt(
   sql: Sql,
   projectId: number,
   places: readonly EventPlace[],
+  cache: BlockCache | null = null,
 ): Promise<EventRow[]> {
   const rows = new Array<EventRow>(places.length);
   const bySegment = Map.groupBy(places.keys(), (i) => places[i]!.segmentId);
@@ -311,16 +363,12 @@ export async function rowsAt(
     const stored = heads.get(segmentId)!;
     const blockOf = (i: number) => Math.floor(places[i]!.place / stored.head.blockEvents);
     const byBlock = Map.groupBy(own, blockOf);
-    for (const ranges of fetchesOf(stored.head, [...byBlock.keys()])) {
-      const wanted = ranges.map((blocks) => ({ ...stored, blocks }));
-      const readers = await fetchBlocks(sql, projectId, wanted, COLUMNS);
-      for (const reader of readers.flatMap((reader) => [...reader.eachBlock()])) {
-        const numbers = byBlock.get(reader.blocks.first)!;
-        const inBlock = Uint32Array.from(numbers, (i) => places[i]!.place - reader.firstPlace);
-        const rowAt = readRows(new PickedEvents(reader, inBlock), projectId);
-        for (const [at, i] of numbers.entries()) rows[i] = rowAt(at);
-        await turn();
-      }
+    for await (const block of blocksOfRows(sql, projectId, stored, [...byBlock.keys()], cache)) {
+      const numbers = byBlock.get(block.blocks.first)!;
+      const inBlock = Uint32Array.from(numbers, (i) => places[i]!.place - block.firstPlace);
+      const rowAt = readRows(new PickedEvents(block, inBlock), projectId);
+      for (const [at, i] of numbers.entries()) rows[i] = rowAt(at);
+      await turn();
     }
   }
   return rows;

@@ -50,12 +50,18 @@ export function readSqueezed(reader: ByteReader, length: number): Squeezed {
   if (kind !== PLAIN && kind !== ZSTD) {
     throw new Error(`Bytes are stored in an unknown way: ${kind}`);
   }
+  const { at, whole: known } = reader;
   const stored = reader.bytes(reader.varint());
   // In one piece, and with room behind it: what fills a piece to its end is looked for once more.
   const chunkSize = Math.max(CHUNK_BYTES_MIN, length + 1);
   const whole = { maxOutputLength: Math.max(1, length), chunkSize };
-  return {
-    same: null,
-    bytes: () => kind === PLAIN ? stored : zstdDecompressSync(stored, whole),
+  const bytes = (): Uint8Array => {
+    if (kind === PLAIN) return stored;
+    const before = known?.get(at);
+    if (before !== undefined) return before;
+    const made = zstdDecompressSync(stored, whole);
+    known?.set(at, made);
+    return made;
   };
+  return { same: null, bytes };
 }

@@ -4,6 +4,7 @@ import {
   SHARED_FREE_BYTES_MAX,
 } from "../limits.ts";
 import { RecentCache } from "../recent_cache.ts";
+import type { KeptBlock } from "../store/segments.ts";
 import { createLazyCache, type LazyCache } from "./lazy_loader.ts";
 import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
 import { type MemoryUse, shared, SharedMemory } from "./shared_memory.ts";
@@ -34,6 +35,9 @@ const RUNS_SHARE = 1 / 4;
 /** And an eighth of how often whom did what segments ask for: 9 MB for a condition on 500,000 people of a month. */
 const COUNTED_SHARE = 1 / 8;
 
+/** And an eighth of blocks that listed events were read from: 25 MB hold those of a day at ten million events a month. */
+const BLOCKS_SHARE = 1 / 8;
+
 /** How often each of some identities did something in a segment. */
 export interface CountedRuns {
   readonly identities: Int32Array;
@@ -54,6 +58,8 @@ export class SegmentCache {
   readonly lazies: LazyCache;
   /** How often identities did what conditions on people ask for: by what is asked, and the segment. */
   readonly counted: WeighedCache<string, CountedRuns>;
+  /** Blocks of whole events, as lists asked for them: the next page is mostly of the same ones. */
+  readonly blocks: WeighedCache<string, KeptBlock>;
   readonly bytesMax: number;
   /** Of lazy columns; a read may have as many beside segments that are kept. */
   readonly lazyBytesMax: number;
@@ -73,6 +79,7 @@ export class SegmentCache {
       COUNTED_SHARE * bytesMax,
       ({ identities, counts }) => identities.byteLength + counts.byteLength + COUNTED_BYTES,
     );
+    this.blocks = new WeighedCache(BLOCKS_SHARE * bytesMax, ({ bytes }) => bytes);
     this.#timelines = new WeighedCache(
       RUNS_SHARE * bytesMax,
       bytesOfTimelines,

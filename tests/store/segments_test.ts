@@ -9,6 +9,7 @@ import {
   cutSegmentsBefore,
   eraseFromSegments,
   eventsOfIdentities,
+  type KeptBlock,
   rowsAt,
 } from "../../src/store/segments.ts";
 import { SEGMENT_SPAN_MS } from "../../src/store/store_limits.ts";
@@ -47,6 +48,14 @@ const numbered = (from: number, to: number) =>
 
 function inTime(events: readonly SegmentEvent[]): SegmentEvent[] {
   return events.toSorted((a, b) => a.ms - b.ms || compareIds(a.id, 0, b.id, 0));
+}
+
+/** Statements that read segments' columns fail. */
+function refusingBodies(database: Database): Database["query"] {
+  return async (text, params) => {
+    if (text.includes("body")) throw new Error("The body is asked for");
+    return await database.query(text, params);
+  };
 }
 
 async function storedEvents(database: Database): Promise<SegmentEvent[]> {
@@ -88,10 +97,23 @@ onBothEngines(
     );
     const own = readEvents(reader!, PROJECT);
     const places = [own.length - 1, 0, 3].map((place) => ({ segmentId, place }));
-    assert.deepEqual(
-      await rowsAt(database, PROJECT, places),
-      places.map(({ place }) => own[place]!.row),
-    );
+    const meant = places.map(({ place }) => own[place]!.row);
+    assert.deepEqual(await rowsAt(database, PROJECT, places), meant);
+    const kept = new Map<string, KeptBlock>();
+    const cache = {
+      get: (key: string) => kept.get(key),
+      set: (key: string, block: KeptBlock) => kept.set(key, block).size > 0,
+    };
+    for (const [i, one] of places.entries()) {
+      assert.deepEqual(await rowsAt(database, PROJECT, [one], cache), [meant[i]]);
+    }
+    const [[key, { bytes }]] = [...kept] as [[string, KeptBlock]];
+    assert.deepEqual([kept.size, key], [1, `${segmentId} 0`]);
+    assert.ok(bytes > 0);
+    // What is kept is not fetched: not even its segment need be there but for its directory.
+    const unread = { ...database, query: refusingBodies(database) } as Database;
+    assert.deepEqual(await rowsAt(unread, PROJECT, places, cache), meant);
+    await assert.rejects(rowsAt(unread, PROJECT, places), /body/);
   },
 );
 

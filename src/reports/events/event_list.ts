@@ -12,7 +12,7 @@ import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { isOfBots } from "../shown_event.ts";
 import { NEWEST, NewestEvents } from "../newest_events.ts";
 
-export interface Source extends Pick<Read, "sql" | "scope" | "timelines"> {
+export interface Source extends Pick<Read, "sql" | "scope" | "timelines" | "blocks"> {
   /** How the newest events of a span are found, where not by timelines. */
   readonly newest?: FindNewest;
 }
@@ -85,7 +85,7 @@ export function byPlace(a: EventRow, b: EventRow): number {
 
 /** The first of those events that lie behind a place, in their order. */
 async function inOrder(
-  { sql, scope }: Source,
+  { sql, scope, blocks }: Source,
   { ms, segmentIds, places }: NewestEvents,
   place: ListPlace,
   rows: number,
@@ -96,7 +96,7 @@ async function inOrder(
     const to = Math.min(ms.length, from + rowsAtOnce);
     const asked = [];
     for (let i = from; i < to; i++) asked.push({ segmentId: segmentIds[i]!, place: places[i]! });
-    const found = await rowsAt(sql, scope.projectId, asked);
+    const found = await rowsAt(sql, scope.projectId, asked, blocks);
     const behind = found.filter(({ event_id }, i) =>
       ms[from + i]! < place.ms || event_id < place.id!
     );

@@ -126,7 +126,7 @@ function readQuery(
   return { ...others, rowsMax, ...place };
 }
 
-type Source = Pick<Read, "sql" | "scope" | "timelines">;
+type Source = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;
 
 /** Which events are meant, and where a page begins. */
 interface Selection {

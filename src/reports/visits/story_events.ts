@@ -12,7 +12,7 @@ import type { Goal } from "../goal_definitions.ts";
 import { MATCHED_EVENTS } from "./matched_events_visitor.ts";
 import { PERSON_EVENTS } from "./person_events_visitor.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "timelines">;
+type Source = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;
 
 /** An event of a story, and where it is stored. */
 export interface StoryEvent {
@@ -65,7 +65,7 @@ export async function storyEvents(
   source: Source,
   question: StoryQuestion,
 ): Promise<StoryEvent[]> {
-  const { sql, scope } = source;
+  const { sql, scope, blocks } = source;
   const { actorId, ofSessions, order, after, rows } = question;
   const span = spanBehind(question);
   if (span.fromMs >= span.toMs) return [];
@@ -85,7 +85,7 @@ export async function storyEvents(
   for (let from = 0; from < places.length; from += rowsAtOnce) {
     const asked = places.slice(from, from + rowsAtOnce)
       .map((place, i) => ({ segmentId: segmentIds[from + i]!, place }));
-    const found = await rowsAt(sql, scope.projectId, asked);
+    const found = await rowsAt(sql, scope.projectId, asked, blocks);
     const behind = found.map((row, i): StoryEvent => ({ row, ...asked[i]! }))
       .filter((event) => isBehind(event, question));
     listed = [...listed, ...behind].sort((a, b) => -sign * byTime(a, b)).slice(0, wanted);

@@ -9,6 +9,8 @@ import { type Filter, SESSION_FIELDS } from "../../../src/query/filters.ts";
 import type { BotChoice, Span } from "../../../src/query/selection.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
 import type { Read } from "../../../src/scans/read.ts";
+import type { KeptBlock } from "../../../src/store/segments.ts";
+import { WeighedCache } from "../../../src/timelines/weighed_cache.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
 import { timelinesOf } from "../../support/read_timelines.ts";
@@ -22,7 +24,8 @@ import {
 } from "../session_world.ts";
 
 const HOUR_MS = 3_600_000;
-type Source = Pick<Read, "sql" | "scope" | "timelines">;
+const BLOCK_BYTES = 20_000;
+type Source = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;
 
 function sourceOf(
   database: Database,
@@ -30,7 +33,9 @@ function sourceOf(
   bots: BotChoice = "exclude",
 ): Source {
   const scope = { projectId: 1, siteHost: null, bots, filters };
-  return { sql: database, scope, timelines: timelinesOf(database) };
+  // Few blocks fit, and lists of different filters read the same ones.
+  const blocks = new WeighedCache<string, KeptBlock>(BLOCK_BYTES, ({ bytes }) => bytes);
+  return { sql: database, scope, timelines: timelinesOf(database), blocks };
 }
 
 /** The ids of all pages of so many rows. */
