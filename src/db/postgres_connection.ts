@@ -59,8 +59,6 @@ export class PostgresConnection implements Session {
     } = {
       max: 1,
       fetch_types: false,
-      // The driver caches one call stack for each failed statement for ever, unless it makes one for each call.
-      debug: true,
       connect_timeout: 0,
       idle_timeout: 0,
       max_lifetime: null,
@@ -103,7 +101,7 @@ export class PostgresConnection implements Session {
     const values = params.map((value) => value === null ? null : String(value));
     return this.#run(
       async () => {
-        const rows = await withoutStack(() => this.#driver.unsafe<R[]>(text, values, PREPARED));
+        const rows = await unnamed(this.#driver.unsafe<R[]>(text, values, PREPARED));
         return rows.slice() as R[];
       },
       this.#statementMs,
@@ -112,7 +110,7 @@ export class PostgresConnection implements Session {
 
   /** Without a deadline of ours: a migration takes the time that it takes. */
   script(text: string): Promise<void> {
-    return this.#run(async () => void await this.#driver.unsafe(text), null);
+    return this.#run(async () => void await unnamed(this.#driver.unsafe(text)), null);
   }
 
   /** Ends the connection at once; the reason reaches whoever still waits for an answer. */
@@ -207,18 +205,14 @@ export class PostgresConnection implements Session {
 /** `prepare` is left to the URL (`?prepare=false` behind a transaction pooler); `simple` off keeps it one statement. */
 const PREPARED = { prepare: true, simple: false } as postgres.UnsafeQueryOptions;
 
+const NO_ORIGIN = { value: "" };
+
 /**
- * What makes errors that nobody looks at: the driver makes one for each statement, whose stack took 1 %
- * of the server's time under full load.
+ * A statement of which the driver does not know where it came from: it would make an error of each, with
+ * its call stack (1 % of the server's time under full load), or keep one of each failed one for ever.
  */
-function withoutStack<T>(make: () => T): T {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    return make();
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
+function unnamed<T>(statement: postgres.PendingQuery<T[] & postgres.MaybeRow[]>) {
+  return Object.defineProperty(statement, "origin", NO_ORIGIN);
 }
 
 function connected(socket: Socket): Promise<void> {
