@@ -137,7 +137,7 @@ async function readInto(
       const idAt = ID_BYTES * n;
       const isEdge = ms[i]! === from.ms && fromId !== null;
       if (isEdge && compareIds(ids, idAt, fromId, 0) >= 0) continue;
-      if (!lines.add(ms[i]!, ids, idAt, lineOf(rowAt(n)))) return "too large";
+      if (!await lines.add(ms[i]!, ids, idAt, lineOf(rowAt(n)))) return "too large";
       await pause();
     }
     at = end;
@@ -199,15 +199,15 @@ export async function readWindow(
     return !isFiltered && await isWaiting(moment.sql, projectId, whole) ? null : found;
   });
   if (found === null) return NO_WINDOW;
-  const lines = new PackedLines(memory, momentsOf(found.parts));
-  const tooLarge = () => ({ handed: null, lineBytes: lines.lineBytes });
   const pause = yielding();
+  const lines = new PackedLines(memory, momentsOf(found.parts), pause);
+  const tooLarge = () => ({ handed: null, lineBytes: lines.lineBytes });
   for (const wanted of bySegment(found.parts).values()) {
     const read = await readInto(lines, reads, projectId, wanted, from, pause);
     if (read === "too large") return tooLarge();
     if (read === "gone") return NO_WINDOW;
   }
-  if (!lines.pack()) return tooLarge();
+  if (!await lines.pack()) return tooLarge();
   const droppedMs = lines.droppedBeforeMs;
   const next = droppedMs === null ? found.next : { ms: droppedMs, id: null };
   return { handed: (linesMax) => lines.handed(linesMax), next };

@@ -1,6 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { compareIds, ID_BYTES } from "../../store/id_codec.ts";
 import { countWhile } from "../../store/segment_head.ts";
+import type { Yield } from "../../store/yielding.ts";
 
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 const UTF8 = new TextEncoder();
@@ -81,6 +82,7 @@ function chunkFirsts(moments: Float64Array, chunkRows: number): number[] {
  */
 export class PackedLines {
   readonly #memory: LineMemory;
+  readonly #pause: Yield;
   readonly #firsts: readonly number[];
   /** Chunks that are not dropped. */
   #kept: number;
@@ -103,9 +105,10 @@ export class PackedLines {
   #addedLines = 0;
 
   /** @param moments of all lines that will be added, in epoch milliseconds; sorted here */
-  constructor(memory: LineMemory, moments: Float64Array) {
+  constructor(memory: LineMemory, moments: Float64Array, pause: Yield) {
     const { chunkRows, openRows } = memory.sizes;
     this.#memory = memory;
+    this.#pause = pause;
     moments.sort();
     this.#firsts = chunkFirsts(moments, chunkRows);
     this.#kept = this.#firsts.length + 1;
@@ -133,13 +136,13 @@ export class PackedLines {
   }
 
   /** @returns false: there is no room, even for the newest chunk alone */
-  add(ms: number, ids: Uint8Array, idAt: number, line: string): boolean {
+  async add(ms: number, ids: Uint8Array, idAt: number, line: string): Promise<boolean> {
     if (!this.keeps(ms)) return true;
     const { openRows } = this.#memory.sizes;
     const bytesMax = UNIT_BYTES_MAX * line.length;
     const isFull = this.#openLines === openRows ||
       this.#memory.open(0).length - this.#openBytes < bytesMax;
-    if (isFull && this.#openLines > 0 && !this.pack()) return false;
+    if (isFull && this.#openLines > 0 && !await this.pack()) return false;
     // A larger one takes its place only while it holds nothing.
     const open = this.#memory.open(bytesMax);
     const { written } = UTF8.encodeInto(line, open.subarray(this.#openBytes));
@@ -152,8 +155,11 @@ export class PackedLines {
     return true;
   }
 
-  /** Compresses what is held. @returns false: there is no room, even for the newest chunk alone */
-  pack(): boolean {
+  /**
+   * Compresses what is held, while others have their turns.
+   * @returns false: there is no room, even for the newest chunk alone
+   */
+  async pack(): Promise<boolean> {
     const byChunk = new Map<number, number[]>();
     for (let at = 0; at < this.#openLines; at++) {
       const chunk = this.#chunkOf(this.#openMs[at]!);
@@ -164,6 +170,7 @@ export class PackedLines {
     // What is dropped is the oldest: those that come first stay.
     for (const chunk of [...byChunk.keys()].sort((a, b) => a - b)) {
       if (!this.#packPiece(chunk, byChunk.get(chunk)!)) return false;
+      await this.#pause();
     }
     this.#openLines = 0;
     this.#openBytes = 0;

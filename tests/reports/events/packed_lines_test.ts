@@ -5,6 +5,7 @@ import {
   type PackedSizes,
 } from "../../../src/reports/events/packed_lines.ts";
 import { uuidBytes } from "../../../src/store/id_codec.ts";
+import { yielding } from "../../../src/store/yielding.ts";
 
 const KIBIBYTE = 1024;
 const SIZES: PackedSizes = {
@@ -26,16 +27,20 @@ function longLine(i: number): string {
   return `${JSON.stringify({ eventId: idOf(i), digits })}\n`;
 }
 
-Deno.test("packed lines: large ones take no more memory than small ones, and the newest are kept", () => {
+Deno.test("packed lines: large ones take no more memory than small ones, and the newest are kept", async () => {
   const memory = new LineMemory(SIZES);
-  const packed = new PackedLines(memory, Float64Array.from({ length: LINES }, (_, i) => i));
+  const packed = new PackedLines(
+    memory,
+    Float64Array.from({ length: LINES }, (_, i) => i),
+    yielding(),
+  );
   // In an order that has nothing to do with time.
   for (let step = 0; step < LINES; step++) {
     const i = (271 * step) % LINES;
-    if (packed.keeps(i)) assert.ok(packed.add(i, uuidBytes([idOf(i)]), 0, longLine(i)));
+    assert.ok(await packed.add(i, uuidBytes([idOf(i)]), 0, longLine(i)));
     assert.ok(memory.bytes <= SIZES.openBytes + SIZES.bytesMax);
   }
-  assert.ok(packed.pack());
+  assert.ok(await packed.pack());
   const from = packed.droppedBeforeMs;
   assert.ok(from !== null && packed.lineBytes > 2 * RANDOM_BYTES);
   const found: string[] = [];
@@ -49,19 +54,24 @@ Deno.test("packed lines: large ones take no more memory than small ones, and the
   assert.ok(found.length >= SIZES.chunkRows, "a whole chunk at least");
 });
 
-Deno.test("packed lines: of one moment by their ids, whichever comes first; what has no room is refused", () => {
-  const lines = (count: number) => {
-    const packed = new PackedLines(new LineMemory(SIZES), new Float64Array(count));
+Deno.test("packed lines: of one moment by their ids, whichever comes first; what has no room is refused", async () => {
+  const lines = async (count: number) => {
+    const packed = new PackedLines(new LineMemory(SIZES), new Float64Array(count), yielding());
     let hasRoom = true;
     for (let i = 0; i < count && hasRoom; i++) {
-      hasRoom = packed.add(0, uuidBytes([idOf((7 * i) % count)]), 0, longLine((7 * i) % count));
+      hasRoom = await packed.add(
+        0,
+        uuidBytes([idOf((7 * i) % count)]),
+        0,
+        longLine((7 * i) % count),
+      );
     }
-    return hasRoom && packed.pack() ? [...packed.handed(Infinity)] : null;
+    return hasRoom && await packed.pack() ? [...packed.handed(Infinity)] : null;
   };
   const text = new TextDecoder();
-  const ids = lines(25)!.flatMap(({ bytes }) =>
+  const ids = (await lines(25))!.flatMap(({ bytes }) =>
     text.decode(bytes).trimEnd().split("\n").map((line) => JSON.parse(line).eventId)
   );
   assert.deepEqual(ids, Array.from({ length: 25 }, (_, i) => idOf(24 - i)));
-  assert.equal(lines(60), null);
+  assert.equal(await lines(60), null);
 });
