@@ -1,30 +1,16 @@
 import type { Sql } from "../db/sql.ts";
-import type { IntegerColumn } from "../store/integer_codec.ts";
-import { yielding } from "../store/yielding.ts";
 import { loadTimelines, type TimelinePart, type Timelines } from "../timelines/timelines.ts";
 import { type LazyColumn, lazyName } from "../timelines/lazy_columns.ts";
-import { loadLazy } from "../timelines/lazy_loader.ts";
 import { LoadedSegment } from "../timelines/loaded_segment.ts";
-import type { PropertyColumn } from "../timelines/property_columns.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
-import { type MemoryScope, type MemoryUse, sharedColumn } from "../timelines/shared_memory.ts";
-import {
-  type Field,
-  type Filter,
-  isLazyField,
-  isSessionField,
-  type LazyField,
-  propertyOf,
-} from "../query/filters.ts";
+import type { MemoryScope, MemoryUse } from "../timelines/shared_memory.ts";
+import type { Filter } from "../query/filters.ts";
 import type { Scope, Span } from "../query/selection.ts";
-import { FilterBits, WORD_BITS } from "./filter_bits.ts";
-import { namedIds, passing } from "./named_ids.ts";
+import { emptyBits, loadColumns, setBits } from "./column_filter_bits.ts";
+import { FilterBits } from "./filter_bits.ts";
 import type { SessionChoice } from "./passing_sessions.ts";
-import { type EventBits, setBitsByProperty } from "./property_filter_bits.ts";
 import type { ScanPool } from "./scan_pool.ts";
-import { lazyIdMax } from "./lazy_fields.ts";
-import { SESSION_BITS, type SessionBits } from "./session_bits.ts";
-import { sessionPasses } from "./session_tests.ts";
+import { SESSION_BITS } from "./session_bits.ts";
 import type { VisitorKind } from "./visitor.ts";
 
 /** What loads and visits for all reads. */
@@ -94,110 +80,6 @@ interface Filtering extends ScanServices {
 
 type Segments = readonly LoadedSegment[];
 
-const columnOf = (field: Field): LazyColumn =>
-  isLazyField(field) ? { field } : { property: propertyOf(field)! };
-
-/** A lazy column of each segment. */
-function load(
-  { sql, segments: cache, scope }: Filtering,
-  { segments, memory }: TimelinePart,
-  column: LazyColumn,
-): Promise<readonly object[]> {
-  return loadLazy(sql, cache, memory, scope.projectId, segments, column);
-}
-
-/** Sets bits by the ids of titles or referrers. */
-async function setBitsByIds(
-  filtering: Filtering,
-  columns: readonly IntegerColumn[],
-  field: LazyField,
-  filter: Filter,
-  filterBits: readonly EventBits[],
-): Promise<void> {
-  const { sql, scope } = filtering;
-  const [named] = await namedIds(sql, scope, [[filter]]);
-  const passes = passing(named!, 0, await lazyIdMax(sql, scope.projectId, field))!;
-  const turn = yielding();
-  for (const [i, ids] of columns.entries()) {
-    const { bits, first, bit } = filterBits[i]!;
-    for (let at = 0; at < ids.length; at++) {
-      if (passes[ids[at]!] === 1) bits[first + at]! |= bit;
-    }
-    await turn();
-  }
-}
-
-/** A column for so many bits an event. */
-function bitColumn(bits: number, events: number): IntegerColumn {
-  if (bits <= 8) return new Uint8Array(events);
-  return bits <= 16 ? new Uint16Array(events) : new Int32Array(events);
-}
-
-/** The filter bits of the events of segments, to be set. */
-interface BitColumns {
-  readonly columns: readonly IntegerColumn[];
-  readonly words: readonly Int32Array[];
-  /** Where the bit of a filter, by its number, goes to. */
-  readonly of: (number: number) => readonly EventBits[];
-}
-
-function emptyBits(
-  { count, isWide }: FilterBits,
-  segments: Segments,
-  memory: MemoryScope,
-): BitColumns {
-  if (!isWide) {
-    const columns = segments.map(({ times }) =>
-      sharedColumn(memory.take, bitColumn(count, times.length))
-    );
-    const of = (number: number) =>
-      columns.map((bits): EventBits => ({ bits, first: 0, events: bits.length, bit: 1 << number }));
-    return { columns, words: [], of };
-  }
-  let events = 0;
-  const places = segments.map(({ times }) => {
-    const first = events;
-    events += times.length;
-    return sharedColumn(memory.take, Int32Array.from(times, (_, at) => first + at));
-  });
-  const words = Array.from(
-    { length: Math.ceil(count / WORD_BITS) },
-    () => sharedColumn(memory.take, new Int32Array(events)),
-  );
-  const of = (number: number) =>
-    places.map((own): EventBits => ({
-      bits: words[Math.floor(number / WORD_BITS)]!,
-      first: own[0] ?? 0,
-      events: own.length,
-      bit: 1 << number % WORD_BITS,
-    }));
-  return { columns: places, words, of };
-}
-
-/** Sets the bits of filters on titles, referrers and properties. @returns what they ask of sessions */
-async function setBits(
-  filtering: Filtering,
-  part: TimelinePart,
-  filterBits: BitColumns,
-): Promise<SessionBits[]> {
-  const { sql, scope } = filtering;
-  const ofSessions: SessionBits[] = [];
-  for (const [number, filter] of [...filtering.bits.filters.values()].entries()) {
-    const { field } = filter;
-    if (isSessionField(field)) {
-      const test = await sessionPasses(sql, scope, [filter]);
-      ofSessions.push({ test, word: Math.floor(number / WORD_BITS), bit: 1 << number % WORD_BITS });
-      continue;
-    }
-    const columns = await load(filtering, part, columnOf(field));
-    const own = filterBits.of(number);
-    if (isLazyField(field)) {
-      await setBitsByIds(filtering, columns as IntegerColumn[], field, filter, own);
-    } else await setBitsByProperty(sql, columns as PropertyColumn[], own, filter);
-  }
-  return ofSessions;
-}
-
 /** A part with its filter bits, the lazy columns that were asked for, and what it was prepared by. */
 class OwnPart implements FilteredPart {
   readonly memory: MemoryScope;
@@ -238,9 +120,9 @@ async function filteredPart(filtering: Filtering, part: TimelinePart): Promise<O
   const { bits, columns, span } = filtering;
   const { segments, memory } = part;
   const lazies = segments.map(() => new Map<string, object>());
-  for (const column of columns) {
-    const loaded = await load(filtering, part, column);
-    for (const [i, one] of loaded.entries()) lazies[i]!.set(lazyName(column), one);
+  const loaded = columns.length === 0 ? [] : await loadColumns(filtering, part, columns);
+  for (const [number, column] of columns.entries()) {
+    for (const [i, one] of loaded[number]!.entries()) lazies[i]!.set(lazyName(column), one);
   }
   const filterBits = bits.count === 0 ? null : emptyBits(bits, segments, memory);
   const own = segments.map((segment, i) =>

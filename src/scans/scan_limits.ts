@@ -2,3 +2,5 @@
 export const PROPERTY_BATCH_LENGTH_MAX = 4_000_000;
 /** Numbers of a property that are kept one by one before they are counted. */
 export const FIGURES_MET = 1_000_000;
+/** Lazy columns that a read's filters have loaded together: of many filters, those after wait for the next. */
+export const LAZY_COLUMNS_AT_ONCE = 6;

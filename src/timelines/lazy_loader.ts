@@ -7,7 +7,7 @@ import { type LazyColumn, lazyName } from "./lazy_columns.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
 import { yielding } from "../store/yielding.ts";
 import { PropertyColumn } from "./property_columns.ts";
-import { columnsOfProperty, readProperty } from "./property_reader.ts";
+import { columnsOfProperty, PropertyReader } from "./property_reader.ts";
 import { DEPTH_COLUMNS, pickedDepths, readDepths } from "./scroll_depths.ts";
 import { pickedIds, pickedLazy, type SegmentSlice } from "./segment_slice.ts";
 import { type Column, type MemoryScope, shared, type SharedMemory } from "./shared_memory.ts";
@@ -37,8 +37,12 @@ function columnsOf(column: LazyColumn): ColumnName[] {
   return [column.field === "title" ? "titles" : "referrers"];
 }
 
-async function read(reader: SegmentReader, column: LazyColumn): Promise<object> {
-  if ("property" in column) return await readProperty(reader, column.property);
+async function read(
+  reader: SegmentReader,
+  properties: PropertyReader,
+  column: LazyColumn,
+): Promise<object> {
+  if ("property" in column) return await properties.column(column.property);
   if ("ids" in column) return reader.ids();
   if ("cells" in column) return reader.integers("cells");
   if ("depths" in column) return readDepths(reader);
@@ -59,47 +63,56 @@ function sharedLazy(take: (bytes: number) => SharedArrayBuffer, column: object):
 }
 
 /**
- * A lazy column of each of these segments: of whole ones as it was kept, else fetched now. `sql` must
- * see the moment that they were loaded at. Throws where a segment is gone.
+ * Lazy columns of each of these segments: of whole ones as they were kept, else fetched now, those of a
+ * segment together. `sql` must see the moment that they were loaded at. Throws where a segment is gone.
+ * @returns of each column what the segments have, in their order
  */
-export async function loadLazy(
+export async function loadLazies(
   sql: Sql,
   { lazies: cache, memory }: { readonly lazies: LazyCache; readonly memory: SharedMemory },
   scope: MemoryScope,
   projectId: number,
   segments: readonly Pick<LoadedSegment, "segmentId" | "slice">[],
-  column: LazyColumn,
-): Promise<object[]> {
-  const keyOf = ({ segmentId }: { readonly segmentId: number }) =>
-    `${segmentId} ${lazyName(column)}`;
-  const loaded = segments.map((segment) =>
-    segment.slice === null ? cache.get(keyOf(segment)) : undefined
+  columns: readonly LazyColumn[],
+): Promise<object[][]> {
+  const names = columns.map(lazyName);
+  const keyOf = (segmentId: number, number: number) => `${segmentId} ${names[number]}`;
+  const loaded: (object | undefined)[][] = names.map((_, number) =>
+    segments.map(({ segmentId, slice }) =>
+      slice === null ? cache.get(keyOf(segmentId, number)) : undefined
+    )
   );
-  const unknown = segments.filter(({ slice }, i) => slice === null && loaded[i] === undefined);
+  const missing = segments.map((_, i) =>
+    [...columns.keys()].filter((number) => loaded[number]![i] === undefined)
+  );
+  const unknown = segments.filter(({ slice }, i) => slice === null && missing[i]!.length > 0);
   const heads = unknown.length === 0
     ? new Map()
     : await fetchHeadsById(sql, projectId, unknown.map(({ segmentId }) => segmentId));
   const turn = yielding();
-  const columns = columnsOf(column);
-  for (const [i, segment] of segments.entries()) {
-    if (loaded[i] !== undefined) continue;
-    const { slice, segmentId } = segment;
+  for (const [i, { slice, segmentId }] of segments.entries()) {
+    if (missing[i]!.length === 0) continue;
     const own = slice as SegmentSlice | null;
     const stored = own?.stored ?? heads.get(segmentId);
     if (stored === undefined) throw new Error(`Segment ${segmentId} is gone`);
     const wanted: WantedBlocks = { ...stored, blocks: own?.blocks ?? allBlocks(stored.head) };
-    const [reader] = await fetchBlocks(sql, projectId, [wanted], columns);
-    const whole = await read(reader!, column);
-    if (own === null) {
-      const kept = sharedLazy((bytes) => memory.take(bytes), whole);
-      loaded[i] = kept;
-      if (!cache.set(keyOf(segment), kept) && !(kept instanceof PropertyColumn)) {
-        scope.own(kept as Column);
+    const fetched = new Set(missing[i]!.flatMap((number) => columnsOf(columns[number]!)));
+    const [reader] = await fetchBlocks(sql, projectId, [wanted], [...fetched]);
+    const properties = new PropertyReader(reader!);
+    for (const number of missing[i]!) {
+      const column = columns[number]!;
+      const whole = await read(reader!, properties, column);
+      if (own === null) {
+        const kept = sharedLazy((bytes) => memory.take(bytes), whole);
+        loaded[number]![i] = kept;
+        if (!cache.set(keyOf(segmentId, number), kept) && !(kept instanceof PropertyColumn)) {
+          scope.own(kept as Column);
+        }
+      } else {
+        loaded[number]![i] = sharedLazy(scope.take, pickedOf(whole, column, own.picked));
       }
-    } else {
-      loaded[i] = sharedLazy(scope.take, pickedOf(whole, column, own.picked));
+      await turn();
     }
-    await turn();
   }
-  return loaded as object[];
+  return loaded as object[][];
 }

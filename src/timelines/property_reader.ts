@@ -34,10 +34,11 @@ class TextSearch {
   readonly #mayBePlain: boolean;
   #backslash = -1;
 
-  constructor(texts: Uint8Array, ends: Uint32Array, key: string) {
-    this.#texts = texts;
+  /** `text`: what the bytes say, a character a byte. */
+  constructor({ bytes, ends }: TextColumn, text: string, key: string) {
+    this.#texts = bytes;
     this.#ends = ends;
-    this.#text = BYTES.decode(texts);
+    this.#text = text;
     this.#key = key;
     this.#mayBePlain = !/^[:,\]}]/.test(key);
     this.#needle = BYTES.decode(new TextEncoder().encode(`${JSON.stringify(key)}:`));
@@ -79,20 +80,21 @@ function copyOf(value: string): string {
 }
 
 /** Which value of a key each text of a segment holds: one more than its place among all, each once. */
-async function readValues({ ends, bytes }: TextColumn, key: string) {
-  const search = new TextSearch(bytes, ends, key);
+async function readValues(column: TextColumn, text: string, key: string) {
+  const { ends } = column;
+  const search = new TextSearch(column, text, key);
   const valueOf = new Uint32Array(ends.length);
   const numbers = new Map<string, number>();
   const turn = yielding();
-  for (let text = 0, at = search.next(0); at >= 0; at = search.next(ends[text]!)) {
-    while (ends[text]! <= at) text++;
-    const value = search.valueIn(text, at);
+  for (let own = 0, at = search.next(0); at >= 0; at = search.next(ends[own]!)) {
+    while (ends[own]! <= at) own++;
+    const value = search.valueIn(own, at);
     if (value !== undefined) {
       let number = numbers.get(value);
       if (number === undefined) numbers.set(copyOf(value), number = numbers.size + 1);
-      valueOf[text] = number;
+      valueOf[own] = number;
     }
-    if (text % EVENTS_UNTIMED === 0) await turn();
+    if (own % EVENTS_UNTIMED === 0) await turn();
   }
   return { valueOf, values: [...numbers.keys()] };
 }
@@ -188,16 +190,35 @@ export function columnsOfProperty(key: string): ColumnName[] {
   return isPromoted(key) ? ["properties", "names", PROMOTED[key]] : ["properties"];
 }
 
-/** Reads a property of the events of some blocks. Numbers come out as they stand there. */
-export async function readProperty(reader: SegmentReader, key: string): Promise<PropertyColumn> {
-  const { codes, ...texts } = reader.texts("properties");
-  const { valueOf, values } = await readValues({ codes, ...texts }, key);
-  const builder = new PropertyBuilder(reader.events);
-  for (const value of values) builder.addText(value);
-  for (let at = 0; at < codes.length; at++) {
-    const value = valueOf[codes[at]! - 1] ?? 0;
-    if (value !== 0) builder.set(at, value - 1);
+/** The properties of the events of some blocks: their texts are read once, however many are asked for. */
+export class PropertyReader {
+  readonly #reader: SegmentReader;
+  #read: { readonly column: TextColumn; readonly text: string } | null = null;
+
+  constructor(reader: SegmentReader) {
+    this.#reader = reader;
   }
-  if (isPromoted(key)) addPromoted(builder, reader, PROMOTED[key]);
-  return builder.end();
+
+  /** One of them. Numbers come out as they stand there. */
+  async column(key: string): Promise<PropertyColumn> {
+    const { column, text } = this.#texts();
+    const { valueOf, values } = await readValues(column, text, key);
+    const builder = new PropertyBuilder(this.#reader.events);
+    for (const value of values) builder.addText(value);
+    const { codes } = column;
+    for (let at = 0; at < codes.length; at++) {
+      const value = valueOf[codes[at]! - 1] ?? 0;
+      if (value !== 0) builder.set(at, value - 1);
+    }
+    if (isPromoted(key)) addPromoted(builder, this.#reader, PROMOTED[key]);
+    return builder.end();
+  }
+
+  #texts() {
+    if (this.#read === null) {
+      const column = this.#reader.texts("properties");
+      this.#read = { column, text: BYTES.decode(column.bytes) };
+    }
+    return this.#read;
+  }
 }

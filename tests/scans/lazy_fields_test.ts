@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import type { LazyField } from "../../src/timelines/lazy_columns.ts";
-import { loadLazy } from "../../src/timelines/lazy_loader.ts";
+import { loadLazies } from "../../src/timelines/lazy_loader.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import type { Field, Filter, FilterOp } from "../../src/query/filters.ts";
@@ -139,12 +139,16 @@ Deno.test("titles and referrers: columns are kept by segment and name", async ()
     new Map([[1, segmentOf([{ ...event, title: 7, referrer: 8 }])]]),
   );
   const cache = new SegmentCache(1_000);
-  const load = (field: LazyField, segmentId: number) =>
-    loadLazy(sql, cache, cache.memory.enter(), 1, [{ segmentId, slice: null }], { field });
-  assert.deepEqual(await load("title", 1), [Uint8Array.of(7)]);
-  assert.deepEqual(await load("title", 1), [Uint8Array.of(7)]);
+  const load = (segmentId: number, ...fields: LazyField[]) => {
+    const columns = fields.map((field) => ({ field }));
+    const scope = cache.memory.enter();
+    return loadLazies(sql, cache, scope, 1, [{ segmentId, slice: null }], columns);
+  };
+  assert.deepEqual(await load(1, "title"), [[Uint8Array.of(7)]]);
+  assert.deepEqual(await load(1, "title"), [[Uint8Array.of(7)]]);
   assert.deepEqual(sql.asked, [[1]]);
-  assert.deepEqual(await load("referrer", 1), [Uint8Array.of(8)]);
+  // Several at once: those that are missing are fetched together.
+  assert.deepEqual(await load(1, "referrer", "title"), [[Uint8Array.of(8)], [Uint8Array.of(7)]]);
   assert.deepEqual(sql.asked, [[1], [1]]);
-  await assert.rejects(load("title", 9), /Segment 9 is gone/);
+  await assert.rejects(load(9, "title"), /Segment 9 is gone/);
 });

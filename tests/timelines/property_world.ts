@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import { MemoryScope, SharedMemory } from "../../src/timelines/shared_memory.ts";
-import { createLazyCache, type LazyCache, loadLazy } from "../../src/timelines/lazy_loader.ts";
+import { createLazyCache, type LazyCache, loadLazies } from "../../src/timelines/lazy_loader.ts";
 import { PropertyColumn } from "../../src/timelines/property_columns.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { allBlocks } from "../../src/store/segment_head.ts";
@@ -24,10 +24,9 @@ export async function loadProperty(
   const whole = segments.map(({ segmentId }) => ({ segmentId, slice: null }));
   const memory = new SharedMemory(0);
   const kept = { lazies: cache, memory };
-  const columns = await loadLazy(sql, kept, new MemoryScope(memory), projectId, whole, {
-    property,
-  });
-  return columns.map((column) => column instanceof PropertyColumn ? column : assert.fail());
+  const scope = new MemoryScope(memory);
+  const [columns] = await loadLazies(sql, kept, scope, projectId, whole, [{ property }]);
+  return columns!.map((column) => column instanceof PropertyColumn ? column : assert.fail());
 }
 
 /** Longer than the times of one segment reach. */

@@ -1,0 +1,156 @@
+import type { Sql } from "../db/sql.ts";
+import type { IntegerColumn } from "../store/integer_codec.ts";
+import { yielding } from "../store/yielding.ts";
+import { type LazyColumn, lazyName } from "../timelines/lazy_columns.ts";
+import { loadLazies } from "../timelines/lazy_loader.ts";
+import type { LoadedSegment } from "../timelines/loaded_segment.ts";
+import type { PropertyColumn } from "../timelines/property_columns.ts";
+import type { SegmentCache } from "../timelines/segment_cache.ts";
+import { type MemoryScope, sharedColumn } from "../timelines/shared_memory.ts";
+import type { TimelinePart } from "../timelines/timelines.ts";
+import {
+  type Field,
+  type Filter,
+  isLazyField,
+  isSessionField,
+  type LazyField,
+  propertyOf,
+} from "../query/filters.ts";
+import type { Scope } from "../query/selection.ts";
+import { type FilterBits, WORD_BITS } from "./filter_bits.ts";
+import { lazyIdMax } from "./lazy_fields.ts";
+import { namedIds, passing } from "./named_ids.ts";
+import { type EventBits, setBitsByProperty } from "./property_filter_bits.ts";
+import { LAZY_COLUMNS_AT_ONCE } from "./scan_limits.ts";
+import type { SessionBits } from "./session_bits.ts";
+import { sessionPasses } from "./session_tests.ts";
+
+/** What asks for lazy columns, and where they are read from. */
+export interface LazySource {
+  readonly sql: Sql;
+  readonly scope: Pick<Scope, "projectId" | "siteHost">;
+  /** Segments that were read before. */
+  readonly segments: SegmentCache;
+  readonly bits: FilterBits;
+}
+
+const columnOf = (field: Field): LazyColumn =>
+  isLazyField(field) ? { field } : { property: propertyOf(field)! };
+
+/** Lazy columns, each of all segments. */
+export function loadColumns(
+  { sql, segments: cache, scope }: LazySource,
+  { segments, memory }: TimelinePart,
+  columns: readonly LazyColumn[],
+): Promise<readonly (readonly object[])[]> {
+  return loadLazies(sql, cache, memory, scope.projectId, segments, columns);
+}
+
+/** Sets bits by the ids of titles or referrers. */
+async function setBitsByIds(
+  source: LazySource,
+  columns: readonly IntegerColumn[],
+  field: LazyField,
+  filter: Filter,
+  filterBits: readonly EventBits[],
+): Promise<void> {
+  const { sql, scope } = source;
+  const [named] = await namedIds(sql, scope, [[filter]]);
+  const passes = passing(named!, 0, await lazyIdMax(sql, scope.projectId, field))!;
+  const turn = yielding();
+  for (const [i, ids] of columns.entries()) {
+    const { bits, first, bit } = filterBits[i]!;
+    for (let at = 0; at < ids.length; at++) {
+      if (passes[ids[at]!] === 1) bits[first + at]! |= bit;
+    }
+    await turn();
+  }
+}
+
+/** A column for so many bits an event. */
+function bitColumn(bits: number, events: number): IntegerColumn {
+  if (bits <= 8) return new Uint8Array(events);
+  return bits <= 16 ? new Uint16Array(events) : new Int32Array(events);
+}
+
+/** The filter bits of the events of segments, to be set. */
+export interface BitColumns {
+  readonly columns: readonly IntegerColumn[];
+  readonly words: readonly Int32Array[];
+  /** Where the bit of a filter, by its number, goes to. */
+  readonly of: (number: number) => readonly EventBits[];
+}
+
+export function emptyBits(
+  { count, isWide }: FilterBits,
+  segments: readonly LoadedSegment[],
+  memory: MemoryScope,
+): BitColumns {
+  if (!isWide) {
+    const columns = segments.map(({ times }) =>
+      sharedColumn(memory.take, bitColumn(count, times.length))
+    );
+    const of = (number: number) =>
+      columns.map((bits): EventBits => ({ bits, first: 0, events: bits.length, bit: 1 << number }));
+    return { columns, words: [], of };
+  }
+  let events = 0;
+  const places = segments.map(({ times }) => {
+    const first = events;
+    events += times.length;
+    return sharedColumn(memory.take, Int32Array.from(times, (_, at) => first + at));
+  });
+  const words = Array.from(
+    { length: Math.ceil(count / WORD_BITS) },
+    () => sharedColumn(memory.take, new Int32Array(events)),
+  );
+  const of = (number: number) =>
+    places.map((own): EventBits => ({
+      bits: words[Math.floor(number / WORD_BITS)]!,
+      first: own[0] ?? 0,
+      events: own.length,
+      bit: 1 << number % WORD_BITS,
+    }));
+  return { columns: places, words, of };
+}
+
+/** Filters on one column, with their numbers. */
+interface ColumnFilters {
+  readonly column: LazyColumn;
+  readonly filters: (readonly [number: number, filter: Filter])[];
+}
+
+/** Sets the bits of filters on titles, referrers and properties. @returns what they ask of sessions */
+export async function setBits(
+  source: LazySource,
+  part: TimelinePart,
+  filterBits: BitColumns,
+): Promise<SessionBits[]> {
+  const { sql, scope } = source;
+  const ofSessions: SessionBits[] = [];
+  const byColumn = new Map<string, ColumnFilters>();
+  for (const [number, filter] of [...source.bits.filters.values()].entries()) {
+    if (isSessionField(filter.field)) {
+      const test = await sessionPasses(sql, scope, [filter]);
+      ofSessions.push({ test, word: Math.floor(number / WORD_BITS), bit: 1 << number % WORD_BITS });
+      continue;
+    }
+    const column = columnOf(filter.field);
+    const own = byColumn.getOrInsertComputed(lazyName(column), () => ({ column, filters: [] }));
+    own.filters.push([number, filter]);
+  }
+  const asked = [...byColumn.values()];
+  for (let from = 0; from < asked.length; from += LAZY_COLUMNS_AT_ONCE) {
+    const together = asked.slice(from, from + LAZY_COLUMNS_AT_ONCE);
+    const loaded = await loadColumns(source, part, together.map(({ column }) => column));
+    for (const [i, { filters }] of together.entries()) {
+      for (const [number, filter] of filters) {
+        const [columns, bits] = [loaded[i]!, filterBits.of(number)];
+        if (isLazyField(filter.field)) {
+          await setBitsByIds(source, columns as IntegerColumn[], filter.field, filter, bits);
+        } else await setBitsByProperty(sql, columns as PropertyColumn[], bits, filter);
+      }
+    }
+  }
+  return ofSessions;
+}
