@@ -59,6 +59,16 @@ Deno.test("enrich: a click's documented properties become columns and leave the 
   assert.deepEqual([row.fixed, row.rage, row.dead, row.properties], [true, false, true, null]);
 });
 
+Deno.test("enrich: other properties are kept as they were sent, but for the server's own", () => {
+  const text = '{"7":3,"b":[1],"__proto__":2,"toJSON":"x","x":0.5}';
+  for (const name of ["page_view", "constructor", "__proto__"]) {
+    const kept = (properties: unknown) => rowOf({ name, properties }).properties;
+    assert.equal(kept(JSON.parse(text)), text);
+    assert.equal(kept({ server: { a: 1 }, b: 1 }), '{"b":1}');
+    assert.deepEqual([kept({}), kept({ server: 1 })], [null, null]);
+  }
+});
+
 Deno.test("enrich: pixels are whole numbers that a screen can have", () => {
   const widths: [unknown, number | null][] = [
     [1440, 1440],

@@ -45,6 +45,18 @@ Deno.test("journal block: rows come back as they were", () => {
   );
 });
 
+Deno.test("journal block: it stays what it is while others are made, larger and smaller ones", () => {
+  const groups = [3, 1, 40, 2].map((count, i) =>
+    Array.from(
+      { length: count },
+      () => newRow({ title: `${i}`, properties: "x".repeat(i * 9_999) }),
+    )
+  );
+  const blocks = groups.map((rows) => encodeBlock(rows));
+  const projectId = groups[0]![0]!.project_id;
+  assert.deepEqual(blocks.map((block) => decodeBlock(block, projectId)), groups);
+});
+
 Deno.test("journal block: what was stored before is no event of the row", () => {
   const rows = [newRow(), newRow(), newRow()];
   const row = { project_id: 1, block: encodeBlock(rows), known_ids: [rows[1]!.event_id] };
