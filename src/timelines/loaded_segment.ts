@@ -50,6 +50,9 @@ export class LoadedSegment implements HotColumns {
   readonly filterBits: IntegerColumn;
   readonly lazies: LoadedColumns;
   readonly slice: SegmentSlice | PickedEvents | null;
+  /** Lazy columns that visits ask for of each run: looking for them by their names took a third of a scan. */
+  #cells: IntegerColumn | null = null;
+  #depths: Float64Array | null = null;
 
   constructor(
     columns: HotColumns,
@@ -84,12 +87,12 @@ export class LoadedSegment implements HotColumns {
 
   /** The heatmap cell of each event, 0 where it has none: see heatmap_cell.ts for its bits. */
   get cells(): IntegerColumn {
-    return this.#lazy({ cells: true }) as IntegerColumn;
+    return this.#cells ??= this.#lazy({ cells: true }) as IntegerColumn;
   }
 
   /** How deep scrolls went: see scroll_depths.ts. */
   get depths(): Float64Array {
-    return this.#lazy({ depths: true }) as Float64Array;
+    return this.#depths ??= this.#lazy({ depths: true }) as Float64Array;
   }
 
   /** Of each event the 16 bytes of its id. */

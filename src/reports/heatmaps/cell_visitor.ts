@@ -75,14 +75,13 @@ class CellVisitor implements Visitor<CellCounts> {
     const { span: { fromMs, toMs }, device } = this.#inputs;
     const { scope, tests: [match] } = this.#tests;
     const { names, paths: pages } = match!;
-    const { cells } = segment;
     for (let at = start; at < end; at++) {
       const name = ids[at]!;
       const path = paths[at]!;
       if (names![name] === 0 || pages![path] === 0) continue;
       const ms = baseMs + times[at]!;
       if (ms < fromMs || ms >= toMs) continue;
-      const cell = cells[at]!;
+      const cell = segment.cells[at]!;
       if ((cell & CELL_DEVICE) !== device) continue;
       if (!scope.passes(name, path, contexts[at]!, actor, filterBits[at]!)) continue;
       this.#count(cell, actor, segment, at);
