@@ -8,6 +8,7 @@ import type { KeptBlock } from "../store/segments.ts";
 import { createLazyCache, type LazyCache } from "./lazy_loader.ts";
 import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
 import { type MemoryUse, shared, SharedMemory } from "./shared_memory.ts";
+import { subsetTimelines } from "./timeline_subset.ts";
 import { bytesOfTimelines, type TimelineColumns } from "./timeline_table.ts";
 import { WeighedCache } from "./weighed_cache.ts";
 
@@ -18,6 +19,23 @@ export type FetchSegments = (segmentIds: readonly number[]) => Promise<readonly 
 export interface KnownActors {
   readonly version: number;
   readonly actorOf: Int32Array;
+}
+
+/** Which timelines are meant. */
+export interface TimelinesKey {
+  readonly projectId: number;
+  /** Of who is who. */
+  readonly version: number;
+  readonly segmentIds: readonly number[];
+  /** How many runs the segments have. */
+  readonly runs: number;
+}
+
+interface KeptTimelines {
+  /** The project and the version. */
+  readonly owner: string;
+  readonly segmentIds: readonly number[];
+  readonly columns: TimelineColumns;
 }
 
 type SegmentsById = ReadonlyMap<number, LoadedSegment>;
@@ -31,6 +49,9 @@ function bytesOf(segment: LoadedSegment): number {
 const LAZY_SHARE = 1 / 2;
 /** And a quarter of which runs are whose: 27 MB for ten million events. */
 const RUNS_SHARE = 1 / 4;
+
+/** Timelines are taken out of those that have at most so many times the slices. */
+const SUBSET_SLICES_MAX = 8;
 
 /** And an eighth of how often whom did what segments ask for: 9 MB for a condition on 500,000 people of a month. */
 const COUNTED_SHARE = 1 / 8;
@@ -67,7 +88,7 @@ export class SegmentCache {
   readonly partBytesMax: number;
   readonly #segments: WeighedCache<number, LoadedSegment>;
   readonly #fetches = new Map<number, Promise<SegmentsById>>();
-  readonly #timelines: WeighedCache<string, TimelineColumns>;
+  readonly #timelines: WeighedCache<string, KeptTimelines>;
   readonly #actors = new RecentCache<number, KnownActors>(SEGMENT_PROJECTS_KNOWN_MAX);
 
   constructor(bytesMax: number, partBytesMax = SCAN_PART_BYTES_MAX) {
@@ -82,8 +103,8 @@ export class SegmentCache {
     this.blocks = new WeighedCache(BLOCKS_SHARE * bytesMax, ({ bytes }) => bytes);
     this.#timelines = new WeighedCache(
       RUNS_SHARE * bytesMax,
-      bytesOfTimelines,
-      ({ offsets }) => this.memory.retire(offsets),
+      ({ columns }) => bytesOfTimelines(columns),
+      ({ columns }) => this.memory.retire(columns.offsets),
     );
     this.#segments = new WeighedCache(bytesMax, bytesOf, ({ times }) => this.memory.retire(times));
   }
@@ -104,17 +125,43 @@ export class SegmentCache {
     this.#actors.set(projectId, actors);
   }
 
-  /** The timelines of segments that the key tells: kept, or built now. Throws what `build` throws. */
+  /**
+   * The timelines of segments that the key tells: kept, taken out of those of more segments that are
+   * kept, or built now. Throws what `build` throws.
+   */
   async timelinesOf(
-    key: string,
+    of: TimelinesKey,
     use: MemoryUse,
     build: () => Promise<TimelineColumns>,
   ): Promise<TimelineColumns> {
+    const { segmentIds } = of;
+    const owner = `${of.projectId} ${of.version}`;
+    const key = `${owner} ${segmentIds.join(" ")}`;
     const kept = this.#timelines.get(key);
-    if (kept !== undefined) return kept;
-    const columns = shared((bytes) => this.memory.take(bytes), { ...await build() });
-    if (!this.#timelines.set(key, columns)) use.own(columns.offsets);
+    if (kept !== undefined) return kept.columns;
+    const more = this.#timelinesOfMore(owner, of);
+    const made = more === null ? await build() : await subsetTimelines(
+      more.columns,
+      Int32Array.from(more.segmentIds, (id) => segmentIds.indexOf(id)),
+    );
+    const columns = shared((bytes) => this.memory.take(bytes), { ...made });
+    const isKept = this.#timelines.set(key, { owner, segmentIds, columns });
+    if (!isKept) use.own(columns.offsets);
     return columns;
+  }
+
+  /** Kept timelines of all of these segments and others, the fewest; null: there are none, or too many. */
+  #timelinesOfMore(owner: string, { segmentIds, runs }: TimelinesKey): KeptTimelines | null {
+    let found: string | null = null;
+    let least = SUBSET_SLICES_MAX * runs;
+    for (const [key, kept] of this.#timelines.entries()) {
+      const { length } = kept.columns.segmentOf;
+      if (kept.owner !== owner || length > least) continue;
+      const ids = new Set(kept.segmentIds);
+      if (!segmentIds.every((id) => ids.has(id))) continue;
+      [found, least] = [key, length];
+    }
+    return found === null ? null : this.#timelines.get(found)!;
   }
 
   /** The segment, if it is kept; that is a use of it. */

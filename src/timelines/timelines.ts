@@ -240,7 +240,8 @@ export async function loadTimelines(
   const last = segments.reduce((max, { identities }) => Math.max(max, identities.at(-1)!), 0);
   const actorOf = await actorsUpTo(last);
   // New actors appear only in new segments; the links version changes when an identity gets another.
-  const key = `${projectId} ${version} ${[...sizes.keys()].join(" ")}`;
+  const runs = segments.reduce((sum, { identities }) => sum + identities.length, 0);
+  const key = { projectId, version, segmentIds: [...sizes.keys()], runs };
   const part: TimelinePart = {
     segments,
     memory: use,

@@ -24,6 +24,11 @@ export class WeighedCache<K, V> {
     return this.#bytes;
   }
 
+  /** All keys and values; that is no use of them. */
+  entries(): IterableIterator<[K, V]> {
+    return this.#values.entries();
+  }
+
   /** The value, if it is kept; that is a use of it. */
   get(key: K): V | undefined {
     const value = this.#values.get(key);

@@ -248,6 +248,8 @@ Deno.test("loadTimelines: timelines are built once, until segments or links chan
   const others = new FakeSql(new Map([[2, 10]]));
   assert.deepEqual([...(await timelinesOf(others)).offsets], [0, 0, 0, 1]);
   assert.equal(await timelinesOf(sql), first);
+  // Kept as well: taken out of the others once.
+  assert.equal(await timelinesOf(others), await timelinesOf(others));
   assert.notEqual(await timelinesOf(sql, 2), first);
   sql.links.set(2, 1);
   sql.linksVersion++;

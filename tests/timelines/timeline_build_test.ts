@@ -6,7 +6,8 @@ import { loadTimelines, type Timelines } from "../../src/timelines/timelines.ts"
 import { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { buildTimelines } from "../../src/timelines/timeline_build.ts";
-import { CUT_EVENTS } from "../../src/timelines/timeline_table.ts";
+import { subsetTimelines } from "../../src/timelines/timeline_subset.ts";
+import { ActorTimelines, CUT_EVENTS } from "../../src/timelines/timeline_table.ts";
 import { TIMELINE_IDS_LOOKED_UP } from "../../src/limits.ts";
 import { segmentsOf as loadedSegmentsOf } from "../support/read_timelines.ts";
 import { SegmentTable } from "../store/segment_table.ts";
@@ -102,6 +103,41 @@ Deno.test("buildTimelines: every actor once, with all events in order, however t
     ),
     { numRuns: 500 },
   );
+});
+
+Deno.test("subsetTimelines: of some segments every actor's events in order, as if there were no others", async () => {
+  const event = fc.record({
+    identity: fc.integer({ min: 1, max: 8 }),
+    ms: fc.oneof(fc.integer({ min: -4, max: 4 }), fc.integer({ min: -1e9, max: 1e9 })),
+    group: fc.nat({ max: 5 }),
+  });
+  const events = fc.array(event, { maxLength: 80, size: "max" });
+  const linked = fc.dictionary(fc.constantFrom("1", "2", "3"), fc.constantFrom(4, 5, 12));
+  const kept = fc.uniqueArray(fc.nat({ max: 5 }));
+  const agrees = fc.asyncProperty(events, linked, kept, async (places, owners, left) => {
+    const links = new Map(Object.entries(owners).map(([id, actor]) => [Number(id), actor]));
+    const all = places.map(({ identity, ms }, i) => told(identity, ms, i + 1));
+    const segments = segmentsOf(
+      Array.from({ length: 6 }, (_, group) => all.filter((_, i) => places[i]!.group === group)),
+    );
+    const { actorOf, parts } = timelinesOf(segments, links);
+    for await (const part of parts()) {
+      const columns = await buildTimelines(new IdTable(segments), 1, part.segments, actorOf);
+      const own = part.segments.filter((_, place) => left.includes(place));
+      const placeOf = Int32Array.from(part.segments, (segment) => own.indexOf(segment));
+      const subset = await subsetTimelines(columns, placeOf);
+      const timelines = new ActorTimelines(own, subset);
+      const found = [];
+      for (let actor = 0; actor < actorOf.length; actor++) {
+        if (timelines.goTo(actor)) found.push({ actor, numbers: numbersOf(timelines) });
+      }
+      const meant = own.flatMap(({ segmentId }) => segments[segmentId - 1]!.told);
+      assert.deepEqual(found, expected(meant, links));
+      const [first, end] = [subset.cuts[0]!, subset.cuts.at(-1)!];
+      assert.ok(found.every(({ actor }) => actor >= first && actor < end));
+    }
+  });
+  await fc.assert(agrees, { numRuns: 300 });
 });
 
 Deno.test("buildTimelines: one slice a run where runs follow each other, and no id is looked up", async () => {
