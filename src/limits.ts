@@ -157,6 +157,10 @@ export const EXPORT_OPEN_ROWS = 16_384;
 export const EXPORT_OPEN_BYTES = 16 * MEBIBYTE;
 /** Bytes of lines that are handed on together; a single line may be more. */
 export const EXPORT_HANDED_BYTES = 4 * MEBIBYTE;
+/** Exports under way in a server, and of one project: each may hold 130 MiB until its reader is done. */
+export const EXPORTS_MAX = 8;
+export const EXPORTS_PER_PROJECT_MAX = 3;
+export const EXPORTS_RETRY_AFTER_S = 30;
 /** Between two tries to read what the database cannot give now: one that starts again is back by then. */
 export const EXPORT_RETRY_PAUSES_MS = [1, 4, 15, 40].map((seconds) => seconds * SECOND_MS);
 export const RANGE_YEARS_MAX = 10;

@@ -50,6 +50,7 @@ import {
   EventsReply,
   getEvents,
 } from "../reports/events/events_endpoint.ts";
+import { ExportSeats } from "../reports/events/export_seats.ts";
 import type { CaptureReading } from "../reports/heatmaps/heatmap_capture.ts";
 import type { LiveFeed } from "../reports/live/live_feed.ts";
 import type { ActorServices } from "../reports/people/actors.ts";
@@ -302,6 +303,7 @@ function reportServicesOf(services: Services) {
 
 function readRoutes(services: Services): DocumentedRoute[] {
   const reports = reportServicesOf(services);
+  const exports = new ExportSeats();
   return [
     {
       method: "GET",
@@ -309,7 +311,7 @@ function readRoutes(services: Services): DocumentedRoute[] {
       access: "read",
       handler: async (exchange) => {
         const project = await projectOfQuery(services.reads, exchange);
-        const reply = await getEvents({ ...reports, project }, exchange);
+        const reply = await getEvents({ ...reports, project, exports }, exchange);
         if (!reply.headers.get("content-type")?.includes("ndjson")) return reply;
         await recordAnyway({ sql: services.database, log: services.log }, {
           ...askedBy(services, exchange),
@@ -330,7 +332,7 @@ function readRoutes(services: Services): DocumentedRoute[] {
           otherTypes: ["application/x-ndjson"],
           also: { 304: "The caller has it already" },
         },
-        problems: READ_PROBLEMS,
+        problems: [...READ_PROBLEMS, "overloaded"],
       },
     },
     ...reportRoutes(reports),

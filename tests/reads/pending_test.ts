@@ -3,6 +3,7 @@ import type { Database } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { getEvents } from "../../src/reports/events/events_endpoint.ts";
+import { ExportSeats } from "../../src/reports/events/export_seats.ts";
 import { snapshotBefore } from "../../src/reports/projected_place.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { getReport } from "../../src/reports/report_endpoint.ts";
@@ -44,8 +45,9 @@ function stopped(database: Database, timezone = "UTC") {
     kpis: (query: Record<string, string> = {}, headers: HeadersInit = {}) =>
       getReport(services, KPIS, { ...asked(query, headers), project }),
     async events(query: Record<string, string>): Promise<Json> {
+      const exports = new ExportSeats();
       const exchange = { ...asked(query), requestId: "r", peer: null, who: null };
-      return await (await getEvents({ ...services, project }, exchange)).json();
+      return await (await getEvents({ ...services, project, exports }, exchange)).json();
     },
   };
 }

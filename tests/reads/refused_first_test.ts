@@ -5,6 +5,7 @@ import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import type { ProblemCode } from "../../src/problem.ts";
 import { Problem } from "../../src/problem.ts";
 import { getEvents } from "../../src/reports/events/events_endpoint.ts";
+import { ExportSeats } from "../../src/reports/events/export_seats.ts";
 import { getReport, type ReportServices } from "../../src/reports/report_endpoint.ts";
 import { badValuesOf } from "./bad_parameters.ts";
 import { type Endpoint, ENDPOINTS, SAVED } from "./endpoints.ts";
@@ -51,7 +52,7 @@ async function ask(
     return await getReport(services, report, { ...asked, project: PROJECT });
   }
   const exchange = { ...asked, requestId: "r", peer: null, who: null };
-  return await getEvents({ ...services, project: PROJECT }, exchange);
+  return await getEvents({ ...services, project: PROJECT, exports: new ExportSeats() }, exchange);
 }
 
 const isProblem = (code: ProblemCode) => (error: unknown) => {

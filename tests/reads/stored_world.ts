@@ -7,6 +7,7 @@ import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { ACQUISITION } from "../../src/reports/acquisition/acquisition.ts";
 import { getEvents } from "../../src/reports/events/events_endpoint.ts";
+import { ExportSeats } from "../../src/reports/events/export_seats.ts";
 import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels/funnels.ts";
 import { GOALS } from "../../src/reports/goals/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmaps/heatmap_paths.ts";
@@ -231,7 +232,8 @@ export class Store {
     do {
       const page: Page = cursor === null ? {} : { cursor };
       const exchange = exchangeOf("events", { ...params, ...page });
-      const response = await getEvents({ ...this.#services(asOfMs), project }, exchange);
+      const exports = new ExportSeats();
+      const response = await getEvents({ ...this.#services(asOfMs), project, exports }, exchange);
       const { events, nextCursor } = await response.json();
       ids.push(...events.map(({ eventId }: { eventId: string }) => eventId));
       cursor = nextCursor;

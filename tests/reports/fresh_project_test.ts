@@ -4,6 +4,7 @@ import type { Database, Sql } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { HASH_JOINS_EVENTS_MAX } from "../../src/limits.ts";
 import { getEvents } from "../../src/reports/events/events_endpoint.ts";
+import { ExportSeats } from "../../src/reports/events/export_seats.ts";
 import { getReport, type ReportServices } from "../../src/reports/report_endpoint.ts";
 import { planJoins } from "../../src/query/join_plans.ts";
 import { ENDPOINTS } from "../reads/endpoints.ts";
@@ -100,7 +101,7 @@ async function ask(
   const asked = { project, url, request: new Request(url), params: {} };
   const { report } = ENDPOINTS.find(({ documented }) => documented === `/v1/${path}`)!;
   const reply = report === undefined
-    ? await getEvents({ ...services, project }, {
+    ? await getEvents({ ...services, project, exports: new ExportSeats() }, {
       ...asked,
       requestId: "r",
       peer: null,

@@ -36,6 +36,7 @@ import { chunked } from "./event_lines.ts";
 import { listedFrom, listEvents, type Source as ListSource, storedSpan } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
 import { pageRowsOf, readWindow, WINDOW_SIZES } from "./event_window.ts";
+import type { ExportSeats } from "./export_seats.ts";
 import { lineReply, type Lines } from "./line_stream.ts";
 import { LineMemory } from "./packed_lines.ts";
 import { readPersistently } from "./persistent_read.ts";
@@ -51,6 +52,7 @@ import { atOneMoment, readFailure, withinTime } from "../time_limit.ts";
 /** What the read works with: the project is one that the token may read. */
 export interface EventsContext extends ReportServices {
   readonly project: Project;
+  readonly exports: ExportSeats;
 }
 
 /** The parameters of `GET /v1/events`. */
@@ -191,9 +193,9 @@ export async function getEvents(
   context: EventsContext,
   { request, url, requestId }: Exchange<unknown>,
 ): Promise<Response> {
-  const { projection, project, now } = context;
+  const { projection, project } = context;
   const query = url.searchParams;
-  const asOf = new Date(now());
+  const asOf = new Date(context.now());
   const isExport = request.headers.get("accept")?.includes("application/x-ndjson") ?? false;
   const asked = readQuery(query, project, asOf, isExport);
   const { range, slug, filters, bots, rows, rowsMax, tail, cursor } = asked;
@@ -377,13 +379,18 @@ async function* listedLines(
 }
 
 /** One line an event, a chunk at a time as the reader takes them: memory stays bounded. */
-async function* exportedLines(
+function exportedLines(...asked: Parameters<typeof selectedLines>): AsyncGenerator<Lines, void> {
+  const [{ exports, project, gone }] = asked;
+  return exports.seated(project.projectId, selectedLines(...asked), gone);
+}
+
+async function* selectedLines(
   context: ExportContext,
   asked: Selection,
   start: PageCursor | null,
   rowsMax: number,
   asOf: Date,
-): AsyncGenerator<Lines> {
+): AsyncGenerator<Lines, void> {
   const selection = await readPersistently(() => narrowed(context, asked), context.gone);
   if (selection === null) return;
   yield* selection.tail === null

@@ -39,7 +39,17 @@ export async function lineReply(
   const first = await lines.next().catch((error) => {
     throw meant(error);
   });
-  return new Response(ReadableStream.from(encoded(first, lines, requestId, meant)), {
+  const all = encoded(first, lines, requestId, meant);
+  const taken: AsyncIterator<Uint8Array> = {
+    next: () => all.next(),
+    // Also where nobody took even the first: what never began would not end either.
+    async return() {
+      await all.return(undefined);
+      await lines.return();
+      return { done: true, value: undefined };
+    },
+  };
+  return new Response(ReadableStream.from({ [Symbol.asyncIterator]: () => taken }), {
     headers: { "Content-Type": "application/x-ndjson", "Cache-Control": "no-store" },
   });
 }

@@ -10,6 +10,7 @@ import {
 } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import type { Asked } from "../report_endpoint.ts";
+import { Seats } from "../seats.ts";
 import { Listener, type StreamTerms, type Update, updateOf } from "./live_listener.ts";
 
 export interface LiveFeedOptions {
@@ -137,25 +138,6 @@ class Channel {
     const etag = response.headers.get("etag") ?? "";
     this.#latest = updateOf(etag, await response.text());
     return this.#latest;
-  }
-}
-
-/** Seats taken, by who took them: as many entries as there are open streams at most. */
-class Seats<Who> {
-  readonly #taken = new Map<Who, number>();
-
-  of(who: Who): number {
-    return this.#taken.get(who) ?? 0;
-  }
-
-  take(who: Who): void {
-    this.#taken.set(who, this.of(who) + 1);
-  }
-
-  give(who: Who): void {
-    const left = this.of(who) - 1;
-    if (left > 0) this.#taken.set(who, left);
-    else this.#taken.delete(who);
   }
 }
 

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeTailCursor } from "../../../src/query/event_cursor.ts";
+import { EXPORTS_PER_PROJECT_MAX } from "../../../src/limits.ts";
 import {
   assertProblem,
+  BASE,
   type Json,
   newEvent,
+  PUBLIC_PEER,
   sharedApp,
   type TestProject,
 } from "../../support/app.ts";
@@ -279,6 +282,33 @@ Deno.test("GET /v1/events: an export larger than one chunk is whole and in order
   assert.equal(new Set(events.map((event) => event.eventId)).size, 4500);
   const order = events.map((event) => `${event.timestamp} ${event.eventId}`);
   assert.deepEqual(order, order.toSorted().toReversed());
+});
+
+Deno.test("GET /v1/events: more exports at once than a project may have are told to wait", async () => {
+  const own = await server.project();
+  await server.post(own, [newEvent(), newEvent()]);
+  const headers = {
+    Accept: "application/x-ndjson",
+    Authorization: `Bearer ${await server.token([own.id], "read")}`,
+  };
+  const exported = () =>
+    server.app.fetch(new Request(`${BASE}/v1/events`, { headers }), PUBLIC_PEER);
+  const unread: Response[] = [];
+  for (let i = 0; i < EXPORTS_PER_PROJECT_MAX; i++) unread.push(await exported());
+  assert.deepEqual(new Set(unread.map(({ status }) => status)), new Set([200]));
+  const refused = await exported();
+  assert.equal(refused.status, 503);
+  assert.equal(refused.headers.get("retry-after"), "30");
+  assert.equal((await refused.json()).code, "overloaded");
+  // One that was read to its end, and one that nobody wants any more, make room.
+  assert.equal((await unread[0]!.text()).trim().split("\n").length, 2);
+  await unread[1]!.body!.cancel();
+  for (let i = 0; i < 2; i++) {
+    const { status, body } = await exported();
+    assert.equal(status, 200);
+    unread.push(new Response(body));
+  }
+  await Promise.all(unread.slice(2).map(({ body }) => body!.cancel()));
 });
 
 Deno.test("GET /v1/events: a token reads its projects and no others", async () => {

@@ -40,6 +40,24 @@ Deno.test("lines: all of them, or none", async () => {
   }
 });
 
+Deno.test("lines: a reader who goes away ends them", async () => {
+  const ended = Promise.withResolvers<void>();
+  async function* endless(): AsyncGenerator<string, void> {
+    try {
+      for (;;) yield LINE.repeat(10_000);
+    } finally {
+      ended.resolve();
+    }
+  }
+  const quiet = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
+  await using server = Deno.serve(quiet, () => lineReply(endless(), "r", damageTold));
+  const { body } = await fetch(`http://127.0.0.1:${server.addr.port}`);
+  const reader = body!.getReader();
+  await reader.read();
+  await reader.cancel();
+  await ended.promise;
+});
+
 Deno.test("lines: what fails before the first is thrown, so that the status tells", async () => {
   await assert.rejects(lineReply(lines(0, new SegmentUnreadable(DAMAGE)), "r", damageTold), {
     code: "damaged_events",
