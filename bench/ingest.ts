@@ -364,12 +364,11 @@ try {
   };
   const checkouts = [repository, ...(against === null ? [] : [against.folder])];
   const report = options.attacks ? null : await measureAll(bench, machineLine(version), checkouts);
+  // What there is after minutes is told before the attacks, which take as long.
+  if (report !== null && !options.json) console.log(reportText(report));
   const attacked = await measureAttacks(bench, options.attacks ? checkouts.at(-1)! : repository);
   if (options.json) console.log(JSON.stringify({ ...report, attacked }, null, 2));
-  else {
-    if (report !== null) console.log(reportText(report));
-    for (const [engine, loads] of attacked) console.log(attackedLines(engine, loads).join("\n"));
-  }
+  else for (const [engine, loads] of attacked) console.log(attackedLines(engine, loads).join("\n"));
 } finally {
   await cluster.remove();
   await against?.[Symbol.asyncDispose]();

@@ -1,54 +1,73 @@
 /**
- * In CI, on a machine that others use too, files with a test that failed are run once more, alone: a
- * browser that took too long beside others is told from what is broken. What fails again has failed,
- * and what failed first is named, to be mended.
+ * In CI, on a machine that others use too, tests that failed are run once more, alone: a browser that took
+ * too long beside others is told from what is broken. What fails again, or does not run again, has
+ * failed, and what failed first is named, to be mended.
  */
 
-/** More files than these are no accident. */
-const FILES_MAX = 5;
+/** More tests than these are no accident. */
+const TESTS_MAX = 5;
 
 export interface Outcome {
+  /** Tests, without their steps. */
   readonly tests: number;
   readonly ignored: number;
-  /** Tests that failed, by their files. */
-  readonly failed: ReadonlyMap<string, readonly string[]>;
+  readonly passed: ReadonlySet<string>;
+  readonly failed: readonly string[];
   /** Also counts files that could not be loaded, which are nowhere else. */
   readonly failures: number;
 }
-
-const countOf = (map: Outcome["failed"]): number =>
-  [...map.values()].reduce((sum, names) => sum + names.length, 0);
 
 function textOf(attribute: string): string {
   const marks: Record<string, string> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
   return attribute.replace(/&(lt|gt|quot|apos|amp);/g, (_, mark: string) => marks[mark]!);
 }
 
-/** What became of a run, by its report as JUnit writes it. */
+/** What became of a run, by its report as JUnit writes it. A file there is where a test's function stands. */
 export function outcomeOf(report: string): Outcome {
-  const [, tests, failures] = /<testsuites [^>]*tests="(\d+)" failures="(\d+)"/.exec(report) ?? [];
-  const failed = new Map<string, string[]>();
-  for (const [suite, file] of report.matchAll(/<testsuite name="([^"]*)"[\s\S]*?<\/testsuite>/g)) {
-    const names = [...suite.matchAll(/<testcase name="([^"]*)"[^>]*>\s*<failure/g)]
-      .map(([, name]) => textOf(name!));
+  const failures = Number(/<testsuites [^>]*failures="(\d+)"/.exec(report)?.[1]);
+  const [passed, failed] = [new Set<string>(), [] as string[]];
+  let [tests, ignored] = [0, 0];
+  for (const [suite] of report.matchAll(/<testsuite [\s\S]*?<\/testsuite>/g)) {
+    const cases = [...suite.matchAll(/<testcase name="([^"]*)"[^>]*>\s*(<failure|<skipped)?/g)]
+      .map(([, name, mark]) => ({ name: textOf(name!), mark }));
+    const names = new Set(cases.map(({ name }) => name));
     // A step is named behind its test, which has failed with it.
-    const own = names.filter((name) => !names.some((test) => name.startsWith(`${test} > `)));
-    if (own.length > 0) failed.set(textOf(file!), own);
+    const isStep = (name: string) => {
+      for (let at = name.indexOf(" > "); at >= 0; at = name.indexOf(" > ", at + 1)) {
+        if (names.has(name.slice(0, at))) return true;
+      }
+      return false;
+    };
+    for (const { name, mark } of cases.filter(({ name }) => !isStep(name))) {
+      tests++;
+      if (mark === "<failure") failed.push(name);
+      else if (mark === "<skipped") ignored++;
+      else passed.add(name);
+    }
   }
-  const ignored = [...report.matchAll(/<skipped/g)].length;
-  return { tests: Number(tests), failures: Number(failures), ignored, failed };
+  return { tests, failures, ignored, passed, failed };
 }
 
-/** The files that are worth a second try; none where something else failed, or too much. */
-export function filesToTry({ failed, failures }: Outcome): string[] {
-  return failed.size > FILES_MAX || countOf(failed) < failures ? [] : [...failed.keys()];
+/** The tests that are worth a second try; none where something else failed, or too much. */
+export function testsToTry({ failed, failures }: Outcome): readonly string[] {
+  return failed.length > TESTS_MAX || failed.length !== failures ? [] : failed;
+}
+
+/** What has the runner run these tests alone. */
+export function filterOf(names: readonly string[]): string {
+  return `--filter=/^(?:${names.map((name) => RegExp.escape(name)).join("|")})$/`;
+}
+
+/** What did not pass the second time: it failed, or did not run. */
+export function failedAgain(first: Outcome, second: Outcome): readonly string[] {
+  return first.failed.filter((name) => second.failed.includes(name) || !second.passed.has(name));
 }
 
 /** Both tries as the runner sums one up, and what failed first. */
 export function summaryOf(first: Outcome, second: Outcome): string {
-  const failed = second.failures;
+  const { length: failed } = failedAgain(first, second);
   const ignored = first.ignored === 0 ? "" : ` | ${first.ignored} ignored`;
-  const names = [...first.failed].map(([file, tests]) => `  ${file}: ${tests.join("; ")}`);
+  const names = first.failed.map((name) => `  ${name}`);
   const told = ["Failed beside others, and run alone once more:", ...names].join("\n");
   return `${told}\n\n${failed === 0 ? "ok" : "FAILED"} | ${
     first.tests - first.ignored - failed

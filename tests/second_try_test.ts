@@ -1,40 +1,62 @@
 import assert from "node:assert/strict";
-import { filesToTry, outcomeOf, summaryOf } from "./second_try.ts";
+import { failedAgain, filterOf, outcomeOf, summaryOf, testsToTry } from "./second_try.ts";
 
 const suite = (file: string, cases: string) => `<testsuite name="${file}">${cases}</testsuite>`;
 const passed = (name: string) => `<testcase name="${name}" line="1">\n</testcase>`;
-const failed = (name: string) =>
-  `<testcase name="${name}" line="1">\n<failure message="no">Error</failure></testcase>`;
-const report = (tests: number, failures: number, ...suites: string[]) =>
-  `<testsuites name="deno test" tests="${tests}" failures="${failures}" errors="0">` +
+const marked = (mark: string) => (name: string) =>
+  `<testcase name="${name}" line="1">\n<${mark} message="no">Error</${mark}></testcase>`;
+const [failed, skipped] = [marked("failure"), marked("skipped")];
+const report = (failures: number, ...suites: string[]) =>
+  `<testsuites name="deno test" tests="99" failures="${failures}" errors="0">` +
   `${suites.join("\n")}</testsuites>`;
 
-Deno.test("second try: failed tests by their files, steps with their tests", () => {
-  const outcome = outcomeOf(report(
-    4,
-    2,
-    suite("./a_test.ts", failed("a &lt;b&gt;") + failed("a &lt;b&gt; &gt; step") + passed("c")),
-    suite("./d_test.ts", passed("d")),
-    suite("./e_test.ts", failed("e")),
-  ));
-  assert.deepEqual([...outcome.failed], [["./a_test.ts", ["a <b>"]], ["./e_test.ts", ["e"]]]);
-  assert.deepEqual(filesToTry(outcome), ["./a_test.ts", "./e_test.ts"]);
-  const good = outcomeOf(report(3, 0, suite("./a_test.ts", passed("a"))));
+const FIRST = outcomeOf(report(
+  2,
+  suite(
+    "./a_test.ts",
+    failed("a &lt;b&gt; &gt; step") + failed("a &lt;b&gt;") + passed("c") + passed("c &gt; d"),
+  ),
+  suite("./support.ts", failed("e (1)") + skipped("f")),
+));
+
+Deno.test("second try: failed tests by their names, and no steps", () => {
+  assert.deepEqual(FIRST.failed, ["a <b>", "e (1)"]);
+  assert.deepEqual([FIRST.tests, FIRST.ignored, [...FIRST.passed]], [4, 1, ["c"]]);
+  assert.deepEqual(testsToTry(FIRST), ["a <b>", "e (1)"]);
+  const [, expression] = /^--filter=\/(.*)\/$/.exec(filterOf(FIRST.failed))!;
+  const wanted = new RegExp(expression!);
+  for (const name of FIRST.failed) assert.match(name, wanted);
+  for (const name of ["a <b>c", "e 1", "c"]) assert.doesNotMatch(name, wanted);
+});
+
+Deno.test("second try: what passes has passed; what fails again, or does not run, has failed", () => {
+  const good = outcomeOf(report(0, suite("./a_test.ts", passed("a &lt;b&gt;") + passed("e (1)"))));
+  assert.deepEqual(failedAgain(FIRST, good), []);
   assert.equal(
-    summaryOf(outcome, good),
-    "Failed beside others, and run alone once more:\n  ./a_test.ts: a <b>\n  ./e_test.ts: e\n\n" +
-      "ok | 4 passed | 0 failed",
+    summaryOf(FIRST, good),
+    "Failed beside others, and run alone once more:\n  a <b>\n  e (1)\n\n" +
+      "ok | 3 passed | 1 ignored | 0 failed",
   );
-  const bad = outcomeOf(report(3, 1, suite("./e_test.ts", failed("e"))));
-  assert.match(summaryOf(outcome, bad), /\nFAILED \| 3 passed \| 1 failed$/);
+  const bad = outcomeOf(report(1, suite("./a_test.ts", passed("a &lt;b&gt;") + failed("e (1)"))));
+  assert.deepEqual(failedAgain(FIRST, bad), ["e (1)"]);
+  assert.match(summaryOf(FIRST, bad), /\nFAILED \| 2 passed \| 1 ignored \| 1 failed$/);
+  // A filter that finds nothing ends well, and says nothing.
+  for (const nothing of [outcomeOf(""), outcomeOf(report(0))]) {
+    assert.deepEqual(failedAgain(FIRST, nothing), FIRST.failed);
+    assert.match(summaryOf(FIRST, nothing), /\nFAILED \| 1 passed \| 1 ignored \| 2 failed$/);
+  }
+  const both = outcomeOf(
+    report(1, suite("./a_test.ts", passed("e (1)") + passed("a &lt;b&gt;") + failed("e (1)"))),
+  );
+  assert.deepEqual(failedAgain(FIRST, both), ["e (1)"]);
 });
 
 Deno.test("second try: none where a file could not be loaded, or too many have failed", () => {
   const one = suite("./a_test.ts", failed("a"));
-  assert.deepEqual(filesToTry(outcomeOf(report(3, 2, one))), []);
-  assert.deepEqual(filesToTry(outcomeOf("")), []);
-  const suites = (count: number) =>
-    Array.from({ length: count }, (_, i) => suite(`./${i}_test.ts`, failed("x")));
-  assert.equal(filesToTry(outcomeOf(report(9, 5, ...suites(5)))).length, 5);
-  assert.deepEqual(filesToTry(outcomeOf(report(9, 6, ...suites(6)))), []);
+  assert.deepEqual(testsToTry(outcomeOf(report(2, one))), []);
+  assert.deepEqual(testsToTry(outcomeOf("")), []);
+  const many = (count: number) =>
+    suite("./a_test.ts", Array.from({ length: count }, (_, i) => failed(`${i}`)).join(""));
+  assert.equal(testsToTry(outcomeOf(report(5, many(5)))).length, 5);
+  assert.deepEqual(testsToTry(outcomeOf(report(6, many(6)))), []);
 });
