@@ -40,6 +40,8 @@ interface Step {
   readonly peakBytes: number | null;
   /** Processor seconds of server, database and command together: what the load does not change. */
   readonly cpuSeconds: number;
+  /** Until all of them were counted; null: nothing is. */
+  readonly allSeconds: number | null;
 }
 
 interface Place {
@@ -100,19 +102,31 @@ async function measure(place: Place, events: number, tell: (step: Step) => void)
     const say = (
       step: string,
       events: number,
-      { seconds, peakBytes, cpuSeconds }: Pick<Step, "seconds" | "peakBytes" | "cpuSeconds">,
+      { seconds, peakBytes, cpuSeconds, allSeconds = null }:
+        & Pick<Step, "seconds" | "peakBytes" | "cpuSeconds">
+        & Partial<Pick<Step, "allSeconds">>,
       startSeconds: number,
     ) => {
       const all = cpuSeconds + cpu() - before;
-      tell({ engine, step, events, seconds, startSeconds, load, peakBytes, cpuSeconds: all });
+      tell({
+        ...{ engine, step, events, seconds, startSeconds, load, peakBytes, allSeconds },
+        cpuSeconds: all,
+      });
       load = loadLastMinute();
       before = cpu();
     };
     const order = { connections: CONNECTIONS, batchEvents: BATCH_EVENTS };
+    let startedAt = performance.now();
     const live = await measureLoad(server, pid, { ...order, requests: events / BATCH_EVENTS });
     await counted(server.port, token, "prj_default");
+    let allSeconds = (performance.now() - startedAt) / 1000;
     const { seconds } = live;
-    say("live ingestion", live.accepted, { seconds, peakBytes: null, cpuSeconds: 0 }, 0);
+    say(
+      "live ingestion",
+      live.accepted,
+      { seconds, peakBytes: null, cpuSeconds: 0, allSeconds },
+      0,
+    );
     const start = async () => (await footfall(place, ["project", "list"])).seconds;
     const beforeExport = await start();
     before = cpu();
@@ -122,9 +136,11 @@ async function measure(place: Place, events: number, tell: (step: Step) => void)
     await footfall(place, ["project", "create", "--name", "Moved", "--id", "prj_moved"]);
     const beforeImport = await start();
     before = cpu();
+    startedAt = performance.now();
     const into = await footfall(place, ["import", file, "--project", "prj_moved"]);
     await counted(server.port, token, "prj_moved");
-    say("import", into.reply.accepted, into, beforeImport);
+    allSeconds = (performance.now() - startedAt) / 1000;
+    say("import", into.reply.accepted, { ...into, allSeconds }, beforeImport);
     const { size } = await Deno.stat(file);
     console.error(`  ${Math.round(size / out.reply.events)} bytes of the file an event`);
   } finally {
@@ -166,13 +182,19 @@ const steps: Step[] = [];
 const tell = (step: Step) => {
   steps.push(step);
   const { engine, step: name, events, seconds, startSeconds, load, peakBytes, cpuSeconds } = step;
+  const { allSeconds } = step;
+  const all = allSeconds === null
+    ? ""
+    : `, ${
+      Math.round(events / (allSeconds - startSeconds)).toLocaleString("en")
+    }/s until all are counted`;
   const cpu = Math.round(1e6 * cpuSeconds / events);
   const rate = Math.round(events / (seconds - startSeconds)).toLocaleString("en");
   const start = startSeconds === 0 ? "" : ` (${startSeconds.toFixed(1)} s to start)`;
   const memory = peakBytes === null ? "" : `, ${Math.round(peakBytes / MEBIBYTE)} MiB at most`;
   console.error(
     `${engine}, ${name}: ${events} events in ${seconds.toFixed(1)} s${start}, ${rate}/s, ` +
-      `${cpu} µs of processors an event${memory} (load before: ${load.toFixed(1)})`,
+      `${cpu} µs of processors an event${memory}${all} (load before: ${load.toFixed(1)})`,
   );
 };
 console.error(machineLine(""));
