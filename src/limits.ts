@@ -370,7 +370,7 @@ export const READ_CACHE_MIB_MIN = 16;
 export const READ_CACHE_MIB_DEFAULT = 256;
 export const READ_CACHE_MIB_MAX = 65_536;
 export const SEGMENT_FETCH_BYTES_MAX = 16 * MEBIBYTE;
-/** About what is in memory at once of a read that needs more than the cache may hold. */
+/** About what is in memory at once, in two parts, of a read that needs more than the cache may hold. */
 export const SCAN_PART_BYTES_MAX = 128 * MEBIBYTE;
 /** Threads that count for reads. */
 export const SCAN_WORKERS_MAX = 64;

@@ -6,6 +6,7 @@ import type { Filter } from "../../src/query/filters.ts";
 import type { Span } from "../../src/query/selection.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { WORD_BITS } from "../../src/scans/filter_bits.ts";
+import { LAZY_COLUMNS_AT_ONCE } from "../../src/scans/scan_limits.ts";
 import type { FilteredTimelines } from "../../src/scans/filtered_timelines.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
@@ -88,6 +89,21 @@ onBothEngines(
         assert.deepEqual(
           await placesWith(database, timelines, filters),
           placesThat((at) => asked.every(({ passes }) => passes(at))),
+        );
+      });
+    }
+
+    for (const count of [LAZY_COLUMNS_AT_ONCE, LAZY_COLUMNS_AT_ONCE + 1]) {
+      await t.step(`on ${count} properties, of which so many are read at once`, async () => {
+        const filters: Filter[] = Array.from({ length: count - 1 }, (_, i) => ({
+          field: `properties.absent${i}`,
+          op: "is_not",
+          values: [1],
+        }));
+        filters.push({ field: "properties.n", op: "gt", values: [3] });
+        assert.deepEqual(
+          await placesWith(database, await load(filters), filters),
+          placesThat((at) => at % 5 !== 4 && at > 3),
         );
       });
     }
