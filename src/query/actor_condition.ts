@@ -9,6 +9,7 @@ import {
   CONDITION_TIMES_MAX,
 } from "./actor_condition_limits.ts";
 import { type EventMatch, EventName, FiltersSchema, isDeeper } from "./filters.ts";
+import { isStorable } from "./parameters.ts";
 import { BOUND_USAGE, boundOf } from "./range.ts";
 
 /** Local dates, both inclusive, or instants, `[from, to)`. */
@@ -98,8 +99,7 @@ const Match = z.preprocess(
   z.strictObject({
     name: EventName.nullable(),
     filters: FiltersSchema.default([]),
-    label: z.string().min(1).max(LABEL_LENGTH_MAX)
-      .refine((text) => text.isWellFormed() && !text.includes("\0")).optional(),
+    label: z.string().min(1).max(LABEL_LENGTH_MAX).refine(isStorable).optional(),
   }, "Use an event's name, or {name, filters}.").meta({
     id: "ConditionMatch",
     description: "Which events count; their name alone may stand for it. Null: of any name.",
@@ -167,14 +167,14 @@ const Condition: z.ZodType<ActorCondition> = z.strictObject({
 }) as unknown as z.ZodType<ActorCondition>;
 
 /** The conditions that one is a combination of; null where it is none. */
-export function partsOf(condition: ActorCondition): readonly ActorCondition[] | null {
+function partsOf(condition: ActorCondition): readonly ActorCondition[] | null {
   if ("all" in condition) return condition.all;
   if ("any" in condition) return condition.any;
   return "not" in condition ? [condition.not] : null;
 }
 
 /** A condition that is no combination, and where it stands. */
-export interface ConditionLeaf {
+interface ConditionLeaf {
   readonly condition: ActorCondition;
   readonly path: readonly (string | number)[];
 }

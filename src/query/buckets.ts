@@ -1,5 +1,7 @@
+import { z } from "zod";
 import { BUCKETS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { dateAt, localTime } from "./local_dates.ts";
 import { oneOf } from "./parameters.ts";
 import { type Range, refuseOddYear, startOfDay } from "./range.ts";
 
@@ -25,13 +27,9 @@ const HOUR_MS = 3_600_000;
 const CALENDAR_INTERVALS = ["day", "week", "month"] as const;
 const STEPS = { day: { days: 1 }, week: { weeks: 1 }, month: { months: 1 } } as const;
 
-function zoned(atMs: number, timezone: string): Temporal.ZonedDateTime {
-  return Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timezone);
-}
-
 /** The clock change that the hour of `atMs` may have begun with: the last one up to `atMs`. */
 function lastChangeMs(atMs: number, timezone: string): number {
-  const change = zoned(atMs + 1, timezone).getTimeZoneTransition("previous");
+  const change = localTime(atMs + 1, timezone).getTimeZoneTransition("previous");
   return change?.epochMilliseconds ?? -Infinity;
 }
 
@@ -44,7 +42,7 @@ function* hourPeriods(atMs: number, timezone: string): Generator<Period, never> 
   let withinMs = atMs;
   let changedMs = lastChangeMs(atMs, timezone);
   while (true) {
-    const local = zoned(withinMs, timezone);
+    const local = localTime(withinMs, timezone);
     const offsetMs = local.offsetNanoseconds / 1e6;
     const changeMs = local.getTimeZoneTransition("next")?.epochMilliseconds ?? Infinity;
     while (withinMs < changeMs) {
@@ -70,7 +68,7 @@ function* calendarPeriods(
   interval: CalendarInterval,
   timezone: string,
 ): Generator<Period, never> {
-  let date = firstDate(zoned(atMs, timezone).toPlainDate(), interval);
+  let date = firstDate(dateAt(atMs, timezone), interval);
   let startMs = startOfDay(date, timezone).getTime();
   while (true) {
     const next = date.add(STEPS[interval]);
@@ -172,6 +170,13 @@ export function readInterval(
   if (allowHour && isShort(range)) return "hour";
   return CALENDAR_INTERVALS.find((interval) => periodsOf(range, interval) !== null) ?? "month";
 }
+
+/** The members of a reply that tell which bucket it is. */
+export const BUCKET_SHOWN = {
+  start: z.iso.datetime(),
+  label: z.string(),
+  complete: z.boolean(),
+};
 
 /** How a bucket is told; it is complete where the whole period lies in the range and in the past. */
 export function shownBucket(

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { TIMESTAMP_MS_MIN } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { localTime } from "./local_dates.ts";
 import { invalidParameter } from "./parameters.ts";
 import { type Range, readRange, startOfDay } from "./range.ts";
 import { isSlug } from "./slugs.ts";
@@ -56,8 +57,7 @@ function previousRange({ from, to, timezone, fromDate, toDate }: Range): Range {
 
 /** The same date and local time one year earlier; of 29 February, the 28th. */
 function yearEarlier(at: Date, timezone: string): Date {
-  const local = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timezone);
-  return new Date(local.subtract({ years: 1 }).epochMilliseconds);
+  return new Date(localTime(at.getTime(), timezone).subtract({ years: 1 }).epochMilliseconds);
 }
 
 function yearEarlierRange({ from, to, timezone, fromDate, toDate }: Range): Range {

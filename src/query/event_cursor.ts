@@ -1,6 +1,6 @@
 import { CURSOR_LENGTH_MAX, TAIL_CURSOR_AGE_MS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { invalidParameter } from "./parameters.ts";
+import { givenText, invalidCursor, invalidParameter } from "./parameters.ts";
 
 /** Where a page ended: at an event, told by its time and its id. */
 export interface PageCursor {
@@ -83,14 +83,12 @@ export function encodeTailCursor({ at, snapshot }: TailCursor): string {
 
 /** `cursor`, or null where it is not given. */
 export function readPageCursor(query: URLSearchParams): PageCursor | null {
-  const value = query.get("cursor");
-  if (value === null || value === "") return null;
+  const value = givenText(query, "cursor");
+  if (value === null) return null;
   const [kind, time, eventId = "", snapshot = null, row = "0"] = decode(value) ?? [];
   const at = instant(time);
   const sane = snapshot === null || isSnapshot(snapshot) && JOURNAL_ID.test(row);
-  if (kind !== "p" || at === null || !UUID.test(eventId) || !sane) {
-    throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
-  }
+  if (kind !== "p" || at === null || !UUID.test(eventId) || !sane) throw invalidCursor();
   const tail = snapshot === null ? null : { snapshot, journalId: Number(row), eventId };
   return { at, eventId, tail };
 }
@@ -121,8 +119,8 @@ function placeOf(text: string): TailCursor {
  * @throws Problem `invalid_parameter`; `cursor_expired` for what lies too long before `asOfMs`
  */
 export function readTailCursor(query: URLSearchParams, asOfMs: number): TailCursor | null {
-  const value = query.get("after");
-  if (value === null || value === "") return null;
+  const value = givenText(query, "after");
+  if (value === null) return null;
   const place = placeOf(value);
   const isOld = Date.parse(place.at) < asOfMs - TAIL_CURSOR_AGE_MS_MAX;
   if (isOld && place.snapshot !== null) throw cursorExpired();

@@ -9,7 +9,7 @@ import {
   PARAMETER_JSON_LENGTH_MAX,
   PARAMETER_JSON_LEVELS_MAX,
 } from "../limits.ts";
-import { invalidParameter } from "./parameters.ts";
+import { givenText, invalidParameter, isStorable } from "./parameters.ts";
 import { PatternRefused, postgresPattern } from "./pattern.ts";
 
 /** Fields that each event has for itself. */
@@ -28,7 +28,7 @@ export const EVENT_FIELDS = [
   "userId",
 ] as const;
 /** Those of them that few reads ask for. */
-export const LAZY_FIELDS = ["title", "referrer"] as const;
+const LAZY_FIELDS = ["title", "referrer"] as const;
 /** Fields of an event's session; an event without a session has none of them. */
 export const SESSION_FIELDS = [
   "source",
@@ -41,7 +41,7 @@ export const SESSION_FIELDS = [
   "exitPath",
 ] as const;
 /** Fields of an event's person, who may have several of one: conditions take them, breakdowns do not. */
-export const PERSON_FIELDS = ["anonymousId"] as const;
+const PERSON_FIELDS = ["anonymousId"] as const;
 export const FILTER_OPS = [
   "is",
   "is_not",
@@ -57,11 +57,11 @@ export const FILTER_OPS = [
   "lte",
 ] as const;
 
-export type EventField = typeof EVENT_FIELDS[number];
+type EventField = typeof EVENT_FIELDS[number];
 export type LazyField = typeof LAZY_FIELDS[number];
 export type SessionField = typeof SESSION_FIELDS[number];
-export type PersonField = typeof PERSON_FIELDS[number];
-export type PropertyField = `properties.${string}`;
+type PersonField = typeof PERSON_FIELDS[number];
+type PropertyField = `properties.${string}`;
 export type Field = EventField | SessionField | PersonField | PropertyField;
 /**
  * Three are the reads' own. `glob`: in the values `*` is any text, slashes included. `is_technical`: the
@@ -81,10 +81,13 @@ const PROPERTY = "properties.";
 const COMPARING: readonly FilterOp[] = ["gt", "gte", "lt", "lte"];
 const VALUELESS: readonly FilterOp[] = ["exists", "not_exists"];
 
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
-
 export function isSessionField(field: Field): field is SessionField {
   return (SESSION_FIELDS as readonly string[]).includes(field);
+}
+
+/** Those of some filters that are on events. */
+export function onEvents(filters: readonly Filter[]): readonly Filter[] {
+  return filters.filter(({ field }) => !isSessionField(field));
 }
 
 export function isLazyField(field: Field): field is LazyField {
@@ -185,6 +188,9 @@ export interface EventMatch {
   readonly label?: string | undefined;
 }
 
+/** Any event, those of technical names apart. */
+export const ANY_EVENT: EventMatch = { name: null, filters: [] };
+
 export const EventName = z.string().min(1, "Give a name.")
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
   .refine(isStorable, "Use text without NUL and lone surrogates.");
@@ -243,8 +249,8 @@ function readDocument<T>(text: string, name: string, schema: z.ZodType<T>): T {
  * names it and says what is wrong where.
  */
 export function readJson<T>(query: URLSearchParams, name: string, schema: z.ZodType<T>): T | null {
-  const text = query.get(name);
-  return text === null || text === "" ? null : readDocument(text, name, schema);
+  const text = givenText(query, name);
+  return text === null ? null : readDocument(text, name, schema);
 }
 
 /** `filters`: conditions that must all hold. */
@@ -254,15 +260,15 @@ export function readFilters(query: URLSearchParams): Filter[] {
 
 /** A parameter that names a field, such as `by`; null where it is not given. */
 export function readField(query: URLSearchParams, name: string): Field | null {
-  const text = query.get(name);
-  if (text === null || text === "") return null;
+  const text = givenText(query, name);
+  if (text === null) return null;
   if (!isField(text) || isPersonField(text)) throw invalidParameter(name, VALUE_USAGE);
   return text;
 }
 
 /** A parameter that is an event match: a bare name, or JSON; null where it is not given. */
 export function readEventMatch(query: URLSearchParams, name: string): EventMatch | null {
-  const text = query.get(name);
-  if (text === null || text === "") return null;
+  const text = givenText(query, name);
+  if (text === null) return null;
   return readDocument(/^\s*[{"]/.test(text) ? text : JSON.stringify(text), name, EventMatch);
 }

@@ -1,8 +1,8 @@
 /** Which values of a field a project has had: told by its dictionaries, never by its events. */
-import { createHash } from "node:crypto";
 import type { Sql } from "../db/sql.ts";
 import { SUGGESTION_CANDIDATES_MAX, SUGGESTION_ROWS_MAX } from "../limits.ts";
 import { deviceOf } from "./field_values.ts";
+import { termDigests } from "./filter_conditions.ts";
 import type { Field } from "./filters.ts";
 import { SqlParams } from "./sql_params.ts";
 import { RESERVED_NAMES } from "./terms.ts";
@@ -64,10 +64,6 @@ export function hasKnownValues(field: Field): boolean {
   return Object.hasOwn(SOURCES, field);
 }
 
-function digestsOf(texts: readonly string[]): string[] {
-  return texts.map((text) => createHash("sha256").update(text).digest("hex").slice(0, 32));
-}
-
 /** A row for each of these values that a field has had. */
 function knownSql(
   params: SqlParams,
@@ -77,7 +73,7 @@ function knownSql(
 ): string {
   const { from, value, isText } = SOURCES[field]!;
   const isAsked = isText
-    ? `d.digest = ANY(${params.uuids(digestsOf(values))})`
+    ? `d.digest = ANY(${params.uuids(termDigests(values))})`
     : `${value} = ANY(${params.texts(values)})`;
   return `SELECT DISTINCT '${field}' AS field, ${value} AS value FROM ${from}
     WHERE d.project_id = ${project} AND ${isAsked}`;

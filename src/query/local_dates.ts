@@ -1,10 +1,15 @@
-/** Local dates of instants, and their numbers: days since 1970-01-01. */
+/** Local times and dates of instants, and the numbers of dates: days since 1970-01-01. */
 
 const EPOCH_DATE = Temporal.PlainDate.from("1970-01-01");
 
+/** An instant on the local clock. */
+export function localTime(ms: number, timezone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone);
+}
+
 /** The local date of an instant. */
 export function dateAt(ms: number, timezone: string): Temporal.PlainDate {
-  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate();
+  return localTime(ms, timezone).toPlainDate();
 }
 
 /** The number of a date. Throws RangeError for a text that is none. */

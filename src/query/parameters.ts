@@ -7,14 +7,41 @@ export function invalidParameter(field: string, message: string): Problem {
   return new Problem("invalid_parameter", `${field}: ${message}`, { errors });
 }
 
+/** A 400 for a `cursor` that no page gave out. */
+export function invalidCursor(): Problem {
+  return invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
+}
+
+/** The text of a parameter; null where it is missing or empty, which is the same everywhere. */
+export function givenText(query: URLSearchParams, name: string): string | null {
+  return query.get(name) || null;
+}
+
+/** A parameter that is a text to look up, of so many characters at most; null where it is not given. */
+export function storableText(
+  query: URLSearchParams,
+  name: string,
+  lengthMax: number,
+  usage: string,
+): string | null {
+  const text = givenText(query, name);
+  if (text === null || text.length <= lengthMax && isStorable(text)) return text;
+  throw invalidParameter(name, usage);
+}
+
+/** Whether PostgreSQL can hold a text. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
 export function oneOf<T extends string>(
   query: URLSearchParams,
   name: string,
   allowed: readonly T[],
   fallback: T,
 ): T {
-  const value = query.get(name);
-  if (value === null || value === "") return fallback;
+  const value = givenText(query, name);
+  if (value === null) return fallback;
   const found = allowed.find((candidate) => candidate === value);
   if (found === undefined) throw invalidParameter(name, `Use one of ${allowed.join(", ")}.`);
   return found;
@@ -22,8 +49,8 @@ export function oneOf<T extends string>(
 
 /** `limit`: rows of one page. */
 export function pageRows(query: URLSearchParams): number {
-  const value = query.get("limit");
-  if (value === null || value === "") return PAGE_ROWS_DEFAULT;
+  const value = givenText(query, "limit");
+  if (value === null) return PAGE_ROWS_DEFAULT;
   const rows = Number(value);
   if (!/^\d{1,6}$/.test(value) || rows < 1 || rows > PAGE_ROWS_MAX) {
     throw invalidParameter("limit", `Use a whole number from 1 to ${PAGE_ROWS_MAX}.`);

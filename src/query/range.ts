@@ -1,6 +1,8 @@
 import { RANGE_DAYS_DEFAULT, RANGE_YEARS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { invalidParameter, readAll } from "./parameters.ts";
+import { dateAt, localTime } from "./local_dates.ts";
+import { givenText, invalidParameter, readAll } from "./parameters.ts";
+import type { Span } from "./selection.ts";
 
 /** A half-open span of time `[from, to)` and the zone whose days it is made of. */
 export interface Range {
@@ -12,13 +14,18 @@ export interface Range {
   readonly toDate: Temporal.PlainDate | null;
 }
 
+/** The same in epoch milliseconds. */
+export function spanOf({ from, to }: Pick<Range, "from" | "to">): Span {
+  return { fromMs: from.getTime(), toMs: to.getTime() };
+}
+
 const LOCAL_DATE = /^\d{4}-\d{2}-\d{2}$/;
 /** ISO 8601 with an offset; fractions to the nanosecond, as Temporal reads them. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/i;
 
 function zone(query: URLSearchParams, projectTimezone: string): string {
-  const timezone = query.get("timezone");
-  if (timezone === null || timezone === "") return projectTimezone;
+  const timezone = givenText(query, "timezone");
+  if (timezone === null) return projectTimezone;
   // Offsets such as "+02:00" are zones to Intl, yet they know nothing of daylight saving time.
   const named = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(timezone);
   try {
@@ -50,8 +57,8 @@ export function boundOf(text: string): Temporal.PlainDate | Date | null {
 
 /** One bound; null where it is not given. */
 function bound(query: URLSearchParams, name: "from" | "to"): Temporal.PlainDate | Date | null {
-  const value = query.get(name);
-  if (value === null || value === "") return null;
+  const value = givenText(query, name);
+  if (value === null) return null;
   const read = boundOf(value);
   if (read === null) throw invalidParameter(name, BOUND_USAGE);
   return read;
@@ -64,8 +71,7 @@ export function refuseOddYear(name: "from" | "to", at: Date): void {
 }
 
 function isLonger(from: Date, to: Date, timezone: string, years: number): boolean {
-  const first = Temporal.Instant.fromEpochMilliseconds(from.getTime()).toZonedDateTimeISO(timezone);
-  return to.getTime() > first.add({ years }).epochMilliseconds;
+  return to.getTime() > localTime(from.getTime(), timezone).add({ years }).epochMilliseconds;
 }
 
 /**
@@ -84,14 +90,9 @@ export function readRange(
     from: () => bound(query, "from"),
     to: () => bound(query, "to"),
   });
-  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timezone)
-    .toPlainDate();
-  const last = given.to ?? today;
+  const last = given.to ?? dateAt(nowMs, timezone);
   const to = last instanceof Date ? last : startOfDay(last.add({ days: 1 }), timezone);
-  const lastDay = last instanceof Date
-    ? Temporal.Instant.fromEpochMilliseconds(last.getTime() - 1).toZonedDateTimeISO(timezone)
-      .toPlainDate()
-    : last;
+  const lastDay = last instanceof Date ? dateAt(last.getTime() - 1, timezone) : last;
   const first = given.from ?? lastDay.subtract({ days: RANGE_DAYS_DEFAULT - 1 });
   const from = first instanceof Date ? first : startOfDay(first, timezone);
   refuseOddYear("to", to);

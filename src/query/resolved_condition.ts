@@ -1,6 +1,7 @@
 import { type ActorCondition, daysOf, type NamedSpan, type Within } from "./actor_condition.ts";
 import type { EventMatch } from "./filters.ts";
-import { boundOf, type Range, startOfDay } from "./range.ts";
+import { localTime } from "./local_dates.ts";
+import { boundOf, type Range, spanOf, startOfDay } from "./range.ts";
 import type { Span } from "./selection.ts";
 
 /** How often an actor did something in a span. */
@@ -25,30 +26,28 @@ export type ResolvedCondition =
   | Done
   | FirstSeen;
 
-const spanOf = (from: Date, to: Date): Span => ({ fromMs: from.getTime(), toMs: to.getTime() });
-
 /** The span that was named; it is empty where the zone skipped its only day. */
 function namedSpan({ from, to }: NamedSpan, timezone: string): Span {
   const [first, last] = [boundOf(from)!, boundOf(to)!];
-  return spanOf(
-    first instanceof Date ? first : startOfDay(first, timezone),
-    last instanceof Date ? last : startOfDay(last.add({ days: 1 }), timezone),
-  );
+  return spanOf({
+    from: first instanceof Date ? first : startOfDay(first, timezone),
+    to: last instanceof Date ? last : startOfDay(last.add({ days: 1 }), timezone),
+  });
 }
 
 /** So many local days up to the end of a range. */
 function lastDays({ to, toDate, timezone }: Range, days: number): Span {
-  if (toDate !== null) return spanOf(startOfDay(toDate.subtract({ days: days - 1 }), timezone), to);
-  const local = Temporal.Instant.fromEpochMilliseconds(to.getTime()).toZonedDateTimeISO(timezone);
-  return { fromMs: local.subtract({ days }).epochMilliseconds, toMs: to.getTime() };
+  if (toDate !== null) {
+    return spanOf({ from: startOfDay(toDate.subtract({ days: days - 1 }), timezone), to });
+  }
+  const from = localTime(to.getTime(), timezone).subtract({ days });
+  return { fromMs: from.epochMilliseconds, toMs: to.getTime() };
 }
 
 function spanWithin(within: Within, range: Range): Span {
   const days = daysOf(within);
   if (days !== null) return lastDays(range, days);
-  return typeof within === "string"
-    ? spanOf(range.from, range.to)
-    : namedSpan(within, range.timezone);
+  return typeof within === "string" ? spanOf(range) : namedSpan(within, range.timezone);
 }
 
 /**

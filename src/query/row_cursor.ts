@@ -1,5 +1,5 @@
 import { ROW_CURSOR_LENGTH_MAX } from "../limits.ts";
-import { invalidParameter } from "./parameters.ts";
+import { givenText, invalidCursor, isStorable } from "./parameters.ts";
 import type { SqlParams } from "./sql_params.ts";
 
 /** Where a page of a sorted list ended: the counts of its last row, and the value that tells it from others. */
@@ -11,8 +11,7 @@ export interface RowCursor {
 function isCursor(parsed: unknown, counts: number): parsed is (number | string | null)[] {
   if (!Array.isArray(parsed) || parsed.length !== counts + 1) return false;
   const value: unknown = parsed.at(-1);
-  const sane = value === null ||
-    typeof value === "string" && value.isWellFormed() && !value.includes("\0");
+  const sane = value === null || typeof value === "string" && isStorable(value);
   return sane && parsed.slice(0, -1).every((count) => Number.isFinite(count));
 }
 
@@ -24,8 +23,8 @@ export function encodeRowCursor({ counts, value }: RowCursor): string {
 
 /** `cursor`, or null where it is not given. `counts`: how many counts the list is sorted by. */
 export function readRowCursor(query: URLSearchParams, counts: number): RowCursor | null {
-  const text = query.get("cursor");
-  if (text === null || text === "") return null;
+  const text = givenText(query, "cursor");
+  if (text === null) return null;
   let parsed: unknown = null;
   try {
     if (text.length <= ROW_CURSOR_LENGTH_MAX) {
@@ -33,9 +32,7 @@ export function readRowCursor(query: URLSearchParams, counts: number): RowCursor
       parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     }
   } catch { /* told below */ }
-  if (!isCursor(parsed, counts)) {
-    throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
-  }
+  if (!isCursor(parsed, counts)) throw invalidCursor();
   return { counts: parsed.slice(0, -1) as number[], value: parsed.at(-1) as string | null };
 }
 

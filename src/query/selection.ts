@@ -1,7 +1,8 @@
 import { deviceOf } from "./field_values.ts";
 import type { EventMatch, Filter, SessionField } from "./filters.ts";
 
-export type BotChoice = "exclude" | "include" | "only";
+export const BOT_CHOICES = ["exclude", "include", "only"] as const;
+export type BotChoice = typeof BOT_CHOICES[number];
 
 /** What a read looks at, whatever the time. */
 export interface Scope {
@@ -31,7 +32,7 @@ export function matchFilters({ name, filters }: EventMatch): readonly Filter[] {
 }
 
 /** What to join for a value, and the value as an expression; null where it is missing. */
-export interface ValueSql {
+interface ValueSql {
   readonly joins: string;
   readonly value: string;
 }

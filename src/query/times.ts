@@ -4,7 +4,7 @@ import { readAll } from "./parameters.ts";
 import { type Range, readRange } from "./range.ts";
 
 /** When a read looks, in which steps, and what it compares with. */
-export interface Times {
+interface Times {
   readonly range: Range;
   readonly interval: Interval;
   readonly comparison: Range | null;

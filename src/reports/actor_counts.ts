@@ -59,7 +59,7 @@ export function mergeRows(some: CountRows, more: CountRows): CountRows {
 }
 
 /** What was counted of a key. */
-export interface ActorCount {
+interface ActorCount {
   readonly key: number;
   readonly count: number;
   /** Distinct actors. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { FILTER_TEXT_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { readJson } from "../query/filters.ts";
-import { invalidParameter, refuseUnknown } from "../query/parameters.ts";
+import { invalidParameter, isStorable, refuseUnknown } from "../query/parameters.ts";
 import type { Asking } from "../query/warnings.ts";
 import type { Read } from "../scans/read.ts";
 import type { Behind } from "./behind_tally.ts";
@@ -32,10 +32,8 @@ export interface NumberedRead {
 }
 
 /** A value, as a place in an answer names it. */
-export const PlaceText = z.string().max(FILTER_TEXT_LENGTH_MAX).refine(
-  (text) => text.isWellFormed() && !text.includes("\0"),
-  "Use text without NUL and lone surrogates.",
-);
+export const PlaceText = z.string().max(FILTER_TEXT_LENGTH_MAX)
+  .refine(isStorable, "Use text without NUL and lone surrogates.");
 
 const Of = z.looseObject({
   read: z.string("Name the read that the number is of."),

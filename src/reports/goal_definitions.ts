@@ -1,16 +1,19 @@
 import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
-import { GOAL_FIXED_VALUE_MAX, NAME_LENGTH_MAX } from "../limits.ts";
+import { GOAL_FIXED_VALUE_MAX, GOALS_MAX, NAME_LENGTH_MAX } from "../limits.ts";
 import type { Problem } from "../problem.ts";
 import { FiltersSchema, propertyOf } from "../query/filters.ts";
-import { invalidParameter } from "../query/parameters.ts";
+import { invalidParameter, isStorable, storableText } from "../query/parameters.ts";
+import {
+  type DefinitionKind,
+  type DefinitionRow,
+  listDefinitions,
+  loadDefinition,
+} from "./saved_definitions.ts";
 
 const StoredText = z.string()
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
-  .refine(
-    (text) => text.isWellFormed() && !text.includes("\0"),
-    "Use text without NUL and lone surrogates.",
-  );
+  .refine(isStorable, "Use text without NUL and lone surrogates.");
 
 const Title = StoredText
   .refine((text) => !/\p{Cc}/u.test(text), "Use text without control characters.")
@@ -85,13 +88,14 @@ export interface Goal extends z.output<typeof GoalBody> {
   readonly slug: string;
 }
 
-interface GoalRow extends Record<string, unknown> {
-  readonly slug: string;
-  readonly title: string;
-  readonly definition: Pick<Goal, "match" | "value">;
-}
+export const GOAL_KIND: DefinitionKind = {
+  table: "goals",
+  one: "goal",
+  many: "goals",
+  countMax: GOALS_MAX,
+};
 
-const GOALS = "SELECT slug, title, definition FROM goals WHERE project_id = $1::int";
+type GoalRow = DefinitionRow<Pick<Goal, "match" | "value">>;
 
 /** The order of members is that of the API, whatever the database made of it. */
 function goalOf({ slug, title, definition: { match, value } }: GoalRow): Goal {
@@ -100,16 +104,13 @@ function goalOf({ slug, title, definition: { match, value } }: GoalRow): Goal {
 
 /** The goals of a project, by slug. */
 export async function listGoals(sql: Sql, projectId: number): Promise<Goal[]> {
-  const rows = await sql.query<GoalRow>(`${GOALS} ORDER BY slug COLLATE "C"`, [projectId]);
-  return rows.map(goalOf);
+  return (await listDefinitions<GoalRow["definition"]>(sql, GOAL_KIND, projectId)).map(goalOf);
 }
 
 /** A goal by its slug; null where the project has none of this name. */
 export async function loadGoal(sql: Sql, projectId: number, slug: string): Promise<Goal | null> {
-  // A slug from a path may hold what PostgreSQL's text cannot.
-  if (slug.includes("\0") || !slug.isWellFormed()) return null;
-  const rows = await sql.query<GoalRow>(`${GOALS} AND slug = $2::text`, [projectId, slug]);
-  return rows.map(goalOf)[0] ?? null;
+  const row = await loadDefinition<GoalRow["definition"]>(sql, GOAL_KIND, projectId, slug);
+  return row === null ? null : goalOf(row);
 }
 
 /** What is told of a `goal` that the project does not have. */
@@ -131,8 +132,5 @@ export async function loadAskedGoal(
 
 /** `goal`: the slug of a saved goal; null where it is not given. */
 export function readGoalSlug(query: URLSearchParams): string | null {
-  const slug = query.get("goal");
-  if (slug === null || slug === "") return null;
-  if (slug.length <= NAME_LENGTH_MAX && slug.isWellFormed() && !slug.includes("\0")) return slug;
-  throw invalidParameter("goal", "Use the slug of a saved goal.");
+  return storableText(query, "goal", NAME_LENGTH_MAX, "Use the slug of a saved goal.");
 }

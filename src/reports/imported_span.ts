@@ -15,13 +15,13 @@ import type { Read } from "../scans/read.ts";
 import type { Answer } from "./report.ts";
 
 /** A day that is shown, from its first instant to just before the next one's. */
-export interface ImportedDay extends CoveredDay {
+interface ImportedDay extends CoveredDay {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /** Why imported days cannot answer a read, and the parameter that it is because of. */
-export interface Refusal {
+interface Refusal {
   readonly parameter: string;
   /** Goes on after "Imported days are left out: ". */
   readonly why: string;
@@ -39,7 +39,7 @@ export interface ImportedSpan {
 const NONE: ImportedSpan = { days: [], ownFromMs: null, warnings: [] };
 
 /** What of a read tells which imported days it shows. */
-export type ImportedRead = Pick<
+type ImportedRead = Pick<
   Read,
   "sql" | "scope" | "range" | "importedTimezone" | "segment"
 >;
@@ -90,7 +90,7 @@ async function daysBefore(read: ImportedRead, range: Range, ownFromMs: number | 
 }
 
 /** What a report needs of imported days, and why it may not be able to take them. */
-export interface Needed {
+interface Needed {
   /** One of these must be told of a day. */
   readonly dimensions: readonly ImportedDimension[];
   /** The parameter that asks for what is not told. */

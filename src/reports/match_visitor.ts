@@ -20,7 +20,7 @@ export interface Breakdown {
 }
 
 /** What a property of the events that a match takes comes to. */
-export interface AskedFigure {
+interface AskedFigure {
   readonly match: number;
   readonly measure: FigureMeasure;
 }
@@ -39,7 +39,7 @@ export interface MatchInputs {
 }
 
 /** What the events come to that each match takes. Places: by match, then line, then bucket. */
-export interface MatchCounts {
+interface MatchCounts {
   /** Distinct actors of all selected events; 0 where they are not asked for. */
   visitors: number;
   /** Distinct actors of each match, whatever the line and the bucket. */

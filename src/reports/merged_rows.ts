@@ -2,7 +2,7 @@
 import type { RowCursor } from "../query/row_cursor.ts";
 
 /** In the order of their bytes in UTF-8, as the database sorts by COLLATE "C"; missing values last. */
-export function byBytes(a: string | null, b: string | null): number {
+function byBytes(a: string | null, b: string | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -17,7 +17,7 @@ export function byBytes(a: string | null, b: string | null): number {
 }
 
 /** What a row is sorted by: counts, each descending, then its value. */
-export interface SortedRow {
+interface SortedRow {
   readonly value: string | null;
   readonly counts: readonly number[];
 }

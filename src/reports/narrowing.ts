@@ -1,7 +1,13 @@
-import type { EventMatch, Field, Filter } from "../query/filters.ts";
-import { isPersonField, propertyOf } from "../query/filters.ts";
+import {
+  ANY_EVENT,
+  type EventMatch,
+  type Field,
+  type Filter,
+  isPersonField,
+  propertyOf,
+} from "../query/filters.ts";
 import { invalidParameter } from "../query/parameters.ts";
-import type { Range } from "../query/range.ts";
+import { type Range, spanOf } from "../query/range.ts";
 import type { Scope, Span } from "../query/selection.ts";
 import type { Read, SharedRead } from "../scans/read.ts";
 import { rolledSpan } from "./rolled_span.ts";
@@ -25,8 +31,6 @@ export interface OwnTerms {
   /** The key of a property whose values are looked at. */
   readonly property?: string | null;
 }
-
-const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
 /** Fields that may name a person: ids, and properties, which hold whatever a site puts there. */
 function mayName(field: Field): boolean {
@@ -60,7 +64,7 @@ export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
 }
 
 /** Where visitors are counted, under whichever filters. */
-export interface Counting {
+interface Counting {
   readonly sql: Read["sql"];
   readonly scope: Scope;
   readonly timelines: Read["timelines"];
@@ -98,7 +102,7 @@ async function isTellable(
   own: readonly Filter[],
   named: readonly EventMatch[],
 ): Promise<boolean> {
-  const span: Span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   if (own.length === 0 && named.length === 0) {
     return await visitorsOf(counting, range, span) >= share.visitorsMin;
   }

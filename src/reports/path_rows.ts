@@ -4,7 +4,7 @@ import type { Read } from "../scans/read.ts";
 import { rowCandidates } from "./row_candidates.ts";
 
 /** A page of a list of paths, and the cursor of the next one; null: there is none. */
-export interface PathRows {
+interface PathRows {
   readonly rows: readonly { readonly id: number; readonly path: string }[];
   readonly nextCursor: string | null;
 }

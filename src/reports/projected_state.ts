@@ -2,7 +2,7 @@ import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 
 /** How far the projection is, at the moment of a snapshot. */
-export interface ProjectedState {
+interface ProjectedState {
   /** Events that are stored and not counted yet. */
   readonly pending: number;
   /** Whose days the rollups count by; null while they hold for none. */

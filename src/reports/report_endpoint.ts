@@ -7,7 +7,7 @@ import { planJoins } from "../query/join_plans.ts";
 import { invalidParameter, oneOf, pageRows, readAll, refuseUnknown } from "../query/parameters.ts";
 import type { Range } from "../query/range.ts";
 import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../query/saved_segment.ts";
-import type { Scope } from "../query/selection.ts";
+import { BOT_CHOICES, type Scope } from "../query/selection.ts";
 import { readTimes } from "../query/times.ts";
 import { type Asking, valueWarnings, type Warning } from "../query/warnings.ts";
 import { type ScanServices, withTimelines } from "../scans/filtered_timelines.ts";
@@ -56,8 +56,6 @@ export const READ_QUERY: Readonly<Record<string, string>> = {
   cursor: "`nextCursor` of the page before",
 };
 
-const BOTS = ["exclude", "include", "only"] as const;
-
 /** The host of the project's site, in lower case; null where none is set. */
 export function siteHostOf({ siteUrl }: Pick<Project, "siteUrl">): string | null {
   return siteUrl === null ? null : URL.parse(siteUrl)?.hostname.toLowerCase() ?? null;
@@ -104,7 +102,7 @@ function readParameters(
     time: () => readTimes(query, project.timezone, asOfMs, { allowHour: report.hourly ?? true }),
     slugs: () => readSegments(query, share),
     filters: () => readFilters(query),
-    bots: () => oneOf(query, "bots", BOTS, "exclude"),
+    bots: () => oneOf(query, "bots", BOT_CHOICES, "exclude"),
     limit: () => pageRows(query),
     cursor: () => refuseStrayCursor(query, report),
     question: () => report.ask(query, params),

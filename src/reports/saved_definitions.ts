@@ -1,5 +1,7 @@
 /** What people save of their questions under a slug, in a table of a project's definitions. */
-import type { Sql } from "../db/sql.ts";
+import type { Project } from "../auth/projects.ts";
+import type { Row, Sql } from "../db/sql.ts";
+import type { Exchange } from "../http/router.ts";
 import { Problem } from "../problem.ts";
 import { invalidParameter } from "../query/parameters.ts";
 import { isSlug, SLUG_USAGE } from "../query/slugs.ts";
@@ -12,7 +14,53 @@ export interface DefinitionKind {
   readonly countMax: number;
 }
 
-export interface Definition {
+/** What the handlers of definitions work with: the database that is written to. */
+export interface DefinitionServices {
+  readonly sql: Sql;
+}
+
+/** Whose definitions are meant. */
+export type OfProject = Pick<Project, "projectId">;
+/** The request for one of them, whose slug the path names. */
+export type DefinitionAsked = Pick<Exchange<unknown>, "request" | "params">;
+
+/** A definition as it is stored. */
+export interface DefinitionRow<D> extends Row {
+  readonly slug: string;
+  readonly title: string;
+  readonly definition: D;
+  readonly updated_at: Date;
+}
+
+function select({ table }: DefinitionKind): string {
+  return `SELECT slug, title, definition, updated_at FROM ${table} WHERE project_id = $1::int`;
+}
+
+/** The definitions of a kind that a project has, by slug. */
+export async function listDefinitions<D>(
+  sql: Sql,
+  kind: DefinitionKind,
+  projectId: number,
+): Promise<DefinitionRow<D>[]> {
+  return await sql.query(`${select(kind)} ORDER BY slug COLLATE "C"`, [projectId]);
+}
+
+/** A definition by its slug; null where the project has none of this name. */
+export async function loadDefinition<D>(
+  sql: Sql,
+  kind: DefinitionKind,
+  projectId: number,
+  slug: string,
+): Promise<DefinitionRow<D> | null> {
+  if (!isSlug(slug)) return null;
+  const [row] = await sql.query<DefinitionRow<D>>(`${select(kind)} AND slug = $2::text`, [
+    projectId,
+    slug,
+  ]);
+  return row ?? null;
+}
+
+interface Definition {
   readonly slug: string;
   readonly title: string;
   /** What becomes its JSON. */
@@ -32,7 +80,7 @@ export function noSuchDefinition({ one }: DefinitionKind): Problem {
 }
 
 /** Looks at other definitions inside of the transaction, where none changes. Throws what speaks against it. */
-export type DefinitionCheck = (inside: Sql) => Promise<void>;
+type DefinitionCheck = (inside: Sql) => Promise<void>;
 
 /** Changes definitions one at a time in a project, so that what is looked at holds; events are stored meanwhile. */
 async function inTurn<T>(

@@ -10,8 +10,12 @@ import {
 } from "../query/actor_condition.ts";
 import { FiltersSchema } from "../query/filters.ts";
 import type { SavedSegment, SegmentDefinition } from "../query/saved_segment.ts";
-import { isSlug } from "../query/slugs.ts";
-import type { DefinitionKind } from "./saved_definitions.ts";
+import {
+  type DefinitionKind,
+  type DefinitionRow,
+  listDefinitions,
+  loadDefinition,
+} from "./saved_definitions.ts";
 import { SEGMENTS_MAX } from "./segment_limits.ts";
 
 const Title = z.string().trim().min(1, "Give a title.")
@@ -46,25 +50,17 @@ export const SEGMENT_KIND: DefinitionKind = {
   countMax: SEGMENTS_MAX,
 };
 
-interface SegmentRow extends Record<string, unknown> {
-  readonly slug: string;
-  readonly title: string;
-  readonly definition: SegmentDefinition;
-}
-
-const SEGMENTS = "SELECT slug, title, definition FROM saved_segments WHERE project_id = $1::int";
-
 /** Members in the order of the API, whatever the database made of it. */
 export function plainSegment({ slug, title, filters, actors }: SavedSegment): SavedSegment {
   return { slug, title, filters, actors: actors === null ? null : plainCondition(actors) };
 }
 
-const segmentOf = ({ slug, title, definition: { filters, actors } }: SegmentRow): SavedSegment =>
-  plainSegment({ slug, title, filters, actors });
+const segmentOf = ({ slug, title, definition }: DefinitionRow<SegmentDefinition>): SavedSegment =>
+  plainSegment({ slug, title, ...definition });
 
 /** The segments of a project, by slug. */
 export async function listSegments(sql: Sql, projectId: number): Promise<SavedSegment[]> {
-  const rows = await sql.query<SegmentRow>(`${SEGMENTS} ORDER BY slug COLLATE "C"`, [projectId]);
+  const rows = await listDefinitions<SegmentDefinition>(sql, SEGMENT_KIND, projectId);
   return rows.map(segmentOf);
 }
 
@@ -74,9 +70,8 @@ export async function loadSegment(
   projectId: number,
   slug: string,
 ): Promise<SavedSegment | null> {
-  if (!isSlug(slug)) return null;
-  const rows = await sql.query<SegmentRow>(`${SEGMENTS} AND slug = $2::text`, [projectId, slug]);
-  return rows.map(segmentOf)[0] ?? null;
+  const row = await loadDefinition<SegmentDefinition>(sql, SEGMENT_KIND, projectId, slug);
+  return row === null ? null : segmentOf(row);
 }
 
 /** The slugs of the goals that a condition asks for, and where. */

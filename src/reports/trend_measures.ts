@@ -5,7 +5,7 @@ const COUNTS = ["total", "visitors", "perVisitor"] as const;
 const FIGURES = ["sum", "avg", "min", "max", "p50", "p90"] as const;
 
 /** What is counted of events. */
-export interface CountMeasure {
+interface CountMeasure {
   readonly kind: typeof COUNTS[number];
   readonly key: null;
 }

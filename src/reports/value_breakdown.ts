@@ -13,7 +13,7 @@ import type { Breakdown } from "./match_visitor.ts";
 import { VALUE_COUNTS } from "./value_visitor.ts";
 
 /** The most frequent values of a field, and the lines of all. */
-export interface ValueBreakdown {
+interface ValueBreakdown {
   /** Most events first, ties by value, the missing one (null) last. */
   readonly top: readonly (string | null)[];
   /** Line 0 is of all other values, the others are in the order of `top`. */

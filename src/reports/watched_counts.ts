@@ -22,7 +22,7 @@ export interface GoalReached {
 }
 
 /** What the selected events of one actor in one time come to. */
-export interface WatchedFigures {
+interface WatchedFigures {
   readonly events: number;
   readonly pageviews: number;
   /** When the last of them was; null: there is none. */

@@ -22,7 +22,7 @@ export interface WatchedInputs {
 }
 
 /** Events that a match took: what was watched, the match, and where each is stored. */
-export interface TakenEvents {
+interface TakenEvents {
   readonly watched: readonly number[];
   readonly matches: readonly number[];
   readonly segmentIds: readonly number[];

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { ACQUISITION_DIMENSIONS, type AcquisitionDimension } from "../../attribution/dimensions.ts";
 import { namesPerson } from "../../query/filters.ts";
 import { oneOf, readAll } from "../../query/parameters.ts";
+import { spanOf } from "../../query/range.ts";
 import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
-import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Figures, pageOf, sortedBy } from "./acquisition_rows.ts";
 import { type Goal, loadAskedGoal, readGoalSlug, unknownGoal } from "../goal_definitions.ts";
@@ -191,7 +191,7 @@ async function answer(read: Read, own: Own): Promise<Answer> {
   const { projectId } = scope;
   const goal = await loadAskedGoal(sql, projectId, slug);
   if (visitorsMin > 1 && goal?.match.filters.some(namesPerson) === true) throw unknownGoal();
-  const span: Span = { fromMs: read.range.from.getTime(), toMs: read.range.to.getTime() };
+  const span = spanOf(read.range);
   const { match = null, value = null } = goal ?? {};
   const told = await toldAcquisition(read, { scope, span, by, goal: match, value });
   // Fewer people may have begun a session in the range than came.

@@ -4,6 +4,7 @@ import { readJson } from "../../query/filters.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
+import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Listed, type NumberedRead, PlaceText, refuseListed } from "../behind.ts";
 import { type Behind, behindWhere } from "../behind_tally.ts";
@@ -52,7 +53,7 @@ function firstOfEach(behind: Behind): Behind {
 async function askedOf(read: Read, { by, slug }: Own): Promise<Asked> {
   const { sql, scope, range } = read;
   const goal = await loadAskedGoal(sql, scope.projectId, slug);
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   return { scope, span, by, goal: goal?.match ?? null, value: null };
 }
 

@@ -2,7 +2,7 @@ import type { AcquisitionDimension } from "../../attribution/dimensions.ts";
 import { packInts, unpackInts } from "../../db/packed_ints.ts";
 import type { Sql } from "../../db/sql.ts";
 import { SESSION_GAP_MS } from "../../limits.ts";
-import { type EventMatch, type Filter, isSessionField } from "../../query/filters.ts";
+import { type EventMatch, onEvents } from "../../query/filters.ts";
 import { matchFilters, type Scope, type Span } from "../../query/selection.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { FilterBits } from "../../scans/filter_bits.ts";
@@ -54,9 +54,6 @@ const filtersOf = ({ scope, goal }: Asked) => [
   ...goal === null ? [] : [matchFilters(goal)],
 ];
 
-const ofEvents = (filters: readonly Filter[]) =>
-  filters.filter(({ field }) => !isSessionField(field));
-
 /** The values with those of some places at the first of these. */
 function withFolded(values: NumberedValues, folded: readonly number[]): NumberedValues {
   if (folded.length === 0) return values;
@@ -76,7 +73,7 @@ async function inputsOf(
   const { span, scope, by, value } = asked;
   const { projectId } = scope;
   const lists = filtersOf(asked);
-  const passing = await eventPasses(sql, scope, scope.bots, lists.map(ofEvents), bits);
+  const passing = await eventPasses(sql, scope, scope.bots, lists.map(onEvents), bits);
   const tests: SessionsAndEvents[] = [];
   for (const [i, events] of passing.entries()) {
     tests.push({ sessions: await sessionPasses(sql, scope, lists[i]!), events });
@@ -103,7 +100,7 @@ type TellRow = (
 ) => Promise<Pick<AcquisitionInputs, "values" | "told">>;
 
 /** What a scan counts, and who is new. */
-export interface Scanned {
+interface Scanned {
   readonly counts: CountedSessions;
   readonly isNew: (actor: number) => boolean;
 }
@@ -122,7 +119,7 @@ export async function scanSessions(
   };
   const property = worthProperty(asked.value);
   const columns = property === null ? [] : [{ property }];
-  const timelines = await source.timelines(reach, ofEvents(filtersOf(asked).flat()), columns);
+  const timelines = await source.timelines(reach, onEvents(filtersOf(asked).flat()), columns);
   if (property !== null) prepareNumbers(timelines, property);
   const inputs = await inputsOf(sql, asked, reach, timelines.bits, tellRow);
   const scan = timelines.scan(ACQUISITION_COUNTS, () => inputs);

@@ -38,7 +38,7 @@ export interface AcquisitionInputs {
 }
 
 /** Sessions of a row. */
-export interface ToldRow {
+interface ToldRow {
   /** By place: 1 where sessions are the row's. */
   readonly places: Uint8Array;
   /** Of each actor the first alone in which the goal was reached. */

@@ -22,7 +22,7 @@ export async function importedAcquisition(
 }
 
 /** Own figures and imported sums together; of a value without one of them, the other. */
-export function withImported(
+function withImported(
   own: Figures | null,
   sums: ImportedSums | null,
   value: string | null,

@@ -1,7 +1,7 @@
 import { BLOCKS_AT_ONCE, LISTED_ROWS_AT_ONCE } from "../../limits.ts";
 import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import type { PageCursor } from "../../query/event_cursor.ts";
-import type { Range } from "../../query/range.ts";
+import { type Range, spanOf } from "../../query/range.ts";
 import { isNarrowed, type Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { type PendingRow, waitingEvents } from "../../store/journal_block.ts";
@@ -33,8 +33,8 @@ export interface ListPlace {
 }
 
 /** The span of a list, and where in it a page begins. */
-export function listedFrom({ from, to }: Range, cursor: PageCursor | null) {
-  const span = { fromMs: from.getTime(), toMs: to.getTime() };
+export function listedFrom(range: Range, cursor: PageCursor | null) {
+  const span = spanOf(range);
   const isWithin = cursor !== null && Date.parse(cursor.at) < span.toMs;
   const place: ListPlace = isWithin
     ? { ms: Date.parse(cursor.at), id: cursor.eventId }

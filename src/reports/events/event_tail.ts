@@ -14,7 +14,7 @@ import { PASSING_IDS } from "./passing_visitor.ts";
 type Source = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** Which stored events a tail shows. */
-export interface TailSelection {
+interface TailSelection {
   /** What was seen before. */
   readonly after: TailCursor;
   /** What may be seen now, as pg_snapshot prints it. */

@@ -156,7 +156,7 @@ export interface WindowSource {
 }
 
 /** Many selected events, newest first. */
-export interface EventWindow {
+interface EventWindow {
   /** Their lines, some at a time, and so many at most; once, and before the next window is read. */
   readonly handed: (linesMax: number) => Iterable<HandedLines>;
   /** Where the next one begins; null: nothing follows. */

@@ -26,7 +26,7 @@ import {
 } from "../../query/parameters.ts";
 import { type Range, readRange } from "../../query/range.ts";
 import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../query/saved_segment.ts";
-import { isNarrowed, type Scope } from "../../query/selection.ts";
+import { BOT_CHOICES, isNarrowed, type Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings, Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
@@ -50,7 +50,7 @@ import { shownEvent } from "../shown_event.ts";
 import { atOneMoment, readFailure, withinTime } from "../time_limit.ts";
 
 /** What the read works with: the project is one that the token may read. */
-export interface EventsContext extends ReportServices {
+interface EventsContext extends ReportServices {
   readonly project: Project;
   readonly exports: ExportSeats;
 }
@@ -81,7 +81,6 @@ export const EventsReply = z.object({
   tailCursor: z.string(),
 });
 
-const BOTS = ["exclude", "include", "only"] as const;
 /** What the list and the tail hold. */
 export const EVENT_SEMANTICS =
   "Stored events, newest first by their corrected time, ties by eventId; with `after`, those " +
@@ -120,7 +119,7 @@ function readQuery(
         : readTimes(query, timezone, asOf.getTime()).range,
     slug: () => readSegmentSlug(query),
     filters: () => readFilters(query),
-    bots: () => oneOf(query, "bots", BOTS, "exclude"),
+    bots: () => oneOf(query, "bots", BOT_CHOICES, "exclude"),
     rows: () => pageRows(query),
     place: () => readPlace(query, asOf.getTime()),
   });

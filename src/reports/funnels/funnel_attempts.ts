@@ -21,7 +21,7 @@ export interface AttemptRules extends Pick<FunnelDefinition, "order" | "entry"> 
 }
 
 /** The attempt of an actor that counts. Events are told by their place among the actor's. */
-export interface Attempt {
+interface Attempt {
   readonly entry: number;
   /** The event of each step that was reached, the entry first. */
   readonly events: readonly number[];

@@ -2,6 +2,7 @@ import { isSessionField } from "../../query/filters.ts";
 import { matchFilters, type Span } from "../../query/selection.ts";
 import { withoutTechnical, withoutUnnamed } from "../../query/technical.ts";
 import { CLICK, SCROLL } from "../../query/terms.ts";
+import { spanOf } from "../../query/range.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { fieldValueIds, lazyColumnsOf } from "../../scans/field_value_ids.ts";
@@ -76,7 +77,7 @@ export async function findAttempts(
   const { range, asOfMs } = read;
   const { steps, exclude, order, entry, by } = definition;
   const windowMs = windowMsOf(definition);
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   const reach = { fromMs: span.fromMs, toMs: span.toMs + windowMs };
   const selected = await selectTimelines(read, reach, {
     filters: [...steps, ...exclude].flatMap((match) => match.filters),

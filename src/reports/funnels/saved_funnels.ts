@@ -1,17 +1,20 @@
 import type { z } from "zod";
-import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
-import type { Exchange } from "../../http/router.ts";
 import { FUNNELS_MAX } from "../../limits.ts";
 import type { Problem } from "../../problem.ts";
-import { isSlug } from "../../query/slugs.ts";
 import {
+  type DefinitionAsked,
   type DefinitionKind,
+  type DefinitionRow,
+  type DefinitionServices,
   deleteDefinition,
+  listDefinitions,
+  loadDefinition,
   namedSlug,
   noSuchDefinition,
+  type OfProject,
   saveDefinition,
 } from "../saved_definitions.ts";
 import {
@@ -21,25 +24,11 @@ import {
   plainDefinition,
 } from "./funnel_definition.ts";
 
-export interface SavedFunnelServices {
-  /** The database that is written to. */
-  readonly sql: Sql;
-}
-
-type Asked = Pick<Exchange<unknown>, "request" | "params">;
-
 /** A saved funnel. */
-export interface SavedFunnel extends FunnelDefinition {
+interface SavedFunnel extends FunnelDefinition {
   readonly slug: string;
   readonly title: string;
   readonly updatedAt: Date;
-}
-
-interface FunnelRow extends Record<string, unknown> {
-  readonly slug: string;
-  readonly title: string;
-  readonly definition: FunnelDefinition;
-  readonly updated_at: Date;
 }
 
 const KIND: DefinitionKind = {
@@ -48,10 +37,10 @@ const KIND: DefinitionKind = {
   many: "saved funnels",
   countMax: FUNNELS_MAX,
 };
-const FUNNELS =
-  "SELECT slug, title, definition, updated_at FROM saved_funnels WHERE project_id = $1::int";
 
-function funnelOf({ slug, title, definition, updated_at }: FunnelRow): SavedFunnel {
+function funnelOf(
+  { slug, title, definition, updated_at }: DefinitionRow<FunnelDefinition>,
+): SavedFunnel {
   return { slug, title, ...plainDefinition(definition), updatedAt: updated_at };
 }
 
@@ -71,8 +60,7 @@ export function shownFunnel(funnel: SavedFunnel): z.output<typeof FunnelShown> {
 
 /** The saved funnels of a project, by slug. */
 export async function listFunnels(sql: Sql, projectId: number): Promise<SavedFunnel[]> {
-  const rows = await sql.query<FunnelRow>(`${FUNNELS} ORDER BY slug COLLATE "C"`, [projectId]);
-  return rows.map(funnelOf);
+  return (await listDefinitions<FunnelDefinition>(sql, KIND, projectId)).map(funnelOf);
 }
 
 /** There is none, for whoever asks. */
@@ -86,11 +74,9 @@ export async function requireFunnel(
   projectId: number,
   slug: string,
 ): Promise<SavedFunnel> {
-  const rows = isSlug(slug)
-    ? await sql.query<FunnelRow>(`${FUNNELS} AND slug = $2::text`, [projectId, slug])
-    : [];
-  if (rows[0] === undefined) throw noSuchFunnel();
-  return funnelOf(rows[0]);
+  const row = await loadDefinition<FunnelDefinition>(sql, KIND, projectId, slug);
+  if (row === null) throw noSuchFunnel();
+  return funnelOf(row);
 }
 
 /**
@@ -98,9 +84,9 @@ export async function requireFunnel(
  * `invalid_parameter` that names `slug`, `conflict`, and what `readJson` throws.
  */
 export async function putFunnel(
-  { sql }: SavedFunnelServices,
-  { projectId }: Pick<Project, "projectId">,
-  { request, params }: Asked,
+  { sql }: DefinitionServices,
+  { projectId }: OfProject,
+  { request, params }: DefinitionAsked,
 ): Promise<Response> {
   const slug = namedSlug(params);
   const { title, ...definition } = await readJson(request, FunnelBody);
@@ -111,9 +97,9 @@ export async function putFunnel(
 
 /** `DELETE /v1/funnels/:slug`: 204. Throws `not_found`. */
 export async function deleteFunnel(
-  { sql }: SavedFunnelServices,
-  { projectId }: Pick<Project, "projectId">,
-  { params }: Asked,
+  { sql }: DefinitionServices,
+  { projectId }: OfProject,
+  { params }: DefinitionAsked,
 ): Promise<Response> {
   await deleteDefinition(sql, KIND, projectId, params.slug ?? "");
   return new Response(null, { status: 204 });

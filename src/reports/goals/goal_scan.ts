@@ -8,7 +8,7 @@ import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
 import { figuresOf } from "../property_figures.ts";
 
 /** Unique ones are distinct actors. */
-export interface Conversions {
+interface Conversions {
   readonly uniqueConversions: number;
   readonly totalConversions: number;
 }
@@ -26,7 +26,7 @@ export interface GoalCounts extends Conversions {
   readonly series: readonly Conversions[];
 }
 
-export interface CountedGoals {
+interface CountedGoals {
   /** Distinct actors of all selected events. */
   readonly visitors: number;
   /** Of each that is wanted. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { GOAL_POINTS_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import { bucketsOf, shownBucket } from "../../query/buckets.ts";
+import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import { namesPerson } from "../../query/filters.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../changes.ts";
@@ -163,12 +163,7 @@ const GoalResult = z.object({
   value: WorthShown.meta({
     description: "Of all conversions together; nulls where the goal has no value",
   }),
-  series: z.array(z.object({
-    start: z.iso.datetime(),
-    label: z.string(),
-    complete: z.boolean(),
-    ...CountsShown,
-  })),
+  series: z.array(z.object({ ...BUCKET_SHOWN, ...CountsShown })),
 }).meta({ id: "Goal" });
 
 export type GoalResult = z.output<typeof GoalResult>;

@@ -32,7 +32,7 @@ export interface CaptureReading {
 }
 
 /** The page in question. */
-export interface CaptureAsked {
+interface CaptureAsked {
   readonly project: Project;
   /** As events have it; null where a pattern stands for many pages. */
   readonly path: string | null;

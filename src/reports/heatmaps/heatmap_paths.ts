@@ -2,6 +2,7 @@ import { z } from "zod";
 import { CAPTURE_DEVICES } from "../../screenshots/capture_status.ts";
 import { readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import { CLICK, PAGE_VIEW } from "../../query/terms.ts";
+import { spanOf } from "../../query/range.ts";
 import { countPaths } from "../../scans/path_counts.ts";
 import type { Read } from "../../scans/read.ts";
 import { CaptureShown, captureStatuses } from "./heatmap_capture.ts";
@@ -11,7 +12,7 @@ import { isSmall } from "../small_groups.ts";
 
 async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
   const { sql, project, range, limit } = read;
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   const { visitors, events: clicks } = await countPaths(read, span, [PAGE_VIEW, CLICK], CLICK);
   const isListed = (path: number) =>
     visitors[path]! > 0 && !isSmall(visitors[path]!, read.visitorsMin);

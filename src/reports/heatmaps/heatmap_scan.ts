@@ -1,5 +1,6 @@
 import type { EventMatch } from "../../query/filters.ts";
 import { CELL_DEVICE, CELL_DEVICES } from "../../store/heatmap_cell.ts";
+import { spanOf } from "../../query/range.ts";
 import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import { propertyValueIds } from "../../scans/property_value_ids.ts";
@@ -12,7 +13,7 @@ import { CELL_COUNTS, CELL_PEOPLE, type CellCounts } from "./cell_visitor.ts";
 export const SELECTOR = "selector";
 
 /** Which events are counted by their cells. */
-export interface CellQuestion {
+interface CellQuestion {
   /** Of a name, on a path or some. */
   readonly match: EventMatch;
   readonly device: typeof CELL_DEVICES[number];
@@ -33,7 +34,7 @@ export interface FoundCells extends CellCounts {
 export async function scanCells(read: Read, question: CellQuestion): Promise<FoundCells> {
   const { sql, scope, range } = read;
   const { match, device, wanted, point, elements } = question;
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   const selected = await selectTimelines(read, span, {
     filters: match.filters,
     columns: [{ cells: true }, ...elements ? [{ property: SELECTOR }] : []],
@@ -63,7 +64,7 @@ export interface PeopleQuestion extends Pick<CellQuestion, "match" | "device"> {
 export async function findCellPeople(read: Read, question: PeopleQuestion): Promise<Behind> {
   const { sql, scope, range } = read;
   const { match, device, mask, bits, stepMin } = question;
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   const selected = await selectTimelines(read, span, {
     filters: match.filters,
     columns: [{ cells: true }],

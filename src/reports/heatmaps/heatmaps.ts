@@ -7,7 +7,7 @@ import {
 } from "../../limits.ts";
 import type { Filter } from "../../query/filters.ts";
 import { knownValues } from "../../query/known_values.ts";
-import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
+import { invalidParameter, oneOf, readAll, storableText } from "../../query/parameters.ts";
 import {
   CELL_COLUMNS,
   CELL_DEAD,
@@ -52,12 +52,7 @@ export const BIT_OF: Readonly<Record<Kind, number | null>> = {
 };
 
 function text(query: URLSearchParams, name: "path" | "pattern", lengthMax: number): string | null {
-  const value = query.get(name);
-  if (value === null || value === "") return null;
-  if (value.length > lengthMax || value.includes("\0") || !value.isWellFormed()) {
-    throw invalidParameter(name, `Use at most ${lengthMax} characters, and no NUL.`);
-  }
-  return value;
+  return storableText(query, name, lengthMax, `Use at most ${lengthMax} characters, and no NUL.`);
 }
 
 function readPages(query: URLSearchParams): Pages {

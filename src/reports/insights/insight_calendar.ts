@@ -2,7 +2,7 @@ import { INSIGHT_WEEKS } from "../../limits.ts";
 import { bucketsOf } from "../../query/buckets.ts";
 import { readComparison } from "../../query/comparison.ts";
 import { dateAt } from "../../query/local_dates.ts";
-import { type Range, startOfDay } from "../../query/range.ts";
+import { type Range, spanOf, startOfDay } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 
 const WEEKDAYS = 7;
@@ -15,7 +15,7 @@ interface Roles {
 }
 
 /** A piece of time that is wholly within whatever it touches. */
-export interface Segment extends Span, Roles {}
+interface Segment extends Span, Roles {}
 
 /** What is compared with what: the range, the period before it, and the four weeks before it. */
 export interface Calendar {
@@ -133,7 +133,6 @@ export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): 
   const past = daysBefore(range, since, days);
   // Of longer ranges parts of days are left out, so that they do not lie one after the other.
   const isWeek = days.length <= WEEKDAYS && days[0]!.fromMs === range.from.getTime();
-  const spanOf = ({ from, to }: Range): Span => ({ fromMs: from.getTime(), toMs: to.getTime() });
   return {
     previous,
     segments: segmentsOf(spanOf(range), spanOf(previous), [...past, ...days]),

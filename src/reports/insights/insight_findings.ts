@@ -34,7 +34,7 @@ export const METRICS = [
 ] as const;
 
 export type Metric = typeof METRICS[number];
-export type Kind = "total_change" | "value_change" | "new_value" | "vanished_value";
+type Kind = "total_change" | "value_change" | "new_value" | "vanished_value";
 
 /** A metric with what it comes to in total, first, and for values of dimensions. */
 export interface Measured {

@@ -1,6 +1,6 @@
 import type { Sql } from "../../db/sql.ts";
 import { INSIGHT_CELLS_MAX } from "../../limits.ts";
-import { type EventMatch, type Filter, isSessionField } from "../../query/filters.ts";
+import { ANY_EVENT, type Filter, onEvents } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import type { FilteredTimelines } from "../../scans/filtered_timelines.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
@@ -34,8 +34,6 @@ import { numberValues } from "../session_values.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "timelines">;
 
-const EVERYTHING: EventMatch = { name: null, filters: [] };
-
 /** What is visited, and what is looked for there. */
 export interface Visited {
   readonly sql: Sql;
@@ -48,7 +46,7 @@ export interface Visited {
 }
 
 function withoutSessions<T extends { readonly filters: readonly Filter[] }>(asked: T): T {
-  return { ...asked, filters: asked.filters.filter(({ field }) => !isSessionField(field)) };
+  return { ...asked, filters: onEvents(asked.filters) };
 }
 
 async function visitedOf(
@@ -63,7 +61,7 @@ async function visitedOf(
     fromMs: await sessionsStartMs(source, projectId, segments[0]!.fromMs),
     toMs: await sessionsEndByMs(source, projectId, segments.at(-1)!.toMs),
   };
-  const matches = asked.map(({ match }) => match ?? EVERYTHING);
+  const matches = asked.map(({ match }) => match ?? ANY_EVENT);
   const ofEvents = withoutSessions(scope);
   const matchesOfEvents = matches.map(withoutSessions);
   const ofBits = [ofEvents, ...matchesOfEvents].flatMap((one) => one.filters);

@@ -142,7 +142,7 @@ export function shareDispersion(weekdays: ByWeekday<Share>): Dispersion {
 }
 
 /** What days of these weekdays come to by the weeks before. */
-export interface Expectation<T> {
+interface Expectation<T> {
   readonly value: T;
   /** The variance of `value`, being a mean, by that of one period. */
   readonly uncertainty: number;

@@ -53,7 +53,7 @@ export function jointCell(
 const groupAt = ({ idsFrom, groupOf }: IdGroups, id: number): number => groupOf[id - idsFrom] ?? 0;
 
 /** What is selected, and what is counted of it: lines for each match, with the filters on its sessions. */
-export interface InsightInputs {
+interface InsightInputs {
   readonly events: MatchPasses;
   readonly sessions: SessionPasses;
   readonly ofMatches: readonly SessionPasses[];

@@ -70,7 +70,7 @@ class Groups {
   }
 }
 
-export interface JointGroups {
+interface JointGroups {
   readonly ids: JointIds;
   /** How many cells there are. */
   readonly count: number;

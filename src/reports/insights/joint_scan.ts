@@ -5,7 +5,7 @@ import { groupBySlices, type NumberedSlice } from "./joint_groups.ts";
 import { JOINT_ID, type LineTally } from "./line_tally.ts";
 
 /** What was counted together, and of which of the slices. */
-export interface CountedTogether {
+interface CountedTogether {
   /** Cells in which anything happened. */
   readonly count: number;
   readonly holds: ReadonlyMap<string, Uint8Array>;

@@ -61,7 +61,7 @@ const LAST_SESSION = 2;
 const LASTS = 3;
 
 /** What a line comes to at one place. */
-export interface PlaceCounts {
+interface PlaceCounts {
   readonly events: number;
   readonly pageviews: number;
   /** Distinct actors, by the first of what each did in the day, and in the period; of no day or period nothing. */

@@ -4,6 +4,7 @@ import type { EventMatch } from "../../query/filters.ts";
 import { matchFilters, type Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
+import { spanOf } from "../../query/range.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
 import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
@@ -37,20 +38,20 @@ interface ToldValue {
 }
 
 /** What a scan found, made ready to be shown. */
-export interface CountedJourneys {
+interface CountedJourneys {
   readonly total: number;
   /** Of each step its values, the largest first, with how many ways have it; others and those that ended last. */
   readonly nodes: readonly (readonly CountedNode[])[];
   readonly links: readonly CountedLink[];
 }
 
-export interface CountedNode {
+interface CountedNode {
   readonly value: string | null;
   readonly kind: "path" | "name" | "other" | "end";
   readonly count: number;
 }
 
-export interface CountedLink {
+interface CountedLink {
   /** The step it leads from, counted from 1. */
   readonly step: number;
   readonly from: CountedNode;
@@ -185,7 +186,7 @@ export async function selectWays(
 ): Promise<SelectedWays> {
   const { sql, scope, range } = read;
   const { start, end, by, of } = question;
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   const rules = rulesOf(question);
   const matches = [start, end].filter((match) => match !== null);
   const selected = await selectTimelines(read, reachOf(question, rules, span), {

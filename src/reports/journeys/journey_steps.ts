@@ -4,7 +4,7 @@ import { PAGE_VIEW } from "../../query/terms.ts";
 export type StepsBy = "path" | "name" | "both";
 
 /** Which end of the way is given: it is followed from its start, or back from its end. */
-export type Direction = "forward" | "backward";
+type Direction = "forward" | "backward";
 
 /** The codes of values: of a path an even number, of a name an odd one. */
 export const pathCode = (path: number): number => 2 * path;

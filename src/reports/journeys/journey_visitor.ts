@@ -222,7 +222,7 @@ export const JOURNEY_NODES: VisitorKind<JourneyInputs, JourneyNodes> = {
   }),
 };
 
-export interface JourneyLinkInputs {
+interface JourneyLinkInputs {
   readonly ways: JourneyInputs;
   /** Of each step the codes of the values that are told by themselves. */
   readonly told: readonly (readonly number[])[];
@@ -325,7 +325,7 @@ export type WantedStep =
     | { readonly isEnd: true }
   );
 
-export interface JourneyBehindInputs {
+interface JourneyBehindInputs {
   readonly ways: JourneyInputs;
   /** All of them. */
   readonly wanted: readonly WantedStep[];

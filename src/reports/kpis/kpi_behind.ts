@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { readJson } from "../../query/filters.ts";
+import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, refuseListed } from "../behind.ts";
 import { type Behind, behindWhere } from "../behind_tally.ts";
@@ -15,7 +16,7 @@ type Place = z.output<typeof Place>;
 
 async function find(read: Read, { count }: Place): Promise<Behind> {
   const { range } = read;
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   const { behind, isNew } = await scanTold(read, span, count);
   return count === "bounces" ? behind : behindWhere(behind, (i) => isNew(behind.actors[i]!));
 }

@@ -1,5 +1,5 @@
 import { SESSION_GAP_MS } from "../../limits.ts";
-import { isSessionField } from "../../query/filters.ts";
+import { isSessionField, onEvents } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
@@ -17,7 +17,7 @@ import { KPI_COUNTS, type KpiCounts, type ToldKpi, WHOLE } from "./kpi_visitor.t
 type Source = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** What one bucket comes to, counted from 1; the whole has the bucket null. */
-export interface BucketCounts extends Visits, SessionsAndMedian {
+interface BucketCounts extends Visits, SessionsAndMedian {
   readonly bucket: number | null;
 }
 
@@ -65,7 +65,7 @@ async function scanCounts(source: Source, buckets: readonly Span[], told: ToldKp
   const { sql, scope } = source;
   const span: Span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const reach = await reachOf(source, span);
-  const ofEvents = scope.filters.filter(({ field }) => !isSessionField(field));
+  const ofEvents = onEvents(scope.filters);
   const timelines = await source.timelines(reach, ofEvents);
   const counting = withoutTechnical(ofEvents);
   const inputs = {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bucketsOf, shownBucket } from "../../query/buckets.ts";
+import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import type { ImportedSums } from "../../imported/imported_reading.ts";
@@ -58,11 +58,7 @@ const KpiChange = z.object({
   description: "(current − previous) / previous of each total; null on a base of zero or nothing",
 });
 
-const KpiBucket = Kpis.extend({
-  start: z.iso.datetime(),
-  label: z.string(),
-  complete: z.boolean(),
-}).meta({ id: "KpiBucket" });
+const KpiBucket = Kpis.extend(BUCKET_SHOWN).meta({ id: "KpiBucket" });
 
 /** `GET /v1/kpis`: the key figures of a range, of each of its buckets, and how they changed. */
 export const KPIS: Report = {
@@ -174,7 +170,7 @@ function withImported(
 }
 
 /** The figures of all buckets together, and those of each: not their sum, where actors come back. */
-export interface TotalsAndSeries {
+interface TotalsAndSeries {
   readonly totals: Kpis;
   readonly series: readonly Kpis[];
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LIVE_PAGES_MAX } from "../../limits.ts";
+import { localTime } from "../../query/local_dates.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
@@ -47,7 +48,7 @@ function seriesOf({ asOfMs, range: { timezone } }: Read, { viewsAt }: LiveCounts
   return Array.from({ length: LONG_MINUTES }, (_, i) => {
     const minute = running - LONG_MINUTES + 1 + i;
     const startMs = minute * MINUTE_MS;
-    const local = Temporal.Instant.fromEpochMilliseconds(startMs).toZonedDateTimeISO(timezone);
+    const local = localTime(startMs, timezone);
     return {
       start: new Date(startMs).toISOString(),
       label: local.toPlainDateTime().toString({ smallestUnit: "minute" }).replace("T", " "),

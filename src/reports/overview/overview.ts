@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
-import { shownBucket } from "../../query/buckets.ts";
+import { BUCKET_SHOWN, shownBucket } from "../../query/buckets.ts";
 import {
   invalidParameter,
   oneOf,
@@ -67,12 +67,7 @@ export const OVERVIEW_REPLY = {
       description: "Null: of imported days alone, which do not tell them",
     }),
     change: z.number().nullable().meta({ description: "Of the days that are over" }),
-    series: z.array(z.object({
-      start: z.iso.datetime(),
-      label: z.string(),
-      complete: z.boolean(),
-      visitors: z.int().nullable(),
-    })),
+    series: z.array(z.object({ ...BUCKET_SHOWN, visitors: z.int().nullable() })),
     imported: z.literal(true).optional().meta({
       description: "Daily sums of another product are in it",
     }),

@@ -1,12 +1,12 @@
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 import { type ImportedSums, sumsByDay } from "../../imported/imported_reading.ts";
-import type { Range } from "../../query/range.ts";
+import { type Range, spanOf } from "../../query/range.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
+import { changeOf } from "../changes.ts";
 import { importedSpan, reachesOwn } from "../imported_span.ts";
-import { rate } from "../report.ts";
 import { TAIL_COUNTS } from "../tail_visitor.ts";
 import type { OverviewDays } from "./overview_days.ts";
 import { NOW_MS } from "./overview_now.ts";
@@ -41,8 +41,6 @@ export const scopeOf = ({ projectId }: Project): Scope => ({
   bots: "exclude",
   filters: [],
 });
-
-const spanOf = ({ from, to }: Range): Span => ({ fromMs: from.getTime(), toMs: to.getTime() });
 
 /** Own visitors, and those of each bucket, by a scan: where the rollups do not hold the answer. */
 export async function scanVisitors(
@@ -117,10 +115,7 @@ export async function figuresOf(
   if (compared === null) return { visitors, change: null, isImported };
   const over = (await importedOf(listed, compared.over))(own.over, spanOf(compared.over));
   const before = (await importedOf(listed, compared.before))(own.before, spanOf(compared.before));
-  const change = over.visitors === null || before.visitors === null
-    ? null
-    : rate(over.visitors - before.visitors, before.visitors).value;
-  return { visitors, change, isImported };
+  return { visitors, change: changeOf(over.visitors, before.visitors), isImported };
 }
 
 /** The visitors of each bucket. */

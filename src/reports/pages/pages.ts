@@ -2,6 +2,7 @@ import { z } from "zod";
 import { SESSION_GAP_MS } from "../../limits.ts";
 import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import type { Span } from "../../query/selection.ts";
+import { spanOf } from "../../query/range.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import { Samples } from "../../scans/medians.ts";
 import type { Read } from "../../scans/read.ts";
@@ -116,7 +117,7 @@ async function mergedPage(
 
 async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
   const { range } = read;
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   const imported = await importedPages(read);
   const { rows, nextCursor } = imported.days.length === 0
     ? await ownPage(read, span, cursor, read.limit)

@@ -4,6 +4,7 @@ import type { Database, Sql } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
 import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
+import { isStorable } from "../../query/parameters.ts";
 import { eventsOfIdentities, momentsOfIdentities } from "../../store/segments.ts";
 import { EventShown } from "../exported_event_schema.ts";
 import { shownEvent } from "../shown_event.ts";
@@ -78,7 +79,7 @@ export const ActorExport = z.object({
 async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Identity[]> {
   const unknown = new Problem("not_found", "Nothing is stored of this actor.");
   // An id from a path may hold what PostgreSQL's text cannot.
-  if (id.includes("\0") || !id.isWellFormed()) throw unknown;
+  if (!isStorable(id)) throw unknown;
   const rows = await sql.query<Identity>(
     `SELECT i.identity_id, i.actor_id, i.kind::text AS kind, i.value
     FROM identities i

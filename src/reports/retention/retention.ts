@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RETENTION_PERIODS_DEFAULT, RETENTION_PERIODS_MAX } from "../../limits.ts";
 import { type Bucket, wholePeriods } from "../../query/buckets.ts";
 import { dateAt } from "../../query/local_dates.ts";
-import { type EventMatch, readEventMatch } from "../../query/filters.ts";
+import { ANY_EVENT, readEventMatch } from "../../query/filters.ts";
 import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
 import { type Range, startOfDay } from "../../query/range.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
@@ -66,7 +66,6 @@ export const RETENTION: Report = {
 
 const COHORTS = ["first", "recurring"] as const;
 const CRITERIA = ["on", "on_or_after"] as const;
-const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
 function readPeriods(query: URLSearchParams): number {
   const value = query.get("periods");

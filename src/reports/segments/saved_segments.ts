@@ -1,16 +1,17 @@
 import { z } from "zod";
-import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
-import type { Exchange } from "../../http/router.ts";
 import { Problem, type ProblemPart } from "../../problem.ts";
 import type { SegmentDefinition } from "../../query/saved_segment.ts";
 import { listGoals } from "../goal_definitions.ts";
 import {
+  type DefinitionAsked,
+  type DefinitionServices,
   deleteDefinition,
   namedSlug,
   noSuchDefinition,
+  type OfProject,
   saveDefinition,
 } from "../saved_definitions.ts";
 import {
@@ -22,13 +23,6 @@ import {
   SegmentBody,
   SegmentShown,
 } from "../segment_definitions.ts";
-
-export interface SavedSegmentServices {
-  readonly sql: Sql;
-}
-
-type OfProject = Pick<Project, "projectId">;
-type Asked = Pick<Exchange<unknown>, "request" | "params">;
 
 /** Reply of `GET /v1/segments`. */
 export const SegmentsReply = z.object({
@@ -56,7 +50,7 @@ async function refuseUnknownGoals(
 
 /** `GET /v1/segments`: the project's segments, by slug. */
 export async function getSegments(
-  { sql }: SavedSegmentServices,
+  { sql }: DefinitionServices,
   { projectId }: OfProject,
 ): Promise<Response> {
   return json({ segments: await listSegments(sql, projectId) });
@@ -64,9 +58,9 @@ export async function getSegments(
 
 /** `GET /v1/segments/:slug`: one of them. Throws `not_found`. */
 export async function getSegment(
-  { sql }: SavedSegmentServices,
+  { sql }: DefinitionServices,
   { projectId }: OfProject,
-  { params }: Pick<Asked, "params">,
+  { params }: Pick<DefinitionAsked, "params">,
 ): Promise<Response> {
   const segment = await loadSegment(sql, projectId, params.slug ?? "");
   if (segment === null) throw noSuchDefinition(SEGMENT_KIND);
@@ -78,9 +72,9 @@ export async function getSegment(
  * `invalid_parameter` that names `slug`, `conflict`, and what `readJson` throws.
  */
 export async function putSegment(
-  { sql }: SavedSegmentServices,
+  { sql }: DefinitionServices,
   { projectId }: OfProject,
-  { request, params }: Asked,
+  { request, params }: DefinitionAsked,
 ): Promise<Response> {
   const slug = namedSlug(params);
   const body = await readJson(request, SegmentBody);
@@ -98,9 +92,9 @@ export async function putSegment(
 
 /** `DELETE /v1/segments/:slug`: 204. Throws `not_found`. */
 export async function deleteSegment(
-  { sql }: SavedSegmentServices,
+  { sql }: DefinitionServices,
   { projectId }: OfProject,
-  { params }: Pick<Asked, "params">,
+  { params }: Pick<DefinitionAsked, "params">,
 ): Promise<Response> {
   await deleteDefinition(sql, SEGMENT_KIND, projectId, params.slug ?? "");
   return new Response(null, { status: 204 });

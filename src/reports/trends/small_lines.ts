@@ -1,4 +1,5 @@
 import type { Read } from "../../scans/read.ts";
+import { spanOf } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 import { isSmall, silentPlaces } from "../small_groups.ts";
 import { type FoundTrends, scanTrends, type TrendQuestion } from "./trend_scan.ts";
@@ -18,7 +19,7 @@ async function visitorsOf(
   { events, by }: Pick<TrendQuestion, "events" | "by">,
   only: Values | null,
 ): Promise<{ readonly lines: readonly Line[]; readonly others: number }> {
-  const range = [{ fromMs: read.range.from.getTime(), toMs: read.range.to.getTime() }];
+  const range = [spanOf(read.range)];
   const measure = VISITORS;
   const { top, values } = await scanTrends(read, range, { events, measure, by, only });
   const fewestAt = (line: number) => Math.min(...values.map((of) => of[line]?.[0] || Infinity));

@@ -1,4 +1,5 @@
 import { bucketsOf } from "../../query/buckets.ts";
+import { spanOf } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { changeOf } from "../changes.ts";
@@ -68,8 +69,7 @@ function ofNothing({ kind }: Measure): number | null {
 
 /** The measure of each line over the whole range. */
 async function wholes(read: Read, asked: Asked, { top }: TrendLines) {
-  const { from, to } = read.range;
-  const whole = [{ fromMs: from.getTime(), toMs: to.getTime() }];
+  const whole = [spanOf(read.range)];
   const { lines } = await linesIn(read, asked, whole, top === null ? null : new Set(top));
   const found = new Map(lines.map((line) => [keyOf(line), line.values[0]!]));
   return (line: TrendLine): number | null =>

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { TREND_EVENTS_MAX, TREND_POINTS_MAX, TREND_VALUES_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import { bucketsOf, shownBucket } from "../../query/buckets.ts";
-import { EventMatch, readEventMatch, readField, readJson } from "../../query/filters.ts";
+import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
+import { ANY_EVENT, EventMatch, readEventMatch, readField, readJson } from "../../query/filters.ts";
 import { readAll } from "../../query/parameters.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { ChangeShown } from "../changes.ts";
@@ -11,8 +11,6 @@ import { type Answer, askingOf, type Report } from "../report.ts";
 import { MEASURES, readMeasure } from "../trend_measures.ts";
 import { OTHER } from "../small_groups.ts";
 import { type Asked, compareLines, readLines, type TrendLines } from "./trend_lines.ts";
-
-const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
 const EventList: z.ZodType<EventMatch[]> = z.array(EventMatch, "Use a list of events.")
   .min(1, "List at least one event.")
@@ -87,13 +85,11 @@ async function answer(read: Read, asked: Asked): Promise<Answer> {
 }
 
 const TrendPoint = z.object({
-  start: z.iso.datetime(),
-  label: z.string(),
-  complete: z.boolean(),
+  ...BUCKET_SHOWN,
   value: z.number().nullable(),
 }).meta({ id: "TrendPoint" });
 
-export type TrendPoint = z.output<typeof TrendPoint>;
+type TrendPoint = z.output<typeof TrendPoint>;
 
 const TrendLine = z.object({
   event: z.string().nullable().meta({ description: "Its label, else its name; null: any event" }),

@@ -3,7 +3,7 @@ import type { RunBits, Timeline } from "../../timelines/timeline.ts";
 import { type MatchPasses, MatchTests, UNMATCHED } from "../../scans/match_tests.ts";
 import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 
-export interface MatchedEventsInputs {
+interface MatchedEventsInputs {
   readonly actor: number;
   /** Of each segment the places of the events that are asked about. */
   readonly places: ReadonlyMap<number, ReadonlySet<number>>;
@@ -11,7 +11,7 @@ export interface MatchedEventsInputs {
 }
 
 /** Events that matches take: where each is stored, and which match it is. */
-export interface MatchedEvents {
+interface MatchedEvents {
   readonly segmentIds: readonly number[];
   readonly places: readonly number[];
   readonly matches: readonly number[];

@@ -5,7 +5,7 @@ import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { type FoundMoments, NewestActors } from "../newest_actors.ts";
 
-export interface NewestPeopleInputs {
+interface NewestPeopleInputs {
   /** People with a selected event in it, and none after it up to the end of the read's span. */
   readonly span: Span;
   readonly endMs: number;

@@ -6,7 +6,7 @@ import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { type FoundMoments, NewestActors } from "../newest_actors.ts";
 
-export interface NewestVisitsInputs {
+interface NewestVisitsInputs {
   /** Visits that start in it are looked for. */
   readonly span: Span;
   /** In which all of them lie whole. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Row } from "../../db/sql.ts";
-import { invalidParameter, readAll } from "../../query/parameters.ts";
+import { invalidCursor, readAll } from "../../query/parameters.ts";
 import {
   afterCursor,
   encodeRowCursor,
@@ -10,6 +10,7 @@ import {
 import type { Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
+import { spanOf } from "../../query/range.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
@@ -143,7 +144,7 @@ async function page(
   isCounted: boolean,
 ): Promise<Answer["result"]> {
   const { sql, scope: { projectId }, range, limit } = read;
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   const shown = listed.slice(0, limit);
   const goals = await listGoals(sql, projectId);
   const sums = await sumPeople(read, shown.map(({ actor_id }) => actor_id), span, goals);
@@ -164,7 +165,7 @@ async function page(
 async function answer(read: Read, { cursor, asked }: Own): Promise<Answer> {
   const { range, limit } = read;
   if (asked === null) {
-    const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+    const span = spanOf(range);
     const listed = await listPeople(read, span, cursor, limit + 1);
     return { result: await page(read, listed, false) };
   }
@@ -185,7 +186,7 @@ function readCursor(query: URLSearchParams): RowCursor | null {
   if (cursor === null || Number.isSafeInteger(cursor.counts[0]) && cursor.value !== null) {
     return cursor;
   }
-  throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
+  throw invalidCursor();
 }
 
 /** The report's own parameters. */

@@ -5,7 +5,7 @@ import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { type FoundEvents, mergedEvents, NewestEvents } from "../newest_events.ts";
 
-export interface PersonEventsInputs {
+interface PersonEventsInputs {
   readonly actor: number;
   readonly span: Span;
   readonly test: EventPasses;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Row } from "../../db/sql.ts";
 import { deviceOf } from "../../query/field_values.ts";
 import type { Span } from "../../query/selection.ts";
+import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
 import { listGoals } from "../goal_definitions.ts";
 import { PERSON_DEVICES_MAX, PERSON_IDS_MAX, PERSON_PLACES_MAX } from "../person_limits.ts";
@@ -80,7 +81,7 @@ export async function personHead(
   { actor_id: actorId, kind, value: actor }: KnownPerson,
 ): Promise<z.output<typeof PersonHead>> {
   const { sql, scope: { projectId }, range } = read;
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   const ids = await sql.query<Row & { value: string }>(ANONYMOUS_IDS, [
     projectId,
     actorId,

@@ -1,4 +1,5 @@
 import type { Row, Sql } from "../../db/sql.ts";
+import { isStorable } from "../../query/parameters.ts";
 
 /** Somebody, as the tables know him: a user (kind u), else an anonymous id (a), else a hash (h). */
 export interface KnownPerson extends Row {
@@ -24,7 +25,7 @@ export async function findPerson(
   id: string,
 ): Promise<KnownPerson | null> {
   // An id from a path may hold what PostgreSQL's text cannot.
-  if (id.includes("\0") || !id.isWellFormed()) return null;
+  if (!isStorable(id)) return null;
   const [person] = await sql.query<KnownPerson>(PERSON, [projectId, id]);
   return person ?? null;
 }

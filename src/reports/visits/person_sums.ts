@@ -13,7 +13,7 @@ type Source = Pick<Read, "sql" | "scope" | "timelines">;
 export const PersonValue = z.array(z.object({ amount: z.number(), currency: z.string() }));
 
 /** What somebody did in a span, as far as it is selected. */
-export interface PersonSums {
+interface PersonSums {
   readonly lastMs: number | null;
   readonly visits: number;
   readonly pageviews: number;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { arrayLiteral } from "../../db/sql.ts";
 import { Problem } from "../../problem.ts";
 import { encodePageCursor, type PageCursor } from "../../query/event_cursor.ts";
+import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
 import { EVENT_MEMBERS } from "../exported_event_schema.ts";
 import { listGoals } from "../goal_definitions.ts";
@@ -67,7 +68,7 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
     order: "newest",
     after,
     rows: limit,
-    span: { fromMs: range.from.getTime(), toMs: range.to.getTime() },
+    span: spanOf(range),
   });
   const told = found.slice(0, limit);
   const goals = await listGoals(sql, scope.projectId);

@@ -15,7 +15,7 @@ import { NEWEST_FIRST, readVisits, type StoredVisit } from "./visit_rows.ts";
 type Source = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** Which visits are listed beside those that the scope lets through. */
-export interface VisitQuestion {
+interface VisitQuestion {
   readonly span: Span;
   /** Whose; null: everybody's. */
   readonly actorId: number | null;

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { PERSON_ID_LENGTH_MAX } from "../person_limits.ts";
-import { invalidParameter, readAll } from "../../query/parameters.ts";
+import {
+  givenText,
+  invalidCursor,
+  invalidParameter,
+  readAll,
+  storableText,
+} from "../../query/parameters.ts";
+import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
 import { loadAskedGoal, readGoalSlug } from "../goal_definitions.ts";
 import { findPerson } from "./person_id.ts";
@@ -32,21 +39,17 @@ interface Own {
 
 /** `actor`: whom an id names; null where it is not given. */
 function readActor(query: URLSearchParams): string | null {
-  const text = query.get("actor");
-  if (text === null || text === "") return null;
-  if (text.length <= PERSON_ID_LENGTH_MAX && text.isWellFormed() && !text.includes("\0")) {
-    return text;
-  }
-  throw invalidParameter("actor", `Use an id of at most ${PERSON_ID_LENGTH_MAX} characters.`);
+  const usage = `Use an id of at most ${PERSON_ID_LENGTH_MAX} characters.`;
+  return storableText(query, "actor", PERSON_ID_LENGTH_MAX, usage);
 }
 
 /** `cursor`: the id of the last visit of the page before. */
 function readCursor(query: URLSearchParams): VisitPlace | null {
-  const text = query.get("cursor");
-  if (text === null || text === "") return null;
+  const text = givenText(query, "cursor");
+  if (text === null) return null;
   const place = placeOfVisit(text);
   if (place !== null) return place;
-  throw invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
+  throw invalidCursor();
 }
 
 /** The id of the last visit of a page that others follow; null where it is the last. */
@@ -83,7 +86,7 @@ async function answer(read: Read, { actor, goal: slug, after }: Own): Promise<An
   const goal = await loadAskedGoal(sql, projectId, slug);
   const person = actor === null ? null : await findPerson(sql, projectId, actor);
   if (actor !== null && person === null) return { query, result: { rows: [], nextCursor: null } };
-  const span = { fromMs: range.from.getTime(), toMs: range.to.getTime() };
+  const span = spanOf(range);
   const actorId = person?.actor_id ?? null;
   const listed = await listVisits(read, { span, actorId, goal, after, rows: limit + 1 });
   const rows = await shownRows(read, listed.slice(0, limit));

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bucketsOf, shownBucket } from "../../query/buckets.ts";
+import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import { oneOf } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
 import { percentileOf } from "../property_figures.ts";
@@ -34,9 +34,7 @@ const VitalRow = z.object({
   ...Vitals.shape,
 }).meta({ id: "VitalRow" });
 const VitalBucket = z.object({
-  start: z.iso.datetime(),
-  label: z.string(),
-  complete: z.boolean(),
+  ...BUCKET_SHOWN,
   pageViews: PageViews,
   ...ofEach(() => z.number().nullable()),
 }).meta({ id: "VitalBucket", description: "Each vital's p75 in the bucket" });

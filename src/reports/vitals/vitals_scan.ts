@@ -19,7 +19,7 @@ export interface Measured {
   readonly met: Readonly<Record<VitalName, Counted>>;
 }
 
-export interface FoundVitals {
+interface FoundVitals {
   readonly total: Measured;
   /** Values with most page views first, all others together last. */
   readonly rows: readonly (Measured & { readonly value: string | null })[];
