@@ -217,6 +217,27 @@ Deno.test("judgePage: redirects", () =>
       { to: "https://other.example/", httpStatus: 404 },
       `${AWAY}other.example`,
     ],
+    [
+      "another host, which cannot be found",
+      failed("net::ERR_NAME_NOT_RESOLVED", {
+        chain: ["https://shop.example/tea", "https://other.example/tea"],
+      }),
+      `${AWAY}other.example`,
+    ],
+    [
+      "a login of others, which cannot be reached",
+      failed("net::ERR_TUNNEL_CONNECTION_FAILED", {
+        chain: ["https://shop.example/tea", "https://acme.okta.com/app"],
+      }),
+      `${LOGIN} on acme.okta.com`,
+    ],
+    [
+      "to www, which cannot be found",
+      failed("net::ERR_NAME_NOT_RESOLVED", {
+        chain: ["https://shop.example/tea", "https://www.shop.example/tea"],
+      }),
+      "temporary_failure again",
+    ],
     ["to a login", { to: "/login?next=/tea" }, LOGIN],
     ["to a login below", { to: "/account/login", content: small("Hello") }, LOGIN],
     ["to Rails", { to: "/users/sign_in" }, LOGIN],

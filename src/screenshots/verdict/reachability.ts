@@ -30,7 +30,7 @@ const MEDIA_TYPE = /^[a-z0-9.+-]{1,40}\/[a-z0-9.+-]{1,60}$/;
 interface Visit extends PageFacts {
   /** What was asked for. */
   readonly asked: URL;
-  /** Where the browser is; null on its own pages, such as those of errors. */
+  /** Where the visit ended; null on the browser's own pages, such as those of errors: see `placeOf`. */
   readonly place: URL | null;
   /** Host name of the site. */
   readonly siteHost: string;
@@ -88,13 +88,24 @@ export function judgePage(facts: PageFacts, site: { readonly siteUrl: string }):
   if (asked === null || siteHost === undefined) {
     return verdict("not_a_page", "This page has no address that a browser could open.");
   }
-  const place = URL.parse(facts.finalUrl);
-  const visit = { ...facts, asked, siteHost, place: place !== null && isWeb(place) ? place : null };
+  const visit = { ...facts, asked, siteHost, place: placeOf(facts, siteHost) };
   for (const { judge } of PAGE_RULES) {
     const found = judge(visit);
     if (found !== null) return found;
   }
   return null;
+}
+
+/**
+ * Where the visit ended. Of a redirect to another host that cannot be reached it is that host: the page
+ * sends visitors there, whether or not it answers.
+ */
+function placeOf({ finalUrl, netError, chain }: PageFacts, siteHost: string): URL | null {
+  const shown = URL.parse(finalUrl);
+  if (shown !== null && isWeb(shown)) return shown;
+  const sentTo = netError === null ? null : URL.parse(chain.at(-1) ?? "");
+  const isElsewhere = sentTo !== null && isWeb(sentTo) && !isSameSite(sentTo.hostname, siteHost);
+  return isElsewhere ? sentTo : null;
 }
 
 /** The decision table; the first that speaks decides. */
