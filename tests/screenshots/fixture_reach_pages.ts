@@ -42,6 +42,7 @@ export const REACH_PAGES: Pages = {
   "/script-loop": () => script(`location.replace("/script-loop?" + Math.random())`),
   "/away": () => redirect("http://127.0.0.2/"),
   "/inside": () => redirect("http://10.0.0.1/"),
+  "/elsewhere": () => redirect("http://nowhere.invalid/"),
 
   "/empty": () => new Response(null, { status: 204 }),
   "/document": () =>

@@ -26,6 +26,7 @@ const CASES: readonly (readonly [path: string, status: CaptureStatus, says: RegE
   ["/script-loop", "redirect_loop", /circles/],
   ["/away", "blocked_address", /address/],
   ["/inside", "blocked_address", /address/],
+  ["/elsewhere", "not_publicly_reachable", /away from the site, to nowhere\.invalid/],
   ["/empty", "not_a_page", /without content/],
   ["/document", "not_a_page", /PDF/],
   ["/data", "not_a_page", /application\/json/],

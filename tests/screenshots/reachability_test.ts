@@ -220,7 +220,11 @@ Deno.test("judgePage: redirects", () =>
     [
       "another host, which cannot be found",
       failed("net::ERR_NAME_NOT_RESOLVED", {
-        chain: ["https://shop.example/tea", "https://other.example/tea"],
+        chain: [
+          "https://shop.example/tea",
+          "https://other.example/tea",
+          "chrome-error://chromewebdata/",
+        ],
       }),
       `${AWAY}other.example`,
     ],

@@ -103,9 +103,10 @@ export function judgePage(facts: PageFacts, site: { readonly siteUrl: string }):
 function placeOf({ finalUrl, netError, chain }: PageFacts, siteHost: string): URL | null {
   const shown = URL.parse(finalUrl);
   if (shown !== null && isWeb(shown)) return shown;
-  const sentTo = netError === null ? null : URL.parse(chain.at(-1) ?? "");
-  const isElsewhere = sentTo !== null && isWeb(sentTo) && !isSameSite(sentTo.hostname, siteHost);
-  return isElsewhere ? sentTo : null;
+  if (netError === null) return null;
+  // Behind it stands the browser's own page that says so.
+  const sentTo = chain.map((address) => URL.parse(address)).findLast((url) => url && isWeb(url));
+  return sentTo && !isSameSite(sentTo.hostname, siteHost) ? sentTo : null;
 }
 
 /** The decision table; the first that speaks decides. */
