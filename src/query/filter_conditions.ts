@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { deviceOf, jsonText, knownReferrerHost } from "./field_values.ts";
+import { jsonText, knownReferrerHost } from "./field_values.ts";
 import {
   type Field,
   type Filter,
@@ -13,6 +13,7 @@ import {
   type SessionField,
 } from "./filters.ts";
 import { postgresPattern } from "./pattern.ts";
+import { dictionaryOf, type SessionDimension } from "./selection.ts";
 import type { SqlParams } from "./sql_params.ts";
 
 /** Where conditions are written: parameters of the statement, and what they stand for. */
@@ -112,18 +113,11 @@ function actorIds(place: Place, wanted: Positive): string {
   }`;
 }
 
-/** A subquery for the contexts whose value of a field is meant. */
-function contextIds(place: Place, wanted: Positive): string {
-  const value = wanted.field === "device" ? deviceOf("c") : `c.${wanted.field}`;
-  return `SELECT c.context_id FROM contexts c WHERE c.project_id = ${place.project} AND ${
-    textCondition(place.params, value, wanted)
-  }`;
-}
-
-/** A subquery for the traffic whose value of a session's field is meant. */
-function trafficIds(place: Place, wanted: Positive): string {
-  return `SELECT r.traffic_id FROM traffic r WHERE r.project_id = ${place.project} AND ${
-    textCondition(place.params, `r.${wanted.field}`, wanted)
+/** A subquery for the contexts, or the traffic, whose value of a field is meant. */
+function dictionaryIds({ params, project }: Place, wanted: Positive): string {
+  const { table, id, text } = dictionaryOf(wanted.field as SessionDimension);
+  return `SELECT v.${id} FROM ${table} v WHERE v.project_id = ${project} AND ${
+    textCondition(params, text, wanted)
   }`;
 }
 
@@ -193,11 +187,11 @@ const IDS_OF: Readonly<Record<FilterIds["of"], (place: Place, wanted: Positive) 
   path: termIds,
   title: termIds,
   referrer: referrerIds,
-  context: contextIds,
+  context: dictionaryIds,
   actor: actorIds,
   entryPath: termIds,
   exitPath: termIds,
-  traffic: trafficIds,
+  traffic: dictionaryIds,
 };
 
 /** The ids that decide a filter on a session's field, or on an event's that is no property. */

@@ -1,13 +1,13 @@
 /** Which values of a field a project has had: told by its dictionaries, never by its events. */
 import type { Sql } from "../db/sql.ts";
 import { SUGGESTION_CANDIDATES_MAX, SUGGESTION_ROWS_MAX } from "../limits.ts";
-import { deviceOf } from "./field_values.ts";
 import { termDigests } from "./filter_conditions.ts";
 import type { Field } from "./filters.ts";
+import { dictionaryOf } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 import { RESERVED_NAMES } from "./terms.ts";
 
-/** Where the values of a field stand: in a column of a dictionary (alias d). */
+/** Where the values of a field stand: in a column of a dictionary (alias v). */
 interface Source {
   readonly from: string;
   readonly value: string;
@@ -19,44 +19,37 @@ interface Source {
 
 const ANY = "value IS NOT NULL";
 
-function valuesOf(table: string, column: string): Source {
-  return { from: `${table} d`, value: `d.${column}`, suggested: ANY, isText: false };
+function texts(suggested: string | null, from = "terms v"): Source {
+  return { from, value: "v.term", suggested, isText: true };
 }
 
-function texts(suggested: string | null, from = "terms d"): Source {
-  return { from, value: "d.term", suggested, isText: true };
-}
+const ids = (kind: "u" | "a"): Source => ({
+  from: `(SELECT * FROM identities WHERE kind = '${kind}') v`,
+  value: "v.value",
+  suggested: null,
+  isText: false,
+});
 
 const PATHS = texts("starts_with(value, '/')");
+/** Fields whose values stand in a column of `contexts` or `traffic`. */
+const COLUMNS = [
+  ...["host", "country", "region", "city", "browser", "os", "device"] as const,
+  ...["source", "medium", "campaign", "term", "content", "channel"] as const,
+];
 
 /** Fields whose values a dictionary holds. A referrer is one thing by its host, another by its address. */
 const SOURCES: Readonly<Record<string, Source>> = {
-  name: texts(ANY, "(SELECT * FROM terms WHERE is_name) d"),
+  name: texts(ANY, "(SELECT * FROM terms WHERE is_name) v"),
   path: PATHS,
   entryPath: PATHS,
   exitPath: PATHS,
   title: texts(null),
-  host: valuesOf("contexts", "host"),
-  country: valuesOf("contexts", "country"),
-  region: valuesOf("contexts", "region"),
-  city: valuesOf("contexts", "city"),
-  browser: valuesOf("contexts", "browser"),
-  os: valuesOf("contexts", "os"),
-  device: { ...valuesOf("contexts", "device"), value: deviceOf("d") },
-  source: valuesOf("traffic", "source"),
-  medium: valuesOf("traffic", "medium"),
-  campaign: valuesOf("traffic", "campaign"),
-  term: valuesOf("traffic", "term"),
-  content: valuesOf("traffic", "content"),
-  channel: valuesOf("traffic", "channel"),
-  userId: {
-    ...valuesOf("(SELECT * FROM identities WHERE kind = 'u')", "value"),
-    suggested: null,
-  },
-  anonymousId: {
-    ...valuesOf("(SELECT * FROM identities WHERE kind = 'a')", "value"),
-    suggested: null,
-  },
+  ...Object.fromEntries(COLUMNS.map((field): [string, Source] => {
+    const { table, text } = dictionaryOf(field);
+    return [field, { from: `${table} v`, value: text, suggested: ANY, isText: false }];
+  })),
+  userId: ids("u"),
+  anonymousId: ids("a"),
 };
 
 /** Whether it can be told cheaply which values a project has had. */
@@ -73,10 +66,10 @@ function knownSql(
 ): string {
   const { from, value, isText } = SOURCES[field]!;
   const isAsked = isText
-    ? `d.digest = ANY(${params.uuids(termDigests(values))})`
+    ? `v.digest = ANY(${params.uuids(termDigests(values))})`
     : `${value} = ANY(${params.texts(values)})`;
   return `SELECT DISTINCT '${field}' AS field, ${value} AS value FROM ${from}
-    WHERE d.project_id = ${project} AND ${isAsked}`;
+    WHERE v.project_id = ${project} AND ${isAsked}`;
 }
 
 /**
@@ -116,7 +109,7 @@ export async function candidateValues(
   if (suggested === null) return [];
   const rows = await sql.query<{ value: string }>(
     `SELECT DISTINCT value FROM (
-      SELECT ${value} AS value FROM ${from} WHERE d.project_id = $1::int LIMIT ${SUGGESTION_ROWS_MAX}
+      SELECT ${value} AS value FROM ${from} WHERE v.project_id = $1::int LIMIT ${SUGGESTION_ROWS_MAX}
     ) AS first WHERE ${suggested} LIMIT ${SUGGESTION_CANDIDATES_MAX}`,
     [projectId],
   );

@@ -47,6 +47,23 @@ export function oneOf<T extends string>(
   return found;
 }
 
+/** A whole number of at most three digits within bounds. */
+export function readCount(
+  query: URLSearchParams,
+  name: string,
+  { min, max, otherwise }: {
+    readonly min: number;
+    readonly max: number;
+    readonly otherwise: number;
+  },
+): number {
+  const text = givenText(query, name);
+  if (text === null) return otherwise;
+  const count = Number(text);
+  if (/^\d{1,3}$/.test(text) && count >= min && count <= max) return count;
+  throw invalidParameter(name, `Use a whole number from ${min} to ${max}.`);
+}
+
 /** `limit`: rows of one page. */
 export function pageRows(query: URLSearchParams): number {
   const value = givenText(query, "limit");

@@ -11,7 +11,7 @@ import type { Behind } from "./behind_tally.ts";
 export type Listed = "visits" | "people";
 
 /** One number of an answer. */
-export interface AskedNumber {
+interface AskedNumber {
   /** Whom it counts, under the shared parameters of the list: found by the visitor that counts them. */
   readonly find: (read: Read) => Promise<Behind>;
   /** What its question looks for, so that values that never were are told. */
@@ -40,19 +40,16 @@ const Of = z.looseObject({
   place: z.looseObject({}, "Say which number of the answer is meant."),
 });
 
-/** What `of` says: the read, its own parameters, and the place of a number in its answer. */
-export type OfShown = z.output<typeof Of>;
-
 /** `of` in the words of the documentation. */
 export const OF_USAGE =
   'Whom a number of another read counts: JSON {"read", "place", …the read\'s own parameters}, under the shared parameters of this read. ';
 
-/** The number that `of` names; null where it is not given. */
+/** The number that `of` names, and what it says: read, parameters and place; null where it is not given. */
 export function readNumber(
   query: URLSearchParams,
   reads: readonly NumberedRead[],
   listed: Listed,
-): { readonly of: OfShown; readonly number: AskedNumber } | null {
+): { readonly of: z.output<typeof Of>; readonly number: AskedNumber } | null {
   const of = readJson(query, "of", Of);
   if (of === null) return null;
   const { read: name, ...members } = of;

@@ -1,5 +1,5 @@
 import { joined } from "../scans/visitor.ts";
-import { lengthened } from "../timelines/timeline.ts";
+import { GrowingList } from "./growing_list.ts";
 
 /** Whom a number counts: each actor with a moment. Of visits it is when the visit starts, of people when they came to count. */
 export interface Behind {
@@ -9,24 +9,16 @@ export interface Behind {
 
 /** Gathers whom a number counts. */
 export class BehindTally {
-  #length = 0;
-  #actors = new Int32Array(1_024);
-  #ms = new Float64Array(1_024);
+  readonly #actors = new GrowingList(new Int32Array(1_024));
+  readonly #ms = new GrowingList(new Float64Array(1_024));
 
   add(actor: number, ms: number): void {
-    if (this.#length === this.#actors.length) {
-      this.#actors = lengthened(this.#actors);
-      this.#ms = lengthened(this.#ms);
-    }
-    this.#actors[this.#length] = actor;
-    this.#ms[this.#length++] = ms;
+    this.#actors.add(actor);
+    this.#ms.add(ms);
   }
 
   all(): Behind {
-    return {
-      actors: this.#actors.slice(0, this.#length),
-      ms: this.#ms.slice(0, this.#length),
-    };
+    return { actors: this.#actors.all(), ms: this.#ms.all() };
   }
 }
 

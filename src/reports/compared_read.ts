@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Read } from "../scans/read.ts";
+import { bucketsOf } from "../query/buckets.ts";
+import type { Read, SharedRead } from "../scans/read.ts";
 import { SegmentShown } from "./segment_definitions.ts";
 
 /**
@@ -10,6 +11,12 @@ export function comparedRead(read: Read): Read | null {
   const { comparison } = read;
   if (comparison === null) return null;
   return read.compared ?? { ...read, range: comparison, comparison: null };
+}
+
+/** Both ranges have a series. Throws `range_too_large`. */
+export function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
+  bucketsOf(range, interval);
+  if (comparison !== null) bucketsOf(comparison, interval);
 }
 
 /** What a reply says beside the figures that it compares with. */

@@ -3,21 +3,15 @@ import { ANY_RUN, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../scans/match_tests.ts";
 import { SpanFinder } from "../scans/span_finder.ts";
-import { idsFrom, type IdsOf, type IdSource } from "../scans/value_ids.ts";
+import { idsFrom, type IdsOf } from "../scans/value_ids.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "../scans/visitor.ts";
-import { type FigureCounts, mergeFigures, PropertyFigures } from "./property_figures.ts";
+import {
+  type Breakdown,
+  type FigureCounts,
+  mergeFigures,
+  PropertyFigures,
+} from "./property_figures.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
-
-/** How events are told apart by the value of a field. */
-export interface Breakdown {
-  /** Where the ids of the field's values stand. */
-  readonly from: IdSource;
-  /** How many lines there are. */
-  readonly count: number;
-  /** The line of id i stands at `i - idsFrom`. */
-  readonly lineOf: Uint8Array;
-  readonly idsFrom: number;
-}
 
 /** What a property of the events that a match takes comes to. */
 interface AskedFigure {
@@ -29,13 +23,13 @@ export interface MatchInputs {
   readonly matches: MatchPasses;
   /** In order, without gaps. */
   readonly buckets: readonly Span[];
-  /** Null: nothing is told apart. */
-  readonly breakdown: Breakdown | null;
-  readonly countsVisitors: boolean;
+  /** Absent or null: nothing is told apart. */
+  readonly breakdown?: Breakdown | null;
+  readonly countsVisitors?: boolean;
   /** Their numbers must stand on the segments: see `prepareNumbers`. */
-  readonly figures: readonly AskedFigure[];
+  readonly figures?: readonly AskedFigure[];
   /** Whether figures are of the whole span, instead of each bucket. */
-  readonly figuresOfWhole: boolean;
+  readonly figuresOfWhole?: boolean;
 }
 
 /** What the events come to that each match takes. Places: by match, then line, then bucket. */
@@ -79,7 +73,7 @@ class MatchVisitor implements Visitor<MatchCounts> {
   #bucket = 0;
 
   constructor(inputs: MatchInputs, words: readonly Int32Array[]) {
-    const { buckets, breakdown, countsVisitors, figures, figuresOfWhole } = inputs;
+    const { buckets, breakdown = null, countsVisitors = false, figures = [] } = inputs;
     const tests = new MatchTests(inputs.matches, words);
     this.#tests = tests;
     this.#breakdown = breakdown;
@@ -90,7 +84,7 @@ class MatchVisitor implements Visitor<MatchCounts> {
     this.#lineCount = breakdown?.count ?? ONE_LINE;
     this.#bucketCount = buckets.length;
     const { fromMs, toMs } = this.#finder;
-    const ofFigures = figuresOfWhole ? [{ fromMs, toMs }] : buckets;
+    const ofFigures = inputs.figuresOfWhole ? [{ fromMs, toMs }] : buckets;
     this.#figures = figures.map(({ match, measure }) =>
       new PropertyFigures(tests, match, measure, ofFigures, breakdown)
     );

@@ -10,10 +10,11 @@ import { invalidParameter } from "../query/parameters.ts";
 import { type Range, spanOf } from "../query/range.ts";
 import type { Scope, Span } from "../query/selection.ts";
 import type { Read, SharedRead } from "../scans/read.ts";
+import { MATCH_COUNTS } from "./match_visitor.ts";
 import { rolledSpan } from "./rolled_span.ts";
 import { readRolledVisitors } from "./rolled_up.ts";
+import { selectMatches } from "./selected_events.ts";
 import { tooFewVisitors } from "./small_groups.ts";
-import { countVisitors } from "./visitor_count.ts";
 
 /** Under what a share is read. */
 export interface ShareLimits {
@@ -72,14 +73,17 @@ interface Counting {
   readonly project: Read["project"];
 }
 
+/** Distinct actors of the events under some filters that each of the matches takes, in one scan. */
 async function countUnder(
   { sql, scope, timelines }: Counting,
   filters: readonly Filter[],
   span: Span,
-  matches: readonly EventMatch[],
+  asked: readonly EventMatch[],
 ): Promise<number[]> {
   const source = { sql, scope: { ...scope, filters }, timelines };
-  return await countVisitors(source, span, matches);
+  const { selected, matches } = await selectMatches(source, span, asked);
+  const { actors } = await selected.scan(MATCH_COUNTS, () => ({ matches, buckets: [span] }));
+  return [...actors];
 }
 
 /** Distinct visitors of a range: of all of them the rollups know without a scan. */

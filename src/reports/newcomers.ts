@@ -1,7 +1,8 @@
-import { lengthened, type Timeline } from "../timelines/timeline.ts";
+import type { Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { firstCountedMs, type TechnicalNames } from "../scans/technical_names.ts";
 import { joined } from "../scans/visitor.ts";
+import { GrowingList } from "./growing_list.ts";
 
 /** Actors, and what each is noted for, in as many rows as there are. */
 export interface Pairs {
@@ -28,9 +29,8 @@ export interface NewcomerInputs {
  */
 export class NewcomerFinder {
   readonly #inputs: NewcomerInputs;
-  #actors = new Int32Array(1_024);
-  #places = new Int32Array(1_024);
-  #length = 0;
+  readonly #actors = new GrowingList(new Int32Array(1_024));
+  readonly #places = new GrowingList(new Int32Array(1_024));
 
   constructor(inputs: NewcomerInputs) {
     this.#inputs = inputs;
@@ -45,16 +45,11 @@ export class NewcomerFinder {
 
   /** Notes that an actor, if new, counts at a place. */
   add(actor: number, place: number): void {
-    if (this.#length === this.#actors.length) {
-      this.#actors = lengthened(this.#actors);
-      this.#places = lengthened(this.#places);
-    }
-    this.#actors[this.#length] = actor;
-    this.#places[this.#length++] = place;
+    this.#actors.add(actor);
+    this.#places.add(place);
   }
 
   found(): Pairs {
-    const [actors, places] = [this.#actors, this.#places];
-    return { actors: actors.slice(0, this.#length), places: places.slice(0, this.#length) };
+    return { actors: this.#actors.all(), places: this.#places.all() };
   }
 }

@@ -1,5 +1,5 @@
-import { select } from "../scans/medians.ts";
 import type { Behind } from "./behind_tally.ts";
+import { NewestMoments } from "./newest_moments.ts";
 
 /** Moments, and whose each is. */
 export interface FoundMoments {
@@ -7,38 +7,28 @@ export interface FoundMoments {
   readonly actors: readonly number[];
 }
 
-/** Moments between two looks at which of them are still wanted, at least. */
-const CROWD_MIN = 100;
+/** Those of two visitors, one behind the other. */
+export function joinMoments(some: FoundMoments, more: FoundMoments): FoundMoments {
+  return { ms: [...some.ms, ...more.ms], actors: [...some.actors, ...more.actors] };
+}
 
-/**
- * The newest moments of those that are met, such as of visits or of people's last events: as many as are
- * wanted, and all of the last one's millisecond.
- */
-export class NewestActors {
-  readonly #rows: number;
-  readonly #edgeMs: number;
+/** The newest moments of those that are met, such as of visits or of people's last events, and whose each is. */
+export class NewestActors extends NewestMoments {
+  readonly actors: number[];
   /** Whether an actor counts once, by the last of the moments. */
   readonly #isOnce: boolean;
-  /** What is older is not wanted. */
-  floorMs: number;
-  ms: number[] = [];
-  actors: number[] = [];
-  #crowd: number;
 
-  /** `edgeMs`: moments of this millisecond, the last that may be met, are wanted beside the `rows`. */
   constructor(rows: number, edgeMs: number, floorMs: number, { isOnce = false } = {}) {
-    this.#rows = rows;
-    this.#edgeMs = edgeMs;
+    const actors: number[] = [];
+    super(rows, edgeMs, floorMs, [actors]);
+    this.actors = actors;
     this.#isOnce = isOnce;
-    this.floorMs = floorMs;
-    this.#crowd = 2 * rows + CROWD_MIN;
   }
 
   add(ms: number, actor: number): void {
     if (ms < this.floorMs) return;
-    this.ms.push(ms);
     this.actors.push(actor);
-    if (this.ms.length >= this.#crowd) this.#thin();
+    this.met(ms);
   }
 
   addAll({ ms, actors }: FoundMoments): void {
@@ -47,36 +37,23 @@ export class NewestActors {
 
   /** What was found so far, in no order. */
   found(): FoundMoments {
-    this.#thin();
+    this.thin();
     return { ms: this.ms, actors: this.actors };
+  }
+
+  override thin(): void {
+    if (this.#isOnce) this.#keepLast();
+    super.thin();
   }
 
   /** Keeps the last moment of each actor. */
   #keepLast(): void {
-    const last = new Map<number, number>();
-    for (const [i, actor] of this.actors.entries()) {
-      const ms = this.ms[i]!;
-      if (ms > (last.get(actor) ?? -Infinity)) last.set(actor, ms);
-    }
-    this.actors = [...last.keys()];
-    this.ms = [...last.values()];
-  }
-
-  /** Lets go of what is not among the newest. */
-  #thin(): void {
-    if (this.#isOnce) this.#keepLast();
     const { ms, actors } = this;
-    const ofEdge = ms.reduce((count, at) => count + Number(at === this.#edgeMs), 0);
-    const first = ms.length - this.#rows - ofEdge;
-    if (first > 0) {
-      const ordered = Float64Array.from(ms);
-      select(ordered, 0, ordered.length, first);
-      this.floorMs = ordered[first]!;
-      const isKept = (_: number, i: number) => ms[i]! >= this.floorMs;
-      this.ms = ms.filter(isKept);
-      this.actors = actors.filter(isKept);
+    const last = new Map<number, number>();
+    for (const [i, actor] of actors.entries()) {
+      if (ms[i]! > (ms[last.get(actor) ?? -1] ?? -Infinity)) last.set(actor, i);
     }
-    this.#crowd = 2 * this.ms.length + CROWD_MIN;
+    this.keep((place) => last.get(actors[place]!) === place);
   }
 }
 

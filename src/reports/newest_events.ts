@@ -2,8 +2,8 @@ import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "../scans/event_test.ts";
-import { select } from "../scans/medians.ts";
 import { followRuns, type Visitor, type VisitorKind } from "../scans/visitor.ts";
+import { NewestMoments } from "./newest_moments.ts";
 
 interface Inputs {
   readonly test: EventPasses;
@@ -24,33 +24,23 @@ interface PlacedEvents {
 /** The same as they were looked for. */
 export interface FoundEvents extends PlacedEvents, Pick<Inputs, "rows" | "edgeMs"> {}
 
-/** Events between two looks at which of them are still wanted, at least. */
-const CROWD_MIN = 100;
+/** The newest events of those that are met. */
+export class NewestEvents extends NewestMoments {
+  readonly segmentIds: number[];
+  readonly places: number[];
 
-/** The newest events of those that are met: as many as are wanted, and all of the last one's millisecond. */
-export class NewestEvents {
-  readonly #rows: number;
-  readonly #edgeMs: number;
-  /** What is older is not wanted. */
-  floorMs = -Infinity;
-  ms: number[] = [];
-  segmentIds: number[] = [];
-  places: number[] = [];
-  #ofEdge = 0;
-  #crowd: number;
-
-  /** `edgeMs`: events of this millisecond, the last that may be met, are wanted beside the `rows`. */
-  constructor(rows: number, edgeMs: number) {
-    this.#rows = rows;
-    this.#edgeMs = edgeMs;
-    this.#crowd = 2 * rows + CROWD_MIN;
+  constructor(rows: number, edgeMs: number, floorMs = -Infinity) {
+    const [segmentIds, places]: [number[], number[]] = [[], []];
+    super(rows, edgeMs, floorMs, [segmentIds, places]);
+    this.segmentIds = segmentIds;
+    this.places = places;
   }
 
   /** What is wanted of all that was met. */
   found(): FoundEvents {
     this.thin();
-    const { ms, segmentIds, places } = this;
-    return { ms, segmentIds, places, rows: this.#rows, edgeMs: this.#edgeMs };
+    const { ms, segmentIds, places, rows, edgeMs } = this;
+    return { ms, segmentIds, places, rows, edgeMs };
   }
 
   add({ ms, segmentIds, places }: PlacedEvents): void {
@@ -83,32 +73,9 @@ export class NewestEvents {
 
   /** Takes an event that is not older than `floorMs`. */
   meet(ms: number, segmentId: number, place: number): void {
-    this.ms.push(ms);
     this.segmentIds.push(segmentId);
     this.places.push(place);
-    if (ms === this.#edgeMs) this.#ofEdge++;
-    if (this.ms.length >= this.#crowd) this.thin();
-  }
-
-  /** Lets go of what is not among the newest. */
-  thin(): void {
-    const { ms, segmentIds, places } = this;
-    const first = ms.length - this.#rows - this.#ofEdge;
-    if (first <= 0) return;
-    const ordered = Float64Array.from(ms);
-    select(ordered, 0, ordered.length, first);
-    this.floorMs = ordered[first]!;
-    let kept = 0;
-    for (let i = 0; i < ms.length; i++) {
-      if (ms[i]! < this.floorMs) continue;
-      ms[kept] = ms[i]!;
-      segmentIds[kept] = segmentIds[i]!;
-      places[kept++] = places[i]!;
-    }
-    ms.length = kept;
-    segmentIds.length = kept;
-    places.length = kept;
-    this.#crowd = 2 * kept + CROWD_MIN;
+    this.met(ms);
   }
 }
 
@@ -126,8 +93,7 @@ class NewestVisitor implements Visitor<FoundEvents> {
   readonly #toMs: number;
 
   constructor({ rows, edgeMs, span, test }: Inputs, words: readonly Int32Array[]) {
-    this.#newest = new NewestEvents(rows, edgeMs);
-    this.#newest.floorMs = span.fromMs;
+    this.#newest = new NewestEvents(rows, edgeMs, span.fromMs);
     this.#toMs = span.toMs;
     this.#test = new EventTest(test, words);
   }

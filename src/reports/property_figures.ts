@@ -10,10 +10,13 @@ import { SpanFinder } from "../scans/span_finder.ts";
 import { idsFrom, type IdsOf, type IdSource } from "../scans/value_ids.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
 
-/** How events are told apart: see `Breakdown`. */
-interface Lines {
+/** How events are told apart by the value of a field. */
+export interface Breakdown {
+  /** Where the ids of the field's values stand. */
   readonly from: IdSource;
+  /** How many lines there are. */
   readonly count: number;
+  /** The line of id i stands at `i - idsFrom`. */
   readonly lineOf: Uint8Array;
   readonly idsFrom: number;
 }
@@ -150,7 +153,7 @@ export class PropertyFigures {
   readonly #test: MatchTests["tests"][number];
   readonly #key: string;
   readonly #kind: FigureMeasure["kind"];
-  readonly #lines: Lines | null;
+  readonly #lines: Breakdown | null;
   readonly #idsOf: IdsOf | null;
   readonly #buckets: SpanFinder;
   readonly #bucketCount: number;
@@ -165,7 +168,7 @@ export class PropertyFigures {
     match: number,
     { kind, key }: FigureMeasure,
     buckets: readonly Span[],
-    lines: Lines | null = null,
+    lines: Breakdown | null = null,
   ) {
     this.#scope = scope;
     this.#test = tests[match]!;

@@ -7,7 +7,7 @@ import { NEVER } from "./rolled_span.ts";
 import { TAIL_COUNTS, type TailCounts } from "./tail_visitor.ts";
 
 /** What people did in a part of a day. */
-async function countTail(
+export async function countTail(
   { sql, timelines }: Pick<Read, "sql" | "timelines">,
   projectId: number,
   span: Span,

@@ -134,21 +134,22 @@ export async function saveDefinition(
   });
 }
 
-/** Deletes a definition. Throws `not_found`, and what `check` throws. */
+/** Deletes the definition that a path names: 204. Throws `not_found`, and what `check` throws. */
 export async function deleteDefinition(
-  sql: Sql,
+  { sql }: DefinitionServices,
   kind: DefinitionKind,
-  projectId: number,
-  slug: string,
-  check: DefinitionCheck = async () => {},
-): Promise<void> {
+  { projectId }: OfProject,
+  { params: { slug = "" } }: Pick<DefinitionAsked, "params">,
+  check: (inside: Sql, slug: string) => Promise<void> = async () => {},
+): Promise<Response> {
   if (!isSlug(slug)) throw noSuchDefinition(kind);
   await inTurn(sql, projectId, async (tx) => {
-    await check(tx);
+    await check(tx, slug);
     const rows = await tx.query(
       `DELETE FROM ${kind.table} WHERE project_id = $1::int AND slug = $2::text RETURNING slug`,
       [projectId, slug],
     );
     if (rows.length === 0) throw noSuchDefinition(kind);
   });
+  return new Response(null, { status: 204 });
 }

@@ -1,26 +1,16 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Sql } from "../db/sql.ts";
-import { type SessionDimension, sessionValue } from "../query/selection.ts";
+import { dictionaryOf, type SessionDimension, sessionValue } from "../query/selection.ts";
 import { SqlParams } from "../query/sql_params.ts";
 
 /** The ids of a session, one of which tells the value of a dimension. */
-export type SessionId = "traffic_id" | "entry_path_id" | "context_id";
+export const SESSION_IDS = ["traffic_id", "entry_path_id", "context_id"] as const;
+export type SessionId = typeof SESSION_IDS[number];
 
 /** Which id of a session tells the value of a dimension. */
 export function idOfSession(dimension: SessionDimension): SessionId {
-  switch (dimension) {
-    case "entryPath":
-      return "entry_path_id";
-    case "country":
-    case "region":
-    case "city":
-    case "browser":
-    case "os":
-    case "device":
-      return "context_id";
-    default:
-      return "traffic_id";
-  }
+  const { table } = dictionaryOf(dimension);
+  return table === "terms" ? "entry_path_id" : table === "contexts" ? "context_id" : "traffic_id";
 }
 
 /** The values of a dimension: the ids that stand for one value have one number, counted from 0. */

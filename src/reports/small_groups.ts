@@ -39,15 +39,23 @@ export function silentPlaces(
   visitors: readonly number[],
   visitorsMin: number,
 ): ReadonlySet<number> {
-  const silent = new Set(visitors.flatMap((n, place) => isSmall(n, visitorsMin) ? [place] : []));
-  const left = [...silent].reduce((sum, place) => sum + visitors[place]!, 0);
-  if (left === 0 || !isSmall(left, visitorsMin)) return silent;
-  let least: number | null = null;
-  for (const [place, n] of visitors.entries()) {
-    if (silent.has(place)) continue;
-    if (least === null || n < visitors[least]!) least = place;
-  }
-  return least === null ? silent : silent.add(least);
+  const small = smallPlaces(visitors.entries(), visitorsMin);
+  const left = small.reduce((sum, place) => sum + visitors[place]!, 0);
+  if (left === 0 || !isSmall(left, visitorsMin)) return new Set(small);
+  return new Set([...small, ...leastOther(visitors.entries(), visitorsMin)]);
+}
+
+type Places = Iterable<readonly [place: number, visitors: number]>;
+
+function smallPlaces(groups: Places, visitorsMin: number): number[] {
+  return [...groups].flatMap(([place, n]) => isSmall(n, visitorsMin) ? [place] : []);
+}
+
+/** The smallest of the groups that are not too small, if there is any. */
+function leastOther(groups: Places, visitorsMin: number): number[] {
+  const others = [...groups].filter(([, n]) => !isSmall(n, visitorsMin));
+  const least = others.reduce((min, [, n]) => Math.min(min, n), Infinity);
+  return others.filter(([, n]) => n === least).slice(0, 1).map(([place]) => place);
 }
 
 /**
@@ -60,12 +68,7 @@ export async function foldedPlaces(
   visitorsMin: number,
   othersOf: (places: readonly number[]) => number | Promise<number>,
 ): Promise<number[]> {
-  const small = [...visitors].flatMap(([place, n]) => isSmall(n, visitorsMin) ? [place] : []);
+  const small = smallPlaces(visitors, visitorsMin);
   if (small.length === 0 || !isSmall(await othersOf(small), visitorsMin)) return small;
-  let least: number | null = null;
-  for (const [place, n] of visitors) {
-    if (isSmall(n, visitorsMin)) continue;
-    if (least === null || n < visitors.get(least)!) least = place;
-  }
-  return least === null ? small : [...small, least];
+  return [...small, ...leastOther(visitors, visitorsMin)];
 }

@@ -1,12 +1,11 @@
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { FilteredPart } from "../scans/filtered_timelines.ts";
 import { type Decimal, decimalOf, DecimalSum } from "../scans/decimal_sum.ts";
-import { matchPasses } from "../scans/match_passes.ts";
 import { entryFrom } from "../scans/property_entries.ts";
 import type { Read } from "../scans/read.ts";
-import { selectTimelines } from "../scans/selected_timelines.ts";
 import type { Goal } from "./goal_definitions.ts";
 import { worthOf, worthProperty } from "./goal_worth.ts";
+import { selectMatches } from "./selected_events.ts";
 import {
   type Watched,
   WATCHED_COUNTS,
@@ -122,22 +121,19 @@ export async function countWatched(
   ofSessions: boolean,
 ): Promise<WatchedFigures[]> {
   if (watched.length === 0) return [];
-  const { sql, scope } = source;
   const span = {
     fromMs: watched.reduce((min, { fromMs }) => Math.min(min, fromMs), Infinity),
     toMs: watched.reduce((max, { toMs }) => Math.max(max, toMs), -Infinity),
   };
   const keys = goals.map(({ value }) => worthProperty(value));
-  const selected = await selectTimelines(source, span, {
-    filters: goals.flatMap(({ match }) => match.filters),
+  const asked = goals.map(({ match }) => match);
+  const { selected, matches } = await selectMatches(source, span, asked, {
     columns: [...new Set(keys)].flatMap((property) => property === null ? [] : [{ property }]),
   });
-  const { eventFilters: filters, timelines } = selected;
-  const asked = goals.map(({ match }) => match);
   const inputs: WatchedInputs = {
     watched: watched.toSorted((a, b) => a.actor - b.actor || a.fromMs - b.fromMs),
     ofSessions,
-    matches: await matchPasses(sql, { ...scope, filters }, asked, timelines.bits),
+    matches,
     told: keys.map((key) => key !== null),
   };
   const tally = new Tally(watched.length, goals);

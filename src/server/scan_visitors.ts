@@ -18,14 +18,13 @@ import {
   JOURNEY_NODES,
 } from "../reports/journeys/journey_visitor.ts";
 import { KPI_COUNTS } from "../reports/kpis/kpi_visitor.ts";
-import { LIVE_COUNTS, LIVE_PEOPLE } from "../reports/live/live_visitor.ts";
+import { LIVE_COUNTS } from "../reports/live/live_visitor.ts";
 import { MATCH_COUNTS } from "../reports/match_visitor.ts";
 import { SPAN_VISITORS } from "../reports/overview/overview_visitor.ts";
 import { PAGE_COUNTS } from "../reports/pages/page_visitor.ts";
-import { NEWEST_PEOPLE } from "../reports/visits/newest_people_visitor.ts";
+import { NEWEST_PEOPLE } from "../reports/newest_people_visitor.ts";
 import { COHORT_COUNTS } from "../reports/retention/cohort_visitor.ts";
 import { HAS_EVENTS } from "../reports/retention/later_visitor.ts";
-import { MATCHED_EVENTS } from "../reports/visits/matched_events_visitor.ts";
 import { PERSON_EVENTS } from "../reports/visits/person_events_visitor.ts";
 import { TAIL_COUNTS } from "../reports/tail_visitor.ts";
 import { NEWEST_VISITS } from "../reports/visits/newest_visits_visitor.ts";
@@ -48,9 +47,7 @@ export const VISITORS: readonly AnyVisitorKind[] = [
   JOURNEY_NODES,
   KPI_COUNTS,
   LIVE_COUNTS,
-  LIVE_PEOPLE,
   MATCH_COUNTS,
-  MATCHED_EVENTS,
   NEWEST,
   NEWEST_PEOPLE,
   NEWEST_VISITS,

@@ -129,7 +129,10 @@ function shown(
 }
 
 /** Where too few converted, and as many more that nobody's worth is what is left of the total. */
-function silentWorths({ conversions }: AcquisitionTally, visitorsMin: number): Set<number> {
+function silentWorths(
+  { sums: { conversions } }: AcquisitionTally,
+  visitorsMin: number,
+): Set<number> {
   if (visitorsMin === 1) return new Set();
   const ofValues = [...conversions.subarray(WHOLE + 1)];
   return new Set([...silentPlaces(ofValues, visitorsMin)].map((i) => WHOLE + 1 + i));
@@ -171,7 +174,7 @@ async function mergedPage(
   span: ImportedSpan,
 ): Promise<FoundPage> {
   const { sql, scope: { projectId }, limit } = read;
-  const rows = tally.sessions.length;
+  const rows = tally.sums.sessions.length;
   const own = await pageOf(sql, tally, {
     ...{ projectId, by, withGoal: false, cursor: null, rows, other: null, silent: new Set() },
   });
@@ -195,7 +198,7 @@ async function answer(read: Read, own: Own): Promise<Answer> {
   const { match = null, value = null } = goal ?? {};
   const told = await toldAcquisition(read, { scope, span, by, goal: match, value });
   // Fewer people may have begun a session in the range than came.
-  if (isSmall(told.tally.visitors[WHOLE]!, visitorsMin)) throw tooFewVisitors(visitorsMin);
+  if (isSmall(told.tally.sums.visitors[WHOLE]!, visitorsMin)) throw tooFewVisitors(visitorsMin);
   const withGoal = goal !== null;
   const imported = await importedAcquisition(read, by, withGoal);
   const page = imported.days.length === 0

@@ -64,8 +64,9 @@ async function valuesAfter(
   tally: AcquisitionTally,
   { projectId, by, withGoal, cursor, rows, other }: Page,
 ): Promise<NamedPlace[]> {
-  const isListed = (place: number) => tally.sessions[place]! > 0 && place !== other;
-  const places = rowCandidates([tally.visitors, tally.newVisitors], isListed, cursor, rows);
+  const { sums } = tally;
+  const isListed = (place: number) => sums.sessions[place]! > 0 && place !== other;
+  const places = rowCandidates([sums.visitors, sums.newVisitors], isListed, cursor, rows);
   if (places.length === 0) return [];
   const params = new SqlParams();
   const { joins, value } = sessionValue(by);
@@ -74,7 +75,7 @@ async function valuesAfter(
   const columns = [
     places,
     places.map((place) => tally.idOf[place - 1]!),
-    ...counts.map((count) => places.map((place) => tally[count][place]!)),
+    ...counts.map((count) => places.map((place) => sums[count][place]!)),
   ];
   const project = params.int(projectId);
   const rules = places.map((place) => tally.rules.prevailing(place).join(" "));
@@ -106,16 +107,17 @@ function figuresAt(
   rule: string | null,
   silent: ReadonlySet<number>,
 ): Figures {
+  const { sums } = tally;
   return {
     value,
-    visitors: tally.visitors[place]!,
-    newVisitors: tally.newVisitors[place]!,
-    sessions: tally.sessions[place]!,
-    bounces: tally.bounces[place]!,
-    bounceSessions: tally.sessions[place]!,
-    pageviews: tally.pageviews[place]!,
-    conversions: tally.conversions[place]!,
-    totalConversions: tally.totalConversions[place]!,
+    visitors: sums.visitors[place]!,
+    newVisitors: sums.newVisitors[place]!,
+    sessions: sums.sessions[place]!,
+    bounces: sums.bounces[place]!,
+    bounceSessions: sums.sessions[place]!,
+    pageviews: sums.pageviews[place]!,
+    conversions: sums.conversions[place]!,
+    totalConversions: sums.totalConversions[place]!,
     amount: tally.amountAt(place),
     isWorthTold: !silent.has(place),
     rule,

@@ -138,6 +138,6 @@ export async function scanAcquisition(
     (values) => Promise.resolve({ values: withFolded(values, folded), told: null }),
   );
   const tally = new AcquisitionTally(counts.idOf, counts);
-  tally.newVisitors.set(countNew(newcomers, isNew, tally.newVisitors.length));
+  tally.sums.newVisitors.set(countNew(newcomers, isNew, counts.idOf.length + 1));
   return tally.sumUp();
 }

@@ -64,22 +64,6 @@ class RuleCounts {
   }
 }
 
-/** The same as `AcquisitionTally` as plain data. */
-export interface AcquisitionCounts {
-  readonly idOf: Int32Array;
-  readonly visitors: Int32Array;
-  readonly newVisitors: Int32Array;
-  readonly sessions: Int32Array;
-  readonly bounces: Int32Array;
-  readonly pageviews: Int32Array;
-  readonly conversions: Int32Array;
-  readonly totalConversions: Int32Array;
-  /** Sums of the goal's property, by place. */
-  readonly amounts: ReadonlyMap<number, PlainSum>;
-  /** Place, rule and sessions, side by side. */
-  readonly rules: Int32Array;
-}
-
 const SUMS = [
   "visitors",
   "newVisitors",
@@ -90,16 +74,23 @@ const SUMS = [
   "totalConversions",
 ] as const;
 
+/** What is counted by place; `totalConversions`: events of the goal, where it has a value. */
+type Sums = Readonly<Record<typeof SUMS[number], Int32Array>>;
+
+/** The same as `AcquisitionTally` as plain data. */
+export interface AcquisitionCounts {
+  readonly idOf: Int32Array;
+  readonly sums: Sums;
+  /** Sums of the goal's property, by place. */
+  readonly amounts: ReadonlyMap<number, PlainSum>;
+  /** Place, rule and sessions, side by side. */
+  readonly rules: Int32Array;
+}
+
 /** What the values of a dimension come to, by place: the whole, then each value. */
 export class AcquisitionTally {
-  readonly visitors: Int32Array;
-  readonly newVisitors: Int32Array;
-  readonly sessions: Int32Array;
-  readonly bounces: Int32Array;
-  readonly pageviews: Int32Array;
-  readonly conversions: Int32Array;
-  /** Events of the goal, and what its property comes to: counted where the goal has a value. */
-  readonly totalConversions: Int32Array;
+  readonly sums: Sums;
+  /** What the goal's property comes to. */
   readonly amounts = new PlaceAmounts();
   /** Rules by an id of traffic that they decided on; not of the whole. */
   readonly rules: RuleCounts;
@@ -109,14 +100,8 @@ export class AcquisitionTally {
    * @param counts that it begins with
    */
   constructor(readonly idOf: Int32Array, counts?: AcquisitionCounts) {
-    const none = () => new Int32Array(idOf.length + 1);
-    this.visitors = counts?.visitors ?? none();
-    this.newVisitors = counts?.newVisitors ?? none();
-    this.sessions = counts?.sessions ?? none();
-    this.bounces = counts?.bounces ?? none();
-    this.pageviews = counts?.pageviews ?? none();
-    this.conversions = counts?.conversions ?? none();
-    this.totalConversions = counts?.totalConversions ?? none();
+    const none = () => SUMS.map((name) => [name, new Int32Array(idOf.length + 1)]);
+    this.sums = counts?.sums ?? Object.fromEntries(none()) as Sums;
     this.rules = new RuleCounts(idOf.length + 1);
     if (counts === undefined) return;
     this.rules.addRows(counts.rules);
@@ -124,16 +109,12 @@ export class AcquisitionTally {
   }
 
   counts(): AcquisitionCounts {
-    const { idOf, visitors, newVisitors, sessions, bounces, pageviews } = this;
-    const { conversions, totalConversions, amounts, rules } = this;
-    return {
-      ...{ idOf, visitors, newVisitors, sessions, bounces, pageviews },
-      ...{ conversions, totalConversions, amounts: amounts.plain(), rules: rules.rows() },
-    };
+    const { idOf, sums, amounts, rules } = this;
+    return { idOf, sums, amounts: amounts.plain(), rules: rules.rows() };
   }
 
   add(counts: AcquisitionCounts): void {
-    for (const name of SUMS) addTo(this[name], counts[name]);
+    for (const name of SUMS) addTo(this.sums[name], counts.sums[name]);
     this.amounts.addAll(counts.amounts);
     this.rules.addRows(counts.rules);
   }
@@ -144,15 +125,17 @@ export class AcquisitionTally {
   }
 
   addSessions(place: number, rule: number, sessions: number, bounces: number, views: number): void {
-    this.sessions[place]! += sessions;
-    this.bounces[place]! += bounces;
-    this.pageviews[place]! += views;
+    const { sums } = this;
+    sums.sessions[place]! += sessions;
+    sums.bounces[place]! += bounces;
+    sums.pageviews[place]! += views;
     this.rules.add(place, rule, sessions);
   }
 
   /** Adds up what each session has at one value alone. */
   sumUp(): this {
-    for (const counts of [this.sessions, this.bounces, this.pageviews, this.totalConversions]) {
+    const { sessions, bounces, pageviews, totalConversions } = this.sums;
+    for (const counts of [sessions, bounces, pageviews, totalConversions]) {
       counts[WHOLE] = counts.reduce((sum, count) => sum + count, 0);
     }
     return this;

@@ -180,7 +180,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   }
 
   #countVisitor(actor: number, place: number): void {
-    const { visitors } = this.#tally;
+    const { visitors } = this.#tally.sums;
     const last = this.#lastVisitors;
     if (last[place] === actor) return;
     last[place] = actor;
@@ -194,7 +194,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
 
   #countConvert(session: ScannedSession, place: number, converting: HeldEvents): void {
     const { actor, traffic, entryPath, exitPath } = session;
-    const { conversions } = this.#tally;
+    const { conversions } = this.#tally.sums;
     const last = this.#lastConverts;
     // What sessions are worth adds up; whoever has converted does so once.
     if (this.#worth === null && last[place] === actor) return;

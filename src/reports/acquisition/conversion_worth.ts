@@ -30,7 +30,7 @@ export class ConversionWorth {
     this.#place = place;
     this.#count = 0;
     session.forEachSlice(this.#visitSlice);
-    this.#tally.totalConversions[place]! += this.#count;
+    this.#tally.sums.totalConversions[place]! += this.#count;
     return this.#count > 0;
   }
 

@@ -65,8 +65,8 @@ export async function readRolledAcquisition(
   for (let i = 0; i < people.length; i += 4) {
     const isWhole = people[i] === WHOLE_DIMENSION;
     const place = isWhole ? WHOLE : places.get(people[i + 1]!)!;
-    tally.visitors[place] = people[i + 2]!;
-    tally.newVisitors[place] = people[i + 3]!;
+    tally.sums.visitors[place] = people[i + 2]!;
+    tally.sums.newVisitors[place] = people[i + 3]!;
   }
   return tally.sumUp();
 }

@@ -28,14 +28,14 @@ export async function toldAcquisition(read: Read, asked: Asked): Promise<ToldTal
   if (read.visitorsMin === 1) return { tally: await tallyOf(read, asked), other: null };
   const single = await scanAcquisition(read, asked);
   const visitors = new Map<number, number>();
-  for (const [place, sessions] of single.sessions.entries()) {
-    if (place !== WHOLE && sessions > 0) visitors.set(place, single.visitors[place]!);
+  for (const [place, sessions] of single.sums.sessions.entries()) {
+    if (place !== WHOLE && sessions > 0) visitors.set(place, single.sums.visitors[place]!);
   }
   const asOne = (places: readonly number[]) => scanAcquisition(read, asked, places);
   const folded = await foldedPlaces(
     visitors,
     read.visitorsMin,
-    async (places) => (await asOne(places)).visitors[places[0]!]!,
+    async (places) => (await asOne(places)).sums.visitors[places[0]!]!,
   );
   const [other = null] = folded;
   return { tally: other === null ? single : await asOne(folded), other };

@@ -6,9 +6,9 @@ import { isNarrowed, type Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { type PendingRow, waitingEvents } from "../../store/journal_block.ts";
 import { rowsAt } from "../../store/segments.ts";
-import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectTimelines } from "../../scans/selected_timelines.ts";
+import { partsBackwards } from "../backwards.ts";
+import { selectEvents } from "../selected_events.ts";
 import { isOfBots } from "../shown_event.ts";
 import { NEWEST, NewestEvents } from "../newest_events.ts";
 
@@ -42,22 +42,9 @@ export function listedFrom(range: Range, cursor: PageCursor | null) {
   return { span, place };
 }
 
-// The newest events are mostly all that is asked for: they are looked for in a small part of the span
-// first, then in the next one, so many times as long. Not in smaller ones than of a day: where filters
-// are on sessions, those that cross the edges of each part are looked up.
-const FIRST_PART = 1 / 64;
-const PART_MS_MIN = 86_400_000;
-export const PART_GROWTH = 8;
-
-/** How long the part of a span before a place is that is looked through first. */
-export function firstPartMs(span: Span, place: ListPlace): number {
-  return Math.max(PART_MS_MIN, Math.ceil((place.ms - span.fromMs) * FIRST_PART));
-}
-
-/** The part of a span before a place, of this length; null: there is none. */
-export function partBefore(span: Span, place: ListPlace, partMs: number): Span | null {
-  const toMs = place.id === null ? place.ms : place.ms + 1;
-  return toMs <= span.fromMs ? null : { fromMs: Math.max(span.fromMs, toMs - partMs), toMs };
+/** The part of a span that may hold what lies behind a place. */
+export function spanBehind({ fromMs }: Span, { ms, id }: ListPlace): Span {
+  return { fromMs, toMs: id === null ? ms : ms + 1 };
 }
 
 /** Meets all selected events of a span. */
@@ -67,10 +54,7 @@ export async function newestOf(
   rows: number,
   edgeMs: number,
 ): Promise<NewestEvents> {
-  const { sql, scope } = source;
-  const selected = await selectTimelines(source, span);
-  const { eventFilters, timelines } = selected;
-  const test = await eventPassesOf(sql, scope, scope.bots, eventFilters, timelines.bits);
+  const { selected, test } = await selectEvents(source, span);
   const newest = new NewestEvents(rows, edgeMs);
   newest.add(await selected.scan(NEWEST, () => ({ test, span, rows, edgeMs }), true));
   newest.thin();
@@ -147,7 +131,7 @@ async function waitingRows(
         row.event_id < place.id;
     return isBehind && ms >= span.fromMs && ms < span.toMs && isOfBots(scope.bots, row);
   };
-  const toMs = Math.min(span.toMs, place.id === null ? place.ms : place.ms + 1);
+  const toMs = Math.min(span.toMs, spanBehind(span, place).toMs);
   const waiting = await sql.query<WaitingBlock>(WAITING, [scope.projectId, toMs, span.fromMs]);
   let listed: EventRow[] = [];
   let lastMs = -Infinity;
@@ -177,18 +161,15 @@ async function projectedRows(
 ): Promise<EventRow[]> {
   const listed: EventRow[] = [];
   let place = from;
-  let partMs = firstPartMs(span, from);
-  for (;;) {
-    const part = partBefore(span, place, partMs);
-    if (part === null) return listed;
+  for (const part of partsBackwards(spanBehind(span, from))) {
     const wanted = rows - listed.length;
     const edgeMs = place.id === null ? NaN : place.ms;
     const newest = await (source.newest ?? newestOf)(source, part, wanted, edgeMs);
     listed.push(...await inOrder(source, newest, place, wanted));
-    if (listed.length === rows) return listed;
+    if (listed.length === rows) break;
     place = { ms: part.fromMs, id: null };
-    partMs *= PART_GROWTH;
   }
+  return listed;
 }
 
 /** From the first event of a project to behind the last one, whatever is projected; null: there is none. */

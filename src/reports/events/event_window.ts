@@ -15,17 +15,10 @@ import { COLUMNS } from "../../store/segment_columns.ts";
 import { fetchBlocks, fetchHeadsById } from "../../store/stored_segments.ts";
 import { readRowsInTurns } from "../../store/whole_events.ts";
 import { type Yield, yielding } from "../../store/yielding.ts";
+import { partsBackwards } from "../backwards.ts";
 import { atOneMoment } from "../time_limit.ts";
 import { lineOf } from "./event_lines.ts";
-import {
-  firstPartMs,
-  isWaiting,
-  type ListPlace,
-  newestOf,
-  PART_GROWTH,
-  partBefore,
-  type Source,
-} from "./event_list.ts";
+import { isWaiting, type ListPlace, newestOf, type Source, spanBehind } from "./event_list.ts";
 import {
   type HandedLines,
   type LineMemory,
@@ -57,12 +50,9 @@ async function newestBehind(
   rows: number,
 ): Promise<Found> {
   const parts: FoundEvents[] = [];
-  let place = from;
   let wanted = rows;
-  for (let partMs = firstPartMs(span, from);; partMs *= PART_GROWTH) {
-    const part = partBefore(span, place, partMs);
-    if (part === null) return { parts, next: null };
-    const edgeMs = place.id === null ? NaN : place.ms;
+  let edgeMs = from.id === null ? NaN : from.ms;
+  for (const part of partsBackwards(spanBehind(span, from))) {
     const found = (await (source.newest ?? newestOf)(source, part, wanted, edgeMs)).found();
     parts.push(found);
     if (found.ms.length >= wanted) {
@@ -70,8 +60,9 @@ async function newestBehind(
       return { parts, next: { ms, id: null } };
     }
     wanted -= found.ms.length;
-    place = { ms: part.fromMs, id: null };
+    edgeMs = NaN;
   }
+  return { parts, next: null };
 }
 
 /** Events of one block of a segment, by their number among those that were found. */
@@ -195,7 +186,7 @@ export async function readWindow(
   const found = await source.atOneMoment(async (moment) => {
     const found = await newestBehind(moment, span, from, rows);
     const fromMs = found.next?.ms ?? span.fromMs;
-    const whole = { fromMs, toMs: from.id === null ? from.ms : from.ms + 1 };
+    const whole = spanBehind({ ...span, fromMs }, from);
     return !isFiltered && await isWaiting(moment.sql, projectId, whole) ? null : found;
   });
   if (found === null) return NO_WINDOW;

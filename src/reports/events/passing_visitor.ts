@@ -1,7 +1,7 @@
-import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import type { Timeline } from "../../timelines/timeline.ts";
+import { uuidText } from "../uuid_text.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import { runVisitor } from "../run_visitor.ts";
 
 interface Inputs {
   readonly test: EventPasses;
@@ -9,38 +9,23 @@ interface Inputs {
   readonly atMs: ReadonlySet<number>;
 }
 
-/** Tells the ids of events that pass. */
-class PassingVisitor implements Visitor<string[]> {
-  readonly #passing: string[] = [];
-  readonly #test: EventTest;
-
-  constructor(readonly inputs: Inputs, words: readonly Int32Array[]) {
-    this.#test = new EventTest(inputs.test, words);
-  }
-
-  visit(actor: number, timeline: Timeline): void {
-    followRuns(actor, timeline, this.#follow);
-  }
-
-  result(): string[] {
-    return this.#passing;
-  }
-
-  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+function passingVisitor(inputs: Inputs, words: readonly Int32Array[]): Visitor<string[]> {
+  const { atMs } = inputs;
+  const test = new EventTest(inputs.test, words);
+  const passing: string[] = [];
+  return runVisitor((actor, segment, start, end) => {
     const { fromMs, times, names, paths, contexts, filterBits } = segment;
     for (let at = start; at < end; at++) {
-      if (!this.inputs.atMs.has(fromMs + times[at]!)) continue;
-      if (!this.#test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) {
-        continue;
-      }
-      const hex = segment.eventIds.subarray(16 * at, 16 * at + 16).toHex();
-      this.#passing.push(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
+      if (!atMs.has(fromMs + times[at]!)) continue;
+      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
+      passing.push(uuidText(segment.eventIds.subarray(16 * at, 16 * at + 16)));
     }
-  };
+  }, () => passing);
 }
 
+/** Tells the ids of events that pass. */
 export const PASSING_IDS: VisitorKind<Inputs, string[]> = {
   name: "passing ids",
-  create: (inputs, words) => new PassingVisitor(inputs, words),
+  create: passingVisitor,
   merge: (ids, more) => [...ids, ...more],
 };

@@ -20,8 +20,7 @@ export async function newestStored(
   rows: number,
   edgeMs: number,
 ): Promise<NewestEvents> {
-  const newest = new NewestEvents(rows, edgeMs);
-  newest.floorMs = span.fromMs;
+  const newest = new NewestEvents(rows, edgeMs, span.fromMs);
   const pause = yielding();
   const latestFirst = [...await datedSegments(sql, projectId, span)]
     .sort((a, b) => b.to_ms - a.to_ms);

@@ -1,27 +1,11 @@
-import { lengthened } from "../../timelines/timeline.ts";
 import { joined } from "../../scans/visitor.ts";
 import { type Behind, joinBehind } from "../behind_tally.ts";
+import { GrowingList } from "../growing_list.ts";
 
 /** Of an outcome, how many steps were reached. */
 export const DEPTH = 0xf;
 export const DIED = 1 << 4;
 export const LATE = 1 << 5;
-
-/** Times in a row, with room for more. */
-export class Times {
-  #list = new Float64Array(64);
-  length = 0;
-
-  add(ms: number): void {
-    if (this.length === this.#list.length) this.#list = lengthened(this.#list);
-    this.#list[this.length++] = ms;
-  }
-
-  /** A copy, to be put in order. */
-  all(): Float64Array {
-    return this.#list.slice(0, this.length);
-  }
-}
 
 /** The attempts that count, in columns: as many objects would weigh ten times as much. */
 export interface CountedAttempts {
@@ -49,15 +33,14 @@ export function joinAttempts(some: CountedAttempts, more: CountedAttempts): Coun
 
 /** Gathers attempts. */
 export class Attempts {
-  #count = 0;
-  #outcomes = new Int32Array(1_024);
-  #values = new Int32Array(1_024);
-  readonly #stepsMs = new Times();
+  readonly #outcomes = new GrowingList(new Int32Array(1_024));
+  readonly #values = new GrowingList(new Int32Array(1_024));
+  readonly #stepsMs = new GrowingList(new Float64Array(1_024));
 
   all(): Omit<CountedAttempts, "entries"> {
     return {
-      outcomes: this.#outcomes.slice(0, this.#count),
-      values: this.#values.slice(0, this.#count),
+      outcomes: this.#outcomes.all(),
+      values: this.#values.all(),
       stepsMs: this.#stepsMs.all(),
     };
   }
@@ -77,11 +60,7 @@ export class Attempts {
   }
 
   #add(outcome: number, late: boolean, value: number): void {
-    if (this.#count === this.#outcomes.length) {
-      this.#outcomes = lengthened(this.#outcomes);
-      this.#values = lengthened(this.#values);
-    }
-    this.#outcomes[this.#count] = late ? outcome | LATE : outcome;
-    this.#values[this.#count++] = value;
+    this.#outcomes.add(late ? outcome | LATE : outcome);
+    this.#values.add(value);
   }
 }

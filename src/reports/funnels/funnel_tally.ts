@@ -1,8 +1,9 @@
 import { FUNNEL_GROUPS_MAX } from "../../limits.ts";
 import { valueAt } from "../../scans/medians.ts";
 import { compareBytes, type ValueTexts } from "../../scans/value_texts.ts";
+import { GrowingList } from "../growing_list.ts";
 import { OTHER } from "../small_groups.ts";
-import { type CountedAttempts, DEPTH, DIED, LATE, Times } from "./counted_attempts.ts";
+import { type CountedAttempts, DEPTH, DIED, LATE } from "./counted_attempts.ts";
 
 /** How many actors reached a step, and how long they took since the step before. */
 export interface StepTally {
@@ -34,13 +35,16 @@ function percentile(numbers: Float64Array, fraction: number): number | null {
 /** What the attempts of a group, or of everybody, come to. */
 class Tally {
   /** Of each step after the first, how long each attempt that reached it took. */
-  readonly #times: readonly Times[];
+  readonly #times: readonly GrowingList<Float64Array>[];
   #entered = 0;
   #excluded = 0;
   #open = 0;
 
   constructor(stepCount: number) {
-    this.#times = Array.from({ length: stepCount - 1 }, () => new Times());
+    this.#times = Array.from(
+      { length: stepCount - 1 },
+      () => new GrowingList(new Float64Array(64)),
+    );
   }
 
   /** `stepsMs` from `at` on: the times of the attempt's later steps. */

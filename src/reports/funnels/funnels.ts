@@ -81,15 +81,10 @@ const RESULT = {
   change: FunnelChange.optional(),
 };
 
+const FunnelFigures = z.object(FIGURES);
+
 /** What a funnel comes to. */
-interface FunnelFigures {
-  readonly steps: readonly StepReply[];
-  readonly entered: number;
-  readonly converted: number | null;
-  readonly excluded: number | null;
-  readonly open: number | null;
-  readonly groups?: readonly GroupShown[];
-}
+type FunnelFigures = z.output<typeof FunnelFigures>;
 
 const SEMANTICS =
   "The actors who did step 1 in [from, to) enter; each later step at its earliest event after the " +

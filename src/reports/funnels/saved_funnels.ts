@@ -97,10 +97,9 @@ export async function putFunnel(
 
 /** `DELETE /v1/funnels/:slug`: 204. Throws `not_found`. */
 export async function deleteFunnel(
-  { sql }: DefinitionServices,
-  { projectId }: OfProject,
-  { params }: DefinitionAsked,
+  services: DefinitionServices,
+  project: OfProject,
+  asked: DefinitionAsked,
 ): Promise<Response> {
-  await deleteDefinition(sql, KIND, projectId, params.slug ?? "");
-  return new Response(null, { status: 204 });
+  return await deleteDefinition(services, KIND, project, asked);
 }

@@ -1,11 +1,10 @@
 import type { EventMatch } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
-import { matchPasses } from "../../scans/match_passes.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
 import { figuresOf } from "../property_figures.ts";
+import { selectMatches } from "../selected_events.ts";
 
 /** Unique ones are distinct actors. */
 interface Conversions {
@@ -40,22 +39,15 @@ export async function scanGoals(
   wanted: readonly Wanted[],
   countsVisitors: boolean,
 ): Promise<CountedGoals> {
-  const { sql, scope } = read;
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const properties = new Set(wanted.flatMap(({ property }) => property ?? []));
-  const selected = await selectTimelines(read, span, {
-    filters: wanted.flatMap(({ match }) => match.filters),
-    columns: [...properties].map((property) => ({ property })),
-  });
-  const { eventFilters: filters, timelines } = selected;
-  for (const key of properties) prepareNumbers(timelines, key);
   const asked = wanted.map(({ match }) => match);
+  const columns = [...properties].map((property) => ({ property }));
+  const { selected, matches } = await selectMatches(read, span, asked, { columns });
+  for (const key of properties) prepareNumbers(selected.timelines, key);
   const summed = wanted.flatMap(({ property: key }, match) => key === null ? [] : [{ match, key }]);
   const inputs: MatchInputs = {
-    matches: await matchPasses(sql, { ...scope, filters }, asked, timelines.bits),
-    buckets,
-    breakdown: null,
-    countsVisitors,
+    ...{ matches, buckets, countsVisitors },
     figures: summed.map(({ match, key }) => ({ match, measure: { kind: "sum", key } })),
     figuresOfWhole: true,
   };

@@ -3,9 +3,9 @@ import { GOAL_POINTS_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import { namesPerson } from "../../query/filters.ts";
-import type { Read, SharedRead } from "../../scans/read.ts";
+import type { Read } from "../../scans/read.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../changes.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../compared_read.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid, refuseManyBuckets } from "../compared_read.ts";
 import {
   type Goal,
   GoalMatchShown,
@@ -19,12 +19,6 @@ import { type Answer, askingOf, rate, RateShown, type Report } from "../report.t
 import { rolledSpan } from "../rolled_span.ts";
 import { readRolledVisitors } from "../rolled_up.ts";
 import { isSmall, silentPlaces, toldCount } from "../small_groups.ts";
-
-/** Throws `range_too_large`. */
-function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
-  bucketsOf(range, interval);
-  if (comparison !== null) bucketsOf(comparison, interval);
-}
 
 function refuseTooManyPoints(goals: number, buckets: number): void {
   if (goals * buckets <= GOAL_POINTS_MAX) return;

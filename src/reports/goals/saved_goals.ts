@@ -43,11 +43,10 @@ async function refuseAsked(sql: Sql, projectId: number, slug: string): Promise<v
 
 /** `DELETE /v1/goals/:slug`: 204. Throws `not_found`, and `conflict` where a segment asks for the goal. */
 export async function deleteGoal(
-  { sql }: DefinitionServices,
-  { projectId }: OfProject,
-  { params }: DefinitionAsked,
+  services: DefinitionServices,
+  project: OfProject,
+  asked: DefinitionAsked,
 ): Promise<Response> {
-  const slug = params.slug ?? "";
-  await deleteDefinition(sql, GOAL_KIND, projectId, slug, (tx) => refuseAsked(tx, projectId, slug));
-  return new Response(null, { status: 204 });
+  const check = (inside: Sql, slug: string) => refuseAsked(inside, project.projectId, slug);
+  return await deleteDefinition(services, GOAL_KIND, project, asked, check);
 }

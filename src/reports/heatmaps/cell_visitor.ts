@@ -7,6 +7,7 @@ import { idsFrom, type IdsOf, type IdSource, NO_ID } from "../../scans/value_ids
 import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { ActorCounts, type CountRows, mergeRows } from "../actor_counts.ts";
 import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
+import { runVisitor } from "../run_visitor.ts";
 
 interface Inputs {
   /** One match, of names and paths. */
@@ -131,51 +132,38 @@ interface PeopleInputs extends Pick<Inputs, "matches" | "span"> {
   readonly stepMin: number;
 }
 
-/** Notes each actor with an event in such a cell, by the first. */
-class CellPeopleVisitor implements Visitor<Behind> {
-  readonly #inputs: PeopleInputs;
-  readonly #tests: MatchTests;
-  readonly bits: RunBits;
-  readonly #behind = new BehindTally();
-  #lastActor = -1;
-
-  constructor(inputs: PeopleInputs, words: readonly Int32Array[]) {
-    this.#inputs = inputs;
-    this.#tests = new MatchTests(inputs.matches, words);
-    this.bits = this.#tests.bits;
-  }
-
-  visit(actor: number, timeline: Timeline): void {
-    followRuns(actor, timeline, this.#follow, this.bits);
-  }
-
-  result(): Behind {
-    return this.#behind.all();
-  }
-
-  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
-    if (this.#lastActor === actor) return;
-    const { fromMs: baseMs, times, names, paths, contexts, filterBits, cells } = segment;
-    const { span: { fromMs, toMs }, mask, bits, stepMin } = this.#inputs;
-    const { scope, tests: [match] } = this.#tests;
-    for (let at = start; at < end; at++) {
-      const cell = cells[at]!;
-      if ((cell & mask) !== bits || stepOf(cell) < stepMin) continue;
-      const ms = baseMs + times[at]!;
-      if (ms < fromMs || ms >= toMs) continue;
-      const [name, path] = [names[at]!, paths[at]!];
-      const [context, eventBits] = [contexts[at]!, filterBits[at]!];
-      if (!match!.passes(name, path, context, actor, eventBits)) continue;
-      if (!scope.passes(name, path, context, actor, eventBits)) continue;
-      this.#lastActor = actor;
-      this.#behind.add(actor, ms);
-      return;
-    }
-  };
+function cellPeopleVisitor(inputs: PeopleInputs, words: readonly Int32Array[]): Visitor<Behind> {
+  const { span: { fromMs, toMs }, mask, bits, stepMin } = inputs;
+  const matches = new MatchTests(inputs.matches, words);
+  const { scope, tests: [match] } = matches;
+  const behind = new BehindTally();
+  let lastActor = -1;
+  return runVisitor(
+    (actor, segment, start, end) => {
+      if (lastActor === actor) return;
+      const { fromMs: baseMs, times, names, paths, contexts, filterBits, cells } = segment;
+      for (let at = start; at < end; at++) {
+        const cell = cells[at]!;
+        if ((cell & mask) !== bits || stepOf(cell) < stepMin) continue;
+        const ms = baseMs + times[at]!;
+        if (ms < fromMs || ms >= toMs) continue;
+        const [name, path] = [names[at]!, paths[at]!];
+        const [context, eventBits] = [contexts[at]!, filterBits[at]!];
+        if (!match!.passes(name, path, context, actor, eventBits)) continue;
+        if (!scope.passes(name, path, context, actor, eventBits)) continue;
+        lastActor = actor;
+        behind.add(actor, ms);
+        return;
+      }
+    },
+    () => behind.all(),
+    matches.bits,
+  );
 }
 
+/** Notes each actor with an event in such a cell, by the first. */
 export const CELL_PEOPLE: VisitorKind<PeopleInputs, Behind> = {
   name: "cell people",
-  create: (inputs, words) => new CellPeopleVisitor(inputs, words),
+  create: cellPeopleVisitor,
   merge: joinBehind,
 };

@@ -2,11 +2,10 @@ import type { EventMatch } from "../../query/filters.ts";
 import { CELL_DEVICE, CELL_DEVICES } from "../../store/heatmap_cell.ts";
 import { spanOf } from "../../query/range.ts";
 import type { ValueIds } from "../../scans/event_value_ids.ts";
-import { matchPasses } from "../../scans/match_passes.ts";
 import { propertyValueIds } from "../../scans/property_value_ids.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectTimelines } from "../../scans/selected_timelines.ts";
 import type { Behind } from "../behind_tally.ts";
+import { selectMatches } from "../selected_events.ts";
 import { CELL_COUNTS, CELL_PEOPLE, type CellCounts } from "./cell_visitor.ts";
 
 /** The property of clicks that says what was clicked. */
@@ -32,18 +31,13 @@ export interface FoundCells extends CellCounts {
 
 /** Counts the selected events of a read that a match takes and whose windows are a device's. */
 export async function scanCells(read: Read, question: CellQuestion): Promise<FoundCells> {
-  const { sql, scope, range } = read;
   const { match, device, wanted, point, elements } = question;
-  const span = spanOf(range);
-  const selected = await selectTimelines(read, span, {
-    filters: match.filters,
-    columns: [{ cells: true }, ...elements ? [{ property: SELECTOR }] : []],
-  });
-  const { timelines, eventFilters: filters } = selected;
-  const ids = elements ? propertyValueIds(timelines, SELECTOR) : null;
+  const span = spanOf(read.range);
+  const columns = [{ cells: true } as const, ...elements ? [{ property: SELECTOR }] : []];
+  const { selected, matches } = await selectMatches(read, span, [match], { columns });
+  const ids = elements ? propertyValueIds(selected.timelines, SELECTOR) : null;
   const inputs = {
-    ...{ span, wanted, point },
-    matches: await matchPasses(sql, { ...scope, filters }, [match], timelines.bits),
+    ...{ matches, span, wanted, point },
     device: CELL_DEVICES.indexOf(device),
     elements: ids?.from ?? null,
   };
@@ -62,17 +56,12 @@ export interface PeopleQuestion extends Pick<CellQuestion, "match" | "device"> {
 
 /** Who did such an event, each by the first. */
 export async function findCellPeople(read: Read, question: PeopleQuestion): Promise<Behind> {
-  const { sql, scope, range } = read;
   const { match, device, mask, bits, stepMin } = question;
-  const span = spanOf(range);
-  const selected = await selectTimelines(read, span, {
-    filters: match.filters,
-    columns: [{ cells: true }],
-  });
-  const { timelines, eventFilters: filters } = selected;
+  const span = spanOf(read.range);
+  const columns = [{ cells: true } as const];
+  const { selected, matches } = await selectMatches(read, span, [match], { columns });
   const inputs = {
-    ...{ span, stepMin },
-    matches: await matchPasses(sql, { ...scope, filters }, [match], timelines.bits),
+    ...{ matches, span, stepMin },
     mask: mask | CELL_DEVICE,
     bits: bits | CELL_DEVICES.indexOf(device),
   };

@@ -14,14 +14,11 @@ export const DIMENSIONS = [
 
 export type Dimension = typeof DIMENSIONS[number];
 
+/** What is counted. */
+export const FIGURES = ["visitors", "pageviews", "events", "sessions", "bounces"] as const;
+
 /** What one piece of time comes to. */
-export interface Counts {
-  visitors: number;
-  pageviews: number;
-  events: number;
-  sessions: number;
-  bounces: number;
-}
+export type Counts = Record<typeof FIGURES[number], number>;
 
 /** What everything together, or one value of a dimension, comes to. */
 export interface Candidate {

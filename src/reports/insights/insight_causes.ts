@@ -12,7 +12,7 @@ import type { Finding, Metric } from "./insight_findings.ts";
 import {
   adjustedPValues,
   countDeviation,
-  shareDeviation,
+  shareChange,
   studentTwoSided,
 } from "./insight_statistics.ts";
 import type { JointCells } from "./joint_cells.ts";
@@ -279,14 +279,9 @@ function isOneWith(change: Change, cause: Change): boolean {
 function contrast(change: Change, part: Sums, others: Sums): Contrast {
   const { dispersion } = change.finding;
   if (change.isRate) return contrastOfRates(change, part, others);
-  const deviation = shareDeviation(
-    { hits: part.now, trials: part.now + others.now },
-    {
-      value: { hits: part.before, trials: part.before + others.before },
-      uncertainty: 1,
-    },
-    dispersion,
-  );
+  const now = { hits: part.now, trials: part.now + others.now };
+  const before = { hits: part.before, trials: part.before + others.before };
+  const deviation = shareChange(now, before, dispersion);
   return { t: deviation.t, pValue: studentTwoSided(deviation) };
 }
 
@@ -302,11 +297,9 @@ function moved(sums: Sums): number | null {
 function contrastOfRates({ finding: { dispersion } }: Change, part: Sums, others: Sums): Contrast {
   const own = moved(part);
   if (own === null || own === 0) return { t: 0, pValue: 1 };
-  const deviation = shareDeviation(
-    { hits: part.now, trials: part.trialsNow },
-    { value: { hits: part.before, trials: part.trialsBefore }, uncertainty: 1 },
-    dispersion,
-  );
+  const now = { hits: part.now, trials: part.trialsNow };
+  const before = { hits: part.before, trials: part.trialsBefore };
+  const deviation = shareChange(now, before, dispersion);
   const t = deviation.t * (own - (moved(others) ?? 0)) / own;
   return { t, pValue: studentTwoSided({ ...deviation, t }) };
 }
@@ -329,8 +322,11 @@ function isFinding(change: Change, sums: Sums, pValueMax: number): boolean {
     const own = (moved(sums) ?? 0) * direction;
     const least = Math.max(INSIGHT_RATE_CHANGE_MIN, INSIGHT_CHANGE_MIN * (shareBefore(sums) ?? 0));
     if (own < least) return false;
-    const shares = { value: { hits: before, trials: trialsBefore }, uncertainty: 1 };
-    const deviation = shareDeviation({ hits: now, trials: trialsNow }, shares, dispersion);
+    const rates = [{ hits: now, trials: trialsNow }, {
+      hits: before,
+      trials: trialsBefore,
+    }] as const;
+    const deviation = shareChange(...rates, dispersion);
     return studentTwoSided(deviation) <= pValueMax;
   }
   const own = (now - before) * direction;

@@ -11,12 +11,7 @@ export interface Sums {
   readonly trialsBefore: number;
 }
 
-interface MutableSums {
-  now: number;
-  before: number;
-  trialsNow: number;
-  trialsBefore: number;
-}
+type MutableSums = { -readonly [Sum in keyof Sums]: Sums[Sum] };
 
 const nothing = (): MutableSums => ({ now: 0, before: 0, trialsNow: 0, trialsBefore: 0 });
 

@@ -17,6 +17,7 @@ import {
   expectedCount,
   expectedShare,
   type Share,
+  shareChange,
   shareDeviation,
   shareDispersion,
   studentTwoSided,
@@ -148,7 +149,7 @@ function testBounces(candidate: Candidate, calendar: Calendar) {
     return null;
   }
   const dispersion = shareDispersion(weeks);
-  const ofPeriod = shareDeviation(now, { value: before, uncertainty: 1 }, dispersion);
+  const ofPeriod = shareChange(now, before, dispersion);
   const ofWeekdays = shareDeviation(ofDays, expected, dispersion);
   return {
     period: compared(valueOf(now), valueOf(before), ofPeriod),

@@ -4,7 +4,7 @@ import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { type Dimension, DIMENSIONS } from "./insight_candidates.ts";
 import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./line_tally.ts";
-import { idOfSession, type NumberedValues } from "../session_values.ts";
+import { idOfSession, type NumberedValues, SESSION_IDS } from "../session_values.ts";
 
 export type ValuesOf = ReadonlyMap<Dimension, NumberedValues>;
 
@@ -15,22 +15,24 @@ export interface ChosenValues {
   readonly values: readonly (string | null)[];
 }
 
+/** The line of a dimension's value, by its number; -1: it has none. */
+type LineOf = (dimension: Dimension, number: number) => number;
+
 /** Lines, of which the first is everything, and those of each dimension's values follow. */
 export interface ValueLines extends Lines {
-  /** The line of each dimension's number 0, if all have one, else of the first that was chosen. */
-  readonly bases: ReadonlyMap<Dimension, number>;
+  readonly dimensions: readonly Dimension[];
+  readonly lineOf: LineOf;
 }
 
 const WHOLE: LineTable = { of: WHOLE_ID, idsFrom: 0, width: 1, linesOf: Int32Array.of(0) };
 
-/** Puts the lines of all dimensions that the same id tells side by side. `lineOf`: of a value by its number. */
+/** Puts the lines of all dimensions that the same id tells side by side. */
 function tablesOf(
   values: ValuesOf,
   dimensions: readonly Dimension[],
-  lineOf: (dimension: Dimension, number: number) => number,
+  lineOf: LineOf,
 ): LineTable[] {
-  const ids = ["traffic_id", "entry_path_id", "context_id"] as const;
-  const tables = ids.flatMap((id): LineTable[] => {
+  const tables = SESSION_IDS.flatMap((id): LineTable[] => {
     const told = dimensions.filter((dimension) => values.get(dimension)!.of === id);
     const width = told.length;
     if (width === 0) return [];
@@ -46,32 +48,39 @@ function tablesOf(
   return [WHOLE, ...tables];
 }
 
-/** A line for each of all values of these dimensions. */
-export function linesOfAll(values: ValuesOf, dimensions: readonly Dimension[]): ValueLines {
+/** As many lines for each dimension as it has here. `placeOf`: of a value among its dimension's lines; -1: nowhere. */
+function linesBy(
+  values: ValuesOf,
+  sizes: readonly (readonly [Dimension, number])[],
+  placeOf: LineOf,
+): ValueLines {
   const bases = new Map<Dimension, number>();
   let count = 1;
-  for (const dimension of dimensions) {
+  for (const [dimension, size] of sizes) {
     bases.set(dimension, count);
-    count += values.get(dimension)!.idOf.length;
+    count += size;
   }
-  const lineOf = (dimension: Dimension, number: number) => bases.get(dimension)! + number;
-  return { tables: tablesOf(values, dimensions, lineOf), count, bases };
+  const lineOf: LineOf = (dimension, number) => {
+    const place = placeOf(dimension, number);
+    return place < 0 ? -1 : bases.get(dimension)! + place;
+  };
+  const dimensions = [...bases.keys()];
+  return { tables: tablesOf(values, dimensions, lineOf), count, dimensions, lineOf };
+}
+
+/** A line for each of all values of these dimensions. */
+export function linesOfAll(values: ValuesOf, dimensions: readonly Dimension[]): ValueLines {
+  const sizes = dimensions.map((one) => [one, values.get(one)!.idOf.length] as const);
+  return linesBy(values, sizes, (_, number) => number);
 }
 
 /** A line for each chosen value, in their order. */
 export function linesOfChosen(values: ValuesOf, chosen: readonly ChosenValues[]): ValueLines {
-  const bases = new Map<Dimension, number>();
-  const lines = new Map<Dimension, ReadonlyMap<number, number>>();
-  let count = 1;
-  for (const { dimension, numbers } of chosen) {
-    const base = count;
-    bases.set(dimension, base);
-    lines.set(dimension, new Map(numbers.map((number, i) => [number, base + i])));
-    count += numbers.length;
-  }
-  const lineOf = (dimension: Dimension, number: number) => lines.get(dimension)!.get(number) ?? -1;
-  const dimensions = chosen.map(({ dimension }) => dimension);
-  return { tables: tablesOf(values, dimensions, lineOf), count, bases };
+  const places = new Map(
+    chosen.map(({ dimension, numbers }) => [dimension, new Map(numbers.map((n, i) => [n, i]))]),
+  );
+  const sizes = chosen.map(({ dimension, numbers }) => [dimension, numbers.length] as const);
+  return linesBy(values, sizes, (dimension, number) => places.get(dimension)!.get(number) ?? -1);
 }
 
 /** How many events each number of a dimension has. */

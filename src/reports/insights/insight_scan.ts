@@ -130,10 +130,10 @@ function eventsOf(
   { groups }: Places,
 ): NumberedEvents[] {
   const inPeriods = groups.flatMap(({ period }, i) => period === null ? [] : i + 1);
-  return [...lines.bases].map(([dimension, base]): NumberedEvents => ({
+  return lines.dimensions.map((dimension): NumberedEvents => ({
     dimension,
     events: values.get(dimension)!.idOf.map((_, number) =>
-      tally.eventsAt(base + number, inPeriods)
+      tally.eventsAt(lines.lineOf(dimension, number), inPeriods)
     ),
   }));
 }
@@ -141,8 +141,8 @@ function eventsOf(
 /** What the lines of a match come to: everything, then the chosen values. */
 function candidatesOf(
   tally: LineTally,
+  { lineOf }: ValueLines,
   chosen: readonly ChosenValues[],
-  lineOf: (of: ChosenValues, place: number) => number,
   calendar: Calendar,
   { groups }: Places,
 ): Candidate[] {
@@ -153,9 +153,9 @@ function candidatesOf(
     }
     return candidate;
   };
-  const values = chosen.flatMap((of) =>
-    of.values.map((value, place) =>
-      toldAt(new Tally(calendar, of.dimension, value), lineOf(of, place))
+  const values = chosen.flatMap(({ dimension, numbers, values }) =>
+    values.map((value, i) =>
+      toldAt(new Tally(calendar, dimension, value), lineOf(dimension, numbers[i]!))
     )
   );
   return [toldAt(new Tally(calendar, null, null), 0), ...values];
@@ -221,24 +221,15 @@ export async function readCandidates(
   const dimensions = DIMENSIONS.filter((one) => asked.some((of) => of.dimensions.includes(one)));
   const values = await numberValues(sql, projectId, dimensions, visited.events.scope.termMax);
   const all = asked.map((of) => linesOfAll(values, of.dimensions));
-  if (cellsOf(all, places) <= cellsMax) {
-    const tallies = await countLines(visited, places, all);
-    const lists = tallies.map((tally, i) => eventsOf(tally, all[i]!, values, places));
-    const chosen = await chooseValues(sql, projectId, values, lists);
-    const told = tallies.map((tally, i) => {
-      const lineOf = ({ dimension, numbers }: ChosenValues, place: number) =>
-        all[i]!.bases.get(dimension)! + numbers[place]!;
-      return candidatesOf(tally, chosen[i]!, lineOf, calendar, places);
-    });
-    return { visited, values, lists: told, numbers: numbersOf(chosen) };
-  }
-  const chosen = await chooseFirst(visited, values, all, cellsMax);
-  const lines = chosen.map((some) => linesOfChosen(values, some));
+  const first = cellsOf(all, places) <= cellsMax
+    ? null
+    : await chooseFirst(visited, values, all, cellsMax);
+  const lines = first?.map((some) => linesOfChosen(values, some)) ?? all;
   const tallies = await countLines(visited, places, lines);
-  const told = tallies.map((tally, i) => {
-    const lineOf = ({ dimension }: ChosenValues, place: number) =>
-      lines[i]!.bases.get(dimension)! + place;
-    return candidatesOf(tally, chosen[i]!, lineOf, calendar, places);
-  });
-  return { visited, values, lists: told, numbers: numbersOf(chosen) };
+  const eventLists = () => tallies.map((tally, i) => eventsOf(tally, all[i]!, values, places));
+  const chosen = first ?? await chooseValues(sql, projectId, values, eventLists());
+  const lists = tallies.map((tally, i) =>
+    candidatesOf(tally, lines[i]!, chosen[i]!, calendar, places)
+  );
+  return { visited, values, lists, numbers: numbersOf(chosen) };
 }

@@ -194,6 +194,11 @@ export function countDeviation(
   return { t: variance === 0 ? 0 : (count - value) / Math.sqrt(variance), degreesOfFreedom };
 }
 
+/** A share against that of the period before: one value, known as well as the share itself. */
+export function shareChange(now: Share, before: Share, dispersion: Dispersion): Deviation {
+  return shareDeviation(now, { value: before, uncertainty: 1 }, dispersion);
+}
+
 /** A share against what is expected of it: the two-proportion test, its variance times the dispersion. */
 export function shareDeviation(
   { hits, trials }: Share,

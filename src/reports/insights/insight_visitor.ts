@@ -9,6 +9,7 @@ import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
 import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import type { Places } from "./insight_candidates.ts";
 import {
   CONTEXT_ID,
   ENTRY_PATH_ID,
@@ -19,12 +20,8 @@ import {
   TRAFFIC_ID,
 } from "./line_tally.ts";
 
-/** Of each segment of time where what lies in it counts, from 1 on; 0: nowhere. */
-interface Places {
-  readonly groupOf: readonly number[];
-  readonly periodOf: readonly number[];
-  readonly dayOf: readonly number[];
-}
+/** Of each segment of time where what lies in it counts. */
+type PlacesOf = Omit<Places, "groups">;
 
 /** The group of each id of a kind, whose place is the id less `idsFrom`; where there are none, all are of group 0. */
 export interface IdGroups {
@@ -60,7 +57,7 @@ interface InsightInputs {
   readonly lines: readonly Lines[];
   /** Spans of time without gaps, and where what lies in them counts. */
   readonly segments: readonly Span[];
-  readonly places: Places;
+  readonly places: PlacesOf;
   /** How many places there are. */
   readonly placeCount: number;
   /** What tells joint cells; null: no line is of one. */
@@ -75,7 +72,7 @@ class InsightVisitor implements Visitor<Int32Array[]> {
   readonly #sessions: SessionTest;
   readonly #ofMatches: readonly SessionTest[];
   readonly #tallies: readonly LineTally[];
-  readonly #places: Places;
+  readonly #places: PlacesOf;
   readonly #segments: SpanFinder;
   readonly #scan: SessionScan;
   readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>

@@ -15,6 +15,7 @@ import {
   INSIGHT_WEEKS_MIN,
 } from "../../limits.ts";
 import type { Filter } from "../../query/filters.ts";
+import { matchFilters } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { yielding } from "../../store/yielding.ts";
 import { type Goal, listGoals } from "../goal_definitions.ts";
@@ -138,11 +139,6 @@ async function readFirstEventMs({ sql, scope }: Read): Promise<number | null> {
   return row!.first_ms;
 }
 
-/** The match of a goal as filters of a read. */
-function filtersOfGoal({ match: { name, filters } }: Goal): Filter[] {
-  return [{ field: "name", op: "is", values: [name] }, ...filters];
-}
-
 interface MeasuredAll {
   readonly measured: readonly Measured[];
   readonly lookedAt: LookedAt;
@@ -160,12 +156,12 @@ async function readMeasured(read: Read, calendar: Calendar): Promise<MeasuredAll
   const left = FILTERS_MAX - ownFilters(read).length;
   const dimensionsWithin = (filters: number) => filters > 0 ? DIMENSIONS : [];
   const goals = (await listGoals(read.sql, read.scope.projectId)).slice(0, INSIGHT_GOALS_MAX)
-    .filter((goal) => filtersOfGoal(goal).length <= left);
+    .filter((goal) => matchFilters(goal.match).length <= left);
   const lookedAt = await readCandidates(read, calendar, [
     { match: null, dimensions: dimensionsWithin(left) },
     ...goals.map((goal): Asked => ({
       match: goal.match,
-      dimensions: dimensionsWithin(left - filtersOfGoal(goal).length),
+      dimensions: dimensionsWithin(left - matchFilters(goal.match).length),
     })),
   ]);
   const [candidates, ...ofGoals] = lookedAt.lists;
@@ -223,7 +219,7 @@ function drilldownOf(
   const { project, range, scope, interval, segment } = read;
   const filters: Filter[] = [
     ...ownFilters(read),
-    ...goal === null ? [] : filtersOfGoal(goal),
+    ...goal === null ? [] : matchFilters(goal.match),
     ...dimension === null ? [] : [
       value === null
         ? { field: dimension, op: "not_exists", values: [] } as const

@@ -1,4 +1,4 @@
-import type { Counts, Dimension } from "./insight_candidates.ts";
+import { type Counts, type Dimension, FIGURES } from "./insight_candidates.ts";
 
 /** One value of a dimension, or everything: what a change is of. */
 export interface Slice {
@@ -33,15 +33,6 @@ export function sliceKey({ dimension, value }: Slice): string {
 }
 
 export function figuresOfNothing(count: number): CellFigures {
-  const figure = (): CellFigure => ({
-    now: new Int32Array(count),
-    before: new Int32Array(count),
-  });
-  return {
-    visitors: figure(),
-    pageviews: figure(),
-    events: figure(),
-    sessions: figure(),
-    bounces: figure(),
-  };
+  const figure = (): CellFigure => ({ now: new Int32Array(count), before: new Int32Array(count) });
+  return Object.fromEntries(FIGURES.map((one) => [one, figure()])) as CellFigures;
 }

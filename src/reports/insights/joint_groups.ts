@@ -1,5 +1,5 @@
 import { INSIGHT_JOINT_CELLS_MAX } from "../../limits.ts";
-import type { SessionId } from "../session_values.ts";
+import { SESSION_IDS, type SessionId } from "../session_values.ts";
 import type { Dimension } from "./insight_candidates.ts";
 import type { ValuesOf } from "./insight_lines.ts";
 import { type IdGroups, jointCell, type JointIds } from "./insight_visitor.ts";
@@ -16,8 +16,6 @@ interface Grouping {
   readonly groupOf: Int32Array;
   readonly count: number;
 }
-
-const KINDS: readonly SessionId[] = ["traffic_id", "entry_path_id", "context_id"];
 
 /** Ids of one kind, told apart by the slices that they are of. */
 class Groups {
@@ -87,9 +85,9 @@ export function groupBySlices(
   slices: readonly NumberedSlice[],
   cellsMax = INSIGHT_JOINT_CELLS_MAX,
 ): JointGroups {
-  const kinds = KINDS.map((kind) => new Groups(kind, values));
+  const kinds = SESSION_IDS.map((kind) => new Groups(kind, values));
   for (const slice of slices) {
-    const own = kinds[KINDS.indexOf(values.get(slice.dimension)!.of)]!;
+    const own = kinds[SESSION_IDS.indexOf(values.get(slice.dimension)!.of)]!;
     const next = own.with(slice);
     const cells = kinds.reduce((n, kind) => n * (kind === own ? next.count : kind.count), 1);
     if (cells <= cellsMax) own.take(slice, next);

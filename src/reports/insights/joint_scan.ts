@@ -1,4 +1,4 @@
-import type { Places } from "./insight_candidates.ts";
+import { FIGURES, type Places } from "./insight_candidates.ts";
 import { countLines, type LookedAt, type Visited, withMatches } from "./insight_scan.ts";
 import { type CellFigures, figuresOfNothing, type Slice, sliceKey } from "./joint_cells.ts";
 import { groupBySlices, type NumberedSlice } from "./joint_groups.ts";
@@ -13,7 +13,6 @@ interface CountedTogether {
   readonly figures: readonly CellFigures[];
 }
 
-const FIGURES = ["visitors", "pageviews", "events", "sessions", "bounces"] as const;
 const NOW = 1;
 const BEFORE = 2;
 
@@ -26,12 +25,13 @@ function inPeriods(visited: Visited): Visited {
 
 /** The range, and the period before it. */
 function placesOfBoth({ calendar: { segments } }: Visited): Places {
+  const periodOf = segments.map(({ period }) =>
+    period === "current" ? NOW : period === null ? 0 : BEFORE
+  );
   return {
     groups: [{ period: "current", slot: null }, { period: "previous", slot: null }],
-    groupOf: segments.map(({ period }) =>
-      period === "current" ? NOW : period === null ? 0 : BEFORE
-    ),
-    periodOf: segments.map(({ period }) => period === "current" ? 1 : period === null ? 0 : 2),
+    groupOf: periodOf,
+    periodOf,
     dayOf: segments.map(() => 0),
   };
 }

@@ -153,6 +153,17 @@ class JourneyFinder {
   }
 }
 
+/** A visitor of ways: each that is found is counted. */
+function wayVisitor<Counts>(
+  inputs: JourneyInputs,
+  words: readonly Int32Array[],
+  count: TakeWay,
+  result: () => Counts,
+): Visitor<Counts> {
+  const finder = new JourneyFinder(inputs, words, count);
+  return { visit: (actor, timeline) => finder.visit(actor, timeline), result };
+}
+
 /** How many ways have each value at each step, by the value's code; and how many ended before it. */
 export interface JourneyNodes {
   readonly total: number;
@@ -163,56 +174,34 @@ export interface JourneyNodes {
   readonly links: CountedKeys | null;
 }
 
-class NodeCounter implements Visitor<JourneyNodes> {
-  readonly #finder: JourneyFinder;
-  readonly #counts: readonly Int32Array[];
-  readonly #ended: Int32Array;
-  readonly #space: LinkSpace;
-  readonly #links: LinkCounts;
-  #total = 0;
-
-  constructor(inputs: JourneyInputs, words: readonly Int32Array[]) {
-    const { linksMax, rules: { steps } } = inputs;
-    const codes = 2 * (inputs.selected.termMax + 1);
-    this.#space = { steps, codes, linksMax };
-    this.#links = new LinkCounts(this.#space);
-    this.#counts = Array.from({ length: steps }, () => new Int32Array(codes));
-    this.#ended = new Int32Array(steps);
-    this.#finder = new JourneyFinder(inputs, words, (way, length) => this.#count(way, length));
-  }
-
-  visit(actor: number, timeline: Timeline): void {
-    this.#finder.visit(actor, timeline);
-  }
-
-  #count(way: JourneySteps, length: number): void {
-    this.#total++;
-    const { steps, codes: end } = this.#space;
+function nodeCounter(inputs: JourneyInputs, words: readonly Int32Array[]): Visitor<JourneyNodes> {
+  const { linksMax, rules: { steps } } = inputs;
+  const codes = 2 * (inputs.selected.termMax + 1);
+  const space: LinkSpace = { steps, codes, linksMax };
+  const links = new LinkCounts(space);
+  const counts = Array.from({ length: steps }, () => new Int32Array(codes));
+  const ended = new Int32Array(steps);
+  let total = 0;
+  return wayVisitor(inputs, words, (way, length) => {
+    total++;
     let from = way.codeAt(0);
-    this.#counts[0]![from]!++;
+    counts[0]![from]!++;
     for (let step = 1; step < length; step++) {
       const to = way.codeAt(step);
-      this.#counts[step]![to]!++;
-      this.#links.add(keyOf(this.#space, step - 1, from, to));
+      counts[step]![to]!++;
+      links.add(keyOf(space, step - 1, from, to));
       from = to;
     }
     if (length === steps) return;
-    this.#ended[length]!++;
-    this.#links.add(keyOf(this.#space, length - 1, from, end));
-  }
-
-  result(): JourneyNodes {
-    return {
-      ...{ total: this.#total, counts: this.#counts, ended: this.#ended, space: this.#space },
-      links: this.#links.result(),
-    };
-  }
+    ended[length]!++;
+    links.add(keyOf(space, length - 1, from, codes));
+  }, () => ({ total, counts, ended, space, links: links.result() }));
 }
 
 /** The first pass: what stands at each step, and as a rule the links between. */
 export const JOURNEY_NODES: VisitorKind<JourneyInputs, JourneyNodes> = {
   name: "journey nodes",
-  create: (inputs, words) => new NodeCounter(inputs, words),
+  create: nodeCounter,
   merge: (counts, more) => ({
     total: counts.total + more.total,
     counts: counts.counts.map((own, step) => addTo(own, more.counts[step]!)),
@@ -277,40 +266,26 @@ export function toldLinks(
   return places.counts;
 }
 
-class LinkCounter implements Visitor<Int32Array> {
-  readonly #finder: JourneyFinder;
-  readonly #steps: number;
-  readonly #places: ToldPlaces;
-
-  constructor({ ways, told }: JourneyLinkInputs, words: readonly Int32Array[]) {
-    this.#steps = ways.rules.steps;
-    this.#places = new ToldPlaces(told);
-    this.#finder = new JourneyFinder(ways, words, (way, length) => this.#count(way, length));
-  }
-
-  visit(actor: number, timeline: Timeline): void {
-    this.#finder.visit(actor, timeline);
-  }
-
-  #count(way: JourneySteps, length: number): void {
-    const places = this.#places;
+function linkCounter(
+  { ways, told }: JourneyLinkInputs,
+  words: readonly Int32Array[],
+): Visitor<Int32Array> {
+  const { steps } = ways.rules;
+  const places = new ToldPlaces(told);
+  return wayVisitor(ways, words, (way, length) => {
     let from = places.placeOf(0, way.codeAt(0));
-    for (let step = 1; step <= length && step < this.#steps; step++) {
+    for (let step = 1; step <= length && step < steps; step++) {
       const to = step < length ? places.placeOf(step, way.codeAt(step)) : places.end;
       places.add(step - 1, from, to, 1);
       from = to;
     }
-  }
-
-  result(): Int32Array {
-    return this.#places.counts;
-  }
+  }, () => places.counts);
 }
 
 /** The second pass, where links are of too many values to be counted before it is known which are told. */
 export const JOURNEY_LINKS: VisitorKind<JourneyLinkInputs, Int32Array> = {
   name: "journey links",
-  create: (inputs, words) => new LinkCounter(inputs, words),
+  create: linkCounter,
   merge: (counts, more) => addTo(counts, more),
 };
 
@@ -339,28 +314,14 @@ function hasStep(way: JourneySteps, length: number, wanted: WantedStep): boolean
   return "code" in wanted ? code === wanted.code : !wanted.noneOf.includes(code);
 }
 
-class BehindFinder implements Visitor<Behind> {
-  readonly #finder: JourneyFinder;
-  readonly #behind = new BehindTally();
-
-  constructor({ ways, wanted }: JourneyBehindInputs, words: readonly Int32Array[]) {
-    this.#finder = new JourneyFinder(ways, words, (way, length, actor, ms) => {
-      if (wanted.every((one) => hasStep(way, length, one))) this.#behind.add(actor, ms);
-    });
-  }
-
-  visit(actor: number, timeline: Timeline): void {
-    this.#finder.visit(actor, timeline);
-  }
-
-  result(): Behind {
-    return this.#behind.all();
-  }
-}
-
 /** Whose ways have certain values at certain steps. */
 export const JOURNEY_BEHIND: VisitorKind<JourneyBehindInputs, Behind> = {
   name: "journey behind",
-  create: (inputs, words) => new BehindFinder(inputs, words),
+  create: ({ ways, wanted }, words) => {
+    const behind = new BehindTally();
+    return wayVisitor(ways, words, (way, length, actor, ms) => {
+      if (wanted.every((one) => hasStep(way, length, one))) behind.add(actor, ms);
+    }, () => behind.all());
+  },
   merge: joinBehind,
 };

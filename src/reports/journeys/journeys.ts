@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { JOURNEY_STEPS_MAX, JOURNEY_STEPS_MIN, JOURNEY_TOP_MAX } from "../../limits.ts";
 import { type EventMatch, readEventMatch, readJson } from "../../query/filters.ts";
-import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
+import { oneOf, readAll, readCount } from "../../query/parameters.ts";
 import { readWindow, windowMs } from "../../query/window.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Answer, askingOf, type Report } from "../report.ts";
@@ -57,8 +57,8 @@ export const JOURNEYS: Report = {
 
 const BYS = ["path", "name", "both"] as const;
 const SCOPES = ["session", "actor"] as const;
-const STEPS_DEFAULT = 5;
-const TOP_DEFAULT = 8;
+const STEPS = { min: JOURNEY_STEPS_MIN, max: JOURNEY_STEPS_MAX, otherwise: 5 };
+const TOP = { min: 1, max: JOURNEY_TOP_MAX, otherwise: 8 };
 const WINDOW_DEFAULT = "1d";
 
 const PagePath = z.strictObject({ path: z.string().min(1, "Give a path.") });
@@ -71,18 +71,6 @@ function readPlace(query: URLSearchParams, name: string): EventMatch | null {
   return { name: "page_view", filters: [{ field: "path", op: "is", values: [path] }] };
 }
 
-function readCount(
-  query: URLSearchParams,
-  name: string,
-  [min, max, otherwise]: readonly [number, number, number],
-): number {
-  const text = query.get(name);
-  if (text === null || text === "") return otherwise;
-  const count = Number(text);
-  if (/^\d{1,3}$/.test(text) && count >= min && count <= max) return count;
-  throw invalidParameter(name, `Use a whole number from ${min} to ${max}.`);
-}
-
 /** The report's own parameters; `window` as it was told. */
 export interface Own extends JourneyQuestion {
   readonly window: string;
@@ -93,8 +81,8 @@ export function readOwn(query: URLSearchParams): Own {
     start: () => readPlace(query, "start"),
     end: () => readPlace(query, "end"),
     by: () => oneOf(query, "by", BYS, "path"),
-    steps: () => readCount(query, "steps", [JOURNEY_STEPS_MIN, JOURNEY_STEPS_MAX, STEPS_DEFAULT]),
-    top: () => readCount(query, "top", [1, JOURNEY_TOP_MAX, TOP_DEFAULT]),
+    steps: () => readCount(query, "steps", STEPS),
+    top: () => readCount(query, "top", TOP),
     of: () => oneOf(query, "scope", SCOPES, "session"),
     window: () => readWindow(query, WINDOW_DEFAULT),
   });

@@ -56,12 +56,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     this.#select(segment, start, end);
 
   readonly #newcomers: NewcomerFinder;
-  readonly #visitors: Int32Array;
-  readonly #eventCounts: Int32Array;
-  readonly #viewCounts: Int32Array;
-  readonly #sessionCounts: Int32Array;
-  readonly #bounces: Int32Array;
-  readonly #durationsMs: Float64Array;
+  readonly #tally;
   readonly #durations: Samples;
   readonly #told: ToldKpi | null;
   readonly #behind = new BehindTally();
@@ -91,12 +86,14 @@ class KpiVisitor implements Visitor<KpiCounts> {
     this.#told = inputs.told;
     this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
     const counts = () => new Int32Array(outside + 1);
-    this.#visitors = counts();
-    this.#eventCounts = counts();
-    this.#viewCounts = counts();
-    this.#sessionCounts = counts();
-    this.#bounces = counts();
-    this.#durationsMs = new Float64Array(outside + 1);
+    this.#tally = {
+      visitors: counts(),
+      events: counts(),
+      pageviews: counts(),
+      sessions: counts(),
+      bounces: counts(),
+      durationsMs: new Float64Array(outside + 1),
+    };
     this.#durations = new Samples(outside);
     this.#lastActors = counts().fill(-1);
     this.#bucket = outside;
@@ -191,8 +188,8 @@ class KpiVisitor implements Visitor<KpiCounts> {
   #leaveBucket(): void {
     if (this.#selected === 0) return;
     const bucket = this.#bucket;
-    this.#eventCounts[bucket]! += this.#selected;
-    this.#viewCounts[bucket]! += this.#views;
+    this.#tally.events[bucket]! += this.#selected;
+    this.#tally.pageviews[bucket]! += this.#views;
     this.#selected = 0;
     this.#views = 0;
     this.#countVisitor(bucket);
@@ -203,16 +200,17 @@ class KpiVisitor implements Visitor<KpiCounts> {
   #countVisitor(bucket: number): void {
     if (this.#lastActors[bucket] === this.#actor) return;
     this.#lastActors[bucket] = this.#actor;
-    this.#visitors[bucket]!++;
+    this.#tally.visitors[bucket]!++;
   }
 
   #countSession(session: ScannedSession): void {
     const bucket = this.#placeOf(this.#buckets.at(session.startMs));
     const durationMs = session.lastMs - session.startMs;
-    this.#sessionCounts[bucket]!++;
-    this.#durationsMs[bucket]! += durationMs;
+    const tally = this.#tally;
+    tally.sessions[bucket]!++;
+    tally.durationsMs[bucket]! += durationMs;
     if (isBounce(session)) {
-      this.#bounces[bucket]!++;
+      tally.bounces[bucket]!++;
       if (this.#told === "bounces") this.#behind.add(session.actor, session.startMs);
     }
     this.#durations.add(bucket, durationMs);
@@ -220,12 +218,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
 
   result(): KpiCounts {
     return {
-      visitors: this.#visitors,
-      events: this.#eventCounts,
-      pageviews: this.#viewCounts,
-      sessions: this.#sessionCounts,
-      bounces: this.#bounces,
-      durationsMs: this.#durationsMs,
+      ...this.#tally,
       durations: this.#durations.chunks(),
       newcomers: this.#newcomers.found(),
       behind: this.#behind.all(),

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import type { Span } from "../../query/selection.ts";
-import type { Read, SharedRead } from "../../scans/read.ts";
+import type { Read } from "../../scans/read.ts";
 import type { ImportedSums } from "../../imported/imported_reading.ts";
 import { importedSaid } from "../imported_span.ts";
 import { type ImportedBuckets, importedBuckets } from "./imported_kpis.ts";
 import { scanKpis } from "./kpi_scan.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../compared_read.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid, refuseManyBuckets } from "../compared_read.ts";
 import { changeOf, pointsOf, PointsShown } from "../changes.ts";
 import { type Answer, rate, RateShown, type Report } from "../report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "../rolled_sessions.ts";
@@ -81,12 +81,6 @@ export const KPIS: Report = {
   },
   ask: () => ({ refuse: refuseManyBuckets, answer }),
 };
-
-/** Both ranges have a series. Throws `range_too_large`. */
-function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
-  bucketsOf(range, interval);
-  if (comparison !== null) bucketsOf(comparison, interval);
-}
 
 /** Where to read, and what is selected there. */
 export interface Source extends Pick<Read, "sql" | "scope" | "timelines"> {

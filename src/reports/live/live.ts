@@ -2,11 +2,9 @@ import { z } from "zod";
 import { LIVE_PAGES_MAX } from "../../limits.ts";
 import { localTime } from "../../query/local_dates.ts";
 import { SqlParams } from "../../query/sql_params.ts";
-import { withoutTechnical } from "../../query/technical.ts";
-import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectTimelines } from "../../scans/selected_timelines.ts";
 import type { Answer, Report } from "../report.ts";
+import { selectEvents } from "../selected_events.ts";
 import { LIVE_COUNTS, type LiveCounts, MINUTE_MS } from "./live_visitor.ts";
 
 export const LONG_MINUTES = 30;
@@ -14,12 +12,11 @@ export const SHORT_MINUTES = 5;
 
 /** Everything that was selected in the last minutes; both ends are included. */
 async function countLive(read: Read): Promise<LiveCounts> {
-  const { sql, scope, asOfMs } = read;
+  const { asOfMs } = read;
   const longAgoMs = asOfMs - LONG_MINUTES * MINUTE_MS;
   const shortAgoMs = asOfMs - SHORT_MINUTES * MINUTE_MS;
-  const selected = await selectTimelines(read, { fromMs: longAgoMs, toMs: asOfMs + 1 });
-  const { timelines: { bits }, eventFilters } = selected;
-  const test = await eventPassesOf(sql, scope, scope.bots, withoutTechnical(eventFilters), bits);
+  const span = { fromMs: longAgoMs, toMs: asOfMs + 1 };
+  const { selected, test } = await selectEvents(read, span, { isCounting: true });
   return await selected.scan(LIVE_COUNTS, () => ({ test, asOfMs, longAgoMs, shortAgoMs }), true);
 }
 

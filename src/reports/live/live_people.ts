@@ -1,14 +1,13 @@
 import { z } from "zod";
 import { type Filter, readJson } from "../../query/filters.ts";
-import { withoutTechnical } from "../../query/technical.ts";
-import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind.ts";
 import type { Behind } from "../behind_tally.ts";
 import { askingOf } from "../report.ts";
+import { selectEvents } from "../selected_events.ts";
 import { LONG_MINUTES, SHORT_MINUTES } from "./live.ts";
-import { LIVE_PEOPLE, MINUTE_MS } from "./live_visitor.ts";
+import { NEWEST_PEOPLE } from "../newest_people_visitor.ts";
+import { MINUTE_MS } from "./live_visitor.ts";
 
 const USAGE =
   `Use {"minutes":${SHORT_MINUTES}}, with "path" of a page or without, or {"minutes":${LONG_MINUTES}}.`;
@@ -28,15 +27,13 @@ function pageOf(place: Place): Filter[] {
 }
 
 async function find(read: Read, place: Place): Promise<Behind> {
-  const { sql, scope, asOfMs } = read;
-  const fromMs = asOfMs - place.minutes * MINUTE_MS;
-  const page = pageOf(place);
-  const span = { fromMs, toMs: asOfMs + 1 };
-  const selected = await selectTimelines(read, span, { filters: page });
-  const { timelines: { bits }, eventFilters } = selected;
-  const counting = [...withoutTechnical(eventFilters), ...page];
-  const test = await eventPassesOf(sql, scope, scope.bots, counting, bits);
-  return await selected.scan(LIVE_PEOPLE, () => ({ test, fromMs, asOfMs }));
+  const { asOfMs } = read;
+  const span = { fromMs: asOfMs - place.minutes * MINUTE_MS, toMs: asOfMs + 1 };
+  const needed = { filters: pageOf(place), isCounting: true };
+  const { selected, test } = await selectEvents(read, span, needed);
+  const inputs = { span, endMs: span.toMs, test, rows: Infinity, edgeMs: NaN };
+  const { actors, ms } = await selected.scan(NEWEST_PEOPLE, () => inputs);
+  return { actors: Int32Array.from(actors), ms: Float64Array.from(ms) };
 }
 
 /** The visitors of the last minutes, whatever range the list has. */

@@ -7,7 +7,7 @@ import type { Read } from "../../scans/read.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
 import { changeOf } from "../changes.ts";
 import { importedSpan, reachesOwn } from "../imported_span.ts";
-import { TAIL_COUNTS } from "../tail_visitor.ts";
+import { countTail } from "../rolled_tail.ts";
 import type { OverviewDays } from "./overview_days.ts";
 import { NOW_MS } from "./overview_now.ts";
 import type { OwnVisitors } from "./overview_sums.ts";
@@ -66,9 +66,9 @@ export async function scanVisitors(
 /** Who is there now, by the events of the last minutes, both ends included. */
 export async function scanNow({ project, asOfMs, source }: ListedProject): Promise<number> {
   const span = { fromMs: asOfMs - NOW_MS, toMs: asOfMs + 1 };
-  const inputs = { span, technical: await readTechnicalNames(source.sql, project.projectId) };
-  const { actors } = await source.withTimelines(async (timelines) =>
-    await (await timelines(span, [])).scan(TAIL_COUNTS, () => inputs, { byRun: true })
+  const { sql, withTimelines } = source;
+  const { actors } = await withTimelines((timelines) =>
+    countTail({ sql, timelines }, project.projectId, span)
   );
   return actors.size;
 }

@@ -3,15 +3,14 @@ import { SESSION_GAP_MS } from "../../limits.ts";
 import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import type { Span } from "../../query/selection.ts";
 import { spanOf } from "../../query/range.ts";
-import { eventPassesOf } from "../../scans/event_tests.ts";
 import { Samples } from "../../scans/medians.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { sessionsEndByMs } from "../../scans/session_end.ts";
 import { yielding } from "../../store/yielding.ts";
 import { pathsAfter } from "../path_rows.ts";
 import { importedSaid, type ImportedSpan } from "../imported_span.ts";
 import { pageOfRows } from "../merged_rows.ts";
+import { selectEvents } from "../selected_events.ts";
 import { importedPages, mergedPages } from "./imported_pages.ts";
 import { PageRow } from "./page_row.ts";
 import { PAGE_COUNTS, type PageCounts } from "./page_visitor.ts";
@@ -21,16 +20,13 @@ import { type SmallPages, smallPages } from "./small_pages.ts";
 
 /** Everything that is counted of pages. */
 async function countPages(read: Read, span: Span): Promise<PageCounts> {
-  const { sql, scope } = read;
   // Of a session that crosses the beginning of the span, only that it does matters: it counts for
   // none, and its page views are followed forward. Those that cross the end are followed to theirs.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
-    toMs: await sessionsEndByMs(read, scope.projectId, span.toMs),
+    toMs: await sessionsEndByMs(read, read.scope.projectId, span.toMs),
   };
-  const selected = await selectTimelines(read, reach, { columns: [{ depths: true }] });
-  const { bits } = selected.timelines;
-  const test = await eventPassesOf(sql, scope, scope.bots, selected.eventFilters, bits);
+  const { selected, test } = await selectEvents(read, reach, { columns: [{ depths: true }] });
   return await selected.scan(PAGE_COUNTS, () => ({ test, span, reach }));
 }
 

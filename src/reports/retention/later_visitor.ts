@@ -1,33 +1,20 @@
-import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
-import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import { runVisitor } from "../run_visitor.ts";
 
-/** Tells whether any event lies in a span. */
-class LaterVisitor implements Visitor<boolean> {
-  #isLater = false;
-
-  constructor(readonly span: Span) {}
-
-  visit(actor: number, timeline: Timeline): void {
-    if (!this.#isLater) followRuns(actor, timeline, this.#follow);
-  }
-
-  result(): boolean {
-    return this.#isLater;
-  }
-
-  readonly #follow = (_: number, segment: LoadedSegment, start: number, end: number): void => {
-    const { fromMs, times } = segment;
-    const { span } = this;
+function laterVisitor(span: Span): Visitor<boolean> {
+  let isLater = false;
+  return runVisitor((_, { fromMs, times }, start, end) => {
+    if (isLater) return;
     for (let at = end - 1; at >= start && fromMs + times[at]! >= span.fromMs; at--) {
-      if (fromMs + times[at]! < span.toMs) this.#isLater = true;
+      if (fromMs + times[at]! < span.toMs) isLater = true;
     }
-  };
+  }, () => isLater);
 }
 
+/** Tells whether any event lies in a span. */
 export const HAS_EVENTS: VisitorKind<Span, boolean> = {
   name: "has events",
-  create: (span) => new LaterVisitor(span),
+  create: laterVisitor,
   merge: (has, more) => has || more,
 };

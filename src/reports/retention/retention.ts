@@ -3,7 +3,7 @@ import { RETENTION_PERIODS_DEFAULT, RETENTION_PERIODS_MAX } from "../../limits.t
 import { type Bucket, wholePeriods } from "../../query/buckets.ts";
 import { dateAt } from "../../query/local_dates.ts";
 import { ANY_EVENT, readEventMatch } from "../../query/filters.ts";
-import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
+import { invalidParameter, oneOf, readAll, readCount } from "../../query/parameters.ts";
 import { type Range, startOfDay } from "../../query/range.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { pointsOf, PointsShown } from "../changes.ts";
@@ -67,15 +67,7 @@ export const RETENTION: Report = {
 const COHORTS = ["first", "recurring"] as const;
 const CRITERIA = ["on", "on_or_after"] as const;
 
-function readPeriods(query: URLSearchParams): number {
-  const value = query.get("periods");
-  if (value === null || value === "") return RETENTION_PERIODS_DEFAULT;
-  const periods = Number(value);
-  if (!/^\d{1,3}$/.test(value) || periods < 1 || periods > RETENTION_PERIODS_MAX) {
-    throw invalidParameter("periods", `Use a whole number from 1 to ${RETENTION_PERIODS_MAX}.`);
-  }
-  return periods;
-}
+const PERIODS = { min: 1, max: RETENTION_PERIODS_MAX, otherwise: RETENTION_PERIODS_DEFAULT };
 
 /** The report's own parameters. */
 export type Own = Pick<CohortQuestion, "start" | "back" | "cohort" | "criterion" | "cellCount">;
@@ -86,7 +78,7 @@ export function readOwn(query: URLSearchParams): Own {
     back: () => readEventMatch(query, "return") ?? ANY_EVENT,
     cohort: () => oneOf(query, "cohort", COHORTS, "first"),
     criterion: () => oneOf(query, "criterion", CRITERIA, "on"),
-    cellCount: () => readPeriods(query),
+    cellCount: () => readCount(query, "periods", PERIODS),
   });
 }
 

@@ -92,10 +92,9 @@ export async function putSegment(
 
 /** `DELETE /v1/segments/:slug`: 204. Throws `not_found`. */
 export async function deleteSegment(
-  { sql }: DefinitionServices,
-  { projectId }: OfProject,
-  { params }: Pick<DefinitionAsked, "params">,
+  services: DefinitionServices,
+  project: OfProject,
+  asked: DefinitionAsked,
 ): Promise<Response> {
-  await deleteDefinition(sql, SEGMENT_KIND, projectId, params.slug ?? "");
-  return new Response(null, { status: 204 });
+  return await deleteDefinition(services, SEGMENT_KIND, project, asked);
 }

@@ -1,13 +1,12 @@
 import { type EventMatch, type Field, isSessionField } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import { lazyColumnsOf } from "../../scans/field_value_ids.ts";
-import { matchPasses } from "../../scans/match_passes.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
 import { type FigureCounts, figuresOf } from "../property_figures.ts";
 import { rate } from "../report.ts";
+import { selectMatches } from "../selected_events.ts";
 import { readBreakdown } from "../value_breakdown.ts";
 import type { Measure } from "../trend_measures.ts";
 
@@ -52,25 +51,19 @@ export async function scanTrends(
   buckets: readonly Span[],
   { events, measure, by, only }: TrendQuestion,
 ): Promise<FoundTrends> {
-  const { sql, scope } = read;
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
-  const selected = await selectTimelines(read, span, {
-    filters: events.flatMap((event) => event.filters),
+  const { selected, matches } = await selectMatches(read, span, events, {
     columns: [...lazyColumnsOf(by), ...measure.key === null ? [] : [{ property: measure.key }]],
     sessions: by !== null && isSessionField(by),
   });
-  const { eventFilters: filters, timelines } = selected;
-  if (measure.key !== null) prepareNumbers(timelines, measure.key);
-  const matches = await matchPasses(sql, { ...scope, filters }, events, timelines.bits);
+  if (measure.key !== null) prepareNumbers(selected.timelines, measure.key);
   const found = by === null
     ? null
     : await readBreakdown(read, { by, only }, span, selected, matches);
   const breakdown = found?.breakdown ?? null;
   const inputs: MatchInputs = {
     ...{ matches, buckets, breakdown },
-    countsVisitors: false,
     figures: measure.key === null ? [] : events.map((_, match) => ({ match, measure })),
-    figuresOfWhole: false,
   };
   const counts = await selected.scan(MATCH_COUNTS, () => inputs);
   const lineCount = breakdown?.count ?? 1;

@@ -4,7 +4,7 @@ import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
-import { type FoundMoments, NewestActors } from "../newest_actors.ts";
+import { type FoundMoments, joinMoments, NewestActors } from "../newest_actors.ts";
 
 interface NewestVisitsInputs {
   /** Visits that start in it are looked for. */
@@ -83,8 +83,5 @@ class NewestVisitsVisitor implements Visitor<FoundMoments> {
 export const NEWEST_VISITS: VisitorKind<NewestVisitsInputs, FoundMoments> = {
   name: "newest visits",
   create: (inputs, words) => new NewestVisitsVisitor(inputs, words),
-  merge: (found, more) => ({
-    ms: [...found.ms, ...more.ms],
-    actors: [...found.actors, ...more.actors],
-  }),
+  merge: joinMoments,
 };

@@ -9,23 +9,15 @@ import {
 } from "../../query/row_cursor.ts";
 import type { Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
-import { withoutTechnical } from "../../query/technical.ts";
 import { spanOf } from "../../query/range.ts";
-import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { partsBackwards } from "../backwards.ts";
 import { listGoals } from "../goal_definitions.ts";
-import {
-  type AskedNumber,
-  type NumberedRead,
-  OF_USAGE,
-  type OfShown,
-  readNumber,
-} from "../behind.ts";
+import { type NumberedRead, OF_USAGE, readNumber } from "../behind.ts";
 import { type FoundMoments, NewestActors, newestOf } from "../newest_actors.ts";
 import type { Answer, Report } from "../report.ts";
-import { NEWEST_PEOPLE } from "./newest_people_visitor.ts";
+import { selectEvents } from "../selected_events.ts";
+import { NEWEST_PEOPLE } from "../newest_people_visitor.ts";
 import { PersonValue, sumPeople } from "./person_sums.ts";
 
 /** Somebody in the list. */
@@ -68,11 +60,8 @@ async function newestIn(
   cursor: RowCursor | null,
   rows: number,
 ): Promise<FoundMoments> {
-  const { sql, scope } = source;
-  const selected = await selectTimelines(source, { fromMs: part.fromMs, toMs: endMs });
-  const { eventFilters, timelines } = selected;
-  const counting = withoutTechnical(eventFilters);
-  const test = await eventPassesOf(sql, scope, scope.bots, counting, timelines.bits);
+  const span = { fromMs: part.fromMs, toMs: endMs };
+  const { selected, test } = await selectEvents(source, span, { isCounting: true });
   const edgeMs = cursor?.counts[0] ?? NaN;
   const newest = new NewestActors(rows, edgeMs, part.fromMs, { isOnce: true });
   // Who was seen after the span is known only from all that somebody did.
@@ -193,7 +182,7 @@ function readCursor(query: URLSearchParams): RowCursor | null {
 interface Own {
   readonly cursor: RowCursor | null;
   /** Those alone whom a number of another read counts; null: all. */
-  readonly asked: { readonly of: OfShown; readonly number: AskedNumber } | null;
+  readonly asked: ReturnType<typeof readNumber>;
 }
 
 const OF = OF_USAGE +

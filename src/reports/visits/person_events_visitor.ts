@@ -1,9 +1,8 @@
-import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { type FoundEvents, mergedEvents, NewestEvents } from "../newest_events.ts";
+import { runVisitor } from "../run_visitor.ts";
 
 interface PersonEventsInputs {
   readonly actor: number;
@@ -18,46 +17,29 @@ interface PersonEventsInputs {
   readonly edgeMs: number;
 }
 
-/** Finds the newest or the oldest events of one actor. */
-class PersonEventsVisitor implements Visitor<FoundEvents> {
-  readonly #inputs: PersonEventsInputs;
-  readonly #newest: NewestEvents;
-  readonly #test: EventTest;
-
-  constructor(inputs: PersonEventsInputs, words: readonly Int32Array[]) {
-    this.#inputs = inputs;
-    this.#newest = new NewestEvents(inputs.rows, inputs.edgeMs);
-    this.#test = new EventTest(inputs.test, words);
-  }
-
-  visit(actor: number, timeline: Timeline): void {
-    if (actor === this.#inputs.actor) followRuns(actor, timeline, this.#follow);
-  }
-
-  result(): FoundEvents {
-    return this.#newest.found();
-  }
-
-  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+function personEventsVisitor(
+  inputs: PersonEventsInputs,
+  words: readonly Int32Array[],
+): Visitor<FoundEvents> {
+  const { actor: wanted, span, ofSessions, sign, rows, edgeMs } = inputs;
+  const newest = new NewestEvents(rows, edgeMs);
+  const test = new EventTest(inputs.test, words);
+  return runVisitor((actor, segment, start, end) => {
+    if (actor !== wanted) return;
     const { fromMs, times, names, paths, contexts, traffics, filterBits, segmentId } = segment;
-    const { span, ofSessions, sign } = this.#inputs;
     for (let at = start; at < end; at++) {
       const ms = fromMs + times[at]!;
       if (ms < span.fromMs || ms >= span.toMs || ofSessions && traffics[at] === 0) continue;
-      if (!this.#test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) {
-        continue;
-      }
-      this.#newest.add({
-        ms: [sign * ms],
-        segmentIds: [segmentId],
-        places: [segment.storedPlace(at)],
-      });
+      if (sign * ms < newest.floorMs) continue;
+      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
+      newest.meet(sign * ms, segmentId, segment.storedPlace(at));
     }
-  };
+  }, () => newest.found());
 }
 
+/** Finds the newest or the oldest events of one actor. */
 export const PERSON_EVENTS: VisitorKind<PersonEventsInputs, FoundEvents> = {
   name: "person's events",
-  create: (inputs, words) => new PersonEventsVisitor(inputs, words),
+  create: personEventsVisitor,
   merge: mergedEvents,
 };

@@ -1,15 +1,14 @@
-import type { PageCursor } from "../../query/event_cursor.ts";
+import { type PageCursor, readPageCursor } from "../../query/event_cursor.ts";
+import { invalidCursor } from "../../query/parameters.ts";
 import type { Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { rowsAt } from "../../store/segments.ts";
 import { LISTED_ROWS_AT_ONCE } from "../../limits.ts";
-import { eventPassesOf } from "../../scans/event_tests.ts";
-import { matchPasses } from "../../scans/match_passes.ts";
 import type { Read } from "../../scans/read.ts";
-import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { NewestEvents } from "../newest_events.ts";
 import type { Goal } from "../goal_definitions.ts";
-import { MATCHED_EVENTS } from "./matched_events_visitor.ts";
+import { selectEvents, selectMatches } from "../selected_events.ts";
+import { type Watched, WATCHED_COUNTS } from "../watched_visitor.ts";
 import { PERSON_EVENTS } from "./person_events_visitor.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;
@@ -31,6 +30,13 @@ export interface StoryQuestion {
   /** Behind it the page begins; null: with the first. */
   readonly after: PageCursor | null;
   readonly rows: number;
+}
+
+/** `cursor` of a list of events that is no tail; null where it is not given. */
+export function readStoryCursor(query: URLSearchParams): PageCursor | null {
+  const cursor = readPageCursor(query);
+  if (cursor === null || cursor.tail === null) return cursor;
+  throw invalidCursor();
 }
 
 /** By time, ties by id. */
@@ -69,9 +75,7 @@ export async function storyEvents(
   const { actorId, ofSessions, order, after, rows } = question;
   const span = spanBehind(question);
   if (span.fromMs >= span.toMs) return [];
-  const selected = await selectTimelines(source, span);
-  const { eventFilters, timelines } = selected;
-  const test = await eventPassesOf(sql, scope, scope.bots, eventFilters, timelines.bits);
+  const { selected, test } = await selectEvents(source, span);
   const sign = order === "newest" ? 1 : -1;
   const edgeMs = after === null ? NaN : sign * Date.parse(after.at);
   const wanted = rows + 1;
@@ -101,31 +105,21 @@ export async function goalsOfEvents(
   goals: readonly Goal[],
 ): Promise<string[][]> {
   if (events.length === 0 || goals.length === 0) return events.map(() => []);
-  const times = events.map(({ row }) => Date.parse(row.occurred_at));
-  const span = {
-    fromMs: times.reduce((min, ms) => Math.min(min, ms)),
-    toMs: times.reduce((max, ms) => Math.max(max, ms)) + 1,
-  };
-  const unfiltered = { ...scope, filters: [] };
-  const source = { sql, scope: unfiltered, timelines };
-  const selected = await selectTimelines(source, span, {
-    filters: goals.flatMap(({ match }) => match.filters),
-  });
+  const times = new Set(events.map(({ row }) => Date.parse(row.occurred_at)));
+  const watched = [...times].sort((a, b) => a - b)
+    .map((ms): Watched => ({ actor: actorId, fromMs: ms, toMs: ms + 1 }));
+  const span = { fromMs: watched[0]!.fromMs, toMs: watched.at(-1)!.toMs };
+  const source = { sql, scope: { ...scope, filters: [] }, timelines };
   const asked = goals.map(({ match }) => match);
-  const places = Map.groupBy(events, ({ segmentId }) => segmentId);
-  const inputs = {
-    actor: actorId,
-    places: new Map([...places].map(([id, some]) => [id, new Set(some.map(({ place }) => place))])),
-    matches: await matchPasses(sql, unfiltered, asked, selected.timelines.bits),
-  };
-  const found = await selected.scan(MATCHED_EVENTS, () => inputs, true);
-  const taken = new Map<string, number[]>();
-  for (const [i, match] of found.matches.entries()) {
-    const key = `${found.segmentIds[i]} ${found.places[i]}`;
-    taken.set(key, [...taken.get(key) ?? [], match]);
-  }
+  const { selected, matches } = await selectMatches(source, span, asked);
+  const inputs = { watched, ofSessions: false, matches, told: goals.map(() => true) };
+  const { taken } = await selected.scan(WATCHED_COUNTS, () => inputs, true);
+  const takenBy = Map.groupBy(
+    taken.matches.keys(),
+    (i) => `${taken.segmentIds[i]} ${taken.places[i]}`,
+  );
   return events.map(({ segmentId, place }) =>
-    (taken.get(`${segmentId} ${place}`) ?? []).sort((a, b) => a - b)
-      .map((match) => goals[match]!.slug)
+    (takenBy.get(`${segmentId} ${place}`) ?? []).map((i) => taken.matches[i]!)
+      .sort((a, b) => a - b).map((match) => goals[match]!.slug)
   );
 }

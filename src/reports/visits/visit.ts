@@ -7,8 +7,13 @@ import { EVENT_MEMBERS } from "../exported_event_schema.ts";
 import { listGoals } from "../goal_definitions.ts";
 import type { Answer, Report } from "../report.ts";
 import { shownEvent } from "../shown_event.ts";
-import { readStoryCursor } from "./story_cursor.ts";
-import { goalsOfEvents, type StoryEvent, storyEvents, type StoryQuestion } from "./story_events.ts";
+import {
+  goalsOfEvents,
+  readStoryCursor,
+  type StoryEvent,
+  storyEvents,
+  type StoryQuestion,
+} from "./story_events.ts";
 import { conversionsOf } from "./visit_conversions.ts";
 import { placeOfVisit } from "./visit_id.ts";
 import { readVisits, shownWhole, type StoredVisit, WholeVisit } from "./visit_rows.ts";

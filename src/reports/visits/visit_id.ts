@@ -1,3 +1,5 @@
+import { uuidText } from "../uuid_text.ts";
+
 /** Where a visit stands among all: by when it began, then by the event that it was entered by. */
 export interface VisitPlace {
   readonly ms: number;
@@ -28,6 +30,5 @@ export function placeOfVisit(id: string): VisitPlace | null {
   const bytes = Uint8Array.fromBase64(id, { alphabet: "base64url" });
   const ms = Number(new DataView(bytes.buffer).getBigInt64(0));
   if (Math.abs(ms) > MS_MAX) return null;
-  const hex = bytes.subarray(TIME_BYTES).toHex();
-  return { ms, entryId: hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") };
+  return { ms, entryId: uuidText(bytes.subarray(TIME_BYTES)) };
 }

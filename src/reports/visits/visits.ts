@@ -11,13 +11,7 @@ import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
 import { loadAskedGoal, readGoalSlug } from "../goal_definitions.ts";
 import { findPerson } from "./person_id.ts";
-import {
-  type AskedNumber,
-  type NumberedRead,
-  OF_USAGE,
-  type OfShown,
-  readNumber,
-} from "../behind.ts";
+import { type NumberedRead, OF_USAGE, readNumber } from "../behind.ts";
 import type { Answer, Report } from "../report.ts";
 import { conversionsOf } from "./visit_conversions.ts";
 import { placeOfVisit, visitId, type VisitPlace } from "./visit_id.ts";
@@ -34,7 +28,7 @@ interface Own {
   readonly goal: string | null;
   readonly after: VisitPlace | null;
   /** Those alone that a number of another read counts; null: all. */
-  readonly asked: { readonly of: OfShown; readonly number: AskedNumber } | null;
+  readonly asked: ReturnType<typeof readNumber>;
 }
 
 /** `actor`: whom an id names; null where it is not given. */

@@ -1,12 +1,12 @@
 import type { EventMatch, Field } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
-import { matchPasses } from "../../scans/match_passes.ts";
 import type { MatchPasses } from "../../scans/match_tests.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read } from "../../scans/read.ts";
-import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
-import { type Breakdown, MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
-import { type Counted, mergeCounted } from "../property_figures.ts";
+import type { SelectedTimelines } from "../../scans/selected_timelines.ts";
+import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
+import { type Breakdown, type Counted, mergeCounted } from "../property_figures.ts";
+import { selectMatches } from "../selected_events.ts";
 import { OTHER } from "../small_groups.ts";
 import { readBreakdown } from "../value_breakdown.ts";
 import { VITAL_NAMES, type VitalName, VITALS_EVENT } from "./vital_bounds.ts";
@@ -37,11 +37,7 @@ async function scanPlaces(
   buckets: readonly Span[],
   breakdown: Breakdown | null,
 ): Promise<Measured[]> {
-  const inputs: MatchInputs = {
-    ...{ matches, buckets, breakdown, figures: FIGURES },
-    countsVisitors: false,
-    figuresOfWhole: false,
-  };
+  const inputs: MatchInputs = { matches, buckets, breakdown, figures: FIGURES };
   const { totalsOf, figures } = await selected.scan(MATCH_COUNTS, () => inputs);
   return Array.from(totalsOf, (pageViews, place) => {
     const met = VITAL_NAMES.map((name, i) => [name, figures[i]!.met[place]!] as const);
@@ -67,15 +63,12 @@ export async function scanVitals(
   buckets: readonly Span[],
   by: Field,
 ): Promise<FoundVitals> {
-  const { sql, scope } = read;
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
-  const selected = await selectTimelines(read, span, {
+  const { selected, matches } = await selectMatches(read, span, [MATCH], {
     // Other names' events seldom have such properties.
     columns: VITAL_NAMES.map((property) => ({ property, isSparse: true })),
   });
-  const { eventFilters: filters, timelines } = selected;
-  for (const name of VITAL_NAMES) prepareNumbers(timelines, name);
-  const matches = await matchPasses(sql, { ...scope, filters }, [MATCH], timelines.bits);
+  for (const name of VITAL_NAMES) prepareNumbers(selected.timelines, name);
   const split = { by, only: null };
   const { top, breakdown } = await readBreakdown(read, split, span, selected, matches);
   // Line 0 is of all other values.
