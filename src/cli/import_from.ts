@@ -14,12 +14,13 @@ import {
   type RefusedLine,
 } from "./import_lines.ts";
 import { createImportProgress } from "./import_progress.ts";
+import { UnreadableFile } from "./line_file.ts";
 import { RejectedFile } from "./rejected_file.ts";
 import { type SourceInput, type SourceLine, sourcePass } from "./source_lines.ts";
 
 const DATABASE = /^postgres(?:ql)?:\/\//;
 
-/** Files as they were named. Throws UsageMistake for what is no file. */
+/** Files as they were named. Throws UsageMistake for what cannot be one, and UnreadableFile. */
 export async function openFiles(words: readonly string[]): Promise<InputFile[]> {
   const files: InputFile[] = [];
   for (const word of words) {
@@ -28,11 +29,13 @@ export async function openFiles(words: readonly string[]): Promise<InputFile[]> 
     }
     const { isDirectory, isFile } = await Deno.stat(word).catch((error) => {
       if (error instanceof Deno.errors.NotFound) {
-        throw new UsageMistake(`There is no file ${word}.`);
+        throw new UnreadableFile(`There is no file ${word}.`);
       }
       throw error;
     });
-    if (isDirectory || !isFile) throw new UsageMistake(`${word} is no file: name the files in it.`);
+    if (isDirectory || !isFile) {
+      throw new UnreadableFile(`${word} is no file: name the files in it.`);
+    }
     files.push(await diskFile(word));
   }
   return files;

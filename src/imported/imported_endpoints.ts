@@ -8,6 +8,7 @@ import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
+import { PROJECTION_WAIT_MS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { dateAt } from "../query/local_dates.ts";
 import { firstEventMs } from "./first_event.ts";
@@ -23,6 +24,7 @@ import { listImportedDays, removeImportedDays, storeImportedDays } from "./impor
 
 export interface ImportedServices extends AuditServices {
   readonly sql: Sql;
+  readonly projection: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
 }
 
 type Asked = Exchange<Principal | null>;
@@ -59,8 +61,10 @@ function sourceOfPath({ params }: Asked): ImportedSource {
 }
 
 /** `GET /v1/projects/:id/imported-history`: what is imported, and until when it is shown. */
-export async function getImportedHistory({ sql }: ImportedServices, asked: Asked) {
+export async function getImportedHistory({ sql, projection }: ImportedServices, asked: Asked) {
   const { projectId, timezone } = await projectOfPath(sql, asked);
+  // Its first events may have been stored a moment ago, and not be counted yet.
+  await projection.catchUpWithin(projectId, PROJECTION_WAIT_MS_MAX);
   const firstMs = await firstEventMs(sql, projectId);
   const firstOwnDay = firstMs === null ? null : dateAt(firstMs, timezone).toString();
   return json({ firstOwnDay, sources: await listImportedDays(sql, projectId) });

@@ -238,7 +238,7 @@ Deno.test("import --from: a file without any row says what is taken", async () =
   }
 });
 
-Deno.test("import --from: wrong usage", async () => {
+Deno.test("import --from: wrong usage, and files that are none", async () => {
   const dataDir = await makeDataDir("footfall-import-usage-");
   try {
     for (
@@ -246,8 +246,6 @@ Deno.test("import --from: wrong usage", async () => {
         [["--from", "nobody", "x"], /--from must be one of amplitude, /],
         [["--from", "ga4"], /Say what to import: Google Analytics 4 takes/],
         [["--from", "ga4", "-"], /name a file, not -/],
-        [["--from", "ga4", join(dataDir, "none")], /There is no file/],
-        [["--from", "ga4", dataDir], /is no file: name the files in it/],
         [["--from", "ga4", "postgres://x"], /A database stands alone, and of Umami/],
         [["--from", "mixpanel", "--time-zone", "Middle/Earth", "x"], /--time-zone must be an IANA/],
         [["a", "b"], /Name one file/],
@@ -255,6 +253,16 @@ Deno.test("import --from: wrong usage", async () => {
     ) {
       const { code, errors } = await run(dataDir, ["import", ...args]);
       assert.equal(code, 2, errors);
+      assert.match(errors, message);
+    }
+    for (
+      const [path, message] of [
+        [join(dataDir, "none"), /There is no file/],
+        [dataDir, /is no file: name the files in it/],
+      ] as const
+    ) {
+      const { code, errors } = await run(dataDir, ["import", "--from", "ga4", path]);
+      assert.equal(code, 1, errors);
       assert.match(errors, message);
     }
   } finally {

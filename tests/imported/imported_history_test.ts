@@ -119,6 +119,11 @@ step("key figures of imported days stand beside own ones", async (app) => {
   assert.equal(week.series[1].newVisitors, 1);
 });
 
+step("the first own day is that of an event stored a moment ago", async (app) => {
+  const project = await projectWith(app);
+  assert.equal((await app.admin("GET", pathOf(project))).body.firstOwnDay, "2026-03-03");
+});
+
 step("a comparison reaches into imported days", async (app) => {
   const project = await projectWith(app);
   const range = { from: "2026-03-03", to: "2026-03-04", compare: "previous", interval: "day" };
