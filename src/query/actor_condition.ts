@@ -1,6 +1,6 @@
 /** Conditions on people: what they did, when they were first seen, which goal they reached. */
 import { z } from "zod";
-import { LABEL_LENGTH_MAX, NAME_LENGTH_MAX } from "../limits.ts";
+import { NAME_LENGTH_MAX } from "../limits.ts";
 import {
   CONDITION_DAYS_MAX,
   CONDITION_JSON_LEVELS_MAX,
@@ -8,8 +8,7 @@ import {
   CONDITION_LEVELS_MAX,
   CONDITION_TIMES_MAX,
 } from "./actor_condition_limits.ts";
-import { type EventMatch, EventName, FiltersSchema, isDeeper } from "./filters.ts";
-import { isStorable } from "./parameters.ts";
+import { type EventMatch, EventName, isDeeper, MATCH_MEMBERS } from "./filters.ts";
 import { BOUND_USAGE, boundOf } from "./range.ts";
 
 /** Local dates, both inclusive, or instants, `[from, to)`. */
@@ -96,11 +95,7 @@ const Match = z.preprocess(
     });
     return z.NEVER;
   },
-  z.strictObject({
-    name: EventName.nullable(),
-    filters: FiltersSchema.default([]),
-    label: z.string().min(1).max(LABEL_LENGTH_MAX).refine(isStorable).optional(),
-  }, "Use an event's name, or {name, filters}.").meta({
+  z.strictObject(MATCH_MEMBERS, "Use an event's name, or {name, filters}.").meta({
     id: "ConditionMatch",
     description: "Which events count; their name alone may stand for it. Null: of any name.",
   }),

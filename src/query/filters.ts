@@ -103,7 +103,8 @@ export function propertyOf(field: string): string | null {
   return field.startsWith(PROPERTY) ? field.slice(PROPERTY.length) : null;
 }
 
-function isField(text: string): text is Field {
+/** Whether a text is a field that a filter takes. */
+export function isField(text: string): text is Field {
   const property = propertyOf(text);
   return property === null
     ? [...EVENT_FIELDS, ...SESSION_FIELDS, ...PERSON_FIELDS].some((field) => field === text)
@@ -159,7 +160,7 @@ function valuesFault({ field, op, values }: Filter): [string, (string | number)[
 }
 
 /** A filter as the API takes it. */
-export const FilterSchema: z.ZodType<Filter> = z.strictObject({
+const FilterSchema: z.ZodType<Filter> = z.strictObject({
   field: FieldSchema,
   op: z.enum(FILTER_OPS, `Use one of ${FILTER_OPS.join(", ")}.`),
   values: z.array(
@@ -195,14 +196,17 @@ export const EventName = z.string().min(1, "Give a name.")
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
   .refine(isStorable, "Use text without NUL and lone surrogates.");
 
+/** The members of a match as the API takes it. */
+export const MATCH_MEMBERS = {
+  name: EventName.nullable(),
+  filters: FiltersSchema.default([]),
+  label: z.string().min(1).max(LABEL_LENGTH_MAX).refine(isStorable).optional(),
+};
+
 /** An event match as the API takes it: a name, or an object with filters. Null is any name. */
 export const EventMatch: z.ZodType<EventMatch> = z.union([
   EventName.transform((name): EventMatch => ({ name, filters: [] })),
-  z.strictObject({
-    name: EventName.nullable(),
-    filters: FiltersSchema.default([]),
-    label: z.string().min(1).max(LABEL_LENGTH_MAX).refine(isStorable).optional(),
-  }),
+  z.strictObject(MATCH_MEMBERS),
 ]).meta({ id: "EventMatch" });
 
 /** True where a value nests deeper than so many levels. */

@@ -27,6 +27,16 @@ export class ActorCounts {
     known.visitors++;
   }
 
+  /** Adds what was counted of other actors. */
+  addRows({ keys, counts, visitors }: CountRows): void {
+    for (const [i, key] of keys.entries()) {
+      const known = this.#counts.get(key) ?? { count: 0, visitors: 0, lastActor: -1 };
+      known.count += counts[i]!;
+      known.visitors += visitors[i]!;
+      this.#counts.set(key, known);
+    }
+  }
+
   rows(): CountRows {
     const all = [...this.#counts.values()];
     return {
@@ -39,23 +49,10 @@ export class ActorCounts {
 
 /** What was counted of different actors, together. */
 export function mergeRows(some: CountRows, more: CountRows): CountRows {
-  const counts = new Map<number, [number, number]>();
-  for (const { keys, counts: events, visitors } of [some, more]) {
-    for (let i = 0; i < keys.length; i++) {
-      const known = counts.get(keys[i]!);
-      if (known === undefined) counts.set(keys[i]!, [events[i]!, visitors[i]!]);
-      else {
-        known[0] += events[i]!;
-        known[1] += visitors[i]!;
-      }
-    }
-  }
-  const all = [...counts.values()];
-  return {
-    keys: Int32Array.from(counts.keys()),
-    counts: Int32Array.from(all, ([events]) => events),
-    visitors: Int32Array.from(all, ([, visitors]) => visitors),
-  };
+  const all = new ActorCounts();
+  all.addRows(some);
+  all.addRows(more);
+  return all.rows();
 }
 
 /** What was counted of a key. */

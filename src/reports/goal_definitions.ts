@@ -39,10 +39,13 @@ const Fixed = z.number("Give a number.")
   .max(GOAL_FIXED_VALUE_MAX, `Use at most ${GOAL_FIXED_VALUE_MAX}.`)
   .meta({ description: "What each conversion is worth.", example: 25 });
 
+const GoalValue = z.union([
+  z.object({ property: z.string(), currency: z.string() }),
+  z.object({ fixed: z.number(), currency: z.string() }),
+]);
+
 /** What a conversion is worth: the number in a property of its event, or always the same. */
-export type GoalValue =
-  | { readonly property: string; readonly currency: string }
-  | { readonly fixed: number; readonly currency: string };
+export type GoalValue = z.output<typeof GoalValue>;
 
 // One object, not a union of two: mistakes are then told with their place.
 const GivenValue = z.strictObject({
@@ -68,10 +71,8 @@ export const GoalBody = z.strictObject({
 }).meta({ id: "GoalDefinition" });
 
 /** How the worth of a conversion is told; null: a goal that is only counted. */
-export const GoalValueShown = z.union([
-  z.object({ property: z.string(), currency: z.string() }),
-  z.object({ fixed: z.number(), currency: z.string() }),
-]).nullable().meta({ description: "What a conversion is worth; null where none is given." });
+export const GoalValueShown = GoalValue.nullable()
+  .meta({ description: "What a conversion is worth; null where none is given." });
 
 export const GoalMatchShown = z.object({ name: z.string(), filters: FiltersSchema });
 

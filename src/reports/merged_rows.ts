@@ -1,20 +1,6 @@
 /** Rows of own events and of imported days in one list, as pages of it. */
 import type { RowCursor } from "../query/row_cursor.ts";
-
-/** In the order of their bytes in UTF-8, as the database sorts by COLLATE "C"; missing values last. */
-function byBytes(a: string | null, b: string | null): number {
-  if (a === null || b === null) return Number(a === null) - Number(b === null);
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const [left, right] = [a.charCodeAt(i), b.charCodeAt(i)];
-    if (left === right) continue;
-    // Surrogates stand for code points beyond all others of one unit.
-    const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdfff;
-    if (isHigh(left) !== isHigh(right)) return isHigh(left) ? 1 : -1;
-    return left - right;
-  }
-  return a.length - b.length;
-}
+import { compareBytes } from "../scans/value_texts.ts";
 
 /** What a row is sorted by: counts, each descending, then its value. */
 interface SortedRow {
@@ -26,7 +12,7 @@ function inOrder(a: SortedRow, b: SortedRow): number {
   for (const [i, count] of a.counts.entries()) {
     if (count !== b.counts[i]) return b.counts[i]! - count;
   }
-  return byBytes(a.value, b.value);
+  return compareBytes(a.value, b.value);
 }
 
 /** A page of rows: those that follow the cursor, and the cursor of the next page; null: there is none. */

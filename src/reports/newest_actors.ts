@@ -14,14 +14,12 @@ export function joinMoments(some: FoundMoments, more: FoundMoments): FoundMoment
 
 /** The newest moments of those that are met, such as of visits or of people's last events, and whose each is. */
 export class NewestActors extends NewestMoments {
-  readonly actors: number[];
+  readonly actors: number[] = [];
   /** Whether an actor counts once, by the last of the moments. */
   readonly #isOnce: boolean;
 
   constructor(rows: number, edgeMs: number, floorMs: number, { isOnce = false } = {}) {
-    const actors: number[] = [];
-    super(rows, edgeMs, floorMs, [actors]);
-    this.actors = actors;
+    super(rows, edgeMs, floorMs);
     this.#isOnce = isOnce;
   }
 
@@ -46,14 +44,30 @@ export class NewestActors extends NewestMoments {
     super.thin();
   }
 
+  protected override keepFrom(floorMs: number): void {
+    const { ms, actors } = this;
+    let kept = 0;
+    for (let i = 0; i < ms.length; i++) {
+      if (ms[i]! < floorMs) continue;
+      ms[kept] = ms[i]!;
+      actors[kept++] = actors[i]!;
+    }
+    ms.length = actors.length = kept;
+  }
+
   /** Keeps the last moment of each actor. */
   #keepLast(): void {
     const { ms, actors } = this;
     const last = new Map<number, number>();
     for (const [i, actor] of actors.entries()) {
-      if (ms[i]! > (ms[last.get(actor) ?? -1] ?? -Infinity)) last.set(actor, i);
+      if (ms[i]! > (last.get(actor) ?? -Infinity)) last.set(actor, ms[i]!);
     }
-    this.keep((place) => last.get(actors[place]!) === place);
+    let kept = 0;
+    for (const [actor, at] of last) {
+      actors[kept] = actor;
+      ms[kept++] = at;
+    }
+    actors.length = ms.length = kept;
   }
 }
 

@@ -1,9 +1,9 @@
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
-import type { Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "../scans/event_test.ts";
-import { followRuns, type Visitor, type VisitorKind } from "../scans/visitor.ts";
+import type { Visitor, VisitorKind } from "../scans/visitor.ts";
 import { NewestMoments } from "./newest_moments.ts";
+import { runVisitor } from "./run_visitor.ts";
 
 interface Inputs {
   readonly test: EventPasses;
@@ -26,15 +26,8 @@ export interface FoundEvents extends PlacedEvents, Pick<Inputs, "rows" | "edgeMs
 
 /** The newest events of those that are met. */
 export class NewestEvents extends NewestMoments {
-  readonly segmentIds: number[];
-  readonly places: number[];
-
-  constructor(rows: number, edgeMs: number, floorMs = -Infinity) {
-    const [segmentIds, places]: [number[], number[]] = [[], []];
-    super(rows, edgeMs, floorMs, [segmentIds, places]);
-    this.segmentIds = segmentIds;
-    this.places = places;
-  }
+  readonly segmentIds: number[] = [];
+  readonly places: number[] = [];
 
   /** What is wanted of all that was met. */
   found(): FoundEvents {
@@ -77,6 +70,18 @@ export class NewestEvents extends NewestMoments {
     this.places.push(place);
     this.met(ms);
   }
+
+  protected override keepFrom(floorMs: number): void {
+    const { ms, segmentIds, places } = this;
+    let kept = 0;
+    for (let i = 0; i < ms.length; i++) {
+      if (ms[i]! < floorMs) continue;
+      ms[kept] = ms[i]!;
+      segmentIds[kept] = segmentIds[i]!;
+      places[kept++] = places[i]!;
+    }
+    ms.length = segmentIds.length = places.length = kept;
+  }
 }
 
 /** What many tasks have found is no more than what one may find. */
@@ -87,34 +92,19 @@ export function mergedEvents(found: FoundEvents, more: FoundEvents): FoundEvents
   return newest.found();
 }
 
-class NewestVisitor implements Visitor<FoundEvents> {
-  readonly #newest: NewestEvents;
-  readonly #test: EventTest;
-  readonly #toMs: number;
-
-  constructor({ rows, edgeMs, span, test }: Inputs, words: readonly Int32Array[]) {
-    this.#newest = new NewestEvents(rows, edgeMs, span.fromMs);
-    this.#toMs = span.toMs;
-    this.#test = new EventTest(test, words);
-  }
-
-  visit(actor: number, timeline: Timeline): void {
-    const { actors } = this.#test;
-    if (actors === null || actors[actor] === 1) followRuns(actor, timeline, this.#follow);
-  }
-
-  result(): FoundEvents {
-    return this.#newest.found();
-  }
-
-  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
-    this.#newest.follow(segment, start, end, actor, this.#test, this.#toMs - segment.fromMs);
-  };
+function newestVisitor(inputs: Inputs, words: readonly Int32Array[]): Visitor<FoundEvents> {
+  const { rows, edgeMs, span } = inputs;
+  const newest = new NewestEvents(rows, edgeMs, span.fromMs);
+  const test = new EventTest(inputs.test, words);
+  return runVisitor((actor, segment, start, end) => {
+    if (test.actors !== null && test.actors[actor] !== 1) return;
+    newest.follow(segment, start, end, actor, test, span.toMs - segment.fromMs);
+  }, () => newest.found());
 }
 
 /** The newest selected events of a span, and maybe more. */
 export const NEWEST: VisitorKind<Inputs, FoundEvents> = {
   name: "newest",
-  create: (inputs, words) => new NewestVisitor(inputs, words),
+  create: newestVisitor,
   merge: mergedEvents,
 };

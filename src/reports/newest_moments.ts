@@ -5,11 +5,10 @@ const CROWD_MIN = 100;
 
 /**
  * The newest moments of those that are met: as many as are wanted, and all of the last one's millisecond.
- * What else is known of each stands in columns beside them.
+ * What else is known of each stands beside them.
  */
-export class NewestMoments {
+export abstract class NewestMoments {
   readonly ms: number[] = [];
-  readonly #columns: readonly number[][];
   #crowd: number;
 
   /**
@@ -19,14 +18,12 @@ export class NewestMoments {
   constructor(
     readonly rows: number,
     readonly edgeMs: number,
-    public floorMs: number,
-    columns: readonly number[][],
+    public floorMs = -Infinity,
   ) {
-    this.#columns = columns;
     this.#crowd = 2 * rows + CROWD_MIN;
   }
 
-  /** A moment that is not older than `floorMs`; what is known of it stands in the columns already. */
+  /** A moment that is not older than `floorMs`; what else is known of it is kept already. */
   protected met(ms: number): void {
     this.ms.push(ms);
     if (this.ms.length >= this.#crowd) this.thin();
@@ -35,26 +32,21 @@ export class NewestMoments {
   /** Lets go of what is not among the newest. */
   thin(): void {
     const { ms } = this;
-    const ofEdge = ms.reduce((count, at) => count + Number(at === this.edgeMs), 0);
-    const first = ms.length - this.rows - ofEdge;
+    const first = ms.length - this.rows - this.#ofEdge();
     if (first > 0) {
       const ordered = Float64Array.from(ms);
       select(ordered, 0, ordered.length, first);
-      const floorMs = this.floorMs = ordered[first]!;
-      this.keep((place) => ms[place]! >= floorMs);
+      this.floorMs = ordered[first]!;
+      this.keepFrom(this.floorMs);
     }
     this.#crowd = 2 * ms.length + CROWD_MIN;
   }
 
-  protected keep(isKept: (place: number) => boolean): void {
-    const { ms } = this;
-    let kept = 0;
-    for (let i = 0; i < ms.length; i++) {
-      if (!isKept(i)) continue;
-      ms[kept] = ms[i]!;
-      for (const column of this.#columns) column[kept] = column[i]!;
-      kept++;
-    }
-    for (const column of [ms, ...this.#columns]) column.length = kept;
+  #ofEdge(): number {
+    const { ms, edgeMs } = this;
+    return Number.isNaN(edgeMs) ? 0 : ms.reduce((n, at) => n + Number(at === edgeMs), 0);
   }
+
+  /** Lets go of what is older, here and in what is known of each. */
+  protected abstract keepFrom(floorMs: number): void;
 }

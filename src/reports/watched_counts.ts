@@ -7,10 +7,12 @@ import type { Goal } from "./goal_definitions.ts";
 import { worthOf, worthProperty } from "./goal_worth.ts";
 import { selectMatches } from "./selected_events.ts";
 import {
+  mergeWatched,
   type Watched,
   WATCHED_COUNTS,
   type WatchedCounts,
   type WatchedInputs,
+  type WatchedSums,
 } from "./watched_visitor.ts";
 
 /** What the events of a time come to of one goal: at least one. */
@@ -59,25 +61,15 @@ function numberAt(
 
 /** What is counted of everything that is watched, part after part. */
 class Tally {
-  readonly events: number[];
-  readonly pageviews: number[];
-  readonly lastMs: number[];
-  readonly totals: number[];
+  /** Null: no part was counted. */
+  #counts: WatchedSums | null = null;
   /** Of each thing that is watched and each goal, where it has a property. */
   readonly sums = new Map<number, DecimalSum>();
 
-  constructor(watched: number, readonly goals: readonly Goal[]) {
-    this.events = new Array<number>(watched).fill(0);
-    this.pageviews = new Array<number>(watched).fill(0);
-    this.lastMs = new Array<number>(watched).fill(-Infinity);
-    this.totals = new Array<number>(watched * goals.length).fill(0);
-  }
+  constructor(readonly goals: readonly Goal[]) {}
 
-  add({ events, pageviews, lastMs, totals, taken }: WatchedCounts, part: FilteredPart): void {
-    events.forEach((count, i) => this.events[i]! += count);
-    pageviews.forEach((count, i) => this.pageviews[i]! += count);
-    lastMs.forEach((ms, i) => this.lastMs[i] = Math.max(this.lastMs[i]!, ms));
-    totals.forEach((count, i) => this.totals[i]! += count);
+  add({ taken, ...counts }: WatchedCounts, part: FilteredPart): void {
+    this.#counts = this.#counts === null ? counts : mergeWatched(this.#counts, counts);
     for (const [i, match] of taken.matches.entries()) {
       const key = worthProperty(this.goals[match]!.value)!;
       const number = numberAt(part, taken.segmentIds[i]!, taken.places[i]!, key);
@@ -90,10 +82,10 @@ class Tally {
   }
 
   figuresAt(i: number): WatchedFigures {
-    const lastMs = this.lastMs[i]!;
+    const lastMs = this.#counts?.lastMs[i] ?? -Infinity;
     return {
-      events: this.events[i]!,
-      pageviews: this.pageviews[i]!,
+      events: this.#counts?.events[i] ?? 0,
+      pageviews: this.#counts?.pageviews[i] ?? 0,
       lastMs: lastMs === -Infinity ? null : lastMs,
       goals: this.goals.flatMap((goal, match) => this.#reached(goal, i, match)),
     };
@@ -101,7 +93,7 @@ class Tally {
 
   #reached({ slug, value }: Goal, i: number, match: number): GoalReached[] {
     const place = i * this.goals.length + match;
-    const totalConversions = this.totals[place]!;
+    const totalConversions = this.#counts?.totals[place] ?? 0;
     if (totalConversions === 0) return [];
     const amount = this.sums.get(place)?.value ?? 0;
     return [{ slug, totalConversions, value: worthOf(value, { totalConversions, amount }) }];
@@ -136,7 +128,7 @@ export async function countWatched(
     matches,
     told: keys.map((key) => key !== null),
   };
-  const tally = new Tally(watched.length, goals);
+  const tally = new Tally(goals);
   await selected.scanParts(WATCHED_COUNTS, () => inputs, (counts, part) => {
     tally.add(counts, part);
   }, true);

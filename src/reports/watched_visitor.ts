@@ -30,13 +30,17 @@ interface TakenEvents {
 }
 
 /** What the selected events come to of everything that is watched. */
-export interface WatchedCounts {
+export interface WatchedSums {
   readonly events: Int32Array;
   readonly pageviews: Int32Array;
   /** When the last of them was; -Infinity: there is none. */
   readonly lastMs: Float64Array;
   /** Events that each match takes; by what is watched, then by match. */
   readonly totals: Int32Array;
+}
+
+/** The same, and the events that are told. */
+export interface WatchedCounts extends WatchedSums {
   readonly taken: TakenEvents;
 }
 
@@ -131,14 +135,21 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
   }
 }
 
+/** What two visitors counted, or visits of two parts, added up. */
+export function mergeWatched(some: WatchedSums, more: WatchedSums): WatchedSums {
+  return {
+    events: addTo(some.events, more.events),
+    pageviews: addTo(some.pageviews, more.pageviews),
+    lastMs: some.lastMs.map((ms, i) => Math.max(ms, more.lastMs[i]!)),
+    totals: addTo(some.totals, more.totals),
+  };
+}
+
 export const WATCHED_COUNTS: VisitorKind<WatchedInputs, WatchedCounts> = {
   name: "watched",
   create: (inputs, words) => new WatchedVisitor(inputs, words),
   merge: (counts, more) => ({
-    events: addTo(counts.events, more.events),
-    pageviews: addTo(counts.pageviews, more.pageviews),
-    lastMs: counts.lastMs.map((ms, i) => Math.max(ms, more.lastMs[i]!)),
-    totals: addTo(counts.totals, more.totals),
+    ...mergeWatched(counts, more),
     taken: {
       watched: [...counts.taken.watched, ...more.taken.watched],
       matches: [...counts.taken.matches, ...more.taken.matches],

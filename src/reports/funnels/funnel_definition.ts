@@ -3,8 +3,8 @@ import { FUNNEL_EXCLUSIONS_MAX, FUNNEL_STEPS_MAX, NAME_LENGTH_MAX } from "../../
 import {
   EventMatch,
   type Field,
-  FilterSchema,
   FiltersSchema,
+  isField,
   readField,
   readJson,
 } from "../../query/filters.ts";
@@ -16,10 +16,6 @@ const ENTRIES = ["any", "first"] as const;
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const WINDOW_DEFAULT = "7d";
-/** Fields are what a filter takes. */
-function isField(text: string): boolean {
-  return FilterSchema.safeParse({ field: text, op: "exists" }).success;
-}
 
 const Steps = z.array(EventMatch, "Use a list of steps.")
   .min(1, "Give at least one step.")

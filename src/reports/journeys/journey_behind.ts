@@ -10,13 +10,13 @@ import { type NumberedRead, PlaceText, refuseListed } from "../behind.ts";
 import type { Behind } from "../behind_tally.ts";
 import { askingOf } from "../report.ts";
 import { scanSteps, type SelectedWays, selectWays } from "./journey_scan.ts";
-import { nameCode, pathCode } from "./journey_steps.ts";
+import { nameCode, NODE_KINDS, pathCode } from "./journey_steps.ts";
 import { JOURNEY_BEHIND, type WantedStep } from "./journey_visitor.ts";
 import { JOURNEYS, type Own, readOwn } from "./journeys.ts";
 
 const Node = z.strictObject({
   step: z.int().min(1).max(JOURNEY_STEPS_MAX),
-  kind: z.enum(["path", "name", "other", "end"]),
+  kind: z.enum(NODE_KINDS),
   value: PlaceText.nullable().optional(),
 });
 

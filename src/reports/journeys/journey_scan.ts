@@ -8,7 +8,7 @@ import { spanOf } from "../../query/range.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
 import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
-import { isNameCode, type StepRules, type StepsBy } from "./journey_steps.ts";
+import { isNameCode, type NODE_KINDS, type StepRules, type StepsBy } from "./journey_steps.ts";
 import {
   JOURNEY_LINKS,
   JOURNEY_NODES,
@@ -47,7 +47,7 @@ interface CountedJourneys {
 
 interface CountedNode {
   readonly value: string | null;
-  readonly kind: "path" | "name" | "other" | "end";
+  readonly kind: typeof NODE_KINDS[number];
   readonly count: number;
 }
 

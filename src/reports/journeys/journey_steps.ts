@@ -3,6 +3,9 @@ import { PAGE_VIEW } from "../../query/terms.ts";
 /** What a step is told by: the path of a page view, the name of an event, or both. */
 export type StepsBy = "path" | "name" | "both";
 
+/** What a node stands for: a value, all values that are not told by themselves, or that the way is over. */
+export const NODE_KINDS = ["path", "name", "other", "end"] as const;
+
 /** Which end of the way is given: it is followed from its start, or back from its end. */
 type Direction = "forward" | "backward";
 

@@ -6,6 +6,7 @@ import { readWindow, windowMs } from "../../query/window.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Answer, askingOf, type Report } from "../report.ts";
 import { type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
+import { NODE_KINDS } from "./journey_steps.ts";
 
 /** What ways come to, beside `query` and `asOf`. */
 export const JOURNEY_REPLY = {
@@ -13,15 +14,15 @@ export const JOURNEY_REPLY = {
   nodes: z.array(z.object({
     step: z.int(),
     value: z.string().nullable().meta({ description: "Null: page views without a path" }),
-    kind: z.enum(["path", "name", "other", "end"]),
+    kind: z.enum(NODE_KINDS),
     count: z.int(),
   })).meta({ description: "By step, the largest first, then $other, then $end" }),
   links: z.array(z.object({
     step: z.int().meta({ description: "The step it leads from; it leads to the next" }),
     from: z.string().nullable(),
-    fromKind: z.enum(["path", "name", "other", "end"]),
+    fromKind: z.enum(NODE_KINDS),
     to: z.string().nullable(),
-    toKind: z.enum(["path", "name", "other", "end"]),
+    toKind: z.enum(NODE_KINDS),
     count: z.int(),
   })),
 };

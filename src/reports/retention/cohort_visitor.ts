@@ -6,22 +6,26 @@ import { SpanFinder } from "../../scans/span_finder.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
 
-/** What cohorts are, by ids. */
-export interface CohortInputs {
-  readonly scope: EventPasses;
-  readonly start: EventPasses;
-  readonly back: EventPasses;
+/** Who is in which cohort, and which returns count. */
+export interface CohortRules {
   /** Whether an actor is in the cohort of the first time ever alone. */
   readonly cohort: "first" | "recurring";
   readonly criterion: "on" | "on_or_after";
   /** Cells of a cohort, period 0 included. */
   readonly cellCount: number;
   readonly cohortCount: number;
-  /** Whole and without gaps: those of the cohorts, then those that only their cells cover. */
-  readonly periods: readonly Span[];
   readonly fromMs: number;
   /** From then on no event counts. */
   readonly returnsToMs: number;
+}
+
+/** What cohorts are, by ids. */
+export interface CohortInputs extends CohortRules {
+  readonly scope: EventPasses;
+  readonly start: EventPasses;
+  readonly back: EventPasses;
+  /** Whole and without gaps: those of the cohorts, then those that only their cells cover. */
+  readonly periods: readonly Span[];
   /** Whose members are told: of a cohort those of a cell, or all (period null); null: nobody's. */
   readonly place: CohortPlace | null;
 }

@@ -12,24 +12,16 @@ import {
   type CohortCounts,
   type CohortInputs,
   type CohortPlace,
+  type CohortRules,
 } from "./cohort_visitor.ts";
 
 /** What is asked of cohorts. Times are epoch milliseconds. */
-export interface CohortQuestion {
+export interface CohortQuestion extends CohortRules {
   readonly scope: Scope;
   readonly start: EventMatch;
   readonly back: EventMatch;
-  /** Whether an actor is in the cohort of the first time ever alone. */
-  readonly cohort: "first" | "recurring";
-  readonly criterion: "on" | "on_or_after";
-  /** Cells of a cohort, period 0 included. */
-  readonly cellCount: number;
-  readonly cohortCount: number;
   /** Whole and without gaps: those of the cohorts, then those that only their cells cover. */
   readonly periods: readonly Bucket[];
-  readonly fromMs: number;
-  /** From then on no event counts. */
-  readonly returnsToMs: number;
 }
 
 /** A cohort by its period counted from 0: its size, and who came back in the periods after it. */

@@ -2,7 +2,7 @@ import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
+import { SessionScan } from "../../scans/session_scan.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { type FoundMoments, joinMoments, NewestActors } from "../newest_actors.ts";
 
@@ -22,66 +22,47 @@ interface NewestVisitsInputs {
   readonly edgeMs: number;
 }
 
-/** Follows actors through their sessions, and notes when the selected ones start. */
-class NewestVisitsVisitor implements Visitor<FoundMoments> {
-  readonly #inputs: NewestVisitsInputs;
-  readonly #newest: NewestActors;
-  readonly #selected: EventTest;
-  readonly #converting: EventTest | null;
-  readonly #scan: SessionScan;
-  #actor = 0;
-  #isSelected = false;
-  #isConverting = false;
-
-  constructor(inputs: NewestVisitsInputs, words: readonly Int32Array[]) {
-    const { rows, edgeMs, span, converting } = inputs;
-    this.#inputs = inputs;
-    this.#newest = new NewestActors(rows, edgeMs, span.fromMs);
-    this.#selected = new EventTest(inputs.selected, words);
-    this.#converting = converting === null ? null : new EventTest(converting, words);
-    this.#scan = new SessionScan(inputs.reach, (session) => this.#visitSession(session));
-  }
-
-  visit(actor: number, timeline: Timeline): void {
-    const { actor: wanted } = this.#inputs;
-    if (wanted !== null && actor !== wanted) return;
-    const { actors } = this.#selected;
-    if (actors !== null && actors[actor] !== 1) return;
-    this.#actor = actor;
-    this.#scan.visit(actor, timeline);
-  }
-
-  result(): FoundMoments {
-    return this.#newest.found();
-  }
-
-  #visitSession(session: ScannedSession): void {
-    const { traffic, startMs, actor } = session;
-    if (traffic === 0 || startMs < this.#newest.floorMs || startMs >= this.#inputs.span.toMs) {
-      return;
-    }
-    this.#isSelected = false;
-    this.#isConverting = this.#converting === null;
-    session.forEachSlice(this.#seek);
-    if (this.#isSelected && this.#isConverting) this.#newest.add(startMs, actor);
-  }
-
-  readonly #seek = (segment: LoadedSegment, start: number, end: number): void => {
+function newestVisitsVisitor(
+  inputs: NewestVisitsInputs,
+  words: readonly Int32Array[],
+): Visitor<FoundMoments> {
+  const { rows, edgeMs, span, reach, actor: wanted } = inputs;
+  const newest = new NewestActors(rows, edgeMs, span.fromMs);
+  const selected = new EventTest(inputs.selected, words);
+  const converting = inputs.converting === null ? null : new EventTest(inputs.converting, words);
+  let [actorUnderWay, isSelected, isConverting] = [0, false, false];
+  const seek = (segment: LoadedSegment, start: number, end: number): void => {
     const { names, paths, contexts, traffics, filterBits } = segment;
-    const [actor, converting] = [this.#actor, this.#converting];
+    const actor = actorUnderWay;
     for (let at = start; at < end; at++) {
-      if (this.#isSelected && this.#isConverting) return;
+      if (isSelected && isConverting) return;
       if (traffics[at] === 0) continue;
       const [name, path] = [names[at]!, paths[at]!];
       const [context, bits] = [contexts[at]!, filterBits[at]!];
-      this.#isSelected ||= this.#selected.passes(name, path, context, actor, bits);
-      this.#isConverting ||= converting!.passes(name, path, context, actor, bits);
+      isSelected ||= selected.passes(name, path, context, actor, bits);
+      isConverting ||= converting!.passes(name, path, context, actor, bits);
     }
   };
+  const scan = new SessionScan(reach, (session) => {
+    const { traffic, startMs, actor } = session;
+    if (traffic === 0 || startMs < newest.floorMs || startMs >= span.toMs) return;
+    isSelected = false;
+    isConverting = converting === null;
+    session.forEachSlice(seek);
+    if (isSelected && isConverting) newest.add(startMs, actor);
+  });
+  const visit = (actor: number, timeline: Timeline): void => {
+    if (wanted !== null && actor !== wanted) return;
+    if (selected.actors !== null && selected.actors[actor] !== 1) return;
+    actorUnderWay = actor;
+    scan.visit(actor, timeline);
+  };
+  return { visit, result: () => newest.found() };
 }
 
+/** Follows actors through their sessions, and notes when the selected ones start. */
 export const NEWEST_VISITS: VisitorKind<NewestVisitsInputs, FoundMoments> = {
   name: "newest visits",
-  create: (inputs, words) => new NewestVisitsVisitor(inputs, words),
+  create: newestVisitsVisitor,
   merge: joinMoments,
 };
