@@ -13,6 +13,7 @@
 import { fileURLToPath } from "node:url";
 import {
   failedAgain,
+  filesOf,
   filterOf,
   type Outcome,
   outcomeOf,
@@ -21,6 +22,7 @@ import {
 } from "./second_try.ts";
 
 const ROOT = new URL("../", import.meta.url);
+const IN_CI = Deno.env.get("CI") === "true";
 const ENTRIES = "dist/tests/";
 /** Several times what the tests have there at once; nothing is taken that is not used. */
 const IN_MEMORY_BYTES = 6e9;
@@ -118,12 +120,26 @@ const reports = await Deno.makeTempDir({ prefix: "footfall-reports-" });
 // It ends when the tests do. An interrupt reaches them by itself.
 Deno.addSignalListener("SIGINT", () => {});
 
-/** @returns what became of it; null: it was ended */
-async function run(name: string, args: readonly string[]): Promise<Outcome | null> {
+/** Passes on what the runner prints. @returns it */
+async function passOn(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const [shown, read] = stream.tee();
+  const [text] = await Promise.all([
+    new Response(read).text(),
+    shown.pipeTo(Deno.stdout.writable, { preventClose: true }),
+  ]);
+  return text;
+}
+
+/** @returns what became of it, and what was printed in CI; null: it was ended */
+async function run(
+  name: string,
+  args: readonly string[],
+): Promise<{ outcome: Outcome; printed: string } | null> {
   const report = `${reports}/${name}.xml`;
   const tests = new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", "--quiet", "--frozen", `--junit-path=${report}`, ...Deno.args, ...args],
     cwd: fileURLToPath(ROOT),
+    stdout: IN_CI ? "piped" : "inherit",
     env: {
       DENO_JOBS: Deno.env.get("DENO_JOBS") || String(navigator.hardwareConcurrency + 2),
       ...(folder === null ? {} : { TMPDIR: folder }),
@@ -131,20 +147,25 @@ async function run(name: string, args: readonly string[]): Promise<Outcome | nul
   }).spawn();
   const end = () => tests.kill("SIGTERM");
   Deno.addSignalListener("SIGTERM", end);
-  const { code, signal } = await tests.status;
+  const [printed, { code, signal }] = await Promise.all([
+    IN_CI ? passOn(tests.stdout) : "",
+    tests.status,
+  ]);
   Deno.removeSignalListener("SIGTERM", end);
   Deno.exitCode = code;
-  return signal === null ? outcomeOf(await Deno.readTextFile(report).catch(() => "")) : null;
+  if (signal !== null) return null;
+  return { outcome: outcomeOf(await Deno.readTextFile(report).catch(() => "")), printed };
 }
 
 try {
   const first = await run("first", ["--parallel", ...files]);
-  const again = first === null || Deno.env.get("CI") !== "true" ? [] : testsToTry(first);
+  const again = first === null || !IN_CI ? [] : testsToTry(first.outcome);
   if (again.length > 0) {
-    const second = await run("second", [filterOf(again), ...files]);
+    const { outcome, printed } = first!;
+    const second = await run("second", [filterOf(again), ...filesOf(again, printed, files)]);
     if (second !== null) {
-      console.log(summaryOf(first!, second));
-      if (failedAgain(first!, second).length > 0) Deno.exitCode = 1;
+      console.log(summaryOf(outcome, second.outcome));
+      if (failedAgain(outcome, second.outcome).length > 0) Deno.exitCode = 1;
     }
   }
 } finally {

@@ -4,6 +4,8 @@
  * failed, and what failed first is named, to be mended.
  */
 
+import { stripVTControlCharacters } from "node:util";
+
 /** More tests than these are no accident. */
 const TESTS_MAX = 5;
 
@@ -56,6 +58,27 @@ export function testsToTry({ failed, failures }: Outcome): readonly string[] {
 /** What has the runner run these tests alone. */
 export function filterOf(names: readonly string[]): string {
   return `--filter=/^(?:${names.map((name) => RegExp.escape(name)).join("|")})$/`;
+}
+
+/**
+ * The files of these tests, by what the runner printed of the first try; all files where a test
+ * is not found there. Loading all takes minutes, even where nothing of them is run.
+ */
+export function filesOf(
+  names: readonly string[],
+  printed: string,
+  all: readonly string[],
+): readonly string[] {
+  const lines = stripVTControlCharacters(printed).split("\n");
+  const found = new Set<string>();
+  for (const name of names) {
+    const end = ` => ${name} ... FAILED`;
+    const line = lines.find((text) => text.startsWith("./") && text.includes(end));
+    const file = line?.slice("./".length, line.indexOf(end));
+    if (file === undefined || !all.includes(file)) return all;
+    found.add(file);
+  }
+  return all.filter((file) => found.has(file));
 }
 
 /** What did not pass the second time: it failed, or did not run. */

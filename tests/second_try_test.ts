@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { failedAgain, filterOf, outcomeOf, summaryOf, testsToTry } from "./second_try.ts";
+import { failedAgain, filesOf, filterOf, outcomeOf, summaryOf, testsToTry } from "./second_try.ts";
 
 const suite = (file: string, cases: string) => `<testsuite name="${file}">${cases}</testsuite>`;
 const passed = (name: string) => `<testcase name="${name}" line="1">\n</testcase>`;
@@ -27,6 +27,21 @@ Deno.test("second try: failed tests by their names, and no steps", () => {
   const wanted = new RegExp(expression!);
   for (const name of FIRST.failed) assert.match(name, wanted);
   for (const name of ["a <b>c", "e 1", "c"]) assert.doesNotMatch(name, wanted);
+});
+
+Deno.test("second try: only their files are loaded, or all where one is not found", () => {
+  const all = ["dist/b_test.ts", "dist/a_test.ts", "dist/c_test.ts"];
+  const printed = [
+    "./dist/c_test.ts => one ... ok (1s)",
+    "./dist/a_test.ts => one ... a step ... FAILED (1s)",
+    "./dist/a_test.ts => one ... FAILED (due to 1 failed step) (1s)",
+    "\u001b[38;5;245m./dist/b_test.ts => \u001b[0mtwo (2) ... \u001b[31mFAILED\u001b[0m (2s)",
+    "one ... FAILED",
+  ].join("\n");
+  assert.deepEqual(filesOf(["one"], printed, all), ["dist/a_test.ts"]);
+  assert.deepEqual(filesOf(["one", "two (2)"], printed, all), ["dist/b_test.ts", "dist/a_test.ts"]);
+  assert.deepEqual(filesOf(["one", "three"], printed, all), all);
+  assert.deepEqual(filesOf(["one"], "", all), all);
 });
 
 Deno.test("second try: what passes has passed; what fails again, or does not run, has failed", () => {
