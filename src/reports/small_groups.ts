@@ -47,7 +47,8 @@ export function silentPlaces(
 
 type Places = Iterable<readonly [place: number, visitors: number]>;
 
-function smallPlaces(groups: Places, visitorsMin: number): number[] {
+/** Groups of too few visitors: rows of them are told as one, `$other`, and points of them are null. */
+export function smallPlaces(groups: Places, visitorsMin: number): number[] {
   return [...groups].flatMap(([place, n]) => isSmall(n, visitorsMin) ? [place] : []);
 }
 
@@ -56,19 +57,4 @@ function leastOther(groups: Places, visitorsMin: number): number[] {
   const others = [...groups].filter(([, n]) => !isSmall(n, visitorsMin));
   const least = others.reduce((min, [, n]) => Math.min(min, n), Infinity);
   return others.filter(([, n]) => n === least).slice(0, 1).map(([place]) => place);
-}
-
-/**
- * Which of the groups are told as one: those that are too small, and, where all of these together
- * still are, the smallest of the others too, so that nobody is told by what is left over.
- * @param othersOf how many people some groups are together, by their places
- */
-export async function foldedPlaces(
-  visitors: ReadonlyMap<number, number>,
-  visitorsMin: number,
-  othersOf: (places: readonly number[]) => number | Promise<number>,
-): Promise<number[]> {
-  const small = smallPlaces(visitors, visitorsMin);
-  if (small.length === 0 || !isSmall(await othersOf(small), visitorsMin)) return small;
-  return [...small, ...leastOther(visitors, visitorsMin)];
 }

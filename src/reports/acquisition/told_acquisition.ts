@@ -1,6 +1,6 @@
 import type { Read } from "../../scans/read.ts";
 import { rolledSpan } from "../rolled_span.ts";
-import { foldedPlaces } from "../small_groups.ts";
+import { smallPlaces } from "../small_groups.ts";
 import { type Asked, scanAcquisition } from "./acquisition_scan.ts";
 import { type AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
 import { readRolledAcquisition } from "./rolled_acquisition.ts";
@@ -31,12 +31,7 @@ export async function toldAcquisition(read: Read, asked: Asked): Promise<ToldTal
   for (const [place, sessions] of single.sums.sessions.entries()) {
     if (place !== WHOLE && sessions > 0) visitors.set(place, single.sums.visitors[place]!);
   }
-  const asOne = (places: readonly number[]) => scanAcquisition(read, asked, places);
-  const folded = await foldedPlaces(
-    visitors,
-    read.visitorsMin,
-    async (places) => (await asOne(places)).sums.visitors[places[0]!]!,
-  );
+  const folded = smallPlaces(visitors, read.visitorsMin);
   const [other = null] = folded;
-  return { tally: other === null ? single : await asOne(folded), other };
+  return { tally: other === null ? single : await scanAcquisition(read, asked, folded), other };
 }

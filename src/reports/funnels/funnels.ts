@@ -144,7 +144,7 @@ async function figuresOf(read: Read, definition: FunnelDefinition): Promise<Funn
   const { visitorsMin } = read;
   const tally = await scanFunnel(read, definition);
   if (isSmall(tally.steps[0]!.actors, visitorsMin)) return null;
-  return shown(definition, await toldFunnel(tally, visitorsMin), visitorsMin);
+  return shown(definition, toldFunnel(tally, visitorsMin), visitorsMin);
 }
 
 function changesOf(current: FunnelFigures, previous: FunnelFigures): FunnelChange {

@@ -1,4 +1,4 @@
-import { foldedPlaces, isSmall, OTHER } from "../small_groups.ts";
+import { isSmall, OTHER, smallPlaces } from "../small_groups.ts";
 import type { FunnelGroupTally, FunnelTally, StepTally } from "./funnel_tally.ts";
 
 /** Of fewer people than a share tells, how long they took is somebody's own time. */
@@ -18,20 +18,14 @@ function united(groups: readonly FunnelGroupTally[]): FunnelGroupTally {
   return { value: OTHER, steps };
 }
 
-async function withoutSmall(
+function withoutSmall(
   groups: readonly FunnelGroupTally[],
   visitorsMin: number,
-): Promise<readonly FunnelGroupTally[]> {
+): readonly FunnelGroupTally[] {
   const entered = (place: number) => groups[place]!.steps[0]!.actors;
   const named = groups.flatMap(({ value }, place) => value === OTHER ? [] : [place]);
   const rest = groups.flatMap(({ value }, place) => value === OTHER ? [place] : []);
-  const sumOf = (places: Iterable<number>) =>
-    [...places].reduce((sum, place) => sum + entered(place), 0);
-  const folded = await foldedPlaces(
-    new Map(groups.map((_, place) => [place, entered(place)])),
-    visitorsMin,
-    (places) => sumOf(new Set([...places, ...rest])),
-  );
+  const folded = smallPlaces(groups.map((_, place) => [place, entered(place)]), visitorsMin);
   if (folded.length === 0) return groups;
   const kept = named.filter((place) => !folded.includes(place));
   return [
@@ -41,9 +35,9 @@ async function withoutSmall(
 }
 
 /** What a share tells of a funnel: everybody, as they are, and no group that is too small. */
-export async function toldFunnel(tally: FunnelTally, visitorsMin: number): Promise<FunnelTally> {
+export function toldFunnel(tally: FunnelTally, visitorsMin: number): FunnelTally {
   if (visitorsMin === 1) return tally;
-  const groups = tally.groups === null ? null : await withoutSmall(tally.groups, visitorsMin);
+  const groups = tally.groups === null ? null : withoutSmall(tally.groups, visitorsMin);
   return {
     ...tally,
     steps: withoutTimes(tally.steps, visitorsMin),

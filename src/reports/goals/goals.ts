@@ -18,7 +18,7 @@ import { type GoalCounts, scanGoals, type Wanted } from "./goal_scan.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
 import { rolledSpan } from "../rolled_span.ts";
 import { readRolledVisitors } from "../rolled_up.ts";
-import { isSmall, silentPlaces, toldCount } from "../small_groups.ts";
+import { isSmall, smallPlaces, toldCount } from "../small_groups.ts";
 
 function refuseTooManyPoints(goals: number, buckets: number): void {
   if (goals * buckets <= GOAL_POINTS_MAX) return;
@@ -61,7 +61,7 @@ function toldGoal(
 /** The same of each bucket. */
 function toldSeries({ uniqueConversions: all, series }: GoalCounts, visitorsMin: number) {
   const people = series.map(({ uniqueConversions }) => uniqueConversions);
-  const silent = silentPlaces(people, visitorsMin);
+  const silent = new Set(smallPlaces(people.entries(), visitorsMin));
   return series.map(({ uniqueConversions, totalConversions }, i) => {
     const told = (count: number) => silent.has(i) ? null : toldCount(count, visitorsMin, all);
     return {

@@ -12,7 +12,7 @@ import { type Answer, rate, RateShown, type Report } from "../report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "../rolled_sessions.ts";
 import { type RolledSpan, rolledSpan } from "../rolled_span.ts";
 import { readRolledVisits, startDays, type Visits } from "../rolled_up.ts";
-import { silentPlaces, toldCount } from "../small_groups.ts";
+import { smallPlaces, toldCount } from "../small_groups.ts";
 
 const count = (description: string) =>
   z.int().nullable().meta({
@@ -235,7 +235,9 @@ async function figuresOf(read: Read, isComparison: boolean) {
   const imported = await importedBuckets(read, buckets, isComparison);
   const { totals, series } = await readKpis({ ...read, rolled }, buckets, imported);
   const { visitorsMin } = read;
-  const silent = silentPlaces(series.map(({ visitors }) => visitors ?? 0), visitorsMin);
+  const silent = new Set(
+    smallPlaces(series.map(({ visitors }) => visitors ?? 0).entries(), visitorsMin),
+  );
   const shown = buckets.map((bucket, i) => ({
     ...shownBucket(bucket, range, read.asOfMs),
     ...silent.has(i) ? SILENT : toldKpis(series[i]!, visitorsMin),

@@ -2,7 +2,7 @@ import type { Span } from "../../query/selection.ts";
 import { PAGE_VIEW } from "../../query/terms.ts";
 import { countActorsOn } from "../../scans/path_counts.ts";
 import type { Read } from "../../scans/read.ts";
-import { foldedPlaces } from "../small_groups.ts";
+import { smallPlaces } from "../small_groups.ts";
 import type { PageCounts } from "./page_visitor.ts";
 
 /** The pages that are not told one by one, and what they come to together. */
@@ -34,7 +34,7 @@ export async function smallPages(
     return isIn;
   };
   const count = (places: readonly number[]) => countActorsOn(read, span, PAGE_VIEW, marked(places));
-  const folded = await foldedPlaces(visitors, read.visitorsMin, count);
+  const folded = smallPlaces(visitors, read.visitorsMin);
   if (folded.length === 0) return null;
   const sum = (of: Int32Array) => folded.reduce((total, path) => total + of[path]!, 0);
   return {

@@ -1,7 +1,7 @@
 import type { Read } from "../../scans/read.ts";
 import { spanOf } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
-import { isSmall, silentPlaces } from "../small_groups.ts";
+import { isSmall, smallPlaces } from "../small_groups.ts";
 import { type FoundTrends, scanTrends, type TrendQuestion } from "./trend_scan.ts";
 
 type Values = ReadonlySet<string | null>;
@@ -63,7 +63,7 @@ export async function toldTrends(
     lines.map((line, i) => {
       if (line === null) return null;
       const behind = visitors[event]![i]!.map((n) => n ?? 0);
-      const silent = silentPlaces(behind, read.visitorsMin);
+      const silent = new Set(smallPlaces(behind.entries(), read.visitorsMin));
       return line.map((value, bucket) => silent.has(bucket) ? null : value);
     })
   );
