@@ -124,9 +124,9 @@ test("segments: made of what people did, looked at in every view, edited and del
 
   for (const view of VIEW_IDS) {
     const other = await visit.open(`?view=${view}&segment=bought`);
+    await visit.settled(other);
     const value = await (await choice(other, "Segment")).evaluate((select) => select.value);
     assert.equal(value, "bought", view);
-    await visit.settled(other);
     await other.close();
   }
 
