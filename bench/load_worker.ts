@@ -13,10 +13,12 @@ import {
   TIME_PLACE,
   typicalBatches,
   USER_AGENTS,
+  USER_ID_PLACE,
   userAgent,
   visitorAddress,
   visitorAnonymousId,
   VISITORS,
+  visitorUserId,
   writeEventId,
 } from "./typical_events.ts";
 
@@ -47,6 +49,7 @@ interface PreparedRequest {
   readonly bytes: Uint8Array;
   readonly addressAt: number;
   readonly anonymousIdsAt: readonly number[];
+  readonly userIdsAt: readonly number[];
   readonly eventIdsAt: readonly number[];
   readonly timesAt: readonly number[];
 }
@@ -85,6 +88,7 @@ function prepareRequests(order: LoadOrder): PreparedRequest[] {
       bytes: encoder.encode(text),
       addressAt: text.indexOf(ADDRESS_PLACE),
       anonymousIdsAt: placesOf(text, ANONYMOUS_ID_PLACE),
+      userIdsAt: placesOf(text, USER_ID_PLACE),
       eventIdsAt: placesOf(text, EVENT_ID_PLACE),
       timesAt: placesOf(text, TIME_PLACE),
     };
@@ -97,7 +101,9 @@ function patch(request: PreparedRequest, visitor: number, randomIds: boolean): v
   const time = encoder.encode(new Date(nowMs).toISOString());
   const anonymousId = encoder.encode(visitorAnonymousId(visitor));
   bytes.set(encoder.encode(visitorAddress(visitor)), request.addressAt);
+  const userId = encoder.encode(visitorUserId(visitor));
   for (const at of request.anonymousIdsAt) bytes.set(anonymousId, at);
+  for (const at of request.userIdsAt) bytes.set(userId, at);
   for (const at of request.timesAt) bytes.set(time, at);
   for (const at of request.eventIdsAt) {
     if (randomIds) bytes.set(encoder.encode(crypto.randomUUID()), at);

@@ -17,10 +17,12 @@ import {
   seededRandom,
   typicalBatches,
   USER_AGENTS,
+  USER_ID_PLACE,
   userAgent,
   visitorAddress,
   visitorAnonymousId,
   VISITORS,
+  visitorUserId,
   writeEventId,
 } from "./typical_events.ts";
 
@@ -62,6 +64,7 @@ export async function typicalRows(batches: number, projectId: number): Promise<T
       const input = readEvent(event, { size: false, text: false });
       const row = enriching.rowOf(input);
       if (row.anonymous_id === ANONYMOUS_ID_PLACE) row.anonymous_id = visitorAnonymousId(visitor);
+      if (row.user_id === USER_ID_PLACE) row.user_id = visitorUserId(visitor);
       rows.push({ kind, row });
     }
     await enriching.complete();

@@ -17,9 +17,11 @@ export const EVENT_ID_PLACE = "00000000-0000-7000-8000-000000000000";
 export const ANONYMOUS_ID_PLACE = "11111111-0000-4000-8000-000000000000";
 export const TIME_PLACE = "2000-01-01T00:00:00.000Z";
 export const ADDRESS_PLACE = "100.100.100.100";
+export const USER_ID_PLACE = "user-00000";
 
 export const VISITORS = 50_000;
 export const USER_AGENTS = 200;
+const USERS = 20_000;
 const PAGES = 500;
 
 /** Numbers in [0, 1) that are the same in every run (mulberry32). */
@@ -72,6 +74,9 @@ export function visitorAnonymousId(visitor: number): string {
     digits.slice(2, 5)
   }-${digits}0000`;
 }
+
+/** Whose device a visitor is; a user has two or three of them. */
+export const visitorUserId = (visitor: number): string => `user-${10_000 + visitor % USERS}`;
 
 const LOCALES = [
   ["en-US", "America/New_York"],
@@ -128,7 +133,7 @@ function pointerProperties(random: Random, kind: "click" | "scroll", width: numb
   };
 }
 
-function eventOf(random: Random, kind: EventKind, userId: string | null): EventTemplate["event"] {
+function eventOf(random: Random, kind: EventKind, isSignedIn: boolean): EventTemplate["event"] {
   const [width, height] = pick(random, SCREENS);
   const [locale, timezone] = pick(random, LOCALES);
   const place = { screen: { width, height }, locale, timezone };
@@ -137,7 +142,7 @@ function eventOf(random: Random, kind: EventKind, userId: string | null): EventT
     name: kind === "custom" ? pick(random, CUSTOM_NAMES) : kind,
     timestamp: TIME_PLACE,
     anonymousId: ANONYMOUS_ID_PLACE,
-    ...(userId === null ? {} : { userId }),
+    ...(isSignedIn ? { userId: USER_ID_PLACE } : {}),
     url: pageUrl(random, kind === "page_view" && random() < 0.1),
   };
   if (kind === "click" || kind === "scroll") {
@@ -160,13 +165,13 @@ function eventOf(random: Random, kind: EventKind, userId: string | null): EventT
   };
 }
 
-/** `count` batches of `size` events, each of one visitor; one visitor in ten is signed in. */
+/** `count` batches of `size` events, each of one visitor; in one of ten the visitor is signed in. */
 export function typicalBatches(count: number, size: number, random: Random): EventTemplate[][] {
   return Array.from({ length: count }, () => {
-    const userId = random() < 0.1 ? `user-${10_000 + whole(random, 20_000)}` : null;
+    const isSignedIn = random() < 0.1;
     return Array.from({ length: size }, () => {
       const kind = kindOf(random());
-      return { kind, event: eventOf(random, kind, userId) };
+      return { kind, event: eventOf(random, kind, isSignedIn) };
     });
   });
 }
