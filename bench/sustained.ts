@@ -105,7 +105,8 @@ async function pendingReader(port: number): Promise<() => Promise<number>> {
     return await reply.json();
   };
   const { projects } = await ask("/v1/projects");
-  return async () => (await ask(`/v1/kpis?project=${projects[0].id}`)).pending;
+  // Earlier versions say nothing of it: they answer when there is none.
+  return async () => (await ask(`/v1/kpis?project=${projects[0].id}`)).pending ?? 0;
 }
 
 async function embeddedFigures(dataDir: string): Promise<Figures> {
