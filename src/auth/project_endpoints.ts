@@ -39,14 +39,9 @@ export function projectReply({ projectId: _, ...shown }: Project): Omit<Project,
   return shown;
 }
 
-/** The public id in the path, of a project that the token is for. Throws `insufficient_scope` (403). */
-export function projectIdOfPath({ who, params }: Asked): string {
-  return resolveProject(requirePrincipal(who), params.id ?? null);
-}
-
 /** The project named in the path. Throws `insufficient_scope` (403), `not_found`. */
-export function projectOfPath(sql: Sql, asked: Asked): Promise<Project> {
-  return requireProject(sql, projectIdOfPath(asked));
+export function projectOfPath(sql: Sql, { who, params }: Asked): Promise<Project> {
+  return requireProject(sql, resolveProject(requirePrincipal(who), params.id ?? null));
 }
 
 /** `GET /v1/projects`: `{ projects }`, those of the token. */

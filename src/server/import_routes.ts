@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { recordAnyway } from "../audit/recorded_anyway.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
-import { projectIdOfPath, projectOfPath } from "../auth/project_endpoints.ts";
-import { KEY_FRESH_MS } from "../limits.ts";
-import { type Project, projectName, requireProject } from "../auth/projects.ts";
+import { projectOfPath } from "../auth/project_endpoints.ts";
+import { type Project, projectName } from "../auth/projects.ts";
 import type { Database } from "../db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import { FILE_IMPORT_QUERY, FileImportReply, importFile } from "./file_import.ts";
@@ -54,26 +53,6 @@ function importRecorder(services: Services) {
   };
 }
 
-/**
- * The projects of imports, each asked for anew after as long as a key is believed. Requests of an import
- * follow each other by the dozen a second, and on the embedded engine each question waits for the
- * statements before it, and those after it for the server to hear the answer.
- */
-function importedProjects({ database }: Services) {
-  const asked = new RecentCache<string, { project: Promise<Project>; untilMs: number }>(
-    IMPORTS_REMEMBERED_MAX,
-  );
-  return (exchange: Parameters<typeof projectOfPath>[1]): Promise<Project> => {
-    const id = projectIdOfPath(exchange);
-    const earlier = asked.get(id);
-    if (earlier !== undefined && performance.now() < earlier.untilMs) return earlier.project;
-    const project = requireProject(database, id);
-    asked.set(id, { project, untilMs: performance.now() + KEY_FRESH_MS });
-    project.catch(() => asked.delete(id));
-    return project;
-  };
-}
-
 const nameOf = (url: URL, parameter: string) =>
   (url.searchParams.get(parameter) ?? "").slice(0, IMPORT_NAME_LENGTH_MAX);
 const isDryRun = (url: URL) => url.searchParams.get("dryRun") === "true";
@@ -81,14 +60,13 @@ const isDryRun = (url: URL) => url.searchParams.get("dryRun") === "true";
 /** Events as they were exported, here or by another product. */
 export function importRoutes(services: Services): DocumentedRoute[] {
   const record = importRecorder(services);
-  const projectOf = importedProjects(services);
   return [{
     method: "POST",
     path: "/v1/projects/:id/import",
     access: "admin",
     handler: async (exchange) => {
       const { request, url } = exchange;
-      const project = await projectOf(exchange);
+      const project = await projectOfPath(services.database, exchange);
       if (!isDryRun(url)) await record.lines(exchange, project, nameOf(url, "import"));
       return await importEvents(services, { project, request, url });
     },

@@ -146,16 +146,6 @@ Deno.test("import: a dry run stores nothing, and tells what is known", async () 
   assert.equal((await app.stored(project)).length, 1);
 });
 
-Deno.test("import: a project is remembered where it is there, and for whom the token is alone", async () => {
-  const id = `prj_${crypto.randomUUID().slice(0, 8)}`;
-  assertProblem(await send(id, bodyOf([line()])), 404, "not_found");
-  const created = await app.admin("POST", "/v1/projects", { id, name: "Late" });
-  assert.equal(created.status, 201);
-  assert.equal((await send(id, bodyOf([line()]))).body.accepted, 1);
-  const token = await app.token([(await app.project()).id], "admin");
-  assertProblem(await send(id, bodyOf([line()]), { token }), 403, "insufficient_scope");
-});
-
 Deno.test("import: for whoever administers that project, and once in the audit", async () => {
   const project = await app.project();
   const other = await app.project();
