@@ -25,7 +25,9 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}
 
 function zone(query: URLSearchParams, projectTimezone: string): string {
   const timezone = givenText(query, "timezone");
-  if (timezone === null) return projectTimezone;
+  // In whichever case: rollups and imported days are found by the name as the project has it.
+  const isProjects = timezone?.toLowerCase() === projectTimezone.toLowerCase();
+  if (timezone === null || isProjects) return projectTimezone;
   // Offsets such as "+02:00" are zones to Intl, yet they know nothing of daylight saving time.
   const named = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(timezone);
   try {

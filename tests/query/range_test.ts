@@ -18,6 +18,13 @@ function assertRefused(query: Record<string, string>, code: string, field?: stri
   });
 }
 
+Deno.test("readRange: a zone is the project's in whichever case it is written", () => {
+  const [, , named] = read({ timezone: "europe/BERLIN" }, "Europe/Berlin");
+  assert.equal(named, "Europe/Berlin");
+  const [, , other] = read({ timezone: "europe/BERLIN" }, "UTC");
+  assert.equal(other, "europe/BERLIN");
+});
+
 Deno.test("readRange: the default is the last 30 local days, today included", () => {
   assert.deepEqual(read({}), ["2026-10-23T00:00:00.000Z", "2026-11-22T00:00:00.000Z", "UTC"]);
   assert.deepEqual(read({}, "America/New_York"), [
