@@ -88,7 +88,7 @@ export const CONFIG_VARIABLES = [
   {
     name: "SCAN_WORKERS",
     default: "cores less one, at least 1",
-    meaning: "threads that count for reads; 0: the server's own alone",
+    meaning: "threads that count for reads beside the server's own",
   },
   {
     name: "READ_CACHE_MIB",

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers";
+import { turnOfOthers } from "../event_loop.ts";
 
 /**
  * Long work of many requests, one slice at a time: however many want to go on, only one does so
@@ -9,7 +9,7 @@ export class Turns {
 
   /** Resolves when it is the caller's turn, in the order of the calls. */
   next(): Promise<void> {
-    this.#last = this.#last.then(() => new Promise((resolve) => void setImmediate(resolve)));
+    this.#last = this.#last.then(turnOfOthers);
     return this.#last;
   }
 }

@@ -62,11 +62,14 @@ export async function readTail(
   const { actors, events, pageviews } = await countTail(source, projectId, tail);
   // Looked up one by one where they are few; the planner does not know how many there are.
   const isMany = actors.size > TAIL_ACTORS_LOOKED_UP_MAX;
+  const [joins] = await sql.query<{ loops: string }>(
+    "SELECT current_setting('enable_nestloop') AS loops",
+  );
   if (isMany) await sql.query("SELECT set_config('enable_nestloop', 'off', true)");
   const [row] = await sql.query<TailActors>(
     COUNTED_IN_TAIL,
     [projectId, arrayLiteral([...actors]), toDay, fromDay, lastStart],
   );
-  if (isMany) await sql.query("SELECT set_config('enable_nestloop', 'on', true)");
+  if (isMany) await sql.query("SELECT set_config('enable_nestloop', $1, true)", [joins!.loops]);
   return { ...row!, events, pageviews };
 }

@@ -9,15 +9,22 @@ import { PROBE, type ProbeInputs } from "./probe_visitor.ts";
 const ACTORS = 12;
 const numbers = () => new Int32Array(new SharedArrayBuffer(4));
 
+/** The thread that asks visits nothing: those that wait at a gate would wait for ever. */
+const NEVER = -Infinity;
+
 /** A pool whose every task is one timeline, and its workers, in the order in which they began. */
-function poolOf(size: number) {
+function poolOf(size: number, spareGraceMs = NEVER) {
   const workers: Worker[] = [];
   const start = () => {
     const worker = new Worker(import.meta.resolve("./probe_worker.ts"), { type: "module" });
     workers.push(worker);
     return worker;
   };
-  const pool = new ScanPool(size, start, { inPlaceEventsMax: 0, taskTimelinesMax: 1 });
+  const pool = new ScanPool(size, start, {
+    inPlaceEventsMax: 0,
+    taskTimelinesMax: 1,
+    spareGraceMs,
+  });
   return { pool, workers };
 }
 
@@ -184,4 +191,74 @@ Deno.test("scan pool: others have their turn while it visits in place", async ()
   await pool.run(slow, { ...order, timelines: { ...timelines!, cuts } });
   clearInterval(timer);
   assert.ok(turns >= 3, `${turns} turns`);
+});
+
+/** The probe, whose visits on the thread that asks are told of and wait at no gate. */
+function seenHere(visited: (actor: number) => void): typeof PROBE {
+  const actors: number[] = [];
+  const visit = (actor: number) => {
+    actors.push(actor);
+    visited(actor);
+  };
+  return { ...PROBE, create: () => ({ visit, result: () => actors }) };
+}
+
+Deno.test("scan pool: the thread that asks visits what no worker is at, while it has time", async () => {
+  for (const byRun of [false, true]) {
+    const { pool } = poolOf(1, Infinity);
+    const inputs = probe(false);
+    const here: number[] = [];
+    const kind = seenHere((actor) => {
+      // The worker waits at the gate with the first of them, if it has begun by then.
+      if (here.push(actor) === ACTORS - 1) open(inputs);
+    });
+    assert.deepEqual(inOrder(await pool.run(kind, orderOf(inputs, byRun))), everybody);
+    assert.ok(here.length >= ACTORS - 1, `${here.length} visits`);
+    pool.close();
+  }
+});
+
+Deno.test("scan pool: the thread that asks takes a piece of a task, and the rest stays one", async () => {
+  const start = () => new Worker(import.meta.resolve("./probe_worker.ts"), { type: "module" });
+  const pool = new ScanPool(1, start, { inPlaceEventsMax: 0, spareGraceMs: Infinity });
+  for (const pieces of [3, ACTORS, 10 * ACTORS]) {
+    const inputs = probe(true);
+    const order = orderOf(inputs);
+    // As if each piece held as many events as pieces do.
+    const at = (i: number) => Math.round(i * (ACTORS + 1) / Math.min(pieces, ACTORS + 1));
+    const cuts = Int32Array.from({ length: Math.min(pieces, ACTORS + 1) + 1 }, (_, i) => at(i));
+    const here: number[] = [];
+    const kind = seenHere((actor) => here.push(actor));
+    const timelines = { ...order.timelines!, cuts };
+    assert.deepEqual(inOrder(await pool.run(kind, { ...order, timelines })), everybody);
+    assert.equal(here.length + inputs.begun[0]!, ACTORS);
+  }
+  pool.close();
+});
+
+Deno.test("scan pool: what a visit throws where it is asked for ends its scan alone", async () => {
+  const { pool } = poolOf(1, Infinity);
+  const inputs = probe(false);
+  const kind = seenHere(() => {
+    open(inputs);
+    throw new Error("seen enough here");
+  });
+  await assert.rejects(pool.run(kind, orderOf(inputs)), /seen enough here/);
+  assert.deepEqual(inOrder(await pool.run(PROBE, orderOf(probe(true)))), everybody);
+  pool.close();
+});
+
+Deno.test("scan pool: a scan that is cancelled is visited no longer where it is asked for", async () => {
+  const { pool } = poolOf(1, Infinity);
+  const inputs = probe(false);
+  const cancel = new AbortController();
+  let visits = 0;
+  const kind = seenHere(() => {
+    visits++;
+    cancel.abort(new Error("nobody waits"));
+    open(inputs);
+  });
+  await assert.rejects(pool.run(kind, orderOf(inputs), cancel.signal), /nobody waits/);
+  assert.equal(visits, 1);
+  pool.close();
 });
