@@ -29,23 +29,21 @@ export function outcomeOf(report: string): Outcome {
   const failures = Number(/<testsuites [^>]*failures="(\d+)"/.exec(report)?.[1]);
   const [passed, failed] = [new Set<string>(), [] as string[]];
   let [tests, ignored] = [0, 0];
-  for (const [suite] of report.matchAll(/<testsuite [\s\S]*?<\/testsuite>/g)) {
-    const cases = [...suite.matchAll(/<testcase name="([^"]*)"[^>]*>\s*(<failure|<skipped)?/g)]
-      .map(([, name, mark]) => ({ name: textOf(name!), mark }));
-    const names = new Set(cases.map(({ name }) => name));
-    // A step is named behind its test, which has failed with it.
-    const isStep = (name: string) => {
-      for (let at = name.indexOf(" > "); at >= 0; at = name.indexOf(" > ", at + 1)) {
-        if (names.has(name.slice(0, at))) return true;
-      }
-      return false;
-    };
-    for (const { name, mark } of cases.filter(({ name }) => !isStep(name))) {
-      tests++;
-      if (mark === "<failure") failed.push(name);
-      else if (mark === "<skipped") ignored++;
-      else passed.add(name);
+  const cases = [...report.matchAll(/<testcase name="([^"]*)"[^>]*>\s*(<failure|<skipped)?/g)]
+    .map(([, name, mark]) => ({ name: textOf(name!), mark }));
+  const names = new Set(cases.map(({ name }) => name));
+  // A step is named behind its test, which has failed with it, and may stand in another file than it.
+  const isStep = (name: string) => {
+    for (let at = name.indexOf(" > "); at >= 0; at = name.indexOf(" > ", at + 1)) {
+      if (names.has(name.slice(0, at))) return true;
     }
+    return false;
+  };
+  for (const { name, mark } of cases.filter(({ name }) => !isStep(name))) {
+    tests++;
+    if (mark === "<failure") failed.push(name);
+    else if (mark === "<skipped") ignored++;
+    else passed.add(name);
   }
   return { tests, failures, ignored, passed, failed };
 }

@@ -16,7 +16,8 @@ const FIRST = outcomeOf(report(
     "./a_test.ts",
     failed("a &lt;b&gt; &gt; step") + failed("a &lt;b&gt;") + passed("c") + passed("c &gt; d"),
   ),
-  suite("./support.ts", failed("e (1)") + skipped("f")),
+  // The step of a test of another file.
+  suite("./support.ts", failed("e (1)") + skipped("f") + passed("c &gt; elsewhere")),
 ));
 
 Deno.test("second try: failed tests by their names, and no steps", () => {
