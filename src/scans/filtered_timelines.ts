@@ -104,15 +104,14 @@ class OwnPart implements FilteredPart {
     const { pool, use, signal, actors, timelines: { actorOf } } = this.#filtering;
     const { segments, words } = this;
     const isByRun = byRun === true && sessions === null;
+    // Where workers visit, this thread has nothing to do meanwhile.
+    if (pool.workers > 0) this.readOn();
     const timelines = isByRun ? null : await this.timelines();
     const order = {
       ...{ visitor: kind.name, inputs, segments, words },
       ...{ timelines, actorOf, sessions, actors },
     };
-    const visited = pool.run(kind, order, signal);
-    // Where workers visit, this thread has nothing to do meanwhile.
-    if (pool.workers > 0) this.readOn();
-    return await use.during(visited);
+    return await use.during(pool.run(kind, order, signal));
   };
 }
 

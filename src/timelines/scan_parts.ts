@@ -1,5 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import { type Blocks, blocksOf, countWhile, type SegmentHead } from "../store/segment_head.ts";
+import type { SegmentReader } from "../store/segment_reader.ts";
 import { fetchBlocks, type StoredHead, type WantedBlocks } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
 import {
@@ -122,6 +123,12 @@ function openApart(wanted: WantedBlocks, to: number): WantedBlocks[] {
   if (end - first === 1 || !isOpen(wanted, to)) return [wanted];
   const last = end - 1;
   return [{ first, end: last }, { first: last, end }].map((blocks) => ({ ...wanted, blocks }));
+}
+
+/** Blocks that were fetched together, and a reader of each. */
+interface FetchedBlocks {
+  readonly batch: readonly WantedBlocks[];
+  readonly readers: readonly SegmentReader[];
 }
 
 /** Whose events are read. */
@@ -296,14 +303,37 @@ export class PartReader {
       }
       await turn();
     }
-    for (const batch of batchesOf(unread)) {
-      const readers = await fetchBlocks(this.#sql, this.#projectId, batch, HOT_COLUMNS);
+    for await (const { batch, readers } of this.#fetched(unread)) {
       for (const [i, reader] of readers.entries()) {
         slices.set(batch[i]!, slice(await decodedBlocks(batch[i]!, reader)));
         await turn();
       }
     }
     return [...slices.values()].filter((segment) => segment !== null);
+  }
+
+  /** Blocks, some of them together: the next of them are fetched while these are decoded. */
+  async *#fetched(wanted: readonly WantedBlocks[]): AsyncGenerator<FetchedBlocks> {
+    const batches = batchesOf(wanted).values();
+    const fetchNext = (): Promise<FetchedBlocks | null> => {
+      const { value: batch } = batches.next();
+      if (batch === undefined) return Promise.resolve(null);
+      const fetching = fetchBlocks(this.#sql, this.#projectId, batch, HOT_COLUMNS)
+        .then((readers) => ({ batch, readers }));
+      // Why it failed is told once it is their turn.
+      fetching.catch(() => {});
+      return fetching;
+    };
+    let next = fetchNext();
+    try {
+      for (let here = await next; here !== null; here = await next) {
+        next = fetchNext();
+        yield here;
+      }
+    } finally {
+      // The database is asked for nothing any more once this has ended.
+      await next.catch(() => {});
+    }
   }
 }
 
