@@ -22,6 +22,7 @@ import notes from "../../migrations/0023_notes.sql" with { type: "text" };
 import told from "../../migrations/0024_told.sql" with { type: "text" };
 import sessionless from "../../migrations/0025_sessionless.sql" with { type: "text" };
 import toldToNobody from "../../migrations/0027_told_to_nobody.sql" with { type: "text" };
+import journalByTime from "../../migrations/0028_journal_by_time.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -50,4 +51,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 24, name: "0024_told", sql: told },
   { version: 25, name: "0025_sessionless", sql: sessionless },
   { version: 27, name: "0027_told_to_nobody", sql: toldToNobody },
+  { version: 28, name: "0028_journal_by_time", sql: journalByTime },
 ];

@@ -1,14 +1,26 @@
 import type { Sql } from "../db/sql.ts";
 import { JOURNAL_KEPT_MS, JOURNAL_PURGE_CHUNK_ROWS } from "./ingest_limits.ts";
 
-// In a statement of its own and before anything goes: what stops in between has told too much, and an
-// erasure, which locks the projection and then the journal, waits for neither while holding the other.
+/** The rows that go: $2 is when their projection is long enough ago. */
+const IS_OVER = "projected_at < $2::text::timestamptz AND set_aside_until IS NULL";
+
+// Notes what the journal lacks from now on, by when it was received and by when it happened. In a
+// statement of its own and before anything goes: a purge that stops in between has noted too much, and
+// an erasure, which locks the projection and then the journal, cannot deadlock with it.
 const NOTE_PURGED = `
-UPDATE projections SET journal_from = $2::text::timestamptz
-WHERE project_id = $1::int AND (journal_from IS NULL OR journal_from < $2::text::timestamptz)
-  AND EXISTS (
-    SELECT FROM journal WHERE project_id = $1::int
-      AND projected_at < $2::text::timestamptz AND set_aside_until IS NULL)`;
+UPDATE projections SET
+  journal_from = greatest(journal_from, $2::text::timestamptz),
+  journal_lacks_to_ms = greatest(journal_lacks_to_ms, gone.to_ms)
+FROM (SELECT max(to_ms) AS to_ms FROM journal WHERE project_id = $1::int AND ${IS_OVER}) AS gone
+WHERE project_id = $1::int AND gone.to_ms IS NOT NULL`;
+
+// A row that became due since the note, with later events, goes with the next purge.
+const PURGE_CHUNK = `
+DELETE FROM journal WHERE project_id = $1::int AND journal_id IN (
+  SELECT journal_id FROM journal WHERE project_id = $1::int AND ${IS_OVER}
+    AND to_ms <= (SELECT journal_lacks_to_ms FROM projections WHERE project_id = $1::int)
+  LIMIT $3::int)
+RETURNING journal_id`;
 
 /**
  * Deletes journal rows JOURNAL_KEPT_MS after their projection, a chunk a transaction. Rows with an
@@ -17,18 +29,12 @@ WHERE project_id = $1::int AND (journal_from IS NULL OR journal_from < $2::text:
  */
 export async function purgeJournal(sql: Sql, now: Date): Promise<number> {
   const before = new Date(now.getTime() - JOURNAL_KEPT_MS).toISOString();
-  const projects = await sql.query<{ project_id: number }>("SELECT project_id FROM projects");
+  const projects = await sql.query<{ project_id: number }>("SELECT project_id FROM projections");
   let purged = 0;
   for (const { project_id } of projects) {
     await sql.query(NOTE_PURGED, [project_id, before]);
     for (;;) {
-      const rows = await sql.query(
-        `DELETE FROM journal WHERE project_id = $1::int AND journal_id IN (
-          SELECT journal_id FROM journal WHERE project_id = $1::int
-            AND projected_at < $2::text::timestamptz AND set_aside_until IS NULL LIMIT $3::int)
-        RETURNING journal_id`,
-        [project_id, before, JOURNAL_PURGE_CHUNK_ROWS],
-      );
+      const rows = await sql.query(PURGE_CHUNK, [project_id, before, JOURNAL_PURGE_CHUNK_ROWS]);
       purged += rows.length;
       if (rows.length < JOURNAL_PURGE_CHUNK_ROWS) break;
     }

@@ -98,15 +98,25 @@ async function segmentIds(sql: Sql, projectId: number): Promise<Set<number>> {
   return new Set((await fetchHeads(sql, projectId)).map(({ segmentId }) => segmentId));
 }
 
+/** Journal rows of moved events that are projected: all, or those of the last minute ($2 false). */
+const IS_MOVED = `stored_by = '${MOVED_XID}' AND set_aside_until IS NULL
+  AND projected_at >= CASE WHEN $2::bool THEN '-infinity' ELSE now() - interval '1 minute' END`;
+
 /**
  * Deletes the journal rows of moved events that are projected, all of them or those of the last
- * minute: no tail shows them, and while millions are moved they would be many.
+ * minute: no tail shows them, and while millions are moved they would be many. Notes first that the
+ * journal lacks them.
  */
 async function deleteMoved(sql: Sql, projectId: number, since: "ever" | "minute"): Promise<void> {
   await sql.query(
-    `DELETE FROM journal
-    WHERE project_id = $1::int AND stored_by = '${MOVED_XID}' AND set_aside_until IS NULL
-      AND projected_at >= CASE WHEN $2::bool THEN '-infinity' ELSE now() - interval '1 minute' END`,
+    `UPDATE projections SET journal_lacks_to_ms = greatest(journal_lacks_to_ms, (
+      SELECT max(to_ms) FROM journal WHERE project_id = $1::int AND ${IS_MOVED}))
+    WHERE project_id = $1::int`,
+    [projectId, since === "ever"],
+  );
+  await sql.query(
+    `DELETE FROM journal WHERE project_id = $1::int AND ${IS_MOVED}
+      AND to_ms <= (SELECT journal_lacks_to_ms FROM projections WHERE project_id = $1::int)`,
     [projectId, since === "ever"],
   );
 }

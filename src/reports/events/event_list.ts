@@ -1,10 +1,15 @@
 import { BLOCKS_AT_ONCE, LISTED_ROWS_AT_ONCE } from "../../limits.ts";
-import { arrayLiteral, type Sql } from "../../db/sql.ts";
+import type { Sql } from "../../db/sql.ts";
 import type { PageCursor } from "../../query/event_cursor.ts";
 import { type Range, spanOf } from "../../query/range.ts";
 import { isNarrowed, type Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
-import { type PendingRow, waitingEvents } from "../../store/journal_block.ts";
+import {
+  journalEvents,
+  type PendingRow,
+  UnreadableBlock,
+  waitingEvents,
+} from "../../store/journal_block.ts";
 import { rowsAt } from "../../store/segments.ts";
 import type { Read } from "../../scans/read.ts";
 import { partsBackwards } from "../backwards.ts";
@@ -12,14 +17,14 @@ import { selectEvents } from "../selected_events.ts";
 import { isOfBots } from "../shown_event.ts";
 import { NEWEST, NewestEvents } from "../newest_events.ts";
 
-export interface Source extends Pick<Read, "sql" | "scope" | "timelines" | "blocks"> {
+export interface ListSource extends Pick<Read, "sql" | "scope" | "timelines" | "blocks"> {
   /** How the newest events of a span are found, where not by timelines. */
   readonly newest?: FindNewest;
 }
 
 /** Finds the newest selected events of a span: see `NewestEvents`. */
 type FindNewest = (
-  source: Source,
+  source: ListSource,
   span: Span,
   rows: number,
   edgeMs: number,
@@ -49,7 +54,7 @@ export function spanBehind({ fromMs }: Span, { ms, id }: ListPlace): Span {
 
 /** Meets all selected events of a span. */
 export async function newestOf(
-  source: Source,
+  source: ListSource,
   span: Span,
   rows: number,
   edgeMs: number,
@@ -69,7 +74,7 @@ export function byPlace(a: EventRow, b: EventRow): number {
 
 /** The first of those events that lie behind a place, in their order. */
 async function inOrder(
-  { sql, scope, blocks }: Source,
+  { sql, scope, blocks }: ListSource,
   { ms, segmentIds, places }: NewestEvents,
   place: ListPlace,
   rows: number,
@@ -89,72 +94,97 @@ async function inOrder(
   return listed;
 }
 
-// Those that can hold something of a span, from the one that goes on the longest. Blocks are left
-// alone here: there are thousands of them while a history is imported.
-const WAITING = `
-SELECT journal_id, to_ms FROM journal
-WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8
-  AND (projected_at IS NULL OR set_aside_until IS NOT NULL)
-ORDER BY to_ms DESC, journal_id`;
+/** Journal rows with an event that is not projected yet, or that the projection has set aside. */
+const IS_WAITING = "(projected_at IS NULL OR set_aside_until IS NOT NULL)";
 
-/** Whether something of a span is not projected yet, or set aside. */
+/** Whether an event of a span is not projected yet, or is set aside. */
 export async function isWaiting(sql: Sql, projectId: number, span: Span): Promise<boolean> {
-  const rows = await sql.query(`${WAITING} LIMIT 1`, [projectId, span.toMs, span.fromMs]);
+  const rows = await sql.query(
+    `SELECT FROM journal
+    WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8 AND ${IS_WAITING} LIMIT 1`,
+    [projectId, span.toMs, span.fromMs],
+  );
   return rows.length > 0;
 }
 
-const BLOCKS = `
+// Newest first, behind the last row of the batch before. Few at a time: while a history is imported
+// thousands of blocks wait.
+const blocksOf = (which: "all" | "waiting") => `
 SELECT project_id, journal_id, to_ms, block, known_ids::text[] AS known_ids, projected_count,
   set_aside_ids::text[] AS set_aside_ids
-FROM journal WHERE project_id = $1::int AND journal_id = ANY ($2::text::int8[])
-ORDER BY to_ms DESC, journal_id`;
+FROM journal
+WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8
+  AND (to_ms, journal_id) < ($4::int8, $5::int8) ${which === "waiting" ? `AND ${IS_WAITING}` : ""}
+ORDER BY to_ms DESC, journal_id DESC LIMIT ${BLOCKS_AT_ONCE}`;
 
-interface WaitingBlock extends Record<string, unknown> {
+interface TimedBlock extends Record<string, unknown>, PendingRow {
   readonly journal_id: number;
   readonly to_ms: number;
 }
 
+/** Journal blocks with an event of a span, those that reach furthest first. */
+async function* blocksBackwards(
+  sql: Sql,
+  projectId: number,
+  span: Span,
+  which: "all" | "waiting",
+): AsyncGenerator<TimedBlock> {
+  let [toMs, journalId] = [Number.MAX_SAFE_INTEGER, 0];
+  for (;;) {
+    const blocks = await sql.query<TimedBlock>(
+      blocksOf(which),
+      [projectId, span.toMs, span.fromMs, toMs, journalId],
+    );
+    yield* blocks;
+    if (blocks.length < BLOCKS_AT_ONCE) return;
+    ({ to_ms: toMs, journal_id: journalId } = blocks.at(-1)!);
+  }
+}
+
 /**
- * The first of the events that are not projected yet, behind a place: those that no filter is asked
- * of. Blocks are decoded one by one, the latest first, until none can hold an event of the page: one
- * where they lie in the order of time, all of the span where each goes on to its end.
+ * The next `rows` events of a span behind a place, from the journal: all that it holds of it, or those
+ * that are not projected. Asks no filters but the choice of bots. Reads blocks from the latest back,
+ * until none can hold an event of the page. Throws UnreadableBlock.
  */
-async function waitingRows(
-  { sql, scope }: Source,
+async function journalRows(
+  { sql, scope }: ListSource,
   span: Span,
   place: ListPlace,
   rows: number,
+  which: "all" | "waiting",
 ): Promise<EventRow[]> {
-  const isMeant = (row: EventRow): boolean => {
+  const behind = spanBehind(span, place);
+  const isListed = (row: EventRow): boolean => {
     const ms = Date.parse(row.occurred_at);
     const isBehind = ms < place.ms || ms === place.ms && place.id !== null &&
         row.event_id < place.id;
     return isBehind && ms >= span.fromMs && ms < span.toMs && isOfBots(scope.bots, row);
   };
-  const toMs = Math.min(span.toMs, spanBehind(span, place).toMs);
-  const waiting = await sql.query<WaitingBlock>(WAITING, [scope.projectId, toMs, span.fromMs]);
+  const toMs = Math.min(span.toMs, behind.toMs);
   let listed: EventRow[] = [];
   let lastMs = -Infinity;
-  for (let from = 0; from < waiting.length; from += BLOCKS_AT_ONCE) {
-    if (waiting[from]!.to_ms < lastMs) return listed;
-    const ids = waiting.slice(from, from + BLOCKS_AT_ONCE).map(({ journal_id }) => journal_id);
-    const found = await sql.query<WaitingBlock & PendingRow>(BLOCKS, [
-      scope.projectId,
-      arrayLiteral(ids),
-    ]);
-    for (const block of found) {
-      // One that ends in the last one's millisecond may hold a greater id.
-      if (block.to_ms < lastMs) return listed;
-      listed = [...listed, ...waitingEvents(block).filter(isMeant)].sort(byPlace).slice(0, rows);
-      if (listed.length === rows) lastMs = Date.parse(listed.at(-1)!.occurred_at);
-    }
+  for await (const block of blocksBackwards(sql, scope.projectId, { ...span, toMs }, which)) {
+    // A block that ends in the last event's millisecond may hold a greater id.
+    if (block.to_ms < lastMs) return listed;
+    const events = which === "all" ? journalEvents(block) : waitingEvents(block);
+    listed = [...listed, ...events.filter(isListed)].sort(byPlace).slice(0, rows);
+    if (listed.length === rows) lastMs = Date.parse(listed.at(-1)!.occurred_at);
   }
   return listed;
 }
 
+/** From when on, by the events' own time, the journal holds every event that is stored. */
+async function journalFromMs(sql: Sql, projectId: number): Promise<number> {
+  const [row] = await sql.query<{ journal_lacks_to_ms: number | null }>(
+    "SELECT journal_lacks_to_ms FROM projections WHERE project_id = $1::int",
+    [projectId],
+  );
+  return (row?.journal_lacks_to_ms ?? -Infinity) + 1;
+}
+
 /** The next `rows` selected events of segments behind a place, fewer where no more follow. */
 async function projectedRows(
-  source: Source,
+  source: ListSource,
   span: Span,
   from: ListPlace,
   rows: number,
@@ -185,12 +215,9 @@ export async function storedSpan(sql: Sql, projectId: number): Promise<Span | nu
   return first === null || last === null ? null : { fromMs: first, toMs: last + 1 };
 }
 
-/**
- * The next `rows` selected events of a span behind a place, newest first, fewer where no more follow.
- * Filters are asked of what is projected; without any, what is not projected yet is listed too.
- */
-export async function listEvents(
-  source: Source,
+/** The same of a span of which the journal lacks events: from segments, and from what waits. */
+async function storedRows(
+  source: ListSource,
   span: Span,
   from: ListPlace,
   rows: number,
@@ -200,6 +227,38 @@ export async function listEvents(
   // What is older than a full page of those is not looked for.
   const last = projected.length === rows ? Date.parse(projected.at(-1)!.occurred_at) : span.fromMs;
   const recent = { fromMs: Math.max(span.fromMs, last), toMs: span.toMs };
-  const waiting = await waitingRows(source, recent, from, rows);
+  const waiting = await journalRows(source, recent, from, rows, "waiting");
   return [...projected, ...waiting].sort(byPlace).slice(0, rows);
+}
+
+/**
+ * Lists the next `rows` selected events of a span behind a place, newest first, fewer where no more
+ * follow. Filters are asked of what is projected; without any, what is not projected yet is listed too.
+ *
+ * Without filters the newest events come from the journal, which holds those of the last two days in
+ * about the order of time: a page is in a few of its blocks, and in as many blocks of segments as it
+ * has people.
+ */
+export async function listEvents(
+  source: ListSource,
+  span: Span,
+  from: ListPlace,
+  rows: number,
+): Promise<EventRow[]> {
+  const { sql, scope } = source;
+  if (isNarrowed(scope)) return await projectedRows(source, span, from, rows);
+  const edgeMs = Math.max(span.fromMs, await journalFromMs(sql, scope.projectId));
+  if (edgeMs >= spanBehind(span, from).toMs) return await storedRows(source, span, from, rows);
+  let recent: EventRow[];
+  try {
+    recent = await journalRows(source, { fromMs: edgeMs, toMs: span.toMs }, from, rows, "all");
+  } catch (error) {
+    // Its events stand in segments too, unless they wait: then this fails as well, and says so.
+    if (!(error instanceof UnreadableBlock)) throw error;
+    return await storedRows(source, span, from, rows);
+  }
+  if (recent.length === rows || edgeMs === span.fromMs) return recent;
+  const older = { fromMs: span.fromMs, toMs: edgeMs };
+  const rest = await storedRows(source, older, { ms: edgeMs, id: null }, rows - recent.length);
+  return [...recent, ...rest];
 }

@@ -11,7 +11,7 @@ import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { isOfBots } from "../shown_event.ts";
 import { PASSING_IDS } from "./passing_visitor.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "timelines">;
+type TailSource = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** Which stored events a tail shows. */
 interface TailSelection {
@@ -81,7 +81,10 @@ function byReceipt(a: EventRow, b: EventRow): number {
 }
 
 /** The ids of those events that pass the filters of the scope: the segments tell. */
-async function passingIds(source: Source, rows: readonly EventRow[]): Promise<ReadonlySet<string>> {
+async function passingIds(
+  source: TailSource,
+  rows: readonly EventRow[],
+): Promise<ReadonlySet<string>> {
   const times = rows.map(({ occurred_at }) => Date.parse(occurred_at));
   const span = { fromMs: Math.min(...times), toMs: Math.max(...times) + 1 };
   const selected = await selectTimelines(source, span, { columns: [{ ids: true }] });
@@ -100,7 +103,7 @@ function isInRange({ occurred_at }: EventRow, range: Range | null): boolean {
 
 /** Of one block, the events that are meant, latest received first. */
 async function selectedOf(
-  source: Source,
+  source: TailSource,
   block: Block,
   { after, range }: TailSelection,
 ): Promise<EventRow[]> {
@@ -119,7 +122,7 @@ async function selectedOf(
  * received first: the next `rows` behind a page.
  */
 export async function tailEvents(
-  source: Source,
+  source: TailSource,
   selection: TailSelection,
   page: TailPage | null,
   rows: number,

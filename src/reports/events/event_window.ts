@@ -18,7 +18,7 @@ import { type Yield, yielding } from "../../store/yielding.ts";
 import { partsBackwards } from "../backwards.ts";
 import { atOneMoment } from "../time_limit.ts";
 import { lineOf } from "./event_lines.ts";
-import { isWaiting, type ListPlace, newestOf, type Source, spanBehind } from "./event_list.ts";
+import { isWaiting, type ListPlace, type ListSource, newestOf, spanBehind } from "./event_list.ts";
 import {
   type HandedLines,
   type LineMemory,
@@ -44,7 +44,7 @@ interface Found {
 
 /** The newest events behind a place: at least so many, where there are, and all of the last one's millisecond. */
 async function newestBehind(
-  source: Source,
+  source: ListSource,
   span: Span,
   from: ListPlace,
   rows: number,
@@ -143,7 +143,7 @@ export interface WindowSource {
   /** Whether filters choose events: they see what is projected alone. */
   readonly isFiltered: boolean;
   /** Works on one snapshot of the database. */
-  readonly atOneMoment: <T>(work: (source: Source) => Promise<T>) => Promise<T>;
+  readonly atOneMoment: <T>(work: (source: ListSource) => Promise<T>) => Promise<T>;
 }
 
 /** Many selected events, newest first. */

@@ -30,10 +30,9 @@ import { BOT_CHOICES, isNarrowed, type Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings, Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
-import type { Read } from "../../scans/read.ts";
 import { namedSegment, ofSegment, scopeOfSegment, SEGMENT_SEMANTICS } from "../asked_segment.ts";
 import { chunked } from "./event_lines.ts";
-import { listedFrom, listEvents, type Source as ListSource, storedSpan } from "./event_list.ts";
+import { listedFrom, listEvents, type ListSource, storedSpan } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
 import { pageRowsOf, readWindow, WINDOW_SIZES } from "./event_window.ts";
 import type { ExportSeats } from "./export_seats.ts";
@@ -127,8 +126,6 @@ function readQuery(
   return { ...others, rowsMax, ...place };
 }
 
-type Source = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;
-
 /** Which events are meant, and where a page begins. */
 interface Selection {
   readonly scope: Scope;
@@ -150,7 +147,7 @@ interface Page {
 
 /** Reads a page of `rows` events, and one more. */
 async function readPage(
-  source: Source,
+  source: ListSource,
   { range, tail }: Selection,
   cursor: PageCursor | null,
   rows: number,
@@ -264,7 +261,7 @@ function onSnapshot<T>(
   { segments, pool }: EventsContext,
   access: { readonly sql: Sql; readonly signal?: AbortSignal },
   { scope, segment, asked }: Selection,
-  work: (source: Source) => Promise<T>,
+  work: (source: ListSource) => Promise<T>,
 ): Promise<T> {
   const all = { sql: access.sql, scope };
   return withTimelines(
@@ -302,7 +299,7 @@ async function* tailedLines(
   let cursor = start;
   for (let left = rowsMax; left > 0;) {
     const rows = Math.min(EXPORT_PAGE_ROWS, left);
-    const read = (source: Source) => readPage(source, selection, cursor, rows, asOf);
+    const read = (source: ListSource) => readPage(source, selection, cursor, rows, asOf);
     const moment = () =>
       atOneMoment(context.reads, (sql) => onSnapshot(context, { sql }, selection, read));
     const page = await readPersistently(moment, context.gone);

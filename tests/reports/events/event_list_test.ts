@@ -2,6 +2,8 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { Database, Row, Sql } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
+import { JOURNAL_KEPT_MS } from "../../../src/ingest/ingest_limits.ts";
+import { purgeJournal } from "../../../src/ingest/retention.ts";
 import { LISTED_ROWS_AT_ONCE } from "../../../src/limits.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { listEvents, type ListPlace } from "../../../src/reports/events/event_list.ts";
@@ -223,8 +225,13 @@ onBothEngines(
       assert.deepEqual(ids, newestFirst(rows.slice(10 * perBlock, 12 * perBlock)));
       assert.equal(decoded, 2);
     });
-    await t.step("none where the projected ones fill the page", async () => {
+    await t.step("the same of those that are projected", async () => {
       await createProjection(database).catchUp(1);
+      assert.deepEqual(await listed({ ms: span.toMs, id: null }, 5), [ordered.slice(0, 5), 1]);
+    });
+    await t.step("none where the journal has lost them and segments fill the page", async () => {
+      const later = new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS);
+      assert.equal(await purgeJournal(database, later), blocks);
       const old = newRow({ occurred_at: new Date(startMs + 5).toISOString() });
       await insertEvents(database, [old]);
       assert.deepEqual(await listed({ ms: span.toMs, id: null }, 5), [ordered.slice(0, 5), 0]);
@@ -256,3 +263,43 @@ onBothEngines("stored events: blocks that overlap in time make one list", async 
     assert.deepEqual(await allIds(sourceOf(database), span, length), newestFirst(rows));
   }
 });
+
+onBothEngines(
+  "stored events: what the journal has lost is listed behind what it holds",
+  async (t, db) => {
+    const database = await openWithProjects(db);
+    const projection = createProjection(database);
+    const startMs = Date.parse("2026-03-01T00:00:00Z");
+    const rowAt = (minute: number) =>
+      newRow({
+        anonymous_id: `a${minute % 3}`,
+        occurred_at: new Date(startMs + minute * 60_000).toISOString(),
+      });
+    const store = (rows: readonly EventRow[]) =>
+      insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+    const old = Array.from({ length: 40 }, (_, i) => rowAt(i));
+    await store(old);
+    await projection.catchUp(1);
+    await purgeJournal(database, new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS));
+    // Of before and after the last event that the journal has lost; two of them wait.
+    const late = [10, 20, 39, 40, 50, 60].map(rowAt);
+    await store(late);
+    await projection.catchUp(1);
+    const waiting = [5, 55].map(rowAt);
+    await store(waiting);
+    const expected = newestFirst([...old, ...late, ...waiting]);
+    const span = { fromMs: startMs, toMs: startMs + 2 * HOUR_MS };
+    for (const length of [1, 3, 7, 100]) {
+      await t.step(`in pages of ${length}`, async () => {
+        assert.deepEqual(await allIds(sourceOf(database), span, length), expected);
+      });
+    }
+    await t.step("and is read from segments where a projected block is damaged", async () => {
+      await database.query(
+        `UPDATE journal SET block = decode('00', 'hex')
+        WHERE project_id = 1 AND projected_at IS NOT NULL`,
+      );
+      assert.deepEqual(await allIds(sourceOf(database), span, 7), expected);
+    });
+  },
+);
