@@ -11,7 +11,7 @@ export class ProjectionTooLong extends Error {
   override readonly name = "ProjectionTooLong";
 }
 
-/** The limits of one transaction of the projection, and how far it got, which is known of a failed one too. */
+/** The limits of one transaction of the projection, and how far it got, which also holds after a failure. */
 export class Attempt {
   /** When it got its connection; null: it waits for one. */
   startedAtMs: number | null = null;

@@ -223,7 +223,9 @@ export class Dictionaries {
   ): Promise<void> {
     if (missing.size === 0) return;
     const entries = [...missing].map(([key, { text, isBot, columns }]) => ({
-      ...{ key, isBot, columns },
+      key,
+      isBot,
+      columns,
       digest: digestOf(text),
       id: 0,
     }));

@@ -10,7 +10,7 @@ import { ValueNumbers } from "./value_numbers.ts";
 /** What is cached of a project; it can be read again. */
 export interface KnownProject {
   readonly siteHost: string | null;
-  /** The version of the links that this is of: other transactions change identities and erase words. */
+  /** The version of the links that was read: other transactions change identities and erase words. */
   linksVersion: number;
   readonly values: ValueNumbers;
   dictionaries: Dictionaries;

@@ -11,7 +11,7 @@ export const PROJECTION_ROWS_MAX = 5_000;
 /** About how many bytes of journal blocks one transaction reads, and how many characters of text. */
 export const PROJECTION_BLOCK_BYTES_AIM = 16 * 1024 * 1024;
 export const PROJECTION_TEXT_CHARACTERS_AIM = 32 * 1024 * 1024;
-/** The time a transaction aims at by taking fewer or more events, but never fewer than AIM_EVENTS_MIN for it. */
+/** The time a transaction aims at by taking fewer or more events, but not below `…_AIM_EVENTS_MIN`. */
 export const PROJECTION_AIM_MS = 1 * SECOND_MS;
 /** Shorter on the embedded engine, which has one session: reads and ingestion wait for the transaction. */
 export const PROJECTION_AIM_MS_EMBEDDED = 250;

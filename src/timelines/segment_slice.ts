@@ -33,12 +33,12 @@ export function pickedLazy(column: object, picked: Uint32Array): object {
 
 /** Returns the ids of the picked events, 16 bytes each. */
 export function pickedIds(ids: Uint8Array, picked: Uint32Array): Uint8Array {
-  const own = new Uint8Array(ID_BYTES * picked.length);
+  const values = new Uint8Array(ID_BYTES * picked.length);
   for (let i = 0; i < picked.length; i++) {
     const at = ID_BYTES * picked[i]!;
-    own.set(ids.subarray(at, at + ID_BYTES), ID_BYTES * i);
+    values.set(ids.subarray(at, at + ID_BYTES), ID_BYTES * i);
   }
-  return own;
+  return values;
 }
 
 const EVENT_COLUMNS = ["times", "names", "paths", "contexts", "traffics", "passives"] as const;
@@ -93,7 +93,7 @@ export function pickedColumns(
     events += starts[end]! - starts[first]!;
   }
   const kinds = { ...ofRuns, ...ofEvents, starts, picked: starts };
-  const own = room(take, kinds, {
+  const copies = room(take, kinds, {
     ...{ identities: runs, nameBits: runs, starts: runs + 1, picked: events },
     ...{ times: events, names: events, paths: events, contexts: events, traffics: events },
     passives: passives.length === 0 ? 0 : events,
@@ -102,14 +102,14 @@ export function pickedColumns(
   for (const { first, end } of spans) {
     const [from, to] = [starts[first]!, starts[end]!];
     for (const name of ["identities", "nameBits"] as const) {
-      own[name].set(ofRuns[name].subarray(first, end), run);
+      copies[name].set(ofRuns[name].subarray(first, end), run);
     }
     for (const name of EVENT_COLUMNS) {
-      if (own[name].length > 0) own[name].set(ofEvents[name].subarray(from, to), at);
+      if (copies[name].length > 0) copies[name].set(ofEvents[name].subarray(from, to), at);
     }
-    for (let i = first; i < end; i++) own.starts[run++] = starts[i]! - from + at;
-    for (let i = from; i < to; i++) own.picked[at++] = i;
+    for (let i = first; i < end; i++) copies.starts[run++] = starts[i]! - from + at;
+    for (let i = from; i < to; i++) copies.picked[at++] = i;
   }
-  own.starts[runs] = events;
-  return { fromMs, toMs, ...own };
+  copies.starts[runs] = events;
+  return { fromMs, toMs, ...copies };
 }
