@@ -206,7 +206,7 @@ class SegmentBuilder {
     });
   }
 
-  /** A column in the order of the segment. */
+  /** Returns a column of integers in the order of the segment. */
   #gathered(name: IntegerName): Int32Array {
     const known = this.#keys.get(name);
     if (known !== undefined) return known;

@@ -118,7 +118,7 @@ class PropertyBuilder {
     return this.#codes[at] !== -1;
   }
 
-  /** @returns the code of a further text */
+  /** Adds a text. @returns its code */
   addText(text: string): number {
     return this.#texts.push(text) - 1;
   }
