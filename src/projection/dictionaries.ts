@@ -141,7 +141,6 @@ export class Dictionaries {
   /** Numbers of names that begin with `$`: they are counted only where a query names them. */
   readonly technical = new Set<number>();
   #characters = 0;
-  #isOpen = false;
 
   constructor(readonly siteHost: string | null) {}
 
@@ -255,9 +254,8 @@ export class Dictionaries {
     ]);
   }
 
-  /** Adds the reserved names, and reads the technical ones; to be called before `resolve`. */
+  /** Adds the reserved names, and reads the technical ones; to be called once, before `resolve`. */
   async open(tx: Sql, projectId: number): Promise<void> {
-    if (this.#isOpen) return;
     await tx.query(
       `INSERT INTO terms (project_id, term_id, digest, term)
       SELECT $1::int, a.* FROM unnest($2::text::int[], $3::text::uuid[], $4::text::text[]) AS a
@@ -275,7 +273,6 @@ export class Dictionaries {
       [projectId],
     );
     for (const { term_id } of technical) this.technical.add(term_id);
-    this.#isOpen = true;
   }
 
   /** Marks terms as names of events, and those that begin with `$` as technical. */

@@ -18,19 +18,23 @@ export interface KnownProject {
   days: LocalDays;
 }
 
+async function openDictionaries(tx: Sql, projectId: number, siteHost: string | null) {
+  const dictionaries = new Dictionaries(siteHost);
+  await dictionaries.open(tx, projectId);
+  return dictionaries;
+}
+
 /** Starts the cache of a project. */
 export async function openKnownProject(
   tx: Sql,
   projectId: number,
   { site_host, timezone, links_version }: ProjectedProject,
 ): Promise<KnownProject> {
-  const dictionaries = new Dictionaries(site_host);
-  await dictionaries.open(tx, projectId);
   return {
     siteHost: site_host,
     linksVersion: links_version,
     values: new ValueNumbers(),
-    dictionaries,
+    dictionaries: await openDictionaries(tx, projectId, site_host),
     identities: new Identities(),
     days: new LocalDays(timezone),
   };
@@ -50,8 +54,7 @@ export class KnownProjects {
     }
     if (known.days.timezone !== timezone) known.days = new LocalDays(timezone);
     if (known.dictionaries.isFull) {
-      known.dictionaries = new Dictionaries(site_host);
-      await known.dictionaries.open(tx, projectId);
+      known.dictionaries = await openDictionaries(tx, projectId, site_host);
     }
     if (known.identities.isFull) known.identities = new Identities();
     return known;

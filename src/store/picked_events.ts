@@ -3,7 +3,7 @@ import { readIntegers } from "./integer_codec.ts";
 import { readNumbersAt } from "./number_codec.ts";
 import { type IntegerName, keyOf, type NumberName, type TextName } from "./segment_columns.ts";
 import type { SegmentReader } from "./segment_reader.ts";
-import { readTexts, type TextColumn } from "./text_codec.ts";
+import { emptyTexts, readTexts, type TextColumn } from "./text_codec.ts";
 
 /**
  * Some events of one block, by their places in it. Only their part of each column is decoded: for a
@@ -42,13 +42,10 @@ export class PickedEvents {
   /** @param keys the key column of this text column, if it was read already */
   texts(name: TextName, keys?: Int32Array): TextColumn {
     const key = keyOf(name);
-    const decoded = this.#block.decodeBlock(name, (reader) => {
+    return this.#block.decodeBlock(name, (reader) => {
       const known = key === null ? null : keys ?? this.integers(key);
       return readTexts(reader, known, this.#places);
-    });
-    if (decoded !== null) return decoded;
-    const nothing = new Uint32Array(0);
-    return { codes: new Int32Array(this.events), ends: nothing, bytes: new Uint8Array(0) };
+    }) ?? emptyTexts(this.events);
   }
 
   /** 16 bytes an event. */

@@ -23,7 +23,7 @@ import {
   spanOf,
   titleOf,
 } from "./segment_head.ts";
-import { readTexts, type TextColumn } from "./text_codec.ts";
+import { emptyTexts, readTexts, type TextColumn } from "./text_codec.ts";
 
 /** Runs: the events of `identities[i]` lie from `starts[i]` to before `starts[i + 1]`. */
 export interface Runs {
@@ -157,10 +157,7 @@ export class SegmentReader {
     const known = key === null ? null : keys ?? new Int32Array(this.integers(key));
     return joinTexts(
       this.#pieces(name).map(({ at, length, bytes }) => {
-        if (bytes.length === 0) {
-          const nothing = new Uint32Array(0);
-          return { codes: new Int32Array(length), ends: nothing, bytes: new Uint8Array(0) };
-        }
+        if (bytes.length === 0) return emptyTexts(length);
         const blockKeys = known === null ? null : known.subarray(at, at + length);
         return this.#decoded(name, () => readTexts(new ByteReader(bytes), blockKeys));
       }),

@@ -100,7 +100,10 @@ function codesOfFew(
   return values.at(places);
 }
 
-const NO_TEXTS = { ends: new Uint32Array(0), bytes: new Uint8Array(0) };
+/** Returns a column of events that have no text. */
+export function emptyTexts(events: number): TextColumn {
+  return { codes: new Int32Array(events), ends: new Uint32Array(0), bytes: new Uint8Array(0) };
+}
 
 /**
  * Reads what `writeTexts` wrote.
@@ -122,7 +125,7 @@ export function readTexts(
   if (storedKeys !== null) {
     codes = (places === null ? codesByKey : codesOfFew)(storedKeys, values, keys!);
   } else codes = places === null ? values.all() : values.at(places);
-  if (codes.every((code) => code === 0)) return { codes, ...NO_TEXTS };
+  if (codes.every((code) => code === 0)) return { ...emptyTexts(0), codes };
   const lengths = readIntegers(reader).all();
   const ends = new Uint32Array(lengths.length);
   let end = 0;
