@@ -21,28 +21,28 @@ async function addTotals(
     const rule = values.ruleOf(traffic);
     const day = days.dayAt(firstMs);
     const bounces = isBounce(session) ? sign : 0;
-    values.of(traffic, context, entryPath).forEach((number, dimension) =>
-      sums.of(dimension, day, number).addTotal(rule, sign, bounces, sign * views)
+    values.numbersOf(traffic, context, entryPath).forEach((number, dimension) =>
+      sums.dayOf(dimension, day, number).addTotal(rule, sign, bounces, sign * views)
     );
   });
 }
 
-/** On how many visits of each day something was seen, before and after. */
-type Days = Map<number, [before: number, after: number]>;
+/** By day, how many of an actor's visits have a value: before the change, and after it. */
+type DayCounts = Map<number, [before: number, after: number]>;
 
-function daysWith(days: Days, side: 0 | 1): number[] {
-  const found: number[] = [];
-  for (const [day, counts] of days) if (counts[side] > 0) found.push(day);
-  return found.sort((a, b) => a - b);
+/** Returns the days with such visits, ascending: of the state before (0), or after (1). */
+function daysWith(counts: DayCounts, side: 0 | 1): number[] {
+  return [...counts].filter(([, count]) => count[side] > 0).map(([day]) => day)
+    .sort((a, b) => a - b);
 }
 
-/** Takes the links between an actor's days as they were, and adds those that there are now. */
+/** Subtracts the links between an actor's earlier days with a value, and adds those of the present days. */
 function addLinks(
   sumsOf: (day: number) => DaySums,
-  days: Days,
+  counts: DayCounts,
   { oldFirst, newFirst }: Visitor,
 ): void {
-  const [before, after] = [daysWith(days, 0), daysWith(days, 1)];
+  const [before, after] = [daysWith(counts, 0), daysWith(counts, 1)];
   let same = 0;
   if (oldFirst === newFirst) {
     while (same < before.length && before[same] === after[same]) same++;
@@ -60,36 +60,36 @@ function addLinks(
 function addVisitor(sums: AcquisitionSums, visitor: Visitor, values: ValueNumbers): void {
   const visits = [...visitor.visits.values()].map((visit) => ({
     visit,
-    numbers: values.of(visit.traffic, visit.context, visit.entryPath),
+    numbers: values.numbersOf(visit.traffic, visit.context, visit.entryPath),
   }));
   const [first] = visits;
   // Most people come once.
   if (visits.length === 1 && first!.visit.before === 0) {
     first!.numbers.forEach((number, dimension) =>
-      sums.of(dimension, first!.visit.day, number).addLink(NEVER, visitor.newFirst, 1)
+      sums.dayOf(dimension, first!.visit.day, number).addLink(NEVER, visitor.newFirst, 1)
     );
     return;
   }
   for (let dimension = 0; dimension < ROLLED_DIMENSIONS.length; dimension++) {
-    const daysOf = new Map<number, Days>();
+    const countsOf = new Map<number, DayCounts>();
     for (const { visit: { day, before, after }, numbers } of visits) {
       const number = numbers[dimension]!;
-      let ofValue = daysOf.get(number);
-      if (ofValue === undefined) daysOf.set(number, ofValue = new Map());
-      const counts = ofValue.get(day);
-      if (counts === undefined) ofValue.set(day, [before, after]);
+      let counts = countsOf.get(number);
+      if (counts === undefined) countsOf.set(number, counts = new Map());
+      const count = counts.get(day);
+      if (count === undefined) counts.set(day, [before, after]);
       else {
-        counts[0] += before;
-        counts[1] += after;
+        count[0] += before;
+        count[1] += after;
       }
     }
-    for (const [number, ofValue] of daysOf) {
-      addLinks((day) => sums.of(dimension, day, number), ofValue, visitor);
+    for (const [number, counts] of countsOf) {
+      addLinks((day) => sums.dayOf(dimension, day, number), counts, visitor);
     }
   }
 }
 
-/** Adds to the rollup of acquisition what came and went; before sessions are written anew. */
+/** Applies the changes to the acquisition rollup; to be called before the sessions are rewritten. */
 export async function rollUpAcquisition(
   tx: Sql,
   rollups: Rollups,

@@ -1,6 +1,6 @@
 import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
 
-/** A row of `acquisition_days`, as far as it changes. */
+/** The columns of an `acquisition_days` row that change, and its key. */
 interface StoredDay extends Row {
   readonly dimension: number;
   readonly day: number;
@@ -19,7 +19,7 @@ const LISTS = ["rules", "sessions", "bounces", "pageviews", "prev_days", "first_
 const ON_DAYS = `unnest($2::text::int2[], $3::text::int[], $4::text::int[])
   AS k (dimension, day, value_number)`;
 
-// Looked up one by one: a join could be planned as a look at every row.
+// A lateral lookup per key: the planner could turn a join into a scan of the table.
 const READ = `
 SELECT d.dimension, d.day, d.value_number,
   ${LISTS.map((name) => `array_to_json(d.${name}) AS ${name}`).join(", ")}
@@ -44,13 +44,13 @@ FROM unnest($2::text::int2[], $3::text::int[], $4::text::int[],
 ON CONFLICT (project_id, dimension, day, value_number) DO UPDATE
 SET ${LISTS.map((name) => `${name} = excluded.${name}`).join(", ")}`;
 
-/** Two whole numbers of 32 bits as one key. */
+/** Combines two integers of 32 bits into one key. */
 const FIRST_SPAN = 2 ** 32;
 
-/** What one value of one dimension comes to on one day: what is stored, or what to add to it. */
+/** The sums of one value of one dimension on one day: as stored, or to add to what is stored. */
 export class DaySums {
   readonly #totals = new Map<number, [sessions: number, bounces: number, pageviews: number]>();
-  /** Actors by the day before, and by the first day within it. */
+  /** Numbers of actors, by the previous day with the value, then by the first day. */
   readonly #links = new Map<number, Map<number, number>>();
 
   constructor(readonly dimension: number, readonly day: number, readonly valueNumber: number) {}
@@ -66,12 +66,12 @@ export class DaySums {
   }
 
   addLink(prevDay: number, firstDay: number, actors: number): void {
-    let ofPrevious = this.#links.get(prevDay);
-    if (ofPrevious === undefined) this.#links.set(prevDay, ofPrevious = new Map());
-    ofPrevious.set(firstDay, (ofPrevious.get(firstDay) ?? 0) + actors);
+    let actorsByFirstDay = this.#links.get(prevDay);
+    if (actorsByFirstDay === undefined) this.#links.set(prevDay, actorsByFirstDay = new Map());
+    actorsByFirstDay.set(firstDay, (actorsByFirstDay.get(firstDay) ?? 0) + actors);
   }
 
-  /** Adds what is stored of the same. */
+  /** Adds the stored sums of the same value, dimension and day. */
   addStored(stored: StoredDay): void {
     stored.rules.forEach((rule, i) =>
       this.addTotal(rule, stored.sessions[i]!, stored.bounces[i]!, stored.pageviews[i]!)
@@ -81,12 +81,12 @@ export class DaySums {
     );
   }
 
-  /** True where what came is what went. */
-  get isNothing(): boolean {
+  /** Whether all sums are zero. */
+  get isZero(): boolean {
     return this.#totalRows().length === 0 && this.#linkRows().length === 0;
   }
 
-  /** The lists of a row, in their order. */
+  /** Returns the values of a row's `LISTS`, in that order. */
   lists(): string[] {
     const totals = this.#totalRows();
     const links = this.#linkRows();
@@ -109,12 +109,12 @@ export class DaySums {
   }
 }
 
-/** What a batch adds to `acquisition_days`. */
+/** The sums that a batch adds to `acquisition_days`. */
 export class AcquisitionSums {
   /** By dimension and day, then by value. */
   readonly #days = new Map<number, Map<number, DaySums>>();
 
-  of(dimension: number, day: number, valueNumber: number): DaySums {
+  dayOf(dimension: number, day: number, valueNumber: number): DaySums {
     const key = dimension * FIRST_SPAN + day;
     let ofDay = this.#days.get(key);
     if (ofDay === undefined) this.#days.set(key, ofDay = new Map());
@@ -123,21 +123,19 @@ export class AcquisitionSums {
     return sums;
   }
 
-  /** Adds it to what is stored: by whoever holds the project's lock. */
+  /** Adds the sums to the table. The caller holds the project's lock. */
   async store(tx: Sql, projectId: number): Promise<void> {
     const changed = [...this.#days.values()]
-      .flatMap((ofDay) => [...ofDay.values()].filter((sums) => !sums.isNothing))
-      // In the order of the table's key: pages of its index are written one after the other.
+      .flatMap((ofDay) => [...ofDay.values()].filter((sums) => !sums.isZero))
+      // Ordered by the table's key, so that the pages of its index are written one after the other.
       .sort((a, b) => a.dimension - b.dimension || a.day - b.day || a.valueNumber - b.valueNumber);
     if (changed.length === 0) return;
     for (const stored of await tx.query<StoredDay>(READ, [projectId, ...keysOf(changed)])) {
-      this.of(stored.dimension, stored.day, stored.value_number).addStored(stored);
+      this.dayOf(stored.dimension, stored.day, stored.value_number).addStored(stored);
     }
-    const [gone, kept] = [
-      changed.filter((sums) => sums.isNothing),
-      changed.filter((sums) => !sums.isNothing),
-    ];
-    if (gone.length > 0) await tx.query(DELETE, [projectId, ...keysOf(gone)]);
+    const emptied = changed.filter((sums) => sums.isZero);
+    if (emptied.length > 0) await tx.query(DELETE, [projectId, ...keysOf(emptied)]);
+    const kept = changed.filter((sums) => !sums.isZero);
     if (kept.length === 0) return;
     const lists = kept.map((sums) => sums.lists());
     const columns = LISTS.map((_, i) => arrayLiteral(lists.map((row) => row[i]!)));

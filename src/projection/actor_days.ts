@@ -2,30 +2,30 @@ import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
 import type { TimedEvent } from "../store/timed_events.ts";
 import type { LocalDays } from "./local_days.ts";
 
-/** When an actor was seen: technical events do not count, bots' count for the first time alone. */
+/** When an actor was seen. Technical events do not count; a bot's events count only for `firstMs`. */
 export interface Sighting {
   firstMs: number;
-  /** Local days with an event that no bot did, in order. */
+  /** Local days with an event that is not a bot's, ascending. */
   days: number[];
 }
 
-/** What is stored of an actor: by the days of the time zone that the rollups count by. */
+/** A row of `actors`, in the days of the time zone that the rollups count by. */
 export interface StoredActor extends Sighting {
   readonly firstDay: number;
 }
 
-/** An actor whose days were, or are, others. Null: nothing counts of it. */
+/** How the stored row of an actor changes. Null: the actor has no event that counts. */
 export interface ActorChange {
   readonly actor: number;
   readonly before: StoredActor | null;
   readonly after: StoredActor | null;
 }
 
-/** Sightings of actors, gathered event by event. */
+/** Collects sightings of actors, event by event. */
 export class Sightings {
   readonly #sightings = new Map<number, { firstMs: number; readonly days: Set<number> }>();
 
-  /** @param technical the names that do not count */
+  /** @param technical the numbers of technical names */
   constructor(readonly days: LocalDays, readonly technical: ReadonlySet<number>) {}
 
   add(actor: number, event: TimedEvent): void {
@@ -48,8 +48,8 @@ export class Sightings {
     return [...this.#sightings.keys()];
   }
 
-  /** What is known of an actor together with what was stored; null of nobody. */
-  together(actor: number, stored: StoredActor | null): StoredActor | null {
+  /** Merges the collected sightings of an actor with the stored row; null where there are neither. */
+  mergedWith(actor: number, stored: StoredActor | null): StoredActor | null {
     const seen = this.#sightings.get(actor);
     if (seen === undefined) return stored;
     const firstMs = Math.min(seen.firstMs, stored?.firstMs ?? Infinity);
@@ -65,7 +65,7 @@ export class Sightings {
 function hasDay(stored: StoredActor | null, day: number): boolean {
   if (stored === null) return false;
   const { days } = stored;
-  // Mostly the last one.
+  // It is mostly the last one.
   return days.at(-1) === day || days.includes(day);
 }
 
@@ -83,7 +83,7 @@ interface ActorRow extends Row {
   readonly days: number[];
 }
 
-/** What is stored of some actors. */
+/** Reads the stored rows of some actors, by their numbers. */
 export async function readActors(
   tx: Sql,
   projectId: number,
@@ -107,17 +107,17 @@ FROM unnest($2::text::int[], $3::text::int8[], $4::text::int[], $5::text::text[]
 ON CONFLICT (project_id, actor_id) DO UPDATE
 SET first_ms = excluded.first_ms, first_day = excluded.first_day, days = excluded.days`;
 
-/** Stores what actors have become. */
+/** Stores changed actors, and deletes those of whom nothing is left. */
 export async function writeActors(
   tx: Sql,
   projectId: number,
   changes: readonly ActorChange[],
 ): Promise<void> {
-  const gone = changes.filter(({ after }) => after === null).map(({ actor }) => actor);
-  if (gone.length > 0) {
+  const deleted = changes.filter(({ after }) => after === null).map(({ actor }) => actor);
+  if (deleted.length > 0) {
     await tx.query(
       "DELETE FROM actors WHERE project_id = $1::int AND actor_id = ANY ($2::text::int[])",
-      [projectId, arrayLiteral(gone)],
+      [projectId, arrayLiteral(deleted)],
     );
   }
   const kept = changes.filter(({ after }) => after !== null);

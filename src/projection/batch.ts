@@ -1,26 +1,26 @@
 import type { Sql } from "../db/sql.ts";
-import { beginUnlessElsewhere, type ProjectedProject } from "./projected_project.ts";
+import { beginUnlessLocked, type ProjectedProject } from "./projected_project.ts";
 import { projectEvents } from "./project_events.ts";
 import type { KnownProjects } from "./known_projects.ts";
 import { markProjected, pendingEvents, type PlacedEvent } from "./pending_events.ts";
 import { SETTLING_STATEMENT_MS_MAX } from "./projection_limits.ts";
 import { settle } from "./settling.ts";
 
-/** The time of a transaction of the projection is over. */
+/** Thrown where a transaction of the projection has used up its time. */
 export class ProjectionTooLong extends Error {
   override readonly name = "ProjectionTooLong";
 }
 
-/** What one transaction of the projection may do, and how far it got: known of one that fails, too. */
+/** The limits of one transaction of the projection, and how far it got, which also holds after a failure. */
 export class Attempt {
-  /** When it got its connection; null: it has none yet. */
+  /** When it got its connection; null: it waits for one. */
   startedAtMs: number | null = null;
   isElsewhere = false;
   isSettled = false;
-  /** Events that it took, and the first of them. */
+  /** How many events it took, and the first of them. */
   events = 0;
   first: PlacedEvent | null = null;
-  /** Journal rows that it took, and those that it could not read. */
+  /** How many journal rows it took, and how many of them it could not read. */
   journalRows = 0;
   unreadable = 0;
 
@@ -36,7 +36,7 @@ export class Attempt {
   }
 }
 
-/** The transaction's statements: none of them begins after `msMax`, and each ends by then. */
+/** Limits a transaction: no statement begins after `msMax`, and none runs longer than that. */
 async function limited(tx: Sql, msMax: number): Promise<Sql> {
   const endsAtMs = performance.now() + msMax;
   await tx.script(`SET LOCAL statement_timeout = ${msMax}`);
@@ -71,15 +71,15 @@ async function projectPending(
   attempt.unreadable = pending.unreadable.length;
   attempt.journalRows = pending.taken.length + attempt.unreadable;
   if (pending.columns.length > 0) {
-    const known = await projects.of(tx, projectId, project);
+    const known = await projects.get(tx, projectId, project);
     await projectEvents(tx, projectId, known, pending.columns);
   }
   await markProjected(tx, projectId, pending);
 }
 
 /**
- * One transaction of the projection: brings what was made of a project up to date, then projects the
- * events that were stored first.
+ * Does one transaction of the projection: settles the project (see `settle`), then projects its oldest
+ * pending events.
  */
 export async function projectBatch(
   tx: Sql,
@@ -89,7 +89,7 @@ export async function projectBatch(
   const { projectId, aimMs, msMax } = attempt;
   attempt.startedAtMs = performance.now();
   await tx.script(`SET LOCAL statement_timeout = ${SETTLING_STATEMENT_MS_MAX}`);
-  const project = await beginUnlessElsewhere(tx, projectId);
+  const project = await beginUnlessLocked(tx, projectId);
   if (project === null) {
     attempt.isElsewhere = true;
     return;
@@ -98,7 +98,7 @@ export async function projectBatch(
     tx,
     projectId,
     project,
-    known: await projects.of(tx, projectId, project),
+    known: await projects.get(tx, projectId, project),
     isOver: () => attempt.tookMs > aimMs,
   });
   if (attempt.isSettled) await projectPending(await limited(tx, msMax), attempt, project, projects);

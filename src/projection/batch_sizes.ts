@@ -3,23 +3,23 @@ import { BATCH_SIZES_KNOWN_MAX, PROJECTION_AIM_EVENTS_MIN } from "./projection_l
 
 interface Size {
   readonly events: number;
-  /** Of the next events, so many could not be projected together: one of them may be to blame. */
+  /** How many of the next events failed together: one of them may be to blame. */
   readonly suspects: number;
   /** How often the first event failed by itself. */
   readonly failuresAlone: number;
 }
 
 /**
- * How many events of each project the next transaction takes, by how the last ones went. Where some
- * failed together, halves of them are tried until the one to blame is found.
+ * Decides how many events of each project the next transaction takes, by how the last ones went. Where
+ * events failed together, halves of them are tried until the one to blame is found.
  */
 export class BatchSizes {
   readonly #sizes = new RecentCache<number, Size>(BATCH_SIZES_KNOWN_MAX);
 
-  /** `first`: of a project that was not projected lately. */
+  /** @param first the size for a project that was not projected lately */
   constructor(readonly eventsMax: number, readonly first: number, readonly aimMs: number) {}
 
-  of(projectId: number): number {
+  sizeOf(projectId: number): number {
     return this.#sizes.get(projectId)?.events ?? this.first;
   }
 
@@ -27,9 +27,9 @@ export class BatchSizes {
     this.#sizes.set(projectId, { events: Math.max(1, events), suspects, failuresAlone: 0 });
   }
 
-  /** So many events were projected in so much time. */
+  /** To be called after `events` were projected in `ms`. */
   done(projectId: number, events: number, ms: number): void {
-    const size = this.of(projectId);
+    const size = this.sizeOf(projectId);
     const suspects = (this.#sizes.get(projectId)?.suspects ?? 0) - events;
     if (suspects > 0) this.#set(projectId, Math.min(size, Math.floor(suspects / 2)), suspects);
     else if (ms > this.aimMs && events > PROJECTION_AIM_EVENTS_MIN) {
@@ -40,19 +40,19 @@ export class BatchSizes {
     }
   }
 
-  /** So many events could not be projected together: half of them next. */
+  /** To be called where `events` could not be projected together: the next size is half of them. */
   failed(projectId: number, events: number): void {
     this.#set(projectId, Math.floor(events / 2), events);
   }
 
-  /** One event could not be projected by itself. @returns how often so far */
+  /** To be called where one event alone could not be projected. @returns how often it has failed */
   failedAlone(projectId: number): number {
     const failuresAlone = (this.#sizes.get(projectId)?.failuresAlone ?? 0) + 1;
     this.#sizes.set(projectId, { events: 1, suspects: 0, failuresAlone });
     return failuresAlone;
   }
 
-  /** The one to blame is out of the way. */
+  /** To be called once the event to blame is set aside. */
   setAside(projectId: number): void {
     this.#sizes.delete(projectId);
   }

@@ -5,7 +5,7 @@ import { type LocalDays, NEVER } from "./local_days.ts";
 import { NEAR_VISITS, NEWEST_VISITS } from "./projection_limits.ts";
 import type { SessionPart } from "./session_parts.ts";
 
-/** How a session starts, as far as visitors are told apart by it. */
+/** The properties of a session's start that the acquisition rollup counts by. */
 interface Visit {
   readonly day: number;
   readonly traffic: number;
@@ -13,13 +13,13 @@ interface Visit {
   readonly entryPath: number;
 }
 
-/** An actor whose visits, or whose first day, are others than before. */
+/** An actor whose visits or first day change. */
 export class Visitor {
-  /** Visits that are alike, each once. */
+  /** Equal visits once, with their number before and after the change. */
   readonly visits = new Map<string, Visit & { before: number; after: number }>();
   oldFirst = NEVER;
   newFirst = NEVER;
-  /** Between which starts of sessions something changed. */
+  /** The earliest and latest start of a changed session. */
   lowMs = Infinity;
   highMs = -Infinity;
 
@@ -49,33 +49,33 @@ export class Visitor {
   }
 }
 
-/** Whose visits or first days changed: a session that only grew longer changes neither. */
+/** Finds actors whose visits or first days change; a session that only grows longer changes neither. */
 function withChanges(
   { days }: Rollups,
   { gone, came, actors, stored }: Changes,
 ): Map<number, Visitor> {
   const visitors = new Map<number, Visitor>();
-  const of = (actor: number) => {
+  const visitorOf = (actor: number) => {
     let visitor = visitors.get(actor);
     if (visitor === undefined) visitors.set(actor, visitor = new Visitor());
     return visitor;
   };
   for (const [actor, { firstDay }] of stored) {
-    const visitor = of(actor);
+    const visitor = visitorOf(actor);
     visitor.oldFirst = visitor.newFirst = firstDay;
   }
   for (const { actor, before, after } of actors) {
-    const visitor = of(actor);
+    const visitor = visitorOf(actor);
     visitor.oldFirst = before?.firstDay ?? NEVER;
     visitor.newFirst = after?.firstDay ?? NEVER;
   }
-  for (const part of gone) if (part.humans > 0) of(part.actor).change(part, days, 1, 0);
-  for (const part of came) if (part.humans > 0) of(part.actor).change(part, days, 0, 1);
+  for (const part of gone) if (part.humans > 0) visitorOf(part.actor).change(part, days, 1, 0);
+  for (const part of came) if (part.humans > 0) visitorOf(part.actor).change(part, days, 0, 1);
   for (const [actor, visitor] of visitors) if (!visitor.isChanged) visitors.delete(actor);
   return visitors;
 }
 
-// Milliseconds are two numbers: they do not fit into one of 32 bits.
+// Milliseconds are sent as two integers: one of 32 bits cannot hold them.
 const PACK = packInts([
   "s.actor_id",
   "(s.first_ms >> 31)::int",
@@ -86,30 +86,30 @@ const PACK = packInts([
 ]);
 const VISIT_INTS = 6;
 const COLUMNS = "actor_id, first_ms, traffic_id, context_id, entry_path_id";
-const OWN = "project_id = $1::int AND actor_id = k.actor_id AND humans > 0";
+const COUNTED = "project_id = $1::int AND actor_id = k.actor_id AND humans > 0";
 
 const NEWEST = `
 SELECT ${PACK} AS pack FROM unnest($2::text::int[]) AS k (actor_id)
 CROSS JOIN LATERAL (
-  SELECT ${COLUMNS} FROM sessions WHERE ${OWN}
+  SELECT ${COLUMNS} FROM sessions WHERE ${COUNTED}
   ORDER BY first_ms DESC LIMIT ${NEWEST_VISITS}) AS s`;
 
 const NEAR = `
 SELECT ${PACK} AS pack
 FROM unnest($2::text::int[], $3::text::int8[], $4::text::int8[]) AS k (actor_id, low_ms, high_ms)
 CROSS JOIN LATERAL (
-  (SELECT ${COLUMNS} FROM sessions WHERE ${OWN} AND first_ms < k.low_ms
+  (SELECT ${COLUMNS} FROM sessions WHERE ${COUNTED} AND first_ms < k.low_ms
     ORDER BY first_ms DESC LIMIT ${NEAR_VISITS})
   UNION ALL
-  SELECT ${COLUMNS} FROM sessions WHERE ${OWN} AND first_ms BETWEEN k.low_ms AND k.high_ms
+  SELECT ${COLUMNS} FROM sessions WHERE ${COUNTED} AND first_ms BETWEEN k.low_ms AND k.high_ms
   UNION ALL
-  (SELECT ${COLUMNS} FROM sessions WHERE ${OWN} AND first_ms > k.high_ms
+  (SELECT ${COLUMNS} FROM sessions WHERE ${COUNTED} AND first_ms > k.high_ms
     ORDER BY first_ms LIMIT ${NEAR_VISITS})
 ) AS s`;
 
 const ALL = `
 SELECT ${PACK} AS pack FROM unnest($2::text::int[]) AS k (actor_id)
-CROSS JOIN LATERAL (SELECT ${COLUMNS} FROM sessions WHERE ${OWN} OFFSET 0) AS s`;
+CROSS JOIN LATERAL (SELECT ${COLUMNS} FROM sessions WHERE ${COUNTED} OFFSET 0) AS s`;
 
 interface StoredVisit extends Visit {
   readonly ms: number;
@@ -135,14 +135,14 @@ async function readVisits(
   return visitsOf;
 }
 
-/** Whether of each value that some visits have, one of the others has it, too. */
+/** Whether each value of `visits` also occurs in one of `others`. */
 function haveValuesOf(
   { values }: Rollups,
   others: readonly Visit[],
   visits: readonly Visit[],
 ): boolean {
   const numbersOf = ({ traffic, context, entryPath }: Visit) =>
-    values.of(traffic, context, entryPath);
+    values.numbersOf(traffic, context, entryPath);
   const seen: Set<number>[] = [];
   for (const visit of others) {
     numbersOf(visit).forEach((number, i) => (seen[i] ??= new Set()).add(number));
@@ -151,12 +151,12 @@ function haveValuesOf(
 }
 
 /**
- * Whether what was read of an actor tells all that changes. The rollup links each day of a value to
- * the day before it with the same one: so of each value that changed, a day before all changes must
- * have been read and one after them, or all that there is on that side (at most `limit` were read).
- * An actor's own first day stands in the first link of every value.
+ * Whether the visits read of an actor suffice to update the rollup. The rollup links each day with a
+ * value to the previous day with the same value. So for each changed value a day before all changes and
+ * one after them must have been read, or all visits of that side (fewer than `limit` were found). The
+ * actor's first day stands in the first link of every value, so a change of it takes all visits.
  */
-function tellsAll(
+function areEnough(
   rollups: Rollups,
   visitor: Visitor,
   visits: readonly StoredVisit[],
@@ -165,60 +165,60 @@ function tellsAll(
   const { lowMs, highMs, changes } = visitor;
   const before = visits.filter(({ ms }) => ms < lowMs);
   const after = visits.filter(({ ms }) => ms > highMs);
-  const isAll = [before.length < limit.before, after.length < limit.after];
-  if (isAll[0] && isAll[1]) return true;
+  const [hasAllBefore, hasAllAfter] = [before.length < limit.before, after.length < limit.after];
+  if (hasAllBefore && hasAllAfter) return true;
   if (visitor.oldFirst !== visitor.newFirst) return false;
   const first = Math.min(...changes.map(({ day }) => day));
   const last = Math.max(...changes.map(({ day }) => day));
   const earlier = before.filter(({ day }) => day < first);
   const later = after.filter(({ day }) => day > last);
-  return (isAll[0] || haveValuesOf(rollups, earlier, changes)) &&
-    (isAll[1] || haveValuesOf(rollups, later, changes));
+  return (hasAllBefore || haveValuesOf(rollups, earlier, changes)) &&
+    (hasAllAfter || haveValuesOf(rollups, later, changes));
 }
 
-/** Stored visits of actors, as many as are needed: mostly the newest, seldom all. */
+/** Reads as many stored visits of actors as are needed: mostly the newest, seldom all. */
 async function storedVisits(
   tx: Sql,
   rollups: Rollups,
   visitors: ReadonlyMap<number, Visitor>,
 ): Promise<Map<number, StoredVisit[]>> {
   const { projectId, days, values } = rollups;
-  const found = new Map<number, StoredVisit[]>();
-  let open = [...visitors.keys()];
+  const visitsOf = new Map<number, StoredVisit[]>();
+  let undecided = [...visitors.keys()];
   const take = async (
     text: string,
     params: readonly string[],
-    isTold: (visitor: Visitor, visits: readonly StoredVisit[]) => boolean,
+    isEnough: (visitor: Visitor, visits: readonly StoredVisit[]) => boolean,
   ) => {
-    const read = await readVisits(tx, text, days, [projectId, arrayLiteral(open), ...params]);
+    const read = await readVisits(tx, text, days, [projectId, arrayLiteral(undecided), ...params]);
     await values.readOn(tx, projectId, [...read.values()].flat());
-    open = open.filter((actor) => {
+    undecided = undecided.filter((actor) => {
       const visits = read.get(actor) ?? [];
-      const isOpen = !isTold(visitors.get(actor)!, visits);
-      if (!isOpen) found.set(actor, visits);
-      return isOpen;
+      if (!isEnough(visitors.get(actor)!, visits)) return true;
+      visitsOf.set(actor, visits);
+      return false;
     });
   };
   await take(NEWEST, [], (visitor, visits) => {
     if (visits.length < NEWEST_VISITS) return true;
-    // All that come after the changes, where one is before them.
+    // The newest visits include all after the changes if one of them lies before the changes.
     const before = visits.filter(({ ms }) => ms < visitor.lowMs).length;
-    return before > 0 && tellsAll(rollups, visitor, visits, { before, after: Infinity });
+    return before > 0 && areEnough(rollups, visitor, visits, { before, after: Infinity });
   });
-  if (open.length === 0) return found;
-  const within = (of: (visitor: Visitor) => number) =>
-    arrayLiteral(open.map((actor) => of(visitors.get(actor)!)));
+  if (undecided.length === 0) return visitsOf;
+  const bounds = (boundOf: (visitor: Visitor) => number) =>
+    arrayLiteral(undecided.map((actor) => boundOf(visitors.get(actor)!)));
   await take(
     NEAR,
-    [within(({ lowMs }) => lowMs), within(({ highMs }) => highMs)],
+    [bounds(({ lowMs }) => lowMs), bounds(({ highMs }) => highMs)],
     (visitor, visits) =>
-      tellsAll(rollups, visitor, visits, { before: NEAR_VISITS, after: NEAR_VISITS }),
+      areEnough(rollups, visitor, visits, { before: NEAR_VISITS, after: NEAR_VISITS }),
   );
-  if (open.length > 0) await take(ALL, [], () => true);
-  return found;
+  if (undecided.length > 0) await take(ALL, [], () => true);
+  return visitsOf;
 }
 
-/** Whose visits or first days changed, with the visits that stay beside those that changed. */
+/** Finds actors whose visits or first days change, with the stored visits that do not change. */
 export async function changedVisitors(
   tx: Sql,
   rollups: Rollups,
@@ -228,11 +228,11 @@ export async function changedVisitors(
   const isKnown = ([actor]: [number, Visitor]) => !changes.newActors.has(actor);
   const known = new Map([...visitors].filter(isKnown));
   if (known.size === 0) return visitors;
-  const left = new Set(changes.gone.map(({ actor, firstMs }) => `${actor} ${firstMs}`));
+  const goneKeys = new Set(changes.gone.map(({ actor, firstMs }) => `${actor} ${firstMs}`));
   for (const [actor, visits] of await storedVisits(tx, rollups, known)) {
     const visitor = visitors.get(actor)!;
     for (const { ms, ...visit } of visits) {
-      if (!left.has(`${actor} ${ms}`)) visitor.add(visit, 1, 1);
+      if (!goneKeys.has(`${actor} ${ms}`)) visitor.add(visit, 1, 1);
     }
   }
   return visitors;

@@ -4,26 +4,27 @@ import type { LocalDays } from "./local_days.ts";
 import type { SessionPart } from "./session_parts.ts";
 import type { ValueNumbers } from "./value_numbers.ts";
 
-/** A project's rollups: by whose days they count, and how values are known in them. */
+/** A project's rollups: the local days they count by, and the numbers of values in them. */
 export interface Rollups {
   readonly projectId: number;
   readonly days: LocalDays;
   readonly values: ValueNumbers;
 }
 
-/** What came and went. */
+/** The changes of one transaction, which the rollups follow. */
 export interface Changes {
   readonly totals: EventTotals;
+  /** Sessions that are deleted or replaced, and those that are stored instead. */
   readonly gone: readonly SessionPart[];
   readonly came: readonly SessionPart[];
-  /** What was stored of all whom they touch. */
+  /** The rows of all touched actors as stored before. */
   readonly stored: ReadonlyMap<number, StoredActor>;
   readonly actors: readonly ActorChange[];
-  /** Actors of whom nothing was stored before. */
+  /** Actors that nothing was stored of before. */
   readonly newActors: ReadonlySet<number>;
 }
 
-/** Events and page views by local day: what no bot did, technical events left out. */
+/** Numbers of events and page views by local day, without bots' and technical events. */
 export class EventTotals {
   readonly #totals = new Map<number, [events: number, pageviews: number]>();
 

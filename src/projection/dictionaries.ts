@@ -7,17 +7,17 @@ import type { EventRow } from "../store/event_row.ts";
 import type { EventBatch } from "../store/event_source.ts";
 import { KNOWN_CHARACTERS_MAX, KNOWN_TEXTS_MAX } from "./projection_limits.ts";
 
-/** Raised with every change of the channel rules or source lists: history is then classified anew. */
+/** Raised with every change of the channel rules or source lists: all history is then reclassified. */
 export const RULES_VERSION = 2;
 
-/** The names that queries know by number. */
+/** Names with fixed numbers, which queries use. */
 const RESERVED = [[1, "page_view"], [2, "click"], [3, "scroll"]] as const;
 
 type Value = string | boolean | null;
 
 const NEEDS_QUOTES = /^$|[ \t\n\v\f\r"\\(),]/;
 
-/** Values as PostgreSQL writes a row of them: what digests of the dictionaries are made of. */
+/** Formats values as PostgreSQL formats a row of them; the digests of dictionary rows are of this text. */
 export function rowText(values: readonly Value[]): string {
   const fields = values.map((value) => {
     if (value === null) return "";
@@ -27,16 +27,17 @@ export function rowText(values: readonly Value[]): string {
   return `(${fields.join(",")})`;
 }
 
-/** What a text is looked up by: 128 bits of its SHA-256, as a UUID without its hyphens. */
+/** Returns the lookup key of a text: 128 bits of its SHA-256, as a UUID without hyphens. */
 export function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
-/** A dictionary: each distinct text once, with its number. */
+/** A dictionary table: each distinct entry once, with its number. */
 interface Dictionary {
   readonly table: "terms" | "referrers" | "contexts" | "traffic";
+  /** The column of the number. */
   readonly number: string;
-  /** Columns beside the project, the number and the digest, and their types. */
+  /** The columns beside the project, the number and the digest. */
   readonly columns: readonly string[];
 }
 
@@ -51,7 +52,7 @@ const CONTEXTS: Dictionary = {
   number: "context_id",
   columns: ["device", "host", "country", "region", "city", "browser", "os"],
 };
-const TRAFFIC_SAID = [
+const TRAFFIC_INPUTS = [
   "utm_source",
   "utm_medium",
   "utm_campaign",
@@ -61,7 +62,7 @@ const TRAFFIC_SAID = [
   "referrer_host",
   "host",
 ] as const;
-const TRAFFIC_TOLD = [
+const TRAFFIC_RESULTS = [
   "source",
   "medium",
   "campaign",
@@ -74,11 +75,11 @@ const TRAFFIC_TOLD = [
 const TRAFFIC: Dictionary = {
   table: "traffic",
   number: "traffic_id",
-  columns: [...TRAFFIC_SAID, ...TRAFFIC_TOLD],
+  columns: [...TRAFFIC_INPUTS, ...TRAFFIC_RESULTS],
 };
 
-// Looked up one by one: of a fresh project the planner knows nothing, and joins went through one
-// side for each row of the other. First the last number that was given out.
+// A lateral lookup per digest: the planner knows nothing of a fresh project, and joins scanned one side
+// for each row of the other. The first row is the last number given out.
 const lookUp = ({ table, number }: Dictionary): string => `
 SELECT 0 AS n, coalesce(greatest(max(${number}), -min(${number})), 0) AS id
 FROM ${table} WHERE project_id = $1::int
@@ -96,83 +97,82 @@ SELECT $1::int, a.* FROM unnest($2::text::int[], $3::text::uuid[], ${
   columns.map((column, i) => `$${i + 4}::text::${typeOf(column)}[]`).join(", ")
 }) AS a`;
 
-type TrafficSaid = Record<(typeof TRAFFIC_SAID)[number], string | null>;
+type TrafficInputs = Record<(typeof TRAFFIC_INPUTS)[number], string | null>;
 
-/** What the channel rules make of it, in the order of TRAFFIC_TOLD. */
-function classified(said: TrafficSaid, siteHost: string | null): (string | null)[] {
-  const told = classifyTraffic({
-    utmSource: said.utm_source,
-    utmMedium: said.utm_medium,
-    utmCampaign: said.utm_campaign,
-    utmTerm: said.utm_term,
-    utmContent: said.utm_content,
-    clickIdKind: said.click_id_kind,
-    referrerHost: said.referrer_host,
-    host: said.host,
+/** Applies the channel rules. @returns values in the order of TRAFFIC_RESULTS */
+function classified(inputs: TrafficInputs, siteHost: string | null): (string | null)[] {
+  const results = classifyTraffic({
+    utmSource: inputs.utm_source,
+    utmMedium: inputs.utm_medium,
+    utmCampaign: inputs.utm_campaign,
+    utmTerm: inputs.utm_term,
+    utmContent: inputs.utm_content,
+    clickIdKind: inputs.click_id_kind,
+    referrerHost: inputs.referrer_host,
+    host: inputs.host,
   }, siteHost);
-  return TRAFFIC_TOLD.map((name) => told[name]);
+  return TRAFFIC_RESULTS.map((name) => results[name]);
 }
 
-/** One kind of what events say, and its numbers, as far as they are known. */
-interface Known {
+/** A dictionary with the numbers that are cached, by key. */
+interface CachedDictionary {
   readonly dictionary: Dictionary;
   readonly numbers: Map<string, number>;
 }
 
-/** A text that is not known yet: what its digest is made of, and its columns. */
-interface Missing {
+/** An entry whose number is not cached: the text of its digest, and its columns. */
+interface MissingEntry {
   readonly text: string;
   readonly isBot: boolean;
   readonly columns: readonly Param[];
 }
 
 /**
- * The dictionaries of one project: names, paths, titles, referrers, contexts and traffic by number.
- * What was looked up once is kept, so that most batches look nothing up.
+ * The dictionaries of one project, which number its names, paths, titles, referrers, contexts and traffic.
+ * Numbers are cached, so that most batches look nothing up.
  */
 export class Dictionaries {
-  readonly #terms: Known = { dictionary: TERMS, numbers: new Map() };
-  readonly #referrers: Known = { dictionary: REFERRERS, numbers: new Map() };
-  readonly #contexts: Known = { dictionary: CONTEXTS, numbers: new Map() };
-  readonly #traffic: Known = { dictionary: TRAFFIC, numbers: new Map() };
-  /** Terms that are told to be names of events. */
+  readonly #terms: CachedDictionary = { dictionary: TERMS, numbers: new Map() };
+  readonly #referrers: CachedDictionary = { dictionary: REFERRERS, numbers: new Map() };
+  readonly #contexts: CachedDictionary = { dictionary: CONTEXTS, numbers: new Map() };
+  readonly #traffic: CachedDictionary = { dictionary: TRAFFIC, numbers: new Map() };
+  /** Terms that are marked as names of events. */
   readonly #names = new Set<string>();
-  /** Names that begin with `$`: they are counted only where a question names them. */
+  /** Numbers of names that begin with `$`: they are counted only where a query names them. */
   readonly technical = new Set<number>();
   #characters = 0;
-  #isReserved = false;
 
   constructor(readonly siteHost: string | null) {}
 
-  /** Whether more is kept than may be. */
+  /** Whether the cache exceeds its limits. */
   get isFull(): boolean {
-    const kept = [this.#terms, this.#referrers, this.#contexts, this.#traffic];
+    const cached = [this.#terms, this.#referrers, this.#contexts, this.#traffic];
     return this.#characters > KNOWN_CHARACTERS_MAX ||
-      kept.reduce((sum, { numbers }) => sum + numbers.size, 0) > KNOWN_TEXTS_MAX;
+      cached.reduce((sum, { numbers }) => sum + numbers.size, 0) > KNOWN_TEXTS_MAX;
   }
 
-  /** Gives everything that the events say its number: what is new to the project is added. */
+  /** Returns the numbers of all dictionary columns of the events; new entries are added to the tables. */
   async resolve(tx: Sql, projectId: number, columns: EventColumns): Promise<EventBatch["numbers"]> {
     const texts = TERM_COLUMNS.map((name) => columns.texts(name));
-    const terms = new Map<string, Missing>();
+    const terms = new Map<string, MissingEntry>();
     for (const text of texts.flatMap(({ values }) => values)) {
       if (this.#terms.numbers.has(text)) continue;
       terms.set(text, { text, isBot: false, columns: [text] });
     }
-    const referrers = this.#said(this.#referrers, columns, REFERRER_COLUMNS, referrerOf);
-    const contexts = this.#said(this.#contexts, columns, CONTEXT_COLUMNS, contextOf);
-    const traffics = this.#said(
+    const referrers = this.#entriesIn(this.#referrers, columns, REFERRER_COLUMNS, referrerOf);
+    const contexts = this.#entriesIn(this.#contexts, columns, CONTEXT_COLUMNS, contextOf);
+    const traffics = this.#entriesIn(
       this.#traffic,
       columns,
       TRAFFIC_COLUMNS,
       (row) => trafficOf(row, this.siteHost),
     );
-    await this.#learn(tx, projectId, this.#terms, terms);
-    await this.#learn(tx, projectId, this.#referrers, referrers.missing);
-    await this.#learn(tx, projectId, this.#contexts, contexts.missing);
-    await this.#learn(tx, projectId, this.#traffic, traffics.missing);
+    await this.#resolveMissing(tx, projectId, this.#terms, terms);
+    await this.#resolveMissing(tx, projectId, this.#referrers, referrers.missing);
+    await this.#resolveMissing(tx, projectId, this.#contexts, contexts.missing);
+    await this.#resolveMissing(tx, projectId, this.#traffic, traffics.missing);
     const newNames = texts[0]!.values.filter((name) => !this.#names.has(name));
-    if (newNames.length > 0) await this.#tellNames(tx, projectId, newNames);
+    if (newNames.length > 0) await this.#markNames(tx, projectId, newNames);
     const [names, paths, titles] = texts.map(({ codes, values }) => {
       const numbers = [0, ...values.map((text) => this.#terms.numbers.get(text)!)];
       return codes.map((code) => numbers[code]!);
@@ -187,43 +187,45 @@ export class Dictionaries {
     };
   }
 
-  /** What events say in some columns, each once, as a dictionary knows it. */
-  #said<N extends SaidColumn>(
-    { numbers }: Known,
+  /** Groups events by the dictionary entry that some of their columns make; reports entries not cached. */
+  #entriesIn<N extends EntryColumn>(
+    { numbers }: CachedDictionary,
     columns: EventColumns,
     names: readonly N[],
-    describe: (row: Pick<EventRow, N>) => Said | null,
+    entryOf: (row: Pick<EventRow, N>) => DictionaryEntry | null,
   ) {
     const { codes, firsts } = columns.tuples(names);
-    const missing = new Map<string, Missing>();
+    const missing = new Map<string, MissingEntry>();
     const keys = firsts.map((i) => {
-      const said = describe(columns.membersAt(names, i));
-      if (said === null) return null;
-      const key = keyOf(said.key);
-      if (!numbers.has(key) && !missing.has(key)) missing.set(key, said.missing());
+      const entry = entryOf(columns.membersAt(names, i));
+      if (entry === null) return null;
+      const key = keyOf(entry.key);
+      if (!numbers.has(key) && !missing.has(key)) missing.set(key, entry.missing());
       return key;
     });
     return {
       missing,
+      /** To be called once no entry is missing any more. */
       numbers: () => {
-        const own = keys.map((key) => key === null ? 0 : numbers.get(key)!);
-        return codes.map((code) => own[code]!);
+        const numberOf = keys.map((key) => key === null ? 0 : numbers.get(key)!);
+        return codes.map((code) => numberOf[code]!);
       },
     };
   }
 
-  /** Looks up what is missing, and adds what is not there. */
-  async #learn(
+  /** Looks up missing entries, adds those that the table does not have, and caches their numbers. */
+  async #resolveMissing(
     tx: Sql,
     projectId: number,
-    { dictionary, numbers }: Known,
-    missing: ReadonlyMap<string, Missing>,
+    { dictionary, numbers }: CachedDictionary,
+    missing: ReadonlyMap<string, MissingEntry>,
   ): Promise<void> {
     if (missing.size === 0) return;
-    const entries = [...missing].map(([key, found]) => ({
+    const entries = [...missing].map(([key, { text, isBot, columns }]) => ({
       key,
-      found,
-      digest: digestOf(found.text),
+      isBot,
+      columns,
+      digest: digestOf(text),
       id: 0,
     }));
     const rows = await tx.query<{ n: number; id: number }>(lookUp(dictionary), [
@@ -236,7 +238,7 @@ export class Dictionaries {
       else entries[n - 1]!.id = id;
     }
     const added = entries.filter(({ id }) => id === 0);
-    for (const entry of added) entry.id = entry.found.isBot ? -++last : ++last;
+    for (const entry of added) entry.id = entry.isBot ? -++last : ++last;
     for (const { key, id } of entries) {
       numbers.set(key, id);
       this.#characters += key.length;
@@ -247,14 +249,13 @@ export class Dictionaries {
       arrayLiteral(added.map(({ id }) => id)),
       arrayLiteral(added.map(({ digest }) => digest)),
       ...dictionary.columns.map((_, i) =>
-        arrayLiteral(added.map(({ found }) => found.columns[i] ?? null))
+        arrayLiteral(added.map(({ columns }) => columns[i] ?? null))
       ),
     ]);
   }
 
-  /** Reads what must be known before all else, and sees to the numbers that queries know. */
+  /** Adds the reserved names, and reads the technical ones; to be called once, before `resolve`. */
   async open(tx: Sql, projectId: number): Promise<void> {
-    if (this.#isReserved) return;
     await tx.query(
       `INSERT INTO terms (project_id, term_id, digest, term)
       SELECT $1::int, a.* FROM unnest($2::text::int[], $3::text::uuid[], $4::text::text[]) AS a
@@ -272,11 +273,10 @@ export class Dictionaries {
       [projectId],
     );
     for (const { term_id } of technical) this.technical.add(term_id);
-    this.#isReserved = true;
   }
 
-  /** Says of terms that they are names, and which of them are technical: those that begin with `$`. */
-  async #tellNames(tx: Sql, projectId: number, names: readonly string[]): Promise<void> {
+  /** Marks terms as names of events, and those that begin with `$` as technical. */
+  async #markNames(tx: Sql, projectId: number, names: readonly string[]): Promise<void> {
     await tx.query(
       `WITH named AS (
         UPDATE terms SET is_name = true
@@ -294,15 +294,16 @@ export class Dictionaries {
   }
 }
 
-/** Texts as one: none holds what parts them, or stands for no text. */
+/** Joins values into one key. No value holds the separator, or what stands for null. */
 function keyOf(values: readonly Value[]): string {
   return values.map((value) => value === null ? "\0-" : value).join("\0,");
 }
 
-/** What a row says of one kind, and how it is added where it is new. */
-interface Said {
+/** The dictionary entry that a row makes. */
+interface DictionaryEntry {
   readonly key: readonly Value[];
-  readonly missing: () => Missing;
+  /** Called only where the entry is not cached. */
+  readonly missing: () => MissingEntry;
 }
 
 const TERM_COLUMNS = ["name", "path", "title"] as const;
@@ -314,9 +315,11 @@ const TRAFFIC_COLUMNS = [
   ...["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"] as const,
   ...["click_id_kind", "referrer", "host", "in_session"] as const,
 ];
-type SaidColumn = (typeof CONTEXT_COLUMNS | typeof TRAFFIC_COLUMNS)[number];
+type EntryColumn = (typeof CONTEXT_COLUMNS | typeof TRAFFIC_COLUMNS)[number];
 
-function referrerOf({ referrer, host }: Pick<EventRow, "referrer" | "host">): Said | null {
+function referrerOf(
+  { referrer, host }: Pick<EventRow, "referrer" | "host">,
+): DictionaryEntry | null {
   if (referrer === null) return null;
   return {
     key: [referrer, host],
@@ -328,7 +331,7 @@ function referrerOf({ referrer, host }: Pick<EventRow, "referrer" | "host">): Sa
   };
 }
 
-function contextOf(row: Pick<EventRow, (typeof CONTEXT_COLUMNS)[number]>): Said {
+function contextOf(row: Pick<EventRow, (typeof CONTEXT_COLUMNS)[number]>): DictionaryEntry {
   const isBot = row.bot === true;
   const columns = [row.device, row.host, row.country, row.region, row.city, row.browser, row.os];
   const key = [isBot, ...columns];
@@ -338,36 +341,36 @@ function contextOf(row: Pick<EventRow, (typeof CONTEXT_COLUMNS)[number]>): Said 
 function trafficOf(
   row: Pick<EventRow, (typeof TRAFFIC_COLUMNS)[number]>,
   siteHost: string | null,
-): Said | null {
+): DictionaryEntry | null {
   if (!row.in_session) return null;
-  const facts = { ...row, referrer_host: hostOfAddress(row.referrer) };
-  const key = TRAFFIC_SAID.map((name) => facts[name]);
-  const columns = () => [...key, ...classified(facts, siteHost)];
+  const inputs = { ...row, referrer_host: hostOfAddress(row.referrer) };
+  const key = TRAFFIC_INPUTS.map((name) => inputs[name]);
+  const columns = () => [...key, ...classified(inputs, siteHost)];
   return { key, missing: () => ({ text: rowText(key), isBot: false, columns: columns() }) };
 }
 
-/** Classifies all traffic of a project again, after its site or the rules have changed. */
+/** Reclassifies all traffic of a project, after its site or the rules have changed. */
 export async function reclassifyTraffic(
   tx: Sql,
   projectId: number,
   siteHost: string | null,
 ): Promise<void> {
-  const rows = await tx.query<TrafficSaid & Row & { traffic_id: number }>(
-    `SELECT traffic_id, ${TRAFFIC_SAID.join(", ")} FROM traffic WHERE project_id = $1::int`,
+  const rows = await tx.query<TrafficInputs & Row & { traffic_id: number }>(
+    `SELECT traffic_id, ${TRAFFIC_INPUTS.join(", ")} FROM traffic WHERE project_id = $1::int`,
     [projectId],
   );
   if (rows.length === 0) return;
-  const told = rows.map((row) => classified(row, siteHost));
+  const results = rows.map((row) => classified(row, siteHost));
   await tx.query(
-    `UPDATE traffic t SET ${TRAFFIC_TOLD.map((name) => `${name} = a.${name}`).join(", ")}
+    `UPDATE traffic t SET ${TRAFFIC_RESULTS.map((name) => `${name} = a.${name}`).join(", ")}
     FROM unnest($2::text::int[], ${
-      TRAFFIC_TOLD.map((_, i) => `$${i + 3}::text::text[]`).join(", ")
-    }) AS a (traffic_id, ${TRAFFIC_TOLD.join(", ")})
+      TRAFFIC_RESULTS.map((_, i) => `$${i + 3}::text::text[]`).join(", ")
+    }) AS a (traffic_id, ${TRAFFIC_RESULTS.join(", ")})
     WHERE t.project_id = $1::int AND t.traffic_id = a.traffic_id`,
     [
       projectId,
       arrayLiteral(rows.map(({ traffic_id }) => traffic_id)),
-      ...TRAFFIC_TOLD.map((_, i) => arrayLiteral(told.map((row) => row[i]!))),
+      ...TRAFFIC_RESULTS.map((_, i) => arrayLiteral(results.map((row) => row[i]!))),
     ],
   );
 }

@@ -4,34 +4,34 @@ import { eraseFromSegments } from "../store/segments.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
 import { type UsedWords, usedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
-import { Arrivals } from "./arrivals.ts";
-import { forgetIds } from "./event_ids.ts";
+import { ActorUpdates } from "./actor_updates.ts";
+import { deleteEventIds } from "./event_ids.ts";
 import { identitiesOf, linkIdentities, raiseLinksVersion } from "./identities.ts";
 import { eraseFromJournal } from "./journal_erasure.ts";
-import { newlyKnown } from "./known_projects.ts";
+import { openKnownProject } from "./known_projects.ts";
 import { beginProjection } from "./projected_project.ts";
 import { rollUpsHold, startRecountAnew } from "./settling.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
 
-/** page_view, click and scroll stay, whoever did them. */
+/** The numbers up to this one are of page_view, click and scroll, which stay. */
 const RESERVED_MAX = 3;
 
 const DELETE_WORDS = [
   "DELETE FROM terms WHERE project_id = $1::int AND term_id = ANY ($2::text::int[])",
-  // Numbers of terms are given out again.
+  // The numbers of deleted terms are given out again.
   "DELETE FROM technical_names WHERE project_id = $1::int AND term_id = ANY ($2::text::int[])",
 ] as const;
 
-/** Deletes the words that nobody's events say any more. */
-async function deleteUnused(tx: Sql, projectId: number, said: UsedWords): Promise<void> {
+/** Deletes those of the candidate words that no stored event uses any more. */
+async function deleteUnused(tx: Sql, projectId: number, candidates: UsedWords): Promise<void> {
   const used = await usedWords(tx, projectId);
-  const terms = [...said.terms.difference(used.terms)].filter((id) => id > RESERVED_MAX);
+  const terms = [...candidates.terms.difference(used.terms)].filter((id) => id > RESERVED_MAX);
   if (terms.length > 0) {
     for (const statement of DELETE_WORDS) {
       await tx.query(statement, [projectId, arrayLiteral(terms)]);
     }
   }
-  const referrers = [...said.referrers.difference(used.referrers)];
+  const referrers = [...candidates.referrers.difference(used.referrers)];
   if (referrers.length === 0) return;
   await tx.query(
     "DELETE FROM referrers WHERE project_id = $1::int AND referrer_id = ANY ($2::text::int[])",
@@ -39,7 +39,7 @@ async function deleteUnused(tx: Sql, projectId: number, said: UsedWords): Promis
   );
 }
 
-/** Names of some identities, their kind and then their value, and the numbers. */
+/** Returns identities by name: their kind, then their value. */
 async function namesOf(
   tx: Sql,
   projectId: number,
@@ -54,10 +54,10 @@ async function namesOf(
 }
 
 /**
- * Forgets identities of which no event is left. An anonymous id that somebody else's events carry is
- * theirs from now on, as if nobody else had ever had it: of several, of whose event is the earliest.
+ * Erases identities that have no events left. An anonymous id that events of another identity carry is
+ * linked to that identity instead, as if nobody else had ever had it: to the one of the earliest event.
  */
-async function forgetIdentities(
+async function eraseIdentities(
   tx: Sql,
   projectId: number,
   identities: ReadonlyMap<string, number>,
@@ -68,25 +68,25 @@ async function forgetIdentities(
     projectId,
     new Set(anonymous.map((name) => name.slice(1))),
   );
-  const passed = [...carriers].map(([value, carrier]) => ({
+  const relinked = [...carriers].map(([value, carrier]) => ({
     ...carrier,
     id: identities.get(`a${value}`)!,
   }));
-  const kept = new Set(passed.map(({ id }) => id));
-  const gone = [...identities.values()].filter((id) => !kept.has(id));
+  const kept = new Set(relinked.map(({ id }) => id));
+  const erased = [...identities.values()].filter((id) => !kept.has(id));
   await tx.query(
     "DELETE FROM identities WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])",
-    [projectId, arrayLiteral(gone)],
+    [projectId, arrayLiteral(erased)],
   );
-  if (passed.length > 0) await linkIdentities(tx, projectId, passed);
+  if (relinked.length > 0) await linkIdentities(tx, projectId, relinked);
 }
 
 /**
- * Erases one actor: events, wherever they are stored, sessions and identities, and the names, paths,
- * titles and referrers that only this actor's events had (they may say who somebody is), in one
- * transaction, which is the caller's. Project first, so that nothing of theirs is pending.
- * @param isUpgrading whether what an upgrade has moved into the journal goes with it, projected or not
- * @returns the ids of the events that were there, and the names of the identities: their kind, then their value
+ * Erases one actor in the caller's transaction: all stored events, sessions and identities, and the names,
+ * paths, titles and referrers that only this actor's events had, since they may identify a person. Project
+ * the pending events first, so that none of the actor's are left in the journal.
+ * @param isUpgrading whether to erase events that an upgrade has moved into the journal, too, even pending
+ * @returns the ids of the erased events, and the names of the identities: their kind, then their value
  */
 export async function eraseActor(
   tx: Sql,
@@ -98,24 +98,24 @@ export async function eraseActor(
   if (project === null) return { eventIds: [], names: new Set() };
   const identities = new Set((await identitiesOf(tx, projectId, [actorId])).keys());
   const names = await namesOf(tx, projectId, identities);
-  const arrivals = new Arrivals(await newlyKnown(tx, projectId, project), new Set());
+  const updates = new ActorUpdates(await openKnownProject(tx, projectId, project), new Set());
   const eventIds: string[] = [];
   await visitTimedEvents(tx, projectId, { identities }, (event) => {
-    arrivals.totals.add(event, -1);
+    updates.totals.add(event, -1);
     eventIds.push(event.eventId);
   });
-  arrivals.gone.push(...await sessionsOfActors(tx, projectId, [actorId]));
+  updates.goneSessions.push(...await sessionsOfActors(tx, projectId, [actorId]));
   for (const [actor, stored] of await readActors(tx, projectId, [actorId])) {
-    arrivals.left.set(actor, stored);
+    updates.goneActors.set(actor, stored);
   }
-  await arrivals.store(tx, projectId, rollUpsHold(project));
+  await updates.store(tx, projectId, rollUpsHold(project));
   if (!rollUpsHold(project)) await startRecountAnew(tx, projectId);
-  const said = await usedWords(tx, projectId, identities);
+  const words = await usedWords(tx, projectId, identities);
   await eraseFromSegments(tx, projectId, identities);
   const aside = await eraseFromJournal(tx, projectId, new Set(names.keys()), isUpgrading);
-  await forgetIds(tx, projectId, [...eventIds, ...aside]);
-  await forgetIdentities(tx, projectId, names);
+  await deleteEventIds(tx, projectId, [...eventIds, ...aside]);
+  await eraseIdentities(tx, projectId, names);
   await raiseLinksVersion(tx, projectId);
-  await deleteUnused(tx, projectId, said);
+  await deleteUnused(tx, projectId, words);
   return { eventIds: [...eventIds, ...aside], names: new Set(names.keys()) };
 }

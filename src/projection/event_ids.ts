@@ -1,8 +1,8 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { IDS_DELETED_AT_ONCE } from "./projection_limits.ts";
 
-/** Forgets that these events were ever stored: who sends one again stores it again. */
-export async function forgetIds(
+/** Deletes these ids from the ids of stored events: an event that is sent again is stored again. */
+export async function deleteEventIds(
   tx: Sql,
   projectId: number,
   eventIds: readonly string[],

@@ -3,38 +3,39 @@ import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { KNOWN_TEXTS_MAX } from "./projection_limits.ts";
 
-/** What events say of who did them: a user id (u), an anonymous id (a), else a daily hash (h). */
+/** The kind of an identity: a user id (u), an anonymous id (a), else a daily hash (h). */
 type Kind = "u" | "a" | "h";
 
 export interface Identity {
   readonly id: number;
-  /** Itself, or the identity of the user that the anonymous id belongs to. */
+  /** The identity itself, or the identity of the user that the anonymous id belongs to. */
   actor: number;
-  /** The earliest event in which an anonymous id stands beside a user id: it decides whose it is. */
+  /** The time of the earliest event that carries the anonymous id with a user id: it decides the user. */
   linkedMs: number | null;
+  /** The id of that event. */
   linkedBy: string | null;
 }
 
-/** An anonymous id with another owner than before. */
+/** An anonymous id that another actor owns now. */
 export interface Move {
   readonly identity: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Who did the events of a batch. */
-export interface Resolved {
-  /** The different identities, and of each event which of them it is of. */
+/** The identities of a batch's events. */
+export interface ResolvedIdentities {
   readonly identities: readonly Identity[];
+  /** Per event, the place of its identity among them. */
   readonly codes: Int32Array;
   readonly moves: readonly Move[];
-  /** Whether an identity, new ones too, is another actor's now, or is so by an earlier event. */
+  /** Whether the actor of an identity changes, or the event that decides it; new identities included. */
   readonly isLinked: boolean;
-  /** Actors of whom nothing was stored before. */
+  /** Actors that nothing was stored of before. */
   readonly newActors: ReadonlySet<number>;
 }
 
-// Looked up one by one: of a fresh project the planner knows nothing. First the last number.
+// A lateral lookup per name: the planner knows nothing of a fresh project. The first row is the last number.
 const LOOK_UP = `
 SELECT 0 AS n, coalesce(max(identity_id), 0) AS identity_id, 0 AS actor_id,
   NULL::bigint AS linked_ms, NULL::uuid AS linked_by
@@ -57,7 +58,7 @@ FROM unnest($2::text::int[], $3::text::int[], $4::text::int8[], $5::text::uuid[]
   AS a (identity_id, actor_id, linked_ms, linked_by)
 WHERE i.project_id = $1::int AND i.identity_id = a.identity_id`;
 
-interface Found extends Record<string, unknown> {
+interface IdentityRow extends Record<string, unknown> {
   readonly n: number;
   readonly identity_id: number;
   readonly actor_id: number;
@@ -65,27 +66,28 @@ interface Found extends Record<string, unknown> {
   readonly linked_by: string | null;
 }
 
-/** The hash as it is told and stored: URL-safe Base64. */
+/** Formats the visitor hash as it is shown and stored: in URL-safe Base64. */
 export function hashText({ visitor_hash }: Pick<EventRow, "visitor_hash">): string {
   return Uint8Array.fromHex(visitor_hash.slice(2))
     .toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-const WHO = ["user_id", "anonymous_id", "visitor_hash"] as const;
+const NAME_COLUMNS = ["user_id", "anonymous_id", "visitor_hash"] as const;
 
-/** What names whoever did an event: its kind, then its value. */
-export function nameOf(row: Pick<EventRow, (typeof WHO)[number]>): string {
+/** Returns the name of an event's identity: the kind, then the value. */
+export function nameOf(row: Pick<EventRow, (typeof NAME_COLUMNS)[number]>): string {
   if (row.user_id !== null) return `u${row.user_id}`;
   return row.anonymous_id === null ? `h${hashText(row)}` : `a${row.anonymous_id}`;
 }
 
-/** The event that links an anonymous id to a user: of several, the earliest by time, then by id. */
+/** The event that links an anonymous id to a user: the earliest by time, then by id. */
 interface Link {
   readonly user: string;
   readonly ms: number;
   readonly eventId: string;
 }
 
+/** Returns the links of the anonymous ids in a batch, by the identity's name. */
 function linksOf(
   columns: EventColumns,
   times: Float64Array,
@@ -109,25 +111,25 @@ function linksOf(
 const isEarlier = (ms: number, id: string, thanMs: number, thanId: string): boolean =>
   ms < thanMs || ms === thanMs && id < thanId;
 
-/** The identities of one project, as far as they are known. */
+/** A cache of the identities of one project. */
 export class Identities {
   readonly #known = new Map<string, Identity>();
 
-  /** Whether more is kept than may be. */
+  /** Whether the cache exceeds its limit. */
   get isFull(): boolean {
     return this.#known.size > KNOWN_TEXTS_MAX;
   }
 
-  /** Finds who did each event, adds who is new, and links anonymous ids to users. */
+  /** Finds the identity of each event, adds new ones, and links anonymous ids to users. */
   async resolve(
     tx: Sql,
     projectId: number,
     columns: EventColumns,
     times: Float64Array,
     eventIds: readonly string[],
-  ): Promise<Resolved> {
-    const { codes, firsts } = columns.tuples(WHO);
-    const names = firsts.map((i) => nameOf(columns.membersAt(WHO, i)));
+  ): Promise<ResolvedIdentities> {
+    const { codes, firsts } = columns.tuples(NAME_COLUMNS);
+    const names = firsts.map((i) => nameOf(columns.membersAt(NAME_COLUMNS, i)));
     const links = linksOf(columns, times, eventIds);
     const missing = new Set<string>();
     for (const name of [...names, ...links.keys()]) {
@@ -148,13 +150,13 @@ export class Identities {
     };
   }
 
-  /** @returns those that are not stored yet, with numbers of their own */
+  /** Caches these identities. @returns those that are not stored yet, with new numbers */
   async #lookUp(
     tx: Sql,
     projectId: number,
     names: readonly string[],
   ): Promise<[name: string, Identity][]> {
-    const rows = await tx.query<Found>(LOOK_UP, [
+    const rows = await tx.query<IdentityRow>(LOOK_UP, [
       projectId,
       arrayLiteral(names.map((name) => name[0]!)),
       arrayLiteral(names.map((name) => name.slice(1))),
@@ -182,6 +184,7 @@ export class Identities {
     return added;
   }
 
+  /** Applies the links to the cached identities; `moves` are those of identities stored before. */
   #link(links: ReadonlyMap<string, Link>, isNew: ReadonlySet<number>) {
     const linked: Identity[] = [];
     const moves: Move[] = [];
@@ -220,7 +223,7 @@ async function addAll(
   ]);
 }
 
-/** Says whose some anonymous ids are, by events of those that they are of. */
+/** Links identities of anonymous ids (`id`) to other identities, by the events that decide this. */
 export async function linkIdentities(
   tx: Sql,
   projectId: number,
@@ -232,7 +235,7 @@ export async function linkIdentities(
   await tx.query(LINK, [projectId, ...linkColumns(linked)]);
 }
 
-/** The identities of some actors. */
+/** Returns the actor of each identity that belongs to one of these actors. */
 export async function identitiesOf(
   tx: Sql,
   projectId: number,
@@ -252,7 +255,7 @@ export async function identitiesOf(
   return new Map(rows.map(({ identity_id, actor_id }) => [identity_id, actor_id]));
 }
 
-/** The actors of some identities. */
+/** Returns the actors of these identities. */
 export async function actorsOf(
   tx: Sql,
   projectId: number,
@@ -266,7 +269,7 @@ export async function actorsOf(
   return new Set(rows.map(({ actor_id }) => actor_id));
 }
 
-/** Whose identities are has changed: what reads and other servers remember of it is out of date. */
+/** To be called after the actor of an identity has changed: caches of reads and other servers are then stale. */
 export async function raiseLinksVersion(tx: Sql, projectId: number): Promise<number> {
   const [row] = await tx.query<{ links_version: number }>(
     `UPDATE projections SET links_version = links_version + 1 WHERE project_id = $1::int

@@ -2,27 +2,22 @@ import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { blockSpan, decodeBlock, encodeBlock } from "../store/journal_block.ts";
 import { nameOf } from "./identities.ts";
-import { readable } from "./pending_events.ts";
+import { readable, type StoredJournalRow } from "./pending_events.ts";
 import { JOURNAL_ROWS_READ_AT_ONCE } from "./projection_limits.ts";
 
-interface JournalRow extends Record<string, unknown> {
-  readonly journal_id: number;
-  readonly block: Uint8Array;
-  readonly event_count: number;
-  readonly known_ids: string[] | null;
-  readonly projected_count: number;
-  readonly set_aside_ids: string[] | null;
+interface ErasableRow extends StoredJournalRow {
+  /** Whether an upgrade has moved the row's events here. */
   readonly is_moved: boolean;
 }
 
 /**
- * The transaction that journal rows of earlier events, which an upgrade moves, say they are of: one of
- * before every snapshot, so that no tail takes them for new.
+ * The transaction id in journal rows that an upgrade moves here: it is older than every snapshot, so that
+ * no tail takes these events for new.
  */
 export const MOVED_XID = "3";
 
 const READ = `
-SELECT journal_id, block, event_count, known_ids, projected_count, set_aside_ids,
+SELECT journal_id, block, known_ids, projected_count, set_aside_ids,
   stored_by = '${MOVED_XID}' AS is_moved
 FROM journal
 WHERE project_id = $1::int AND journal_id > $2::int8 AND from_ms < $3::int8
@@ -39,33 +34,33 @@ WHERE project_id = $1::int AND journal_id = $2::int8`;
 
 const DELETE = "DELETE FROM journal WHERE project_id = $1::int AND journal_id = $2::int8";
 
-/** Which events leave the journal. */
-interface Leaving {
-  /** All of them happened before. */
+/** Which events to remove from the journal. */
+interface Removal {
+  /** Only rows with an event before this are read. */
   readonly beforeMs: number;
-  readonly leaves: (event: EventRow) => boolean;
-  /** Whether pending ones leave too that an upgrade has moved here. */
+  readonly isRemoved: (event: EventRow) => boolean;
+  /** Whether pending events are removed as well where an upgrade has moved them here. */
   readonly takesMoved: boolean;
 }
 
-/** Puts what is kept of a row in its place. @returns which of its events were set aside, and go */
-async function takeOut(
+/** Removes events from one row. @returns the ids of those among them that were set aside */
+async function removeFromRow(
   tx: Sql,
   projectId: number,
-  row: JournalRow,
+  row: ErasableRow,
   events: readonly EventRow[],
-  { leaves, takesMoved }: Leaving,
+  { isRemoved, takesMoved }: Removal,
 ): Promise<string[]> {
-  // What is pending was sent since, and stays, unless an upgrade has moved it here.
+  // Pending events were sent since, and stay, unless an upgrade has moved them here.
   const projected = events.slice(0, row.projected_count);
-  const meant = row.is_moved && takesMoved ? events : projected;
-  const gone = new Set(meant.filter(leaves).map(({ event_id }) => event_id));
-  if (gone.size === 0) return [];
-  const isKept = ({ event_id }: EventRow) => !gone.has(event_id);
+  const candidates = row.is_moved && takesMoved ? events : projected;
+  const removed = new Set(candidates.filter(isRemoved).map(({ event_id }) => event_id));
+  if (removed.size === 0) return [];
+  const isKept = ({ event_id }: EventRow) => !removed.has(event_id);
   const kept = events.filter(isKept);
-  const of = (ids: string[] | null) => (ids ?? []).filter((id) => !gone.has(id));
-  const known = of(row.known_ids);
-  const aside = of(row.set_aside_ids);
+  const remaining = (ids: string[] | null) => (ids ?? []).filter((id) => !removed.has(id));
+  const known = remaining(row.known_ids);
+  const aside = remaining(row.set_aside_ids);
   if (kept.length === 0) {
     await tx.query(DELETE, [projectId, row.journal_id]);
   } else {
@@ -82,17 +77,18 @@ async function takeOut(
       toMs,
     ]);
   }
-  return (row.set_aside_ids ?? []).filter((id) => gone.has(id));
+  return (row.set_aside_ids ?? []).filter((id) => removed.has(id));
 }
 
-async function takeOutAll(tx: Sql, projectId: number, leaving: Leaving): Promise<string[]> {
+/** Removes events from all rows. @returns the ids of those among them that were set aside */
+async function removeFromJournal(tx: Sql, projectId: number, removal: Removal): Promise<string[]> {
   const aside: string[] = [];
   for (let after = 0;;) {
-    const rows = await tx.query<JournalRow>(READ, [projectId, after, leaving.beforeMs]);
+    const rows = await tx.query<ErasableRow>(READ, [projectId, after, removal.beforeMs]);
     for (const row of rows) {
-      // What nobody can read is deleted with its row, 48 hours after its projection.
+      // Unreadable events are deleted with their row, 48 hours after its projection.
       const events = readable(() => decodeBlock(row.block, projectId)) ?? [];
-      aside.push(...await takeOut(tx, projectId, row, events, leaving));
+      aside.push(...await removeFromRow(tx, projectId, row, events, removal));
     }
     if (rows.length < JOURNAL_ROWS_READ_AT_ONCE) return aside;
     after = rows.at(-1)!.journal_id;
@@ -100,9 +96,10 @@ async function takeOutAll(tx: Sql, projectId: number, leaving: Leaving): Promise
 }
 
 /**
- * Takes the events of some people out of the journal: of those that are projected or set aside, which
- * is nobody's in the segments. Where an upgrade moves events (`takesMoved`) also of those that are
- * pending. @returns the ids of those that were set aside
+ * Erases the events of some identities from the journal: those that are projected or set aside. During an
+ * upgrade (`takesMoved`) also pending events that it has moved here.
+ * @param names the identities' names: their kind, then their value
+ * @returns the ids of the erased events that were set aside; the segments do not have these
  */
 export function eraseFromJournal(
   tx: Sql,
@@ -110,25 +107,29 @@ export function eraseFromJournal(
   names: ReadonlySet<string>,
   takesMoved = false,
 ): Promise<string[]> {
-  const leaves = (event: EventRow) => names.has(nameOf(event));
-  return takeOutAll(tx, projectId, { beforeMs: Number.MAX_SAFE_INTEGER, leaves, takesMoved });
+  const isRemoved = (event: EventRow) => names.has(nameOf(event));
+  return removeFromJournal(tx, projectId, {
+    beforeMs: Number.MAX_SAFE_INTEGER,
+    isRemoved,
+    takesMoved,
+  });
 }
 
 /**
- * Takes what happened before an instant out of the journal, as far as it is projected or set aside:
- * no tail shows it any more. @returns the ids of those that were set aside
+ * Deletes the events before an instant from the journal, unless they are pending: no tail shows them any
+ * more. @returns the ids of the deleted events that were set aside
  */
-export async function forgetFromJournal(
+export async function deleteFromJournalBefore(
   tx: Sql,
   projectId: number,
   beforeMs: number,
 ): Promise<string[]> {
-  // Whole rows need not be read, and are most where a retention ends within the 48 hours.
+  // Rows that expire whole need not be read; they are most where the retention is below 48 hours.
   await tx.query(
     `DELETE FROM journal WHERE project_id = $1::int AND to_ms < $2::int8
       AND projected_at IS NOT NULL AND set_aside_until IS NULL`,
     [projectId, beforeMs],
   );
-  const leaves = ({ occurred_at }: EventRow) => Date.parse(occurred_at) < beforeMs;
-  return await takeOutAll(tx, projectId, { beforeMs, leaves, takesMoved: false });
+  const isRemoved = ({ occurred_at }: EventRow) => Date.parse(occurred_at) < beforeMs;
+  return await removeFromJournal(tx, projectId, { beforeMs, isRemoved, takesMoved: false });
 }

@@ -7,10 +7,10 @@ import type { ProjectedProject } from "./projected_project.ts";
 import { PROJECTS_KNOWN_MAX } from "./projection_limits.ts";
 import { ValueNumbers } from "./value_numbers.ts";
 
-/** What is remembered of a project: it can be read again. */
+/** What is cached of a project; it can be read again. */
 export interface KnownProject {
   readonly siteHost: string | null;
-  /** As of which version of the links: others may change identities, and erase words. */
+  /** The version of the links that was read: other transactions change identities and erase words. */
   linksVersion: number;
   readonly values: ValueNumbers;
   dictionaries: Dictionaries;
@@ -18,47 +18,50 @@ export interface KnownProject {
   days: LocalDays;
 }
 
-/** Of a project as it stands now, what is known at first. */
-export async function newlyKnown(
+async function openDictionaries(tx: Sql, projectId: number, siteHost: string | null) {
+  const dictionaries = new Dictionaries(siteHost);
+  await dictionaries.open(tx, projectId);
+  return dictionaries;
+}
+
+/** Starts the cache of a project. */
+export async function openKnownProject(
   tx: Sql,
   projectId: number,
   { site_host, timezone, links_version }: ProjectedProject,
 ): Promise<KnownProject> {
-  const dictionaries = new Dictionaries(site_host);
-  await dictionaries.open(tx, projectId);
   return {
     siteHost: site_host,
     linksVersion: links_version,
     values: new ValueNumbers(),
-    dictionaries,
+    dictionaries: await openDictionaries(tx, projectId, site_host),
     identities: new Identities(),
     days: new LocalDays(timezone),
   };
 }
 
-/** The projects that were projected lately. */
+/** The caches of the projects that were projected lately. */
 export class KnownProjects {
   readonly #known = new RecentCache<number, KnownProject>(PROJECTS_KNOWN_MAX);
 
-  /** What is known of a project, as it stands now. */
-  async of(tx: Sql, projectId: number, project: ProjectedProject): Promise<KnownProject> {
+  /** Returns the cache of a project, renewed where it is stale or full. */
+  async get(tx: Sql, projectId: number, project: ProjectedProject): Promise<KnownProject> {
     const { site_host, timezone, links_version } = project;
     let known = this.#known.get(projectId);
     if (known?.siteHost !== site_host || known.linksVersion !== links_version) {
-      known = await newlyKnown(tx, projectId, project);
+      known = await openKnownProject(tx, projectId, project);
       this.#known.set(projectId, known);
     }
     if (known.days.timezone !== timezone) known.days = new LocalDays(timezone);
     if (known.dictionaries.isFull) {
-      known.dictionaries = new Dictionaries(site_host);
-      await known.dictionaries.open(tx, projectId);
+      known.dictionaries = await openDictionaries(tx, projectId, site_host);
     }
     if (known.identities.isFull) known.identities = new Identities();
     return known;
   }
 
-  /** After numbers were given out that are not stored. */
-  forget(projectId: number): void {
+  /** To be called after a rollback: the cache may hold numbers that were never stored. */
+  evict(projectId: number): void {
     this.#known.delete(projectId);
   }
 }

@@ -5,8 +5,8 @@ interface Waiter {
 }
 
 /**
- * Turns of the projects that one server projects: so many at once, in the order in which they asked, so
- * that none holds up another. Every second turn is for one that a read waits for, where there is one.
+ * Gives turns to the projects that one server projects: a fixed number at once, in the order in which they
+ * asked, so that none holds up another. Every second turn goes to a project that a read waits for, if any.
  */
 export class Lanes {
   #free: number;
@@ -19,7 +19,7 @@ export class Lanes {
     this.#free = lanes;
   }
 
-  /** Resolves when it is the project's turn; `leave` ends it. A project waits once at a time. */
+  /** Resolves when the project's turn begins; `leave` ends it. A project must not wait twice at once. */
   enter(projectId: number, isUrgent: boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.set(projectId, { isUrgent, enter: resolve });
@@ -27,7 +27,7 @@ export class Lanes {
     return promise;
   }
 
-  /** A read waits for the project now, if it still waits for its turn. */
+  /** Makes a waiting project urgent: a read waits for it now. */
   hurry(projectId: number): void {
     const waiter = this.#waiting.get(projectId);
     if (waiter === undefined || waiter.isUrgent) return;
@@ -35,14 +35,14 @@ export class Lanes {
     this.#next();
   }
 
-  /** Ends a turn. For so long nothing begins but what is urgent. */
+  /** Ends a turn. For `restMs` only urgent turns begin. */
   leave(restMs: number): void {
     this.#free++;
     this.#restsUntilMs = Math.max(this.#restsUntilMs, performance.now() + restMs);
     this.#next();
   }
 
-  /** The rest is over before its time. */
+  /** Ends the rest early. */
   wake(): void {
     this.#restsUntilMs = -Infinity;
     this.#next();

@@ -1,30 +1,30 @@
 import { DAY_MS } from "../limits.ts";
 import { KNOWN_DAYS_MAX } from "./projection_limits.ts";
 
-/** No day: where the rollups say that there was none before. */
+/** Stands for no day in the rollups: there was none before. */
 export const NEVER = -2147483648;
 
 const EPOCH_DATE = Temporal.PlainDate.from("1970-01-01");
 
-/** The number of a local date: days since 1970-01-01. */
+/** Returns the number of a local date: days since 1970-01-01. */
 export function dayNumber(date: Temporal.PlainDate): number {
   return EPOCH_DATE.until(date, { largestUnit: "days" }).days;
 }
 
-/** A local day: when it starts, and its number. */
-type Start = readonly [ms: number, number: number];
+/** The start of a local day, and the day's number. */
+type DayStart = readonly [ms: number, number: number];
 
 /**
- * The local days of a time zone. Zones are reckoned here alone: the database's own table of zones
- * may be of another year.
+ * The local days of a time zone. They are computed here and never by the database, whose table of time
+ * zones may be of another year.
  */
 export class LocalDays {
-  /** Of each UTC day, the local days that it touches, in order. */
-  readonly #starts = new Map<number, readonly Start[]>();
+  /** By UTC day, the local days that overlap it, in order. */
+  readonly #starts = new Map<number, readonly DayStart[]>();
 
   constructor(readonly timezone: string) {}
 
-  /** The number of the local day in which an instant lies. */
+  /** Returns the number of the local day that contains an instant. */
   dayAt(ms: number): number {
     const utcDay = Math.floor(ms / DAY_MS);
     let starts = this.#starts.get(utcDay);
@@ -37,7 +37,7 @@ export class LocalDays {
     return starts[i]![1];
   }
 
-  #find(utcDay: number): Start[] {
+  #find(utcDay: number): DayStart[] {
     const days = new Map<number, number>();
     const endMs = (utcDay + 1) * DAY_MS;
     let date = Temporal.Instant.fromEpochMilliseconds(utcDay * DAY_MS)
@@ -45,7 +45,7 @@ export class LocalDays {
     for (;; date = date.add({ days: 1 })) {
       const startMs = date.toZonedDateTime(this.timezone).epochMilliseconds;
       if (startMs >= endMs) break;
-      // A date that the zone skipped starts where the next one does: the later one counts.
+      // A date that the zone skipped starts when the next one does: the later one counts.
       days.set(startMs, dayNumber(date));
     }
     return [...days].sort(([a], [b]) => a - b);

@@ -6,17 +6,17 @@ import { type Yield, yielding } from "../store/yielding.ts";
 import { beginProjection } from "./projected_project.ts";
 import { MERGING_PAUSE_MS, SEGMENTS_UNMERGED_MAX } from "./projection_limits.ts";
 
-/** The projection that merging stands behind. */
+/** The projection, which merging gives way to. */
 export interface MergingHost {
-  /** Runs what changes a project, when nothing else of this thread does. */
+  /** Runs work that changes a project while nothing else in this thread does. */
   exclusively(projectId: number, work: () => Promise<void>): Promise<void>;
-  /** What is projected at this moment; null: nothing. */
+  /** Settles when the turns under way have ended; null: there are none. */
   underWay(): Promise<unknown> | null;
-  /** Tells that a project's segments could not be merged. */
+  /** Reports that a project's segments could not be merged. */
   failed(projectId: number, error: unknown): void;
 }
 
-/** Whether an archive reads the segments of a project. */
+/** Whether merging is held because an archive reads the project's segments. */
 async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
   const rows = await sql.query(
     "SELECT FROM projections WHERE project_id = $1::int AND merging_held_until > now()",
@@ -26,10 +26,11 @@ async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
 }
 
 /**
- * Merges some segments of a project into one, where there are enough of them. It is made before any
- * transaction; the one that puts it in their place takes milliseconds, and reads see either them or it.
- * @param pauseOf how the making pauses, given how many segments the project has
- * @returns whether anything was to be merged
+ * Merges some segments of a project into one, if there are enough to merge. The new segment is built
+ * outside of any transaction; the transaction that replaces the old ones takes milliseconds, and reads see
+ * either them or the new one.
+ * @param pauseOf returns how building pauses, given the number of the project's segments
+ * @returns whether there was something to merge
  */
 export async function mergeOnce(
   database: Database,
@@ -44,21 +45,21 @@ export async function mergeOnce(
   if (merged === null) return true;
   await exclusively(projectId, () =>
     database.transaction(async (tx) => {
-      // Whoever holds merging has waited for this lock, or sees what is written here.
+      // An archive that holds merging has waited for this lock, or sees what is written here.
       if (await beginProjection(tx, projectId) === null || await isHeld(tx, projectId)) return;
-      // Whoever has erased or forgotten something has written segments of their own: it is made anew.
+      // Erasure and retention replace segments: then nothing is replaced here, and it is merged again later.
       await replaceSegments(tx, projectId, segmentIds, merged);
     }));
   return true;
 }
 
-/** Merging has been stopped. */
+/** Thrown to end a merge that is under way. */
 class Stopped extends Error {}
 
 const CROWDED = `
 SELECT project_id FROM segments GROUP BY project_id HAVING count(*) >= ${SEGMENTS_MERGED}`;
 
-/** Merges segments in the background, while there is nothing to project. */
+/** Merges segments in the background while nothing is projected. */
 export class Merging {
   readonly #database: Database;
   readonly #host: MergingHost;
@@ -69,12 +70,12 @@ export class Merging {
     this.#host = host;
   }
 
-  /** The project has got another segment. */
+  /** To be called when a project has got another segment. */
   note(projectId: number): void {
     this.#due.add(projectId);
   }
 
-  /** Merges until `signal` is aborted; what is made at that moment is given up. */
+  /** Merges until `signal` is aborted; a merge under way is then abandoned. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#noteCrowded();
     while (!signal.aborted) {
@@ -87,13 +88,13 @@ export class Merging {
     }
   }
 
-  /** What an earlier process has left. */
+  /** Notes projects that an earlier process left unmerged. */
   async #noteCrowded(): Promise<void> {
     try {
       const rows = await this.#database.query<{ project_id: number }>(CROWDED);
       for (const { project_id } of rows) this.note(project_id);
     } catch {
-      // They are noted with their next events.
+      // They are noted when they get their next events.
     }
   }
 
@@ -112,18 +113,16 @@ export class Merging {
     }
   }
 
-  /** Between two blocks of a column it waits until nothing is projected, unless segments are too many. */
+  /** Pauses between two blocks of a column until nothing is projected, unless segments are too many. */
   #pauseOf(stored: number, signal: AbortSignal): Yield {
     const isUrgent = stored > SEGMENTS_UNMERGED_MAX;
     const pauseShortly = yielding();
     return async () => {
       await pauseShortly();
-      for (
-        let other = this.#host.underWay();
-        !isUrgent && other !== null;
-        other = this.#host.underWay()
-      ) {
-        await other;
+      while (!isUrgent) {
+        const turns = this.#host.underWay();
+        if (turns === null) break;
+        await turns;
       }
       if (signal.aborted) throw new Stopped();
     };

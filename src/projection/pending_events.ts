@@ -9,34 +9,36 @@ import {
   SET_ASIDE_MS,
 } from "./projection_limits.ts";
 
-/** An event in its journal row: what is to blame when it fails by itself. */
+/** An event in its journal row, so that it can be set aside when it alone fails. */
 export interface PlacedEvent {
   readonly journalId: number;
   readonly eventId: string;
-  /** How many events of the row are before it, and whether none comes after it. */
+  /** How many events of the row precede it; -1: it is set aside already. */
   readonly place: number;
+  /** Whether it is the last event of the row. */
   readonly isLast: boolean;
 }
 
-/** How far a journal row is taken. */
-interface Taken {
+/** A journal row whose events are projected up to a place. */
+interface TakenRow {
   readonly journalId: number;
   readonly upTo: number;
+  /** Whether that is the row's end. */
   readonly isWhole: boolean;
 }
 
-/** Events to be projected. */
+/** Events to project. */
 export interface PendingEvents {
   readonly columns: EventColumns;
   readonly first: PlacedEvent | null;
-  readonly taken: readonly Taken[];
-  /** The one that was set aside, where it is that. */
+  readonly taken: readonly TakenRow[];
+  /** Set where the events are a single one that was set aside. */
   readonly aside: PlacedEvent | null;
-  /** Rows that are damaged, or of a later version: they are set aside whole. */
+  /** Rows that are damaged or of a later version; they are set aside whole. */
   readonly unreadable: readonly number[];
 }
 
-interface JournalRow extends Record<string, unknown> {
+export interface StoredJournalRow extends Record<string, unknown> {
   readonly journal_id: number;
   readonly block: Uint8Array;
   readonly known_ids: string[] | null;
@@ -46,7 +48,7 @@ interface JournalRow extends Record<string, unknown> {
 
 const COLUMNS = "j.journal_id, j.block, j.known_ids, j.projected_count, j.set_aside_ids";
 
-// The rows that were stored first, as many as hold so many events.
+// The oldest rows, as many as hold this many events.
 const OLDEST = `
 SELECT ${COLUMNS} FROM (
   SELECT journal_id, sum(event_count) OVER (ORDER BY journal_id) - event_count AS before,
@@ -58,13 +60,13 @@ SELECT ${COLUMNS} FROM (
 ) AS o JOIN journal j ON j.project_id = $1::int AND j.journal_id = o.journal_id
 WHERE o.before < $2::int AND o.bytes_before < ${PROJECTION_BLOCK_BYTES_AIM} ORDER BY j.journal_id`;
 
-// One that was set aside, alone: what it does to a projection it does to no other event.
+// One event that was set aside, alone: if it fails again, no other event is affected.
 const ASIDE = `
 SELECT ${COLUMNS} FROM journal j
 WHERE project_id = $1::int AND set_aside_until < now()
 ORDER BY set_aside_until, journal_id LIMIT 1`;
 
-// Whoever could not read it may have been of an earlier version.
+// The program that could not read it may have been an earlier version.
 const WAIT_AGAIN = `
 UPDATE journal SET projected_at = NULL, set_aside_until = NULL
 WHERE project_id = $1::int AND journal_id = $2::int8`;
@@ -72,7 +74,7 @@ WHERE project_id = $1::int AND journal_id = $2::int8`;
 async function asideEvent(tx: Sql, projectId: number): Promise<PendingEvents> {
   const columns = new EventColumns(projectId);
   const nothing = { columns, first: null, taken: [], aside: null, unreadable: [] };
-  const [row] = await tx.query<JournalRow>(ASIDE, [projectId]);
+  const [row] = await tx.query<StoredJournalRow>(ASIDE, [projectId]);
   if (row === undefined) return nothing;
   if (row.set_aside_ids === null) {
     await tx.query(WAIT_AGAIN, [projectId, row.journal_id]);
@@ -86,7 +88,7 @@ async function asideEvent(tx: Sql, projectId: number): Promise<PendingEvents> {
   return { ...nothing, first: aside, aside };
 }
 
-/** What is read of a block; null where it cannot be read. */
+/** Returns what `read` does; null where it throws UnreadableBlock. */
 export function readable<T>(read: () => T): T | null {
   try {
     return read();
@@ -96,16 +98,16 @@ export function readable<T>(read: () => T): T | null {
   }
 }
 
-/** The events that were stored first, at most so many; where none waits, one that was set aside long enough ago. */
+/** Takes the oldest pending events, or where there are none, one event whose time aside is over. */
 export async function pendingEvents(
   tx: Sql,
   projectId: number,
   eventsMax: number,
 ): Promise<PendingEvents> {
-  const oldest = await tx.query<JournalRow>(OLDEST, [projectId, eventsMax]);
+  const oldest = await tx.query<StoredJournalRow>(OLDEST, [projectId, eventsMax]);
   if (oldest.length === 0) return await asideEvent(tx, projectId);
   const columns = new EventColumns(projectId);
-  const taken: Taken[] = [];
+  const taken: TakenRow[] = [];
   const unreadable: number[] = [];
   let first: PlacedEvent | null = null;
   let [events, characters] = [0, 0];
@@ -136,7 +138,7 @@ export async function pendingEvents(
   return { columns, first, taken, aside: null, unreadable };
 }
 
-/** Marks events as projected, in the transaction that stores what was made of them. */
+/** Marks events as projected, in the transaction that stores the result. */
 export async function markProjected(
   tx: Sql,
   projectId: number,
@@ -174,7 +176,7 @@ export async function markProjected(
   );
 }
 
-// One that is aside already goes to the end of its row's.
+// An event that is aside already moves to the end of its row's list.
 const SET_ASIDE = `
 UPDATE journal SET
   set_aside_ids = array_append(array_remove(set_aside_ids, $3::text::uuid), $3::text::uuid),
@@ -185,14 +187,14 @@ WHERE project_id = $1::int AND journal_id = $2::int8
   AND (projected_count <= $4::int OR set_aside_ids[1] = $3::text::uuid)
 RETURNING journal_id`;
 
-/** Leaves an event alone for a while, so that those behind it are projected. @returns whether it was there */
+/** Sets an event aside for a while, so that later ones are projected. @returns whether it was found */
 export async function setAside(tx: Sql, projectId: number, event: PlacedEvent): Promise<boolean> {
   const { journalId, eventId, place, isLast } = event;
   const rows = await tx.query(SET_ASIDE, [projectId, journalId, eventId, place, isLast]);
   return rows.length > 0;
 }
 
-/** The last journal row that waits; null where none does. */
+/** Returns the id of the last pending journal row; null: none is pending. */
 export async function lastWaiting(sql: Sql, projectId: number): Promise<number | null> {
   const [row] = await sql.query<{ journal_id: number | null }>(
     "SELECT max(journal_id) AS journal_id FROM journal WHERE project_id = $1::int AND projected_at IS NULL",
@@ -201,7 +203,7 @@ export async function lastWaiting(sql: Sql, projectId: number): Promise<number |
   return row?.journal_id ?? null;
 }
 
-/** Whether a journal row up to this one waits. */
+/** Whether this journal row or an earlier one is pending. */
 export async function isWaiting(sql: Sql, projectId: number, upTo: number): Promise<boolean> {
   const rows = await sql.query(
     `SELECT 1 FROM journal
@@ -211,7 +213,7 @@ export async function isWaiting(sql: Sql, projectId: number, upTo: number): Prom
   return rows.length > 0;
 }
 
-/** Whether a project has something to project, or to be told by other settings. */
+/** Whether a project has pending events, or was projected with other settings than it has now. */
 export async function isBehind(sql: Sql, projectId: number): Promise<boolean> {
   const rows = await sql.query(
     `SELECT WHERE EXISTS (
@@ -222,6 +224,6 @@ export async function isBehind(sql: Sql, projectId: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Projects with something to project, set aside or not. */
+/** Selects the projects with pending events, or with set-aside events that are due. */
 export const PROJECTS_WAITING = `
 SELECT DISTINCT project_id FROM journal WHERE projected_at IS NULL OR set_aside_until < now()`;

@@ -4,28 +4,28 @@ import type { EventBatch } from "../store/event_source.ts";
 import { FLAG_CODES } from "../store/segment_columns.ts";
 import { addEvents } from "../store/segments.ts";
 import { type TimedEvent, visitTimedEvents } from "../store/timed_events.ts";
-import { Arrivals } from "./arrivals.ts";
+import { ActorUpdates } from "./actor_updates.ts";
 import { readActors } from "./actor_days.ts";
 import { identitiesOf, type Move, raiseLinksVersion } from "./identities.ts";
 import type { KnownProject } from "./known_projects.ts";
 import { inSlices } from "./slices.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
 
-/** Gives all that the events say its numbers, and finds who did them. */
+/** Resolves the dictionary numbers and the identities of the events. */
 async function resolved(tx: Sql, projectId: number, known: KnownProject, columns: EventColumns) {
   const eventIds = columns.eventIds();
   const moments = columns.moments();
   const numbers = await known.dictionaries.resolve(tx, projectId, columns);
-  const { identities: people, codes, ...who } = await known.identities
+  const { identities: distinct, codes, ...changes } = await known.identities
     .resolve(tx, projectId, columns, moments, eventIds);
-  const ids = people.map(({ id }) => id);
-  const identities = codes.map((code) => ids[code]!);
+  const numberOf = distinct.map(({ id }) => id);
+  const identities = codes.map((code) => numberOf[code]!);
   const batch: EventBatch = { columns, identities, moments, ids: columns.ids(), numbers };
-  const actorAt = (i: number) => people[codes[i]!]!.actor;
-  return { batch, eventIds, actorAt, ...who };
+  const actorAt = (i: number) => distinct[codes[i]!]!.actor;
+  return { batch, eventIds, actorAt, ...changes };
 }
 
-/** An event of a batch, as much of it as sessions and rollups are made of. */
+/** Returns a lookup of the events of a batch, reduced to what sessions and rollups are made of. */
 function timedAt(batch: EventBatch, eventIds: readonly string[]) {
   const { identities, moments, numbers, columns } = batch;
   const interactive = columns.flags("interactive");
@@ -43,39 +43,40 @@ function timedAt(batch: EventBatch, eventIds: readonly string[]) {
 }
 
 /**
- * Anonymous ids get other owners. One that was nobody's yet takes its sessions and days along, and no
- * event is read. One that leaves a user takes its events; what that user keeps is cut anew.
+ * Moves anonymous ids to other actors. One that was an actor of its own takes its sessions and days along,
+ * and no event is read. One that leaves a user takes its events along; the sessions that the user keeps
+ * are cut again.
  */
 async function move(
   tx: Sql,
   projectId: number,
   moves: readonly Move[],
-  arrivals: Arrivals,
+  updates: ActorUpdates,
 ): Promise<void> {
   const whole = moves.filter(({ identity, from }) => identity === from);
-  const parted = moves.filter(({ identity, from }) => identity !== from);
-  for (const { from } of parted) arrivals.recut.add(from);
+  const leaving = moves.filter(({ identity, from }) => identity !== from);
+  for (const { from } of leaving) updates.recut.add(from);
   const to = new Map(whole.map((move) => [move.identity, move.to]));
   for (const part of await sessionsOfActors(tx, projectId, [...to.keys()])) {
-    arrivals.gone.push(part);
+    updates.goneSessions.push(part);
     const actor = to.get(part.actor)!;
-    if (!arrivals.recut.has(actor)) arrivals.parts.add({ ...part, actor });
+    if (!updates.recut.has(actor)) updates.parts.add({ ...part, actor });
   }
   for (const [identity, stored] of await readActors(tx, projectId, [...to.keys()])) {
-    arrivals.left.set(identity, stored);
+    updates.goneActors.set(identity, stored);
     const actor = to.get(identity)!;
-    if (!arrivals.recut.has(actor)) arrivals.sightings.addAll(actor, stored.firstMs, stored.days);
+    if (!updates.recut.has(actor)) updates.sightings.addAll(actor, stored.firstMs, stored.days);
   }
-  if (parted.length === 0) return;
-  const actorOf = await identitiesOf(tx, projectId, arrivals.recut);
-  for (const { identity, to } of parted) actorOf.set(identity, to);
+  if (leaving.length === 0) return;
+  const actorOf = await identitiesOf(tx, projectId, updates.recut);
+  for (const { identity, to } of leaving) actorOf.set(identity, to);
   const identities = new Set(actorOf.keys());
   await visitTimedEvents(tx, projectId, { identities }, (event) => {
-    arrivals.add(event, actorOf.get(event.identity)!);
+    updates.add(event, actorOf.get(event.identity)!);
   });
 }
 
-/** Projects events of one project: none of them has been projected before. */
+/** Projects events of one project that have not been projected before. */
 export async function projectEvents(
   tx: Sql,
   projectId: number,
@@ -83,20 +84,23 @@ export async function projectEvents(
   columns: EventColumns,
 ): Promise<void> {
   const { batch, eventIds, actorAt, moves, isLinked, newActors } = await resolved(
-    ...[tx, projectId, known, columns] as const,
+    tx,
+    projectId,
+    known,
+    columns,
   );
-  const arrivals = new Arrivals(known, newActors);
-  if (moves.length > 0) await move(tx, projectId, moves, arrivals);
+  const updates = new ActorUpdates(known, newActors);
+  if (moves.length > 0) await move(tx, projectId, moves, updates);
   if (isLinked) known.linksVersion = await raiseLinksVersion(tx, projectId);
   const eventAt = timedAt(batch, eventIds);
   let sessionlessToMs = -Infinity;
   await inSlices(eventIds.keys(), (i) => {
     const event = eventAt(i);
     if (event.traffic === 0) sessionlessToMs = Math.max(sessionlessToMs, event.ms);
-    arrivals.totals.add(event, 1);
-    arrivals.add(event, actorAt(i));
+    updates.totals.add(event, 1);
+    updates.add(event, actorAt(i));
   });
-  await arrivals.store(tx, projectId);
+  await updates.store(tx, projectId);
   await addEvents(tx, projectId, batch);
   if (sessionlessToMs > -Infinity) {
     await tx.query(

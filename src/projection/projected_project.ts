@@ -3,13 +3,13 @@ import { RULES_VERSION } from "./dictionaries.ts";
 
 const SITE_HOST = "lower(substring(p.site_url from '^[A-Za-z]+://(?:[^/?#@]*@)?([^/?#:]+)'))";
 
-/** A project, and by what it was projected so far. */
+/** A project's settings, and those that it was projected with so far. */
 export interface ProjectedProject extends Record<string, unknown> {
   readonly site_host: string | null;
   readonly known_host: string | null;
   readonly rules_version: number | null;
   readonly timezone: string;
-  /** Whose days the rollups count by; null: they do not hold. */
+  /** The time zone that the rollups count by; null: they are incomplete. */
   readonly known_timezone: string | null;
   readonly recount_timezone: string | null;
   readonly recounted_to: number | null;
@@ -22,17 +22,17 @@ SELECT ${SITE_HOST} AS site_host, j.site_host AS known_host, j.rules_version,
 FROM projections j JOIN projects p USING (project_id)
 WHERE j.project_id = $1::int FOR UPDATE OF j`;
 
-// A plan that was made while the tables were empty reads all of them later: 3,000 instead of 20,000
-// events/s until the next automatic ANALYZE.
+// A plan made while the tables were empty later scans them: 3,000 instead of 20,000 events/s until the
+// next automatic ANALYZE.
 const SETTINGS = "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_custom_plan;";
 
 async function lockProject(
   tx: Sql,
   projectId: number,
-  ofOthers: "" | " SKIP LOCKED",
+  whereLocked: "" | " SKIP LOCKED",
 ): Promise<ProjectedProject | null> {
   await tx.script(SETTINGS);
-  const [row] = await tx.query<ProjectedProject>(PROJECT + ofOthers, [projectId]);
+  const [row] = await tx.query<ProjectedProject>(PROJECT + whereLocked, [projectId]);
   if (row !== undefined) return row;
   const added = await tx.query(
     `INSERT INTO projections (project_id)
@@ -40,40 +40,42 @@ async function lockProject(
     RETURNING project_id`,
     [projectId],
   );
-  if (added.length > 0 || ofOthers === "") {
-    return (await tx.query<ProjectedProject>(PROJECT + ofOthers, [projectId]))[0] ?? null;
+  if (added.length > 0 || whereLocked === "") {
+    return (await tx.query<ProjectedProject>(PROJECT + whereLocked, [projectId]))[0] ?? null;
   }
   return null;
 }
 
 /**
- * Begins a transaction that changes what the projection has made of a project: nobody else does
- * until it ends. Null where there is no such project.
+ * Locks a project for a transaction that changes its projected state. It waits for other transactions
+ * that hold the lock. @returns null where there is no such project
  */
 export function beginProjection(tx: Sql, projectId: number): Promise<ProjectedProject | null> {
   return lockProject(tx, projectId, "");
 }
 
-/** The same, and null too where somebody else does at this moment: nobody waits for them. */
-export function beginUnlessElsewhere(
+/** `beginProjection` without waiting: null also where another transaction holds the lock. */
+export function beginUnlessLocked(
   tx: Sql,
   projectId: number,
 ): Promise<ProjectedProject | null> {
   return lockProject(tx, projectId, " SKIP LOCKED");
 }
 
-/** Whether the project's traffic was told by the rules and the site that hold now. */
-export function hasRulesOfNow({ site_host, known_host, rules_version }: ProjectedProject): boolean {
+/** Whether the project's traffic was classified with its present site and the present rules. */
+export function hasCurrentRules(
+  { site_host, known_host, rules_version }: ProjectedProject,
+): boolean {
   return site_host === known_host && rules_version === RULES_VERSION;
 }
 
-/** Projects whose site, time zone or channel rules are not those that they were projected with. */
+/** Selects projects that were projected with another site, time zone or version of the channel rules. */
 export const STALE_PROJECTS = `
 SELECT project_id FROM projections j JOIN projects p USING (project_id)
 WHERE (j.site_host IS DISTINCT FROM ${SITE_HOST} OR j.rules_version IS DISTINCT FROM ${RULES_VERSION}
   OR j.timezone IS DISTINCT FROM p.timezone)`;
 
-/** Whether the project is one of those. */
+/** Whether the project is one of `STALE_PROJECTS`. */
 export async function isStale(sql: Sql, projectId: number): Promise<boolean> {
   const rows = await sql.query(`${STALE_PROJECTS} AND project_id = $1::int`, [projectId]);
   return rows.length > 0;

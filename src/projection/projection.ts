@@ -13,18 +13,19 @@ import {
   PROJECTS_WAITING,
   setAside,
 } from "./pending_events.ts";
+import { settledWithin } from "./settled_within.ts";
 import { beginProjection, isStale, STALE_PROJECTS } from "./projected_project.ts";
 import * as LIMITS from "./projection_limits.ts";
 import { TableStatistics } from "./table_statistics.ts";
 
 export interface Projection {
-  /** Projects everything that was stored for the project before this was called, but for what is set aside. */
+  /** Projects all events that are stored for the project when this is called, except those set aside. */
   catchUp(projectId: number): Promise<void>;
-  /** The same, as far as it goes in so much time. It never fails: what it leaves is projected later. */
+  /** `catchUp` for at most `msMax`. It never throws: what it leaves is projected later. */
   catchUpWithin(projectId: number, msMax: number): Promise<void>;
   /**
-   * Projects what is pending anywhere until `signal` is aborted: reads then find little left to do. A
-   * failure is logged and tried again; nothing is lost by it, the journal stays.
+   * Projects the pending events of all projects until `signal` is aborted, so that reads find little left
+   * to do. A failure is logged and retried; it loses nothing, since the journal keeps the events.
    * @returns when the last transaction under way has ended
    */
   run(signal: AbortSignal): Promise<void>;
@@ -32,24 +33,24 @@ export interface Projection {
 
 export interface ProjectionOptions {
   readonly log?: Pick<Log, "warn">;
-  /** Called with the cause of each transaction that failed, and with "set_aside" for each event that was. */
+  /** Called with the cause of each failed transaction, and with "set_aside" for each event set aside. */
   readonly observeFailure?: (cause: string) => void;
-  /** What one transaction may take. */
+  /** The time that one transaction may take. */
   readonly msMax?: number;
-  /** Whether the database is about to be closed: a turn that this ends has not failed. */
+  /** Whether the database is about to close: a turn that this ends is not logged as failed. */
   readonly isStopping?: () => boolean;
 }
 
-/** What came of one turn of a project. */
+/** The result of one turn; "blamed": events were found to fail, "elsewhere": another server projects. */
 type Outcome = "projected" | "nothing" | "elsewhere" | "blamed";
 
-/** SQLSTATEs that say nothing of the events: transactions in each other's way, statements of another schema. */
+/** SQLSTATEs that the events cannot be to blame for: conflicting transactions, another version's schema. */
 const NOT_THE_EVENTS = /^(40|42|55P03)/;
 
 /** SQLSTATE of a statement that took too long. */
 const CANCELLED = "57014";
 
-/** Why, in words that hold nothing of the events: what PostgreSQL says may quote them. */
+/** Names the cause without PostgreSQL's message, which may quote events. */
 function causeOf(error: unknown): string {
   if (error instanceof StatementRefused) return error.sqlState;
   if (error instanceof ProjectionTooLong) return "too_long";
@@ -57,7 +58,7 @@ function causeOf(error: unknown): string {
   return error instanceof DatabaseUnavailable ? "database_unavailable" : "error";
 }
 
-const rested = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 
 class ProjectsProjection implements Projection {
   readonly #database: Database;
@@ -68,7 +69,7 @@ class ProjectsProjection implements Projection {
   readonly #lanes: Lanes;
   readonly #projects = new KnownProjects();
   readonly #statistics: TableStatistics;
-  /** One turn at a time of each project: whoever needs it waits for the same. */
+  /** The turn under way of each project, which all that need one share. */
   readonly #turns = new Map<number, Promise<Outcome>>();
   readonly #merging: Merging;
 
@@ -102,12 +103,7 @@ class ProjectsProjection implements Projection {
   }
 
   async catchUpWithin(projectId: number, msMax: number): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, msMax);
-    // Whatever fails here fails in the background too, where it is told.
-    const work = this.#until(projectId, performance.now() + msMax).catch(() => {});
-    await Promise.race([work, late]);
-    clearTimeout(timer);
+    await settledWithin(this.#until(projectId, performance.now() + msMax), msMax);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -115,7 +111,7 @@ class ProjectsProjection implements Projection {
     const merging = this.#merging.run(signal);
     while (!signal.aborted) {
       try {
-        // Whoever updates, or restarts, may have much that the planner was never told of.
+        // After an update or a restart the planner may not know of much that is stored.
         await this.#statistics.start();
         for (const projectId of await this.#waiting()) {
           if (active.has(projectId)) continue;
@@ -125,7 +121,7 @@ class ProjectsProjection implements Projection {
           active.set(projectId, projecting);
         }
       } catch (error) {
-        if (!signal.aborted) this.#tell(error);
+        if (!signal.aborted) this.#warnFailed(error);
       }
       await pause(LIMITS.PROJECTION_PAUSE_MS, signal);
     }
@@ -139,7 +135,7 @@ class ProjectsProjection implements Projection {
     return rows.map(({ project_id }) => project_id);
   }
 
-  /** Turn by turn, until nothing is left of the project or somebody else projects it. */
+  /** Takes turns until nothing of the project is left, or another server projects it. */
   async #projectAll(projectId: number, signal: AbortSignal): Promise<void> {
     let outcome: Outcome = "projected";
     while (!signal.aborted && (outcome === "projected" || outcome === "blamed")) {
@@ -152,6 +148,7 @@ class ProjectsProjection implements Projection {
     }
   }
 
+  /** Projects what is pending now, until that is done or the time is over. */
   async #until(projectId: number, endsAtMs: number): Promise<void> {
     const upTo = await lastWaiting(this.#database, projectId);
     const isPending = () =>
@@ -160,7 +157,9 @@ class ProjectsProjection implements Projection {
         : isWaiting(this.#database, projectId, upTo);
     while (performance.now() < endsAtMs && await isPending()) {
       const outcome = await this.#turn(projectId, true);
-      if (outcome === "elsewhere") await pause(LIMITS.PROJECTION_ELSEWHERE_PAUSE_MS, rested);
+      if (outcome === "elsewhere") {
+        await pause(LIMITS.PROJECTION_ELSEWHERE_PAUSE_MS, NEVER_ABORTED);
+      }
     }
   }
 
@@ -176,7 +175,7 @@ class ProjectsProjection implements Projection {
     return turn;
   }
 
-  /** Changes a project beside its turns: whoever asks for one meanwhile has it after this. */
+  /** Runs work between a project's turns: a turn that is asked for meanwhile shares this one's place. */
   async #exclusively(projectId: number, work: () => Promise<void>): Promise<void> {
     for (let other; (other = this.#turns.get(projectId)) !== undefined;) {
       await other.catch(() => {});
@@ -192,15 +191,15 @@ class ProjectsProjection implements Projection {
 
   async #takeTurn(projectId: number, isUrgent: boolean): Promise<Outcome> {
     await this.#lanes.enter(projectId, isUrgent);
-    const eventsMax = this.#sizes.of(projectId);
+    const eventsMax = this.#sizes.sizeOf(projectId);
     const msMax = this.#options.msMax ?? LIMITS.PROJECTION_MS_MAX;
     const attempt = new Attempt(projectId, eventsMax, this.#aimMs, msMax);
     try {
       await this.#database.transaction((tx) => projectBatch(tx, attempt, this.#projects));
       this.#sizes.done(projectId, attempt.events, attempt.tookMs);
     } catch (error) {
-      // Numbers that were given out and taken back are given out again, to others.
-      this.#projects.forget(projectId);
+      // Numbers that the rollback has freed are given out again, for something else.
+      this.#projects.evict(projectId);
       return await this.#failed(attempt, error);
     } finally {
       this.#leave(isUrgent ? 0 : attempt.tookMs * this.#restShare);
@@ -218,14 +217,14 @@ class ProjectsProjection implements Projection {
     return events > 0 || journalRows > 0 || !isSettled ? "projected" : "nothing";
   }
 
-  /** Ends a turn: for so long others have the engine, unless nobody wants it. */
+  /** Ends a turn, and leaves the engine to others for `restMs`, or until nobody wants it. */
   #leave(restMs: number): void {
     this.#lanes.leave(restMs);
-    // Where nobody can say, because the database is gone, the time says it.
+    // If the database is gone and cannot tell, the rest ends by its time.
     if (restMs > 0) this.#database.rest?.(restMs).then(() => this.#lanes.wake(), () => {});
   }
 
-  /** The events are projected, whatever becomes of the statistics. */
+  /** Updates the statistics; a failure is only logged, since the events are projected. */
   async #note(projectId: number, events: number): Promise<void> {
     try {
       await this.#statistics.note(projectId, events);
@@ -234,19 +233,19 @@ class ProjectsProjection implements Projection {
     }
   }
 
-  /** Halves what was tried, or sets one event aside; throws where the events are not to blame. */
+  /** Halves the batch size, or sets an event aside; throws where the events are not to blame. */
   async #failed(attempt: Attempt, error: unknown): Promise<Outcome> {
     const { projectId, events, eventsMax, isSettled, first } = attempt;
     const cause = causeOf(error);
     this.#options.observeFailure?.(cause);
-    this.#tell(error, { projectId, events });
+    this.#warnFailed(error, { projectId, events });
     if (!isSettled || NOT_THE_EVENTS.test(cause) || !await this.#answers(error)) throw error;
     const tried = events === 0 ? eventsMax : events;
     if (tried > 1) {
       this.#sizes.failed(projectId, tried);
       return "blamed";
     }
-    // What took too long may have been slow for another reason, as whatever else failed but a statement.
+    // Only a refused statement is sure to be the event's fault; what took too long may have another cause.
     const isSure = error instanceof StatementRefused && cause !== CANCELLED;
     const failures = this.#sizes.failedAlone(projectId);
     if (first === null) throw error;
@@ -254,8 +253,11 @@ class ProjectsProjection implements Projection {
     return "blamed";
   }
 
-  #tell(error: unknown, where: { readonly projectId?: number; readonly events?: number } = {}) {
-    // A full disk is told of once, by itself.
+  #warnFailed(
+    error: unknown,
+    where: { readonly projectId?: number; readonly events?: number } = {},
+  ) {
+    // A full disk is reported once, elsewhere.
     if (error instanceof DiskFull) return;
     this.#warn("projection failed", { ...where, cause: causeOf(error) });
   }
@@ -264,7 +266,7 @@ class ProjectsProjection implements Projection {
     if (!this.#options.isStopping?.()) this.#options.log?.warn(message, fields);
   }
 
-  /** Whether the database answers after a failure, and has room: else it is to blame, not the events. */
+  /** Whether the database answers and has room after a failure; if not, the events are not to blame. */
   async #answers(error: unknown): Promise<boolean> {
     if (error instanceof DiskFull) return false;
     if (!(error instanceof DatabaseUnavailable)) return true;
@@ -283,9 +285,9 @@ class ProjectsProjection implements Projection {
 }
 
 /**
- * The projection: makes segments, identities, sessions, actors and rollups of the events in the
- * journal, each exactly once, in transactions of its own. The result depends on the set of events
- * alone, never on their order, their batches, or which server projects them.
+ * Creates the projection, which turns the journal's events into segments, identities, sessions, actors and
+ * rollups: each event exactly once, in its own transactions. The result depends only on the set of events,
+ * not on their order, their batches, or the server that projects them.
  */
 export function createProjection(database: Database, options: ProjectionOptions = {}): Projection {
   return new ProjectsProjection(database, options);

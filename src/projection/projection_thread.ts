@@ -5,25 +5,26 @@ import { pause } from "../pause.ts";
 import { isBehind } from "./pending_events.ts";
 import type { Projection } from "./projection.ts";
 import * as LIMITS from "./projection_limits.ts";
+import { settledWithin } from "./settled_within.ts";
 import type { ProjectionReport, ProjectionRequest } from "./projection_worker.ts";
 
 /** The projection in a thread of its own, until it is closed. */
 export interface ProjectionThread extends Projection {
-  /** Ends the thread. What a transaction under way has not committed is projected after the next start. */
+  /** Ends the thread. A transaction under way is rolled back, and done again after the next start. */
   close(): Promise<void>;
 }
 
 export interface ProjectionThreadOptions {
   readonly log?: Pick<Log, "warn">;
   /**
-   * As of `createProjection`; "worker_ended" where the thread ended by itself, "worker_silent" where it
-   * was ended because it gave no sign of life.
+   * As for `createProjection`; also "worker_ended" where the thread ended by itself, and "worker_silent"
+   * where it was ended because it gave no sign of life.
    */
   readonly observeFailure?: (cause: string) => void;
-  /** Whether the server is stopping: what this ends has not failed. */
+  /** Whether the server is stopping: then nothing is logged as failed. */
   readonly isStopping?: () => boolean;
   readonly createWorker?: () => Worker;
-  /** PROJECTION_SIGN_PAUSE_MS, where nothing else is said. */
+  /** The default is PROJECTION_SIGN_PAUSE_MS. */
   readonly signPauseMs?: number;
 }
 
@@ -34,12 +35,12 @@ type Question =
   | Omit<Extract<ProjectionRequest, { kind: "catch_up" }>, "id">
   | { readonly kind: "run" | "close" };
 
-/** A worker that lives, and what it was asked and has not answered. */
+/** A running worker, with the questions that it has not answered. */
 interface LivingWorker {
   readonly worker: Worker;
   readonly lent: LentDatabase | null;
   readonly waiting: Map<number, PromiseWithResolvers<void>>;
-  /** Signs of life that it was asked for since it last gave one. */
+  /** How often it was asked for a sign of life since its last message. */
   signsOwed: number;
   watch: ReturnType<typeof setInterval> | null;
 }
@@ -64,18 +65,13 @@ class WorkerProjection implements ProjectionThread {
   }
 
   async catchUpWithin(projectId: number, msMax: number): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, msMax);
-    // Whatever fails here fails in the background too, where it is told.
-    const work = this.#catchUp(projectId, msMax).catch(() => {});
-    await Promise.race([work, late]);
-    clearTimeout(timer);
+    await settledWithin(this.#catchUp(projectId, msMax), msMax);
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const stop = () => this.#living?.worker.postMessage({ kind: "stop" });
     signal.addEventListener("abort", stop);
-    // The worker answers once it was stopped: else it has ended, and another one goes on.
+    // The worker answers when it is stopped; a rejection means that it has ended, and another one is started.
     while (!signal.aborted) {
       await this.#ask({ kind: "run" })
         .catch(() => pause(LIMITS.PROJECTION_FAILURE_PAUSE_MS, signal));
@@ -89,26 +85,26 @@ class WorkerProjection implements ProjectionThread {
     if (living === null) return;
     if (living.waiting.size === 0) {
       const late = new AbortController();
-      const saysGoodbye = this.#tell(living, { kind: "close" }).catch(() => {});
-      await Promise.race([saysGoodbye, pause(LIMITS.PROJECTION_CLOSE_MS_MAX, late.signal)]);
+      const closed = this.#send(living, { kind: "close" }).catch(() => {});
+      await Promise.race([closed, pause(LIMITS.PROJECTION_CLOSE_MS_MAX, late.signal)]);
       late.abort();
     }
     await this.#end(living);
   }
 
-  /** Most projects have nothing pending: then nobody is asked. */
+  /** Asks the worker only if the project is behind, which most are not. */
   async #catchUp(projectId: number, msMax: number | null): Promise<void> {
     if (await isBehind(this.#database, projectId)) {
       await this.#ask({ kind: "catch_up", projectId, msMax });
     }
   }
 
-  /** Asks the worker, which is started where there is none. Throws DatabaseUnavailable when it ends. */
+  /** Asks the worker, and starts one if none runs. Throws DatabaseUnavailable when it ends. */
   async #ask(question: Question): Promise<void> {
-    await this.#tell(this.#living ?? this.#start(), question);
+    await this.#send(this.#living ?? this.#start(), question);
   }
 
-  #tell({ worker, waiting }: LivingWorker, question: Question): Promise<void> {
+  #send({ worker, waiting }: LivingWorker, question: Question): Promise<void> {
     const id = ++this.#lastId;
     const answer = Promise.withResolvers<void>();
     waiting.set(id, answer);
@@ -130,7 +126,7 @@ class WorkerProjection implements ProjectionThread {
     const pauseMs = this.#options.signPauseMs ?? LIMITS.PROJECTION_SIGN_PAUSE_MS;
     living.watch = setInterval(() => this.#askForSign(living), pauseMs);
     Deno.unrefTimer(living.watch as unknown as number);
-    worker.onmessage = ({ data }: MessageEvent<ProjectionReport>) => this.#heard(living, data);
+    worker.onmessage = ({ data }: MessageEvent<ProjectionReport>) => this.#receive(living, data);
     worker.onerror = (event) => {
       event.preventDefault();
       this.#failed(living, "worker_ended");
@@ -138,9 +134,9 @@ class WorkerProjection implements ProjectionThread {
     return this.#living = living;
   }
 
-  #heard(living: LivingWorker, report: ProjectionReport): void {
+  #receive(living: LivingWorker, report: ProjectionReport): void {
     const { waiting } = living;
-    // Whatever it says is a sign of life.
+    // Any message is a sign of life.
     living.signsOwed = 0;
     if (report.kind === "sign") return;
     if (report.kind === "ended") this.#failed(living, "worker_ended");
@@ -155,8 +151,8 @@ class WorkerProjection implements ProjectionThread {
   }
 
   /**
-   * A worker that turns in a circle fails nowhere. Signs owed are counted instead of time: a laptop that
-   * slept has asked for one in all.
+   * Detects a worker that is stuck in a loop, which raises no error. Missing signs are counted instead of
+   * time, since a laptop that slept has asked for only one in all that time.
    */
   #askForSign(living: LivingWorker): void {
     if (living.signsOwed >= LIMITS.PROJECTION_SIGNS_OWED_MAX) {
@@ -166,7 +162,7 @@ class WorkerProjection implements ProjectionThread {
     living.worker.postMessage({ kind: "sign" } satisfies ProjectionRequest);
   }
 
-  /** What it says of its end may quote events: it is not told. */
+  /** Replaces a lost worker. Its error message is not logged: it may quote events. */
   #failed(living: LivingWorker, cause: "worker_ended" | "worker_silent"): void {
     if (this.#living !== living) return;
     this.#options.observeFailure?.(cause);
@@ -184,15 +180,16 @@ class WorkerProjection implements ProjectionThread {
     await lent?.close();
   }
 
-  #warn(...told: Parameters<Log["warn"]>): void {
-    if (!this.#options.isStopping?.()) this.#options.log?.warn(...told);
+  #warn(...line: Parameters<Log["warn"]>): void {
+    if (!this.#options.isStopping?.()) this.#options.log?.warn(...line);
   }
 }
 
 /**
- * The projection in a worker, so that this thread takes in and answers meanwhile. It starts when it is
- * first needed; where it ends by itself, another one is started, and reads leave out what is pending.
- * @param url of PostgreSQL, where it has connections of its own; null: it borrows `database`
+ * Creates the projection in a worker, so that this thread stays free to ingest and answer. The worker starts
+ * when it is first needed. If it ends by itself, another one is started; until then, reads leave out what
+ * is pending.
+ * @param url PostgreSQL's, where the worker has connections of its own; null: it borrows `database`
  */
 export function createProjectionThread(
   database: Database,

@@ -1,5 +1,5 @@
 /// <reference lib="deno.worker" />
-/** The projection's own thread: what `ProjectionThread` asks, and the answers. */
+/** The worker of `ProjectionThread`, and the messages between the two. */
 import { borrowDatabase } from "../db/borrowed_database.ts";
 import { failureOf, type LoanFailure } from "../db/lent_database.ts";
 import type { Database } from "../db/sql.ts";
@@ -9,9 +9,9 @@ import { createProjection, type Projection } from "./projection.ts";
 
 /** What the main thread sends. */
 export type ProjectionRequest =
-  /** A PostgreSQL URL, or where the embedded engine is borrowed: sent first. */
+  /** Sent first, with a PostgreSQL URL, or the port that the embedded engine is borrowed through. */
   | { readonly kind: "open"; readonly database: string | MessagePort }
-  /** `msMax` null: until nothing is left of it. */
+  /** `msMax` null: without a limit. */
   | {
     readonly kind: "catch_up";
     readonly id: number;
@@ -21,20 +21,20 @@ export type ProjectionRequest =
   /** Answered after `stop`, once the last transaction under way has ended. */
   | { readonly kind: "run"; readonly id: number }
   | { readonly kind: "stop" }
-  /** Answered at once, for whoever wants to know that this thread still turns. */
+  /** Answered at once, to show that this thread is not stuck. */
   | { readonly kind: "sign" }
   | { readonly kind: "close"; readonly id: number };
 
-/** What it gets back. */
+/** What the worker sends back. */
 export type ProjectionReport =
   | { readonly kind: "done"; readonly id: number; readonly failure: LoanFailure | null }
   | { readonly kind: "warn"; readonly message: string; readonly facts: Facts }
   | { readonly kind: "failure"; readonly cause: string }
   | { readonly kind: "sign" }
-  /** Something failed that nobody caught: the last message. */
+  /** The last message, after an uncaught error. */
   | { readonly kind: "ended" };
 
-const report = (what: ProjectionReport): void => self.postMessage(what);
+const report = (message: ProjectionReport): void => self.postMessage(message);
 
 interface Opened {
   readonly database: Database;
@@ -44,7 +44,7 @@ interface Opened {
 let opening: Promise<Opened> | null = null;
 const stopping = new AbortController();
 
-/** On PostgreSQL it has connections of its own; the embedded engine has one session for everything. */
+/** Opens connections of its own to PostgreSQL; the embedded engine has only one session, which is borrowed. */
 async function openDatabase(where: string | MessagePort): Promise<Database> {
   if (typeof where !== "string") return borrowDatabase(where, "embedded");
   const { openPostgres } = await import("../db/postgres.ts");
@@ -73,7 +73,7 @@ async function perform(request: Exclude<ProjectionRequest, { kind: "open" | "sto
   else await projection.catchUpWithin(projectId, msMax);
 }
 
-/** Deno would write it on standard error, where the log alone belongs. */
+/** Keeps Deno from writing the error to standard error, where only the log belongs. */
 function end(event: Event): void {
   event.preventDefault();
   report({ kind: "ended" });

@@ -7,7 +7,7 @@ import { NEVER } from "./local_days.ts";
 import type { SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
 
-/** Sums by keys of whole numbers: rows of a rollup table, or what to add to them. */
+/** Sums to add to the rows of a rollup table, by the integers of its key. */
 class Sums {
   readonly #rows = new Map<string, { readonly key: readonly number[]; readonly sums: number[] }>();
 
@@ -24,7 +24,7 @@ class Sums {
     else sums.forEach((sum, i) => row.sums[i]! += sum);
   }
 
-  /** Adds them to what is stored, in the order of the table's key. */
+  /** Adds the sums to the table, in the order of its key. */
   async store(tx: Sql, projectId: number): Promise<void> {
     const rows = [...this.#rows.values()].filter(({ sums }) => sums.some((sum) => sum !== 0))
       .sort((a, b) => a.key.reduce((order, part, i) => order || part - b.key[i]!, 0));
@@ -48,7 +48,7 @@ class Sums {
 
 const DAY_TOTALS = ["events", "pageviews", "sessions", "bounces", "duration_ms"] as const;
 
-/** What is told of a session of no length at all, in seconds. */
+/** Stands for the seconds of a session without any duration. */
 const NO_LENGTH = -1;
 const SECONDS_MAX = 2147483647;
 
@@ -70,8 +70,11 @@ async function addSessions(
   });
 }
 
-/** How many days two lists begin, and end, alike with. */
-function alike(before: readonly number[], after: readonly number[]): [start: number, end: number] {
+/** Returns how many days two lists share at their start, and at their end. */
+function sharedEnds(
+  before: readonly number[],
+  after: readonly number[],
+): [start: number, end: number] {
   const most = Math.min(before.length, after.length);
   let start = 0;
   while (start < most && before[start] === after[start]) start++;
@@ -81,25 +84,25 @@ function alike(before: readonly number[], after: readonly number[]): [start: num
 }
 
 /**
- * Takes an actor's days as they were, and adds those that there are now: each by the day before it,
- * the first of them, and the day of the first event ever.
+ * Subtracts an actor's days before the change, and adds those after it. A day is keyed by the actor's previous
+ * day, the first of these days, and the day of the first event ever.
  */
 function addVisitor(visitors: Sums, { before, after }: ActorChange): void {
-  const [was, is] = [before?.days ?? [], after?.days ?? []];
-  const isSame = before?.firstDay === after?.firstDay && was[0] === is[0];
-  const [start, end] = isSame ? alike(was, is) : [0, 0];
-  const add = (of: StoredActor | null, days: readonly number[], sign: number) => {
-    // The first of the days that are alike again may follow on another one.
+  const [daysBefore, daysAfter] = [before?.days ?? [], after?.days ?? []];
+  const isSame = before?.firstDay === after?.firstDay && daysBefore[0] === daysAfter[0];
+  const [start, end] = isSame ? sharedEnds(daysBefore, daysAfter) : [0, 0];
+  const add = (actor: StoredActor | null, days: readonly number[], sign: number) => {
+    // The first of the shared days at the end may have another previous day.
     const to = Math.min(days.length, days.length - end + 1);
     for (let i = start; i < to; i++) {
-      visitors.add([days[i]!, days[i - 1] ?? NEVER, days[0]!, of!.firstDay], sign);
+      visitors.add([days[i]!, days[i - 1] ?? NEVER, days[0]!, actor!.firstDay], sign);
     }
   };
-  add(before, was, -1);
-  add(after, is, 1);
+  add(before, daysBefore, -1);
+  add(after, daysAfter, 1);
 }
 
-/** Adds to the rollups what came and went; before sessions and actors are written anew. */
+/** Applies changes to the rollups; to be called before sessions and actors are rewritten. */
 export async function rollUp(tx: Sql, rollups: Rollups, changes: Changes): Promise<void> {
   const totals = new Sums("day_totals", ["day"], DAY_TOTALS);
   const durations = new Sums("session_durations", ["day", "seconds"], ["sessions"]);
@@ -120,7 +123,7 @@ export async function rollUp(tx: Sql, rollups: Rollups, changes: Changes): Promi
   await rollUpAcquisition(tx, rollups, changes);
 }
 
-/** Empties the rollups of a project. */
+/** Deletes the rollups of a project. */
 export async function clearRollups(tx: Sql, projectId: number): Promise<void> {
   for (const table of ["day_totals", "session_durations", "visitor_days", "acquisition_days"]) {
     await tx.query(`DELETE FROM ${table} WHERE project_id = $1::int`, [projectId]);

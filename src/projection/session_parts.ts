@@ -3,17 +3,17 @@ import type { TimedEvent } from "../store/timed_events.ts";
 import { inSlices } from "./slices.ts";
 
 /**
- * A session, or a part of one: a stored session, or a single event. Sums, minima and maxima of the
- * parts are those of the whole, so no event is read again, however long a session grows.
+ * A session or a part of one: a stored session, or a single event. The sums, minima and maxima of a session
+ * follow from its parts, so no event is read again, however long a session grows.
  */
 export interface SessionPart {
   actor: number;
   firstMs: number;
   lastMs: number;
-  /** First and last page view; null where there is none. */
+  /** The times of the first and last page view; null: none. */
   firstViewMs: number | null;
   lastViewMs: number | null;
-  /** The first and the last page view; where there is none, the first and the last event. */
+  /** The event ids of the first and last page view; without page views, of the first and last event. */
   entryId: string;
   exitId: string;
   entryPath: number;
@@ -24,14 +24,14 @@ export interface SessionPart {
   views: number;
   /** Events that are neither page view, click nor scroll. */
   customs: number;
-  /** Of both, those that undo no bounce. */
+  /** The views and customs among them that undo no bounce. */
   passiveViews: number;
   passiveCustoms: number;
-  /** Events that no bot did. */
+  /** Events that are not a bot's. */
   humans: number;
 }
 
-/** An event of a session as a part. */
+/** Returns a part that is a single event. */
 export function partOf(event: TimedEvent, actor: number): SessionPart {
   const { ms, name, path, context, traffic, eventId, isPassive } = event;
   const viewMs = name === 1 ? ms : null;
@@ -56,20 +56,21 @@ export function partOf(event: TimedEvent, actor: number): SessionPart {
   };
 }
 
-/** Whether `b` begins with an earlier event than `a`: page views come before all else, ids break ties. */
+/** Whether `b` has an earlier entry than `a`: page views come before other events, ids break ties. */
 function entersBefore(b: SessionPart, a: SessionPart): boolean {
   if ((a.views > 0) !== (b.views > 0)) return b.views > 0;
   const difference = (b.firstViewMs ?? b.firstMs) - (a.firstViewMs ?? a.firstMs);
   return difference < 0 || difference === 0 && b.entryId < a.entryId;
 }
 
+/** Whether `b` has a later exit than `a`, by the same rules. */
 function exitsAfter(b: SessionPart, a: SessionPart): boolean {
   if ((a.views > 0) !== (b.views > 0)) return b.views > 0;
   const difference = (b.lastViewMs ?? b.lastMs) - (a.lastViewMs ?? a.lastMs);
   return difference > 0 || difference === 0 && b.exitId > a.exitId;
 }
 
-/** Adds a part to a session that it belongs to. */
+/** Joins a part into the session that it belongs to. */
 function join(session: SessionPart, part: SessionPart): void {
   if (entersBefore(part, session)) {
     session.entryId = part.entryId;
@@ -101,8 +102,8 @@ function join(session: SessionPart, part: SessionPart): void {
 }
 
 /**
- * The sessions of one actor's parts, in order: parts belong together where at most 30 minutes lie
- * between them. `parts` is sorted in place.
+ * Joins one actor's parts into sessions, in order: parts with at most 30 minutes between them belong
+ * together. `parts` is sorted in place.
  */
 export function sessionsOf(parts: SessionPart[]): SessionPart[] {
   parts.sort((a, b) => a.firstMs - b.firstMs);
@@ -115,13 +116,13 @@ export function sessionsOf(parts: SessionPart[]): SessionPart[] {
   return sessions;
 }
 
-/** Parts by their actor. */
+/** Collects parts by actor. */
 export class PartsOfActors {
   readonly #parts = new Map<number, SessionPart[]>();
-  /** Of each actor the part that the last event went into: this class's own. */
+  /** By actor, the part that the last event went into; only such parts are changed in place. */
   readonly #open = new Map<number, SessionPart>();
 
-  /** Adds an event: to the last one's part, where it belongs to that, as most do. */
+  /** Adds an event: to the part of the actor's previous event if it belongs there, as most do. */
   addEvent(event: TimedEvent, actor: number): void {
     const part = partOf(event, actor);
     const open = this.#open.get(actor);
@@ -139,7 +140,7 @@ export class PartsOfActors {
     else parts.push(part);
   }
 
-  /** The sessions of all of them: of each actor in order. */
+  /** Returns the sessions of all actors; those of one actor are in order. */
   async sessions(): Promise<SessionPart[]> {
     const sessions: SessionPart[] = [];
     await inSlices(this.#parts.values(), (parts) => {

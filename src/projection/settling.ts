@@ -3,23 +3,23 @@ import { visitTimedEvents } from "../store/timed_events.ts";
 import { type ActorChange, Sightings, writeActors } from "./actor_days.ts";
 import { reclassifyTraffic, RULES_VERSION } from "./dictionaries.ts";
 import type { KnownProject } from "./known_projects.ts";
-import { hasRulesOfNow, type ProjectedProject } from "./projected_project.ts";
+import { hasCurrentRules, type ProjectedProject } from "./projected_project.ts";
 import { RECOUNT_SLICE_ACTORS } from "./projection_limits.ts";
 import { EventTotals } from "./changes.ts";
 import { clearRollups, rollUp } from "./rollups.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
 
-/** One transaction's share of bringing a project up to date. */
+/** What one transaction needs to settle a project. */
 export interface Settling {
   readonly tx: Sql;
   readonly projectId: number;
   readonly project: ProjectedProject;
   readonly known: KnownProject;
-  /** Whether the transaction has taken long enough. */
+  /** Whether the transaction's time is over. */
   readonly isOver: () => boolean;
 }
 
-/** Actors from `from` on and before `to`, by their identities. */
+/** Returns the actor of each identity that belongs to an actor from `from` to before `to`. */
 async function actorsBetween(tx: Sql, projectId: number, from: number, to: number) {
   const rows = await tx.query<{ identity_id: number; actor_id: number }>(
     `SELECT identity_id, actor_id FROM identities
@@ -34,7 +34,7 @@ async function actorsBetween(tx: Sql, projectId: number, from: number, to: numbe
   return new Map(rows.map(({ identity_id, actor_id }) => [identity_id, actor_id]));
 }
 
-/** Counts the rollups of some actors from their sessions and events, by the days of the time zone. */
+/** Counts the rollups of some actors from their sessions and events, in the project's local days. */
 async function recountSlice(
   { tx, projectId, known: { days, values, dictionaries: { technical } } }: Settling,
   from: number,
@@ -52,19 +52,19 @@ async function recountSlice(
   const actors = sightings.actors().map((actor): ActorChange => ({
     actor,
     before: null,
-    after: sightings.together(actor, null),
+    after: sightings.mergedWith(actor, null),
   }));
-  const everybody = new Set(actorOf.values());
-  const came = await sessionsOfActors(tx, projectId, [...everybody]);
+  const allActors = new Set(actorOf.values());
+  const came = await sessionsOfActors(tx, projectId, [...allActors]);
   await rollUp(
     tx,
     { projectId, days, values },
-    { totals, gone: [], came, stored: new Map(), actors, newActors: everybody },
+    { totals, gone: [], came, stored: new Map(), actors, newActors: allActors },
   );
   await writeActors(tx, projectId, actors);
 }
 
-/** Goes through all actors by the slice. @returns the next one; null: that was all */
+/** Recounts all actors from `from` on, slice by slice. @returns where to continue; null: all are done */
 async function bySlices(settling: Settling, from: number): Promise<number | null> {
   const { tx, projectId, isOver } = settling;
   const [last] = await tx.query<{ id: number | null }>(
@@ -79,19 +79,19 @@ async function bySlices(settling: Settling, from: number): Promise<number | null
 }
 
 /**
- * Brings what was made of a project earlier up to date, as far as one transaction may: after a change
- * of the site, its time zone or the channel rules, history is told by the new ones. Until all of it
- * is, the rollups have no time zone, and reads do without them.
- * @returns whether all of it is: new events can be projected
+ * Settles a project, as far as one transaction may: after a change of the site, the time zone or the channel
+ * rules, it reclassifies and recounts the history. Until all of it is recounted, the rollups have no time
+ * zone, and reads do without them.
+ * @returns whether everything is settled, so that new events can be projected
  */
 export async function settle(settling: Settling): Promise<boolean> {
   const { tx, projectId, project } = settling;
   const { site_host, timezone, known_timezone, recount_timezone, recounted_to } = project;
-  const isByRules = hasRulesOfNow(project);
-  if (isByRules && timezone === known_timezone) return true;
-  const isBegun = isByRules && recount_timezone === timezone && recounted_to !== null;
+  const hasRules = hasCurrentRules(project);
+  if (hasRules && timezone === known_timezone) return true;
+  const isBegun = hasRules && recount_timezone === timezone && recounted_to !== null;
   if (!isBegun) {
-    if (!isByRules) await reclassifyTraffic(tx, projectId, site_host);
+    if (!hasRules) await reclassifyTraffic(tx, projectId, site_host);
     await clearRollups(tx, projectId);
   }
   const next = await bySlices(settling, isBegun ? recounted_to : 0);
@@ -105,11 +105,11 @@ export async function settle(settling: Settling): Promise<boolean> {
   return next === null;
 }
 
-/** Whether the rollups hold, by the days of the project's own time zone. */
+/** Whether the rollups are complete, in the local days of the project's present time zone. */
 export const rollUpsHold = ({ timezone, known_timezone }: ProjectedProject): boolean =>
   timezone === known_timezone;
 
-/** What was made of a project is to be counted again from its start; reads do without it meanwhile. */
+/** Starts the recount of a project's rollups from the beginning; reads do without them meanwhile. */
 export async function startRecountAnew(tx: Sql, projectId: number): Promise<void> {
   await tx.query(
     "UPDATE projections SET recounted_to = NULL, timezone = NULL WHERE project_id = $1::int",

@@ -2,11 +2,11 @@ import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import type { SessionPart } from "./session_parts.ts";
 
-/** Columns of `sessions`, their types, and what of a part stands there. */
+/** The columns of `sessions`, their types, and their values of a part. */
 const COLUMNS: readonly [
   name: string,
   type: string,
-  of: (part: SessionPart) => string | number | null,
+  valueOf: (part: SessionPart) => string | number | null,
 ][] = [
   ["actor_id", "int", ({ actor }) => actor],
   ["first_ms", "int8", ({ firstMs }) => firstMs],
@@ -28,8 +28,8 @@ const COLUMNS: readonly [
 ];
 const NAMES = COLUMNS.map(([name]) => name).join(", ");
 
-// The last session that starts before, and those that start within or just after: all that belong
-// to what happened in between. Two looks into the index each, however many sessions the actor has.
+// The last session that starts before the range, and those that start within it or just after: all that
+// may touch the range. Two index lookups each, however many sessions the actor has.
 const NEAR = `
 SELECT s.* FROM unnest($2::text::int[], $3::text::int8[], $4::text::int8[])
   AS r (actor_id, low_ms, high_ms)
@@ -83,22 +83,22 @@ function partOfRow(row: Row): SessionPart {
   };
 }
 
-/** What tells a session from every other of the project. */
+/** Returns the key of a session, unique within the project. */
 export const sessionKey = ({ actor, firstMs }: SessionPart): string => `${actor} ${firstMs}`;
 
-/** Those with their first events in order: one session may be near two of the parts. */
-const once = (rows: readonly Row[]): SessionPart[] => [
+/** Returns the sessions of rows, each once: one session may be near two parts. */
+const distinctSessions = (rows: readonly Row[]): SessionPart[] => [
   ...new Map(rows.map(partOfRow).map((part) => [sessionKey(part), part])).values(),
 ];
 
-/** Stored sessions that belong to parts: no longer pause than any session may have lies between. */
+/** Reads the stored sessions that belong to the same session as one of the parts, by the gap between them. */
 export async function sessionsNear(
   tx: Sql,
   projectId: number,
   parts: readonly SessionPart[],
 ): Promise<SessionPart[]> {
   if (parts.length === 0) return [];
-  return once(
+  return distinctSessions(
     await tx.query(NEAR, [
       projectId,
       arrayLiteral(parts.map(({ actor }) => actor)),
@@ -108,7 +108,7 @@ export async function sessionsNear(
   );
 }
 
-/** All stored sessions of some actors. */
+/** Reads all stored sessions of some actors. */
 export async function sessionsOfActors(
   tx: Sql,
   projectId: number,
@@ -118,7 +118,7 @@ export async function sessionsOfActors(
   return (await tx.query(OF_ACTORS, [projectId, arrayLiteral(actors)])).map(partOfRow);
 }
 
-/** All stored sessions that begin before an instant. */
+/** Reads all stored sessions that begin before an instant. */
 export async function sessionsBefore(
   tx: Sql,
   projectId: number,
@@ -131,26 +131,26 @@ export async function sessionsBefore(
   return rows.map(partOfRow);
 }
 
-/** Puts sessions in the place of others. */
+/** Replaces the stored sessions `gone` by `came`. */
 export async function replaceSessions(
   tx: Sql,
   projectId: number,
   gone: readonly SessionPart[],
   came: readonly SessionPart[],
 ): Promise<void> {
-  const kept = new Set(came.map(sessionKey));
-  const left = gone.filter((part) => !kept.has(sessionKey(part)));
-  if (left.length > 0) {
+  const cameKeys = new Set(came.map(sessionKey));
+  const deleted = gone.filter((part) => !cameKeys.has(sessionKey(part)));
+  if (deleted.length > 0) {
     await tx.query(DELETE, [
       projectId,
-      arrayLiteral(left.map(({ actor }) => actor)),
-      arrayLiteral(left.map(({ firstMs }) => firstMs)),
+      arrayLiteral(deleted.map(({ actor }) => actor)),
+      arrayLiteral(deleted.map(({ firstMs }) => firstMs)),
     ]);
   }
   if (came.length > 0) {
     await tx.query(WRITE, [
       projectId,
-      ...COLUMNS.map(([, , of]) => arrayLiteral(came.map(of))),
+      ...COLUMNS.map(([, , valueOf]) => arrayLiteral(came.map(valueOf))),
     ]);
   }
 }

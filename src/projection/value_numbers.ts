@@ -1,21 +1,21 @@
 import { CONTEXT_DIMENSIONS, TRAFFIC_DIMENSIONS } from "../attribution/dimensions.ts";
 import type { Row, Sql } from "../db/sql.ts";
 
-/** No value, or no path. */
+/** Stands for no value, or no path. */
 const NONE = 0;
 
-/** The numbers of one dictionary's rows: a value's is the least number of those that have it. */
+/** Numbers the values of one dictionary's rows: a value's number is the first row's that has it. */
 class Dictionary {
   readonly #least: Map<string | null, number>[];
   readonly #numbersOf = new Map<number, Int32Array>();
-  /** The greatest number that is known, sign apart. */
+  /** The greatest number read so far, without its sign. */
   last = 0;
 
   constructor(readonly fields: readonly string[]) {
     this.#least = fields.map(() => new Map());
   }
 
-  /** Rows come in the order in which their numbers were given out. */
+  /** Adds a row; rows must come in the order in which their numbers were given out. */
   add(number: number, row: Row): void {
     const numbers = this.fields.map((field, i) => {
       const value = row[field] as string | null;
@@ -38,13 +38,13 @@ const TRAFFIC_ROWS = `
 SELECT traffic_id AS number, ${TRAFFIC_DIMENSIONS.join(", ")}, rule FROM traffic
 WHERE project_id = $1::int AND traffic_id > $2::int ORDER BY traffic_id`;
 
-// Contexts of bots have negative numbers of the same row.
+// Contexts of bots have negative numbers from the same sequence.
 const CONTEXT_ROWS = `
 SELECT context_id AS number, country, region, city, browser, os, device::text AS device FROM contexts
 WHERE project_id = $1::int AND (context_id > $2::int OR context_id < -$2::int)
 ORDER BY abs(context_id)`;
 
-/** The rows of the dictionaries that a visit names. */
+/** A visit, by its rows of the dictionaries. */
 interface NumberedVisit {
   readonly traffic: number;
   readonly context: number;
@@ -55,14 +55,14 @@ interface NumberedRow extends Row {
 }
 
 /**
- * The numbers that values of a project's sessions are known by in the rollups. They follow from
- * the dictionaries alone, which only grow: read once, kept, and read on where they have grown.
+ * The numbers of the values of a project's sessions in the rollups. They follow from the dictionaries, which
+ * only grow: they are cached, and only the new rows are read when they have grown.
  */
 export class ValueNumbers {
   readonly #traffic = new Dictionary([...TRAFFIC_DIMENSIONS, "rule"]);
   readonly #contexts = new Dictionary(CONTEXT_DIMENSIONS);
 
-  /** Reads what has been added since, if these visits name any of it. */
+  /** Reads the rows added since, if one of these visits has such a row. */
   async readOn(tx: Sql, projectId: number, visits: readonly NumberedVisit[]): Promise<void> {
     for (
       const [dictionary, rows, field] of [
@@ -77,8 +77,8 @@ export class ValueNumbers {
     }
   }
 
-  /** A session's number in each of `ROLLED_DIMENSIONS`. */
-  of(trafficId: number, contextId: number, entryPathId: number): number[] {
+  /** Returns a session's number in each of `ROLLED_DIMENSIONS`. */
+  numbersOf(trafficId: number, contextId: number, entryPathId: number): number[] {
     const traffic = this.#traffic.numbersOf(trafficId);
     return [
       NONE,
@@ -88,7 +88,7 @@ export class ValueNumbers {
     ];
   }
 
-  /** The number of the channel rule. */
+  /** Returns the number of the channel rule. */
   ruleOf(trafficId: number): number {
     return this.#traffic.numbersOf(trafficId)[TRAFFIC_DIMENSIONS.length]!;
   }

@@ -9,7 +9,7 @@ import type { Database } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import { purgeJournal } from "../ingest/retention.ts";
 import type { Salts } from "../ingest/salts.ts";
-import { forgetExpired } from "../projection/retention.ts";
+import { deleteExpiredEvents } from "../projection/retention.ts";
 import type { Told } from "../told/told.ts";
 import { forgetExpiredEarlier } from "../upgrade/earlier_retention.ts";
 
@@ -54,7 +54,7 @@ export const JOBS: readonly Job[] = [
       const today = new Date(now());
       // Of an upgrade under way: first, so that none of them is moved any more.
       const earlier = await forgetExpiredEarlier(database, today);
-      const events = earlier + await forgetExpired(database, today);
+      const events = earlier + await deleteExpiredEvents(database, today);
       if (events > 0) log.info("purged expired events", { events });
     },
   },

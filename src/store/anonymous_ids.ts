@@ -1,14 +1,12 @@
 import { Buffer } from "node:buffer";
 import type { Sql } from "../db/sql.ts";
 import { ID_BYTES } from "./id_codec.ts";
-import { allBlocks } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
-import { fetchBlocks, fetchHeads } from "./stored_segments.ts";
+import { eachStoredBlock, fetchBlocks } from "./stored_segments.ts";
 import type { TextColumn } from "./text_codec.ts";
 import { textAt, uuidOf } from "./whole_events.ts";
-import { yielding } from "./yielding.ts";
 
-/** An event that carries an anonymous id, and the identity that did it. */
+/** An event that carries an anonymous id, and the event's identity. */
 export interface Carrier {
   readonly identity: number;
   readonly ms: number;
@@ -19,32 +17,33 @@ const isEarlier = (one: Carrier, than: Carrier): boolean =>
   one.ms < than.ms || one.ms === than.ms && one.eventId < than.eventId;
 
 /**
- * Of so many texts at most each is searched for in a column's bytes, at 1 GB/s; making texts of all its
- * values takes a hundred times as long, whatever is wanted.
+ * Up to this many texts are searched for one by one in a column's bytes, at 1 GB/s; decoding all of the
+ * column's values takes a hundred times as long, however many texts are wanted.
  */
 const SEARCHED_MAX = 100;
 
-/** Of each value of a column the wanted text that it is; of most blocks it is none. */
+/** Maps the codes of a column to the wanted texts among its values; most blocks hold none of them. */
 function wantedValues(column: TextColumn, wanted: ReadonlySet<string>): Map<number, string> {
   const { buffer, byteOffset, length } = column.bytes;
   const all = Buffer.from(buffer, byteOffset, length);
-  const found = new Map<number, string>();
+  const textOf = new Map<number, string>();
   const mayHold = wanted.size > SEARCHED_MAX || [...wanted].some((text) => all.includes(text));
-  if (!mayHold) return found;
+  if (!mayHold) return textOf;
   for (let value = 0; value < column.ends.length; value++) {
     const text = textAt(column, value);
-    if (wanted.has(text)) found.set(value + 1, text);
+    if (wanted.has(text)) textOf.set(value + 1, text);
   }
-  return found;
+  return textOf;
 }
 
-async function visitCarriers(
-  fetched: () => Promise<SegmentReader>,
+const CARRIER_COLUMNS = ["times", "identities", "runs", "ids"] as const;
+
+function visitCarriers(
+  reader: SegmentReader,
   column: TextColumn,
   values: ReadonlyMap<number, string>,
   visit: (text: string, carrier: Carrier) => void,
-): Promise<void> {
-  const reader = await fetched();
+): void {
   const moments = reader.moments();
   const ids = reader.ids(moments);
   const { identities, starts } = reader.runs();
@@ -57,7 +56,7 @@ async function visitCarriers(
   }
 }
 
-/** Of each of these anonymous ids the earliest stored event that carries it. `sql` must see one moment. */
+/** Finds the earliest stored event that carries each of these anonymous ids. `sql` must read one snapshot. */
 export async function earliestCarriers(
   sql: Sql,
   projectId: number,
@@ -65,24 +64,16 @@ export async function earliestCarriers(
 ): Promise<Map<string, Carrier>> {
   const earliest = new Map<string, Carrier>();
   if (anonymousIds.size === 0) return earliest;
-  const pause = yielding();
-  for (const stored of await fetchHeads(sql, projectId)) {
-    const all = allBlocks(stored.head);
-    for (let first = 0; first < all.end; first++) {
-      const wanted = [{ ...stored, blocks: { first, end: first + 1 } }];
-      const [texts] = await fetchBlocks(sql, projectId, wanted, ["anonymous_id"]);
-      const column = texts!.texts("anonymous_id");
-      const values = wantedValues(column, anonymousIds);
-      if (values.size > 0) {
-        const others = ["times", "identities", "runs", "ids"] as const;
-        const fetched = async () => (await fetchBlocks(sql, projectId, wanted, others))[0]!;
-        await visitCarriers(fetched, column, values, (text, carrier) => {
-          const known = earliest.get(text);
-          if (known === undefined || isEarlier(carrier, known)) earliest.set(text, carrier);
-        });
-      }
-      await pause();
-    }
+  for await (const block of eachStoredBlock(sql, projectId)) {
+    const [texts] = await fetchBlocks(sql, projectId, [block], ["anonymous_id"]);
+    const column = texts!.texts("anonymous_id");
+    const values = wantedValues(column, anonymousIds);
+    if (values.size === 0) continue;
+    const [reader] = await fetchBlocks(sql, projectId, [block], CARRIER_COLUMNS);
+    visitCarriers(reader!, column, values, (text, carrier) => {
+      const known = earliest.get(text);
+      if (known === undefined || isEarlier(carrier, known)) earliest.set(text, carrier);
+    });
   }
   return earliest;
 }

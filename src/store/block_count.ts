@@ -1,6 +1,6 @@
 import { COUNT_AT } from "./journal_block.ts";
 
-/** How many events a journal block says that it holds; it has a head. */
+/** Returns the number of events that the head of a journal block states. */
 export function eventsInBlock({ buffer, byteOffset }: Uint8Array): number {
   return new DataView(buffer, byteOffset).getUint32(COUNT_AT);
 }

@@ -1,10 +1,10 @@
-/** Bytes while they are written: whole numbers have the lowest byte first. */
+/** A growing buffer that numbers and bytes are appended to; numbers are little-endian. */
 export class ByteWriter {
   #bytes = new Uint8Array(256);
   #view = new DataView(this.#bytes.buffer);
   #length = 0;
 
-  /** Makes room for so many bytes more. @returns where they begin */
+  /** Makes room for this many more bytes. @returns where they begin */
   #grow(bytes: number): number {
     const at = this.#length;
     this.#length += bytes;
@@ -37,7 +37,7 @@ export class ByteWriter {
     this.#view.setFloat64(at, value, true);
   }
 
-  /** A whole number from 0 to 2^32 - 1: seven bits a byte. */
+  /** Writes a whole number from 0 to 2^32 - 1, seven bits a byte. */
   varint(value: number): void {
     let rest = value;
     for (; rest > 0x7f; rest = rest >>> 7) this.u8((rest & 0x7f) | 0x80);
@@ -49,7 +49,7 @@ export class ByteWriter {
     this.#bytes.set(bytes, at);
   }
 
-  /** What was written. */
+  /** Returns a copy of all that was written. */
   end(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }
@@ -61,8 +61,8 @@ export class ByteReader {
   readonly #view: DataView;
   #at = 0;
 
-  /** @param whole what was squeezed, by where it begins, as it was made whole before: see `readSqueezed` */
-  constructor(bytes: Uint8Array, readonly whole: Map<number, Uint8Array> | null = null) {
+  /** @param decompressed a cache of decompressed bytes by their place in the stream: see `readSqueezed` */
+  constructor(bytes: Uint8Array, readonly decompressed: Map<number, Uint8Array> | null = null) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
@@ -95,12 +95,12 @@ export class ByteReader {
     }
   }
 
-  /** How many bytes were read. */
+  /** How many bytes were read so far. */
   get at(): number {
     return this.#at;
   }
 
-  /** The next bytes, as they lie: no copy. */
+  /** Returns the next bytes as a view, not a copy. */
   bytes(length: number): Uint8Array {
     this.#at += length;
     if (this.#at > this.#bytes.length) throw new RangeError("Bytes end too early");

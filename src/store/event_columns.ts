@@ -2,46 +2,48 @@ import type { EventRow } from "./event_row.ts";
 import { ID_BYTES } from "./id_codec.ts";
 import { instantReader } from "./instant_text.ts";
 import type { BlockColumn, BlockColumns, BlockValue } from "./journal_block.ts";
-import { FLAG_CODES } from "./segment_columns.ts";
+import { FLAG_CODES, FLAG_COLUMNS } from "./segment_columns.ts";
 
-/** Members of a row by what they hold. */
+/** The members of a row that hold values of one type. */
 type Members<T> = { [N in keyof EventRow]: EventRow[N] extends T ? N : never }[keyof EventRow];
 export type TextMember = Exclude<Members<string | null>, "event_id">;
 export type FlagMember = Members<boolean | null>;
 export type NumberMember = Exclude<Members<number | null>, "project_id">;
 
-/** Texts of a column, each once. */
+/** A column of texts with each distinct text once. */
 export interface CodedTexts {
-  /** Of each event 0: none; else one more than which of the values it is. */
+  /** Per event 0 for no text, else the place of its value plus one. */
   readonly codes: Int32Array;
   readonly values: readonly string[];
 }
 
-/** Events by what they say in some columns. */
+/** Events grouped by their values in some columns. */
 export interface Tuples {
-  /** Of each event, which of the different tuples it has. */
+  /** Per event, the number of its tuple. */
   readonly codes: Int32Array;
-  /** Of each tuple, an event that has it. */
+  /** Per tuple, the first event that has it. */
   readonly firsts: readonly number[];
 }
 
 const FLAG_SIZE = 3;
 
-/** Events of one block, and where they stand among all. */
+/** Events of one journal block. */
 interface Piece {
   readonly block: BlockColumns;
+  /** Their places in the block. */
   readonly places: Int32Array;
+  /** The place of the first of them among all events. */
   readonly at: number;
 }
 
-/** Numbers the different texts of a column in the order in which they come. */
+/** Numbers the distinct texts of a column in the order of their first occurrence. */
 class Numbering {
   readonly codeOf = new Map<string, number>();
   #last: BlockValue = null;
   #lastCode = 0;
 
-  of(value: BlockValue): number {
-    // Most are the same as of the event before.
+  codeFor(value: BlockValue): number {
+    // Most events have the same value as the one before.
     if (value === this.#last) return this.#lastCode;
     const text = value as string;
     const known = this.codeOf.get(text);
@@ -52,7 +54,7 @@ class Numbering {
   }
 }
 
-/** Numbers the different keys in the order in which they come, in place of themselves. */
+/** Numbers the distinct keys in the order of their first occurrence. */
 function renumbered(keys: Float64Array): Tuples {
   const codes = new Int32Array(keys.length);
   const codeOf = new Map<number, number>();
@@ -72,8 +74,8 @@ function renumbered(keys: Float64Array): Tuples {
 }
 
 /**
- * Events of a project as journal blocks hold them: by columns, whose different values are looked at
- * once each. Of 20,000 typical events that takes a third of the time of rows, and a tenth of the memory.
+ * Events of a project by columns, as journal blocks hold them, so that each distinct value is handled
+ * once. For 20,000 typical events that takes a third of the time of rows, and a tenth of the memory.
  */
 export class EventColumns {
   readonly #pieces: Piece[] = [];
@@ -86,16 +88,16 @@ export class EventColumns {
     return this.#length;
   }
 
-  /** Adds the events of these places of a block. */
+  /** Adds the events at these places of a block. */
   add(block: BlockColumns, places: Int32Array): void {
     this.#pieces.push({ block, places, at: this.#length });
     this.#length += places.length;
   }
 
-  /** The texts of a column; only those that one of the events has. */
+  /** Returns a text column; only values that occur in one of the events are in it. */
   texts(name: TextMember): CodedTexts {
-    const made = this.#texts.get(name);
-    if (made !== undefined) return made;
+    const known = this.#texts.get(name);
+    if (known !== undefined) return known;
     const codes = new Int32Array(this.#length);
     const numbering = new Numbering();
     for (const { block, places, at } of this.#pieces) {
@@ -103,21 +105,23 @@ export class EventColumns {
       if (column === undefined) {
         const same = block.same[name];
         if (same !== undefined && places.length > 0) {
-          codes.fill(numbering.of(same), at, at + places.length);
+          codes.fill(numbering.codeFor(same), at, at + places.length);
         }
         continue;
       }
       const { values, which } = column;
       if (which === null) {
-        for (let i = 0; i < places.length; i++) codes[at + i] = numbering.of(values[places[i]!]!);
+        for (let i = 0; i < places.length; i++) {
+          codes[at + i] = numbering.codeFor(values[places[i]!]!);
+        }
         continue;
       }
-      // Only those that one of the events has are numbered.
-      const own = new Int32Array(values.length).fill(-1);
+      // Only values that occur in one of the events are numbered.
+      const codeOf = new Int32Array(values.length).fill(-1);
       for (let i = 0; i < places.length; i++) {
         const value = which[places[i]!]!;
-        if (own[value] === -1) own[value] = numbering.of(values[value]!);
-        codes[at + i] = own[value]!;
+        if (codeOf[value] === -1) codeOf[value] = numbering.codeFor(values[value]!);
+        codes[at + i] = codeOf[value]!;
       }
     }
     const texts = { codes, values: [...numbering.codeOf.keys()] };
@@ -125,17 +129,17 @@ export class EventColumns {
     return texts;
   }
 
-  /** What one event says in some columns. */
+  /** Returns some members of one event. */
   membersAt<N extends TextMember | FlagMember>(names: readonly N[], i: number): Pick<EventRow, N> {
     const { block, places, at } = this.#pieceOf(i);
     const members = names.map((name) => [name, valueAt(block, name, places[i - at]!)] as const);
     return Object.fromEntries(members) as Pick<EventRow, N>;
   }
 
-  /** When they happened, in epoch milliseconds. */
+  /** The times of the events, in epoch milliseconds. */
   moments(): Float64Array {
     const read = instantReader();
-    return this.#into(
+    return this.#fill(
       new Float64Array(this.#length),
       "occurred_at",
       (text) => read(text as string),
@@ -150,29 +154,30 @@ export class EventColumns {
 
   /** 16 bytes an event. */
   ids(): Uint8Array {
-    const own = new Uint8Array(ID_BYTES * this.#length);
+    const eventIds = new Uint8Array(ID_BYTES * this.#length);
     for (const { block: { ids }, places, at } of this.#pieces) {
       for (let i = 0; i < places.length; i++) {
         const from = ID_BYTES * places[i]!;
-        own.set(ids.subarray(from, from + ID_BYTES), ID_BYTES * (at + i));
+        eventIds.set(ids.subarray(from, from + ID_BYTES), ID_BYTES * (at + i));
       }
     }
-    return own;
+    return eventIds;
   }
 
   /** NaN: none. */
   numbers(name: NumberMember): Float64Array {
-    const of = (value: BlockValue) => value === null ? NaN : value as number;
-    return this.#into(new Float64Array(this.#length), name, of);
+    const toNumber = (value: BlockValue) => value === null ? NaN : value as number;
+    return this.#fill(new Float64Array(this.#length), name, toNumber);
   }
 
+  /** See `FLAG_CODES`. */
   flags(name: FlagMember): Int32Array {
-    const of = (value: BlockValue) =>
+    const toCode = (value: BlockValue) =>
       value === null ? FLAG_CODES.none : value === true ? FLAG_CODES.yes : FLAG_CODES.no;
-    return this.#into(new Int32Array(this.#length), name, of);
+    return this.#fill(new Int32Array(this.#length), name, toCode);
   }
 
-  /** Which events say the same in all of these columns. */
+  /** Groups the events by their values in all of these columns. */
   tuples(names: readonly (TextMember | FlagMember)[]): Tuples {
     let keys = new Float64Array(this.#length);
     let size = 1;
@@ -181,20 +186,20 @@ export class EventColumns {
       const { codes, values } = isFlag
         ? { codes: this.flags(name as FlagMember), values: [] }
         : this.texts(name as TextMember);
-      const own = isFlag ? FLAG_SIZE : values.length + 1;
-      if (own === 1) continue;
-      if (size * own > Number.MAX_SAFE_INTEGER) {
+      const columnSize = isFlag ? FLAG_SIZE : values.length + 1;
+      if (columnSize === 1) continue;
+      if (size * columnSize > Number.MAX_SAFE_INTEGER) {
         const { codes, firsts } = renumbered(keys);
         keys = Float64Array.from(codes);
         size = firsts.length;
       }
-      for (let i = 0; i < keys.length; i++) keys[i] = keys[i]! * own + codes[i]!;
-      size *= own;
+      for (let i = 0; i < keys.length; i++) keys[i] = keys[i]! * columnSize + codes[i]!;
+      size *= columnSize;
     }
     return renumbered(keys);
   }
 
-  /** About how much text only this event has. */
+  /** About how many characters of unshared text an event has. */
   charactersAt(i: number): number {
     const { block, places, at } = this.#pieceOf(i);
     return charactersAt(block, places[i - at]!);
@@ -210,36 +215,35 @@ export class EventColumns {
     return this.#pieces[low]!;
   }
 
-  #into<A extends Float64Array | Int32Array>(
+  /** Fills `into` with the numbers that `convert` returns for the values of a column. */
+  #fill<A extends Float64Array | Int32Array>(
     into: A,
     name: NumberMember | FlagMember | "occurred_at",
-    of: (value: BlockValue) => number,
+    convert: (value: BlockValue) => number,
   ): A {
     for (const { block, places, at } of this.#pieces) {
       const column = block.coded[name];
       if (column === undefined) {
-        into.fill(of(block.same[name] ?? null), at, at + places.length);
+        into.fill(convert(block.same[name] ?? null), at, at + places.length);
         continue;
       }
-      const own = column.values.map(of);
+      const numbers = column.values.map(convert);
       const { which } = column;
       for (let i = 0; i < places.length; i++) {
         const place = places[i]!;
-        into[at + i] = own[which === null ? place : which[place]!]!;
+        into[at + i] = numbers[which === null ? place : which[place]!]!;
       }
     }
     return into;
   }
 }
 
-const FLAGS: ReadonlySet<string> = new Set<FlagMember>(
-  ["fixed", "rage", "dead", "located", "bot", "in_session", "interactive"],
-);
+const FLAGS: ReadonlySet<string> = new Set(FLAG_COLUMNS);
 
-/** Texts that hardly two events share. */
-const OWN_TEXTS = ["properties", "extra", "url", "url_rest"] as const;
+/** Texts that hardly any two events share. */
+const UNSHARED_TEXTS = ["properties", "extra", "url", "url_rest"] as const;
 
-/** What an event of a block says. */
+/** Returns one value of an event of a block. */
 function valueAt({ same, coded }: BlockColumns, name: BlockColumn, place: number): BlockValue {
   const column = coded[name];
   if (column === undefined) return same[name] ?? null;
@@ -247,10 +251,10 @@ function valueAt({ same, coded }: BlockColumns, name: BlockColumn, place: number
   return values[which === null ? place : which[place]!]!;
 }
 
-/** About how much text only this event of a block has. */
+/** About how many characters of unshared text an event of a block has. */
 export function charactersAt(block: BlockColumns, place: number): number {
   let characters = 0;
-  for (const name of OWN_TEXTS) {
+  for (const name of UNSHARED_TEXTS) {
     characters += (valueAt(block, name, place) as string | null)?.length ?? 0;
   }
   return characters;

@@ -1,6 +1,6 @@
 /**
- * One event, as the pipeline fills it and journal blocks and segments hold it. Members are named as
- * their columns are. Times are ISO 8601 text in UTC.
+ * One event, as the ingest pipeline fills it and journal blocks and segments hold it. Members have the
+ * names of their columns. Times are ISO 8601 text in UTC.
  */
 export interface EventRow {
   project_id: number;
@@ -8,7 +8,7 @@ export interface EventRow {
   event_id: string;
   occurred_at: string;
   received_at: string;
-  /** How `occurred_at` came about: see CLOCK_CODES. */
+  /** How `occurred_at` was found: see CLOCK_CODES. */
   clock: string;
   name: string;
   anonymous_id: string | null;
@@ -17,7 +17,7 @@ export interface EventRow {
   /** 16 bytes, as PostgreSQL's hex text `\x…`. */
   visitor_hash: string;
   ip: string | null;
-  /** False for private addresses and unknown peers, whose `geo` is null as a whole. */
+  /** False for private addresses and unknown peers: they have no `geo` at all. */
   located: boolean;
   country: string | null;
   region: string | null;
@@ -26,7 +26,7 @@ export interface EventRow {
   path: string | null;
   /** The query and fragment of the URL, `?` and `#` included. */
   url_rest: string | null;
-  /** The whole URL, only where `https://` + host + path + url_rest would not give it back. */
+  /** The whole URL, only where it is not `https://` + host + path + url_rest. */
   url: string | null;
   referrer: string | null;
   title: string | null;
@@ -45,7 +45,7 @@ export interface EventRow {
   bot: boolean | null;
   /** False for events that neither open nor extend a session (secret key, `$session: false`, technical names). */
   in_session: boolean;
-  /** False: undoes no bounce (`$interactive: false`); null: nothing is said of it. */
+  /** False: the event undoes no bounce (`$interactive: false`); null: not stated. */
   interactive: boolean | null;
   viewport_width: number | null;
   viewport_height: number | null;
@@ -62,15 +62,15 @@ export interface EventRow {
   fixed: boolean | null;
   rage: boolean | null;
   dead: boolean | null;
-  /** JSON text: what the client sent, less what has a column above. */
+  /** JSON text: the properties as sent, without those that have a column above. */
   properties: string | null;
   /** JSON text: members of the event that Footfall does not know. */
   extra: string | null;
-  /** The time that the client sent, where `occurred_at` is another one; not known of earlier events. */
+  /** The time that the client sent, where `occurred_at` differs from it; null in events of older versions. */
   sent_at: string | null;
 }
 
-/** PostgreSQL's type of each column: of a table of wide rows, which events are made of in places. */
+/** The PostgreSQL type of each column, where events stand in a table of wide rows. */
 export const EVENT_COLUMN_TYPES: { readonly [C in keyof EventRow]: string } = {
   project_id: "int4",
   event_id: "uuid",

@@ -14,10 +14,10 @@ import {
 import type { Runs } from "./segment_reader.ts";
 import type { TextColumn } from "./text_codec.ts";
 
-/** Events that a segment is made of, as columns; those of each identity in the order of time and id. */
+/** The columns of events that a segment is built from; each identity's events are ordered by time and id. */
 export interface EventSource {
   readonly events: number;
-  /** Bytes of its different texts. */
+  /** Bytes of the distinct texts. */
   readonly textBytes: number;
   runs(): Runs;
   /** In epoch milliseconds. */
@@ -28,45 +28,46 @@ export interface EventSource {
   texts(name: TextName): TextColumn;
 }
 
-/** Columns of numbers that the project's dictionaries give. */
-export const NUMBERED = [
-  ...["names", "paths", "contexts", "traffics", "titles", "referrers"] as const,
-] satisfies IntegerName[];
+/** The columns that hold numbers of the project's dictionaries. */
+type NumberedColumn = "names" | "paths" | "contexts" | "traffics" | "titles" | "referrers";
 
 /** Events that are not stored in segments yet, in any order. */
 export interface EventBatch {
   readonly columns: EventColumns;
-  /** Whose they are. */
+  /** The identity of each event. */
   readonly identities: Int32Array;
   readonly moments: Float64Array;
   /** 16 bytes each. */
   readonly ids: Uint8Array;
-  readonly numbers: Readonly<Record<(typeof NUMBERED)[number], Int32Array>>;
+  readonly numbers: Readonly<Record<NumberedColumn, Int32Array>>;
 }
 
 const UTF8 = new TextEncoder();
 
-/** Texts one behind the other. */
+/** Encodes texts in UTF-8, one after the other. */
 function encoded(values: readonly string[]): Pick<TextColumn, "ends" | "bytes"> {
   const bytes = UTF8.encode(values.join(""));
   const ends = new Uint32Array(values.length);
   let end = 0;
   for (const [i, { length }] of values.entries()) ends[i] = end += length;
   if (end === bytes.length) return { ends, bytes };
-  // Where there is more than ASCII, a character may be more than a byte.
+  // Some text is not ASCII: a character may take more than a byte.
   end = 0;
   for (const [i, value] of values.entries()) ends[i] = end += UTF8.encode(value).length;
   return { ends, bytes };
 }
 
-/** Events of a batch in the order of a segment, which their places in it are in. */
+/** Events of a batch, in the order of the segment they become. */
 export class NewEvents implements EventSource {
   readonly events: number;
   readonly textBytes: number;
   readonly #batch: EventBatch;
   readonly #order: Uint32Array;
 
-  /** @param textBytes of texts that hardly two of them share, at about */
+  /**
+   * @param order the places of the events in the batch, in the order of the segment
+   * @param textBytes about how many bytes their unshared texts take
+   */
   constructor(batch: EventBatch, order: Uint32Array, textBytes: number) {
     this.#batch = batch;
     this.#order = order;
@@ -75,12 +76,12 @@ export class NewEvents implements EventSource {
   }
 
   runs(): Runs {
-    const { identities: whose } = this.#batch;
+    const { identities: identityOf } = this.#batch;
     const identities: number[] = [];
     const starts: number[] = [];
     let last = NaN;
     for (const [at, place] of this.#order.entries()) {
-      const identity = whose[place]!;
+      const identity = identityOf[place]!;
       if (identity === last) continue;
       identities.push(last = identity);
       starts.push(at);
@@ -94,11 +95,11 @@ export class NewEvents implements EventSource {
   }
 
   ids(): Uint8Array {
-    const { ids: all } = this.#batch;
+    const { ids: batchIds } = this.#batch;
     const ids = new Uint8Array(ID_BYTES * this.events);
     for (const [at, place] of this.#order.entries()) {
       for (let byte = 0; byte < ID_BYTES; byte++) {
-        ids[ID_BYTES * at + byte] = all[ID_BYTES * place + byte]!;
+        ids[ID_BYTES * at + byte] = batchIds[ID_BYTES * place + byte]!;
       }
     }
     return ids;
@@ -106,20 +107,20 @@ export class NewEvents implements EventSource {
 
   integers(name: IntegerName): IntegerColumn {
     const { columns, numbers } = this.#batch;
-    const all = name === "cells"
+    const column = name === "cells"
       ? this.#cells()
       : (FLAG_COLUMNS as readonly string[]).includes(name)
       ? columns.flags(name as FlagName)
       : numbers[name as keyof EventBatch["numbers"]];
-    return this.#ordered(all, new Int32Array(this.events));
+    return this.#ordered(column, new Int32Array(this.events));
   }
 
   numbers(name: NumberName): Float64Array {
     const { columns } = this.#batch;
-    const all = name === "received_at" || name === "sent_at"
+    const column = name === "received_at" || name === "sent_at"
       ? this.#delays(name)
       : columns.numbers(name);
-    return this.#ordered(all, new Float64Array(this.events));
+    return this.#ordered(column, new Float64Array(this.events));
   }
 
   texts(name: TextName): TextColumn {
@@ -133,12 +134,11 @@ export class NewEvents implements EventSource {
     return into;
   }
 
-  /** Milliseconds from when they happened until another of their times; NaN: they have none. */
+  /** Returns milliseconds from each event to another of its times; NaN where it has no such time. */
   #delays(name: "received_at" | "sent_at"): Float64Array {
     const { columns, moments } = this.#batch;
     const { codes, values }: CodedTexts = columns.texts(name);
-    const read = instantReader();
-    const instants = [NaN, ...values.map(read)];
+    const instants = [NaN, ...values.map(instantReader())];
     const delays = new Float64Array(codes.length);
     for (let i = 0; i < codes.length; i++) delays[i] = instants[codes[i]!]! - moments[i]!;
     return delays;

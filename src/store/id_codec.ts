@@ -3,20 +3,20 @@ import { readIntegers, writeIntegers } from "./integer_codec.ts";
 import { readSqueezed, squeeze } from "./squeezed.ts";
 
 export const ID_BYTES = 16;
-/** Bytes in front that hold the milliseconds of an id by its time (version 7). */
+/** The leading bytes of a time-ordered id (version 7), which hold its milliseconds. */
 const TIME_BYTES = 6;
-/** How ids are stored: all of their bytes, or their time by what it is after the event's. Append only. */
+/** Codes of how ids are stored: all of their bytes, or their time as a lag behind the event's. Append only. */
 const WHOLE = 0;
 const TIMED = 1;
 
-/** Where in the text of a UUID each of its bytes stands. */
+/** Where each byte of a UUID begins in its text. */
 const BYTE_PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const DIGIT_OF = new Uint8Array(128);
 for (const digits of ["0123456789abcdef", "0123456789ABCDEF"]) {
   for (const [value, digit] of [...digits].entries()) DIGIT_OF[digit.charCodeAt(0)] = value;
 }
 
-/** UUIDs as 16 bytes each: half the time of taking out the dashes. */
+/** Parses UUIDs into 16 bytes each, in half the time that removing the hyphens first would take. */
 export function uuidBytes(texts: readonly string[]): Uint8Array {
   const ids = new Uint8Array(ID_BYTES * texts.length);
   let at = 0;
@@ -29,7 +29,7 @@ export function uuidBytes(texts: readonly string[]): Uint8Array {
   return ids;
 }
 
-/** Order of ids by their bytes, as PostgreSQL orders uuids. */
+/** Compares two ids by their bytes, as PostgreSQL orders uuids. */
 export function compareIds(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): number {
   for (let i = 0; i < ID_BYTES; i++) {
     const difference = a[aAt + i]! - b[bAt + i]!;
@@ -44,7 +44,7 @@ function msOf(ids: Uint8Array, at: number): number {
   return ms;
 }
 
-/** How much later than its event each id says it was made; null where one says something else. */
+/** Returns how many milliseconds each id's time lies behind its event's; null where a lag exceeds 32 bits. */
 function lagsOf(ids: Uint8Array, ms: Float64Array): Int32Array | null {
   const lags = new Int32Array(ms.length);
   for (let i = 0; i < ms.length; i++) {
@@ -56,8 +56,8 @@ function lagsOf(ids: Uint8Array, ms: Float64Array): Int32Array | null {
 }
 
 /**
- * Ids of events, 16 bytes each. Those by time take some 10 bytes: their time is about the event's,
- * and what is random in them stays as it is.
+ * Writes ids of events, 16 bytes each. Time-ordered ids take some 10 bytes: their time is close to the
+ * event's, and only their random bytes are stored in full.
  */
 export function writeIds(writer: ByteWriter, ids: Uint8Array, ms: Float64Array): void {
   const lags = lagsOf(ids, ms);
@@ -70,16 +70,17 @@ export function writeIds(writer: ByteWriter, ids: Uint8Array, ms: Float64Array):
   }
 }
 
-/** Some of the events whose ids are stored. */
+/** A selection of the events whose ids are stored. */
 export interface PickedPlaces {
   readonly places: Uint32Array;
-  /** How many events there are. */
+  /** How many events the stored column has. */
   readonly length: number;
 }
 
 /**
- * What `writeIds` wrote, given when the events were.
- * @param picked the events whose ids are read, as the times are of these alone; null: all
+ * Reads what `writeIds` wrote.
+ * @param ms the times of the events whose ids are read
+ * @param picked these events; null: all
  */
 export function readIds(
   reader: ByteReader,
@@ -94,7 +95,7 @@ export function readIds(
   }
   if (kind === TIMED) {
     const stored = readIntegers(reader);
-    const lags = places === null ? stored.whole() : stored.at(places);
+    const lags = places === null ? stored.all() : stored.at(places);
     for (let i = 0; i < ms.length; i++) {
       let rest = ms[i]! + lags[i]!;
       for (let p = TIME_BYTES - 1; p >= 0; p--) {

@@ -3,8 +3,8 @@ const MINUTE_LENGTH = 16;
 const ZERO = 48;
 
 /**
- * Reads instants as `Date.prototype.toISOString` writes them, in epoch milliseconds. Those within one
- * minute of each other take a fifth of `Date.parse`'s time.
+ * Creates a parser of instants as `Date.prototype.toISOString` writes them; it returns epoch
+ * milliseconds. Where successive instants are of the same minute it takes a fifth of `Date.parse`'s time.
  */
 export function instantReader(): (text: string) => number {
   let minute = "";

@@ -1,16 +1,16 @@
 import type { ByteReader, ByteWriter } from "./byte_stream.ts";
 import { readSqueezed, squeeze, type Squeezed } from "./squeezed.ts";
 
-/** Whole numbers of one kind, one an event: as narrow as the widest of them needs. */
+/** A column of whole numbers, one per event, in the narrowest type that holds them all. */
 export type IntegerColumn = Uint8Array | Uint16Array | Int8Array | Int16Array | Int32Array;
 
-/** What numbers are stored as: above the least of them, or above the one before. Append only. */
+/** Codes of how numbers are stored: as the difference to the least, or to the one before. Append only. */
 const FRAME = 0;
 const DELTA = 1;
-/** Steps are taken where they need at most this share of the bits: runs compress as they are. */
+/** Deltas are used only where they need at most this share of the bits, since runs compress well as they are. */
 const DELTA_SHARE_MAX = 0.75;
 
-/** The narrowest column for so many numbers between these two. */
+/** Creates the narrowest column for `length` numbers from `min` to `max`. */
 export function columnFor(min: number, max: number, length: number): IntegerColumn {
   if (min >= 0 && max <= 0xff) return new Uint8Array(length);
   if (min >= 0 && max <= 0xffff) return new Uint16Array(length);
@@ -22,10 +22,10 @@ export function columnFor(min: number, max: number, length: number): IntegerColu
 const zigzag = (step: number): number => ((step << 1) ^ (step >> 31)) >>> 0;
 const bitsOf = (value: number): number => 32 - Math.clz32(value);
 
-/** Whole numbers of 32 bits, written byte by byte: all lowest bytes, then all second ones, and so on. */
+/** Writes integers of 32 bits as byte planes: first the lowest byte of each, then the second, and so on. */
 export function writeIntegers(writer: ByteWriter, numbers: IntegerColumn): void {
   const { length } = numbers;
-  // Loops over arrays of one kind are several times as fast.
+  // Loops over arrays of a single type are several times as fast.
   const values = numbers instanceof Int32Array ? numbers : new Int32Array(numbers);
   let min = length === 0 ? 0 : Infinity;
   let max = length === 0 ? 0 : -Infinity;
@@ -65,46 +65,45 @@ export function writeIntegers(writer: ByteWriter, numbers: IntegerColumn): void 
   }
 }
 
-/** Whole numbers as they are stored. */
+/** Stored integers, decoded when they are asked for. */
 export interface StoredIntegers {
   readonly length: number;
   readonly min: number;
   readonly max: number;
-  /** All of them. */
-  whole(): Int32Array;
-  /** Writes all of them there, from this place on. */
+  all(): Int32Array;
+  /** Writes all of them to `column`, from the place `at` on. */
   writeTo(column: IntegerColumn | Uint32Array, at: number): void;
-  /** Those at these places: where they are stored above the least, no others are made. */
+  /** Returns those at these places; unless they are stored as deltas, no others are decoded. */
   at(places: Uint32Array): Int32Array;
 }
 
-/** As many zeros. */
+/** Returns `length` zeros as if they were stored. */
 export function zerosStored(length: number): StoredIntegers {
-  const whole = () => new Int32Array(length);
+  const all = () => new Int32Array(length);
   const writeTo = (column: IntegerColumn | Uint32Array, at: number) => {
     column.fill(0, at, at + length);
   };
   const at = (places: Uint32Array) => new Int32Array(places.length);
-  return { length, min: 0, max: 0, whole, writeTo, at };
+  return { length, min: 0, max: 0, all, writeTo, at };
 }
 
-/** What numbers are made in before they are written elsewhere: the same for all, so that none is collected. */
-let made = new Int32Array(0);
+/** A buffer shared by all decoding whose numbers are copied on, which saves garbage. */
+let scratch = new Int32Array(0);
 
-/** Sets `whole` to `base` and what the planes say of each number. */
-function makeWhole(planes: readonly Squeezed[], base: number, whole: Int32Array): void {
-  const { length } = whole;
-  // What is the same of all numbers needs no look at each.
+/** Sets each number of `into` to `base` plus its bytes in the planes. */
+function addPlanes(planes: readonly Squeezed[], base: number, into: Int32Array): void {
+  const { length } = into;
+  // Planes of a single value are summed up once.
   const same = planes.reduce((sum, plane, p) => sum + ((plane.same ?? 0) << 8 * p), base) | 0;
   const varying = planes.flatMap((plane, p) => plane.same === null ? [p] : []);
   if (varying.length === 0) {
-    whole.fill(same);
+    into.fill(same);
     return;
   }
   if (varying.length === 1) {
     const bytes = planes[varying[0]!]!.bytes();
     const shift = 8 * varying[0]!;
-    for (let i = 0; i < length; i++) whole[i] = same + (bytes[i]! << shift);
+    for (let i = 0; i < length; i++) into[i] = same + (bytes[i]! << shift);
     return;
   }
   const zeros = new Uint8Array(length);
@@ -113,11 +112,11 @@ function makeWhole(planes: readonly Squeezed[], base: number, whole: Int32Array)
     (_, p) => varying.includes(p) ? planes[p]!.bytes() : zeros,
   ) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
   for (let i = 0; i < length; i++) {
-    whole[i] = same + (a[i]! | b[i]! << 8 | c[i]! << 16 | d[i]! << 24);
+    into[i] = same + (a[i]! | b[i]! << 8 | c[i]! << 16 | d[i]! << 24);
   }
 }
 
-/** `base` and what the planes say of the numbers at these places. */
+/** Returns `base` plus the bytes in the planes, for the numbers at these places. */
 function sumsAt(planes: readonly Squeezed[], base: number, places: Uint32Array): Int32Array {
   const sums = new Int32Array(places.length).fill(base);
   for (const [p, { same, bytes }] of planes.entries()) {
@@ -127,7 +126,7 @@ function sumsAt(planes: readonly Squeezed[], base: number, places: Uint32Array):
   return sums;
 }
 
-/** Reads past what `writeIntegers` wrote; the numbers are made when they are asked for. */
+/** Reads what `writeIntegers` wrote; the numbers are decoded when they are asked for. */
 export function readIntegers(reader: ByteReader): StoredIntegers {
   const codec = reader.u8();
   if (codec !== FRAME && codec !== DELTA) {
@@ -139,31 +138,32 @@ export function readIntegers(reader: ByteReader): StoredIntegers {
   const first = codec === DELTA ? reader.i32() : min;
   const count = reader.u8();
   const planes = Array.from({ length: count }, () => readSqueezed(reader, length));
-  const make = (whole: Int32Array): Int32Array => {
-    makeWhole(planes, codec === FRAME ? min : 0, whole);
-    if (codec === FRAME) return whole;
+  const decode = (into: Int32Array): Int32Array => {
+    addPlanes(planes, codec === FRAME ? min : 0, into);
+    if (codec === FRAME) return into;
     for (let i = 0, value = first; i < length; i++) {
-      const step = whole[i]!;
+      const step = into[i]!;
       value = (value + ((step >>> 1) ^ -(step & 1))) | 0;
-      whole[i] = value;
+      into[i] = value;
     }
-    return whole;
+    return into;
   };
-  const whole = () => make(new Int32Array(length));
-  const inPlace = () => {
-    if (made.length < length) made = new Int32Array(length);
-    return make(made.subarray(0, length));
+  const all = () => decode(new Int32Array(length));
+  const decodedInScratch = () => {
+    if (scratch.length < length) scratch = new Int32Array(length);
+    return decode(scratch.subarray(0, length));
   };
-  const writeTo = (column: IntegerColumn | Uint32Array, at: number) => column.set(inPlace(), at);
+  const writeTo = (column: IntegerColumn | Uint32Array, at: number) =>
+    column.set(decodedInScratch(), at);
   const at = (places: Uint32Array): Int32Array => {
     if (codec === FRAME) return sumsAt(planes, min, places);
-    const all = inPlace();
-    return Int32Array.from(places, (place) => all[place]!);
+    const decoded = decodedInScratch();
+    return Int32Array.from(places, (place) => decoded[place]!);
   };
-  return { length, min, max, whole, writeTo, at };
+  return { length, min, max, all, writeTo, at };
 }
 
-/** The numbers of several pieces, one behind the other, as narrow as they all allow. */
+/** Joins pieces into one column, as narrow as their least and greatest number allow. */
 export function joinIntegers(pieces: readonly StoredIntegers[]): IntegerColumn {
   let length = 0;
   let min = 0;

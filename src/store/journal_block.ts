@@ -1,13 +1,14 @@
 /**
  * A journal block: the events of one flush and one project, as `journal.block` holds them.
  *
- * One byte with the version of the layout, four with the CRC-32 of all that follows (that of zstd
- * itself goes unmissed where a frame is cut short), four with the number of events. Then what is
- * random of their ids, ten bytes each, as it is; then a zstd frame: the first six bytes of the ids,
- * byte by byte (of ids by time they hold it, and repeat), and the other columns as JSON.
+ * Layout: one byte for the version, four for the CRC-32 of all that follows (zstd does not notice its own
+ * checksum missing where a frame is cut short), four for the number of events. Then the last ten bytes of
+ * each id, which are random, uncompressed. Then a zstd frame: the first six bytes of the ids as byte planes
+ * (in time-ordered ids they hold the time, and repeat), and the other columns as JSON.
  *
- * A column is written as its runs of equal values, since neighbours are of one request: what is equal
- * throughout says its value once, null says nothing. Of 400 typical events that is 34 bytes each.
+ * A column is written as its runs of equal values, since neighbours are of one request. A column with one
+ * value throughout states it once; a column that is null throughout is left out. For 400 typical events
+ * that is 34 bytes each.
  */
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { EventRow } from "./event_row.ts";
@@ -18,35 +19,32 @@ const VERSION = 2;
 const CRC_AT = 1;
 export const COUNT_AT = 5;
 const HEAD_BYTES = 9;
-/** Of an id by its time (version 7), the bytes that hold it; and the others. */
+/** The leading bytes of a time-ordered id (version 7) hold its time; the others are random. */
 const ID_HEAD_BYTES = 6;
 const ID_TAIL_BYTES = ID_BYTES - ID_HEAD_BYTES;
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-/** Three bytes of UTF-8 hold any UTF-16 unit. */
+/** A UTF-16 unit takes at most three bytes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 
 export type BlockColumn = Exclude<keyof EventRow, "project_id" | "event_id">;
 export type BlockValue = EventRow[BlockColumn];
-type Column = BlockColumn;
-type Value = BlockValue;
-/** One value for each run, and how many events have it; of no numbers, one each. */
-type Runs = readonly [values: readonly Value[], lengths: readonly number[]];
-/** The same with each value once: runs are places in that list. */
+/** The value and the length of each run; no lengths at all: each run is one event. */
+type Runs = readonly [values: readonly BlockValue[], lengths: readonly number[]];
+/** `Runs` with each distinct value once: runs name its place in that list. */
 type Repeated = readonly [
-  distinct: readonly Value[],
+  distinct: readonly BlockValue[],
   places: readonly number[],
   lengths: readonly number[],
 ];
 
 interface Columns {
-  /** Of columns whose value is that of every event. */
-  readonly same: Partial<Record<Column, Value>>;
-  readonly runs: Partial<Record<Column, Runs>>;
-  readonly repeated: Partial<Record<Column, Repeated>>;
+  /** Columns with the same value for every event. */
+  readonly same: Partial<Record<BlockColumn, BlockValue>>;
+  readonly runs: Partial<Record<BlockColumn, Runs>>;
+  readonly repeated: Partial<Record<BlockColumn, Repeated>>;
 }
 
-/** In the order of `valuesOf`. */
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly BlockColumn[] = [
   "occurred_at",
   "received_at",
   "clock",
@@ -98,8 +96,8 @@ const COLUMNS: readonly Column[] = [
   "sent_at",
 ];
 const EMPTY = Object.fromEntries(COLUMNS.map((column) => [column, null]));
-/** Columns whose values come again in other requests. */
-const REPEATED: ReadonlySet<Column> = new Set([
+/** Columns whose values recur in other requests. */
+const REPEATED: ReadonlySet<BlockColumn> = new Set([
   "name",
   "host",
   "path",
@@ -108,13 +106,13 @@ const REPEATED: ReadonlySet<Column> = new Set([
   "selector",
 ]);
 
-/** The block is not what was written, or was written by a newer program. */
+/** Thrown where a block is damaged, or was written by a newer program. */
 export class UnreadableBlock extends Error {
   override readonly name = "UnreadableBlock";
 }
 
-/** The columns of a row but its ids: one by one, since a loop over names takes ten times as long. */
-function valuesOf(row: EventRow): Value[] {
+/** Returns a row's values in the order of `COLUMNS`, one by one: a loop over the names takes ten times as long. */
+function valuesOf(row: EventRow): BlockValue[] {
   return [
     row.occurred_at,
     row.received_at,
@@ -168,17 +166,17 @@ function valuesOf(row: EventRow): Value[] {
   ];
 }
 
-/** A column's runs, as they are gathered. */
+/** The runs of a column while they are gathered. */
 interface Gathered {
-  readonly values: Value[];
-  /** The event with which each run begins. */
+  readonly values: BlockValue[];
+  /** The first event of each run. */
   readonly starts: number[];
 }
 
-/** The runs of each column; null of one that is null throughout. */
+/** Returns the runs of each column; null for a column that is null throughout. */
 function gather(rows: readonly EventRow[]): (Gathered | null)[] {
   const gathered = new Array<Gathered | null>(COLUMNS.length).fill(null);
-  const last = new Array<Value>(COLUMNS.length).fill(null);
+  const last = new Array<BlockValue>(COLUMNS.length).fill(null);
   for (let i = 0; i < rows.length; i++) {
     const values = valuesOf(rows[i]!);
     for (let c = 0; c < last.length; c++) {
@@ -215,9 +213,11 @@ function columnsOf(rows: readonly EventRow[]): Columns {
   return columns;
 }
 
-/** Each value once, and where in that list the values stand; null where more than half of them differ. */
-function repeatedValues(values: readonly Value[]): [distinct: Value[], places: number[]] | null {
-  const places = new Map<Value, number>();
+/** Returns the distinct values, and the place of each value among them; null where over half are distinct. */
+function repeatedValues(
+  values: readonly BlockValue[],
+): [distinct: BlockValue[], places: number[]] | null {
+  const places = new Map<BlockValue, number>();
   const placeOf = new Array<number>(values.length);
   for (let i = 0; i < values.length; i++) {
     let place = places.get(values[i]!);
@@ -231,7 +231,7 @@ function repeatedValues(values: readonly Value[]): [distinct: Value[], places: n
   return [[...places.keys()], placeOf];
 }
 
-/** The rows of one project as a block; their `project_id` is not in it, and their ids must be UUIDs. */
+/** Encodes rows of one project, whose ids must be UUIDs; `project_id` is left out. */
 export function encodeBlock(rows: readonly EventRow[]): Uint8Array<ArrayBuffer> {
   const { length: count } = rows;
   const ids = uuidBytes(rows.map(({ event_id }) => event_id));
@@ -255,13 +255,13 @@ export function encodeBlock(rows: readonly EventRow[]): Uint8Array<ArrayBuffer> 
   return block;
 }
 
-/** The first and the last moment at which events happened, in epoch milliseconds; there is one at least. */
+/** Returns the earliest and latest `occurred_at` of at least one row, in epoch milliseconds. */
 export function blockSpan(rows: readonly EventRow[]): { fromMs: number; toMs: number } {
   let fromMs = Infinity;
   let toMs = -Infinity;
   let [first, last] = ["", ""];
   for (const { occurred_at } of rows) {
-    // Times of one length are in the order of their texts, and to read one takes 0.1 µs.
+    // Times of equal length sort as their texts do; parsing one takes 0.1 µs.
     const isOneLength = occurred_at.length === first.length && first.length === last.length;
     if (isOneLength && occurred_at >= first && occurred_at <= last) continue;
     const ms = Date.parse(occurred_at);
@@ -271,7 +271,7 @@ export function blockSpan(rows: readonly EventRow[]): { fromMs: number; toMs: nu
   return { fromMs, toMs };
 }
 
-/** What a block holds, with its ids put together. */
+/** Checks and decompresses a block, and puts its ids together. */
 function contentOf(block: Uint8Array): { readonly ids: Uint8Array; readonly columns: Columns } {
   const [version] = block;
   if (version !== undefined && version !== VERSION) {
@@ -284,8 +284,7 @@ function contentOf(block: Uint8Array): { readonly ids: Uint8Array; readonly colu
     throw new UnreadableBlock("A journal block is damaged");
   }
   const count = head.getUint32(COUNT_AT);
-  const frameAt = HEAD_BYTES + ID_TAIL_BYTES * count;
-  const content = zstdDecompressSync(block.subarray(frameAt));
+  const content = zstdDecompressSync(block.subarray(HEAD_BYTES + ID_TAIL_BYTES * count));
   const ids = new Uint8Array(ID_BYTES * count);
   for (let i = 0; i < count; i++) {
     for (let p = 0; p < ID_HEAD_BYTES; p++) ids[ID_BYTES * i + p] = content[p * count + i]!;
@@ -296,7 +295,7 @@ function contentOf(block: Uint8Array): { readonly ids: Uint8Array; readonly colu
   return { ids, columns: JSON.parse(json) as Columns };
 }
 
-/** UUIDs of 16 bytes each as texts. */
+/** Formats UUIDs of 16 bytes each. */
 function idTexts(ids: Uint8Array): string[] {
   const hex = ids.toHex();
   return Array.from({ length: ids.length / ID_BYTES }, (_, i) => {
@@ -306,24 +305,25 @@ function idTexts(ids: Uint8Array): string[] {
   });
 }
 
-/** Values of a column, and of each event which of them it has; null: each its own. */
+/** A column as a list of values, and which of them each event has. */
 export interface CodedColumn {
   readonly values: readonly BlockValue[];
+  /** Per event the place of its value; null: one value per event, in order. */
   readonly which: Int32Array | null;
 }
 
-/** What the events of a block say, by columns. */
+/** The events of a block by columns. */
 export interface BlockColumns {
   /** 16 bytes an event. */
   readonly ids: Uint8Array;
   readonly eventIds: readonly string[];
-  /** Of columns whose value is that of every event. */
+  /** Columns with the same value for every event. */
   readonly same: Partial<Record<BlockColumn, BlockValue>>;
-  /** Of the others that are not null throughout. */
+  /** The other columns that are not null throughout. */
   readonly coded: Partial<Record<BlockColumn, CodedColumn>>;
 }
 
-/** The places of runs' values, for each of so many events. */
+/** Spreads the place of each run's value over the run's events. */
 function spread(places: ArrayLike<number>, lengths: readonly number[], count: number): Int32Array {
   const which = new Int32Array(count);
   for (let run = 0, at = 0; run < places.length; run++) {
@@ -334,7 +334,7 @@ function spread(places: ArrayLike<number>, lengths: readonly number[], count: nu
   return which;
 }
 
-/** The columns of a block. Throws UnreadableBlock. */
+/** Decodes a block into columns. Throws UnreadableBlock. */
 export function decodeColumns(block: Uint8Array): BlockColumns {
   const { ids, columns: { same, runs, repeated } } = contentOf(block);
   const count = ids.length / ID_BYTES;
@@ -349,16 +349,16 @@ export function decodeColumns(block: Uint8Array): BlockColumns {
   return { ids, eventIds: idTexts(ids), same, coded };
 }
 
-/** The rows of a block, in their order. Throws UnreadableBlock. */
+/** Decodes a block into rows, in their order. Throws UnreadableBlock. */
 export function decodeBlock(block: Uint8Array, projectId: number): EventRow[] {
   const { ids, columns: { same, runs, repeated } } = contentOf(block);
   const shared = { project_id: projectId, event_id: "", ...EMPTY, ...same } as unknown as EventRow;
   const rows = idTexts(ids).map((event_id) => ({ ...shared, event_id }));
-  const fill = (column: string, values: readonly Value[], lengths: readonly number[]) => {
+  const fill = (column: string, values: readonly BlockValue[], lengths: readonly number[]) => {
     let i = 0;
     values.forEach((value, run) => {
       for (const end = i + (lengths[run] ?? 1); i < end; i++) {
-        (rows[i] as unknown as Record<string, Value>)[column] = value;
+        (rows[i] as unknown as Record<string, BlockValue>)[column] = value;
       }
     });
   };
@@ -369,14 +369,14 @@ export function decodeBlock(block: Uint8Array, projectId: number): EventRow[] {
   return rows;
 }
 
-/** A row of `journal`, as far as it holds events. */
+/** The members of a `journal` row that hold its events. */
 export interface JournalRow {
   readonly project_id: number;
   readonly block: Uint8Array;
   readonly known_ids: readonly string[] | null;
 }
 
-/** The events that this row stored: those of its block that were new. Throws UnreadableBlock. */
+/** Returns the events that this row stored: those of its block that were new. Throws UnreadableBlock. */
 export function journalEvents({ project_id, block, known_ids }: JournalRow): EventRow[] {
   const events = decodeBlock(block, project_id);
   if (known_ids === null) return events;
@@ -384,13 +384,13 @@ export function journalEvents({ project_id, block, known_ids }: JournalRow): Eve
   return events.filter(({ event_id }) => !known.has(event_id));
 }
 
-/** A row of `journal`, and how far it is projected. */
+/** A `journal` row with how far it is projected. */
 export interface PendingRow extends JournalRow {
   readonly projected_count: number;
   readonly set_aside_ids: readonly string[] | null;
 }
 
-/** The events of this row that are not projected. Throws UnreadableBlock. */
+/** Returns the events of this row that are not projected. Throws UnreadableBlock. */
 export function waitingEvents(row: PendingRow): EventRow[] {
   const aside = new Set(row.set_aside_ids);
   const known = new Set(row.known_ids);

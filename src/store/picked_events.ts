@@ -3,25 +3,25 @@ import { readIntegers } from "./integer_codec.ts";
 import { readNumbersAt } from "./number_codec.ts";
 import { type IntegerName, keyOf, type NumberName, type TextName } from "./segment_columns.ts";
 import type { SegmentReader } from "./segment_reader.ts";
-import { readTexts, type TextColumn } from "./text_codec.ts";
+import { emptyTexts, readTexts, type TextColumn } from "./text_codec.ts";
 
 /**
- * Some events of one block, by their places in it. Of each column what they have of it: of a hundred
- * events a block takes a quarter of the time that all of it would.
+ * Some events of one block, by their places in it. Only their part of each column is decoded: for a
+ * hundred events that takes a quarter of the time of the whole block.
  */
 export class PickedEvents {
   readonly events: number;
   readonly #block: SegmentReader;
   readonly #places: Uint32Array;
 
-  /** @param block a reader of the only block */
+  /** @param block a reader of a single block */
   constructor(block: SegmentReader, places: Uint32Array) {
     this.#block = block;
     this.#places = places;
     this.events = places.length;
   }
 
-  /** Throws SegmentUnreadable, as the others do. */
+  /** Throws SegmentUnreadable, as the other methods do. */
   integers(name: IntegerName): Int32Array {
     return this.#block.decodeBlock(name, (reader) => readIntegers(reader).at(this.#places)) ??
       new Int32Array(this.events);
@@ -39,16 +39,13 @@ export class PickedEvents {
       new Float64Array(this.events).fill(NaN);
   }
 
-  /** @param keys the column that tells it, if it was read already */
+  /** @param keys the key column of this text column, if it was read already */
   texts(name: TextName, keys?: Int32Array): TextColumn {
     const key = keyOf(name);
-    const decoded = this.#block.decodeBlock(name, (reader) => {
+    return this.#block.decodeBlock(name, (reader) => {
       const known = key === null ? null : keys ?? this.integers(key);
       return readTexts(reader, known, this.#places);
-    });
-    if (decoded !== null) return decoded;
-    const nothing = new Uint32Array(0);
-    return { codes: new Int32Array(this.events), ends: nothing, bytes: new Uint8Array(0) };
+    }) ?? emptyTexts(this.events);
   }
 
   /** 16 bytes an event. */

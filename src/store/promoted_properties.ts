@@ -1,9 +1,9 @@
 import type { EventRow } from "./event_row.ts";
 
 /**
- * Properties of the events named click and scroll that stand in columns of their own. Of every other
- * event these columns hold something else. What a column does not hold exactly as it was sent stands
- * in the properties too, and is what counts.
+ * The promoted properties of the events named click and scroll, and the column of each. For other events
+ * these columns hold something else. A value that its column cannot hold exactly as sent stays in the
+ * properties as well, and that copy counts.
  */
 export const PROMOTED = {
   x: "pointer_x",

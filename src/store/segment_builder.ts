@@ -18,31 +18,32 @@ import { writeTexts } from "./text_codec.ts";
 import { TextGatherer } from "./text_gatherer.ts";
 import type { Yield } from "./yielding.ts";
 
-/** A segment as it is stored. */
+/** A segment ready to be stored. */
 export interface EncodedSegment {
   readonly events: number;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Bytes of its different texts, before they were compressed. */
+  /** Bytes of its distinct texts, before compression. */
   readonly textBytes: number;
   readonly head: Uint8Array;
   readonly body: Uint8Array;
 }
 
-/** What may stay: events of an identity at a moment. */
+/** Decides by an event's identity and time whether it is kept. */
 export type Keeps = (identity: number, ms: number) => boolean;
 
-/** Which event of the sources comes when, and whose each run of them is. */
+/** The order of the sources' events in the segment, and their runs. */
 interface Order {
-  /** Places in the sources, as if they stood one behind the other. */
+  /** Places of the events, counted through all sources one after the other. */
   readonly places: Uint32Array;
   readonly identities: readonly number[];
   readonly starts: readonly number[];
+  /** Of all events of the sources, by place. */
   readonly moments: Float64Array;
   readonly ids: Uint8Array;
 }
 
-/** One column of all sources, one behind the other. */
+/** Copies one column of all sources into `into`, one after the other. */
 function joined<A extends Float64Array | Int32Array | Uint8Array>(
   into: A,
   pieces: Iterable<ArrayLike<number>>,
@@ -55,13 +56,14 @@ function joined<A extends Float64Array | Int32Array | Uint8Array>(
   return into;
 }
 
+/** Merges the runs of the sources, without the events that are not kept. */
 function orderOf(sources: readonly EventSource[], keeps: Keeps): Order {
   const total = sources.reduce((sum, { events }) => sum + events, 0);
-  const ownMoments = sources.map((source) => source.moments());
-  const moments = joined(new Float64Array(total), ownMoments);
+  const sourceMoments = sources.map((source) => source.moments());
+  const moments = joined(new Float64Array(total), sourceMoments);
   const ids = joined(
     new Uint8Array(ID_BYTES * total),
-    sources.map((source, i) => source.ids(ownMoments[i]!)),
+    sources.map((source, i) => source.ids(sourceMoments[i]!)),
   );
   const byTime = (a: number, b: number): number =>
     moments[a]! - moments[b]! || compareIds(ids, ID_BYTES * a, ids, ID_BYTES * b);
@@ -77,8 +79,8 @@ function orderOf(sources: readonly EventSource[], keeps: Keeps): Order {
   let length = 0;
   for (;;) {
     let identity = Infinity;
-    for (const { identities: own, run } of readers) {
-      identity = Math.min(identity, own[run] ?? Infinity);
+    for (const reader of readers) {
+      identity = Math.min(identity, reader.identities[reader.run] ?? Infinity);
     }
     if (identity === Infinity) break;
     const start = length;
@@ -100,22 +102,22 @@ function orderOf(sources: readonly EventSource[], keeps: Keeps): Order {
   return { places: places.subarray(0, length), identities, starts, moments, ids };
 }
 
-/** Events of a block: fewer where their texts are long. */
+/** Returns how many events a block has: fewer where their texts are long. */
 function blockEventsOf(events: number, textBytes: number): number {
   const byText = Math.floor(events * BLOCK_TEXT_BYTES_AIM / Math.max(1, textBytes));
   return Math.max(1, Math.min(BLOCK_EVENTS_MAX, byText));
 }
 
-const NOTHING = new Uint8Array(0);
+const EMPTY_BLOCK = new Uint8Array(0);
 
-/** What a codec writes. */
+/** Returns the bytes that a codec writes. */
 function written(write: (writer: ByteWriter) => void): Uint8Array {
   const writer = new ByteWriter();
   write(writer);
   return writer.end();
 }
 
-/** Makes the columns of a segment, block by block, of the events of its sources. */
+/** Builds the columns of a segment, block by block, from its sources. */
 class SegmentBuilder {
   textBytes = 0;
   readonly fromMs: number;
@@ -123,17 +125,17 @@ class SegmentBuilder {
   readonly #sources: readonly EventSource[];
   readonly #order: Order;
   readonly #blockEvents: number;
-  readonly #yield: Yield;
-  /** Columns that tell texts, in the order of the segment. */
+  readonly #yieldIfDue: Yield;
+  /** Key columns of texts, in the order of the segment. */
   readonly #keys = new Map<IntegerName, Int32Array>();
 
   constructor(
     sources: readonly EventSource[],
     order: Order,
     blockEvents: number,
-    yieldNow: Yield,
+    yieldIfDue: Yield,
   ) {
-    this.#yield = yieldNow;
+    this.#yieldIfDue = yieldIfDue;
     this.#sources = sources;
     this.#order = order;
     this.#blockEvents = blockEvents;
@@ -153,7 +155,7 @@ class SegmentBuilder {
     return Int32Array.from(await this.#blocks((from) => this.#identityAt(from)));
   }
 
-  /** A column's blocks. */
+  /** Returns the encoded blocks of a column. */
   column(name: ColumnName): Promise<Uint8Array[]> {
     if (name === "identities" || name === "runs") return this.#runs(name);
     if (name === "times") {
@@ -169,14 +171,15 @@ class SegmentBuilder {
     return this.#integers(this.#gathered(name as IntegerName));
   }
 
+  /** Calls `make` with the range of places of each block. */
   async #blocks<T>(make: (from: number, to: number) => T): Promise<T[]> {
-    const made: T[] = [];
+    const blocks: T[] = [];
     const { length } = this.#order.places;
     for (let from = 0; from < length; from += this.#blockEvents) {
-      await this.#yield();
-      made.push(make(from, Math.min(from + this.#blockEvents, length)));
+      await this.#yieldIfDue();
+      blocks.push(make(from, Math.min(from + this.#blockEvents, length)));
     }
-    return made;
+    return blocks;
   }
 
   #runAt(place: number): number {
@@ -203,96 +206,92 @@ class SegmentBuilder {
     });
   }
 
-  #total(): number {
-    return this.#order.moments.length;
-  }
-
-  /** A column in the order of the segment. */
+  /** Returns a column of integers in the order of the segment. */
   #gathered(name: IntegerName): Int32Array {
     const known = this.#keys.get(name);
     if (known !== undefined) return known;
-    const { places } = this.#order;
+    const { places, moments } = this.#order;
     const pieces = this.#sources.map((source) => source.integers(name));
-    const all = joined(new Int32Array(this.#total()), pieces);
+    const unordered = joined(new Int32Array(moments.length), pieces);
     const values = new Int32Array(places.length);
-    for (let i = 0; i < places.length; i++) values[i] = all[places[i]!]!;
+    for (let i = 0; i < places.length; i++) values[i] = unordered[places[i]!]!;
     return values;
   }
 
   #integers(values: Int32Array): Promise<Uint8Array[]> {
     return this.#blocks((from, to) => {
-      const own = values.subarray(from, to);
-      return own.some((value) => value !== 0)
-        ? written((writer) => writeIntegers(writer, own))
-        : NOTHING;
+      const block = values.subarray(from, to);
+      return block.some((value) => value !== 0)
+        ? written((writer) => writeIntegers(writer, block))
+        : EMPTY_BLOCK;
     });
   }
 
   #numbers(name: NumberName): Promise<Uint8Array[]> {
-    const { places } = this.#order;
+    const { places, moments } = this.#order;
     const pieces = this.#sources.map((source) => source.numbers(name));
-    const all = joined(new Float64Array(this.#total()), pieces);
+    const unordered = joined(new Float64Array(moments.length), pieces);
     return this.#blocks((from, to) => {
-      const own = new Float64Array(to - from);
+      const block = new Float64Array(to - from);
       let isEmpty = true;
       for (let i = from; i < to; i++) {
-        const value = all[places[i]!]!;
-        own[i - from] = value;
+        const value = unordered[places[i]!]!;
+        block[i - from] = value;
         isEmpty &&= Number.isNaN(value);
       }
-      return isEmpty ? NOTHING : written((writer) => writeNumbers(writer, own));
+      return isEmpty ? EMPTY_BLOCK : written((writer) => writeNumbers(writer, block));
     });
   }
 
   #ids(): Promise<Uint8Array[]> {
     const { places, moments, ids } = this.#order;
     return this.#blocks((from, to) => {
-      const own = new Uint8Array(ID_BYTES * (to - from));
+      const block = new Uint8Array(ID_BYTES * (to - from));
       const ms = new Float64Array(to - from);
       for (let i = from; i < to; i++) {
         const at = ID_BYTES * places[i]!;
         for (let byte = 0; byte < ID_BYTES; byte++) {
-          own[ID_BYTES * (i - from) + byte] = ids[at + byte]!;
+          block[ID_BYTES * (i - from) + byte] = ids[at + byte]!;
         }
         ms[i - from] = moments[places[i]!]!;
       }
-      return written((writer) => writeIds(writer, own, ms));
+      return written((writer) => writeIds(writer, block, ms));
     });
   }
 
   #texts(name: TextName): Promise<Uint8Array[]> {
     const columns = this.#sources.map((source) => source.texts(name));
-    if (columns.every(({ ends }) => ends.length === 0)) return this.#blocks(() => NOTHING);
+    if (columns.every(({ ends }) => ends.length === 0)) return this.#blocks(() => EMPTY_BLOCK);
     const key = keyOf(name);
     if (key !== null && !this.#keys.has(key)) this.#keys.set(key, this.#gathered(key));
     const keys = key === null ? null : this.#keys.get(key)!;
     const gatherer = new TextGatherer(columns);
     return this.#blocks((from, to) => {
-      const own = gatherer.gather(this.#order.places.subarray(from, to));
-      if (own.ends.length === 0) return NOTHING;
-      this.textBytes += own.bytes.length;
+      const block = gatherer.gather(this.#order.places.subarray(from, to));
+      if (block.ends.length === 0) return EMPTY_BLOCK;
+      this.textBytes += block.bytes.length;
       return written((writer) =>
-        writeTexts(writer, own, keys === null ? null : keys.subarray(from, to))
+        writeTexts(writer, block, keys === null ? null : keys.subarray(from, to))
       );
     });
   }
 }
 
 /**
- * One segment of those events of several sources that are kept; null where none is. Column by column:
- * no event is put together.
+ * Builds one segment of the events of several sources that are kept; null where none is. It works column
+ * by column and never assembles a whole event.
  */
 export async function buildSegment(
   sources: readonly EventSource[],
   keeps: Keeps,
-  yieldNow: Yield,
+  yieldIfDue: Yield,
 ): Promise<EncodedSegment | null> {
   const order = orderOf(sources, keeps);
   const events = order.places.length;
   if (events === 0) return null;
   const textBytes = sources.reduce((sum, source) => sum + source.textBytes, 0);
   const blockEvents = blockEventsOf(events, textBytes);
-  const builder = new SegmentBuilder(sources, order, blockEvents, yieldNow);
+  const builder = new SegmentBuilder(sources, order, blockEvents, yieldIfDue);
   const columns = new Map<ColumnName, Uint8Array[]>();
   for (const name of COLUMNS) {
     const blocks = await builder.column(name);

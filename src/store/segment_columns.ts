@@ -1,11 +1,11 @@
 import type { EventRow } from "./event_row.ts";
 
-/** What a column holds of each event. Numbers: NaN for none; flags of a row: see `FLAG_CODES`. */
+/** What a column holds per event. In numbers NaN stands for none; flags are integers: see `FLAG_CODES`. */
 export type ColumnKind = "integers" | "numbers" | "texts" | "ids";
 
 interface ColumnSpec {
   readonly kind: ColumnKind;
-  /** Of a text: the column of numbers that tells it, as a rule. */
+  /** Of a text column: the key column, whose number usually determines the text. */
   readonly key?: IntegerName;
 }
 
@@ -15,12 +15,13 @@ const texts = { kind: "texts" } as const;
 const textBy = (key: IntegerName) => ({ kind: "texts", key }) as const;
 
 /**
- * All columns of a segment, in the order in which they lie; the place of each is its number in the
- * directory. Append only. Those of one word in the plural are numbers of the project's dictionaries
- * (0: none); those that are named as members of `EventRow` give the row back, together with these.
+ * All columns of a segment, in their order in the body; the place of a column here is its number in the
+ * directory. Append only. Columns with a plural noun as name (`names`, `paths`, …) hold numbers of the
+ * project's dictionaries (0: none). Columns named like members of `EventRow` hold these members; `times`
+ * and `ids` hold the row's `occurred_at` and `event_id`.
  */
 const SPECS = {
-  // Of each run of events of one identity whose it is, and how many they are.
+  // One entry per run: its identity, and how many events it has.
   identities: integers,
   runs: integers,
   // Milliseconds since the segment's first event.
@@ -29,7 +30,7 @@ const SPECS = {
   paths: integers,
   contexts: integers,
   traffics: integers,
-  // Where heat maps count a click or a scroll: see heatmap_cell.ts.
+  // Heatmap cells: see heatmap_cell.ts.
   cells: integers,
   titles: integers,
   referrers: integers,
@@ -46,7 +47,7 @@ const SPECS = {
   rage: integers,
   dead: integers,
   selector: texts,
-  // Milliseconds after the event itself.
+  // Milliseconds after the event.
   received_at: numbers,
   clock: texts,
   name: textBy("names"),
@@ -81,7 +82,7 @@ const SPECS = {
   locale: texts,
   timezone: texts,
   extra: texts,
-  // Milliseconds after the event itself, where another time was sent.
+  // Milliseconds after the event, where the client sent another time.
   sent_at: numbers,
   interactive: integers,
 } as const satisfies Record<string, ColumnSpec>;
@@ -99,7 +100,7 @@ export type IntegerName =
   | ("fixed" | "rage" | "dead" | "located" | "bot" | "in_session" | "interactive");
 export type NumberName = NameOf<"numbers">;
 export type TextName = NameOf<"texts">;
-/** Members of a row that are told by yes, no, or nothing. */
+/** Members of a row that are true, false or null. */
 export type FlagName = Extract<keyof EventRow, IntegerName>;
 
 export const COLUMNS = Object.keys(SPECS) as readonly ColumnName[];
@@ -108,11 +109,11 @@ const named = <K extends ColumnKind>(kind: K) =>
   COLUMNS.filter((name): name is NameOf<K> => SPECS[name].kind === kind);
 export const NUMBER_COLUMNS = named("numbers");
 export const TEXT_COLUMNS = named("texts");
-export const FLAG_COLUMNS = [
+export const FLAG_COLUMNS: readonly FlagName[] = [
   ...["fixed", "rage", "dead", "located", "bot", "in_session", "interactive"] as const,
-] as const;
+];
 
-/** What each read of a segment loads. */
+/** The columns that every read of a segment loads. */
 export const HOT_COLUMNS = [
   "identities",
   "runs",
@@ -124,7 +125,7 @@ export const HOT_COLUMNS = [
   "interactive",
 ] as const satisfies readonly IntegerName[];
 
-/** What an event is made of that is shown: all but whose it is and where heat maps count it. */
+/** The columns that whole events are read from: all but the identity's and the heatmap cell. */
 export const ROW_COLUMNS = COLUMNS.filter((name) =>
   name !== "identities" && name !== "runs" && name !== "cells"
 );
@@ -133,11 +134,11 @@ export function kindOf(name: ColumnName): ColumnKind {
   return SPECS[name].kind;
 }
 
-/** The column that tells a text, as a rule; null: none does. */
+/** Returns the key column of a text column; null: it has none. */
 export function keyOf(name: TextName): IntegerName | null {
   const spec: ColumnSpec = SPECS[name];
   return spec.key ?? null;
 }
 
-/** What stands for a flag in its column. */
+/** The numbers that stand for null, false and true in the column of a flag. */
 export const FLAG_CODES = { none: 0, no: 1, yes: 2 } as const;

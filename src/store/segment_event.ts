@@ -1,8 +1,8 @@
 import type { EventRow } from "./event_row.ts";
 
-/** One event of a project, with its place among the others and its words' numbers. */
+/** One event of a project, with its dictionary numbers and what it is sorted by. */
 export interface SegmentEvent {
-  /** Whose it is: see the table `identities`. */
+  /** An id of the table `identities`. */
   readonly identity: number;
   readonly ms: number;
   /** 16 bytes. */
@@ -10,11 +10,11 @@ export interface SegmentEvent {
   /** Ids of terms; path 0: none. */
   readonly name: number;
   readonly path: number;
-  /** Of contexts: negative ones are bots'. */
+  /** Id of a context; negative: a bot's. */
   readonly context: number;
-  /** 0: belongs to no session. */
+  /** Id of a traffic row; 0: the event is in no session. */
   readonly traffic: number;
-  /** Ids of terms, and of referrers; 0: none. */
+  /** Ids of a term and of a referrer; 0: none. */
   readonly title: number;
   readonly referrer: number;
   readonly row: EventRow;

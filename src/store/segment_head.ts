@@ -2,45 +2,45 @@ import { crc32 } from "node:zlib";
 import { ByteReader, ByteWriter } from "./byte_stream.ts";
 import { type ColumnName, COLUMNS } from "./segment_columns.ts";
 
-/** Raised with every change that the program before could not read; each version reads all before it. */
+/** Raised with every change that older programs cannot read; each version reads all earlier ones. */
 export const SEGMENT_VERSION = 1;
 const CHECKSUM_BYTES = 4;
 
-/** A segment cannot be read: it is of a later version, or damaged. */
+/** Thrown where a segment cannot be read: it is of a later version, or damaged. */
 export class SegmentUnreadable extends Error {
   override readonly name = "SegmentUnreadable";
 }
 
-/** Where a column lies in the body, block by block. */
+/** Where the blocks of a column lie in the body. */
 export interface ColumnPlace {
-  /** Where each block of it begins, and where the last one ends. */
+  /** Where each block begins, and where the last one ends. */
   readonly starts: Float64Array;
   /** CRC-32 of each block. */
   readonly checksums: Uint32Array;
 }
 
-/** What stands where in a segment's body: what is read first of it. */
+/** The directory of a segment's body, which is read first. */
 export interface SegmentHead {
   readonly events: number;
-  /** Events of each block but the last, which may have fewer. */
+  /** Events per block; the last block may have fewer. */
   readonly blockEvents: number;
   /** The first and the last moment, in epoch milliseconds; less than 2^31 apart. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** Bytes of the different texts of each block, before they were compressed. */
+  /** Bytes of the distinct texts of each block, summed up, before compression. */
   readonly textBytes: number;
   /** The identity of the first event of each block, ascending. */
   readonly firstIdentities: Int32Array;
-  /** The last identity. */
+  /** The greatest identity of all. */
   readonly lastIdentity: number;
-  /** Columns that are not here hold nothing of any event. */
+  /** A column that is missing here is empty for every event. */
   readonly places: ReadonlyMap<ColumnName, ColumnPlace>;
 }
 
-/** One column's blocks, encoded; an empty one holds nothing of its events. */
+/** The encoded blocks of each column; a block of no bytes is empty for all of its events. */
 export type EncodedColumns = ReadonlyMap<ColumnName, readonly Uint8Array[]>;
 
-/** The directory of these columns. */
+/** Encodes the directory of a segment with these columns. */
 export function encodeHead(head: Omit<SegmentHead, "places">, columns: EncodedColumns): Uint8Array {
   const writer = new ByteWriter();
   writer.u8(SEGMENT_VERSION);
@@ -82,14 +82,14 @@ function readPlaces(reader: ByteReader, blocks: number): Map<ColumnName, ColumnP
   return places;
 }
 
-/** What a segment is called where it cannot be read, at the beginning of a sentence. */
+/** Names a segment at the beginning of an error message. */
 export function titleOf(segmentId: number | null): string {
   return segmentId === null ? "A segment" : `Segment ${segmentId}`;
 }
 
 /**
- * The directory that `encodeHead` wrote. Throws SegmentUnreadable.
- * @param segmentId which segment it is, where it is stored
+ * Decodes the directory that `encodeHead` wrote. Throws SegmentUnreadable.
+ * @param segmentId the id for error messages; null: the segment is not stored
  */
 export function decodeHead(bytes: Uint8Array, segmentId: number | null = null): SegmentHead {
   const version = bytes[0];
@@ -116,18 +116,17 @@ export function decodeHead(bytes: Uint8Array, segmentId: number | null = null): 
   return { events, blockEvents, fromMs, toMs, textBytes, firstIdentities, lastIdentity, places };
 }
 
-/** Blocks of a segment, from `first` to before `end`. */
+/** The blocks of a segment from `first` to before `end`. */
 export interface Blocks {
   readonly first: number;
   readonly end: number;
 }
 
-/** All of its blocks. */
 export function allBlocks({ firstIdentities }: SegmentHead): Blocks {
   return { first: 0, end: firstIdentities.length };
 }
 
-/** How many of the first of so many things a condition holds for, which holds for none behind them. */
+/** Counts the leading places up to `length` for which `holds`, by halving: it must hold for none after them. */
 export function countWhile(length: number, holds: (i: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {
@@ -138,7 +137,7 @@ export function countWhile(length: number, holds: (i: number) => boolean): numbe
   return low;
 }
 
-/** The blocks that hold all events of identities from `from` to `to`; none where there are none. */
+/** Returns the blocks that hold all events of the identities from `from` to `to`, both included. */
 export function blocksOf(
   { firstIdentities, lastIdentity }: SegmentHead,
   from: number,
@@ -150,7 +149,23 @@ export function blocksOf(
   return { first, end };
 }
 
-/** Where a column's blocks lie in the body; empty where the column holds nothing. */
+/** Returns the blocks, one by one, that may hold events of these identities, which are ascending. */
+export function blocksWithAny(
+  { firstIdentities, lastIdentity }: SegmentHead,
+  identities: Int32Array,
+): Blocks[] {
+  const blocks: Blocks[] = [];
+  for (let first = 0; first < firstIdentities.length; first++) {
+    const last = firstIdentities[first + 1] ?? lastIdentity;
+    const next = countWhile(identities.length, (i) => identities[i]! < firstIdentities[first]!);
+    if (next < identities.length && identities[next]! <= last) {
+      blocks.push({ first, end: first + 1 });
+    }
+  }
+  return blocks;
+}
+
+/** Returns where a column of these blocks lies in the body; no bytes where the column is empty. */
 export function spanOf(
   { places }: SegmentHead,
   column: ColumnName,

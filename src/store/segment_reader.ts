@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { ByteReader } from "./byte_stream.ts";
-import { readIds } from "./id_codec.ts";
+import { ID_BYTES, readIds } from "./id_codec.ts";
 import {
   type IntegerColumn,
   joinIntegers,
@@ -23,16 +23,16 @@ import {
   spanOf,
   titleOf,
 } from "./segment_head.ts";
-import { readTexts, type TextColumn } from "./text_codec.ts";
+import { emptyTexts, readTexts, type TextColumn } from "./text_codec.ts";
 
-/** Whose events lie side by side: those of `identities[i]` from `starts[i]` to before `starts[i + 1]`. */
+/** Runs: the events of `identities[i]` lie from `starts[i]` to before `starts[i + 1]`. */
 export interface Runs {
   /** Each once, ascending. */
   readonly identities: Int32Array;
   readonly starts: Uint32Array;
 }
 
-/** Texts of several blocks as one column. */
+/** Joins the text columns of several blocks into one. */
 function joinTexts(pieces: readonly TextColumn[]): TextColumn {
   if (pieces.length === 1) return pieces[0]!;
   const sum = (lengthOf: (piece: TextColumn) => number) =>
@@ -55,35 +55,38 @@ function joinTexts(pieces: readonly TextColumn[]): TextColumn {
   return { codes, ends, bytes };
 }
 
-/** What was squeezed of columns, by where it begins in each, as it was made whole before. */
-type WholePieces = Map<ColumnName, Map<number, Uint8Array>>;
+/** Cached decompressed bytes, by column and by their place in its block. */
+type DecompressedPieces = Map<ColumnName, Map<number, Uint8Array>>;
 
-/** Columns of some blocks of a segment: decoded as they are asked for, and not kept but by `eachBlock`. */
+/**
+ * Reads columns of some blocks of a segment. They are decoded when asked for and not kept; only the
+ * readers of `eachBlock` keep what they decompress.
+ */
 export class SegmentReader {
   readonly head: SegmentHead;
   readonly blocks: Blocks;
-  /** The place in the segment of the first event, and how many there are. */
+  /** The place in the segment of the first event, and the number of events. */
   readonly firstPlace: number;
   readonly events: number;
   readonly textBytes: number;
   readonly #bytesOf: (column: ColumnName) => Uint8Array;
   readonly #segmentId: number | null;
-  readonly #whole: WholePieces | null;
+  readonly #decompressed: DecompressedPieces | null;
   readonly #title: string;
 
   /**
-   * @param bytesOf the body's bytes of `spanOf` this column and these blocks
-   * @param segmentId which segment it is, where it is stored
-   * @param whole of the only block: what is made whole of it is kept there
+   * @param bytesOf returns the bytes of the body at `spanOf` this column and these blocks
+   * @param segmentId the id for error messages; null: the segment is not stored
+   * @param decompressed where a reader of a single block keeps what it decompresses; null: nowhere
    */
   constructor(
     head: SegmentHead,
     blocks: Blocks,
     bytesOf: (column: ColumnName) => Uint8Array,
     segmentId: number | null = null,
-    whole: WholePieces | null = null,
+    decompressed: DecompressedPieces | null = null,
   ) {
-    this.#whole = whole;
+    this.#decompressed = decompressed;
     this.head = head;
     this.blocks = blocks;
     this.firstPlace = Math.min(blocks.first * head.blockEvents, head.events);
@@ -118,17 +121,17 @@ export class SegmentReader {
     return moments;
   }
 
-  /** Whose the events are. Throws SegmentUnreadable. */
+  /** Throws SegmentUnreadable. */
   runs(): Runs {
     const counts = this.integers("runs");
-    const own = this.integers("identities");
-    const identities = new Int32Array(own.length);
-    const starts = new Uint32Array(own.length + 1);
+    const stored = this.integers("identities");
+    const identities = new Int32Array(stored.length);
+    const starts = new Uint32Array(stored.length + 1);
     let [count, start] = [0, 0];
-    for (let run = 0; run < own.length; run++) {
-      // An identity's events may go on in the next block.
-      if (count === 0 || own[run] !== identities[count - 1]) {
-        identities[count] = own[run]!;
+    for (let run = 0; run < stored.length; run++) {
+      // A run that crosses into the next block is stored as two.
+      if (count === 0 || stored[run] !== identities[count - 1]) {
+        identities[count] = stored[run]!;
         starts[count++] = start;
       }
       start += counts[run]!;
@@ -147,65 +150,69 @@ export class SegmentReader {
     return values;
   }
 
-  /** @param keys the column that tells it, if it was read already. Throws SegmentUnreadable */
+  /** @param keys the key column of this text column, if it was read already. Throws SegmentUnreadable */
   texts(name: TextName, keys?: Int32Array): TextColumn {
     const isEmpty = !this.head.places.has(name);
     const key = isEmpty ? null : keyOf(name);
     const known = key === null ? null : keys ?? new Int32Array(this.integers(key));
     return joinTexts(
       this.#pieces(name).map(({ at, length, bytes }) => {
-        if (bytes.length === 0) {
-          const nothing = new Uint32Array(0);
-          return { codes: new Int32Array(length), ends: nothing, bytes: new Uint8Array(0) };
-        }
-        const own = known === null ? null : known.subarray(at, at + length);
-        return this.#decoded(name, () => readTexts(new ByteReader(bytes), own));
+        if (bytes.length === 0) return emptyTexts(length);
+        const blockKeys = known === null ? null : known.subarray(at, at + length);
+        return this.#decoded(name, () => readTexts(new ByteReader(bytes), blockKeys));
       }),
     );
   }
 
   /** 16 bytes an event. Throws SegmentUnreadable. */
   ids(moments: Float64Array = this.moments()): Uint8Array {
-    const ids = new Uint8Array(16 * this.events);
+    const ids = new Uint8Array(ID_BYTES * this.events);
     for (const { at, length, bytes } of this.#pieces("ids")) {
-      const own = moments.subarray(at, at + length);
-      ids.set(this.#decoded("ids", () => readIds(new ByteReader(bytes), own)), 16 * at);
+      const blockMoments = moments.subarray(at, at + length);
+      const blockIds = this.#decoded("ids", () => readIds(new ByteReader(bytes), blockMoments));
+      ids.set(blockIds, ID_BYTES * at);
     }
     return ids;
   }
 
-  /** What a column holds of the only block; null: nothing. Throws SegmentUnreadable. */
+  /** Decodes a column of a reader's single block; null where it is empty. Throws SegmentUnreadable. */
   decodeBlock<T>(name: ColumnName, decode: (reader: ByteReader) => T): T | null {
     const [piece, ...others] = this.#pieces(name);
     if (piece === undefined || others.length > 0) throw new Error("Not one block");
     const { bytes } = piece;
     if (bytes.length === 0) return null;
-    const known = this.#whole?.get(name) ?? new Map<number, Uint8Array>();
-    this.#whole?.set(name, known);
-    return this.#decoded(name, () => decode(new ByteReader(bytes, known)));
+    const cache = this.#decompressed?.get(name) ?? new Map<number, Uint8Array>();
+    this.#decompressed?.set(name, cache);
+    return this.#decoded(name, () => decode(new ByteReader(bytes, cache)));
   }
 
-  /** Bytes of what was made whole. */
-  get wholeBytes(): number {
+  /** How many bytes the decompressed pieces that it keeps take. */
+  get decompressedBytes(): number {
     let bytes = 0;
-    for (const pieces of this.#whole?.values() ?? []) {
+    for (const pieces of this.#decompressed?.values() ?? []) {
       for (const { byteLength } of pieces.values()) bytes += byteLength;
     }
     return bytes;
   }
 
-  /** A reader of each of the blocks, with bytes of its own, which keeps what it makes whole. */
+  /** Yields a reader of each block, which has its own copy of the bytes and keeps what it decompresses. */
   *eachBlock(columns: readonly ColumnName[]): Generator<SegmentReader> {
     const { head, blocks: { first: start, end: stop } } = this;
     for (let first = start; first < stop; first++) {
       const blocks = { first, end: first + 1 };
-      const own = new Map(columns.map((column) => {
+      const bytesOf = new Map(columns.map((column) => {
         const before = spanOf(head, column, this.blocks).from;
         const { from, bytes } = spanOf(head, column, blocks);
-        const all = bytes === 0 ? new Uint8Array(0) : this.#bytesOf(column);
-        return [column, all.slice(from - before, from - before + bytes)];
+        const columnBytes = bytes === 0 ? new Uint8Array(0) : this.#bytesOf(column);
+        return [column, columnBytes.slice(from - before, from - before + bytes)];
       }));
-      yield new SegmentReader(head, blocks, (name) => own.get(name)!, this.#segmentId, new Map());
+      yield new SegmentReader(
+        head,
+        blocks,
+        (name) => bytesOf.get(name)!,
+        this.#segmentId,
+        new Map(),
+      );
     }
   }
 
@@ -217,12 +224,12 @@ export class SegmentReader {
     );
   }
 
-  /** A column block by block. */
+  /** Returns the bytes of a column block by block, with the place of its first event. Checks the checksums. */
   #pieces(name: ColumnName): { at: number; length: number; bytes: Uint8Array }[] {
     const { head, blocks: { first, end } } = this;
     const place = head.places.get(name);
     const { from, bytes: size } = spanOf(head, name, this.blocks);
-    const all = size === 0 ? new Uint8Array(0) : this.#bytesOf(name);
+    const columnBytes = size === 0 ? new Uint8Array(0) : this.#bytesOf(name);
     const pieces = [];
     for (let block = first; block < end; block++) {
       const at = (block - first) * head.blockEvents;
@@ -230,7 +237,7 @@ export class SegmentReader {
       const [start, stop] = place === undefined
         ? [0, 0]
         : [place.starts[block]! - from, place.starts[block + 1]! - from];
-      const bytes = all.subarray(start, stop);
+      const bytes = columnBytes.subarray(start, stop);
       if (bytes.length < stop! - start!) {
         throw new SegmentUnreadable(
           `${this.#title} is damaged: block ${block} of its ${name} is cut short`,

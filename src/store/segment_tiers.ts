@@ -8,7 +8,7 @@ import {
   SEGMENTS_MERGED,
 } from "./store_limits.ts";
 
-/** What is asked of a segment before it is merged with others. */
+/** The row of a segment that decides whether it is merged with others. */
 export interface SizedSegment extends Row {
   readonly segment_id: number;
   readonly from_ms: number;
@@ -18,16 +18,16 @@ export interface SizedSegment extends Row {
 
 const spanNumber = (ms: number): number => Math.floor(ms / SEGMENT_SPAN_MS);
 
-/** Whether two segments like this one could still be merged. */
+/** Whether two segments of this one's size could still be merged. */
 function hasRoom({ events, text_bytes }: SizedSegment): boolean {
   return 2 * events <= SEGMENT_EVENTS_MAX && 2 * text_bytes <= SEGMENT_TEXT_BYTES_MAX;
 }
 
-/** Of about what size a segment is: a tier has eight times the events of the one below. */
+/** The size class of a segment: each tier has eight times the events of the one below. */
 const tierOf = ({ events }: SizedSegment): number =>
   Math.floor(Math.log(events) / Math.log(SEGMENTS_MERGED));
 
-/** The greatest tier with enough segments; -1: none. */
+/** Returns the greatest tier that has enough segments to merge; -1: none. */
 function fullTier(segments: readonly SizedSegment[]): number {
   let full = -1;
   for (const [tier, { length }] of Map.groupBy(segments, tierOf)) {
@@ -37,8 +37,8 @@ function fullTier(segments: readonly SizedSegment[]): number {
 }
 
 /**
- * The segments of one span of time that are to become one: those of the greatest full tier and all
- * smaller ones, the oldest first, as many as are together small enough. Null where no tier is full.
+ * Returns the ids of segments of one span of time to merge: those of the greatest full tier and of all
+ * tiers below, oldest first, as long as they fit into one segment. Null where no tier is full.
  */
 export function mergeable(stored: readonly SizedSegment[]): number[] | null {
   const bySpan = Map.groupBy(stored.filter(hasRoom), ({ from_ms }) => spanNumber(from_ms));
@@ -57,8 +57,8 @@ export function mergeable(stored: readonly SizedSegment[]): number[] | null {
   return null;
 }
 
-/** Places of a batch's events, ascending by identity, then by time and id. */
-function inOrder({ identities, moments, ids }: EventBatch): Uint32Array {
+/** Returns the places of a batch's events, sorted by identity, then by time and id. */
+function sortedPlaces({ identities, moments, ids }: EventBatch): Uint32Array {
   const order = new Uint32Array(identities.length);
   const placesOf = Map.groupBy(identities.keys(), (place) => identities[place]!);
   const byTime = (a: number, b: number): number =>
@@ -72,36 +72,36 @@ function inOrder({ identities, moments, ids }: EventBatch): Uint32Array {
   return order;
 }
 
-/** Events that a segment may hold. */
+/** The events of a batch that become one segment. */
 export interface BatchPart {
-  /** Their places in the batch, in the order of a segment. */
+  /** Their places in the batch, in the segment's order. */
   readonly order: Uint32Array;
-  /** About how many bytes of text only they have. */
+  /** About how many bytes their unshared texts take. */
   readonly textBytes: number;
 }
 
-/** A batch in parts that a segment may hold: of one span of time, and not too large. */
+/** Cuts a batch into parts that each fit into one segment: of one span of time, and not too large. */
 export function partsOf(batch: EventBatch): BatchPart[] {
   const parts: BatchPart[] = [];
   const { columns, moments } = batch;
-  const order = inOrder(batch);
+  const order = sortedPlaces(batch);
   const spans = new Set(moments.map(spanNumber));
   for (const span of spans) {
-    const own = spans.size === 1
+    const places = spans.size === 1
       ? order
       : order.filter((place) => spanNumber(moments[place]!) === span);
     let [start, textBytes] = [0, 0];
-    for (let at = 0; at < own.length; at++) {
-      const characters = columns.charactersAt(own[at]!);
+    for (let at = 0; at < places.length; at++) {
+      const characters = columns.charactersAt(places[at]!);
       const isFull = textBytes + characters > SEGMENT_TEXT_BYTES_MAX ||
         at - start === SEGMENT_EVENTS_MAX;
       if (isFull && at > start) {
-        parts.push({ order: own.subarray(start, at), textBytes });
+        parts.push({ order: places.subarray(start, at), textBytes });
         [start, textBytes] = [at, 0];
       }
       textBytes += characters;
     }
-    parts.push({ order: own.subarray(start), textBytes });
+    parts.push({ order: places.subarray(start), textBytes });
   }
   return parts;
 }

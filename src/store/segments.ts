@@ -8,7 +8,7 @@ import type { SegmentEvent } from "./segment_event.ts";
 import {
   allBlocks,
   type Blocks,
-  blocksOf,
+  blocksWithAny,
   decodeHead,
   SEGMENT_VERSION,
   type SegmentHead,
@@ -35,7 +35,7 @@ INSERT INTO segments (project_id, from_ms, to_ms, events, text_bytes, version, h
 VALUES ($1::int, $2::int8, $3::int8, $4::int, $5::int8, $6::int, decode($7::text, 'base64'),
   decode($8::text, 'base64'), $9::int8)`;
 
-/** @param originId the segment in whose place it stands; null: none */
+/** @param originId the segment that it replaces a part of; null: none */
 async function insertSegment(
   tx: Sql,
   projectId: number,
@@ -52,12 +52,12 @@ async function insertSegment(
   ]);
 }
 
-const OF_IDS = "project_id = $1::int AND segment_id = ANY ($2::text::int8[])";
+const WITH_IDS = "project_id = $1::int AND segment_id = ANY ($2::text::int8[])";
 const WHOLE = "encode(head, 'base64') AS head, encode(body, 'base64') AS body";
-const TAKE = `DELETE FROM segments WHERE ${OF_IDS} RETURNING ${WHOLE}`;
-const READ = `SELECT ${WHOLE} FROM segments WHERE ${OF_IDS}`;
+const TAKE = `DELETE FROM segments WHERE ${WITH_IDS} RETURNING ${WHOLE}`;
+const READ = `SELECT ${WHOLE} FROM segments WHERE ${WITH_IDS}`;
 
-/** Segments as they are read, or taken out of the table. */
+/** Reads whole segments with their bodies; `TAKE` deletes them as well. */
 async function wholeSegments(
   sql: Sql,
   statement: typeof TAKE | typeof READ,
@@ -77,7 +77,7 @@ async function wholeSegments(
   });
 }
 
-/** Puts what is kept of a segment in its place, in the same order. @returns how many events went */
+/** Replaces a segment by those of its events that are kept. @returns how many events were removed */
 async function rewrite(
   tx: Sql,
   projectId: number,
@@ -90,22 +90,22 @@ async function rewrite(
     [projectId, segmentId],
   );
   const taken = await wholeSegments(tx, TAKE, projectId, [segmentId]);
-  const segment = await buildSegment(taken, keeps, yielding());
-  await insertSegment(tx, projectId, segment, stored?.origin_id ?? null);
-  return taken.reduce((sum, { events }) => sum + events, 0) - (segment?.events ?? 0);
+  const kept = await buildSegment(taken, keeps, yielding());
+  await insertSegment(tx, projectId, kept, stored?.origin_id ?? null);
+  return taken.reduce((sum, { events }) => sum + events, 0) - (kept?.events ?? 0);
 }
 
-/** Segments that are to become one. */
+/** Segments to merge into one. */
 export interface Merge {
   readonly segmentIds: readonly number[];
-  /** How many the project has. */
+  /** How many segments the project has. */
   readonly stored: number;
 }
 
 /**
- * What to merge next; null: nothing. There are to be fewer than eight segments of about one size: a
- * project of n events has some eight times log8(n) of them, and each event is written log8(n) times
- * at most.
+ * Returns what to merge next; null: nothing. Merging keeps fewer than eight segments of about one size:
+ * a project of n events has some eight times log8(n) segments, and each event is written at most log8(n)
+ * times.
  */
 export async function nextMerge(sql: Sql, projectId: number): Promise<Merge | null> {
   const stored = await sql.query<SizedSegment>(
@@ -117,21 +117,21 @@ export async function nextMerge(sql: Sql, projectId: number): Promise<Merge | nu
   return segmentIds === null ? null : { segmentIds, stored: stored.length };
 }
 
-/** What some segments hold as one; null: one of them is gone meanwhile. Throws SegmentUnreadable. */
+/** Merges segments; null where one of them has been deleted meanwhile. Throws SegmentUnreadable. */
 export async function mergedSegment(
   sql: Sql,
   projectId: number,
   segmentIds: readonly number[],
-  yieldNow: Yield,
+  yieldIfDue: Yield,
 ): Promise<EncodedSegment | null> {
   const sources = await wholeSegments(sql, READ, projectId, segmentIds);
   if (sources.length < segmentIds.length) return null;
-  return await buildSegment(sources, () => true, yieldNow);
+  return await buildSegment(sources, () => true, yieldIfDue);
 }
 
 /**
- * Puts a segment in the place of those that it was made of, in a transaction that has locked the
- * project. @returns false: one of them is gone meanwhile, and the rest stay
+ * Replaces segments by the one they were merged into, in a transaction that has locked the project.
+ * @returns false where one of them has been deleted meanwhile: then the others stay
  */
 export async function replaceSegments(
   tx: Sql,
@@ -140,14 +140,14 @@ export async function replaceSegments(
   merged: EncodedSegment,
 ): Promise<boolean> {
   const params = [projectId, arrayLiteral(segmentIds)];
-  const there = await tx.query(`SELECT FROM segments WHERE ${OF_IDS}`, params);
-  if (there.length < segmentIds.length) return false;
-  await tx.query(`DELETE FROM segments WHERE ${OF_IDS}`, params);
+  const present = await tx.query(`SELECT FROM segments WHERE ${WITH_IDS}`, params);
+  if (present.length < segmentIds.length) return false;
+  await tx.query(`DELETE FROM segments WHERE ${WITH_IDS}`, params);
   await insertSegment(tx, projectId, merged);
   return true;
 }
 
-/** Adds events to the segments of a project, which whoever calls this has locked. */
+/** Adds events to the segments of a project. The caller has locked the project. */
 export async function addEvents(
   tx: Sql,
   projectId: number,
@@ -161,10 +161,10 @@ export async function addEvents(
 }
 
 /**
- * Takes everything before an instant out of the segments of a project, which whoever calls this has
- * locked. @returns how many events that were
+ * Deletes all events before an instant from the segments of a project. The caller has locked the project.
+ * @returns how many events were deleted
  */
-export async function cutSegmentsBefore(
+export async function deleteFromSegmentsBefore(
   tx: Sql,
   projectId: number,
   beforeMs: number,
@@ -177,39 +177,33 @@ export async function cutSegmentsBefore(
     "SELECT segment_id FROM segments WHERE project_id = $1::int AND from_ms < $2::int8",
     [projectId, beforeMs],
   );
-  let gone = whole.reduce((sum, { events }) => sum + events, 0);
+  let deleted = whole.reduce((sum, { events }) => sum + events, 0);
   for (const { segment_id } of crossing) {
-    gone += await rewrite(tx, projectId, segment_id, (_identity, ms) => ms >= beforeMs);
+    deleted += await rewrite(tx, projectId, segment_id, (_identity, ms) => ms >= beforeMs);
   }
-  return gone;
+  return deleted;
 }
 
-/** The blocks of all segments that hold events of these identities. */
-async function blocksWith(
+/** Finds the blocks of all segments that hold events of these identities. */
+async function blocksOfIdentities(
   sql: Sql,
   projectId: number,
   identities: ReadonlySet<number>,
   span?: MsSpan,
 ): Promise<WantedBlocks[]> {
-  const sorted = [...identities].sort((a, b) => a - b);
-  const blocksIn = ({ head, segmentId }: StoredHead): WantedBlocks[] => {
-    const numbers = new Set<number>();
-    for (const identity of sorted) {
-      const { first, end } = blocksOf(head, identity, identity);
-      for (let block = first; block < end; block++) numbers.add(block);
-    }
-    return [...numbers].map((first) => ({ segmentId, head, blocks: { first, end: first + 1 } }));
-  };
-  const maybe = (await fetchHeads(sql, projectId, span)).flatMap(blocksIn);
-  const readers = await fetchBlocks(sql, projectId, maybe, ["identities"]);
-  return maybe.filter((_, i) =>
+  const sorted = Int32Array.from(identities).sort();
+  const candidates = (await fetchHeads(sql, projectId, span)).flatMap((stored) =>
+    blocksWithAny(stored.head, sorted).map((blocks) => ({ ...stored, blocks }))
+  );
+  const readers = await fetchBlocks(sql, projectId, candidates, ["identities"]);
+  return candidates.filter((_, i) =>
     readers[i]!.integers("identities").some((identity: number) => identities.has(identity))
   );
 }
 
 /**
- * Takes all that these identities did out of the segments of a project, which whoever calls this has
- * locked. @returns how many events that were
+ * Erases all events of these identities from the segments of a project. The caller has locked the project.
+ * @returns how many events were erased
  */
 export async function eraseFromSegments(
   tx: Sql,
@@ -217,18 +211,18 @@ export async function eraseFromSegments(
   identities: ReadonlySet<number>,
 ): Promise<number> {
   const touched = new Set(
-    (await blocksWith(tx, projectId, identities)).map(({ segmentId }) => segmentId),
+    (await blocksOfIdentities(tx, projectId, identities)).map(({ segmentId }) => segmentId),
   );
-  let gone = 0;
+  let erased = 0;
   for (const segmentId of touched) {
-    gone += await rewrite(tx, projectId, segmentId, (identity) => !identities.has(identity));
+    erased += await rewrite(tx, projectId, segmentId, (identity) => !identities.has(identity));
   }
-  return gone;
+  return erased;
 }
 
 /**
- * All events of these identities in [fromMs, toMs), in the order of time and id. `sql` must see one
- * moment.
+ * Returns all events of these identities in [fromMs, toMs), ordered by time and id. `sql` must read one
+ * snapshot.
  */
 export async function eventsOfIdentities(
   sql: Sql,
@@ -237,7 +231,7 @@ export async function eventsOfIdentities(
   span: MsSpan = ALWAYS,
 ): Promise<SegmentEvent[]> {
   const events: SegmentEvent[] = [];
-  for (const wanted of await blocksWith(sql, projectId, identities, span)) {
+  for (const wanted of await blocksOfIdentities(sql, projectId, identities, span)) {
     const [reader] = await fetchBlocks(sql, projectId, [wanted], COLUMNS);
     for (const event of readEvents(reader!, projectId, identities)) {
       if (event.ms >= span.fromMs && event.ms < span.toMs) events.push(event);
@@ -246,14 +240,14 @@ export async function eventsOfIdentities(
   return events.sort((a, b) => a.ms - b.ms || compareIds(a.id, 0, b.id, 0));
 }
 
-/** When the first and the last event of these identities was; null: there is none. `sql` must see one moment. */
+/** Finds the times of the first and last event of these identities; null: none. `sql` must read one snapshot. */
 export async function momentsOfIdentities(
   sql: Sql,
   projectId: number,
   identities: ReadonlySet<number>,
 ): Promise<{ readonly firstMs: number; readonly lastMs: number } | null> {
   let [firstMs, lastMs] = [Infinity, -Infinity];
-  for (const wanted of await blocksWith(sql, projectId, identities)) {
+  for (const wanted of await blocksOfIdentities(sql, projectId, identities)) {
     const columns = ["identities", "runs", "times"] as const;
     const [reader] = await fetchBlocks(sql, projectId, [wanted], columns);
     const runs = reader!.runs();
@@ -267,30 +261,30 @@ export async function momentsOfIdentities(
   return firstMs === Infinity ? null : { firstMs, lastMs };
 }
 
-/** An event, by its segment and its place in it. */
+/** Where an event lies: its segment, and its place in it. */
 export interface EventPlace {
   readonly segmentId: number;
   readonly place: number;
 }
 
-/** A block with all of its columns, and what it takes in memory. */
+/** A cached block with all of its columns, and the memory it takes. */
 export interface KeptBlock {
   readonly reader: SegmentReader;
   readonly bytes: number;
 }
 
-/** Blocks that were read before, by their segment and number. Segments never change. */
+/** A cache of blocks by segment and number. They never go stale: segments never change. */
 export interface BlockCache {
   get(key: string): KeptBlock | undefined;
   set(key: string, block: KeptBlock): boolean;
 }
 
-/** Bytes of all columns of a block. */
+/** Returns the stored bytes of all columns of a block. */
 function bytesOfBlock({ places }: SegmentHead, block: number): number {
   return places.values().reduce((sum, { starts }) => sum + starts[block + 1]! - starts[block]!, 0);
 }
 
-/** Blocks that are fetched together, those that follow each other as one range. */
+/** Groups blocks by what is fetched together; adjacent blocks become one range. */
 function* fetchesOf(head: SegmentHead, blocks: readonly number[]): Generator<Blocks[]> {
   let ranges: { first: number; end: number }[] = [];
   let bytes = 0;
@@ -308,7 +302,7 @@ function* fetchesOf(head: SegmentHead, blocks: readonly number[]): Generator<Blo
   if (ranges.length > 0) yield ranges;
 }
 
-/** Readers of these blocks of a segment, as they were kept or fetched now. */
+/** Yields readers of these blocks of a segment: first those in the cache, then the others, fetched. */
 async function* blocksOfRows(
   sql: Sql,
   projectId: number,
@@ -317,10 +311,10 @@ async function* blocksOfRows(
   cache: BlockCache | null,
 ): AsyncGenerator<SegmentReader> {
   const keyOf = (block: number) => `${stored.segmentId} ${block}`;
-  // Once it was used: what was made whole of it is most of what it takes.
+  // Called after use: the decompressed pieces are most of what a block takes.
   const keep = (reader: SegmentReader) => {
     const block = reader.blocks.first;
-    const bytes = bytesOfBlock(stored.head, block) + reader.wholeBytes;
+    const bytes = bytesOfBlock(stored.head, block) + reader.decompressedBytes;
     cache?.set(keyOf(block), { reader, bytes });
   };
   const missing: number[] = [];
@@ -345,8 +339,9 @@ async function* blocksOfRows(
 }
 
 /**
- * The events of these places, in the same order. `sql` must see the moment that the places are of.
- * @param cache blocks that were read before; null: none are kept
+ * Reads the events at these places, in the same order. `sql` must read the snapshot that the places come
+ * from.
+ * @param cache keeps the blocks that are read; null: none are kept
  */
 export async function rowsAt(
   sql: Sql,
@@ -358,17 +353,17 @@ export async function rowsAt(
   const bySegment = Map.groupBy(places.keys(), (i) => places[i]!.segmentId);
   const heads = await fetchHeadsById(sql, projectId, bySegment.keys());
   if (heads.size < bySegment.size) throw new Error("Segments are gone");
-  const turn = yielding();
-  for (const [segmentId, own] of bySegment) {
+  const yieldIfDue = yielding();
+  for (const [segmentId, wanted] of bySegment) {
     const stored = heads.get(segmentId)!;
     const blockOf = (i: number) => Math.floor(places[i]!.place / stored.head.blockEvents);
-    const byBlock = Map.groupBy(own, blockOf);
+    const byBlock = Map.groupBy(wanted, blockOf);
     for await (const block of blocksOfRows(sql, projectId, stored, [...byBlock.keys()], cache)) {
       const numbers = byBlock.get(block.blocks.first)!;
       const inBlock = Uint32Array.from(numbers, (i) => places[i]!.place - block.firstPlace);
       const rowAt = readRows(new PickedEvents(block, inBlock), projectId);
       for (const [at, i] of numbers.entries()) rows[i] = rowAt(at);
-      await turn();
+      await yieldIfDue();
     }
   }
   return rows;

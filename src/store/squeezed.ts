@@ -1,20 +1,20 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { ByteReader, ByteWriter } from "./byte_stream.ts";
 
-/** How bytes are stored. Append only. */
+/** Codes of how bytes are stored. Append only. */
 const SAME = 0;
 const PLAIN = 1;
 const ZSTD = 2;
 
 const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-/** Below this zstd's own frame takes more than it saves. */
+/** For fewer bytes zstd's own frame takes more than it saves. */
 const ZSTD_BYTES_MIN = 32;
-/** The smallest piece in which zstd hands out what it made. */
+/** The smallest chunk size that zstd accepts for its output. */
 const CHUNK_BYTES_MIN = 64;
-/** What zstd must save to be worth undoing: a sixteenth. */
+/** zstd must save at least a sixteenth to be worth the decompression. */
 const ZSTD_SHARE_MAX = 15 / 16;
 
-/** Writes bytes: one if they are all the same, else by zstd where that makes them fewer. */
+/** Writes bytes: as a single one if all are equal, else compressed by zstd where that is worth it. */
 export function squeeze(writer: ByteWriter, bytes: Uint8Array): void {
   const first = bytes[0] ?? 0;
   let same = 0;
@@ -24,23 +24,23 @@ export function squeeze(writer: ByteWriter, bytes: Uint8Array): void {
     writer.u8(first);
     return;
   }
-  const smaller = bytes.length < ZSTD_BYTES_MIN ? bytes : zstdCompressSync(bytes, OPTIONS);
-  const isWorth = smaller.length < bytes.length * ZSTD_SHARE_MAX;
-  const stored = isWorth ? smaller : bytes;
-  writer.u8(isWorth ? ZSTD : PLAIN);
+  const compressed = bytes.length < ZSTD_BYTES_MIN ? bytes : zstdCompressSync(bytes, OPTIONS);
+  const isWorthIt = compressed.length < bytes.length * ZSTD_SHARE_MAX;
+  const stored = isWorthIt ? compressed : bytes;
+  writer.u8(isWorthIt ? ZSTD : PLAIN);
   writer.varint(stored.length);
   writer.bytes(stored);
 }
 
-/** Bytes that `squeeze` wrote, before they are made whole again. */
+/** Bytes that `squeeze` wrote, not decompressed yet. */
 export interface Squeezed {
-  /** What all of them are; null: they differ. */
+  /** The value of every byte; null: they differ. */
   readonly same: number | null;
-  /** Makes them whole. */
+  /** Decompresses them. */
   readonly bytes: () => Uint8Array;
 }
 
-/** Reads past what `squeeze` wrote of so many bytes. */
+/** Reads what `squeeze` wrote for `length` bytes; they are decompressed when they are asked for. */
 export function readSqueezed(reader: ByteReader, length: number): Squeezed {
   const kind = reader.u8();
   if (kind === SAME) {
@@ -50,18 +50,18 @@ export function readSqueezed(reader: ByteReader, length: number): Squeezed {
   if (kind !== PLAIN && kind !== ZSTD) {
     throw new Error(`Bytes are stored in an unknown way: ${kind}`);
   }
-  const { at, whole: known } = reader;
+  const { at, decompressed: cache } = reader;
   const stored = reader.bytes(reader.varint());
-  // In one piece, and with room behind it: what fills a piece to its end is looked for once more.
+  // All output fits into one chunk with room to spare: a chunk filled to its end costs another call.
   const chunkSize = Math.max(CHUNK_BYTES_MIN, length + 1);
-  const whole = { maxOutputLength: Math.max(1, length), chunkSize };
+  const options = { maxOutputLength: Math.max(1, length), chunkSize };
   const bytes = (): Uint8Array => {
     if (kind === PLAIN) return stored;
-    const before = known?.get(at);
-    if (before !== undefined) return before;
-    const made = zstdDecompressSync(stored, whole);
-    known?.set(at, made);
-    return made;
+    const cached = cache?.get(at);
+    if (cached !== undefined) return cached;
+    const decompressed = zstdDecompressSync(stored, options);
+    cache?.set(at, decompressed);
+    return decompressed;
   };
   return { same: null, bytes };
 }

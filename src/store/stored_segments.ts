@@ -1,10 +1,11 @@
 import { arrayLiteral, type Param, type Row, type Sql } from "../db/sql.ts";
 import type { ColumnName } from "./segment_columns.ts";
-import { type Blocks, decodeHead, type SegmentHead, spanOf } from "./segment_head.ts";
+import { allBlocks, type Blocks, decodeHead, type SegmentHead, spanOf } from "./segment_head.ts";
 import { SegmentReader } from "./segment_reader.ts";
 import { FETCH_BYTES_AIM } from "./store_limits.ts";
+import { yielding } from "./yielding.ts";
 
-/** A segment of a project, and what stands where in it. */
+/** A segment of a project with its head. */
 export interface StoredHead {
   readonly segmentId: number;
   readonly head: SegmentHead;
@@ -15,7 +16,7 @@ interface HeadRow extends Row {
   readonly head: string;
 }
 
-/** From an instant to before another, in epoch milliseconds. */
+/** The time from `fromMs` to before `toMs`, in epoch milliseconds. */
 export interface MsSpan {
   readonly fromMs: number;
   readonly toMs: number;
@@ -34,7 +35,7 @@ async function readHeads(sql: Sql, text: string, params: readonly Param[]): Prom
   }));
 }
 
-/** All segments of a project with an event in [fromMs, toMs), in the order of their first event. */
+/** Fetches the heads of all segments with an event in [fromMs, toMs), ordered by their first event. */
 export async function fetchHeads(
   sql: Sql,
   projectId: number,
@@ -47,7 +48,7 @@ export async function fetchHeads(
   ]);
 }
 
-/** These segments of a project, by their ids. */
+/** Fetches the heads of the segments with these ids, by id. */
 export async function fetchHeadsById(
   sql: Sql,
   projectId: number,
@@ -58,21 +59,22 @@ export async function fetchHeadsById(
   return new Map(heads.map((stored) => [stored.segmentId, stored]));
 }
 
-/** Blocks of a segment that are to be read. */
+/** Blocks of a segment to read. */
 export interface WantedBlocks extends StoredHead {
   readonly blocks: Blocks;
 }
 
-interface Span {
+/** One column of the wanted blocks of one segment; `segment` is its place among those asked for. */
+interface ColumnSpan {
   readonly segment: number;
   readonly column: ColumnName;
   readonly from: number;
   readonly bytes: number;
 }
 
-/** As many as one statement may fetch, at least one. */
-function batchesOf(spans: readonly Span[]): Span[][] {
-  const batches: Span[][] = [];
+/** Groups spans into batches that one statement fetches: at least one span, else up to FETCH_BYTES_AIM. */
+function batchesOf(spans: readonly ColumnSpan[]): ColumnSpan[][] {
+  const batches: ColumnSpan[][] = [];
   let left = 0;
   for (const span of spans) {
     if (span.bytes > left) {
@@ -97,8 +99,9 @@ interface FetchedSpan extends Row {
 }
 
 /**
- * Readers of these columns of these blocks, in the same order; they hold the bytes, and read no other
- * column. `sql` must see the moment that the heads were fetched at: throws where a segment is gone.
+ * Fetches these columns of these blocks, and returns a reader of each entry of `wanted`, in its order.
+ * The readers hold the bytes and can read no other column. `sql` must read the snapshot that the heads
+ * were fetched from. Throws where a segment is gone.
  */
 export async function fetchBlocks(
   sql: Sql,
@@ -131,4 +134,19 @@ export async function fetchBlocks(
       return bytes;
     }, segmentId)
   );
+}
+
+/** Goes through all blocks of a project, one at a time, and yields to the event loop between them. */
+export async function* eachStoredBlock(
+  sql: Sql,
+  projectId: number,
+): AsyncGenerator<WantedBlocks> {
+  const yieldIfDue = yielding();
+  for (const stored of await fetchHeads(sql, projectId)) {
+    const { end } = allBlocks(stored.head);
+    for (let first = 0; first < end; first++) {
+      yield { ...stored, blocks: { first, end: first + 1 } };
+      await yieldIfDue();
+    }
+  }
 }

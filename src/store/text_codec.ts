@@ -3,22 +3,22 @@ import { readIntegers, type StoredIntegers, writeIntegers } from "./integer_code
 import { countWhile } from "./segment_head.ts";
 import { readSqueezed, squeeze } from "./squeezed.ts";
 
-/** Texts of a column: which of a dictionary each event has. */
+/** A text column: a dictionary of values, and the code of each event's value. */
 export interface TextColumn {
-  /** Of each event 0: none; else one more than which of the values it is. */
+  /** Per event 0 for no text, else the place of its value plus one. */
   readonly codes: Int32Array;
   /** Where each value ends in `bytes`. */
   readonly ends: Uint32Array;
-  /** The values, in UTF-8. A value may stand here twice. */
+  /** The values in UTF-8, one after the other. A value may occur twice. */
   readonly bytes: Uint8Array;
 }
 
-/** How an event's text is told: by its code, or by a number that it has anyhow. Append only. */
+/** How an event's text is found: by a stored code, or by its number in a key column. Append only. */
 const CODED = 0;
-const TOLD = 1;
+const KEYED = 1;
 
-/** The numbers that events have, each once, ascending; null where two texts go with one of them. */
-function toldBy(codes: Int32Array, keys: Int32Array): Map<number, number> | null {
+/** Maps each key, ascending, to the code of its text; null where one key goes with two texts. */
+function codesOfKeys(codes: Int32Array, keys: Int32Array): Map<number, number> | null {
   const codeOf = new Map<number, number>();
   let [lastKey, lastCode] = [NaN, NaN];
   for (let i = 0; i < codes.length; i++) {
@@ -34,18 +34,19 @@ function toldBy(codes: Int32Array, keys: Int32Array): Map<number, number> | null
 }
 
 /**
- * Texts, each once, and which of them is whose.
- * @param keys a number of each event that may tell its text, as the path's id tells the path
+ * Writes a text column.
+ * @param keys the key column: a number of each event that usually determines its text, as the path's id
+ *   determines the path
  */
 export function writeTexts(
   writer: ByteWriter,
   { codes, ends, bytes }: TextColumn,
   keys: Int32Array | null,
 ): void {
-  const told = keys === null ? null : toldBy(codes, keys);
-  writer.u8(told === null ? CODED : TOLD);
-  if (told !== null) writeIntegers(writer, Int32Array.from(told.keys()));
-  writeIntegers(writer, told === null ? codes : Int32Array.from(told.values()));
+  const codeOf = keys === null ? null : codesOfKeys(codes, keys);
+  writer.u8(codeOf === null ? CODED : KEYED);
+  if (codeOf !== null) writeIntegers(writer, Int32Array.from(codeOf.keys()));
+  writeIntegers(writer, codeOf === null ? codes : Int32Array.from(codeOf.values()));
   const lengths = new Int32Array(ends.length);
   for (let i = 0; i < lengths.length; i++) lengths[i] = ends[i]! - (i === 0 ? 0 : ends[i - 1]!);
   writeIntegers(writer, lengths);
@@ -53,12 +54,12 @@ export function writeTexts(
   squeeze(writer, bytes);
 }
 
-/** What a list may take of a number that stands for none of its places, beside those that do. */
-const LIST_PLACES_MAX = 65_536;
+/** A list of codes by key may have at most this many unused places. */
+const UNUSED_PLACES_MAX = 65_536;
 
-/** Of a number its code: in a list where the numbers lie close together, as they mostly do. */
+/** Returns a lookup of codes by key: in a list where the keys lie close together, as they mostly do. */
 function codeByKey(keys: Int32Array, codes: Int32Array, min: number, max: number) {
-  if (max - min >= keys.length + LIST_PLACES_MAX) {
+  if (max - min >= keys.length + UNUSED_PLACES_MAX) {
     const codeOf = new Map<number, number>();
     for (let i = 0; i < keys.length; i++) codeOf.set(keys[i]!, codes[i]!);
     return (key: number) => codeOf.get(key)!;
@@ -68,12 +69,13 @@ function codeByKey(keys: Int32Array, codes: Int32Array, min: number, max: number
   return (key: number) => codeOf[key - min]!;
 }
 
+/** Returns the code of each event, given its key, the stored keys and the code of each of these. */
 function codesByKey(
-  told: StoredIntegers,
+  storedKeys: StoredIntegers,
   values: StoredIntegers,
   keys: Int32Array,
 ): Int32Array {
-  const codeOf = codeByKey(told.whole(), values.whole(), told.min, told.max);
+  const codeOf = codeByKey(storedKeys.all(), values.all(), storedKeys.min, storedKeys.max);
   const codes = new Int32Array(keys.length);
   let [lastKey, lastCode] = [NaN, 0];
   for (let i = 0; i < keys.length; i++) {
@@ -84,9 +86,13 @@ function codesByKey(
   return codes;
 }
 
-/** The same of few numbers: each is looked for. */
-function codesOfFew(told: StoredIntegers, values: StoredIntegers, keys: Int32Array): Int32Array {
-  const known = told.whole();
+/** `codesByKey` for few events: each key is searched for. */
+function codesOfFew(
+  storedKeys: StoredIntegers,
+  values: StoredIntegers,
+  keys: Int32Array,
+): Int32Array {
+  const known = storedKeys.all();
   const places = Uint32Array.from(
     keys,
     (key) => countWhile(known.length, (place) => known[place]! < key),
@@ -94,11 +100,15 @@ function codesOfFew(told: StoredIntegers, values: StoredIntegers, keys: Int32Arr
   return values.at(places);
 }
 
-const NO_TEXTS = { ends: new Uint32Array(0), bytes: new Uint8Array(0) };
+/** Returns a column of events that have no text. */
+export function emptyTexts(events: number): TextColumn {
+  return { codes: new Int32Array(events), ends: new Uint32Array(0), bytes: new Uint8Array(0) };
+}
 
 /**
- * What `writeTexts` wrote, given the same keys.
- * @param places of the events whose texts are read, as the keys are of these alone; null: of all
+ * Reads what `writeTexts` wrote.
+ * @param keys the same key column as then, of the events whose texts are read
+ * @param places the places of these events; null: all events
  */
 export function readTexts(
   reader: ByteReader,
@@ -106,16 +116,17 @@ export function readTexts(
   places: Uint32Array | null = null,
 ): TextColumn {
   const kind = reader.u8();
-  if (kind !== CODED && (kind !== TOLD || keys === null)) {
+  if (kind !== CODED && (kind !== KEYED || keys === null)) {
     throw new Error(`Texts are stored in an unknown way: ${kind}`);
   }
-  const told = kind === TOLD ? readIntegers(reader) : null;
+  const storedKeys = kind === KEYED ? readIntegers(reader) : null;
   const values = readIntegers(reader);
-  const codesByKeys = places === null ? codesByKey : codesOfFew;
-  const ownCodes = () => places === null ? values.whole() : values.at(places);
-  const codes = told === null ? ownCodes() : codesByKeys(told, values, keys!);
-  if (codes.every((code) => code === 0)) return { codes, ...NO_TEXTS };
-  const lengths = readIntegers(reader).whole();
+  let codes: Int32Array;
+  if (storedKeys !== null) {
+    codes = (places === null ? codesByKey : codesOfFew)(storedKeys, values, keys!);
+  } else codes = places === null ? values.all() : values.at(places);
+  if (codes.every((code) => code === 0)) return { ...emptyTexts(0), codes };
+  const lengths = readIntegers(reader).all();
   const ends = new Uint32Array(lengths.length);
   let end = 0;
   for (let i = 0; i < ends.length; i++) ends[i] = end += lengths[i]!;

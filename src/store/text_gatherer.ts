@@ -1,26 +1,26 @@
 import type { TextColumn } from "./text_codec.ts";
 
-/** Texts are compared where at most so many of the events have one of their own. */
+/** Equal texts are looked for only where the columns hold at most this many texts per event. */
 const DISTINCT_SHARE_MAX = 0.9;
-/** A character a byte: what is equal here is equal there. */
+/** One character per byte, so that texts are equal exactly where their bytes are. */
 const BYTES = new TextDecoder("latin1");
 
-function renumber(codes: Int32Array, numbers: Int32Array, into: Int32Array): void {
-  for (let i = 0; i < into.length; i++) into[i] = numbers[codes[i]!]!;
+function renumber(codes: Int32Array, codeOf: Int32Array, into: Int32Array): void {
+  for (let i = 0; i < into.length; i++) into[i] = codeOf[codes[i]!]!;
 }
 
-/** Puts texts of several columns into one, each once where that is worth the comparison. */
+/** Merges several text columns into one; equal texts become one where the comparison is worth it. */
 export class TextGatherer {
-  /** Of each event of all columns, one behind the other, which text it has: see `TextColumn`. */
+  /** The codes of all columns' events, one column after the other: see `TextColumn`. */
   readonly #codes: Int32Array;
   readonly #bytes: readonly Uint8Array[];
-  /** Of each text where it lies, by its code: in the bytes of which column, from where to where. */
+  /** By code, where the text lies: the column whose bytes hold it, its start and its end there. */
   readonly #columns: Int32Array;
   readonly #from: Uint32Array;
   readonly #to: Uint32Array;
-  /** Of each text the number that it has in the block that is gathered: see `#block`. */
-  readonly #numbers: Int32Array;
+  /** By code, the last block that the text was gathered for, and its code there: see `#block`. */
   readonly #blocks: Int32Array;
+  readonly #numbers: Int32Array;
   #block = 0;
 
   constructor(columns: readonly TextColumn[]) {
@@ -35,23 +35,22 @@ export class TextGatherer {
     this.#to = new Uint32Array(values + 1);
     this.#numbers = new Int32Array(values + 1);
     this.#blocks = new Int32Array(values + 1);
-    // Those of one column are different already, or hardly worth another look.
+    // The texts of a single column are distinct already, or hardly worth comparing.
     const isCompared = columns.length > 1 && values <= DISTINCT_SHARE_MAX * events;
     const known = isCompared ? new Map<string, number>() : null;
     let [code, event] = [0, 0];
     for (const [column, { codes, ends, bytes }] of columns.entries()) {
-      // Those that hold nothing have nothing to look through.
       if (ends.length === 0) {
         event += codes.length;
         continue;
       }
-      const all = known === null ? "" : BYTES.decode(bytes);
-      const own = new Int32Array(ends.length + 1);
+      const columnText = known === null ? "" : BYTES.decode(bytes);
+      const codeOf = new Int32Array(ends.length + 1);
       for (let value = 0, from = 0; value < ends.length; value++) {
         const to = ends[value]!;
-        const text = all.slice(from, to);
+        const text = columnText.slice(from, to);
         const same = known?.get(text);
-        own[value + 1] = same ?? ++code;
+        codeOf[value + 1] = same ?? ++code;
         if (same === undefined) {
           known?.set(text, code);
           this.#columns[code] = column;
@@ -60,19 +59,19 @@ export class TextGatherer {
         }
         from = to;
       }
-      renumber(codes, own, this.#codes.subarray(event, event += codes.length));
+      renumber(codes, codeOf, this.#codes.subarray(event, event += codes.length));
     }
   }
 
-  /** The texts of the events of these places. */
+  /** Returns the texts of the events at these places as one column. */
   gather(places: Uint32Array): TextColumn {
     const block = ++this.#block;
-    const [all, blocks, numbers] = [this.#codes, this.#blocks, this.#numbers];
+    const [allCodes, blocks, numbers] = [this.#codes, this.#blocks, this.#numbers];
     const codes = new Int32Array(places.length);
     const values: number[] = [];
     let length = 0;
     for (let i = 0; i < places.length; i++) {
-      const text = all[places[i]!]!;
+      const text = allCodes[places[i]!]!;
       if (text === 0) continue;
       if (blocks[text] !== block) {
         blocks[text] = block;

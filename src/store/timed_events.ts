@@ -1,13 +1,13 @@
 import type { Sql } from "../db/sql.ts";
 import { FLAG_CODES, HOT_COLUMNS } from "./segment_columns.ts";
-import { allBlocks, type Blocks } from "./segment_head.ts";
+import { allBlocks, blocksWithAny } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
-import { fetchBlocks, fetchHeads, type StoredHead } from "./stored_segments.ts";
+import { fetchBlocks, fetchHeads } from "./stored_segments.ts";
 import { ID_BYTES } from "./id_codec.ts";
 import { uuidOf } from "./whole_events.ts";
 import { yielding } from "./yielding.ts";
 
-/** Who did what when: as much of an event as sessions and rollups are made of. */
+/** An event, reduced to what sessions and rollups are made of. */
 export interface TimedEvent {
   readonly identity: number;
   readonly ms: number;
@@ -17,47 +17,21 @@ export interface TimedEvent {
   readonly path: number;
   /** Negative: a bot's. */
   readonly context: number;
-  /** 0: it belongs to no session. */
+  /** 0: the event is in no session. */
   readonly traffic: number;
-  /** It undoes no bounce. */
+  /** The event undoes no bounce. */
   readonly isPassive: boolean;
 }
 
-/** Which events are told. */
-export interface Told {
-  /** Of these identities alone. */
+/** Which events are visited; without a member, all. */
+export interface EventSelection {
   readonly identities?: ReadonlySet<number>;
   readonly beforeMs?: number;
 }
 
-/** Whether one of the sorted numbers lies in a range. */
-function hasBetween(sorted: Int32Array, from: number, to: number): boolean {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle]! < from) low = middle + 1;
-    else high = middle;
-  }
-  return low < sorted.length && sorted[low]! <= to;
-}
-
-/** The blocks of a segment that may hold events of these identities. */
-function blocksWith({ head }: StoredHead, identities: Int32Array | null): Blocks[] {
-  if (identities === null) return [allBlocks(head)];
-  const { firstIdentities, lastIdentity } = head;
-  const found: Blocks[] = [];
-  for (let first = 0; first < firstIdentities.length; first++) {
-    const last = firstIdentities[first + 1] ?? lastIdentity;
-    if (hasBetween(identities, firstIdentities[first]!, last)) {
-      found.push({ first, end: first + 1 });
-    }
-  }
-  return found;
-}
-
 function visitBlocks(
   reader: SegmentReader,
-  { identities, beforeMs = Infinity }: Told,
+  { identities, beforeMs = Infinity }: EventSelection,
   visit: (event: TimedEvent) => void,
 ): void {
   const moments = reader.moments();
@@ -84,22 +58,24 @@ function visitBlocks(
   }
 }
 
-/** Tells of the stored events of a project, in no order, block by block: `sql` must see one moment. */
+/** Visits the selected stored events of a project, in no order. `sql` must read one snapshot. */
 export async function visitTimedEvents(
   sql: Sql,
   projectId: number,
-  told: Told,
+  selection: EventSelection,
   visit: (event: TimedEvent) => void,
 ): Promise<void> {
-  const pause = yielding();
-  const sorted = told.identities === undefined ? null : Int32Array.from(told.identities).sort();
-  const span = { fromMs: -Infinity, toMs: told.beforeMs ?? Infinity };
+  const yieldIfDue = yielding();
+  const { identities, beforeMs = Infinity } = selection;
+  const sorted = identities === undefined ? null : Int32Array.from(identities).sort();
+  const span = { fromMs: -Infinity, toMs: beforeMs };
   for (const stored of await fetchHeads(sql, projectId, span)) {
-    for (const blocks of blocksWith(stored, sorted)) {
+    const { head } = stored;
+    for (const blocks of sorted === null ? [allBlocks(head)] : blocksWithAny(head, sorted)) {
       const columns = [...HOT_COLUMNS, "ids"] as const;
       const [reader] = await fetchBlocks(sql, projectId, [{ ...stored, blocks }], columns);
-      visitBlocks(reader!, told, visit);
-      await pause();
+      visitBlocks(reader!, selection, visit);
+      await yieldIfDue();
     }
   }
 }

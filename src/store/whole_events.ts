@@ -1,6 +1,5 @@
 import type { EventRow } from "./event_row.ts";
 import { ID_BYTES } from "./id_codec.ts";
-import type { IntegerColumn } from "./integer_codec.ts";
 import {
   FLAG_CODES,
   FLAG_COLUMNS,
@@ -20,13 +19,13 @@ import type { Yield } from "./yielding.ts";
 
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The text of a value of a column. */
+/** Decodes one value of a text column, by its place among the values. */
 export function textAt({ ends, bytes }: TextColumn, value: number): string {
   return UTF8.decode(bytes.subarray(ends[value - 1] ?? 0, ends[value]!));
 }
 
-/** Tells the text of an event, each text made once. */
-function texts(column: TextColumn): (at: number) => string | null {
+/** Returns a lookup of an event's text that decodes each value once. */
+function textReader(column: TextColumn): (at: number) => string | null {
   const known: string[] = [];
   return (at) => {
     const code = column.codes[at]!;
@@ -38,14 +37,14 @@ function flagOf(code: number): boolean | null {
   return code === FLAG_CODES.none ? null : code === FLAG_CODES.yes;
 }
 
-/** An id of 16 bytes as text. */
+/** Formats the 16 bytes at `at` as a UUID. */
 export function uuidOf(ids: Uint8Array, at = 0): string {
   const hex = ids.subarray(at, at + ID_BYTES).toHex();
   const tail = `${hex.slice(16, 20)}-${hex.slice(20)}`;
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${tail}`;
 }
 
-/** What tells the members of rows, each by an event's place. */
+/** Lookups of the members of rows by an event's place. */
 interface RowColumns {
   readonly moments: Float64Array;
   readonly ids: Uint8Array;
@@ -54,7 +53,7 @@ interface RowColumns {
   readonly flag: Readonly<Record<FlagName, (at: number) => boolean | null>>;
 }
 
-/** A row: its members one by one, since a loop over names takes several times as long. */
+/** Builds a row, member by member: a loop over the names takes several times as long. */
 function rowOf(
   projectId: number,
   { moments, ids, text, number, flag }: RowColumns,
@@ -117,7 +116,7 @@ function rowOf(
   };
 }
 
-/** As `readRows`, in steps of a column each, between which others may have their turn. */
+/** `readRows` in steps of one column each, so that the caller may yield to the event loop between them. */
 function* rowReader(
   reader: SegmentReader | PickedEvents,
   projectId: number,
@@ -131,7 +130,7 @@ function* rowReader(
   };
   const text: Partial<Record<TextName, RowColumns["text"][TextName]>> = {};
   for (const name of TEXT_COLUMNS) {
-    text[name] = texts(reader.texts(name, keysOf(keyOf(name))));
+    text[name] = textReader(reader.texts(name, keysOf(keyOf(name))));
     yield;
   }
   const number: Partial<Record<NumberName, RowColumns["number"][NumberName]>> = {};
@@ -149,7 +148,7 @@ function* rowReader(
   return (at) => rowOf(projectId, columns, at);
 }
 
-/** Gives events back as they were stored, each by its place among those that are read. */
+/** Decodes all columns, and returns a lookup of whole events by their place among those of the reader. */
 export function readRows(
   reader: SegmentReader | PickedEvents,
   projectId: number,
@@ -160,21 +159,21 @@ export function readRows(
   for (let step = steps.next();; step = steps.next()) if (step.done) return step.value;
 }
 
-/** The same while others have their turns. */
+/** `readRows`, yielding to the event loop between columns. */
 export async function readRowsInTurns(
   reader: SegmentReader | PickedEvents,
   projectId: number,
-  pause: Yield,
+  yieldIfDue: Yield,
 ): Promise<(at: number) => EventRow> {
   const moments = reader.moments();
   const steps = rowReader(reader, projectId, moments, reader.ids(moments));
   for (let step = steps.next();; step = steps.next()) {
     if (step.done) return step.value;
-    await pause();
+    await yieldIfDue();
   }
 }
 
-/** Whole events of these identities; without a set, all of them. In the order of the segment. */
+/** Returns the whole events of these identities, or of all, in the order of the segment. */
 export function readEvents(
   reader: SegmentReader,
   projectId: number,
@@ -183,11 +182,9 @@ export function readEvents(
   const moments = reader.moments();
   const ids = reader.ids(moments);
   const rowAt = readRows(reader, projectId, moments, ids);
-  const [names, paths, contexts, traffics, titles, referrers] = ([
-    ...["names", "paths", "contexts", "traffics", "titles", "referrers"],
-  ] as IntegerName[]).map((name) => reader.integers(name)) as [
-    ...[IntegerColumn, IntegerColumn, IntegerColumn, IntegerColumn, IntegerColumn, IntegerColumn],
-  ];
+  const [names, paths] = [reader.integers("names"), reader.integers("paths")];
+  const [contexts, traffics] = [reader.integers("contexts"), reader.integers("traffics")];
+  const [titles, referrers] = [reader.integers("titles"), reader.integers("referrers")];
   const runs = reader.runs();
   const events: SegmentEvent[] = [];
   for (const [run, identity] of runs.identities.entries()) {

@@ -1,10 +1,10 @@
 import { turnOfOthers } from "../event_loop.ts";
 import { YIELD_MS } from "./store_limits.ts";
 
-/** Waits until others had their turn, if that is due; else resolves at once. */
+/** Yields to the event loop if that is due; else resolves at once. */
 export type Yield = () => Promise<void>;
 
-/** What long work on segments calls now and then, so that others have their turn every few milliseconds. */
+/** Creates a function that long work on segments awaits often: it yields to the event loop every `YIELD_MS`. */
 export function yielding(): Yield {
   let resumedMs = performance.now();
   return async () => {

@@ -3,8 +3,8 @@ import { ID_BYTES } from "../store/id_codec.ts";
 import { fetchBlocks, fetchHeadsById } from "../store/stored_segments.ts";
 
 /**
- * Ids of events, 16 bytes each, in the order in which the events are named: by their segment and
- * their place in it. Throws where a segment is gone: `sql` must see the moment that it was loaded at.
+ * Looks up the ids of events, given their segments and their places there. Returns 16 bytes each, in the
+ * same order. Throws where a segment is gone: `sql` must read the snapshot that it was loaded from.
  */
 export async function lookUpIds(
   sql: Sql,
@@ -12,7 +12,7 @@ export async function lookUpIds(
   segmentIds: readonly number[],
   places: readonly number[],
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const found = new Uint8Array(places.length * ID_BYTES);
+  const ids = new Uint8Array(places.length * ID_BYTES);
   const heads = await fetchHeadsById(sql, projectId, new Set(segmentIds));
   const blockOf = (i: number) => {
     const stored = heads.get(segmentIds[i]!);
@@ -20,15 +20,15 @@ export async function lookUpIds(
     return Math.floor(places[i]! / stored.head.blockEvents);
   };
   const byBlock = Map.groupBy(places.keys(), (i) => `${segmentIds[i]} ${blockOf(i)}`);
-  for (const numbers of byBlock.values()) {
-    const first = blockOf(numbers[0]!);
-    const wanted = { ...heads.get(segmentIds[numbers[0]!]!)!, blocks: { first, end: first + 1 } };
+  for (const indices of byBlock.values()) {
+    const first = blockOf(indices[0]!);
+    const wanted = { ...heads.get(segmentIds[indices[0]!]!)!, blocks: { first, end: first + 1 } };
     const [reader] = await fetchBlocks(sql, projectId, [wanted], ["times", "ids"]);
-    const ids = reader!.ids();
-    for (const i of numbers) {
+    const blockIds = reader!.ids();
+    for (const i of indices) {
       const at = ID_BYTES * (places[i]! - reader!.firstPlace);
-      found.set(ids.subarray(at, at + ID_BYTES), ID_BYTES * i);
+      ids.set(blockIds.subarray(at, at + ID_BYTES), ID_BYTES * i);
     }
   }
-  return found;
+  return ids;
 }

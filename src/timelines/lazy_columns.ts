@@ -1,10 +1,10 @@
-/** Fields of which every event has an id, and few reads ask. */
+/** Fields that every event has an id of, but that few reads ask for. */
 export type LazyField = "title" | "referrer";
 
-/** A column that few reads ask for: what a visit finds on its segment beside the columns of all reads. */
+/** A lazy column: it is on a loaded segment only for reads that ask for it. */
 export type LazyColumn =
   | { readonly field: LazyField }
-  /** `isSparse`: at most a quarter of the events have it, as far as anybody can tell. */
+  /** `isSparse`: by estimate at most a quarter of the events have the property. */
   | { readonly property: string; readonly isSparse?: true }
   /** The heatmap cells of clicks and scrolls. */
   | { readonly cells: true }
@@ -13,7 +13,7 @@ export type LazyColumn =
   /** The ids of the events. */
   | { readonly ids: true };
 
-/** The same for columns that are the same. */
+/** Returns a name that is equal for equal columns. */
 export function lazyName(column: LazyColumn): string {
   if ("field" in column) return column.field;
   if ("property" in column) return `property ${column.property}`;

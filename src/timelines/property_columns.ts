@@ -1,21 +1,21 @@
-/** What a short text takes in memory beside its characters. */
+/** The memory that a short text takes beside its characters. */
 const TEXT_OVERHEAD_BYTES = 24;
 const NO_NUMBERS = new Float64Array(0);
 
-/** JSON numbers alone begin like this. */
+/** Only JSON numbers begin with a digit or a minus. */
 export function isJsonNumber(value: string): boolean {
   return /^[-\d]/.test(value);
 }
 
-/** One property of a segment's events. Its values are told by codes: first texts, then numbers. */
+/** One property of a segment's events. A value's code is its place among first the texts, then the numbers. */
 export class PropertyColumn {
   /** The events that have it, ascending. */
   readonly places: Uint32Array;
-  /** Of each of these, which of the values is its. */
+  /** The code of each of these events' values. */
   readonly codes: Uint32Array;
   /** Values as JSON, whatever they are. */
   readonly texts: readonly string[];
-  /** Values that are numbers, so many of them different that each event has one of its own. */
+  /** Values from a column of numbers, one per event, since most of them differ. */
   readonly numbers: Float64Array;
   #values: readonly string[] | null = null;
 
@@ -31,20 +31,19 @@ export class PropertyColumn {
     this.numbers = numbers;
   }
 
-  /** How many values there are. */
   get size(): number {
     return this.texts.length + this.numbers.length;
   }
 
-  /** All values as JSON, by their codes. */
+  /** All values as JSON, by code. */
   get values(): readonly string[] {
     if (this.numbers.length === 0) return this.texts;
     return this.#values ??= [...this.texts, ...Array.from(this.numbers, String)];
   }
 
-  /** A value as a number; NaN where it is none. */
+  /** Returns a value as a number; NaN where it is not one. */
   numberAt(code: number): number {
-    // What lies behind the end of a list is looked for slowly.
+    // Checked first, since reading beyond the end of a list is slow.
     if (code >= this.texts.length) return this.numbers[code - this.texts.length]!;
     const text = this.texts[code]!;
     return isJsonNumber(text) ? Number(text) : NaN;
@@ -52,11 +51,11 @@ export class PropertyColumn {
 
   get bytes(): number {
     const { places, codes, texts, numbers } = this;
-    const ofTexts = texts.reduce((sum, { length }) => sum + TEXT_OVERHEAD_BYTES + length, 0);
-    return places.byteLength + codes.byteLength + numbers.byteLength + ofTexts;
+    const textBytes = texts.reduce((sum, { length }) => sum + TEXT_OVERHEAD_BYTES + length, 0);
+    return places.byteLength + codes.byteLength + numbers.byteLength + textBytes;
   }
 
-  /** Of some events alone, which are numbered through then; `picked`: their places, ascending. */
+  /** Returns the column of some events, renumbered from 0. @param picked their places, ascending */
   picked(picked: Uint32Array): PropertyColumn {
     const places: number[] = [];
     const codes: number[] = [];

@@ -7,22 +7,23 @@ import { textAt } from "../store/whole_events.ts";
 import { yielding } from "../store/yielding.ts";
 import { PropertyColumn } from "./property_columns.ts";
 
+/** The numbers of these names among the terms. */
 const CLICK = 2;
 const SCROLL = 3;
 
-/** Events between two looks at the clock. */
-const EVENTS_UNTIMED = 1_000;
+/** Texts between two checks of the clock. */
+const TEXTS_UNTIMED = 1_000;
 
 const UTF8 = new TextDecoder();
-/** A character a byte, so that places in the text are places in the bytes. */
-const BYTES = new TextDecoder("latin1");
+/** One character per byte, so that places in the text are places in the bytes. */
+const LATIN1 = new TextDecoder("latin1");
 
-/** A value that stands in the text as it is: no list or object, nothing escaped, in ASCII. */
+/** A value that needs no parsing: no list or object, nothing escaped, only ASCII. */
 const PLAIN_VALUE = / ?("[^"\\\x80-\xff]*"|-?\d[\d.eE+-]*|true|false|null)/y;
 
 /**
- * Finds a key in the texts of a segment. Most are flat, and tell the value without being parsed: of
- * 800,000 in 1.1 s instead of 1.5 s. PostgreSQL escapes keys as JavaScript does.
+ * Finds a key in the JSON texts of a segment. Most are flat, so their value is read without parsing: of
+ * 800,000 texts in 1.1 s instead of 1.5 s. PostgreSQL escapes keys as JavaScript does.
  */
 class TextSearch {
   readonly #texts: Uint8Array;
@@ -30,26 +31,26 @@ class TextSearch {
   readonly #text: string;
   readonly #key: string;
   readonly #needle: string;
-  /** Not where the quote in front of the key may be one that ends a text before it. */
+  /** False where the key's opening quote could be the closing quote of a string before it. */
   readonly #mayBePlain: boolean;
   #backslash = -1;
 
-  /** `text`: what the bytes say, a character a byte. */
+  /** @param text the bytes as a text with one character per byte */
   constructor({ bytes, ends }: TextColumn, text: string, key: string) {
     this.#texts = bytes;
     this.#ends = ends;
     this.#text = text;
     this.#key = key;
     this.#mayBePlain = !/^[:,\]}]/.test(key);
-    this.#needle = BYTES.decode(new TextEncoder().encode(`${JSON.stringify(key)}:`));
+    this.#needle = LATIN1.decode(new TextEncoder().encode(`${JSON.stringify(key)}:`));
   }
 
-  /** Where the key, or what looks like it, stands next; -1: nowhere. */
+  /** Returns where the key, or what looks like it, occurs next; -1: nowhere. */
   next(from: number): number {
     return this.#text.indexOf(this.#needle, from);
   }
 
-  /** The value of the key in a text, in which something like the key stands at `at`. */
+  /** Returns the JSON value of the key in the text numbered `text`, where the needle was found at `at`. */
   valueIn(text: number, at: number): string | undefined {
     const start = this.#ends[text - 1] ?? 0;
     const end = this.#ends[text]!;
@@ -58,15 +59,16 @@ class TextSearch {
       ? PLAIN_VALUE.exec(this.#text)
       : null;
     if (plain !== null) return plain[1];
-    const own = parseJson(UTF8.decode(this.#texts.subarray(start, end))) as Record<string, unknown>;
-    return Object.hasOwn(own, this.#key) ? JSON.stringify(own[this.#key]) : undefined;
+    const json = UTF8.decode(this.#texts.subarray(start, end));
+    const properties = parseJson(json) as Record<string, unknown>;
+    return Object.hasOwn(properties, this.#key) ? JSON.stringify(properties[this.#key]) : undefined;
   }
 
-  /** Whether no object lies in it, and nothing is escaped: what looks like a key is one. */
+  /** Whether the text has no inner object and no escapes: then what looks like a key is one. */
   #isFlat(start: number, end: number): boolean {
     if (this.#backslash < start) {
-      const found = this.#text.indexOf("\\", start);
-      this.#backslash = found < 0 ? Infinity : found;
+      const next = this.#text.indexOf("\\", start);
+      this.#backslash = next < 0 ? Infinity : next;
     }
     if (this.#backslash < end) return false;
     const inner = this.#text.indexOf("{", start + 1);
@@ -74,37 +76,38 @@ class TextSearch {
   }
 }
 
-/** A longer piece of a text would keep all of it in memory. */
+/** Copies a value, since a slice of a text keeps all of that text in memory. */
 function copyOf(value: string): string {
   return UTF8.decode(new TextEncoder().encode(value));
 }
 
-/** Which value of a key each text of a segment holds: one more than its place among all, each once. */
+/** Returns the distinct values of a key, and per text 0 for none, else the place of its value plus one. */
 async function readValues(column: TextColumn, text: string, key: string) {
   const { ends } = column;
   const search = new TextSearch(column, text, key);
   const valueOf = new Uint32Array(ends.length);
   const numbers = new Map<string, number>();
-  const turn = yielding();
-  for (let own = 0, at = search.next(0); at >= 0; at = search.next(ends[own]!)) {
-    while (ends[own]! <= at) own++;
-    const value = search.valueIn(own, at);
+  const yieldIfDue = yielding();
+  for (let which = 0, at = search.next(0); at >= 0; at = search.next(ends[which]!)) {
+    while (ends[which]! <= at) which++;
+    const value = search.valueIn(which, at);
     if (value !== undefined) {
       let number = numbers.get(value);
       if (number === undefined) numbers.set(copyOf(value), number = numbers.size + 1);
-      valueOf[own] = number;
+      valueOf[which] = number;
     }
-    if (own % EVENTS_UNTIMED === 0) await turn();
+    if (which % TEXTS_UNTIMED === 0) await yieldIfDue();
   }
   return { valueOf, values: [...numbers.keys()] };
 }
 
-/** Values of a property while they are gathered; those of an event may be told once. */
+/** Collects the values of a property; each event's may be set once. */
 class PropertyBuilder {
+  /** Per event -1 for no value, -2 for a number, else the code of a text. */
   readonly #codes: Int32Array;
   readonly #texts: string[] = [];
   readonly #numbers: number[] = [];
-  /** Of each event with a number of its own. */
+  /** The events with a number, in the order of `#numbers`. */
   readonly #numbered: number[] = [];
 
   constructor(events: number) {
@@ -115,7 +118,7 @@ class PropertyBuilder {
     return this.#codes[at] !== -1;
   }
 
-  /** @returns the code of a further text */
+  /** Adds a text. @returns its code */
   addText(text: string): number {
     return this.#texts.push(text) - 1;
   }
@@ -125,30 +128,31 @@ class PropertyBuilder {
   }
 
   setNumber(at: number, number: number): void {
-    // No text's code: where numbers begin is known at the end.
+    // The code of a number is known only at the end, when all texts are.
     this.#codes[at] = -2;
     this.#numbered.push(at);
     this.#numbers.push(number);
   }
 
   end(): PropertyColumn {
-    const all = this.#codes;
+    const eventCodes = this.#codes;
     let count = 0;
     for (let i = 0; i < this.#numbered.length; i++) {
-      all[this.#numbered[i]!] = this.#texts.length + i;
+      eventCodes[this.#numbered[i]!] = this.#texts.length + i;
     }
-    for (let at = 0; at < all.length; at++) if (all[at] !== -1) count++;
+    for (let at = 0; at < eventCodes.length; at++) if (eventCodes[at] !== -1) count++;
     const places = new Uint32Array(count);
     const codes = new Uint32Array(count);
     for (let at = 0, i = 0; i < count; at++) {
-      if (all[at] === -1) continue;
+      if (eventCodes[at] === -1) continue;
       places[i] = at;
-      codes[i++] = all[at]!;
+      codes[i++] = eventCodes[at]!;
     }
     return new PropertyColumn(places, codes, this.#texts, Float64Array.from(this.#numbers));
   }
 }
 
+/** Returns a flag's codes, and by code minus one their JSON. */
 function flags(reader: SegmentReader, name: FlagName) {
   const texts: string[] = [];
   texts[FLAG_CODES.no - 1] = "false";
@@ -162,35 +166,36 @@ function selectors(reader: SegmentReader) {
   return { codes: column.codes, texts };
 }
 
-/** Adds what the column of a promoted property holds, where the properties themselves do not. */
+/** Adds values from the column of a promoted property, for events whose properties do not have the key. */
 function addPromoted(
   builder: PropertyBuilder,
   reader: SegmentReader,
   column: (typeof PROMOTED)[keyof typeof PROMOTED],
 ): void {
   const names = reader.integers("names");
-  const isTold = (at: number) => (names[at] === CLICK || names[at] === SCROLL) && !builder.has(at);
+  const isMissing = (at: number) =>
+    (names[at] === CLICK || names[at] === SCROLL) && !builder.has(at);
   const isFlag = column === "fixed" || column === "rage" || column === "dead";
   if (!isFlag && column !== "selector") {
     const numbers = reader.numbers(column);
     for (let at = 0; at < numbers.length; at++) {
-      if (!Number.isNaN(numbers[at]) && isTold(at)) builder.setNumber(at, numbers[at]!);
+      if (!Number.isNaN(numbers[at]) && isMissing(at)) builder.setNumber(at, numbers[at]!);
     }
     return;
   }
   const { codes, texts } = isFlag ? flags(reader, column) : selectors(reader);
   const codeOf = texts.map((text) => builder.addText(text));
   for (let at = 0; at < codes.length; at++) {
-    if (codes[at] !== 0 && isTold(at)) builder.set(at, codeOf[codes[at]! - 1]!);
+    if (codes[at] !== 0 && isMissing(at)) builder.set(at, codeOf[codes[at]! - 1]!);
   }
 }
 
-/** The columns of segments that tell a property. */
+/** Returns the columns of a segment that a property is read from. */
 export function columnsOfProperty(key: string): ColumnName[] {
   return isPromoted(key) ? ["properties", "names", PROMOTED[key]] : ["properties"];
 }
 
-/** The properties of the events of some blocks: their texts are read once, however many are asked for. */
+/** Reads properties of the events of some blocks. Their texts are decoded once for all properties. */
 export class PropertyReader {
   readonly #reader: SegmentReader;
   #read: { readonly column: TextColumn; readonly text: string } | null = null;
@@ -199,7 +204,7 @@ export class PropertyReader {
     this.#reader = reader;
   }
 
-  /** One of them. Numbers come out as they stand there. */
+  /** Reads one property. Numbers keep the digits that they have in the text. */
   async column(key: string): Promise<PropertyColumn> {
     const { column, text } = this.#texts();
     const { valueOf, values } = await readValues(column, text, key);
@@ -217,7 +222,7 @@ export class PropertyReader {
   #texts() {
     if (this.#read === null) {
       const column = this.#reader.texts("properties");
-      this.#read = { column, text: BYTES.decode(column.bytes) };
+      this.#read = { column, text: LATIN1.decode(column.bytes) };
     }
     return this.#read;
   }

@@ -7,8 +7,9 @@ const SCROLL = 3;
 export const DEPTH_COLUMNS = ["names", "depth_px", "document_height"] as const;
 
 /**
- * How deep scrolls went as a fraction of their pages, of those where it is known: pairs of an event,
- * ascending, and its depth. Only one event in ten is a scroll. Throws SegmentUnreadable.
+ * Reads how deep scrolls went, as a fraction of their pages. Returns pairs of an event's place and its depth,
+ * ascending, since only one event in ten is a scroll; scrolls of unknown depth are left out. Throws
+ * SegmentUnreadable.
  */
 export function readDepths(reader: SegmentReader): Float64Array {
   const names = reader.integers("names");
@@ -22,7 +23,7 @@ export function readDepths(reader: SegmentReader): Float64Array {
   return Float64Array.from(pairs);
 }
 
-/** The place among the pairs of the first event from `start` on. */
+/** Returns the index of the first pair whose event is at `start` or later. */
 export function firstDepthFrom(depths: Float64Array, start: number): number {
   let low = 0;
   let high = depths.length >> 1;
@@ -34,7 +35,7 @@ export function firstDepthFrom(depths: Float64Array, start: number): number {
   return 2 * low;
 }
 
-/** The depths of the events that were picked, which are ascending. */
+/** Returns the depths of the picked events, renumbered from 0. @param picked their places, ascending */
 export function pickedDepths(depths: Float64Array, picked: Uint32Array): Float64Array {
   const pairs: number[] = [];
   for (let pair = 0, i = 0; pair < depths.length; pair += 2) {

@@ -1,3 +1,4 @@
+import { ID_BYTES } from "../store/id_codec.ts";
 import type { Blocks } from "../store/segment_head.ts";
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { StoredHead } from "../store/stored_segments.ts";
@@ -5,24 +6,24 @@ import type { SegmentColumns } from "./hot_columns.ts";
 import { PropertyColumn } from "./property_columns.ts";
 import { room } from "./shared_memory.ts";
 
-/** Some events of a segment: those of some of its blocks, and of them those of some identities. */
+/** A selection of a segment's events: from some of its blocks, those of some identities. */
 export interface SegmentSlice {
   readonly stored: StoredHead;
   readonly blocks: Blocks;
-  /** The place in the segment of the blocks' first event. */
+  /** The place in the segment of the first event of the blocks. */
   readonly firstPlace: number;
-  /** Which events of the blocks these are, ascending. */
+  /** The places of the events among those of the blocks, ascending. */
   readonly picked: Uint32Array;
 }
 
 function pickedIntegers<C extends IntegerColumn | Uint32Array>(column: C, picked: Uint32Array): C {
   const Column = column.constructor as { new (length: number): C };
-  const own = new Column(picked.length);
-  for (let i = 0; i < picked.length; i++) own[i] = column[picked[i]!]!;
-  return own;
+  const values = new Column(picked.length);
+  for (let i = 0; i < picked.length; i++) values[i] = column[picked[i]!]!;
+  return values;
 }
 
-/** A lazy column of the events that were picked. */
+/** Returns a lazy column of the picked events. */
 export function pickedLazy(column: object, picked: Uint32Array): object {
   if (column instanceof PropertyColumn) return column.picked(picked);
   const values = column as IntegerColumn;
@@ -30,24 +31,25 @@ export function pickedLazy(column: object, picked: Uint32Array): object {
   return pickedIntegers(values, picked);
 }
 
-/** Ids of 16 bytes of the events that were picked. */
+/** Returns the ids of the picked events, 16 bytes each. */
 export function pickedIds(ids: Uint8Array, picked: Uint32Array): Uint8Array {
-  const own = new Uint8Array(16 * picked.length);
+  const values = new Uint8Array(ID_BYTES * picked.length);
   for (let i = 0; i < picked.length; i++) {
-    own.set(ids.subarray(16 * picked[i]!, 16 * picked[i]! + 16), 16 * i);
+    const at = ID_BYTES * picked[i]!;
+    values.set(ids.subarray(at, at + ID_BYTES), ID_BYTES * i);
   }
-  return own;
+  return values;
 }
 
 const EVENT_COLUMNS = ["times", "names", "paths", "contexts", "traffics", "passives"] as const;
 
-/** Runs that lie side by side: from one to before another. */
+/** Adjacent runs, from `first` to before `end`. */
 interface RunSpan {
   readonly first: number;
   readonly end: number;
 }
 
-/** The runs of identities that are kept. */
+/** Returns the runs of the identities that are kept. */
 export function keptRuns(
   { identities }: Pick<SegmentColumns, "identities">,
   keeps: (identity: number) => boolean,
@@ -65,16 +67,16 @@ export function keptRuns(
   return spans;
 }
 
-/** What is kept of a segment's columns, and which of its events that is. */
+/** The columns of some events of a segment, and the places of these events in it. */
 export interface PickedColumns extends SegmentColumns {
   readonly nameBits: Int32Array;
   readonly picked: Uint32Array;
 }
 
 /**
- * The columns of some runs, in memory that all threads see. Copied span by span, and once: of sixty
- * million events that took 1.3 s of the processor where copying them event by event, then there, took 3.
- * @param nameBits of each run
+ * Copies the columns of some runs into shared memory, span by span and only once. For sixty million events
+ * that took 1.3 s of processor time; copying event by event, and then into shared memory, took 3 s.
+ * @param take allocates shared memory
  */
 export function pickedColumns(
   columns: SegmentColumns & { readonly nameBits: Int32Array },
@@ -91,7 +93,7 @@ export function pickedColumns(
     events += starts[end]! - starts[first]!;
   }
   const kinds = { ...ofRuns, ...ofEvents, starts, picked: starts };
-  const own = room(take, kinds, {
+  const copies = room(take, kinds, {
     ...{ identities: runs, nameBits: runs, starts: runs + 1, picked: events },
     ...{ times: events, names: events, paths: events, contexts: events, traffics: events },
     passives: passives.length === 0 ? 0 : events,
@@ -100,14 +102,14 @@ export function pickedColumns(
   for (const { first, end } of spans) {
     const [from, to] = [starts[first]!, starts[end]!];
     for (const name of ["identities", "nameBits"] as const) {
-      own[name].set(ofRuns[name].subarray(first, end), run);
+      copies[name].set(ofRuns[name].subarray(first, end), run);
     }
     for (const name of EVENT_COLUMNS) {
-      if (own[name].length > 0) own[name].set(ofEvents[name].subarray(from, to), at);
+      if (copies[name].length > 0) copies[name].set(ofEvents[name].subarray(from, to), at);
     }
-    for (let i = first; i < end; i++) own.starts[run++] = starts[i]! - from + at;
-    for (let i = from; i < to; i++) own.picked[at++] = i;
+    for (let i = first; i < end; i++) copies.starts[run++] = starts[i]! - from + at;
+    for (let i = from; i < to; i++) copies.picked[at++] = i;
   }
-  own.starts[runs] = events;
-  return { fromMs, toMs, ...own };
+  copies.starts[runs] = events;
+  return { fromMs, toMs, ...copies };
 }

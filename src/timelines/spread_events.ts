@@ -2,12 +2,12 @@ import { type DecodedBlocks, type LoadedSegment, slicedSegment } from "./loaded_
 import type { MemoryScope } from "./shared_memory.ts";
 
 /**
- * What actors did whose identities lie in several ranges, gathered while the ranges are read. They are
- * few as a rule, one event in a hundred, but they are everywhere: gathering them afterwards reads
- * nearly all blocks a second time.
+ * Collects the events of spread actors, whose identities lie in several ranges, while the ranges are read.
+ * Such events are few as a rule, one in a hundred, but in nearly every block: collecting them afterwards
+ * would read nearly all blocks a second time.
  */
 export class SpreadEvents {
-  /** How many events each of these actors has, in what was added. */
+  /** How many of the added events each spread actor has. */
   readonly eventsOf = new Map<number, number>();
   readonly #actorOf: Int32Array;
   readonly #isSpread: Uint8Array;
@@ -17,9 +17,9 @@ export class SpreadEvents {
   #segments: LoadedSegment[] | null = [];
 
   /**
-   * @param isSpread 1 at each of these actors
-   * @param eventsMax of all of them; of more, only their numbers are known
-   * @param memory where they lie
+   * @param isSpread 1 at each spread actor
+   * @param eventsMax if there are more events, only their numbers are kept
+   * @param memory where the events are kept
    */
   constructor(
     actorOf: Int32Array,
@@ -33,7 +33,7 @@ export class SpreadEvents {
     this.#memory = memory;
   }
 
-  /** Adds what these actors did by the identities from `from` to before `to`. */
+  /** Adds the spread actors' events by identities from `from` to before `to`. */
   add(decoded: DecodedBlocks, from: number, to: number): void {
     const actorOf = this.#actorOf;
     const isSpread = this.#isSpread;
@@ -44,9 +44,9 @@ export class SpreadEvents {
     for (let run = 0; run < identities.length; run++) {
       if (!keeps(identities[run]!)) continue;
       const actor = actorOf[identities[run]!]!;
-      const own = starts[run + 1]! - starts[run]!;
-      this.eventsOf.set(actor, (this.eventsOf.get(actor) ?? 0) + own);
-      events += own;
+      const count = starts[run + 1]! - starts[run]!;
+      this.eventsOf.set(actor, (this.eventsOf.get(actor) ?? 0) + count);
+      events += count;
     }
     if (events === 0 || this.#segments === null) return;
     this.#events += events;
@@ -58,7 +58,7 @@ export class SpreadEvents {
     this.#segments.push(slicedSegment(decoded, keeps, this.#memory.take)!);
   }
 
-  /** All of them, in the order of the segments' first events; null: they are too many. */
+  /** All collected events, as segments ordered by their first events; null: there are too many. */
   get segments(): readonly LoadedSegment[] | null {
     if (this.#segments === null) return null;
     return this.#segments.toSorted((a, b) => a.fromMs - b.fromMs || a.segmentId - b.segmentId);

@@ -1,42 +1,42 @@
 import type { LoadedSegment } from "./loaded_segment.ts";
 
 /**
- * An actor's events in the order of time, then of the events' ids, as slices of segments: those
- * from the number `first` to before `end`. Used again for the next actor: copy what is kept.
+ * An actor's events ordered by time, then by id, as slices of segments: the slices from `first` to before
+ * `end`. The object is reused for the next actor, so copy what is to be kept.
  */
 export interface Timeline {
   first: number;
   end: number;
   readonly segments: readonly LoadedSegment[];
-  /** Of each slice: the place of its segment among `segments`. */
+  /** By slice, the place of its segment among `segments`. */
   segmentOf: Int32Array;
-  /** And from which event there to before which one it goes. */
+  /** By slice, its first event in that segment, and the end before which it stops. */
   starts: Int32Array;
   ends: Int32Array;
-  /** And the bits of names that its events may have, and of bots: see `LoadedSegment`. */
+  /** By slice, the bits of the names and of bots that its events may have: see `LoadedSegment`. */
   nameBits: Int32Array;
 }
 
-/** Bits of names and of paths, see `nameBit` and `pathBit`: runs that have none of either are passed over. */
+/** Bits of names and of paths, see `nameBit` and `pathBit`: runs without any bit of either are skipped. */
 export interface RunBits {
   readonly names: number;
   readonly paths: number;
 }
 
-/** What every run has a bit of. */
+/** Skips no run. */
 export const ANY_RUN: RunBits = { names: -1, paths: -1 };
 
-/** The bits of all names that lie on it, and maybe of others. */
+/** Returns the bits of all names in a timeline, and maybe of others. */
 export function nameBitsOf({ first, end, nameBits }: Timeline): number {
   let bits = 0;
   for (let i = first; i < end; i++) bits |= nameBits[i]!;
   return bits;
 }
 
-/** Visits an actor with all that he did. */
+/** Visits an actor with the actor's timeline. */
 export type VisitActor = (actor: number, timeline: Timeline) => void;
 
-/** Twice as long, and the same so far. */
+/** Copies a list into one twice as long. */
 export function lengthened<T extends Int32Array | Float64Array>(list: T): T {
   const longer = list instanceof Int32Array
     ? new Int32Array(2 * list.length)
@@ -52,7 +52,7 @@ export class GrowingTimeline implements Timeline {
   segmentOf = new Int32Array(64);
   starts = new Int32Array(64);
   ends = new Int32Array(64);
-  /** All: which names lie on a part of a run is not known. */
+  /** All bits, since the names in a part of a run are not known. */
   nameBits = new Int32Array(64).fill(-1);
 
   constructor(public segments: readonly LoadedSegment[] = []) {}
@@ -61,7 +61,7 @@ export class GrowingTimeline implements Timeline {
     this.end = 0;
   }
 
-  /** Goes on with these events of a segment. */
+  /** Appends these events of a segment. */
   add(segment: number, start: number, end: number): void {
     const last = this.end - 1;
     if (last >= 0 && this.ends[last] === start && this.segmentOf[last] === segment) {

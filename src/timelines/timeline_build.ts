@@ -6,23 +6,23 @@ import { lengthened } from "./timeline.ts";
 import { type ActorRuns, RunMerge } from "./timeline_merge.ts";
 import { cutsOf, type TimelineColumns } from "./timeline_table.ts";
 
-/** Actors between two looks at the clock. */
+/** Actors between two checks of the clock. */
 const ACTORS_UNTIMED = 1_000;
 
 type Segments = readonly LoadedSegment[];
 
-/** The runs of actors from `first` to before `end`; nobody else has any. */
-interface Table extends Omit<TimelineColumns, "cuts"> {
+/** The runs of all actors, of whom only those from `first` to before `end` have any. */
+interface RunTable extends Omit<TimelineColumns, "cuts"> {
   readonly first: number;
   readonly end: number;
 }
 
-/** How many runs are whose, summed up: of a part of a history by far not of everybody. */
+/** Counts the runs of each actor and sums them up; a part of a history has runs of only some actors. */
 async function offsetsOf(
   segments: Segments,
   actorOf: Int32Array,
-): Promise<Pick<Table, "offsets" | "first" | "end">> {
-  const turn = yielding();
+): Promise<Pick<RunTable, "offsets" | "first" | "end">> {
+  const yieldIfDue = yielding();
   const offsets = new Int32Array(actorOf.length + 1);
   let [first, last] = [actorOf.length, -1];
   for (const { identities } of segments) {
@@ -32,17 +32,17 @@ async function offsetsOf(
       if (actor < first) first = actor;
       if (actor > last) last = actor;
     }
-    await turn();
+    await yieldIfDue();
   }
   for (let actor = first; actor <= last; actor++) offsets[actor + 1]! += offsets[actor]!;
   offsets.fill(offsets[last + 1]!, last + 1);
   return { offsets, first: Math.min(first, last + 1), end: last + 1 };
 }
 
-/** The runs of everybody: those of an actor side by side, in the order of the segments. */
-async function runsOf(segments: Segments, actorOf: Int32Array): Promise<Table> {
+/** Returns the runs of all actors: those of one actor side by side, in the order of the segments. */
+async function runsOf(segments: Segments, actorOf: Int32Array): Promise<RunTable> {
   const { offsets, first, end } = await offsetsOf(segments, actorOf);
-  const turn = yielding();
+  const yieldIfDue = yielding();
   const column = () => new Int32Array(offsets[end]!);
   const [segmentOf, starts, ends, nameBits] = [column(), column(), column(), column()];
   const next = offsets.slice();
@@ -55,12 +55,12 @@ async function runsOf(segments: Segments, actorOf: Int32Array): Promise<Table> {
       ends[at] = segment.starts[run + 1]!;
       nameBits[at] = segment.nameBits[run]!;
     }
-    await turn();
+    await yieldIfDue();
   }
   return { offsets, first, end, segmentOf, starts, ends, nameBits };
 }
 
-/** By segment: 1 where all of its events are later than those of all segments before it. */
+/** Returns by segment 1 where all of its events are later than those of all segments before it. */
 function areLater(segments: Segments): Uint8Array {
   let lastMs = -Infinity;
   return Uint8Array.from(segments, ({ fromMs, toMs }) => {
@@ -70,37 +70,37 @@ function areLater(segments: Segments): Uint8Array {
   });
 }
 
-/** Actors some of whose runs begin before another has ended. */
-async function interleavedOf(
+/** Finds the actors with a run that begins before the previous one has ended. */
+async function interleavedActors(
   segments: Segments,
   { offsets, first, end: endActor, segmentOf, starts, ends }:
     & ActorRuns
-    & Pick<Table, "first" | "end">,
+    & Pick<RunTable, "first" | "end">,
 ): Promise<number[]> {
   const isLater = areLater(segments);
   const follows = (run: number): boolean => {
     const [before, here] = [segmentOf[run - 1]!, segmentOf[run]!];
-    // Segments are mostly of one time after the other: then times, which lie far, need no look.
+    // Most segments follow each other in time: then the times, which are slow to reach, need no check.
     if (here !== before && isLater[here] === 1) return true;
     const [last, next] = [segments[before]!, segments[here]!];
     const lastMs = last.fromMs + last.times[ends[run - 1]! - 1]!;
     return next.fromMs + next.times[starts[run]!]! > lastMs;
   };
-  const turn = yielding();
-  const found: number[] = [];
+  const yieldIfDue = yielding();
+  const interleaved: number[] = [];
   for (let actor = first; actor < endActor; actor++) {
     let run = offsets[actor]! + 1;
     const end = offsets[actor + 1]!;
     while (run < end && follows(run)) run++;
-    if (run < end) found.push(actor);
-    if (actor % ACTORS_UNTIMED === 0) await turn();
+    if (run < end) interleaved.push(actor);
+    if (actor % ACTORS_UNTIMED === 0) await yieldIfDue();
   }
-  return found;
+  return interleaved;
 }
 
-/** Timelines of some actors, put together slice by slice. */
-class Merged {
-  /** Of each actor where his slices begin, and the number of those after. */
+/** The merged timelines of some actors, one after the other. */
+class MergedTimelines {
+  /** By actor, where the slices begin, and how many they are. */
   readonly firsts = new Map<number, number>();
   readonly counts = new Map<number, number>();
   segmentOf = new Int32Array(1_024);
@@ -123,16 +123,16 @@ class Merged {
   }
 }
 
-/** Actors whose order ids decide. Those of some actors are looked up together. */
+/** Merges actors whose order depends on ids, which are looked up for many actors together. */
 async function mergeTied(
   sql: Sql,
   projectId: number,
   merge: RunMerge,
   actors: readonly number[],
-  merged: Merged,
+  merged: MergedTimelines,
 ): Promise<void> {
   const { ties } = merge;
-  const turn = yielding();
+  const yieldIfDue = yielding();
   for (let from = 0, to = 0; from < actors.length;) {
     ties.clear();
     while (to < actors.length && ties.count < TIMELINE_IDS_LOOKED_UP) {
@@ -142,18 +142,18 @@ async function mergeTied(
     for (; from < to; from++) {
       merge.merge(actors[from]!, "order");
       merged.add(actors[from]!, merge);
-      await turn();
+      await yieldIfDue();
     }
   }
 }
 
-/** The runs, but of those actors who were merged their merged timelines. */
-function withMerged(runs: Table, merged: Merged): Table {
+/** Returns the runs, with the merged timelines in place of the runs of the merged actors. */
+function withMerged(runs: RunTable, merged: MergedTimelines): RunTable {
   const { first: firstActor, end } = runs;
   const offsets = new Int32Array(runs.offsets.length);
   for (let actor = firstActor; actor < end; actor++) {
-    const own = runs.offsets[actor + 1]! - runs.offsets[actor]!;
-    offsets[actor + 1] = offsets[actor]! + (merged.counts.get(actor) ?? own);
+    const runCount = runs.offsets[actor + 1]! - runs.offsets[actor]!;
+    offsets[actor + 1] = offsets[actor]! + (merged.counts.get(actor) ?? runCount);
   }
   offsets.fill(offsets[end]!, end);
   const column = () => new Int32Array(offsets[end]!);
@@ -167,7 +167,7 @@ function withMerged(runs: Table, merged: Merged): Table {
     nameBits: column(),
   };
   let copied = firstActor;
-  // What lies between two actors who were merged is copied at once.
+  // The runs between two merged actors are copied at once.
   const copy = (to: number) => {
     const [from, end] = [runs.offsets[copied]!, runs.offsets[to]!];
     const at = offsets[copied]!;
@@ -182,7 +182,7 @@ function withMerged(runs: Table, merged: Merged): Table {
     for (const name of ["segmentOf", "starts", "ends"] as const) {
       table[name].set(merged[name].subarray(first, first + count), at);
     }
-    // Which names lie on a part of a run is not known.
+    // The names in a part of a run are not known.
     table.nameBits.fill(-1, at, at + count);
     copied = actor + 1;
   }
@@ -190,14 +190,15 @@ function withMerged(runs: Table, merged: Merged): Table {
   return table;
 }
 
-function columnsOf({ first, end, ...table }: Table): TimelineColumns {
+function columnsOf({ first, end, ...table }: RunTable): TimelineColumns {
   return { ...table, cuts: cutsOf(table, first, end) };
 }
 
 /**
- * The timelines of all actors in the segments; `actorOf`: of each identity. Ids are looked up of
- * events in one millisecond that lie in different runs of an actor: `sql` must see the moment of the
- * database that the segments are of. Others have their turn about every 10 ms.
+ * Builds the timelines of all actors in the segments, and yields to the event loop about every 10 ms. Where
+ * events of the same millisecond lie in different runs of an actor, their ids are looked up: `sql` must
+ * read the snapshot that the segments were loaded from.
+ * @param actorOf the actor of each identity
  */
 export async function buildTimelines(
   sql: Sql,
@@ -206,16 +207,16 @@ export async function buildTimelines(
   actorOf: Int32Array,
 ): Promise<TimelineColumns> {
   const runs = await runsOf(segments, actorOf);
-  const interleaved = await interleavedOf(segments, runs);
+  const interleaved = await interleavedActors(segments, runs);
   if (interleaved.length === 0) return columnsOf(runs);
   const merge = new RunMerge(segments, runs);
-  const merged = new Merged();
+  const merged = new MergedTimelines();
   const tied: number[] = [];
-  const turn = yielding();
+  const yieldIfDue = yielding();
   for (const actor of interleaved) {
     if (merge.merge(actor, "give up")) merged.add(actor, merge);
     else tied.push(actor);
-    await turn();
+    await yieldIfDue();
   }
   await mergeTied(sql, projectId, merge, tied, merged);
   return columnsOf(withMerged(runs, merged));

@@ -4,7 +4,7 @@ import type { Sql } from "../db/sql.ts";
 import { compareIds, ID_BYTES } from "../store/id_codec.ts";
 import { lookUpIds } from "./event_ids.ts";
 
-/** Runs that lie side by side by actor: what one identity did in one segment. */
+/** The runs of all actors, with those of an actor side by side. */
 export interface ActorRuns {
   readonly offsets: Int32Array;
   readonly segmentOf: Int32Array;
@@ -12,7 +12,10 @@ export interface ActorRuns {
   readonly ends: Int32Array;
 }
 
-/** Events whose order their ids decide, in the order in which they are met: twice the same. */
+/**
+ * Events whose order depends on their ids. They are first collected, then ordered, both times in the order
+ * in which the merge meets them.
+ */
 class TiedEvents {
   readonly #segmentIds: number[] = [];
   readonly #places: number[] = [];
@@ -34,12 +37,11 @@ class TiedEvents {
     this.#places.push(place);
   }
 
-  /** Has the ids of all of them looked up. */
   async lookUp(sql: Sql, projectId: number): Promise<void> {
     this.#ids = await lookUpIds(sql, projectId, this.#segmentIds, this.#places);
   }
 
-  /** The next events, by number from 0, in the order of their ids. */
+  /** Takes the next events. @returns their numbers, from 0, in the order of their ids */
   takeOrdered(count: number): number[] {
     const ids = this.#ids.subarray(this.#read * ID_BYTES);
     this.#read += count;
@@ -48,25 +50,22 @@ class TiedEvents {
   }
 }
 
-/** What becomes of events of different runs in the same millisecond. */
+/** What to do with events of different runs in the same millisecond; "order" needs their ids. */
 export type TieRule = "give up" | "collect" | "order";
 
-/**
- * Brings the runs of one actor at a time into one order, where they do not follow each other: by a
- * heap of what is left of each.
- */
+/** Merges the runs of one actor at a time by a heap, for actors whose runs overlap in time. */
 export class RunMerge {
   readonly timeline: GrowingTimeline;
   readonly ties = new TiedEvents();
   readonly #times: readonly Uint32Array[];
   readonly #fromMs: Float64Array;
-  /** Of each run that is merged: segment, next event, end, and when the next event was. */
+  /** How many runs are merged; then by run: its segment, next event, end, and the next event's time. */
   #runs = 0;
   #segmentOf = new Int32Array(64);
   #at = new Int32Array(64);
   #ends = new Int32Array(64);
   #ms = new Float64Array(64);
-  /** Runs with events left, the one with the earliest on top. */
+  /** The runs with events left; the one whose next event is earliest is on top. */
   #heap = new Int32Array(64);
   #size = 0;
 
@@ -76,7 +75,7 @@ export class RunMerge {
     this.#fromMs = Float64Array.from(segments, ({ fromMs }) => fromMs);
   }
 
-  /** Merges the runs of an actor. @returns false where there was a tie, and that was to give up */
+  /** Merges the runs of an actor. @returns false where it gave up because of a tie */
   merge(actor: number, rule: TieRule): boolean {
     this.#open(actor);
     this.timeline.clear();
@@ -123,7 +122,7 @@ export class RunMerge {
     this.#ms[run] = this.#msAt(run, at);
   }
 
-  /** When the earliest event is that is not of the run on top. */
+  /** Returns the time of the earliest event of the other runs. */
   #secondMs(): number {
     const size = this.#size;
     if (size === 1) return Infinity;
@@ -141,7 +140,7 @@ export class RunMerge {
       while (this.#msAt(run, at) < ms) at++;
     }
     this.timeline.add(this.#segmentOf[run]!, start, at);
-    this.#leave(run, at);
+    this.#advance(run, at);
   }
 
   /** Takes all events of the earliest millisecond. */
@@ -157,12 +156,12 @@ export class RunMerge {
         segments.push(this.#segmentOf[run]!);
         places.push(at);
       }
-      this.#leave(run, at);
+      this.#advance(run, at);
     }
     if (rule === "collect") {
       for (const [i, segment] of segments.entries()) {
-        const of = this.segments[segment]!;
-        this.ties.add(of.segmentId, of.storedPlace(places[i]!));
+        const loaded = this.segments[segment]!;
+        this.ties.add(loaded.segmentId, loaded.storedPlace(places[i]!));
       }
       return;
     }
@@ -171,8 +170,8 @@ export class RunMerge {
     }
   }
 
-  /** The run on top goes on at this event, or is over. */
-  #leave(run: number, at: number): void {
+  /** Moves the run on top to this event, or removes it at its end. */
+  #advance(run: number, at: number): void {
     if (at < this.#ends[run]!) this.#move(run, at);
     else this.#heap[0] = this.#heap[--this.#size]!;
     this.#sink(0);

@@ -1,13 +1,13 @@
 import { yielding } from "../store/yielding.ts";
 import { cutsOf, type TimelineColumns } from "./timeline_table.ts";
 
-/** Actors between two looks at the clock. */
+/** Actors between two checks of the clock. */
 const ACTORS_UNTIMED = 10_000;
 
 /**
- * The timelines of some of the segments that others were built of: their slices, in the order that
- * they have. Of ten million events this takes a third of building them.
- * @param placeOf by the place of a segment there, its place among those that are left; -1: it is none
+ * Derives the timelines of some segments from those of more segments, whose slices keep their order. For ten
+ * million events this takes a third of the time of building them.
+ * @param placeOf by the place of a segment in `all`, its place among the remaining ones; -1: not one of them
  */
 export async function subsetTimelines(
   all: TimelineColumns,
@@ -18,7 +18,7 @@ export async function subsetTimelines(
   const offsets = new Int32Array(all.offsets.length);
   const column = () => new Int32Array(count);
   const [segmentOf, starts, ends, nameBits] = [column(), column(), column(), column()];
-  const turn = yielding();
+  const yieldIfDue = yielding();
   const actors = offsets.length - 1;
   let [at, first, end] = [0, actors, 0];
   for (let actor = 0; actor < actors; actor++) {
@@ -35,7 +35,7 @@ export async function subsetTimelines(
       first = Math.min(first, actor);
       end = actor + 1;
     }
-    if (actor % ACTORS_UNTIMED === 0) await turn();
+    if (actor % ACTORS_UNTIMED === 0) await yieldIfDue();
   }
   const cuts = cutsOf({ offsets, starts, ends }, Math.min(first, end), end);
   return { offsets, segmentOf, starts, ends, nameBits, cuts };

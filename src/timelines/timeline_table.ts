@@ -1,26 +1,26 @@
 import type { LoadedSegment } from "./loaded_segment.ts";
 import type { RunBits, Timeline } from "./timeline.ts";
 
-/** Events between two places where the actors may be cut into ranges. */
+/** Events between two cuts, where a range of actors may begin. */
 export const CUT_EVENTS = 16_384;
 
 /**
- * The timelines of all actors, one behind the other. Segments are told by their place in a list, so
- * that this may be kept while they are forgotten.
+ * The timelines of all actors, one after the other. Segments are referred to by their place in a list, so
+ * that the timelines can be cached while segments are evicted.
  */
 export interface TimelineColumns {
-  /** The slices of an actor begin here, and end where those of the next one begin. */
+  /** By actor, where the slices begin; they end where the next actor's begin. */
   readonly offsets: Int32Array;
-  /** Of each slice what a timeline tells of it. */
+  /** By slice, as in `Timeline`. */
   readonly segmentOf: Int32Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   readonly nameBits: Int32Array;
-  /** Actors from which on about `CUT_EVENTS` events follow, up to the next of them; then the end. */
+  /** Actors that cut the timelines into ranges of about `CUT_EVENTS` events; the last entry is the end. */
   readonly cuts: Int32Array;
 }
 
-/** What they weigh in memory. */
+/** Returns the memory that timelines take. */
 export function bytesOfTimelines(columns: TimelineColumns): number {
   const { offsets, segmentOf, starts, ends, nameBits, cuts } = columns;
   return [offsets, segmentOf, starts, ends, nameBits, cuts]
@@ -28,8 +28,8 @@ export function bytesOfTimelines(columns: TimelineColumns): number {
 }
 
 /**
- * Where ranges of actors, from `first` to before `end`, may begin, so that none has many more events
- * than another.
+ * Cuts the actors from `first` to before `end` into ranges, none of which has many more events than another.
+ * @returns the first actor of each range, then the end
  */
 export function cutsOf(
   { offsets, starts, ends }: Pick<TimelineColumns, "offsets" | "starts" | "ends">,
@@ -48,19 +48,19 @@ export function cutsOf(
   return Int32Array.from(cuts);
 }
 
-/** What a scan hands over, one timeline after the other: what a task may be a range of. */
+/** A numbered list of timelines for a scan, of which a task visits a range. */
 export interface Timelines extends Timeline {
-  /** Goes to a timeline by its number. @returns false where it is empty */
+  /** Makes this the timeline with a number. @returns false where it is empty */
   goTo(number: number): boolean;
-  /** The first timeline from a number on that has a run with these bits; `to`: none before it has. */
+  /** Returns the first timeline from `from` to before `to` that has a run with these bits; `to`: none. */
   next(from: number, to: number, bits: RunBits): number;
-  /** Whose it is. */
+  /** Returns the actor of a timeline. */
   actorAt(number: number): number;
 }
 
 /**
- * A timeline of everybody: who wants to see an actor's has but to say where it begins and ends.
- * Copying each took twice as long.
+ * The timelines of all actors. Going to an actor's only sets where it begins and ends; copying each
+ * timeline took twice as long.
  */
 export class ActorTimelines implements Timelines {
   first = 0;
@@ -102,8 +102,8 @@ export class ActorTimelines implements Timelines {
 }
 
 /**
- * The runs of a segment, each for itself: what one identity did there. Quicker to have than actors'
- * timelines, where it does not matter what the actor did elsewhere.
+ * The runs of one segment, each as a timeline. They need no building, and serve where the actor's other
+ * events do not matter.
  */
 export class RunTimelines implements Timelines {
   first = 0;
@@ -121,7 +121,7 @@ export class RunTimelines implements Timelines {
     const { buffer, byteOffset } = starts;
     this.segments = [segment];
     this.segmentOf = new Int32Array(identities.length);
-    // Fewer events than 2^31 lie in a segment.
+    // A segment has fewer than 2^31 events, so unsigned and signed numbers are the same.
     this.starts = new Int32Array(buffer, byteOffset, identities.length);
     this.ends = new Int32Array(buffer, byteOffset + 4, identities.length);
     this.nameBits = nameBits;

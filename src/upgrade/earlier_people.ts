@@ -1,6 +1,6 @@
 import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
 import { eraseActor } from "../projection/erasure.ts";
-import { forgetIds } from "../projection/event_ids.ts";
+import { deleteEventIds } from "../projection/event_ids.ts";
 import { hasEarlier, lockEarlier, noteLess } from "./earlier_projects.ts";
 import { moveEvents } from "./moved_events.ts";
 import { MOVED_EVENTS, UPGRADE_SCAN_MS_MAX } from "./upgrade_limits.ts";
@@ -134,7 +134,7 @@ export async function erasePerson(
     const erased = new Set(eventIds);
     const others = gone.filter(({ event_id }) => !erased.has(event_id));
     await noteLess(tx, projectId, others.filter(({ moved }) => !moved).length);
-    await forgetIds(tx, projectId, others.map(({ event_id }) => event_id));
+    await deleteEventIds(tx, projectId, others.map(({ event_id }) => event_id));
     return eventIds.length + others.length;
   });
 }

@@ -124,13 +124,13 @@ onBothEngines("known projects: as many as there may be, and as they stand now", 
     recounted_to: null,
     links_version: 1,
   };
-  const known = await projects.of(database, 1, project);
-  assert.equal(await projects.of(database, 1, project), known);
-  const moved = await projects.of(database, 1, { ...project, timezone: "Asia/Tokyo" });
+  const known = await projects.get(database, 1, project);
+  assert.equal(await projects.get(database, 1, project), known);
+  const moved = await projects.get(database, 1, { ...project, timezone: "Asia/Tokyo" });
   assert.equal(moved, known);
   assert.equal(moved.days.timezone, "Asia/Tokyo");
   const linked = { ...project, links_version: 2 };
-  const relinked = await projects.of(database, 1, linked);
+  const relinked = await projects.get(database, 1, linked);
   assert.notEqual(relinked, known);
-  assert.notEqual(await projects.of(database, 1, { ...linked, site_host: "x.test" }), relinked);
+  assert.notEqual(await projects.get(database, 1, { ...linked, site_host: "x.test" }), relinked);
 });

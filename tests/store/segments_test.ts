@@ -6,7 +6,7 @@ import type { SegmentEvent } from "../../src/store/segment_event.ts";
 import { allBlocks } from "../../src/store/segment_head.ts";
 import {
   addEvents,
-  cutSegmentsBefore,
+  deleteFromSegmentsBefore,
   eraseFromSegments,
   eventsOfIdentities,
   type KeptBlock,
@@ -127,7 +127,7 @@ onBothEngines("segments: what is before an instant goes, and what somebody did",
 
   const beforeMs = START_MS + 50_000;
   const left = all.filter(({ ms }) => ms >= beforeMs);
-  const cut = await database.transaction((tx) => cutSegmentsBefore(tx, PROJECT, beforeMs));
+  const cut = await database.transaction((tx) => deleteFromSegmentsBefore(tx, PROJECT, beforeMs));
   assert.equal(cut, all.length - left.length);
   assert.deepEqual(await storedEvents(database), inTime(left));
 

@@ -7,7 +7,7 @@ import type { EventRow } from "../../src/store/event_row.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
 import { createProjection, type Projection } from "../../src/projection/projection.ts";
 import { eraseActor } from "../../src/projection/erasure.ts";
-import { forgetBefore } from "../../src/projection/retention.ts";
+import { deleteEventsBefore } from "../../src/projection/retention.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow } from "../support/event_rows.ts";
 import {
@@ -70,7 +70,7 @@ onBothEngines("property columns: tell what the events tell, of whoever is left",
         const left = await assertColumns(database, project);
         if (left < found) seen.erased++;
         const keptMs = START_MS + minute * MINUTE_MS;
-        await forgetBefore(database, project, keptMs);
+        await deleteEventsBefore(database, project, keptMs);
         if (await assertColumns(database, project, keptMs) < left) seen.expired++;
       },
     ),
@@ -123,7 +123,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("property columns: what is forgotten leaves no text", async (t, db) => {
+onBothEngines("property columns: deleted events leave no text", async (t, db) => {
   const database = await db.open();
   const world = await projectedProject(database);
   const { project } = world;
@@ -151,7 +151,7 @@ onBothEngines("property columns: what is forgotten leaves no text", async (t, db
   });
 
   await t.step("before an instant", async () => {
-    await forgetBefore(database, project, START_MS);
+    await deleteEventsBefore(database, project, START_MS);
     assert.deepEqual(await told(), ["kept"]);
     assert.equal(await assertColumn(database, project, "k", START_MS), 1);
   });

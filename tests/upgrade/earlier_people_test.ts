@@ -4,7 +4,7 @@ import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { createProjection } from "../../src/projection/projection.ts";
-import { forgetExpired } from "../../src/projection/retention.ts";
+import { deleteExpiredEvents } from "../../src/projection/retention.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { EarlierEvents } from "../../src/upgrade/earlier_events.ts";
 import { erasePerson, movePerson } from "../../src/upgrade/earlier_people.ts";
@@ -164,9 +164,9 @@ onBareEngines("upgrade: what expires leaves the earlier events, moved or not", a
   await t.step("an hour before, nothing does", async () => {
     const before = new Date(START_MS + 4 * 86_400_000);
     assert.equal(await forgetExpiredEarlier(database, before), 0);
-    assert.equal(await forgetExpired(database, before), 0);
+    assert.equal(await deleteExpiredEvents(database, before), 0);
   });
   assert.equal(await forgetExpiredEarlier(database, now), expired.length);
-  assert.equal(await forgetExpired(database, now), 1);
+  assert.equal(await deleteExpiredEvents(database, now), 1);
   await assertGone(database, [...expired, moved], all);
 });

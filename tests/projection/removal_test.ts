@@ -6,13 +6,13 @@ import type { EventRow } from "../../src/store/event_row.ts";
 import { JOURNAL_ROWS_READ_AT_ONCE } from "../../src/projection/projection_limits.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { eraseActor } from "../../src/projection/erasure.ts";
-import { forgetBefore, forgetExpired } from "../../src/projection/retention.ts";
+import { deleteEventsBefore, deleteExpiredEvents } from "../../src/projection/retention.ts";
 import { SEGMENT_SPAN_MS } from "../../src/store/store_limits.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects, storedRows } from "../support/event_rows.ts";
 import { projectedState } from "./projected_state.ts";
 
-/** Half a day before segments of another span begin, so that what is forgotten lies in several. */
+/** Half a day before segments of another span begin, so that the deleted events lie in several. */
 const START_MS = 826 * SEGMENT_SPAN_MS - 12 * 3_600_000;
 const STEP_MS = 10 * 60_000;
 const STEPS = 200;
@@ -60,14 +60,14 @@ async function projected(database: Database, rows: readonly EventRow[]): Promise
   return project_id;
 }
 
-onBothEngines("forget: what is left is as if the rest had never been stored", async (_t, db) => {
+onBothEngines("retention: what is left is as if the rest had never been stored", async (_t, db) => {
   const database = await db.open();
   const runs = database.engine === "embedded" ? 6 : 25;
   await fc.assert(
     fc.asyncProperty(history, fc.integer({ min: 0, max: STEPS }), aims, async (rows, step, aim) => {
       const beforeMs = START_MS + step * STEP_MS;
       const project = await projected(database, rows);
-      await forgetBefore(database, project, beforeMs, ...aim);
+      await deleteEventsBefore(database, project, beforeMs, ...aim);
       const kept = rows.filter((row) => Date.parse(row.occurred_at) >= beforeMs);
       const expected = await projectedState(database, await projected(database, kept));
       assert.deepEqual(await projectedState(database, project), expected);
@@ -85,7 +85,7 @@ const stored = (database: Database, rows: readonly EventRow[]) =>
   insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
 
 onBothEngines(
-  "forget: what is past an instant leaves journal rows at once, but for what is pending",
+  "retention: what is past an instant leaves journal rows at once, but for what is pending",
   async (t, db) => {
     const database = await openWithProjects(db);
     const all = [rowAt(1), rowAt(2)];
@@ -101,7 +101,7 @@ onBothEngines(
     });
     const pending = [rowAt(4), rowAt(130)];
     await stored(database, pending);
-    assert.equal(await forgetBefore(database, 1, BEFORE_MS), 3);
+    assert.equal(await deleteEventsBefore(database, 1, BEFORE_MS), 3);
     const kept = [...some.slice(1), ...none, ...pending];
     assert.deepEqual(ids(await storedRows(database)), ids(kept));
     const spans = await database.query(
@@ -120,7 +120,7 @@ onBothEngines(
     );
     await t.step("and what was pending, once it is projected", async () => {
       await createProjection(database).catchUp(1);
-      assert.equal(await forgetBefore(database, 1, BEFORE_MS), 1);
+      assert.equal(await deleteEventsBefore(database, 1, BEFORE_MS), 1);
       const left = kept.filter((row) => row !== pending[0]);
       assert.deepEqual(ids(await storedRows(database)), ids(left));
     });
@@ -133,7 +133,7 @@ onBothEngines(
         WHERE project_id = 1 AND from_ms = $2::int8`,
         [aside.event_id, START_MS + 5 * STEP_MS],
       );
-      await forgetBefore(database, 1, BEFORE_MS);
+      await deleteEventsBefore(database, 1, BEFORE_MS);
       assert.ok(!ids(await storedRows(database)).includes(aside.event_id));
       const [row] = await database.query(
         "SELECT set_aside_until, set_aside_ids FROM journal WHERE from_ms = $1::int8",
@@ -145,7 +145,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("forget: an erased actor leaves nothing, and the others whole", async (t, db) => {
+onBothEngines("erasure: an erased actor leaves nothing, and the others whole", async (t, db) => {
   const database = await db.open();
   const runs = database.engine === "embedded" ? 6 : 25;
   await fc.assert(
@@ -172,11 +172,11 @@ onBothEngines("forget: an erased actor leaves nothing, and the others whole", as
     }),
     { numRuns: runs },
   );
-  await t.step("the daily job forgets what has expired", async () => {
+  await t.step("the daily job deletes what has expired", async () => {
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString();
     const rows = [31, 29].map((ago) => newRow({ anonymous_id: "a", occurred_at: day(ago) }));
     const project = await projected(database, rows);
-    assert.ok(await forgetExpired(database, new Date()) >= 1);
+    assert.ok(await deleteExpiredEvents(database, new Date()) >= 1);
     const state = await projectedState(database, project);
     assert.ok(state.some((line) => line.includes(rows[1]!.event_id)));
     assert.ok(!state.some((line) => line.includes(rows[0]!.event_id)));
@@ -214,7 +214,7 @@ function actorsOf(rows: readonly EventRow[]): Map<string, string> {
 }
 
 onBothEngines(
-  "forget: a shared device is whose it would be if who is erased had never been",
+  "erasure: a shared device is whose it would be if who is erased had never been",
   async (_t, db) => {
     const database = await db.open();
     const runs = database.engine === "embedded" ? 6 : 30;
@@ -253,7 +253,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "forget: who is erased leaves no journal row, however many there are",
+  "erasure: who is erased leaves no journal row, however many there are",
   async (_t, db) => {
     const database = await openWithProjects(db);
     const rows = [0, 1].flatMap((more) =>

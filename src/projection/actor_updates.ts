@@ -14,21 +14,25 @@ import { PartsOfActors, type SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
 import { replaceSessions, sessionKey, sessionsNear, sessionsOfActors } from "./stored_sessions.ts";
 
-/** What becomes of actors: events, and sessions of others, that are theirs now; and what they lose. */
-export class Arrivals {
-  /** Events that are new, or gone. */
+/**
+ * Collects what one transaction changes of actors, then stores it: events and sessions that they get,
+ * and those that they lose.
+ */
+export class ActorUpdates {
+  /** New events, less those that are removed. */
   readonly totals: EventTotals;
   readonly parts = new PartsOfActors();
   readonly sightings: Sightings;
-  /** Actors whose events are all told again: what is stored of them does not count. */
+  /** Actors all of whose events are added again: their stored rows and sessions are replaced. */
   readonly recut = new Set<number>();
-  /** Stored sessions that are nobody's any more, and actors that are others now. */
-  readonly gone: SessionPart[] = [];
-  readonly left = new Map<number, StoredActor>();
+  /** Stored sessions to delete. */
+  readonly goneSessions: SessionPart[] = [];
+  /** Stored rows of actors that are replaced by what is added here. */
+  readonly goneActors = new Map<number, StoredActor>();
   readonly #known: KnownProject;
   readonly #newActors: ReadonlySet<number>;
 
-  /** @param newActors of whom nothing was stored before */
+  /** @param newActors actors that nothing was stored of before */
   constructor(known: KnownProject, newActors: ReadonlySet<number>) {
     const { days, dictionaries: { technical } } = known;
     this.#known = known;
@@ -42,18 +46,18 @@ export class Arrivals {
     this.sightings.add(actor, event);
   }
 
-  /** Cuts the sessions that they touch, and stores sessions, actors and, where they hold, rollups. */
+  /** Cuts all sessions that the changes touch, and stores sessions, actors and, if `rollsUp`, rollups. */
   async store(tx: Sql, projectId: number, rollsUp = true): Promise<void> {
     const { days, values } = this.#known;
-    const fresh = await this.parts.sessions();
+    const added = await this.parts.sessions();
     const isStored = (actor: number) => !this.recut.has(actor) && !this.#newActors.has(actor);
-    const left = new Set(this.gone.map(sessionKey));
-    const near = (await sessionsNear(tx, projectId, fresh.filter(({ actor }) => isStored(actor))))
-      .filter((part) => !left.has(sessionKey(part)));
+    const goneKeys = new Set(this.goneSessions.map(sessionKey));
+    const near = (await sessionsNear(tx, projectId, added.filter(({ actor }) => isStored(actor))))
+      .filter((part) => !goneKeys.has(sessionKey(part)));
     const recut = await sessionsOfActors(tx, projectId, [...this.recut]);
-    const gone = [...this.gone, ...near, ...recut];
+    const gone = [...this.goneSessions, ...near, ...recut];
     const parts = new PartsOfActors();
-    await inSlices([...fresh, ...near], (part) => parts.add(part));
+    await inSlices([...added, ...near], (part) => parts.add(part));
     const came = await parts.sessions();
     const { stored, actors } = await this.#actors(tx, projectId, [...gone, ...came]);
     const changes = { totals: this.totals, gone, came, stored, actors, newActors: this.#newActors };
@@ -62,18 +66,19 @@ export class Arrivals {
     await writeActors(tx, projectId, actors);
   }
 
-  /** What is stored, and will be, of all whom this touches. */
+  /** Reads the stored rows of all touched actors, and returns them with their changes. */
   async #actors(tx: Sql, projectId: number, sessions: readonly SessionPart[]) {
-    const { sightings, recut, left } = this;
-    const touched = new Set([...sightings.actors(), ...recut, ...left.keys()]);
+    const { sightings, recut, goneActors } = this;
+    const touched = new Set([...sightings.actors(), ...recut, ...goneActors.keys()]);
     for (const { actor } of sessions) touched.add(actor);
-    const known = [...touched].filter((actor) => !this.#newActors.has(actor) && !left.has(actor));
-    const stored = new Map([...left, ...await readActors(tx, projectId, known)]);
+    const isUnread = (actor: number) => !this.#newActors.has(actor) && !goneActors.has(actor);
+    const read = await readActors(tx, projectId, [...touched].filter(isUnread));
+    const stored = new Map([...goneActors, ...read]);
     const actors: ActorChange[] = [];
     await inSlices(touched, (actor) => {
       const before = stored.get(actor) ?? null;
-      const isAnew = recut.has(actor) || left.has(actor);
-      const after = sightings.together(actor, isAnew ? null : before);
+      const isReplaced = recut.has(actor) || goneActors.has(actor);
+      const after = sightings.mergedWith(actor, isReplaced ? null : before);
       if (after !== before) actors.push({ actor, before, after });
     });
     return { stored, actors };

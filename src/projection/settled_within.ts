@@ -1,0 +1,10 @@
+/**
+ * Waits until `work` has settled, at most `msMax`. It never throws: what fails here also fails in the
+ * background, where it is logged.
+ */
+export async function settledWithin(work: Promise<void>, msMax: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, msMax);
+  await Promise.race([work.catch(() => {}), late]);
+  clearTimeout(timer);
+}
