@@ -1,13 +1,13 @@
 import { verdict } from "../../src/screenshots/capture_status.ts";
 import type {
-  Photograph,
-  Photographer,
-  PhotographRequest,
-  Shot,
-} from "../../src/screenshots/browser/photograph.ts";
+  PageCamera,
+  Screenshot,
+  ScreenshotRequest,
+  ScreenshotResult,
+} from "../../src/screenshots/browser/page_screenshot.ts";
 
 /** A picture whose bytes are the text. */
-export function shotOf(text: string, members: Partial<Shot> = {}): Shot {
+export function screenshotOf(text: string, members: Partial<Screenshot> = {}): Screenshot {
   return {
     bytes: new TextEncoder().encode(text),
     contentType: "image/jpeg",
@@ -18,31 +18,31 @@ export function shotOf(text: string, members: Partial<Shot> = {}): Shot {
   };
 }
 
-export function captured(text: string): Photograph {
-  return { verdict: verdict("captured", "The page was captured."), shot: shotOf(text) };
+export function captured(text: string): ScreenshotResult {
+  return { verdict: verdict("captured", "The page was captured."), screenshot: screenshotOf(text) };
 }
 
-export function failed(photograph: Photograph["verdict"]): Photograph {
-  return { verdict: photograph, shot: null };
+export function failed(verdict: ScreenshotResult["verdict"]): ScreenshotResult {
+  return { verdict: verdict, screenshot: null };
 }
 
 /** Answers as the test wants, and remembers what it was asked. */
-export class FakePhotographer implements Photographer {
-  readonly asked: PhotographRequest[] = [];
+export class FakePageCamera implements PageCamera {
+  readonly requests: ScreenshotRequest[] = [];
   closings = 0;
   atOnce = 0;
 
   constructor(
-    public answer: (request: PhotographRequest) => Photograph | Promise<Photograph>,
+    public answer: (request: ScreenshotRequest) => ScreenshotResult | Promise<ScreenshotResult>,
   ) {}
 
   /** What was asked for, as `path device`, in order. */
   get pages(): string[] {
-    return this.asked.map(({ path, device }) => `${path} ${device}`);
+    return this.requests.map(({ path, device }) => `${path} ${device}`);
   }
 
-  async photograph(request: PhotographRequest): Promise<Photograph> {
-    this.asked.push(request);
+  async takeScreenshot(request: ScreenshotRequest): Promise<ScreenshotResult> {
+    this.requests.push(request);
     this.atOnce++;
     try {
       return await this.answer(request);

@@ -1,15 +1,15 @@
-import type { Photographer } from "../browser/photograph.ts";
-import type { PhotographerOptions } from "../browser/photographer.ts";
+import type { PageCamera } from "../browser/page_screenshot.ts";
+import type { PageCameraOptions } from "../browser/page_camera.ts";
 
-/** A photographer that is loaded with the first picture: the browser's library takes 55 ms and 23 MB. */
-export function createLatePhotographer(options: PhotographerOptions): Photographer {
-  let made: Promise<Photographer> | null = null;
+/** A page camera that is loaded with the first screenshot: the browser's library takes 55 ms and 23 MB. */
+export function createLazyPageCamera(options: PageCameraOptions): PageCamera {
+  let made: Promise<PageCamera> | null = null;
   const make = async () => {
-    const { createPhotographer } = await import("../browser/photographer.ts");
-    return createPhotographer(options);
+    const { createPageCamera } = await import("../browser/page_camera.ts");
+    return createPageCamera(options);
   };
   return {
-    photograph: async (request) => await (await (made ??= make())).photograph(request),
+    takeScreenshot: async (request) => await (await (made ??= make())).takeScreenshot(request),
     close: async () => await (await made)?.close(),
   };
 }
