@@ -4,7 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { CAPTURE_DEVICES } from "../src/screenshots/capture_status.ts";
-import { createPhotographer } from "../src/screenshots/browser/photographer.ts";
+import { createPageCamera } from "../src/screenshots/browser/page_camera.ts";
 import { readConfig } from "../src/config.ts";
 import { createLog } from "../src/http/log.ts";
 import { CAPTURES_AT_ONCE } from "../src/screenshots/capture_limits.ts";
@@ -66,7 +66,7 @@ async function measure(captures: number, pages: number): Promise<CaptureReport> 
     now: Date.now,
     write: (line) => console.error(line),
   });
-  const photographer = createPhotographer({ config, log, now: Date.now });
+  const pageCamera = createPageCamera({ config, log, now: Date.now });
   const tree = new BrowserTree(dataDir);
   const sampler = setInterval(() => tree.sample(), SAMPLE_MS);
   const taken: Taken[] = [];
@@ -77,7 +77,7 @@ async function measure(captures: number, pages: number): Promise<CaptureReport> 
     for (let i = next++; i < captures; i = next++) {
       const path = `/page-${Math.floor(i / CAPTURE_DEVICES.length) % pages}`;
       const startedAt = performance.now();
-      const { verdict, shot } = await photographer.photograph({
+      const { verdict, screenshot } = await pageCamera.takeScreenshot({
         siteUrl: site.url,
         siteUrlByOperator: true,
         trackedHosts: ["127.0.0.1"],
@@ -85,8 +85,8 @@ async function measure(captures: number, pages: number): Promise<CaptureReport> 
         device: CAPTURE_DEVICES[i % CAPTURE_DEVICES.length]!,
         ownEndpoints: ["/v1/events"],
       });
-      if (shot === null) failed.push(`${path}: ${verdict.message}`);
-      else taken.push({ ms: performance.now() - startedAt, bytes: shot.bytes.length });
+      if (screenshot === null) failed.push(`${path}: ${verdict.message}`);
+      else taken.push({ ms: performance.now() - startedAt, bytes: screenshot.bytes.length });
       if ((i + 1) % Math.max(1, Math.floor(captures / 6)) === 0) {
         residentMib.push(Math.round(tree.sample() / MEBIBYTE));
       }
@@ -101,7 +101,7 @@ async function measure(captures: number, pages: number): Promise<CaptureReport> 
   }
   const seconds = (performance.now() - startedAt) / 1000;
   const cpuSeconds = tree.cpuSeconds() - cpuBefore;
-  await photographer.close();
+  await pageCamera.close();
   await Deno.remove(dataDir, { recursive: true });
   const ms = taken.map((each) => each.ms).sort((a, b) => a - b);
   const kib = taken.map((each) => each.bytes / 1024).sort((a, b) => a - b);

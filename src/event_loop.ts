@@ -1,13 +1,14 @@
 import { setImmediate } from "node:timers";
 
-/** Passes of the event loop after which the runtime has looked for everything. */
+/** Passes of the event loop within which the runtime has checked every source of work. */
 const PASSES = 64;
 
 /**
- * Resolves once everybody else had his turn. A pass of a loop that is never idle serves what is known
- * to be due; for messages of other threads the runtime looks every 31 passes, for sockets every 61
- * (the defaults of Tokio, on which it runs). With one pass between pieces of 3 ms a request waits
- * 180 ms, with so many, which take 0.1 ms, the piece that is under way.
+ * Yields to the event loop; resolves after all other work has had a turn. While the loop is never idle,
+ * a pass runs only tasks already known to be due: the runtime checks for messages of other threads
+ * every 31 passes, and sockets every 61 (the defaults of Tokio, on which it runs). With one pass between
+ * pieces of 3 ms a request waits 180 ms; with 64 passes, which take 0.1 ms, it waits only for the piece
+ * that is under way.
  */
 export function turnOfOthers(): Promise<void> {
   return new Promise((resolve) => {

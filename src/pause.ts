@@ -1,4 +1,4 @@
-/** Resolves after `ms` milliseconds, or as soon as `signal` aborts: whoever waits asks it then. */
+/** Resolves after `ms` milliseconds or when `signal` aborts; the caller checks the signal then. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { refusal } from "../src/db/refusal.ts";
-import { FakePhotographer } from "./screenshots/fake_photographer.ts";
+import { FakePageCamera } from "./screenshots/fake_page_camera.ts";
 import { type Json, newEvent, TestApp, type TestProject } from "./support/app.ts";
 import { until } from "./support/server_process.ts";
 
@@ -108,10 +108,10 @@ async function askNonsense(server: TestApp, token: string): Promise<void> {
 }
 
 Deno.test("log: the whole API at debug level names no person, key or token", async () => {
-  const photographer = new FakePhotographer(() => {
+  const pageCamera = new FakePageCamera(() => {
     throw new Error(`Navigation to https://shop.example${PATH}?${EMAIL} was given up`);
   });
-  const server = await new TestApp({ LOG_LEVEL: "debug" }, { photographer }).start();
+  const server = await new TestApp({ LOG_LEVEL: "debug" }, { pageCamera }).start();
   try {
     const project = await server.project({ siteUrl: "https://shop.example" });
     const token = await server.token(["*"], "read write jobs admin");

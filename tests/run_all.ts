@@ -37,7 +37,7 @@ const LONGEST: readonly string[] = [
   "archive/round_trip",
   "cli/commands",
   "dashboard/people_sign_in",
-  "screenshots/photographer",
+  "screenshots/page_camera",
   "upgrade/killed_upgrade",
   "archive/move",
   "dashboard/visits",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { recordAudit } from "../audit/audit.ts";
 import { recordAnyway } from "../audit/recorded_anyway.ts";
-import { type Principal, requireEveryProject, requirePrincipal } from "../auth/access.ts";
+import { type ApiExchange, requireEveryProject, requirePrincipal } from "../auth/access.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
 import { randomText } from "../auth/random_text.ts";
 import type { Database } from "../db/sql.ts";
@@ -9,7 +9,6 @@ import { BodyBudget, withBody } from "../http/body.ts";
 import { parseBody, readJson } from "../http/json_body.ts";
 import type { Log } from "../http/log.ts";
 import { json } from "../http/reply.ts";
-import type { Exchange } from "../http/router.ts";
 import { BODY_IDLE_MS_MAX, BODY_TOTAL_MS_MAX, RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { UnreadableBlock } from "../store/journal_block.ts";
@@ -30,8 +29,6 @@ export interface ArchiveServices extends AuditServices {
   /** The version of the program. */
   readonly footfall: string;
 }
-
-type Asked = Exchange<Principal | null>;
 
 const PROJECT_ID_LENGTH_MAX = 200;
 const PROJECTS_MAX = 100_000;
@@ -94,7 +91,7 @@ export const FrameRestored = z.union([
   }),
 ]).meta({ id: "FrameRestored" });
 
-function projectOf({ url }: Asked): string | null {
+function projectOf({ url }: ApiExchange): string | null {
   const project = url.searchParams.get("project");
   if (project !== null && project.includes("\0")) {
     throw new Problem("not_found", "There is no project with this id.");
@@ -116,18 +113,21 @@ function partOf(query: URLSearchParams): ArchivePart {
 }
 
 /** `GET /v1/archive`: the archive, frame by frame, as it is made. */
-export async function getArchive(services: ArchiveServices, asked: Asked): Promise<Response> {
-  requireEveryProject(requirePrincipal(asked.who));
-  const project = projectOf(asked);
-  const secrets = asked.url.searchParams.get("secrets") === "1";
-  const skipDamaged = asked.url.searchParams.get("damaged") === "skip";
+export async function getArchive(
+  services: ArchiveServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  requireEveryProject(requirePrincipal(exchange.who));
+  const project = projectOf(exchange);
+  const secrets = exchange.url.searchParams.get("secrets") === "1";
+  const skipDamaged = exchange.url.searchParams.get("damaged") === "skip";
   const { database, log, now, footfall } = services;
-  const part = partOf(asked.url.searchParams);
+  const part = partOf(exchange.url.searchParams);
   const wanted = { project, secrets, part, skipDamaged, footfall, nowMs: now(), randomText };
   const frames = await writeArchive(database, wanted);
   if (part.kind === "whole") {
     await recordAnyway({ sql: database, log }, {
-      ...askedBy(services, asked),
+      ...askedBy(services, exchange),
       what: "archive.make",
       subject: project ?? "the whole server",
     });
@@ -140,10 +140,10 @@ export async function getArchive(services: ArchiveServices, asked: Asked): Promi
 /** `GET /v1/archive/figures`: how far the counting is, a line each, and the figures in the last one. */
 export async function getFigures(
   { database }: ArchiveServices,
-  asked: Asked,
+  exchange: ApiExchange,
 ): Promise<Response> {
-  requireEveryProject(requirePrincipal(asked.who));
-  const lines = await readFigures(database, projectOf(asked));
+  requireEveryProject(requirePrincipal(exchange.who));
+  const lines = await readFigures(database, projectOf(exchange));
   async function* bytes() {
     const encoder = new TextEncoder();
     for await (const line of lines) yield encoder.encode(`${JSON.stringify(line)}\n`);
@@ -156,10 +156,10 @@ export async function getFigures(
 /** `POST /v1/restorations`: what restoring an archive would do; unless it is a dry run, it may begin. */
 export async function postRestoration(
   services: ArchiveServices,
-  asked: Asked,
+  exchange: ApiExchange,
 ): Promise<Response> {
-  requireEveryProject(requirePrincipal(asked.who));
-  const wanted = await readJson(asked.request, RestorationWanted);
+  requireEveryProject(requirePrincipal(exchange.who));
+  const wanted = await readJson(exchange.request, RestorationWanted);
   const { database } = services;
   const projects = await planRestore(database, wanted);
   if (!wanted.dryRun) {
@@ -167,7 +167,7 @@ export async function postRestoration(
       await noteRestore(tx, wanted);
       if (projects.every(({ found }) => found === "begun")) return;
       const subject = wanted.projects.map(({ as }) => as).join(", ");
-      await recordAudit(tx, { ...askedBy(services, asked), what: "archive.restore", subject });
+      await recordAudit(tx, { ...askedBy(services, exchange), what: "archive.restore", subject });
     });
   }
   return json({ projects });
@@ -201,7 +201,7 @@ async function restoreFrameOfRows(
 /** `POST /v1/restorations/frames`: stores one frame of an archive; again, it changes nothing. */
 export async function postFrame(
   { database }: ArchiveServices,
-  { who, url, request }: Asked,
+  { who, url, request }: ApiExchange,
 ): Promise<Response> {
   requireEveryProject(requirePrincipal(who));
   const query = parseBody(FrameQuery, Object.fromEntries(url.searchParams));

@@ -21,7 +21,7 @@ export interface ArchiveWanted {
   readonly project: string | null;
   readonly secrets: boolean;
   readonly part: ArchivePart;
-  /** Whether blocks that cannot be read are left out, and told in the manifest. */
+  /** Whether unreadable blocks are left out and listed in the manifest. */
   readonly skipDamaged: boolean;
   readonly footfall: string;
   readonly nowMs: number;
@@ -30,11 +30,11 @@ export interface ArchiveWanted {
 
 const ARCHIVE_ID_LENGTH = 22;
 
-/** What is wanted beside a whole archive: what a move copies in turns, or events alone. */
+/** What to write: a whole archive, one of the steps of a move, or events alone. */
 export type ArchivePart =
   /** Everything. */
   | { readonly kind: "whole" }
-  /** Projects, and the events that were stored behind a row of the journal. */
+  /** Projects, and the events stored after a journal row. */
   | { readonly kind: "since"; readonly journalId: number }
   /** Everything but events and pictures, or one of these alone. */
   | { readonly kind: "rows" | "pictures" | "events" };
@@ -65,7 +65,7 @@ class Contents {
 
   constructor(readonly database: Database, readonly skipDamaged: boolean) {}
 
-  told(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  hashed(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     this.#whole.update(bytes);
     return bytes;
   }
@@ -74,7 +74,7 @@ class Contents {
     for (const owner of owners.filter((owner) => hasRowsOf(table, owner))) {
       for await (const { of, rows } of storedRows(this.database, table, owner)) {
         this.#rows.add(table.name, of, rows);
-        yield this.told(encodeRows({ table: table.name, of, rows }));
+        yield this.hashed(encodeRows({ table: table.name, of, rows }));
       }
     }
   }
@@ -88,7 +88,7 @@ class Contents {
     };
     const stored = storedEvents(this.database, project, held, damaged);
     for await (const rows of gathered(stored, sum)) {
-      yield this.told(encodeEvents(project.id, encodeBlock(rows)));
+      yield this.hashed(encodeEvents(project.id, encodeBlock(rows)));
     }
   }
 
@@ -97,7 +97,7 @@ class Contents {
     for await (const { id, rows, ...row } of eventsSince(this.database, journalId)) {
       const sum = this.#events.of(id);
       for (const event of rows) sum.add(eventText(event));
-      yield this.told(encodeEvents(id, encodeBlock(rows)));
+      yield this.hashed(encodeEvents(id, encodeBlock(rows)));
       this.journalId = row.journalId;
     }
   }
@@ -149,8 +149,8 @@ async function begin(database: Database, { part, project }: ArchiveWanted): Prom
 }
 
 /**
- * The bytes of an archive, as they are made: of all events that are committed by now, and of what
- * else there is while it is written. Ingestion goes on meanwhile. What a caller takes is whole frames.
+ * Yields the bytes of an archive as they are made, in whole frames. It holds all events committed before
+ * the call; rows of other tables are read while it is written. Ingestion goes on meanwhile.
  * Throws `not_found` and `conflict` before the first byte.
  */
 export async function writeArchive(
@@ -175,8 +175,8 @@ export async function writeArchive(
   async function* frames() {
     held?.keep();
     try {
-      yield contents.told(archiveBegin());
-      yield contents.told(encodeJson("head", head));
+      yield contents.hashed(archiveBegin());
+      yield contents.hashed(encodeJson("head", head));
       for (const table of tablesOf(part, wanted.secrets)) yield* contents.table(table, owners);
       if (part.kind === "since") yield* contents.eventsSince(part.journalId);
       if (held !== null) {

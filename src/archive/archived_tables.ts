@@ -5,13 +5,13 @@ export interface ArchivedTable {
   readonly of: "project" | "server";
   /** What tells a row from the others of its project, and their order: parents before what they made. */
   readonly key: readonly string[];
-  /** Columns that say nothing elsewhere, such as a number that the database has given. */
+  /** Columns without meaning in another database, such as a generated number. */
   readonly leaves?: readonly string[];
-  /** Rows that the row stands on: where they are not there, it is left. */
+  /** Rows that the row refers to; without them it is not restored. */
   readonly needs?: readonly { readonly column: string; readonly table: string }[];
-  /** Rows that are stored one by one: large ones, or such that stand on others of the same table. */
+  /** Rows are stored one by one: they are large, or refer to others of the same table. */
   readonly oneByOne?: true;
-  /** Rows that come page by page, each of a later moment: many, and nothing stands on them. */
+  /** Rows are read page by page, each in its own snapshot: there are many, and no row refers to them. */
   readonly paged?: true;
   /** Which rows are archived, and which are stored again; alias t. */
   readonly where?: string;

@@ -6,10 +6,10 @@ import { MERGING_HELD_MS, MERGING_RENEWED_MS } from "./archive_limits.ts";
 /** A row of the journal with events that are in no segment. */
 export interface PendingRow extends Record<string, unknown> {
   readonly journal_id: number;
-  /** So many of the block's first events are in segments, or set aside. */
+  /** How many of the block's first events are in segments or set aside. */
   readonly projected_count: number;
   readonly set_aside_ids: string[] | null;
-  /** Tells whether the row is as it was. */
+  /** Compared later with `bytes`: whether the row has changed. */
   readonly event_count: number;
   readonly bytes: number;
 }
@@ -53,7 +53,7 @@ interface ProjectRow extends Record<string, unknown> {
   readonly name: string;
 }
 
-/** Segments stay as they are, but for what is erased or expires, while this is kept. */
+/** While this is held, segments change only by erasure and retention: they are not merged. */
 export class HeldSegments implements Disposable {
   readonly #database: Database;
   readonly #projectIds: readonly number[];
@@ -65,7 +65,7 @@ export class HeldSegments implements Disposable {
     this.#projectIds = projectIds;
   }
 
-  /** Whoever merges at this moment is waited for. */
+  /** Waits for a merge that is under way, then holds merging. */
   static async take(database: Database, projectIds: readonly number[]): Promise<HeldSegments> {
     const held = new HeldSegments(database, projectIds);
     await database.query(
@@ -83,7 +83,7 @@ export class HeldSegments implements Disposable {
     return held;
   }
 
-  /** Renews it from now on, until it is disposed of: whoever begins to read says so. */
+  /** Renews the hold until it is disposed of; to be called when reading begins. */
   keep(): void {
     const renew = () => this.#renew().catch((error) => void (this.#failure ??= error));
     this.#timer = setInterval(renew, MERGING_RENEWED_MS);
@@ -100,7 +100,7 @@ export class HeldSegments implements Disposable {
     if (rows.length < this.#projectIds.length) throw new Error("Segments were held for too long");
   }
 
-  /** Throws where it could not be renewed in time. */
+  /** Throws where the hold could not be renewed in time. */
   assertHeld(): void {
     if (this.#failure !== null) throw this.#failure;
   }
@@ -147,8 +147,8 @@ async function readSnapshot(tx: Sql, projects: readonly ProjectRow[]): Promise<E
 }
 
 /**
- * Where all events that are committed by now stand: of one project, or of all. They can be read for a
- * minute, or for as long as `held` is kept. Throws `not_found`, and `conflict` while an upgrade moves events.
+ * Locates all events committed by now, of one project or of all. They can be read for a minute, or as
+ * long as `held` is renewed. Throws `not_found`, and `conflict` while an upgrade moves events.
  */
 export async function snapshotEvents(
   database: Database,

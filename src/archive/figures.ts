@@ -24,7 +24,7 @@ export class Sum {
     this.#count++;
   }
 
-  /** Adds what others have counted. */
+  /** Adds the figures of another sum. */
   addAll({ count, digest }: Figures): void {
     const view = new DataView(Uint8Array.fromHex(digest).buffer);
     for (let lane = 0; lane < LANES; lane++) this.#lanes[lane]! += view.getUint32(4 * lane);
@@ -60,13 +60,13 @@ export function areSame(a: Figures, b: Figures): boolean {
   return a.count === b.count && a.digest === b.digest;
 }
 
-/** The number of a project in its database says nothing elsewhere. */
+/** All columns but the project's number, which has no meaning in another database. */
 const TOLD = (Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[])
   .filter((name) => name !== "project_id");
 
 /**
- * All that is stored of an event, as one text that is the same wherever it is stored: what is null is
- * left out, so that a column that a later version adds changes nothing of earlier events.
+ * Returns all stored values of an event as one text, the same in every database. Nulls are left out, so
+ * that a column added by a later version does not change the text of earlier events.
  */
 export function eventText(row: EventRow): string {
   const told: unknown[] = [];

@@ -1,11 +1,9 @@
 import { z } from "zod";
-import { requireEveryProject, requirePrincipal } from "../auth/access.ts";
-import type { Principal } from "../auth/access.ts";
+import { type ApiExchange, requireEveryProject, requirePrincipal } from "../auth/access.ts";
 import { randomText } from "../auth/random_text.ts";
 import type { Database } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
-import type { Exchange } from "../http/router.ts";
 import { Problem } from "../problem.ts";
 import type { MoveState } from "./move_state.ts";
 import { readRowFigures } from "./read_figures.ts";
@@ -55,7 +53,7 @@ function stateOf({ move }: MoveServices): MoveState {
 /** `POST /v1/move`: how `footfall move` tells the server how far it is. */
 export async function postMove(
   services: MoveServices,
-  { who, request }: Exchange<Principal | null>,
+  { who, request }: ApiExchange,
 ): Promise<Response> {
   requireEveryProject(requirePrincipal(who));
   const { action, to } = await readJson(request, MoveWanted);
@@ -71,7 +69,7 @@ export async function postMove(
 /** `GET /v1/move`: how far it is. */
 export function getMove(
   services: MoveServices,
-  { who }: Exchange<Principal | null>,
+  { who }: ApiExchange,
 ): Response {
   requireEveryProject(requirePrincipal(who));
   const { status, to } = stateOf(services);
@@ -91,7 +89,7 @@ export async function countEvents(database: Database): Promise<Record<string, nu
 /** `GET /v1/move/rows`: what the target is compared with. */
 export async function getMoveRows(
   services: MoveServices,
-  { who }: Exchange<Principal | null>,
+  { who }: ApiExchange,
 ): Promise<Response> {
   requireEveryProject(requirePrincipal(who));
   const { database } = services;

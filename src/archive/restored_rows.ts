@@ -14,7 +14,7 @@ export interface LeftRow {
 /** What came of rows that were to be stored. */
 export interface RestoredRows {
   readonly added: number;
-  /** They stood there already, as they are in the archive. */
+  /** Rows that were stored already, equal to the archive's. */
   readonly same: number;
   readonly left: readonly LeftRow[];
 }
@@ -73,7 +73,7 @@ function insertText(table: ArchivedTable, columns: readonly string[]): string {
   ON CONFLICT DO NOTHING RETURNING 1 AS one`;
 }
 
-/** Whether two rows are of one key. */
+/** The SQL condition that two rows have the same key. */
 function sameKey({ of, key, name }: ArchivedTable, one: string, other: string): string {
   const own = name === "audit"
     ? [`${one}.project_id IS NOT DISTINCT FROM ${other}.project_id`]
@@ -83,7 +83,7 @@ function sameKey({ of, key, name }: ArchivedTable, one: string, other: string): 
   return [...own, ...key.map((column) => `${one}.${column} = ${other}.${column}`)].join(" AND ");
 }
 
-/** Of each row whether it stands there as it is wanted, and why not. */
+/** The query that says of each row whether an equal one is stored, and if not, why. */
 function lookText(table: ArchivedTable): string {
   const { name, stored = "true" } = table;
   return `SELECT w.number::int AS number, ${stored.replaceAll("t.", "w.")} AS is_due,
@@ -134,8 +134,8 @@ async function storeSome(
 }
 
 /**
- * Stores rows of an archive in one transaction, each as it is there; what is there already stays, and
- * what could not be stored for its sake is told.
+ * Stores rows of an archive unchanged, in one transaction. Rows that are stored already stay as they are;
+ * the reply lists the rows that could not be stored because of them.
  * @param projectId of rows that belong to one: its number here
  */
 export async function restoreRows(

@@ -12,8 +12,8 @@ import type { DamagedBlock } from "./damaged_blocks.ts";
 
 const READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 
-/** Up to where a segment was read: the last event, in the order of segments. */
-export interface Place {
+/** How far a segment was read: the position of the last event read, in segment order. */
+export interface SegmentPosition {
   readonly segmentId: number;
   readonly block: number;
   readonly identity: number;
@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /** The events of one block of a segment. */
-export interface ReadBlock {
+export interface DecodedBlock {
   readonly segmentId: number;
   readonly block: number;
   readonly isLast: boolean;
@@ -33,46 +33,48 @@ export interface ReadBlock {
   readonly rowAt: (at: number) => EventRow;
 }
 
-/** A block cannot be read, or none of its segment. */
-export class UnreadablePlace extends Error {
+/** A block of a segment cannot be read, or the whole segment cannot. */
+export class UnreadableSegmentBlock extends Error {
   override readonly name = "UnreadablePlace";
   constructor(
-    readonly told: Omit<DamagedBlock, "project">,
-    /** Where the rest of the segment begins; null: nothing is left of it. */
-    readonly behind: Place | null,
+    readonly damage: Omit<DamagedBlock, "project">,
+    /** The position after which reading continues; null: no readable block follows. */
+    readonly resumeAfter: SegmentPosition | null,
     options: ErrorOptions,
   ) {
-    super(told.why, options);
+    super(damage.why, options);
   }
 }
 
-/** What is thrown in the place of an error: the same, unless stored bytes are damaged. */
-function meant(
+/** Returns an UnreadableSegmentBlock where `cause` comes of damaged bytes, and otherwise `cause` itself. */
+function asDamageError(
   cause: unknown,
-  told: Omit<DamagedBlock, "project" | "why">,
-  behind: Place | null,
+  damage: Omit<DamagedBlock, "project" | "why">,
+  resumeAfter: SegmentPosition | null,
 ): unknown {
   const why = damageOf(cause);
-  return why === null ? cause : new UnreadablePlace({ ...told, why }, behind, { cause });
+  return why === null
+    ? cause
+    : new UnreadableSegmentBlock({ ...damage, why }, resumeAfter, { cause });
 }
 
-/** What is thrown in the place of an error that a block brought about. */
-function meantOfBlock(error: unknown, head: SegmentHead, segmentId: number, block: number) {
+/** Does as `asDamageError` for an error that occurred while a block was read. */
+function asBlockError(error: unknown, head: SegmentHead, segmentId: number, block: number) {
   const first = block * head.blockEvents;
   const events = Math.min(head.blockEvents, head.events - first);
   const identity = head.firstIdentities[block]!;
   const isLast = block + 1 === head.firstIdentities.length;
-  const behind = { segmentId, block, identity, ms: -Infinity, id: new Uint8Array(ID_BYTES) };
-  const told = { place: `block ${block} of segment ${segmentId}`, events };
-  return meant(error, told, isLast ? null : behind);
+  const resumeAfter = { segmentId, block, identity, ms: -Infinity, id: new Uint8Array(ID_BYTES) };
+  const damage = { place: `block ${block} of segment ${segmentId}`, events };
+  return asDamageError(error, damage, isLast ? null : resumeAfter);
 }
 
 const STANDING = `
 SELECT segment_id, events FROM segments
 WHERE project_id = $1::int AND (segment_id = $2::int8 OR origin_id = $2::int8)`;
 
-/** A segment, or what stands in its place; null: nothing is left of it. */
-async function standingSegment(
+/** Fetches the head of a segment, or of the segment that replaced it; null: neither exists any more. */
+async function currentSegment(
   tx: Sql,
   projectId: number,
   origin: number,
@@ -84,7 +86,7 @@ async function standingSegment(
   try {
     return (await fetchHeadsById(tx, projectId, [segmentId])).get(segmentId)!;
   } catch (error) {
-    throw meant(error, { place: `segment ${segmentId}`, events }, null);
+    throw asDamageError(error, { place: `segment ${segmentId}`, events }, null);
   }
 }
 
@@ -95,19 +97,19 @@ interface FetchedBlock {
   readonly reader: SegmentReader;
 }
 
-/** The next block of a segment, or of what stands in its place; null: nothing is left of it. */
+/** Fetches the next block of a segment, or of the segment that replaced it; null: no block is left. */
 async function fetchNext(
   tx: Sql,
   projectId: number,
   origin: number,
-  after: Place | null,
+  after: SegmentPosition | null,
 ): Promise<FetchedBlock | null> {
-  const stored = await standingSegment(tx, projectId, origin);
+  const stored = await currentSegment(tx, projectId, origin);
   if (stored === null) return null;
   const { segmentId, head } = stored;
   const block = after === null ? 0 : after.segmentId === segmentId
     ? after.block + 1
-    // It was written anew meanwhile: what was read may stand in other blocks now.
+    // The segment was rewritten meanwhile, so events already read may be in other blocks now.
     : blocksOf(head, after.identity, after.identity).first;
   if (block >= head.firstIdentities.length) return null;
   const wanted = { ...stored, blocks: { first: block, end: block + 1 } };
@@ -115,21 +117,21 @@ async function fetchNext(
     const [reader] = await fetchBlocks(tx, projectId, [wanted], COLUMNS);
     return { segmentId, head, block, reader: reader! };
   } catch (error) {
-    throw meantOfBlock(error, head, segmentId, block);
+    throw asBlockError(error, head, segmentId, block);
   }
 }
 
 /**
- * The events of the next block of a segment behind a place, or of what stands in its place; null:
- * nothing is left of it. Throws UnreadablePlace.
+ * Reads the first block after a position in a segment, or in the segment that replaced it; null: no
+ * block is left. Throws UnreadableSegmentBlock.
  */
 export async function readNextBlock(
   database: Database,
   projectId: number,
   origin: number,
-  after: Place | null,
+  after: SegmentPosition | null,
   pause: Yield,
-): Promise<ReadBlock | null> {
+): Promise<DecodedBlock | null> {
   const fetched = await database.transaction(async (tx) => {
     await tx.script(READ_ONLY);
     return await fetchNext(tx, projectId, origin, after);
@@ -143,6 +145,6 @@ export async function readNextBlock(
     const ids = reader.ids(moments);
     return { segmentId, block, isLast, runs: reader.runs(), moments, ids, rowAt };
   } catch (error) {
-    throw meantOfBlock(error, head, segmentId, block);
+    throw asBlockError(error, head, segmentId, block);
   }
 }

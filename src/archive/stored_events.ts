@@ -12,24 +12,35 @@ import {
 import { type Damaged, refuseDamage } from "./damaged_blocks.ts";
 import type { HeldSegments, PendingRow, ProjectSnapshot } from "./events_snapshot.ts";
 import { eventText, type Sum } from "./figures.ts";
-import { type Place, type ReadBlock, readNextBlock, UnreadablePlace } from "./stored_blocks.ts";
+import {
+  type DecodedBlock,
+  readNextBlock,
+  type SegmentPosition,
+  UnreadableSegmentBlock,
+} from "./stored_blocks.ts";
 
-/** Events that are handed on together, between which others may have their turn. */
+/** Events that are yielded together; other work may run before the next ones. */
 const EVENTS_A_TURN = 64;
 
-/** Whether an event comes behind a place, in the order of segments. */
-function isBehind(identity: number, ms: number, ids: Uint8Array, at: number, place: Place) {
+/** Whether an event comes after a position, in segment order. */
+function isBehind(
+  identity: number,
+  ms: number,
+  ids: Uint8Array,
+  at: number,
+  place: SegmentPosition,
+) {
   if (identity !== place.identity) return identity > place.identity;
   if (ms !== place.ms) return ms > place.ms;
   return compareIds(ids, ID_BYTES * at, place.id, 0) > 0;
 }
 
-/** The events of a block that come behind a place, and the place of its last one. */
+/** Yields the events of a block after a position, and the position of the last one. */
 async function* blockEvents(
-  { segmentId, block, runs, moments, ids, rowAt }: ReadBlock,
-  from: Place | null,
+  { segmentId, block, runs, moments, ids, rowAt }: DecodedBlock,
+  from: SegmentPosition | null,
   pause: Yield,
-): AsyncGenerator<EventRow[], Place> {
+): AsyncGenerator<EventRow[], SegmentPosition> {
   const { identities, starts } = runs;
   let rows: EventRow[] = [];
   const isWhole = from === null || from.segmentId === segmentId;
@@ -56,16 +67,16 @@ async function* segmentEvents(
   damaged: Damaged,
   pause: Yield,
 ): AsyncGenerator<EventRow[]> {
-  for (let after: Place | null = null;;) {
-    const from: Place | null = after;
-    let read: ReadBlock | null;
+  for (let after: SegmentPosition | null = null;;) {
+    const from: SegmentPosition | null = after;
+    let read: DecodedBlock | null;
     try {
       read = await readNextBlock(database, projectId, origin, from, pause);
     } catch (error) {
-      if (!(error instanceof UnreadablePlace)) throw error;
-      damaged({ project, ...error.told });
-      if (error.behind === null) return;
-      after = error.behind;
+      if (!(error instanceof UnreadableSegmentBlock)) throw error;
+      damaged({ project, ...error.damage });
+      if (error.resumeAfter === null) return;
+      after = error.resumeAfter;
       continue;
     }
     if (read === null) return;
@@ -85,7 +96,7 @@ interface JournalRow extends Record<string, unknown> {
   readonly bytes: number;
 }
 
-/** The events of a row of the journal; where it cannot be read, that is told. */
+/** Returns the events of a journal row; reports the row to `damaged` where it cannot be read. */
 async function journalRow(
   project: string,
   journalId: number,
@@ -103,7 +114,7 @@ async function journalRow(
   }
 }
 
-/** The events of a journal row that were in no segment then. */
+/** Returns the events of a journal row that were in no segment at the snapshot. */
 async function pendingEvents(
   database: Database,
   { projectId, id }: ProjectSnapshot,
@@ -112,7 +123,7 @@ async function pendingEvents(
   const [row] = await database.query<JournalRow>(PENDING, [projectId, then.journal_id]);
   // Expired, or erased.
   if (row === undefined) return [];
-  // Places in a block shift when somebody leaves it; they matter where a part of it was projected.
+  // Erasing events shifts positions in a block, which matter where only part of it was projected.
   const isOther = row.event_count !== then.event_count || row.bytes !== then.bytes;
   if (isOther && then.projected_count > 0 && then.set_aside_ids === null) {
     throw new Error(`Somebody of ${id} was erased while their events were being read. Try again.`);
@@ -121,8 +132,8 @@ async function pendingEvents(
 }
 
 /**
- * Every event of a project as it was at the snapshot, each once; what is erased meanwhile is left out.
- * @param damaged told of what cannot be read: nothing is left out where it throws
+ * Yields every event of a project as it was at the snapshot, each once, without those erased since.
+ * @param damaged called for each block that cannot be read: it may throw, or return to leave it out
  */
 export async function* storedEvents(
   database: Database,
@@ -149,7 +160,7 @@ export async function* storedEvents(
   }
 }
 
-/** Gathers events, and adds each to the sum: so many at once as are held in memory. */
+/** Groups events into chunks that fit in memory, and adds each event to the sum. */
 export async function* gathered(
   events: AsyncIterable<readonly EventRow[]>,
   sum: Sum,
@@ -185,8 +196,8 @@ export interface JournalEvents {
 }
 
 /**
- * The events that were stored behind a row of the journal, where rows are numbered in the order in which
- * they are committed: on the embedded engine, or where one alone stores.
+ * Yields the events stored after a journal row. Rows must be numbered in the order of their commits: so
+ * they are on the embedded engine, or with a single writer.
  */
 export async function* eventsSince(
   database: Database,

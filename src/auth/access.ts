@@ -1,3 +1,4 @@
+import type { Exchange } from "../http/router.ts";
 import { TOKEN_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
@@ -32,6 +33,9 @@ export interface Principal {
   /** The share that the token reads; absent: none. It is good for nothing else. */
   readonly share?: ShareClaim;
 }
+
+/** A request to a route of the API, and whom its token speaks for; `who` is null where it needs none. */
+export type ApiExchange = Exchange<Principal | null>;
 
 /** Which session a token stands on, and as of which change of its person's rights. */
 export interface SessionClaim {

@@ -3,8 +3,7 @@ import { AUDIT_ACTIONS } from "../audit/audit.ts";
 import { listAudit, readAuditPage } from "../audit/audit_list.ts";
 import type { Sql } from "../db/sql.ts";
 import { json } from "../http/reply.ts";
-import type { Exchange } from "../http/router.ts";
-import { type Principal, requirePrincipal } from "./access.ts";
+import { type ApiExchange, requirePrincipal } from "./access.ts";
 
 /** Reply of `GET /v1/audit`. */
 export const AuditShown = z.object({
@@ -27,7 +26,7 @@ export const AuditShown = z.object({
 /** `GET /v1/audit`: who did what, newest first. */
 export async function getAudit(
   { sql }: { readonly sql: Sql },
-  { who, url }: Exchange<Principal | null>,
+  { who, url }: ApiExchange,
 ): Promise<Response> {
   const page = readAuditPage(url.searchParams);
   return json(await listAudit(sql, requirePrincipal(who).projects, page));

@@ -1,6 +1,5 @@
 import type { AuditEntry } from "../audit/audit.ts";
-import type { Exchange } from "../http/router.ts";
-import { type Principal, requirePrincipal } from "./access.ts";
+import { type ApiExchange, type Principal, requirePrincipal } from "./access.ts";
 
 /** What tells where a request came from. */
 export interface AuditServices {
@@ -10,7 +9,7 @@ export interface AuditServices {
 /** Who asks, and from where, as the audit records it. */
 export function askedBy(
   { clientAddress }: AuditServices,
-  { who, peer, request }: Pick<Exchange<Principal | null>, "who" | "peer" | "request">,
+  { who, peer, request }: Pick<ApiExchange, "who" | "peer" | "request">,
 ): Pick<AuditEntry, "who" | "from"> {
   return { who: nameOf(requirePrincipal(who)), from: clientAddress(peer, request.headers) };
 }

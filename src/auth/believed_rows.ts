@@ -46,12 +46,12 @@ export class BelievedRows<Found> {
   }
 
   /** Drops all that is remembered, so that a change made here holds at once here. */
-  forget(): void {
+  invalidate(): void {
     this.#remembered = new RecentCache(this.#options.cachedMax);
   }
 
   async #ask(id: string): Promise<Known<Found>> {
-    // What was asked before `forget` is not for those who come after it.
+    // What was asked before `invalidate` is not for those who come after it.
     const into = this.#remembered;
     let asked = this.#waiting.get(id);
     if (asked === undefined) {

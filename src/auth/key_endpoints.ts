@@ -3,14 +3,13 @@ import { recordAudit } from "../audit/audit.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
-import type { Exchange } from "../http/router.ts";
 import {
   API_KEY_LENGTH_MAX,
   KEY_OVERLAP_S_DEFAULT,
   KEY_OVERLAP_S_MAX,
   NAME_LENGTH_MAX,
 } from "../limits.ts";
-import type { Principal } from "./access.ts";
+import type { ApiExchange } from "./access.ts";
 import { askedBy, type AuditServices } from "./audited.ts";
 import type { KeyDirectory } from "./keys.ts";
 import { projectOfPath } from "./project_endpoints.ts";
@@ -27,10 +26,8 @@ import {
 export interface KeyServices extends AuditServices {
   readonly sql: Sql;
   readonly now: () => number;
-  readonly keys: Pick<KeyDirectory, "forget">;
+  readonly keys: Pick<KeyDirectory, "invalidate">;
 }
-
-type Asked = Exchange<Principal | null>;
 
 const kind = z.enum(["public", "secret"], "Use public or secret.")
   .meta({ description: "public: for pages, ingest only; secret: for servers." });
@@ -92,8 +89,8 @@ export const KeyCreated = KeyShown.extend({
 }).meta({ id: "CreatedKey" });
 
 /** `GET /v1/projects/:id/keys`: `{ keys }`, public ones whole. */
-export async function getKeys({ sql, now }: KeyServices, asked: Asked): Promise<Response> {
-  const { projectId } = await projectOfPath(sql, asked);
+export async function getKeys({ sql, now }: KeyServices, exchange: ApiExchange): Promise<Response> {
+  const { projectId } = await projectOfPath(sql, exchange);
   return json({ keys: await listKeys(sql, projectId, now()) });
 }
 
@@ -101,10 +98,10 @@ export async function getKeys({ sql, now }: KeyServices, asked: Asked): Promise<
  * `POST /v1/projects/:id/keys`: 201 with the key. A secret one is never shown again. `conflict` (409)
  * where the value to be adopted is a key of this server already.
  */
-export async function postKey(services: KeyServices, asked: Asked): Promise<Response> {
+export async function postKey(services: KeyServices, exchange: ApiExchange): Promise<Response> {
   const { sql, now, keys } = services;
-  const { projectId } = await projectOfPath(sql, asked);
-  const { kind, label, expiresAt, value } = await readJson(asked.request, KeyCreation);
+  const { projectId } = await projectOfPath(sql, exchange);
+  const { kind, label, expiresAt, value } = await readJson(exchange.request, KeyCreation);
   const created = await sql.transaction(async (inside) => {
     const made = await createKey(inside, {
       projectId,
@@ -116,56 +113,59 @@ export async function postKey(services: KeyServices, asked: Asked): Promise<Resp
     });
     const subject = value === null ? keyName(made) : `${keyName(made)}, adopted`;
     await recordAudit(inside, {
-      ...askedBy(services, asked),
+      ...askedBy(services, exchange),
       what: "key.create",
       subject,
       projectId,
     });
     return made;
   });
-  keys.forget();
-  const location = `${new URL(asked.request.url).pathname}/${created.id}`;
+  keys.invalidate();
+  const location = `${new URL(exchange.request.url).pathname}/${created.id}`;
   return json(created, 201, { "Location": location });
 }
 
 /** `DELETE /v1/projects/:id/keys/:keyId`: 204; the key is refused from now on. */
-export async function deleteKey(services: KeyServices, asked: Asked): Promise<Response> {
+export async function deleteKey(services: KeyServices, exchange: ApiExchange): Promise<Response> {
   const { sql, now, keys } = services;
-  const { projectId } = await projectOfPath(sql, asked);
-  const keyId = asked.params.keyId ?? "";
+  const { projectId } = await projectOfPath(sql, exchange);
+  const keyId = exchange.params.keyId ?? "";
   await sql.transaction(async (inside) => {
     const revoked = await revokeKey(inside, { projectId, keyId, nowMs: now() });
     if (revoked === null) return;
     const subject = keyName(revoked);
     await recordAudit(inside, {
-      ...askedBy(services, asked),
+      ...askedBy(services, exchange),
       what: "key.revoke",
       subject,
       projectId,
     });
   });
-  keys.forget();
+  keys.invalidate();
   return new Response(null, { status: 204 });
 }
 
 /** `POST /v1/projects/:id/keys/:keyId/rotate`: 201 with the new key, as for a creation. */
-export async function postKeyRotation(services: KeyServices, asked: Asked): Promise<Response> {
+export async function postKeyRotation(
+  services: KeyServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, now, keys } = services;
-  const { projectId } = await projectOfPath(sql, asked);
-  const { overlapSeconds } = await readJson(asked.request, KeyRotation);
-  const keyId = asked.params.keyId ?? "";
+  const { projectId } = await projectOfPath(sql, exchange);
+  const { overlapSeconds } = await readJson(exchange.request, KeyRotation);
+  const keyId = exchange.params.keyId ?? "";
   const created = await sql.transaction(async (inside) => {
     const made = await rotateKey(inside, { projectId, keyId, nowMs: now(), overlapSeconds });
     const subject = `${keyName(made)} in place of ${keyId}`;
     await recordAudit(inside, {
-      ...askedBy(services, asked),
+      ...askedBy(services, exchange),
       what: "key.rotate",
       subject,
       projectId,
     });
     return made;
   });
-  keys.forget();
-  const path = new URL(asked.request.url).pathname.split("/").slice(0, -2).join("/");
+  keys.invalidate();
+  const path = new URL(exchange.request.url).pathname.split("/").slice(0, -2).join("/");
   return json(created, 201, { "Location": `${path}/${created.id}` });
 }

@@ -31,7 +31,7 @@ export interface KeyDirectory {
    */
   authenticate(key: string): Promise<ApiKey>;
   /** Drops all that is remembered, so that a change made here holds at once here. */
-  forget(): void;
+  invalidate(): void;
 }
 
 interface KnownKey {
@@ -144,7 +144,7 @@ export function createKeyDirectory(
   });
 
   async function lookUp(hash: string, isKnown: boolean): Promise<KnownKey | null> {
-    // A `forget` meanwhile leaves this answer in the old cache, where nobody finds it.
+    // An `invalidate` meanwhile leaves this answer in the old cache, where nobody finds it.
     const cache = remembered;
     const found = await lookUps.ask(hash, isKnown);
     if (found === null) cache.delete(hash);
@@ -188,7 +188,7 @@ export function createKeyDirectory(
       if (entry.isUnkept) keep(entry, key);
       return apiKey;
     },
-    forget() {
+    invalidate() {
       remembered = new RecentCache(KEYS_CACHED_MAX);
     },
   };

@@ -2,10 +2,9 @@ import { recordAudit } from "../audit/audit.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
-import type { Exchange } from "../http/router.ts";
 import {
+  type ApiExchange,
   insufficientScope,
-  type Principal,
   requireEveryProject,
   requirePrincipal,
   resolveProject,
@@ -29,10 +28,8 @@ import { isPublicSite } from "./site_address.ts";
 export interface ProjectServices extends AuditServices {
   readonly sql: Sql;
   /** A changed project is what its keys say of it. */
-  readonly keys: Pick<KeyDirectory, "forget">;
+  readonly keys: Pick<KeyDirectory, "invalidate">;
 }
-
-type Asked = Exchange<Principal | null>;
 
 /** What a reply shows of a project: all but the number that only the tables know. */
 export function projectReply({ projectId: _, ...shown }: Project): Omit<Project, "projectId"> {
@@ -40,19 +37,25 @@ export function projectReply({ projectId: _, ...shown }: Project): Omit<Project,
 }
 
 /** The project named in the path. Throws `insufficient_scope` (403), `not_found`. */
-export function projectOfPath(sql: Sql, { who, params }: Asked): Promise<Project> {
+export function projectOfPath(sql: Sql, { who, params }: ApiExchange): Promise<Project> {
   return requireProject(sql, resolveProject(requirePrincipal(who), params.id ?? null));
 }
 
 /** `GET /v1/projects`: `{ projects }`, those of the token. */
-export async function getProjects({ sql }: ProjectServices, { who }: Asked): Promise<Response> {
+export async function getProjects(
+  { sql }: ProjectServices,
+  { who }: ApiExchange,
+): Promise<Response> {
   const projects = await listProjects(sql, requirePrincipal(who).projects);
   return json({ projects: projects.map(projectReply) });
 }
 
 /** `POST /v1/projects`: 201 with the project. Needs a token for every project. */
-export async function postProject(services: ProjectServices, asked: Asked): Promise<Response> {
-  const { who, request } = asked;
+export async function postProject(
+  services: ProjectServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  const { who, request } = exchange;
   requireEveryProject(requirePrincipal(who));
   const wanted = await readJson(request, ProjectCreation);
   const project = await services.sql.transaction(async (inside) => {
@@ -60,7 +63,7 @@ export async function postProject(services: ProjectServices, asked: Asked): Prom
     const { projectId } = made;
     const subject = projectName(made);
     await recordAudit(inside, {
-      ...askedBy(services, asked),
+      ...askedBy(services, exchange),
       what: "project.create",
       subject,
       projectId,
@@ -73,8 +76,11 @@ export async function postProject(services: ProjectServices, asked: Asked): Prom
 }
 
 /** `GET /v1/projects/:id`: the project. */
-export async function getProject({ sql }: ProjectServices, asked: Asked): Promise<Response> {
-  return json(projectReply(await projectOfPath(sql, asked)));
+export async function getProject(
+  { sql }: ProjectServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  return json(projectReply(await projectOfPath(sql, exchange)));
 }
 
 /**
@@ -92,12 +98,12 @@ function assertMaySetSite(stored: Project, { siteUrl }: ProjectPatch): void {
 /** `PATCH /v1/projects/:id`: the project as it is then. */
 export async function patchProjectById(
   services: ProjectServices,
-  asked: Asked,
+  exchange: ApiExchange,
 ): Promise<Response> {
   const { sql, keys } = services;
-  const stored = await projectOfPath(sql, asked);
-  const patch = await readJson(asked.request, ProjectChange);
-  const isOperator = requirePrincipal(asked.who).projects === "*";
+  const stored = await projectOfPath(sql, exchange);
+  const patch = await readJson(exchange.request, ProjectChange);
+  const isOperator = requirePrincipal(exchange.who).projects === "*";
   if (!isOperator) assertMaySetSite(stored, patch);
   const project = await sql.transaction(async (inside) => {
     const changed = await patchProject(inside, stored.id, patch, isOperator);
@@ -105,7 +111,7 @@ export async function patchProjectById(
     const subject = changeOfProject(stored, changed);
     if (subject !== null) {
       await recordAudit(inside, {
-        ...askedBy(services, asked),
+        ...askedBy(services, exchange),
         what: "project.change",
         subject,
         projectId,
@@ -113,6 +119,6 @@ export async function patchProjectById(
     }
     return changed;
   });
-  keys.forget();
+  keys.invalidate();
   return json(projectReply(project));
 }

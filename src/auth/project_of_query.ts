@@ -1,6 +1,5 @@
 import type { Sql } from "../db/sql.ts";
-import type { Exchange } from "../http/router.ts";
-import { type Principal, requirePrincipal, resolveProject } from "./access.ts";
+import { type ApiExchange, requirePrincipal, resolveProject } from "./access.ts";
 import { type Project, requireProject } from "./projects.ts";
 
 /**
@@ -9,7 +8,7 @@ import { type Project, requireProject } from "./projects.ts";
  */
 export function projectOfQuery(
   sql: Sql,
-  { url, who }: Exchange<Principal | null>,
+  { url, who }: ApiExchange,
 ): Promise<Project> {
   return requireProject(
     sql,

@@ -5,9 +5,13 @@ import type { Log } from "../http/log.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
-import type { Exchange } from "../http/router.ts";
 import { NAME_LENGTH_MAX, TOKEN_LIFETIME_S_MAX } from "../limits.ts";
-import { type Principal, requireEveryProject, requirePrincipal } from "./access.ts";
+import {
+  type ApiExchange,
+  type Principal,
+  requireEveryProject,
+  requirePrincipal,
+} from "./access.ts";
 import { askedBy, type AuditServices } from "./audited.ts";
 import { assertMayGrant, GrantedProjects, GrantedScope, grantOf, grantWords } from "./grants.ts";
 import { expireLinksOfPeople } from "./people/links.ts";
@@ -26,10 +30,8 @@ export interface SessionServices extends AuditServices {
 export interface RevocationServices extends AuditServices {
   readonly now: () => number;
   readonly epochs: Pick<TokenEpochs, "begin">;
-  readonly liveSessions: Pick<LiveSessions, "forget">;
+  readonly liveSessions: Pick<LiveSessions, "invalidate">;
 }
-
-type Asked = Exchange<Principal | null>;
 
 /** Reply of `GET /v1/session`. */
 export const SessionShown = z.object({
@@ -60,7 +62,10 @@ export const TokenCreated = z.object({ token: z.string(), expiresAt: z.iso.datet
   .meta({ id: "CreatedToken" });
 
 /** `GET /v1/session`: who the token is, and which of its projects there are. */
-export async function getSession({ sql }: SessionServices, { who }: Asked): Promise<Response> {
+export async function getSession(
+  { sql }: SessionServices,
+  { who }: ApiExchange,
+): Promise<Response> {
   const principal = requirePrincipal(who);
   const projects = await listProjects(sql, principal.projects);
   return json({
@@ -78,9 +83,12 @@ function subjectOf(wanted: string | undefined, { subject, session, listed }: Pri
 }
 
 /** `POST /v1/internal/tokens`: 201 `{ token, expiresAt }`, which is no later than the caller's. */
-export async function postToken(services: SessionServices, asked: Asked): Promise<Response> {
+export async function postToken(
+  services: SessionServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, tokens } = services;
-  const { who, request } = asked;
+  const { who, request } = exchange;
   const principal = requirePrincipal(who);
   const wanted = await readJson(request, TokenCreation);
   const grant = grantOf(wanted);
@@ -98,7 +106,7 @@ export async function postToken(services: SessionServices, asked: Asked): Promis
   });
   const expiresAt = new Date((await tokens.verify(token)).expiresAtMs).toISOString();
   await recordAnyway(services, {
-    ...askedBy(services, asked),
+    ...askedBy(services, exchange),
     what: "token.issue",
     subject: `${subject}: ${grantWords(grant)}, until ${expiresAt}`,
   });
@@ -118,10 +126,10 @@ export const TokensRevoked = z.object({
  */
 export async function deleteTokens(
   services: RevocationServices,
-  asked: Asked,
+  exchange: ApiExchange,
 ): Promise<Response> {
-  requireEveryProject(requirePrincipal(asked.who));
-  const by = askedBy(services, asked);
+  requireEveryProject(requirePrincipal(exchange.who));
+  const by = askedBy(services, exchange);
   let sessionsEnded = 0;
   const { begunAtMs } = await services.epochs.begin(async (inside) => {
     sessionsEnded = await endEverySession(inside);
@@ -129,6 +137,6 @@ export async function deleteTokens(
     const subject = "all tokens, sessions and invitations so far";
     await recordAudit(inside, { ...by, what: "token.revoke_all", subject });
   });
-  services.liveSessions.forget();
+  services.liveSessions.invalidate();
   return json({ revokedAt: new Date(begunAtMs).toISOString(), sessionsEnded });
 }

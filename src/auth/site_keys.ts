@@ -106,7 +106,7 @@ class Sites {
     return known.project;
   }
 
-  forget(): void {
+  invalidate(): void {
     this.#remembered = new RecentCache(KEYS_CACHED_MAX);
   }
 
@@ -129,7 +129,7 @@ class Sites {
 
   /** The project of a name that is no key, as `unknown` says of it. */
   async #projectOf(name: string, isKnown: boolean, unknown: Problem): Promise<ApiKey> {
-    // A `forget` meanwhile leaves this answer in the old cache, where nobody finds it.
+    // An `invalidate` meanwhile leaves this answer in the old cache, where nobody finds it.
     const cache = this.#remembered;
     const host = hostOf(name);
     const site = host === null ? null : await this.#lookUps.ask(host, isKnown);
@@ -166,9 +166,9 @@ export function withSiteKeys(keys: KeyDirectory, sql: Sql, tools: SiteTools): Ke
       key.startsWith(SITE_KEY_PREFIX)
         ? sites.authenticate(key.slice(SITE_KEY_PREFIX.length))
         : keys.authenticate(key),
-    forget() {
-      keys.forget();
-      sites.forget();
+    invalidate() {
+      keys.invalidate();
+      sites.invalidate();
     },
   };
 }

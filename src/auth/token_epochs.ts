@@ -66,7 +66,7 @@ export function createTokenEpochs(sql: Sql, now: () => number): TokenEpochs {
         );
       });
       if (row === undefined) throw new Error("The new epoch was not returned");
-      known.forget();
+      known.invalidate();
       return { number: row.epoch, begunAtMs: row.begun_at.getTime() };
     },
   };

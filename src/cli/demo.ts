@@ -1,7 +1,7 @@
 import { SHOP_ORIGIN, SHOP_PORT } from "../demo/shop.ts";
 import type { Tag } from "../demo/site/pages.ts";
 import { type Arrivals, createShop } from "../demo/site/shop_site.ts";
-import { type PresentVisit, walkAbout } from "../demo/visitors/present.ts";
+import { type PresentVisit, simulateVisits } from "../demo/visitors/present.ts";
 import { pause } from "../pause.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
 import { type Connection, ServerUnreachable, withConnection } from "./connection.ts";
@@ -90,10 +90,10 @@ async function openDemo(call: Call, connection: Connection): Promise<void> {
         });
     };
     const tag = { server: connection.url, apiKey: key, showsArrivals: true };
-    const walk = { origin: SHOP_ORIGIN, now, pause: (ms: number) => pause(ms, signal), signal };
+    const options = { origin: SHOP_ORIGIN, now, pause: (ms: number) => pause(ms, signal), signal };
     await Promise.all([
       openShop(call, tag, arrivalsOf(connection, project, invented, now())),
-      walkAbout({ ...walk, send }),
+      simulateVisits({ ...options, send }),
     ]);
   });
 }

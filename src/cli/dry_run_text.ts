@@ -1,5 +1,5 @@
 import type { Counted, ImportSummary } from "../importers/import_summary.ts";
-import type { Source } from "../importers/source.ts";
+import type { ImportSource } from "../importers/source.ts";
 import type { Printer } from "./command.ts";
 import { printable } from "./terminal.ts";
 
@@ -28,7 +28,7 @@ function daysText({ days }: ImportSummary): string {
 /** What becomes of what a product stores, as a table. */
 export function notesText(
   print: Printer,
-  { title, notes }: Pick<Source, "title" | "notes">,
+  { title, notes }: Pick<ImportSource, "title" | "notes">,
 ): string {
   const rows = notes.map(({ theirs, ours, how }) => [
     plain(theirs),
@@ -41,7 +41,7 @@ export function notesText(
 /** What a dry run found, for people. */
 export function dryRunText(
   print: Printer,
-  source: Source,
+  source: ImportSource,
   project: string,
   summary: ImportSummary,
 ): string {

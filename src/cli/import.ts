@@ -115,7 +115,7 @@ async function sendAll(call: Call, { file, word, progress }: Running): Promise<R
     };
     try {
       const sum = await importLines(target, linesBehind(file, before), { refused, settled });
-      await place?.forget();
+      await place?.remove();
       const wentOnBehind = before.number === 0 ? null : before.number;
       return { ...sum, refusals: shown, isDryRun: false, wentOnBehind };
     } catch (error) {

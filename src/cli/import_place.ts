@@ -144,7 +144,7 @@ export class ImportPlace {
   }
 
   /** All is stored. */
-  async forget(): Promise<void> {
+  async remove(): Promise<void> {
     await Deno.remove(notePath(this.path)).catch(() => {});
   }
 }

@@ -30,7 +30,7 @@ interface LeftRow {
 }
 
 /** What has been stored so far. */
-class Tally {
+class RestoreCounts {
   stored = 0;
   known = 0;
   added = 0;
@@ -67,7 +67,7 @@ async function restoreRows(
   archive: string,
   frame: Frame,
   idOf: (id: string) => string,
-  tally: Tally,
+  counts: RestoreCounts,
   signal: AbortSignal,
 ): Promise<void> {
   const { of } = rowsOf(frame);
@@ -78,9 +78,9 @@ async function restoreRows(
     frame.content,
     signal,
   );
-  tally.added += done.added;
-  tally.same += done.same;
-  tally.left.push(...done.left);
+  counts.added += done.added;
+  counts.same += done.same;
+  counts.left.push(...done.left);
 }
 
 async function restoreEvents(
@@ -88,14 +88,14 @@ async function restoreEvents(
   archive: string,
   frame: Frame,
   idOf: (id: string) => string,
-  tally: Tally,
+  counts: RestoreCounts,
   signal: AbortSignal,
 ): Promise<void> {
   const { project, block } = eventsOf(frame);
   const query = { archive, kind: "events", project: idOf(project) };
   const done = await postFrame<{ stored: number; known: number }>(connection, query, block, signal);
-  tally.stored += done.stored;
-  tally.known += done.known;
+  counts.stored += done.stored;
+  counts.known += done.known;
 }
 
 /** What stopped it; a database that ended by itself, for want of room perhaps, is to be looked after first. */
@@ -112,28 +112,28 @@ async function sendAll(
   path: string,
   checked: CheckedArchive,
   planned: readonly Planned[],
-): Promise<Tally> {
+): Promise<RestoreCounts> {
   const { print, now, signal } = call;
   const asOf = new Map(planned.map(({ id, as }) => [id, as]));
   const idOf = (id: string) => asOf.get(id) ?? id;
   const { id } = checked.head;
-  const tally = new Tally();
+  const counts = new RestoreCounts();
   const progress = createProgress(print.terminal, "Restoring", checked.bytes, now);
   try {
     // Rows stand on those before them: one after the other, ahead of what is in flight.
     const inOrder = async function* () {
       for await (const frame of framesOf(path, signal)) {
-        if (frame.kind === "rows") await restoreRows(connection, id, frame, idOf, tally, signal);
+        if (frame.kind === "rows") await restoreRows(connection, id, frame, idOf, counts, signal);
         else if (frame.kind === "events") yield frame;
       }
     };
     await forEachInFlight(inOrder(), BLOCKS_AT_ONCE, async (frame) => {
-      await restoreEvents(connection, id, frame, idOf, tally, signal);
-      if (!print.json) progress.update(frame.at, `${tally.stored + tally.known} events`);
+      await restoreEvents(connection, id, frame, idOf, counts, signal);
+      if (!print.json) progress.update(frame.at, `${counts.stored + counts.known} events`);
     });
   } catch (error) {
     if (!print.json) progress.end();
-    const { stored, known } = tally;
+    const { stored, known } = counts;
     print.remark(
       `Stopped: ${stored + known} of ${
         eventCount(checked.manifest)
@@ -143,7 +143,7 @@ async function sendAll(
     throw stoppedBy(error);
   }
   if (!print.json) progress.end();
-  return tally;
+  return counts;
 }
 
 /** What the stored events of a project come to beside those of the archive. */
@@ -226,12 +226,12 @@ async function restore(call: Call): Promise<number> {
     await dryRun(call, checked);
     return 0;
   }
-  const { tally, compared } = await withConnection(call, async (connection) => {
+  const { counts, compared } = await withConnection(call, async (connection) => {
     const planned = await plan(call, connection, checked, false);
-    const tally = await sendAll(call, connection, path, checked, planned);
-    return { tally, compared: await compare(call, connection, checked, planned) };
+    const counts = await sendAll(call, connection, path, checked, planned);
+    return { counts, compared: await compare(call, connection, checked, planned) };
   });
-  const { stored, known, added, same, left } = tally;
+  const { stored, known, added, same, left } = counts;
   call.print.result(
     { archive: checked.head.id, events: { stored, known }, rows: { added, same, left }, compared },
     () =>

@@ -25,8 +25,8 @@ function stopSignal(): Promise<string> {
   });
 }
 
-/** Where the server is reached, and where it tells people so. */
-interface Place {
+/** The URL at which the server is reached, and the terminal that shows it. */
+interface ServeContext {
   readonly url: string;
   readonly terminal: Terminal;
 }
@@ -62,19 +62,19 @@ async function greet(
   app: App,
   config: Config,
   log: Log,
-  at: Place,
+  context: ServeContext,
   provisioned: Provisioned,
 ): Promise<void> {
   let signIn: SignIn = { kind: "people" };
   try {
-    signIn = await waysIn(app, config.publicUrl ?? at.url);
+    signIn = await waysIn(app, config.publicUrl ?? context.url);
   } catch (error) {
     log.warn("there is no set-up link", {
       reason: error instanceof Error ? error.message : String(error),
     });
   }
-  at.terminal.out(startBanner({
-    url: at.url,
+  context.terminal.out(startBanner({
+    url: context.url,
     signIn,
     footfall: config.footfall,
     project: config.defaultProject.id,
@@ -87,10 +87,10 @@ async function prepare(
   app: App,
   config: Config,
   log: Log,
-  at: Place,
+  context: ServeContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { url } = at;
+  const { url } = context;
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       const provisioned = await app.prepare();
@@ -98,7 +98,7 @@ async function prepare(
         await leaveControlFile(config.dataDir, { url, token: app.controlToken });
       }
       log.info("ready", { url, engine: app.engine });
-      await greet(app, config, log, at, provisioned);
+      await greet(app, config, log, context, provisioned);
       return;
     } catch (error) {
       if (error instanceof SchemaTooNew || error instanceof SchemaMismatch) throw error;
@@ -128,13 +128,13 @@ function running(
   app: App,
   config: Config,
   log: Log,
-  at: Place,
+  context: ServeContext,
   signal: AbortSignal,
   stopped: Promise<string>,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     stopped.then(resolve);
-    prepare(app, config, log, at, signal).then(() => app.startJobs(), reject);
+    prepare(app, config, log, context, signal).then(() => app.startJobs(), reject);
   });
 }
 

@@ -1,12 +1,12 @@
 import { type Converted, converted, fileRows, mapContext } from "../importers/conversion.ts";
 import { type InputFile } from "../importers/input_file.ts";
-import type { Source } from "../importers/source.ts";
+import type { ImportSource } from "../importers/source.ts";
 import type { UmamiDatabase } from "../importers/umami/database.ts";
 import type { ImportLine } from "./import_lines.ts";
 
 /** What is imported of another product: its files, or a website of its database. */
 export interface SourceInput {
-  readonly source: Source;
+  readonly source: ImportSource;
   readonly files: readonly InputFile[];
   readonly database: { readonly open: UmamiDatabase; readonly website: string } | null;
   /** The zone of times that are told as if they were UTC; null: they are. */

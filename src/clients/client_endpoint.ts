@@ -1,7 +1,6 @@
-import type { Principal } from "../auth/access.ts";
+import type { ApiExchange } from "../auth/access.ts";
 import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
 import { type BodyLimits, withUnlabelledBody } from "../http/body.ts";
-import type { Exchange } from "../http/router.ts";
 import type { Envelope } from "../ingest/envelope.ts";
 import { isMembers, type Members } from "../ingest/event_input.ts";
 import { RejectedEvent } from "../ingest/event_schema.ts";
@@ -29,8 +28,6 @@ import { UNKNOWN_BODY_BYTES_MAX } from "./client_limits.ts";
 import { eventIdOf } from "./event_id.ts";
 import { present } from "./fields.ts";
 import { visitorAgent } from "./sender_agent.ts";
-
-type Asked = Exchange<Principal | null>;
 
 /** Whether one of these is a key that may send. Throws where that cannot be known (503). */
 async function isAnyGood(keys: KeyDirectory, tried: readonly ClientKey[]): Promise<boolean> {
@@ -60,7 +57,7 @@ function unknownLimits({ keys, budget }: IngestServices, body: ClientBody): Body
   };
 }
 
-function requestOf({ request, url, params }: Asked, receivedAtMs: number): ClientRequest {
+function requestOf({ request, url, params }: ApiExchange, receivedAtMs: number): ClientRequest {
   return { headers: request.headers, url, params, receivedAtMs };
 }
 
@@ -109,11 +106,11 @@ function envelopeOf(
 export async function takeClientEvents(
   services: IngestServices,
   route: ClientRoute,
-  exchange: Asked,
+  exchange: ApiExchange,
 ): Promise<Response> {
   const receivedAtMs = services.now();
-  const asked = requestOf(exchange, receivedAtMs);
-  const named = basicKey(asked.headers) ?? route.keyOf?.(asked) ?? null;
+  const clientRequest = requestOf(exchange, receivedAtMs);
+  const named = basicKey(clientRequest.headers) ?? route.keyOf?.(clientRequest) ?? null;
   const early = named === null ? null : await authenticateClient(services.keys, named);
   if (services.writer.full) throw Writer.overloaded();
 
@@ -122,13 +119,13 @@ export async function takeClientEvents(
   const limits = early === null ? unknownLimits(services, body) : EVENT_BODY_LIMITS;
   const look = (part: Uint8Array) => body.push(part);
   const reply = withUnlabelledBody(exchange.request, limits, budget, look, async (bytes) => {
-    const { value, isSuspect } = await body.read(bytes, asked.url.search, budget.turns);
-    const batch = route.read(value, asked);
+    const { value, isSuspect } = await body.read(bytes, clientRequest.url.search, budget.turns);
+    const batch = route.read(value, clientRequest);
     const keys = early === null ? await authenticateAll(services.keys, batch) : [early];
     // Who may not send to one site sends to none: what was stored would be stored again.
     for (const key of keys) assertMaySend(services, exchange, key, batch.items.length);
     const protocol = batch.protocol ?? route.protocol;
-    const userAgent = visitorAgent(asked.headers);
+    const userAgent = visitorAgent(clientRequest.headers);
     const take = async (key: ApiKey) => {
       const { projectPublicId } = key;
       const envelope = envelopeOf(batch, { protocol, projectPublicId, isSuspect });
@@ -139,7 +136,7 @@ export async function takeClientEvents(
     const [first, ...more] = keys;
     const outcome = await take(first!);
     for (const another of more) await take(another);
-    return route.answer(outcome, asked);
+    return route.answer(outcome, clientRequest);
   });
   return await afterPause(reply, body, services.budget.closing);
 }
@@ -162,11 +159,12 @@ export interface ReplyServices extends Pick<IngestServices, "keys" | "now"> {
 export async function replyToClient(
   services: ReplyServices,
   route: ClientReply,
-  exchange: Asked,
+  exchange: ApiExchange,
 ): Promise<Response> {
-  const asked = requestOf(exchange, services.now());
-  return await route.reply(asked, {
-    authenticate: (key) => authenticateClient(services.keys, basicKey(asked.headers) ?? key),
+  const clientRequest = requestOf(exchange, services.now());
+  return await route.reply(clientRequest, {
+    authenticate: (key) =>
+      authenticateClient(services.keys, basicKey(clientRequest.headers) ?? key),
     ownUrl: services.ownAddress(exchange.request, exchange.peer).url,
   });
 }

@@ -32,7 +32,7 @@ export function EntranceForm<Typed extends { readonly [Name in keyof Typed]: str
 ) {
   const [typed, setTyped] = useState(start);
   const [missing, setMissing] = useState<Partial<Typed>>({});
-  const { isBusy, problem, run, forget } = useRequest(async () => {
+  const { isBusy, problem, run, clearProblem } = useRequest(async () => {
     await ask(typed);
     await takeUpSession();
     typedPassword.value = true;
@@ -44,7 +44,7 @@ export function EntranceForm<Typed extends { readonly [Name in keyof Typed]: str
     onChange: (text) => {
       setTyped((before) => ({ ...before, [name]: text }));
       setMissing({});
-      forget();
+      clearProblem();
     },
   });
   return (

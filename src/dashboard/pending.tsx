@@ -22,7 +22,7 @@ export function notePending(read: string, reply: unknown): boolean {
 }
 
 /** The read is shown no more. */
-export function forgetPending(read: string): void {
+export function clearPending(read: string): void {
   if (pending.peek().has(read)) change((reads) => reads.delete(read));
 }
 

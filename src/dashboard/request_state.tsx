@@ -9,7 +9,7 @@ export interface RequestState {
   /** Sends it, unless it is under way. */
   readonly run: () => Promise<void>;
   /** What was refused is being changed. */
-  readonly forget: () => void;
+  readonly clearProblem: () => void;
 }
 
 /**
@@ -32,7 +32,7 @@ export function useRequest(ask: () => Promise<void>, { isOver = true } = {}): Re
       setBusy(false);
     }
   };
-  return { isBusy, problem, run, forget: () => setProblem(null) };
+  return { isBusy, problem, run, clearProblem: () => setProblem(null) };
 }
 
 /** Why a request was refused, in the server's sentence. */

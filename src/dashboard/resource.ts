@@ -5,7 +5,7 @@ import { read } from "./api.ts";
 import { ApiProblem } from "./api_problem.ts";
 import { SHARED_NAMES } from "./location_query.ts";
 import { type Params, project } from "./location_state.ts";
-import { forgetPending, notePending, PENDING_RELOAD_MS } from "./pending.tsx";
+import { clearPending, notePending, PENDING_RELOAD_MS } from "./pending.tsx";
 import { identity } from "./session.ts";
 
 /** A read and how far it is. While it is read anew, `data` is what was there before. */
@@ -138,7 +138,7 @@ export function useRead<T>(
       clearTimeout(again);
     };
   }, [key, turn, returns.value]);
-  useEffect(() => () => forgetPending(key), [key]);
+  useEffect(() => () => clearPending(key), [key]);
   if (path === null) return { ...NOTHING, reload };
   // In the moment before the effect runs, the state is still that of the read before.
   const { data } = state;

@@ -16,7 +16,7 @@ function messageOf({ code, detail }: ApiProblem): string {
 export function SignInByToken() {
   const [text, setText] = useState("");
   const [isEmpty, setEmpty] = useState(false);
-  const { isBusy, problem, run, forget } = useRequest(() => signInByToken(text));
+  const { isBusy, problem, run, clearProblem } = useRequest(() => signInByToken(text));
   return (
     <form
       class="sign-in-form"
@@ -37,7 +37,7 @@ export function SignInByToken() {
         onChange={(value) => {
           setText(value);
           setEmpty(false);
-          forget();
+          clearProblem();
         }}
       />
       <button type="submit" class="button" disabled={isBusy}>

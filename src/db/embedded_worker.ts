@@ -125,7 +125,7 @@ async function perform(request: WorkerRequest): Promise<readonly unknown[]> {
     database = null;
     return [];
   }
-  forgetCancellation(moduleOf(database));
+  clearCancellation(moduleOf(database));
   if (request.kind === "query") {
     return (await database.query(request.text, [...request.params])).rows;
   }
@@ -134,7 +134,7 @@ async function perform(request: WorkerRequest): Promise<readonly unknown[]> {
 }
 
 /** What came too late for the statement before must not end this one. */
-function forgetCancellation({ HEAPU8, _QueryCancelPending }: EngineModule): void {
+function clearCancellation({ HEAPU8, _QueryCancelPending }: EngineModule): void {
   Atomics.store(new Int32Array(HEAPU8.buffer), _QueryCancelPending >> 2, 0);
 }
 

@@ -102,7 +102,7 @@ export class EngineThread implements Session {
     const question = this.#current?.question;
     if (question?.kind !== "query" && question?.kind !== "script") return;
     if (question.kind === "query" && ENDS_TRANSACTION.test(question.text)) return;
-    this.#forgetTimers();
+    this.#clearTimers();
     const late = () => this.end("a statement could not be stopped");
     this.#timers = [
       setInterval(() => this.#cancelFlags?.(), TELL_AGAIN_MS),
@@ -115,7 +115,7 @@ export class EngineThread implements Session {
     if (this.#lost !== null) return;
     const Lost = diskIsFull ? DiskFull : DatabaseUnavailable;
     this.#lost = new Lost(`The embedded database has stopped: ${reason}`);
-    this.#forgetTimers();
+    this.#clearTimers();
     Atomics.store(this.#fence, FENCE_CLOSED, 1);
     this.#worker.terminate();
     this.#current?.answer.reject(this.#lost);
@@ -146,7 +146,7 @@ export class EngineThread implements Session {
   #answer(reply: WorkerReply): void {
     const current = this.#current;
     if (current === null) return;
-    this.#forgetTimers();
+    this.#clearTimers();
     this.#limitMs = reply.limitMs;
     this.#logBytes = reply.logBytes;
     if ("rows" in reply) current.answer.resolve(reply.rows);
@@ -160,7 +160,7 @@ export class EngineThread implements Session {
     this.#next();
   }
 
-  #forgetTimers(): void {
+  #clearTimers(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers = [];
   }

@@ -117,7 +117,7 @@ class PostgresDatabase implements Database {
     const connection: PostgresConnection = new PostgresConnection(
       this.url,
       this.options,
-      () => this.#forget(connection),
+      () => this.#remove(connection),
     );
     this.#all.add(connection);
     return connection;
@@ -133,11 +133,11 @@ class PostgresDatabase implements Database {
   }
 
   #retire(connection: PostgresConnection): void {
-    connection.close().finally(() => this.#forget(connection));
+    connection.close().finally(() => this.#remove(connection));
   }
 
   /** A place in the pool has become free. */
-  #forget(connection: PostgresConnection): void {
+  #remove(connection: PostgresConnection): void {
     if (!this.#all.delete(connection)) return;
     const index = this.#idle.indexOf(connection);
     if (index >= 0) this.#idle.splice(index, 1);

@@ -11,7 +11,7 @@ export interface Size {
 }
 
 /** Where an address is, as far as it was known. */
-export interface Place {
+export interface GeoPlace {
   readonly country: string | null;
   readonly region: string | null;
   readonly city: string | null;
@@ -23,7 +23,7 @@ export interface ServerProperties {
   /** 16 bytes as 22 characters of URL-safe Base64. */
   readonly hash: string;
   /** Null: the address is private, or there is none. */
-  readonly geo: Place | null;
+  readonly geo: GeoPlace | null;
   readonly ingestedAt: string;
 }
 
@@ -114,7 +114,9 @@ export interface ImportedEvent {
   readonly inSession?: boolean | null;
   readonly extra?: Readonly<Record<string, unknown>> | null;
   /** `geo: null`: nothing is known of the place. */
-  readonly server?: Partial<Omit<ServerMembers, "geo">> & { readonly geo?: Partial<Place> | null };
+  readonly server?: Partial<Omit<ServerMembers, "geo">> & {
+    readonly geo?: Partial<GeoPlace> | null;
+  };
 }
 
 /** The properties that the event was sent with. */

@@ -200,19 +200,19 @@ export function createRouter<Access, Who>(
   async function replyAt(
     url: URL,
     found: Match<Access, Who> | null,
-    asked: Omit<Exchange<Who>, "who" | "params" | "url">,
+    exchange: Omit<Exchange<Who>, "who" | "params" | "url">,
   ): Promise<Response> {
-    const { request } = asked;
+    const { request } = exchange;
     const origin = request.headers.get("origin");
     const forOthers = found?.routes.some((route) => route.forOthers) ?? false;
     const forBrowsers = forOthers || url.pathname.startsWith("/v1/") ||
       url.pathname.startsWith("/sdk");
     if (request.method === "OPTIONS" && (found !== null || forBrowsers)) {
       const methods = found === null ? ANY_METHOD : allowOf(found.routes.map((r) => r.method));
-      const asked = forOthers ? request.headers.get("access-control-request-headers") : null;
-      return cors.preflight(origin, methods, asked);
+      const headers = forOthers ? request.headers.get("access-control-request-headers") : null;
+      return cors.preflight(origin, methods, headers);
     }
-    const response = await answer(found, { ...asked, url });
+    const response = await answer(found, { ...exchange, url });
     if (forBrowsers) cors.decorate(response.headers, origin);
     return response;
   }

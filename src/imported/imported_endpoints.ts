@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { recordAuditOnce } from "../audit/audit.ts";
-import type { Principal } from "../auth/access.ts";
+import type { ApiExchange } from "../auth/access.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
 import { projectOfPath } from "../auth/project_endpoints.ts";
 import { type Project, projectName } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
-import type { Exchange } from "../http/router.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { dateAt } from "../query/local_dates.ts";
@@ -26,8 +25,6 @@ export interface ImportedServices extends AuditServices {
   readonly sql: Sql;
   readonly projection: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
 }
-
-type Asked = Exchange<Principal | null>;
 
 export const ImportedHistoryShown = z.object({
   firstOwnDay: z.iso.date().nullable().meta({
@@ -51,7 +48,7 @@ export const ImportedDaysStored = z.object({
 
 export const ImportedDaysRemoved = z.object({ days: z.int() });
 
-function sourceOfPath({ params }: Asked): ImportedSource {
+function sourceOfPath({ params }: ApiExchange): ImportedSource {
   const source = IMPORTED_SOURCES.find((known) => known === params.source);
   if (source !== undefined) return source;
   throw new Problem(
@@ -61,8 +58,11 @@ function sourceOfPath({ params }: Asked): ImportedSource {
 }
 
 /** `GET /v1/projects/:id/imported-history`: what is imported, and until when it is shown. */
-export async function getImportedHistory({ sql, projection }: ImportedServices, asked: Asked) {
-  const { projectId, timezone } = await projectOfPath(sql, asked);
+export async function getImportedHistory(
+  { sql, projection }: ImportedServices,
+  exchange: ApiExchange,
+) {
+  const { projectId, timezone } = await projectOfPath(sql, exchange);
   // Its first events may have been stored a moment ago, and not be counted yet.
   await projection.catchUpWithin(projectId, PROJECTION_WAIT_MS_MAX);
   const firstMs = await firstEventMs(sql, projectId);
@@ -72,30 +72,30 @@ export async function getImportedHistory({ sql, projection }: ImportedServices, 
 
 function entryOf(
   services: ImportedServices,
-  asked: Asked,
+  exchange: ApiExchange,
   project: Project,
   source: ImportedSource,
 ) {
   return {
-    ...askedBy(services, asked),
+    ...askedBy(services, exchange),
     subject: `${projectName(project)}: ${SOURCE_NAMES[source]}`,
     projectId: project.projectId,
   };
 }
 
 /** `POST /v1/projects/:id/imported-history/:source`: stores days, in the place of those there were. */
-export async function postImportedHistory(services: ImportedServices, asked: Asked) {
+export async function postImportedHistory(services: ImportedServices, exchange: ApiExchange) {
   const { sql } = services;
-  const project = await projectOfPath(sql, asked);
-  const source = sourceOfPath(asked);
-  const { days, dryRun } = await readJson(asked.request, ImportedDays, IMPORTED_BODY_BYTES_MAX);
+  const project = await projectOfPath(sql, exchange);
+  const source = sourceOfPath(exchange);
+  const { days, dryRun } = await readJson(exchange.request, ImportedDays, IMPORTED_BODY_BYTES_MAX);
   const { projectId } = project;
   if (dryRun) return json(await storeImportedDays(sql, projectId, source, days, true));
   const stored = await sql.transaction(async (inside) => {
     const stored = await storeImportedDays(inside, projectId, source, days);
     // One import is many requests.
     if (stored.added + stored.replaced > 0) {
-      const entry = entryOf(services, asked, project, source);
+      const entry = entryOf(services, exchange, project, source);
       await recordAuditOnce(inside, { ...entry, what: "history.import" });
     }
     return stored;
@@ -104,14 +104,14 @@ export async function postImportedHistory(services: ImportedServices, asked: Ask
 }
 
 /** `DELETE /v1/projects/:id/imported-history/:source`: how many days there were. */
-export async function deleteImportedHistory(services: ImportedServices, asked: Asked) {
+export async function deleteImportedHistory(services: ImportedServices, exchange: ApiExchange) {
   const { sql } = services;
-  const project = await projectOfPath(sql, asked);
-  const source = sourceOfPath(asked);
+  const project = await projectOfPath(sql, exchange);
+  const source = sourceOfPath(exchange);
   const days = await sql.transaction(async (inside) => {
     const days = await removeImportedDays(inside, project.projectId, source);
     if (days > 0) {
-      const entry = entryOf(services, asked, project, source);
+      const entry = entryOf(services, exchange, project, source);
       await recordAuditOnce(inside, { ...entry, what: "history.remove" });
     }
     return days;

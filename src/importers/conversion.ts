@@ -3,7 +3,7 @@ import { EventIds } from "./event_id.ts";
 import { FileProblem } from "./file_problem.ts";
 import { ROWS_LOOKED_AT } from "./importer_limits.ts";
 import type { InputFile } from "./input_file.ts";
-import type { MapContext, Source, SourceRow } from "./source.ts";
+import type { ImportSource, MapContext, SourceRow } from "./source.ts";
 import { otherSource } from "./sources.ts";
 import type { RowRefusal } from "./text_lines.ts";
 import type { BytesRead } from "./unpacked.ts";
@@ -20,7 +20,7 @@ export interface Converted {
 
 /** What a conversion is given. */
 export interface Conversion {
-  readonly source: Source;
+  readonly source: ImportSource;
   /** Rows, from files or from a database. */
   readonly rows: AsyncIterable<SourceRow[]>;
   readonly context: MapContext;
@@ -32,7 +32,7 @@ class Recognition {
   #looked = 0;
   #known = false;
 
-  constructor(readonly source: Source) {}
+  constructor(readonly source: ImportSource) {}
 
   /** Throws FileProblem. */
   async look(row: SourceRow): Promise<void> {
@@ -66,7 +66,7 @@ class Recognition {
   }
 }
 
-function convert(source: Source, row: SourceRow, context: MapContext): Converted[] {
+function convert(source: ImportSource, row: SourceRow, context: MapContext): Converted[] {
   const { file, line } = row;
   if ("refused" in row) {
     return [{ file, line, outcome: { refused: row.refused, row: null } }];
@@ -79,13 +79,17 @@ function convert(source: Source, row: SourceRow, context: MapContext): Converted
 }
 
 /** A context of one run over a product's rows. */
-export function mapContext(source: Source, project: string, timeZone: string | null): MapContext {
+export function mapContext(
+  source: ImportSource,
+  project: string,
+  timeZone: string | null,
+): MapContext {
   return { ids: new EventIds(source.name, project), timeZone };
 }
 
 /** The rows of files. */
 export function fileRows(
-  source: Source,
+  source: ImportSource,
   files: readonly InputFile[],
   context: MapContext,
   read: BytesRead,

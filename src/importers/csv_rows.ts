@@ -14,7 +14,7 @@ const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 
 /** Where in a cell one is. A quote means something at its begin alone, and in a quoted one. */
-type Place = "begin" | "plain" | "quoted" | "closed";
+type CellState = "begin" | "plain" | "quoted" | "closed";
 
 /** The cells of one record (RFC 4180); a quote inside of an unquoted cell is a character like any other. */
 function cellsOf(text: string): string[] {
@@ -48,7 +48,7 @@ function cellsOf(text: string): string[] {
 /** Records of a stream of bytes; line breaks in quoted cells are theirs. */
 class Records {
   readonly #record: UnfinishedRow;
-  #place: Place = "begin";
+  #cellState: CellState = "begin";
   #line = 1;
   #beganAt = 1;
 
@@ -61,7 +61,7 @@ class Records {
   }
 
   get inQuotes(): boolean {
-    return this.#place === "quoted";
+    return this.#cellState === "quoted";
   }
 
   get empty(): boolean {
@@ -91,7 +91,7 @@ class Records {
       this.#line++;
       // A row too long is passed over up to the end of the line: its quotes tell nothing any more.
       if (this.inQuotes && !this.#record.overflown) continue;
-      this.#place = "begin";
+      this.#cellState = "begin";
       if (at === from && this.#record.empty) {
         from = at + 1;
         this.#beganAt = this.#line;
@@ -107,12 +107,12 @@ class Records {
   }
 
   #step(byte: number): void {
-    if (this.#place === "quoted") {
-      if (byte === QUOTE) this.#place = "closed";
-    } else if (byte === COMMA) this.#place = "begin";
-    else if (byte !== QUOTE) this.#place = "plain";
+    if (this.#cellState === "quoted") {
+      if (byte === QUOTE) this.#cellState = "closed";
+    } else if (byte === COMMA) this.#cellState = "begin";
+    else if (byte !== QUOTE) this.#cellState = "plain";
     // Twice in a quoted cell, it stands for itself.
-    else if (this.#place !== "plain") this.#place = "quoted";
+    else if (this.#cellState !== "plain") this.#cellState = "quoted";
   }
 }
 

@@ -1,7 +1,7 @@
 import { said } from "./agent_names.ts";
 
 /** Where a visitor was, as a product tells it. */
-export interface Place {
+export interface GeoPlace {
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null;
   readonly region: string | null;
@@ -78,7 +78,7 @@ export function countryCode(value: unknown): string | null {
 }
 
 /** A place; null where nothing is told of it. */
-export function placeOf(country: unknown, region: unknown, city: unknown): Place | null {
+export function placeOf(country: unknown, region: unknown, city: unknown): GeoPlace | null {
   const place = { country: countryCode(country), region: said(region), city: said(city) };
   return place.country === null && place.region === null && place.city === null ? null : place;
 }

@@ -50,7 +50,7 @@ export interface ReadContext {
 }
 
 /** How files of one product are read and understood. */
-export interface Source {
+export interface ImportSource {
   readonly name: SourceName;
   /** As people know it. */
   readonly title: string;

@@ -2,10 +2,10 @@ import { FileProblem } from "./file_problem.ts";
 import { ROWS_LOOKED_AT } from "./importer_limits.ts";
 import type { InputFile } from "./input_file.ts";
 import type { Members } from "./json_rows.ts";
-import type { Source, SourceName } from "./source.ts";
+import type { ImportSource, SourceName } from "./source.ts";
 
 /** Products whose events are imported one by one, each loaded when it is meant. */
-const LOADERS: Readonly<Record<SourceName, () => Promise<Source>>> = {
+const LOADERS: Readonly<Record<SourceName, () => Promise<ImportSource>>> = {
   umami: async () => (await import("./umami/source.ts")).UMAMI,
   posthog: async () => (await import("./posthog/source.ts")).POSTHOG,
   amplitude: async () => (await import("./amplitude/source.ts")).AMPLITUDE,
@@ -21,7 +21,7 @@ export function isSourceName(name: string): name is SourceName {
   return Object.hasOwn(LOADERS, name);
 }
 
-export async function loadSource(name: SourceName): Promise<Source> {
+export async function loadSource(name: SourceName): Promise<ImportSource> {
   return await LOADERS[name]();
 }
 
@@ -49,7 +49,7 @@ export async function otherSource(row: Members): Promise<string | null> {
 }
 
 /** The product whose file it is, by the first row that can be read; null: none of them. */
-export async function sourceOfFile(file: InputFile): Promise<Source | null> {
+export async function sourceOfFile(file: InputFile): Promise<ImportSource | null> {
   for (const name of SOURCE_NAMES) {
     const source = await loadSource(name);
     if (await beginsLike(file, source)) return source;
@@ -57,7 +57,7 @@ export async function sourceOfFile(file: InputFile): Promise<Source | null> {
   return null;
 }
 
-async function beginsLike(file: InputFile, source: Source): Promise<boolean> {
+async function beginsLike(file: InputFile, source: ImportSource): Promise<boolean> {
   let looked = 0;
   try {
     for await (

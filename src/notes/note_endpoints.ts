@@ -1,5 +1,5 @@
 import { recordAudit } from "../audit/audit.ts";
-import { insufficientScope, type Principal } from "../auth/access.ts";
+import { type ApiExchange, insufficientScope } from "../auth/access.ts";
 import { askedBy, type AuditServices, nameOf } from "../auth/audited.ts";
 import type { KeyDirectory } from "../auth/keys.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
@@ -7,7 +7,6 @@ import { type Project, requireProject } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
-import type { Exchange } from "../http/router.ts";
 import { Problem } from "../problem.ts";
 import { readAll, refuseUnknown } from "../query/parameters.ts";
 import { type Range, readRange } from "../query/range.ts";
@@ -27,8 +26,6 @@ export interface NoteServices extends AuditServices {
   readonly keys: Pick<KeyDirectory, "authenticate">;
   readonly now: () => number;
 }
-
-type Asked = Exchange<Principal | null>;
 
 const NO_EFFECT = "Of no effect here";
 
@@ -65,10 +62,10 @@ function readNotesRange(
 /** `GET /v1/notes`: `{ notes }`, in the order of their times. */
 export async function getNotes(
   { sql, now }: Pick<NoteServices, "sql" | "now">,
-  asked: Asked,
+  exchange: ApiExchange,
 ): Promise<Response> {
-  const project = await projectOfQuery(sql, asked);
-  const range = readNotesRange(asked.url.searchParams, project, now());
+  const project = await projectOfQuery(sql, exchange);
+  const range = readNotesRange(exchange.url.searchParams, project, now());
   return json({ notes: await listNotes(sql, project.projectId, range) });
 }
 
@@ -82,7 +79,7 @@ interface Writing {
 /** By the secret key that the request brings: a public one stands in every page's source. */
 async function writingByKey(
   { sql, keys, clientAddress }: NoteServices,
-  { request, url, peer }: Asked,
+  { request, url, peer }: ApiExchange,
   sent: string,
 ): Promise<Writing> {
   const key = await keys.authenticate(sent);
@@ -105,25 +102,25 @@ async function writingByKey(
   };
 }
 
-async function writingOf(services: NoteServices, asked: Asked): Promise<Writing> {
-  const { request, who } = asked;
+async function writingOf(services: NoteServices, exchange: ApiExchange): Promise<Writing> {
+  const { request, who } = exchange;
   if (who === null) {
-    return await writingByKey(services, asked, request.headers.get("x-api-key") ?? "");
+    return await writingByKey(services, exchange, request.headers.get("x-api-key") ?? "");
   }
   return {
-    project: await projectOfQuery(services.sql, asked),
+    project: await projectOfQuery(services.sql, exchange),
     author: { by: nameOf(who), keyId: null },
-    audited: askedBy(services, asked),
+    audited: askedBy(services, exchange),
   };
 }
 
 const subjectOf = ({ at, text }: Note): string => `${at}: ${text}`;
 
 /** `POST /v1/notes`: 201 with the note. Throws `conflict`, `rate_limited`, and what refuses a key. */
-export async function postNote(services: NoteServices, asked: Asked): Promise<Response> {
+export async function postNote(services: NoteServices, exchange: ApiExchange): Promise<Response> {
   const { sql, now } = services;
-  const { project: { projectId }, author, audited } = await writingOf(services, asked);
-  const wanted = await readJson(asked.request, NoteCreation);
+  const { project: { projectId }, author, audited } = await writingOf(services, exchange);
+  const wanted = await readJson(exchange.request, NoteCreation);
   const note = await sql.transaction(async (tx) => {
     const made = await createNote(tx, projectId, wanted, author, now());
     const subject = subjectOf(made);
@@ -134,25 +131,25 @@ export async function postNote(services: NoteServices, asked: Asked): Promise<Re
 }
 
 /** `PATCH /v1/notes/:id`: the note as it is then. */
-export async function patchNote(services: NoteServices, asked: Asked): Promise<Response> {
-  const { projectId } = await projectOfQuery(services.sql, asked);
-  const patch = await readJson(asked.request, NoteChange);
+export async function patchNote(services: NoteServices, exchange: ApiExchange): Promise<Response> {
+  const { projectId } = await projectOfQuery(services.sql, exchange);
+  const patch = await readJson(exchange.request, NoteChange);
   const note = await services.sql.transaction(async (tx) => {
-    const changed = await changeNote(tx, projectId, asked.params.id ?? "", patch);
+    const changed = await changeNote(tx, projectId, exchange.params.id ?? "", patch);
     const entry = { what: "note.change", subject: subjectOf(changed), projectId } as const;
-    await recordAudit(tx, { ...askedBy(services, asked), ...entry });
+    await recordAudit(tx, { ...askedBy(services, exchange), ...entry });
     return changed;
   });
   return json(note);
 }
 
 /** `DELETE /v1/notes/:id`: 204. */
-export async function removeNote(services: NoteServices, asked: Asked): Promise<Response> {
-  const { projectId } = await projectOfQuery(services.sql, asked);
+export async function removeNote(services: NoteServices, exchange: ApiExchange): Promise<Response> {
+  const { projectId } = await projectOfQuery(services.sql, exchange);
   await services.sql.transaction(async (tx) => {
-    const gone = await deleteNote(tx, projectId, asked.params.id ?? "");
+    const gone = await deleteNote(tx, projectId, exchange.params.id ?? "");
     const entry = { what: "note.delete", subject: subjectOf(gone), projectId } as const;
-    await recordAudit(tx, { ...askedBy(services, asked), ...entry });
+    await recordAudit(tx, { ...askedBy(services, exchange), ...entry });
   });
   return new Response(null, { status: 204 });
 }

@@ -63,7 +63,7 @@ export class Queue {
     for (const entry of this.#entries.values()) {
       if (entry.busy) continue;
       if (entry.stored && !this.#holds(entry.queue)) {
-        this.#forget(entry);
+        this.#remove(entry);
         continue;
       }
       bytesMax -= new TextEncoder().encode(entry.text).length + 1;
@@ -78,7 +78,7 @@ export class Queue {
   delete(entries: Iterable<Entry>): void {
     for (const entry of entries) {
       this.#store.remove(entry.name);
-      this.#forget(entry);
+      this.#remove(entry);
     }
   }
 
@@ -110,7 +110,7 @@ export class Queue {
   /** The page is back. Others may have sent its events meanwhile. */
   resume(): void {
     for (const entry of this.#entries.values()) {
-      if (entry.stored && !entry.busy && !this.#holds(entry.queue)) this.#forget(entry);
+      if (entry.stored && !entry.busy && !this.#holds(entry.queue)) this.#remove(entry);
     }
     this.#claims.claim(this.#own);
   }
@@ -141,7 +141,7 @@ export class Queue {
     }
   }
 
-  #forget(entry: Entry): void {
+  #remove(entry: Entry): void {
     if (this.#entries.delete(entry.name)) this.#length -= entry.text.length;
   }
 }

@@ -1,7 +1,7 @@
 import { guarded } from "./guarded_access.ts";
 import { isHalfMoved } from "../archive/move_target.ts";
 import { MoveState } from "../archive/move_state.ts";
-import { type Authorize, type Principal } from "../auth/access.ts";
+import type { ApiExchange, Authorize } from "../auth/access.ts";
 import { createMail } from "../mail/mail.ts";
 import { createKeyDirectory } from "../auth/keys.ts";
 import { withSiteKeys } from "../auth/site_keys.ts";
@@ -15,8 +15,8 @@ import {
   createCaptureSchedule,
 } from "../screenshots/queue/capture_schedule.ts";
 import { type Captures, createCaptures } from "../screenshots/queue/captures.ts";
-import { createLatePhotographer } from "../screenshots/queue/late_photographer.ts";
-import type { Photographer } from "../screenshots/browser/photograph.ts";
+import { createLazyPageCamera } from "../screenshots/queue/lazy_page_camera.ts";
+import type { PageCamera } from "../screenshots/browser/page_screenshot.ts";
 import type { Config } from "../config.ts";
 import { DISK_STATUSES, diskMessage, type DiskReading, type DiskSpace } from "../db/disk_space.ts";
 import { migrate, SchemaMismatch } from "../db/migrate.ts";
@@ -30,7 +30,7 @@ import { createMetricsAccess } from "../http/metrics_access.ts";
 import { createCors } from "../http/cors.ts";
 import type { Log } from "../http/log.ts";
 import { RateLimit } from "../http/rate_limit.ts";
-import { createRouter, type Exchange } from "../http/router.ts";
+import { createRouter } from "../http/router.ts";
 import { type Geo, openGeo } from "../ingest/geo.ts";
 import { createSalts } from "../ingest/salts.ts";
 import { createAgentReader } from "../ingest/user_agent.ts";
@@ -58,7 +58,7 @@ import { LiveFeed } from "../reports/live/live_feed.ts";
 import { getReport } from "../reports/report_endpoint.ts";
 import { createScanPool } from "./scan_workers.ts";
 import { createRoutes, type Services } from "./routes.ts";
-import { createTold } from "../told/told.ts";
+import { createNotifications } from "../told/told.ts";
 import { createToldReads } from "./told_reads.ts";
 import { EarlierEvents } from "../upgrade/earlier_events.ts";
 import { erasePerson, movePerson } from "../upgrade/earlier_people.ts";
@@ -94,7 +94,7 @@ export interface App {
 
 /** What stands in the place of what the app would make. */
 export interface Substitutes {
-  readonly photographer?: Photographer;
+  readonly pageCamera?: PageCamera;
   /** The database that is written to, where its opening has begun already. */
   readonly opening?: Promise<Database>;
 }
@@ -109,7 +109,7 @@ const pause = (ms: number) =>
 
 /** Demo data speaks for many visitors: a caller who may do everything may name the peer. */
 function createPeerOf(authorize: Authorize) {
-  return async ({ request, peer }: Exchange<Principal | null>): Promise<string | null> => {
+  return async ({ request, peer }: ApiExchange): Promise<string | null> => {
     const named = request.headers.get("x-footfall-peer");
     if (named === null || !request.headers.has("authorization")) return peer;
     const who = await authorize("admin", request, peer);
@@ -166,7 +166,7 @@ async function openMove({ dataDir }: Config, database: Database): Promise<MoveSt
   return database.engine === "embedded" ? await MoveState.open(dataDir, database) : null;
 }
 
-type Made = Omit<Services, "captureJobs" | "captureReading" | "told"> & {
+type Made = Omit<Services, "captureJobs" | "captureReading" | "notifications"> & {
   readonly projection: ProjectionThread;
 };
 
@@ -244,21 +244,21 @@ async function createServices(
 function toldOf(services: Made, stopping: AbortSignal) {
   const { config: { publicUrl, readTimeoutMs }, database: sql } = services;
   const reads = createToldReads({ ...services, readTimeoutMs }, stopping);
-  return createTold({ ...services, sql, reads, publicUrl, randomText }, stopping);
+  return createNotifications({ ...services, sql, reads, publicUrl, randomText }, stopping);
 }
 
 /** The captures, and what reads know of them. */
 function withCaptures(
   services: Omit<Services, "captureJobs" | "captureReading">,
   schedule: CaptureSchedule,
-  substitute: Photographer | undefined,
+  substitute: PageCamera | undefined,
   stopping: AbortSignal,
 ): { services: Services; captures: Captures } {
   const { config, log, now, metrics } = services;
-  const photographer = substitute ?? createLatePhotographer({ config, log, now });
+  const pageCamera = substitute ?? createLazyPageCamera({ config, log, now });
   const captures = createCaptures({
     ...services,
-    photographer,
+    pageCamera,
     schedule,
     basePath: config.basePath,
     randomText,
@@ -321,9 +321,9 @@ export async function createApp(
   const { opening } = substitutes;
   const made = await createServices(config, log, state, controlToken, opening);
   const { services, captures } = withCaptures(
-    { ...made, told: toldOf(made, jobs.signal) },
+    { ...made, notifications: toldOf(made, jobs.signal) },
     createCaptureSchedule(config.captureSchedule),
-    substitutes.photographer,
+    substitutes.pageCamera,
     jobs.signal,
   );
   const { database, reads, writer, budget } = services;
@@ -346,7 +346,7 @@ export async function createApp(
     },
     signsIn: services.tokens.canIssue,
     makeSetUpLink: () => makeSetUpLink(services),
-    tellDue: () => services.told.runDue(),
+    tellDue: () => services.notifications.runDue(),
     startJobs() {
       if (services.move?.status === "moved") return;
       services.move?.onMoved(() => jobs.abort());
@@ -371,7 +371,7 @@ export async function createApp(
       // What a transaction under way has not committed is projected after the next start.
       await Promise.race([projecting, pause(SHUTDOWN_PROJECTION_MS_MAX)]);
       await projection.close();
-      await Promise.race([services.told.idle(), pause(SHUTDOWN_TOLD_MS_MAX)]);
+      await Promise.race([services.notifications.idle(), pause(SHUTDOWN_TOLD_MS_MAX)]);
       await Promise.race([capturing, pause(SHUTDOWN_CAPTURES_MS_MAX)]);
       services.pool.close();
       if (reads !== database) await reads.close();

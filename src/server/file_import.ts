@@ -7,7 +7,7 @@ import { FileProblem } from "../importers/file_problem.ts";
 import { type ImportSummary, SummaryGatherer } from "../importers/import_summary.ts";
 import { ROWS_AT_ONCE, UPLOAD_BYTES_MAX, UPLOAD_MS_MAX } from "../importers/importer_limits.ts";
 import { type InputFile, memoryFile } from "../importers/input_file.ts";
-import type { Source } from "../importers/source.ts";
+import type { ImportSource } from "../importers/source.ts";
 import { isSourceName, loadSource, SOURCE_NAMES, sourceOfFile } from "../importers/sources.ts";
 import { type ImportServices, takeLines } from "../ingest/import_endpoint.ts";
 import { BODY_IDLE_MS_MAX, BODY_WIRE_BYTES_MAX } from "../limits.ts";
@@ -57,7 +57,7 @@ const BODY_LIMITS: BodyLimits = {
   totalMsMax: UPLOAD_MS_MAX,
 };
 
-async function sourceFor(url: URL, file: InputFile): Promise<Source> {
+async function sourceFor(url: URL, file: InputFile): Promise<ImportSource> {
   const from = url.searchParams.get("from");
   if (from !== null) {
     if (isSourceName(from)) return await loadSource(from);
@@ -113,7 +113,7 @@ const UTF8 = new TextEncoder();
 async function takeFile(
   services: ImportServices,
   project: Project,
-  source: Source,
+  source: ImportSource,
   file: InputFile,
   { isDryRun, timeZone }: { readonly isDryRun: boolean; readonly timeZone: string | null },
 ): Promise<ImportSummary> {

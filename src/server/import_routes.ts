@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { recordAnyway } from "../audit/recorded_anyway.ts";
+import type { ApiExchange } from "../auth/access.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
 import { projectOfPath } from "../auth/project_endpoints.ts";
 import { type Project, projectName } from "../auth/projects.ts";
@@ -22,7 +23,6 @@ const IMPORT_NAME_LENGTH_MAX = 64;
 /** Any bytes: what they are, the first of them tell. */
 const FileBytes = z.string().meta({ format: "binary", description: "At most 10 MiB" });
 
-type Asked = Parameters<typeof askedBy>[1];
 type Services =
   & ImportServices
   & AuditServices
@@ -31,23 +31,23 @@ type Services =
 /** Writes imports into the audit: one of many requests once, by its name; a file each time. */
 function importRecorder(services: Services) {
   const recorded = new RecentCache<string, true>(IMPORTS_REMEMBERED_MAX);
-  const write = async (asked: ReturnType<typeof askedBy>, project: Project, name: string) => {
+  const write = async (asker: ReturnType<typeof askedBy>, project: Project, name: string) => {
     const subject = name === "" ? projectName(project) : `${projectName(project)}, import ${name}`;
     await recordAnyway({ sql: services.database, log: services.log }, {
-      ...asked,
+      ...asker,
       what: "events.import",
       subject,
       projectId: project.projectId,
     });
   };
   return {
-    file: (exchange: Asked, project: Project, name: string) =>
+    file: (exchange: ApiExchange, project: Project, name: string) =>
       write(askedBy(services, exchange), project, name),
-    async lines(exchange: Asked, project: Project, name: string) {
-      const asked = askedBy(services, exchange);
-      const key = JSON.stringify([project.projectId, asked.who, name]);
+    async lines(exchange: ApiExchange, project: Project, name: string) {
+      const asker = askedBy(services, exchange);
+      const key = JSON.stringify([project.projectId, asker.who, name]);
       if (recorded.get(key) !== undefined) return;
-      await write(asked, project, name);
+      await write(asker, project, name);
       if (name !== "") recorded.set(key, true);
     },
   };

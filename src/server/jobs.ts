@@ -1,23 +1,23 @@
 import type { MoveState } from "../archive/move_state.ts";
-import { forgetExpiredApiTokens } from "../auth/api_tokens/api_tokens.ts";
+import { deleteExpiredApiTokens } from "../auth/api_tokens/api_tokens.ts";
 import { purgeAudit } from "../audit/audit_list.ts";
-import { forgetOldAttempts } from "../auth/people/attempts.ts";
-import { forgetOldLinks } from "../auth/people/links.ts";
-import { forgetEndedSessions } from "../auth/people/sessions.ts";
+import { deleteOldAttempts } from "../auth/people/attempts.ts";
+import { deleteOldLinks } from "../auth/people/links.ts";
+import { deleteEndedSessions } from "../auth/people/sessions.ts";
 import type { Captures } from "../screenshots/queue/captures.ts";
 import type { Database } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import { purgeJournal } from "../ingest/retention.ts";
 import type { Salts } from "../ingest/salts.ts";
 import { deleteExpiredEvents } from "../projection/retention.ts";
-import type { Told } from "../told/told.ts";
-import { forgetExpiredEarlier } from "../upgrade/earlier_retention.ts";
+import type { Notifications } from "../told/told.ts";
+import { eraseExpiredEarlier } from "../upgrade/earlier_retention.ts";
 
 export interface JobServices {
   readonly database: Database;
   readonly salts: Salts;
-  readonly captures: Pick<Captures, "queueDaily" | "forgetOld">;
-  readonly told: Pick<Told, "runDue" | "forgetOld">;
+  readonly captures: Pick<Captures, "queueDaily" | "deleteOld">;
+  readonly notifications: Pick<Notifications, "runDue" | "deleteOld">;
   readonly log: Log;
   readonly now: () => number;
   /** While it moves elsewhere, all events stay where they are. Null: on PostgreSQL, which never does. */
@@ -53,7 +53,7 @@ export const JOBS: readonly Job[] = [
       const { database, log, now } = services;
       const today = new Date(now());
       // Of an upgrade under way: first, so that none of them is moved any more.
-      const earlier = await forgetExpiredEarlier(database, today);
+      const earlier = await eraseExpiredEarlier(database, today);
       const events = earlier + await deleteExpiredEvents(database, today);
       if (events > 0) log.info("purged expired events", { events });
     },
@@ -69,7 +69,7 @@ export const JOBS: readonly Job[] = [
   {
     name: "forget expired API tokens",
     schedule: "37 2 * * *",
-    run: async ({ database, now }) => void await forgetExpiredApiTokens(database, now()),
+    run: async ({ database, now }) => void await deleteExpiredApiTokens(database, now()),
   },
   {
     name: "delete projected journal rows",
@@ -88,27 +88,27 @@ export const JOBS: readonly Job[] = [
     name: "forget ended sessions and links",
     schedule: "25 * * * *",
     async run({ database, now }) {
-      await forgetEndedSessions(database, now());
-      await forgetOldLinks(database, now());
-      await forgetOldAttempts(database, now());
+      await deleteEndedSessions(database, now());
+      await deleteOldLinks(database, now());
+      await deleteOldAttempts(database, now());
     },
   },
   {
     name: "tell what is due",
     schedule: "* * * * *",
     async run(services) {
-      if (!isMoving(services)) await services.told.runDue();
+      if (!isMoving(services)) await services.notifications.runDue();
     },
   },
   {
     name: "forget old messages",
     schedule: "40 2 * * *",
-    run: ({ told }) => told.forgetOld(),
+    run: ({ notifications }) => notifications.deleteOld(),
   },
   {
     name: "forget old captures",
     schedule: "45 2 * * *",
-    run: ({ captures }) => captures.forgetOld(),
+    run: ({ captures }) => captures.deleteOld(),
   },
 ];
 

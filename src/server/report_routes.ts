@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { type Principal, requirePrincipal } from "../auth/access.ts";
+import { type ApiExchange, type Principal, requirePrincipal } from "../auth/access.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { listProjects, type Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
-import type { Exchange } from "../http/router.ts";
 import { PEOPLE, VISITS } from "./listed_reports.ts";
 import type { RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "../problem.ts";
@@ -199,7 +198,7 @@ function overviewRoute(services: ReadRouteServices): DocumentedRoute {
 type Save = (
   services: { sql: Sql },
   project: Project,
-  exchange: Exchange<Principal | null>,
+  exchange: ApiExchange,
 ) => Promise<Response>;
 
 function savingRoute(

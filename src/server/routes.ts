@@ -5,7 +5,7 @@ import { actorRoutes } from "./actor_routes.ts";
 import { assistantRoute } from "./assistant_routes.ts";
 import { archiveRoutes, moveRoutes } from "./archive_routes.ts";
 import type { MoveState } from "../archive/move_state.ts";
-import type { Authorize, Principal } from "../auth/access.ts";
+import type { ApiExchange, Authorize, Principal } from "../auth/access.ts";
 import type { KeyDirectory } from "../auth/keys.ts";
 import type { ListedTokens } from "../auth/api_tokens/listed_tokens.ts";
 import type { LiveSessions } from "../auth/people/live_sessions.ts";
@@ -28,7 +28,6 @@ import type { SegmentCache } from "../timelines/segment_cache.ts";
 import type { BodyBudget } from "../http/body.ts";
 import type { Log } from "../http/log.ts";
 import type { RateLimit } from "../http/rate_limit.ts";
-import type { Exchange } from "../http/router.ts";
 import { IngestBody, ingestEvents, IngestReply } from "../ingest/ingest_endpoint.ts";
 import type { Enrichment } from "../ingest/pipeline.ts";
 import type { Salts } from "../ingest/salts.ts";
@@ -58,7 +57,7 @@ import { signInRoutes, type SignInServices } from "./sign_in_routes.ts";
 import { createPlausibleScript, createPosthogScript, createSdkFile } from "./sdk_endpoints.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareRoutes } from "./share_routes.ts";
-import type { Told } from "../told/told.ts";
+import type { Notifications } from "../told/told.ts";
 import { toldRoutes } from "./told_routes.ts";
 import type { Projection } from "../projection/projection.ts";
 
@@ -89,7 +88,7 @@ export interface Services {
   readonly oidc: SignInServices["oidc"];
   readonly sealer: SignInServices["sealer"];
   readonly authorize: Authorize;
-  readonly peerOf: (exchange: Exchange<Principal | null>) => Promise<string | null>;
+  readonly peerOf: (exchange: ApiExchange) => Promise<string | null>;
   readonly keys: KeyDirectory;
   readonly enrichment: Enrichment;
   readonly rateLimit: RateLimit | null;
@@ -109,7 +108,7 @@ export interface Services {
   readonly shares: LiveShares;
   readonly captureJobs: CaptureJobs;
   readonly captureReading: CaptureReading;
-  readonly told: Told;
+  readonly notifications: Notifications;
 }
 
 const INGEST_PROBLEMS: readonly ProblemCode[] = [

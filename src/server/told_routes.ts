@@ -1,9 +1,9 @@
 import { z } from "zod";
+import type { ApiExchange } from "../auth/access.ts";
 import { AlertBody, AlertShown } from "../told/alert_definition.ts";
 import { DELIVERY_QUERY, DeliveryShown } from "../told/deliveries.ts";
 import { DigestBody, DigestShown } from "../told/digest_definition.ts";
 import {
-  type Asked,
   deleteAlert,
   deleteDigest,
   getAlerts,
@@ -48,7 +48,7 @@ const READ: readonly ProblemCode[] = [
 ];
 const Sent = z.object({ deliveries: z.array(DeliveryShown) });
 
-type Handle = (services: ToldRouteServices, asked: Asked) => Promise<Response>;
+type Handle = (services: ToldRouteServices, exchange: ApiExchange) => Promise<Response>;
 
 /** The four routes of a kind of what is told. */
 interface Kind {

@@ -10,7 +10,7 @@ export interface LiveShares {
    */
   find(id: string): Promise<Share | null>;
   /** Drops all that is remembered, so that a change made here holds at once here. */
-  forget(): void;
+  invalidate(): void;
 }
 
 /** The shares that are looked at, as the table has them: a change holds everywhere within a second. */
@@ -27,6 +27,6 @@ export function createLiveShares(sql: Sql, now: () => number): LiveShares {
       const share = isShareId(id) ? await rows.believed(id) : null;
       return share === null || isOver(share, now()) ? null : share;
     },
-    forget: () => rows.forget(),
+    invalidate: () => rows.invalidate(),
   };
 }

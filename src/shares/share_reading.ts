@@ -1,10 +1,9 @@
 import {
+  type ApiExchange,
   insufficientScope,
-  type Principal,
   requirePrincipal,
   unauthorized,
 } from "../auth/access.ts";
-import type { Exchange } from "../http/router.ts";
 import type { LiveShares } from "./live_shares.ts";
 import { SHARE_READS } from "./share_views.ts";
 import type { Share } from "./shares.ts";
@@ -16,7 +15,7 @@ import type { Share } from "./shares.ts";
  */
 export async function shareOfRead(
   shares: Pick<LiveShares, "find">,
-  { who, url }: Pick<Exchange<Principal | null>, "who" | "url">,
+  { who, url }: Pick<ApiExchange, "who" | "url">,
   path: string,
 ): Promise<Share | null> {
   const claim = requirePrincipal(who).share;

@@ -288,7 +288,7 @@ function paramsOf({ filters, segment }: AlertQuestion, { fromMs, toMs }: AskedSp
 type Params = Readonly<Record<string, string>>;
 
 /** A read's reply, its figure, and where the dashboard shows it. */
-interface Asked {
+interface QuestionAnswer {
   readonly value: number | null;
   readonly reply: ReplyFrame;
   readonly path: string;
@@ -304,7 +304,7 @@ async function askTrend(
   project: Project,
   { match, measure = "total" }: AlertQuestion,
   shared: Params,
-): Promise<Asked> {
+): Promise<QuestionAnswer> {
   const event = match!.filters.length === 0 ? match!.name : JSON.stringify(match);
   // A measure of the whole range stands in `change` alone: buckets cannot be added up.
   const params = { ...shared, event, measure, compare: "previous" };
@@ -317,7 +317,7 @@ async function ask(
   project: Project,
   question: AlertQuestion,
   params: Params,
-): Promise<Asked> {
+): Promise<QuestionAnswer> {
   const { metric, goal, funnel, vital } = question;
   if (metric !== undefined) {
     const reply = await reads.read<{ totals: KpiTotals }>(project, "kpis", params);

@@ -9,14 +9,14 @@ import { DELIVERY_KEPT_MS, RETRY_AFTER_MS, SEND_CLAIM_MS } from "./told_limits.t
 
 /** log: nobody is named, so that it stands in the list alone. */
 export type Channel = "mail" | "webhook" | "log";
-export type Source = "digest" | "alert" | "webhook";
+export type DeliverySource = "digest" | "alert" | "webhook";
 export type DeliveryStatus = "waiting" | "sent" | "failed" | "dropped";
 
 /** A message to one receiver that is to be sent now. */
 export interface DueDelivery {
   readonly id: string;
   readonly projectId: number;
-  readonly source: Source;
+  readonly source: DeliverySource;
   readonly slug: string;
   readonly channel: Channel;
   /** An e-mail address, or the slug of a webhook. */
@@ -42,7 +42,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
  */
 export function deliveryId(parts: {
   readonly project: string;
-  readonly source: Source;
+  readonly source: DeliverySource;
   readonly slug: string;
   readonly occasion: string;
   readonly channel: Channel;
@@ -67,7 +67,7 @@ export interface NewDeliveries extends Receivers {
   readonly projectId: number;
   /** Public id. */
   readonly project: string;
-  readonly source: Source;
+  readonly source: DeliverySource;
   readonly slug: string;
   readonly occasion: string;
   readonly message: Message;
@@ -105,7 +105,7 @@ export async function storeDeliveries(sql: Sql, wanted: NewDeliveries): Promise<
 interface DueRow extends Record<string, unknown> {
   delivery_id: string;
   project_id: number;
-  source: Source;
+  source: DeliverySource;
   slug: string;
   channel: Channel;
   receiver: string;
@@ -215,7 +215,7 @@ interface ListedRow extends Record<string, unknown> {
   delivery_no: number;
   delivery_id: string;
   created_at: Date;
-  source: Source;
+  source: DeliverySource;
   slug: string;
   subject: string;
   is_test: boolean;
@@ -313,7 +313,7 @@ export async function dropWaiting(
 }
 
 /** Deletes messages of long ago. Returns how many there were. */
-export async function forgetOldDeliveries(sql: Sql, nowMs: number): Promise<number> {
+export async function deleteOldDeliveries(sql: Sql, nowMs: number): Promise<number> {
   const rows = await sql.query(
     "DELETE FROM deliveries WHERE created_at < $1::text::timestamptz RETURNING delivery_no",
     [iso(nowMs - DELIVERY_KEPT_MS)],

@@ -1,14 +1,14 @@
 import { DatabaseUnavailable } from "../db/sql.ts";
-import { forgetOldDeliveries } from "./deliveries.ts";
+import { deleteOldDeliveries } from "./deliveries.ts";
 import type { RunnerServices, ToldRunner } from "./told_runner.ts";
 import { isAnythingDue } from "./told_store.ts";
 
 /** What is told by one server. */
-export interface Told {
+export interface Notifications {
   /** Looks at what is due and sends it; to be called every minute. Costs one statement where nothing is. */
   runDue(): Promise<void>;
   /** Forgets messages of long ago; to be called every day. */
-  forgetOld(): Promise<void>;
+  deleteOld(): Promise<void>;
   /** What looks and sends, for those who ask for a test; its program is loaded when it is first needed. */
   readonly runner: () => Promise<ToldRunner>;
   /** Aborts when the server stops. */
@@ -18,10 +18,10 @@ export interface Told {
 }
 
 /** Nothing runs before it is asked. */
-export function createTold(
+export function createNotifications(
   services: Omit<RunnerServices, "network" | "stopping">,
   stopping: AbortSignal,
-): Told {
+): Notifications {
   const { sql, now } = services;
   let runner: Promise<ToldRunner> | null = null;
   let running: Promise<void> | null = null;
@@ -47,7 +47,7 @@ export function createTold(
       running = run().finally(() => running = null);
       await running;
     },
-    forgetOld: async () => void await forgetOldDeliveries(sql, now()),
+    deleteOld: async () => void await deleteOldDeliveries(sql, now()),
     idle: async () => await (running ?? Promise.resolve()).catch(() => {}),
   };
 }

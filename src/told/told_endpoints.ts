@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type AuditAction, recordAudit } from "../audit/audit.ts";
-import { type Principal, requirePrincipal, resolveProject } from "../auth/access.ts";
+import { type ApiExchange, requirePrincipal, resolveProject } from "../auth/access.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { type Project, requireProject } from "../auth/projects.ts";
@@ -8,14 +8,13 @@ import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import type { OwnAddress } from "../http/own_address.ts";
 import { json } from "../http/reply.ts";
-import type { Exchange } from "../http/router.ts";
 import { AlertBody, type AlertDefinition, type AlertShown, EVERY_MS } from "./alert_definition.ts";
 import { assertNamed, namedByAlert, namedByDigest } from "./asked_definitions.ts";
 import { DigestBody, type DigestDefinition, type DigestShown } from "./digest_definition.ts";
 import { listDeliveries } from "./deliveries.ts";
 import { assertReceivers } from "./receivers.ts";
 import { nextSlot } from "./slots.ts";
-import type { Told } from "./told.ts";
+import type { Notifications } from "./told.ts";
 import {
   ALERTS,
   deleteTold,
@@ -32,23 +31,21 @@ import {
 export interface ToldServices extends AuditServices {
   readonly sql: Sql;
   readonly now: () => number;
-  readonly told: Told;
+  readonly notifications: Notifications;
   readonly hasMail: boolean;
   readonly ownAddress: (request: Request, peer: string | null) => OwnAddress;
 }
-
-export type Asked = Exchange<Principal | null>;
 
 /** What is recorded of a change of something that is told. */
 export async function recordChange(
   tx: Sql,
   services: AuditServices,
-  asked: Asked,
+  exchange: ApiExchange,
   what: AuditAction,
   title: string,
   { projectId }: Project,
 ): Promise<void> {
-  await recordAudit(tx, { ...askedBy(services, asked), what, subject: title, projectId });
+  await recordAudit(tx, { ...askedBy(services, exchange), what, subject: title, projectId });
 }
 
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -69,15 +66,15 @@ function shownAlert({ slug, definition, firingSinceMs, problem }: StoredAlert) {
 }
 
 /** `GET /v1/digests`: those of a project, by slug. */
-export async function getDigests({ sql }: ToldServices, asked: Asked): Promise<Response> {
-  const { projectId } = await projectOfQuery(sql, asked);
+export async function getDigests({ sql }: ToldServices, exchange: ApiExchange): Promise<Response> {
+  const { projectId } = await projectOfQuery(sql, exchange);
   const digests = await listTold<DigestDefinition>(sql, DIGESTS, projectId);
   return json({ digests: digests.map(shownDigest) });
 }
 
 /** `GET /v1/alerts`: those of a project, by slug. */
-export async function getAlerts({ sql }: ToldServices, asked: Asked): Promise<Response> {
-  const { projectId } = await projectOfQuery(sql, asked);
+export async function getAlerts({ sql }: ToldServices, exchange: ApiExchange): Promise<Response> {
+  const { projectId } = await projectOfQuery(sql, exchange);
   const alerts = await listTold<AlertDefinition>(sql, ALERTS, projectId);
   return json({ alerts: alerts.map(shownAlert) });
 }
@@ -85,7 +82,7 @@ export async function getAlerts({ sql }: ToldServices, asked: Asked): Promise<Re
 /** Stores a definition with its entry in the audit. */
 async function save(
   services: ToldServices,
-  asked: Asked,
+  exchange: ApiExchange,
   kind: ToldKind,
   { project, definition, dueMs, what }: {
     readonly project: Project;
@@ -95,12 +92,12 @@ async function save(
   },
 ): Promise<{ isNew: boolean; slug: string }> {
   const { sql, ownAddress } = services;
-  const slug = slugOf(asked.params);
+  const slug = slugOf(exchange.params);
   const { projectId } = project;
-  const address = ownAddress(asked.request, asked.peer).url;
+  const address = ownAddress(exchange.request, exchange.peer).url;
   const { isNew } = await sql.transaction(async (tx) => {
     const saved = await saveTold(tx, kind, { projectId, slug, definition, address, dueMs });
-    await recordChange(tx, services, asked, what, definition.title, project);
+    await recordChange(tx, services, exchange, what, definition.title, project);
     return saved;
   });
   return { isNew, slug };
@@ -110,12 +107,12 @@ async function save(
  * `PUT /v1/digests/:slug`: 201 where it is new. Throws `invalid_body`, `mail_not_configured`, `conflict`,
  * `insufficient_scope` for a project that is not the token's.
  */
-export async function putDigest(services: ToldServices, asked: Asked): Promise<Response> {
+export async function putDigest(services: ToldServices, exchange: ApiExchange): Promise<Response> {
   const { sql, now, hasMail } = services;
-  const project = await projectOfQuery(sql, asked);
-  slugOf(asked.params);
-  const definition = await readJson(asked.request, DigestBody);
-  const principal = requirePrincipal(asked.who);
+  const project = await projectOfQuery(sql, exchange);
+  slugOf(exchange.params);
+  const definition = await readJson(exchange.request, DigestBody);
+  const principal = requirePrincipal(exchange.who);
   for (const id of definition.projects) await requireProject(sql, resolveProject(principal, id));
   const projects = definition.projects.length === 0 ? [project.id] : definition.projects;
   const { projectId } = project;
@@ -123,78 +120,81 @@ export async function putDigest(services: ToldServices, asked: Asked): Promise<R
   await assertNamed(sql, namedByDigest(definition), projects);
   const dueMs = nextSlot(definition, definition.timezone ?? project.timezone, now()).atMs;
   const saving = { project, definition, dueMs, what: "digest.save" } as const;
-  const { isNew, slug } = await save(services, asked, DIGESTS, saving);
+  const { isNew, slug } = await save(services, exchange, DIGESTS, saving);
   const stored = await requireTold<DigestDefinition>(sql, DIGESTS, projectId, slug);
   return json(shownDigest(stored), isNew ? 201 : 200);
 }
 
 /** `PUT /v1/alerts/:slug`: 201 where it is new; it is first looked at within a minute. Throws as digests do. */
-export async function putAlert(services: ToldServices, asked: Asked): Promise<Response> {
+export async function putAlert(services: ToldServices, exchange: ApiExchange): Promise<Response> {
   const { sql, now, hasMail } = services;
-  const project = await projectOfQuery(sql, asked);
-  slugOf(asked.params);
-  const definition = await readJson(asked.request, AlertBody);
+  const project = await projectOfQuery(sql, exchange);
+  slugOf(exchange.params);
+  const definition = await readJson(exchange.request, AlertBody);
   const { projectId } = project;
   await assertReceivers(sql, definition, { projectId, projects: [project.id], hasMail });
   await assertNamed(sql, namedByAlert(definition), [project.id]);
   const dueMs = now() + Math.min(EVERY_MS[definition.on.kind], EVERY_MS.silence);
   const saving = { project, definition, dueMs, what: "alert.save" } as const;
-  const { isNew, slug } = await save(services, asked, ALERTS, saving);
+  const { isNew, slug } = await save(services, exchange, ALERTS, saving);
   const stored = await requireTold<AlertDefinition>(sql, ALERTS, projectId, slug);
   return json(shownAlert(stored), isNew ? 201 : 200);
 }
 
 async function remove(
   services: ToldServices,
-  asked: Asked,
+  exchange: ApiExchange,
   kind: ToldKind,
   what: AuditAction,
 ): Promise<Response> {
   const { sql } = services;
-  const project = await projectOfQuery(sql, asked);
+  const project = await projectOfQuery(sql, exchange);
   await sql.transaction(async (tx) => {
-    const gone = await deleteTold(tx, kind, project.projectId, asked.params["slug"] ?? "");
-    await recordChange(tx, services, asked, what, gone.title, project);
+    const gone = await deleteTold(tx, kind, project.projectId, exchange.params["slug"] ?? "");
+    await recordChange(tx, services, exchange, what, gone.title, project);
   });
   return new Response(null, { status: 204 });
 }
 
 /** `DELETE /v1/digests/:slug`: 204. Throws `not_found`. */
-export function deleteDigest(services: ToldServices, asked: Asked): Promise<Response> {
-  return remove(services, asked, DIGESTS, "digest.delete");
+export function deleteDigest(services: ToldServices, exchange: ApiExchange): Promise<Response> {
+  return remove(services, exchange, DIGESTS, "digest.delete");
 }
 
 /** `DELETE /v1/alerts/:slug`: 204. Throws `not_found`. */
-export function deleteAlert(services: ToldServices, asked: Asked): Promise<Response> {
-  return remove(services, asked, ALERTS, "alert.delete");
+export function deleteAlert(services: ToldServices, exchange: ApiExchange): Promise<Response> {
+  return remove(services, exchange, ALERTS, "alert.delete");
 }
 
 /** Aborts when the server stops or whoever asks has gone. */
-const givenUp = ({ told }: ToldServices, { request }: Asked) =>
-  AbortSignal.any([told.stopping, request.signal]);
+const givenUp = ({ notifications }: ToldServices, { request }: ApiExchange) =>
+  AbortSignal.any([notifications.stopping, request.signal]);
 
 /** `POST /v1/digests/:slug/test`: sends it now to all its receivers; `{ deliveries }`. */
-export async function testDigest(services: ToldServices, asked: Asked): Promise<Response> {
-  const { sql, told } = services;
-  const { projectId } = await projectOfQuery(sql, asked);
-  const slug = slugOf(asked.params);
+export async function testDigest(services: ToldServices, exchange: ApiExchange): Promise<Response> {
+  const { sql, notifications } = services;
+  const { projectId } = await projectOfQuery(sql, exchange);
+  const slug = slugOf(exchange.params);
   const digest = await requireTold<DigestDefinition>(sql, DIGESTS, projectId, slug);
-  const runner = await told.runner();
-  return json({ deliveries: await runner.testDigest(digest, givenUp(services, asked)) });
+  const runner = await notifications.runner();
+  return json({ deliveries: await runner.testDigest(digest, givenUp(services, exchange)) });
 }
 
 /** `POST /v1/alerts/:slug/test`: looks now and sends what it found to all its receivers. */
-export async function testAlert(services: ToldServices, asked: Asked): Promise<Response> {
-  const { sql, told } = services;
-  const { projectId } = await projectOfQuery(sql, asked);
-  const slug = slugOf(asked.params);
+export async function testAlert(services: ToldServices, exchange: ApiExchange): Promise<Response> {
+  const { sql, notifications } = services;
+  const { projectId } = await projectOfQuery(sql, exchange);
+  const slug = slugOf(exchange.params);
   const alert = await requireTold<AlertDefinition>(sql, ALERTS, projectId, slug);
-  const runner = await told.runner();
-  return json({ deliveries: await runner.testAlert(alert, givenUp(services, asked)) });
+  const runner = await notifications.runner();
+  return json({ deliveries: await runner.testAlert(alert, givenUp(services, exchange)) });
 }
 
 /** `GET /v1/deliveries`: what became of each message, newest first. */
-export async function getDeliveries({ sql }: ToldServices, asked: Asked): Promise<Response> {
-  const { projectId } = await projectOfQuery(sql, asked);
-  return json(await listDeliveries(sql, projectId, asked.url.searchParams));
+export async function getDeliveries(
+  { sql }: ToldServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  const { projectId } = await projectOfQuery(sql, exchange);
+  return json(await listDeliveries(sql, projectId, exchange.url.searchParams));
 }

@@ -7,12 +7,12 @@ import { EVERY_MS } from "./alert_definition.ts";
 import { alertMessage, recoveryMessage } from "./alert_message.ts";
 import {
   claimDelivery,
+  type DeliverySource,
   giveBack,
   type NewDeliveries,
   noteOutcome,
   shownDeliveries,
   type ShownDelivery,
-  type Source,
   storeDeliveries,
 } from "./deliveries.ts";
 import { digestMessage } from "./digest_message.ts";
@@ -250,7 +250,7 @@ export class ToldRunner {
   async #sendTest(
     wanted: Receivers & { readonly projectId: number; readonly slug: string },
     project: Project,
-    source: Source,
+    source: DeliverySource,
     message: Message,
     signal: AbortSignal,
   ): Promise<ShownDelivery[]> {

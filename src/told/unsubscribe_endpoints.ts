@@ -20,7 +20,8 @@ export interface UnsubscribeServices {
   readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
 }
 
-type Asked = Pick<Exchange<unknown>, "request" | "url" | "peer">;
+/** A request for the link of a mail, which needs no token. */
+type LinkExchange = Pick<Exchange<unknown>, "request" | "url" | "peer">;
 
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; " +
@@ -57,7 +58,11 @@ ${content}
   });
 }
 
-async function asked({ sealer }: UnsubscribeServices, { url }: Asked): Promise<Unsubscription> {
+/** Opens the link's token. Throws `invalid_link`. */
+async function unsubscriptionOf(
+  { sealer }: UnsubscribeServices,
+  { url }: LinkExchange,
+): Promise<Unsubscription> {
   const of = await openUnsubscription(sealer, url.searchParams.get("token") ?? "");
   if (of !== null) return of;
   throw new Problem(
@@ -69,9 +74,9 @@ async function asked({ sealer }: UnsubscribeServices, { url }: Asked): Promise<U
 /** `GET /v1/unsubscribe`: a page that asks whether it is meant. Throws `invalid_link`. */
 export async function getUnsubscribe(
   services: UnsubscribeServices,
-  exchange: Asked,
+  exchange: LinkExchange,
 ): Promise<Response> {
-  const { slug, source, email } = await asked(services, exchange);
+  const { slug, source, email } = await unsubscriptionOf(services, exchange);
   return page(
     "No more of these?",
     `<p>${escaped(email)} gets the ${source} “${escaped(slug)}”.</p>
@@ -82,10 +87,10 @@ export async function getUnsubscribe(
 /** `POST /v1/unsubscribe`: takes the person out, for good; again it changes nothing. Throws `invalid_link`. */
 export async function postUnsubscribe(
   services: UnsubscribeServices,
-  exchange: Asked,
+  exchange: LinkExchange,
 ): Promise<Response> {
   const { sql, now, clientAddress } = services;
-  const { projectId, source, slug, email } = await asked(services, exchange);
+  const { projectId, source, slug, email } = await unsubscriptionOf(services, exchange);
   const kind = source === "digest" ? DIGESTS : ALERTS;
   await sql.transaction(async (tx) => {
     if (!await removeReceiver(tx, kind, { projectId, slug, email })) return;

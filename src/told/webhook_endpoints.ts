@@ -1,9 +1,9 @@
-import { insufficientScope, requirePrincipal } from "../auth/access.ts";
+import { type ApiExchange, insufficientScope, requirePrincipal } from "../auth/access.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
 import { Problem } from "../problem.ts";
-import { type Asked, recordChange, type ToldServices } from "./told_endpoints.ts";
+import { recordChange, type ToldServices } from "./told_endpoints.ts";
 import {
   deleteTold,
   findWebhook,
@@ -17,8 +17,8 @@ import {
 import { isOwnNetworkUrl, newWebhookSecret, WebhookBody } from "./webhook_definition.ts";
 
 /** `GET /v1/webhooks`: those of a project, by slug, without their secrets. */
-export async function getWebhooks({ sql }: ToldServices, asked: Asked): Promise<Response> {
-  const { projectId } = await projectOfQuery(sql, asked);
+export async function getWebhooks({ sql }: ToldServices, exchange: ApiExchange): Promise<Response> {
+  const { projectId } = await projectOfQuery(sql, exchange);
   const webhooks = await listWebhooks(sql, projectId);
   return json({ webhooks: webhooks.map(({ slug, definition }) => ({ slug, ...definition })) });
 }
@@ -27,12 +27,12 @@ export async function getWebhooks({ sql }: ToldServices, asked: Asked): Promise<
  * `PUT /v1/webhooks/:slug`: 201 with its secret where it is new. Throws `insufficient_scope` for an
  * address of the server's own network, unless the token is for every project.
  */
-export async function putWebhook(services: ToldServices, asked: Asked): Promise<Response> {
+export async function putWebhook(services: ToldServices, exchange: ApiExchange): Promise<Response> {
   const { sql } = services;
-  const project = await projectOfQuery(sql, asked);
-  const slug = slugOf(asked.params);
-  const definition = await readJson(asked.request, WebhookBody);
-  const byOperator = requirePrincipal(asked.who).projects === "*";
+  const project = await projectOfQuery(sql, exchange);
+  const slug = slugOf(exchange.params);
+  const definition = await readJson(exchange.request, WebhookBody);
+  const byOperator = requirePrincipal(exchange.who).projects === "*";
   if (!byOperator && isOwnNetworkUrl(definition.url)) {
     throw insufficientScope(
       "This URL is an address of the server's own machine or network. Give a public one, or let " +
@@ -43,17 +43,20 @@ export async function putWebhook(services: ToldServices, asked: Asked): Promise<
   const { isNew } = await sql.transaction(async (tx) => {
     const webhook = { slug, definition, byOperator, secret };
     const saved = await saveWebhook(tx, project.projectId, webhook);
-    await recordChange(tx, services, asked, "webhook.save", definition.title, project);
+    await recordChange(tx, services, exchange, "webhook.save", definition.title, project);
     return saved;
   });
   return json({ slug, ...definition, ...isNew ? { secret } : {} }, isNew ? 201 : 200);
 }
 
 /** `DELETE /v1/webhooks/:slug`: 204. Throws `not_found`, and `conflict` while something is sent to it. */
-export async function deleteWebhook(services: ToldServices, asked: Asked): Promise<Response> {
+export async function deleteWebhook(
+  services: ToldServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql } = services;
-  const project = await projectOfQuery(sql, asked);
-  const slug = asked.params["slug"] ?? "";
+  const project = await projectOfQuery(sql, exchange);
+  const slug = exchange.params["slug"] ?? "";
   await sql.transaction(async (tx) => {
     const gone = await deleteTold(tx, WEBHOOKS, project.projectId, slug);
     const users = await usersOfWebhook(tx, project.projectId, slug);
@@ -61,20 +64,23 @@ export async function deleteWebhook(services: ToldServices, asked: Asked): Promi
       const named = users.slice(0, 3).map((title) => `“${title}”`).join(", ");
       throw new Problem("conflict", `${named} still goes to it: take it out there first.`);
     }
-    await recordChange(tx, services, asked, "webhook.delete", gone.title, project);
+    await recordChange(tx, services, exchange, "webhook.delete", gone.title, project);
   });
   return new Response(null, { status: 204 });
 }
 
 /** `POST /v1/webhooks/:slug/test`: sends a message without figures now; `{ deliveries }`. */
-export async function testWebhook(services: ToldServices, asked: Asked): Promise<Response> {
-  const { sql, told } = services;
-  const project = await projectOfQuery(sql, asked);
-  const slug = slugOf(asked.params);
+export async function testWebhook(
+  services: ToldServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  const { sql, notifications } = services;
+  const project = await projectOfQuery(sql, exchange);
+  const slug = slugOf(exchange.params);
   const webhook = await findWebhook(sql, project.projectId, slug);
   if (webhook === null) throw noneOf(WEBHOOKS);
-  const signal = AbortSignal.any([told.stopping, asked.request.signal]);
-  const runner = await told.runner();
+  const signal = AbortSignal.any([notifications.stopping, exchange.request.signal]);
+  const runner = await notifications.runner();
   const { title } = webhook.definition;
   return json({ deliveries: await runner.testWebhook(project, slug, title, signal) });
 }

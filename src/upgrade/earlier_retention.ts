@@ -19,7 +19,7 @@ FROM gone g`;
  * moved: what is moved of them already, the projection's own retention forgets.
  * @returns how many were not moved yet
  */
-export async function forgetExpiredEarlier(database: Database, now: Date): Promise<number> {
+export async function eraseExpiredEarlier(database: Database, now: Date): Promise<number> {
   const projects = await database.query<{ project_id: number; before: Date }>(
     `SELECT project_id, $1::text::timestamptz - make_interval(days => retention_days) AS before
     FROM earlier_projects JOIN projects USING (project_id) WHERE retention_days IS NOT NULL`,

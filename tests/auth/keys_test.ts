@@ -119,7 +119,7 @@ onBothEngines("authenticate: every change reaches every server within a second",
   await everywhere((s) => s.authenticate(rotated.key));
 
   await revokeKey(sql, { ...change, keyId: rotated.id, nowMs: state.nowMs });
-  servers[0]!.forget();
+  servers[0]!.invalidate();
   await assert.rejects(servers[0]!.authenticate(rotated.key), refused("revoked_api_key"));
   state.nowMs += KEY_BELIEVED_MS_MAX + 1;
   await assert.rejects(servers[1]!.authenticate(rotated.key), refused("revoked_api_key"));

@@ -106,7 +106,7 @@ onBothEngines(
     await keys.authenticate("site:store.example");
 
     await project(sql, "prj_second", "https://www.store.example/");
-    keys.forget();
+    keys.invalidate();
     await assert.rejects(keys.authenticate("site:store.example"), (error) => {
       refused("invalid_api_key")(error);
       assert.match((error as Problem).detail, /Several projects/);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { runFootfall } from "../../src/cli/cli.ts";
 import { leaveControlFile } from "../../src/cli/control_file.ts";
 import { verdict } from "../../src/screenshots/capture_status.ts";
-import type { Photograph } from "../../src/screenshots/browser/photograph.ts";
-import { captured, failed, FakePhotographer } from "../screenshots/fake_photographer.ts";
+import type { ScreenshotResult } from "../../src/screenshots/browser/page_screenshot.ts";
+import { captured, failed, FakePageCamera } from "../screenshots/fake_page_camera.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { TestApp } from "../support/app.ts";
 import { until } from "../support/server_process.ts";
@@ -22,12 +22,12 @@ async function run(args: readonly string[], env: Record<string, string>) {
 
 /** A server on a port of the loopback, found by commands as a running one is. */
 async function besideServer(
-  photographer: FakePhotographer,
+  pageCamera: FakePageCamera,
   work: (env: Record<string, string>) => Promise<void>,
 ): Promise<void> {
   const dataDir = await Deno.makeTempDir({ prefix: "footfall-capture-" });
   const env = { DATA_DIR: dataDir, DEFAULT_SITE_URL: SITE };
-  const server = new TestApp(env, { photographer });
+  const server = new TestApp(env, { pageCamera });
   await server.start();
   const listener = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
@@ -46,10 +46,10 @@ async function besideServer(
 }
 
 Deno.test("footfall capture: a running server takes the pictures; 0 only if all are captured", async () => {
-  const photographer = new FakePhotographer(({ path }) =>
+  const pageCamera = new FakePageCamera(({ path }) =>
     path === "/private" ? DENIED : captured(path)
   );
-  await besideServer(photographer, async (env) => {
+  await besideServer(pageCamera, async (env) => {
     const all = await run(["--path", "/a", "--path", "/b", "--device", "mobile"], env);
     assert.equal(all.code, 0, all.errors);
     assert.equal(
@@ -59,7 +59,7 @@ Deno.test("footfall capture: a running server takes the pictures; 0 only if all 
         "/b    mobile  captured  The page was captured.\n",
     );
     assert.match(all.errors, /Capturing .* 0 of 2/, "a bar for who looks");
-    assert.deepEqual(photographer.pages.toSorted(), ["/a mobile", "/b mobile"]);
+    assert.deepEqual(pageCamera.pages.toSorted(), ["/a mobile", "/b mobile"]);
 
     const some = await run(["--path", "/a", "--path", "/private", "--json"], env);
     assert.equal(some.code, 1);
@@ -83,7 +83,7 @@ Deno.test("footfall capture: a running server takes the pictures; 0 only if all 
 });
 
 Deno.test("footfall capture: wrong usage is 2, and says what is wrong", async () => {
-  await besideServer(new FakePhotographer(() => captured("")), async (env) => {
+  await besideServer(new FakePageCamera(() => captured("")), async (env) => {
     const cases: [string[], RegExp][] = [
       [["--path", "//evil.example/"], /paths\.0: Give a path on the project's site/],
       [["--path", "/a", "--device", "phone"], /devices\.0: Use desktop, tablet, mobile/],
@@ -112,18 +112,18 @@ onBothEngines("footfall capture: without a server it takes the pictures itself",
 });
 
 Deno.test("footfall capture: interrupted, it leaves the job to the server", async () => {
-  const stuck = Promise.withResolvers<Photograph>();
-  const photographer = new FakePhotographer(() => stuck.promise);
-  await besideServer(photographer, async (env) => {
+  const stuck = Promise.withResolvers<ScreenshotResult>();
+  const pageCamera = new FakePageCamera(() => stuck.promise);
+  await besideServer(pageCamera, async (env) => {
     // In a process of its own: a signal to this one would stop the commands of tests beside it, too.
     const capturing = footfall(env.DATA_DIR!, ["capture", "--path", "/a", "--device", "mobile"]);
     const running = ended(capturing);
-    await until(WAIT_MS_MAX, () => Promise.resolve(photographer.atOnce === 1), "it is taken");
+    await until(WAIT_MS_MAX, () => Promise.resolve(pageCamera.atOnce === 1), "it is taken");
     capturing.kill("SIGTERM");
     const { code, out, errors } = await running;
     assert.deepEqual([code, out], [130, ""]);
     assert.match(errors, /footfall: Stopped by SIGTERM\.\n$/);
-    assert.equal(photographer.atOnce, 1, "the server goes on");
+    assert.equal(pageCamera.atOnce, 1, "the server goes on");
     stuck.resolve(captured("late"));
   });
 });

@@ -4,7 +4,7 @@ import { GA4 } from "../../src/importers/ga4/source.ts";
 import { MATOMO } from "../../src/importers/matomo/source.ts";
 import { MIXPANEL } from "../../src/importers/mixpanel/source.ts";
 import { POSTHOG } from "../../src/importers/posthog/source.ts";
-import type { Source } from "../../src/importers/source.ts";
+import type { ImportSource } from "../../src/importers/source.ts";
 import { gzipSync } from "node:zlib";
 import { EventIds } from "../../src/importers/event_id.ts";
 import { memoryFile } from "../../src/importers/input_file.ts";
@@ -19,7 +19,7 @@ import {
 import { convertedFiles, eventsOf, jsonLines, PROJECT, textFile } from "./rows.ts";
 import { zipOf } from "./zip_writer.ts";
 
-async function mapped(source: Source, ...rows: readonly unknown[]) {
+async function mapped(source: ImportSource, ...rows: readonly unknown[]) {
   return eventsOf(await convertedFiles(source, [jsonLines("f.json", rows)]));
 }
 
@@ -319,7 +319,7 @@ Deno.test("Matomo: each action of a visit is an event", async () => {
 });
 
 Deno.test("a file of another product is recognised and said", async () => {
-  const cases: [Source, unknown, RegExp][] = [
+  const cases: [ImportSource, unknown, RegExp][] = [
     [
       AMPLITUDE,
       mixpanelEvent(),

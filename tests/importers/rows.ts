@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { converted, fileRows, mapContext } from "../../src/importers/conversion.ts";
 import type { Converted } from "../../src/importers/conversion.ts";
 import { type InputFile, memoryFile } from "../../src/importers/input_file.ts";
-import type { Source } from "../../src/importers/source.ts";
+import type { ImportSource } from "../../src/importers/source.ts";
 import type { ImportedEvent } from "../../src/event_file/exported_event.ts";
 
 export const PROJECT = "prj_test";
@@ -30,7 +30,7 @@ export function csvFile(name: string, rows: readonly (readonly unknown[])[]): In
 
 /** All that becomes of files. */
 export async function convertedFiles(
-  source: Source,
+  source: ImportSource,
   files: readonly InputFile[],
   timeZone: string | null = null,
 ): Promise<Converted[]> {

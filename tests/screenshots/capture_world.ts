@@ -6,12 +6,12 @@ import {
 } from "../../src/screenshots/browser/browser.ts";
 import type { CaptureDevice } from "../../src/screenshots/capture_status.ts";
 import type {
-  Photograph,
-  Photographer,
-  PhotographRequest,
-  Shot,
-} from "../../src/screenshots/browser/photograph.ts";
-import { createPhotographer } from "../../src/screenshots/browser/photographer.ts";
+  PageCamera,
+  Screenshot,
+  ScreenshotRequest,
+  ScreenshotResult,
+} from "../../src/screenshots/browser/page_screenshot.ts";
+import { createPageCamera } from "../../src/screenshots/browser/page_camera.ts";
 import { createLog } from "../../src/http/log.ts";
 import { FixtureSite } from "./fixture_site.ts";
 
@@ -32,12 +32,12 @@ export function makeBrowser(
   });
 }
 
-/** A site and a photographer: one for all tests of a file. */
+/** A site and a page camera: one for all tests of a file. */
 export class CaptureWorld {
   readonly logged: string[] = [];
   #site: FixtureSite | undefined;
   #browser: CaptureBrowser | undefined;
-  #photographer: Photographer | undefined;
+  #pageCamera: PageCamera | undefined;
   #folder = "";
 
   get site(): FixtureSite {
@@ -48,8 +48,8 @@ export class CaptureWorld {
     return this.#browser!;
   }
 
-  get photographer(): Photographer {
-    return this.#photographer!;
+  get pageCamera(): PageCamera {
+    return this.#pageCamera!;
   }
 
   get folder(): string {
@@ -68,7 +68,7 @@ export class CaptureWorld {
       write: (line) => this.logged.push(line),
     });
     const config = { chromePath: null, chromeNoSandbox: true, dataDir: this.#folder };
-    this.#photographer = createPhotographer({ config, log, now: Date.now, browser: this.browser });
+    this.#pageCamera = createPageCamera({ config, log, now: Date.now, browser: this.browser });
   }
 
   async stop(): Promise<void> {
@@ -77,12 +77,12 @@ export class CaptureWorld {
     await Deno.remove(this.#folder, { recursive: true });
   }
 
-  photograph(
+  takeScreenshot(
     path: string,
     device: CaptureDevice = "desktop",
-    members: Partial<PhotographRequest> = {},
-  ): Promise<Photograph> {
-    return this.photographer.photograph({
+    members: Partial<ScreenshotRequest> = {},
+  ): Promise<ScreenshotResult> {
+    return this.pageCamera.takeScreenshot({
       siteUrl: this.site.url,
       siteUrlByOperator: true,
       trackedHosts: ["127.0.0.1"],
@@ -94,8 +94,8 @@ export class CaptureWorld {
   }
 
   /** The colours of a picture at these points, as `#rrggbb`, each channel rounded to 16 steps. */
-  async colours(shot: Shot, points: readonly (readonly [x: number, y: number])[]) {
-    const base64 = shot.bytes.toBase64();
+  async colours(screenshot: Screenshot, points: readonly (readonly [x: number, y: number])[]) {
+    const base64 = screenshot.bytes.toBase64();
     const options = { device: "desktop", proxyUrl: NO_PROXY, deadlineMs: 30_000 } as const;
     return await this.browser.page(options, (page) => page.evaluate(readColours, base64, points));
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomText } from "../../src/auth/random_text.ts";
-import { createDaily, forgetOldCaptures } from "../../src/screenshots/queue/capture_daily.ts";
+import { createDaily, deleteOldCaptures } from "../../src/screenshots/queue/capture_daily.ts";
 import { createCaptureSchedule } from "../../src/screenshots/queue/capture_schedule.ts";
 import {
   mostVisitedPaths,
@@ -192,9 +192,9 @@ onBothEngines("daily captures", async (t, db) => {
       INSERT INTO capture_pages (attempted_at, project_id, path_digest, device, path, status, message)
       VALUES ('2026-11-24T03:00:00Z', 1, gen_random_uuid(), 'mobile', '/x', 'captured', 'x')`,
     );
-    await forgetOldCaptures(database, log, THREE + 3 * DAY);
+    await deleteOldCaptures(database, log, THREE + 3 * DAY);
     assert.equal((await queued(database)).length, 150);
-    await forgetOldCaptures(database, log, THREE + 100 * DAY);
+    await deleteOldCaptures(database, log, THREE + 100 * DAY);
     assert.deepEqual([await queued(database), told.length], [[], 1]);
     assert.deepEqual(await database.query("SELECT FROM capture_jobs"), []);
   });

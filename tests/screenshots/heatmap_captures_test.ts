@@ -4,7 +4,7 @@ import { transient, verdict } from "../../src/screenshots/capture_status.ts";
 import { type Json, newEvent, type Reply, TestApp, type TestProject } from "../support/app.ts";
 import { assertProblem } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { captured, failed, FakePhotographer, shotOf } from "./fake_photographer.ts";
+import { captured, failed, FakePageCamera, screenshotOf } from "./fake_page_camera.ts";
 
 const BASE_PATH = "/stats";
 const SITE = "https://shop.example";
@@ -14,7 +14,7 @@ const DAILY = "0 3 * * *";
 
 interface World {
   readonly server: TestApp;
-  readonly photographer: FakePhotographer;
+  readonly pageCamera: FakePageCamera;
   readonly project: TestProject;
 }
 
@@ -64,9 +64,9 @@ type Step = (world: World) => Promise<void>;
 const steps = new Map<string, Step>();
 
 onBothEngines("captures in the heatmaps", async (t, db) => {
-  const photographer = new FakePhotographer(({ path, device }) => captured(`${path} ${device}`));
+  const pageCamera = new FakePageCamera(({ path, device }) => captured(`${path} ${device}`));
   const env = { ...db.env, BASE_PATH, CAPTURE_SCHEDULE: DAILY };
-  const server = new TestApp(env, { photographer });
+  const server = new TestApp(env, { pageCamera });
   await server.start();
   try {
     const project = await server.project();
@@ -78,7 +78,7 @@ onBothEngines("captures in the heatmaps", async (t, db) => {
       view("ann", "/logout"),
     ]);
     server.app.startCaptures();
-    const world = { server, photographer, project };
+    const world = { server, pageCamera, project };
     for (const [name, step] of steps) await t.step(name, () => step(world));
   } finally {
     await server.stop();
@@ -113,10 +113,10 @@ steps.set("before the first attempt it is pending, and the daily job will come",
 });
 
 steps.set("the picture, where it is, and when it was taken", async (world) => {
-  const { photographer } = world;
-  photographer.answer = ({ path, device }) => ({
+  const { pageCamera } = world;
+  pageCamera.answer = ({ path, device }) => ({
     ...captured(path),
-    shot: shotOf(`${path} ${device}`, {
+    screenshot: screenshotOf(`${path} ${device}`, {
       widthPx: device === "mobile" ? 390 : 1440,
       heightPx: 4321,
     }),
@@ -209,11 +209,11 @@ steps.set("the image is the project's alone, and needs the scope read", async (w
 });
 
 steps.set("a failed recapture: the new status beside the last good image", async (world) => {
-  const { photographer } = world;
+  const { pageCamera } = world;
   const good = await captureOf(world, "/", "mobile");
   const others = await read(world, "heatmaps/paths", {});
   const denied = verdict("not_publicly_reachable", "It asks visitors to sign in.");
-  photographer.answer = () => failed(denied);
+  pageCamera.answer = () => failed(denied);
   await capture(world, ["/"], ["mobile"]);
   assert.deepEqual(await captureOf(world, "/", "mobile"), {
     ...good,
@@ -245,8 +245,8 @@ steps.set("a failed recapture: the new status beside the last good image", async
 });
 
 steps.set("a planned retry is the next attempt", async (world) => {
-  const { server, photographer, project } = world;
-  photographer.answer = () => failed(transient("It did not answer."));
+  const { server, pageCamera, project } = world;
+  pageCamera.answer = () => failed(transient("It did not answer."));
   const before = Date.now();
   const wanted = { project: project.id, path: "/", devices: ["tablet"] };
   await server.admin("POST", JOBS, wanted);

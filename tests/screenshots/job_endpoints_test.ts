@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { transient, verdict } from "../../src/screenshots/capture_status.ts";
-import type { Photograph } from "../../src/screenshots/browser/photograph.ts";
+import type { ScreenshotResult } from "../../src/screenshots/browser/page_screenshot.ts";
 import {
   assertProblem,
   type Json,
@@ -11,23 +11,23 @@ import {
 } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { until } from "../support/server_process.ts";
-import { captured, failed, FakePhotographer } from "./fake_photographer.ts";
+import { captured, failed, FakePageCamera } from "./fake_page_camera.ts";
 
 const JOBS = "/v1/internal/jobs/heatmap-captures";
 const BASE_PATH = "/stats";
 const WAIT_MS_MAX = 20_000;
 const NOT_FOUND = failed(verdict("page_not_found", "There is no such page."));
 
-/** A server whose photographer does as the test says; nothing is taken before `startCaptures`. */
+/** A server whose page camera does as the test says; nothing is taken before `startCaptures`. */
 interface World {
   readonly server: TestApp;
-  readonly photographer: FakePhotographer;
+  readonly pageCamera: FakePageCamera;
   readonly project: TestProject;
   readonly other: TestProject;
   readonly env: Record<string, string>;
 }
 
-const asPathSays = ({ path, device }: { path: string; device: string }): Photograph =>
+const asPathSays = ({ path, device }: { path: string; device: string }): ScreenshotResult =>
   path === "/gone" ? NOT_FOUND : captured(`${path} ${device}`);
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
@@ -54,24 +54,24 @@ type Step = (world: World) => Promise<void>;
 const steps = new Map<string, Step>();
 
 onBothEngines("capture jobs", async (t, db) => {
-  const photographer = new FakePhotographer(asPathSays);
+  const pageCamera = new FakePageCamera(asPathSays);
   const env = { ...db.env, BASE_PATH };
-  const server = new TestApp(env, { photographer });
+  const server = new TestApp(env, { pageCamera });
   await server.start();
   let isStopped = false;
   try {
     const project = await server.project({ siteUrl: "https://shop.example" });
-    const world = { server, photographer, project, other: await server.project(), env };
+    const world = { server, pageCamera, project, other: await server.project(), env };
     for (const [name, step] of steps) await t.step(name, () => step(world));
     await t.step("stopping ends the waiting and the work, and closes the browser", async () => {
-      photographer.answer = () => new Promise<Photograph>(() => {});
+      pageCamera.answer = () => new Promise<ScreenshotResult>(() => {});
       const waiting = post(world, { path: "/stuck" }, { Prefer: "wait=120" });
-      const isTaken = () => Promise.resolve(photographer.pages.includes("/stuck desktop"));
+      const isTaken = () => Promise.resolve(pageCamera.pages.includes("/stuck desktop"));
       await until(WAIT_MS_MAX, isTaken, "it is taken");
       await server.stop();
       isStopped = true;
       assert.equal((await waiting).status, 202);
-      assert.equal(photographer.closings, 1);
+      assert.equal(pageCamera.closings, 1);
     });
   } finally {
     if (!isStopped) await server.stop();
@@ -101,7 +101,7 @@ steps.set("202 with every page pending, and where to look", async (world) => {
   assert.deepEqual(pagesOf(done), pages.map((page) => `${page} captured`));
   const shared = await jobOf(world, again.body.job.id);
   assert.deepEqual(pagesOf(shared), ["/a mobile captured"]);
-  assert.deepEqual(world.photographer.pages.toSorted(), pages.toSorted());
+  assert.deepEqual(world.pageCamera.pages.toSorted(), pages.toSorted());
 });
 
 steps.set("Prefer: wait gives the job the time to be done: 200", async (world) => {
@@ -127,8 +127,8 @@ steps.set("Prefer: wait gives the job the time to be done: 200", async (world) =
 });
 
 steps.set("a page that fails in passing keeps nobody waiting for its next try", async (world) => {
-  const { photographer } = world;
-  photographer.answer = ({ path }) =>
+  const { pageCamera } = world;
+  pageCamera.answer = ({ path }) =>
     path === "/passing" ? failed(transient("It did not answer.")) : captured(path);
   const body = { paths: ["/a", "/passing"], devices: ["mobile"] };
   const { status, body: { job } } = await post(world, body, { Prefer: "wait=60" });
@@ -140,13 +140,13 @@ steps.set("a page that fails in passing keeps nobody waiting for its next try", 
   ]);
   assert.ok(Date.parse(job.captures[1].nextAttemptAt) > Date.now());
   assert.equal(job.captures[0].nextAttemptAt, null);
-  photographer.answer = asPathSays;
+  pageCamera.answer = asPathSays;
 });
 
 steps.set("what is not done in time is 202, and only so many wait", async (world) => {
-  const { photographer } = world;
-  const stuck = Promise.withResolvers<Photograph>();
-  photographer.answer = () => stuck.promise;
+  const { pageCamera } = world;
+  const stuck = Promise.withResolvers<ScreenshotResult>();
+  pageCamera.answer = () => stuck.promise;
   const short = await post(world, { path: "/slow", devices: ["mobile"] }, { Prefer: "wait=1" });
   assert.deepEqual([short.status, short.body.job.status], [202, "running"]);
   assert.equal(short.headers.get("preference-applied"), "wait=1");
@@ -157,7 +157,7 @@ steps.set("what is not done in time is 202, and only so many wait", async (world
   const turnedAway = await Promise.race(asked);
   assert.equal(turnedAway.status, 202);
   assert.equal(turnedAway.headers.get("preference-applied"), null);
-  photographer.answer = asPathSays;
+  pageCamera.answer = asPathSays;
   stuck.resolve(captured("slow"));
   const statuses = (await Promise.all(asked)).map(({ status }) => status);
   assert.deepEqual(statuses.toSorted(), [...Array(20).fill(200), 202]);
@@ -263,7 +263,7 @@ steps.set(
       "/ tablet captured",
       "/about tablet captured",
     ]);
-    const asked = world.photographer.asked.at(-1);
+    const asked = world.pageCamera.requests.at(-1);
     assert.deepEqual(asked?.trackedHosts, ["shop.example"]);
     assert.deepEqual(asked?.ownEndpoints, [`${BASE_PATH}/v1/events`]);
 
@@ -280,13 +280,13 @@ steps.set(
   },
 );
 
-steps.set("what came of captures is counted", async ({ server, photographer, project }) => {
+steps.set("what came of captures is counted", async ({ server, pageCamera, project }) => {
   const count = async (status: string) => {
     const { body } = await server.fetch("/metrics", {}, "127.0.0.1");
     return Number(body.match(`footfall_captures_total\\{status="${status}"\\} (\\d+)`)?.[1] ?? 0);
   };
   const before = [await count("captured"), await count("temporary_failure")] as const;
-  photographer.answer = ({ path }) =>
+  pageCamera.answer = ({ path }) =>
     path === "/later" ? failed(transient("It did not answer.")) : captured(path);
   const wanted = { project: project.id, paths: ["/a", "/later"], devices: ["desktop"] };
   const { body } = await server.admin("POST", JOBS, wanted);
@@ -298,24 +298,24 @@ steps.set("what came of captures is counted", async ({ server, photographer, pro
   assert.ok(Date.parse(nextAttemptAt) > Date.now(), "and is tried again");
   const captures = async () => await count("captured") > before[0];
   await until(WAIT_MS_MAX, captures, "the picture is counted");
-  photographer.answer = asPathSays;
+  pageCamera.answer = asPathSays;
 });
 
 steps.set("two servers on one database do one job once", async (world) => {
   if (world.env.DATABASE_URL === undefined) return;
-  const { photographer: mine, server } = world;
+  const { pageCamera: mine, server } = world;
   const queued = Promise.withResolvers<void>();
   const onceQueued = async (asked: { path: string; device: string }) => {
     await queued.promise;
     return asPathSays(asked);
   };
   mine.answer = onceQueued;
-  const theirs = new FakePhotographer(onceQueued);
-  const second = new TestApp(world.env, { photographer: theirs });
+  const theirs = new FakePageCamera(onceQueued);
+  const second = new TestApp(world.env, { pageCamera: theirs });
   await second.start();
   try {
     second.app.startCaptures();
-    const before = mine.asked.length;
+    const before = mine.requests.length;
     const paths = Array.from({ length: 30 }, (_, i) => `/both-${i}`);
     const wanted = { project: world.project.id, paths, devices: ["desktop"] };
     const replies = await Promise.all([

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { endLease, takeLease } from "../../src/screenshots/queue/capture_lease.ts";
 import {
   claimTask,
+  deleteOldJobs,
   endTask,
   findJob,
-  forgetOldJobs,
   giveBack,
   isAnythingDue,
   type NewJob,
@@ -305,9 +305,9 @@ steps.set("jobs of long ago are forgotten, once they are done", async (database)
   await workOff(database);
   const open = await queue(database, { paths: ["/open"] });
   const young = await queue(database, { paths: ["/open"], nowMs: NOON + DAY });
-  await forgetOldJobs(database, NOON + 30 * DAY);
+  await deleteOldJobs(database, NOON + 30 * DAY);
   assert.ok(await findJob(database, done, "*"));
-  await forgetOldJobs(database, NOON + 30 * DAY + 1);
+  await deleteOldJobs(database, NOON + 30 * DAY + 1);
   assert.equal(await findJob(database, done, "*"), null);
   assert.ok(await findJob(database, open, "*"));
   assert.ok(await findJob(database, young, "*"));

@@ -5,13 +5,16 @@ import { claimTask, findJob, queueJob } from "../../src/screenshots/queue/captur
 import { CaptureRunner } from "../../src/screenshots/queue/capture_runner.ts";
 import { type CaptureStatus, transient } from "../../src/screenshots/capture_status.ts";
 import { type CaptureState, captureStates } from "../../src/screenshots/queue/capture_store.ts";
-import type { Photograph, PhotographRequest } from "../../src/screenshots/browser/photograph.ts";
+import type {
+  ScreenshotRequest,
+  ScreenshotResult,
+} from "../../src/screenshots/browser/page_screenshot.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { until } from "../support/server_process.ts";
-import { captured, failed, FakePhotographer } from "./fake_photographer.ts";
+import { captured, failed, FakePageCamera } from "./fake_page_camera.ts";
 import { IN_PLACE } from "../support/in_place.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00Z");
@@ -20,27 +23,28 @@ const WAIT_MS_MAX = 20_000;
 const LATER = failed(transient("The site did not answer."));
 const NEVER = new AbortController().signal;
 
-/** A server's runner, with a clock of its own and a photographer that does as it is told. */
+/** A server's runner, with a clock of its own and a page camera that does as it is told. */
 class World {
   nowMs = NOON;
   readonly observed: CaptureStatus[] = [];
   readonly told: string[] = [];
-  readonly photographer: FakePhotographer;
+  readonly pageCamera: FakePageCamera;
   readonly runner: CaptureRunner;
 
   constructor(
     readonly database: Database,
-    answer: (request: PhotographRequest) => Photograph | Promise<Photograph> = ({ path, device }) =>
-      captured(`${path} ${device}`),
+    answer: (request: ScreenshotRequest) => ScreenshotResult | Promise<ScreenshotResult> = (
+      { path, device },
+    ) => captured(`${path} ${device}`),
   ) {
-    this.photographer = new FakePhotographer(answer);
+    this.pageCamera = new FakePageCamera(answer);
     const tell = (message: string) => void this.told.push(message);
     this.runner = new CaptureRunner({
       sql: database,
       reads: database,
       segments: new SegmentCache(0),
       pool: IN_PLACE,
-      photographer: this.photographer,
+      pageCamera: this.pageCamera,
       log: { warn: tell, error: tell },
       now: () => this.nowMs,
       randomText,
@@ -115,7 +119,7 @@ steps.set("works off what is due, and keeps what came of it", async (database) =
   assert.deepEqual((await world.job(id)).captures, ["/a captured", "/b captured", "/c captured"]);
   assert.equal(await world.imageText("/b"), "/b desktop");
   assert.deepEqual(world.observed, ["captured", "captured", "captured"]);
-  const asked = world.photographer.asked.find(({ path }) => path === "/a");
+  const asked = world.pageCamera.requests.find(({ path }) => path === "/a");
   const { signal, ...request } = asked!;
   assert.ok(signal instanceof AbortSignal);
   assert.deepEqual(request, {
@@ -127,7 +131,7 @@ steps.set("works off what is due, and keeps what came of it", async (database) =
     ownEndpoints: ["/stats/v1/events"],
   });
   assert.equal(await world.runner.runDue(NEVER), 0);
-  assert.equal(world.photographer.asked.length, 3);
+  assert.equal(world.pageCamera.requests.length, 3);
   assert.deepEqual(await database.query("SELECT FROM capture_lease"), [], "given back");
 });
 
@@ -135,7 +139,7 @@ steps.set(
   "two servers share one job: each page once, and one of them at a time",
   async (database, other) => {
     const atWork = [0, 0];
-    const slowlyBy = (server: number) => async ({ path }: PhotographRequest) => {
+    const slowlyBy = (server: number) => async ({ path }: ScreenshotRequest) => {
       atWork[server]!++;
       assert.equal(atWork[1 - server], 0, "both servers work at once");
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -158,7 +162,7 @@ steps.set(
       stop.abort();
       await Promise.all(running);
     }
-    const pages = [...one.photographer.pages, ...two.photographer.pages];
+    const pages = [...one.pageCamera.pages, ...two.pageCamera.pages];
     assert.deepEqual(
       pages.toSorted(),
       paths.map((path) => `${path} desktop`).toSorted(),
@@ -173,7 +177,7 @@ steps.set("a failure in passing: three tries, the last picture stays", async (da
   await world.runner.runDue(NEVER);
   const good = (await world.state("/"))?.image;
   assert.ok(good);
-  world.photographer.answer = () => LATER;
+  world.pageCamera.answer = () => LATER;
   const id = await world.queue("/");
   for (const pauseMs of [20 * SECOND, 120 * SECOND]) {
     assert.equal(await world.runner.runDue(NEVER), 1);
@@ -187,17 +191,17 @@ steps.set("a failure in passing: three tries, the last picture stays", async (da
   }
   assert.equal(await world.runner.runDue(NEVER), 1);
   assert.deepEqual((await world.job(id)).captures, ["/ temporary_failure"]);
-  assert.equal(world.photographer.asked.length, 4);
+  assert.equal(world.pageCamera.requests.length, 4);
   assert.deepEqual((await world.state("/"))?.image, good);
 
-  world.photographer.answer = () => captured("better");
+  world.pageCamera.answer = () => captured("better");
   await world.queue("/");
   await world.runner.runDue(NEVER);
   assert.equal(await world.imageText("/"), "better");
 });
 
 steps.set(
-  "a page that makes the photographer fail is told of, and holds nobody up",
+  "a page that makes the page camera fail is told of, and holds nobody up",
   async (database) => {
     const world = new World(database, ({ path }) => {
       if (path === "/bad") throw new Error("a fault of ours");
@@ -225,7 +229,7 @@ steps.set("a capture of one page leaves what is known of the others alone", asyn
   const before = await others();
   assert.equal(before.length, 1);
   world.nowMs += SECOND;
-  world.photographer.answer = () => captured("changed");
+  world.pageCamera.answer = () => captured("changed");
   await world.queue("/a");
   await world.runner.runDue(NEVER);
   assert.equal(await world.imageText("/a"), "changed");
@@ -235,20 +239,20 @@ steps.set("a capture of one page leaves what is known of the others alone", asyn
 steps.set(
   "stopping gives back what is under way, at once, and closes the browser",
   async (database) => {
-    const stuck = Promise.withResolvers<Photograph>();
+    const stuck = Promise.withResolvers<ScreenshotResult>();
     const world = new World(database, () => stuck.promise);
     const id = await world.queue("/a", "/b", "/c");
     const stop = new AbortController();
     const running = world.runner.run(stop.signal);
     await until(
       WAIT_MS_MAX,
-      () => Promise.resolve(world.photographer.atOnce === 2),
+      () => Promise.resolve(world.pageCamera.atOnce === 2),
       "two are taken",
     );
     stop.abort();
     await running;
-    assert.ok(world.photographer.asked.every(({ signal }) => signal?.aborted));
-    assert.equal(world.photographer.closings, 1);
+    assert.ok(world.pageCamera.requests.every(({ signal }) => signal?.aborted));
+    assert.equal(world.pageCamera.closings, 1);
     assert.deepEqual(world.told, []);
     const waiting = ["/a pending", "/b pending", "/c pending"];
     assert.deepEqual(await world.job(id), {
@@ -280,10 +284,10 @@ steps.set("a page that ends the server each time is left alone", async (database
   const world = new World(database);
   const id = await world.queue("/");
   for (let times = 1; times <= 3; times++) {
-    const doomed = new World(database, () => new Promise<Photograph>(() => {}));
+    const doomed = new World(database, () => new Promise<ScreenshotResult>(() => {}));
     const gone = new AbortController();
     const dying = doomed.runner.runDue(gone.signal);
-    const taken = () => Promise.resolve(doomed.photographer.atOnce === 1);
+    const taken = () => Promise.resolve(doomed.pageCamera.atOnce === 1);
     await until(WAIT_MS_MAX, taken, "it is taken");
     await expireLease(database);
     // A server that has really ended would not even give the task back.
@@ -301,11 +305,11 @@ steps.set("a page that ends the server each time is left alone", async (database
 });
 
 steps.set("whoever was slower than its lease has no say", async (database, other) => {
-  const stuck = Promise.withResolvers<Photograph>();
+  const stuck = Promise.withResolvers<ScreenshotResult>();
   const slow = new World(database, () => stuck.promise);
   const id = await slow.queue("/");
   const working = slow.runner.runDue(NEVER);
-  await until(WAIT_MS_MAX, () => Promise.resolve(slow.photographer.atOnce === 1), "it is taken");
+  await until(WAIT_MS_MAX, () => Promise.resolve(slow.pageCamera.atOnce === 1), "it is taken");
   await expireLease(other);
   const quick = new World(other, () => captured("of the quick one"));
   assert.equal(await quick.runner.runDue(NEVER), 1);
@@ -345,6 +349,6 @@ steps.set(
     await until(WAIT_MS_MAX, isDone(second), "the next job is done");
     stop.abort();
     await running;
-    assert.equal(unlucky.photographer.closings, 1);
+    assert.equal(unlucky.pageCamera.closings, 1);
   },
 );

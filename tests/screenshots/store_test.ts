@@ -3,15 +3,15 @@ import { type CaptureStatus, verdict } from "../../src/screenshots/capture_statu
 import {
   type CaptureState,
   captureStates,
+  deleteStalePages,
   findImage,
-  forgetStalePages,
   storeAttempt,
 } from "../../src/screenshots/queue/capture_store.ts";
-import type { Shot } from "../../src/screenshots/browser/photograph.ts";
+import type { Screenshot } from "../../src/screenshots/browser/page_screenshot.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
-import { shotOf } from "./fake_photographer.ts";
+import { screenshotOf } from "./fake_page_camera.ts";
 
 const SITE = "https://shop.example";
 const NOON = Date.parse("2026-11-21T12:00:00Z");
@@ -24,8 +24,8 @@ let ids = 0;
 async function attempt(
   database: Database,
   atMs: number,
-  { shot = null, status = "captured", path = "/", device = "desktop", projectId = 1 }: {
-    shot?: Shot | null;
+  { screenshot = null, status = "captured", path = "/", device = "desktop", projectId = 1 }: {
+    screenshot?: Screenshot | null;
     status?: CaptureStatus;
     path?: string;
     device?: "desktop" | "mobile";
@@ -34,7 +34,7 @@ async function attempt(
 ): Promise<void> {
   const newCaptureId = `cap_${String(++ids).padStart(20, "0")}`;
   const page = { projectId, path, device, siteUrl: SITE, verdict: verdict(status, `${status}.`) };
-  await database.transaction((tx) => storeAttempt(tx, { ...page, shot, atMs, newCaptureId }));
+  await database.transaction((tx) => storeAttempt(tx, { ...page, screenshot, atMs, newCaptureId }));
 }
 
 async function stateOf(database: Database, path = "/"): Promise<CaptureState> {
@@ -72,14 +72,14 @@ onBothEngines("store: versions, the last good picture, and nobody else's", async
 
   await t.step("a picture comes back as it was", async () => {
     const bytes = crypto.getRandomValues(new Uint8Array(60_000));
-    const shot = shotOf("", {
+    const screenshot = screenshotOf("", {
       bytes,
       contentType: "image/webp",
       widthPx: 820,
       heightPx: 4321,
       isCut: true,
     });
-    await attempt(database, NOON, { shot });
+    await attempt(database, NOON, { screenshot });
     const { image, ...state } = await stateOf(database);
     const told = { status: "captured", message: "captured.", siteUrl: SITE };
     assert.deepEqual(state, { path: "/", device: "desktop", ...told });
@@ -95,13 +95,13 @@ onBothEngines("store: versions, the last good picture, and nobody else's", async
     assert.deepEqual([found.contentType, found.hash], ["image/webp", hash]);
     assert.equal(await findImage(database, 2, image.captureId), null, "of another project");
     assert.equal(await findImage(database, 1, "cap_x"), null);
-    await attempt(database, NOON, { shot: shotOf("a") });
+    await attempt(database, NOON, { screenshot: screenshotOf("a") });
   });
 
   await t.step("an unchanged page is not stored twice: its time moves on", async () => {
     const before = await stateOf(database);
     const count = await versions(database);
-    await attempt(database, NOON + MINUTE, { shot: shotOf("a") });
+    await attempt(database, NOON + MINUTE, { screenshot: screenshotOf("a") });
     const { image } = await stateOf(database);
     assert.equal(image?.captureId, before.image?.captureId);
     assert.equal(image?.capturedAt.getTime(), NOON + MINUTE);
@@ -123,13 +123,15 @@ onBothEngines("store: versions, the last good picture, and nobody else's", async
     async () => {
       const first = (await stateOf(database)).image!.captureId;
       for (let i = 1; i <= 4; i++) {
-        await attempt(database, NOON + (10 + i) * MINUTE, { shot: shotOf(`version ${i}`) });
+        await attempt(database, NOON + (10 + i) * MINUTE, {
+          screenshot: screenshotOf(`version ${i}`),
+        });
       }
       assert.equal(await versions(database), 5);
-      await attempt(database, NOON + 20 * MINUTE, { shot: shotOf("a") });
+      await attempt(database, NOON + 20 * MINUTE, { screenshot: screenshotOf("a") });
       assert.equal((await stateOf(database)).image?.captureId, first);
       assert.equal(await versions(database), 5);
-      await attempt(database, NOON + 21 * MINUTE, { shot: shotOf("version 5") });
+      await attempt(database, NOON + 21 * MINUTE, { screenshot: screenshotOf("version 5") });
       const kept = await database.query<{ text: string }>(
         "SELECT encode(image, 'escape') AS text FROM captures ORDER BY captured_at DESC",
       );
@@ -139,13 +141,13 @@ onBothEngines("store: versions, the last good picture, and nobody else's", async
   );
 
   await t.step("pages, devices and projects do not touch each other", async () => {
-    await attempt(database, NOON, { shot: shotOf("a"), path: "/b" });
-    await attempt(database, NOON, { shot: shotOf("a"), path: "/b", device: "mobile" });
-    await attempt(database, NOON, { shot: shotOf("a"), path: "/c", projectId: 2 });
+    await attempt(database, NOON, { screenshot: screenshotOf("a"), path: "/b" });
+    await attempt(database, NOON, { screenshot: screenshotOf("a"), path: "/b", device: "mobile" });
+    await attempt(database, NOON, { screenshot: screenshotOf("a"), path: "/c", projectId: 2 });
     assert.equal(await versions(database), 8);
     await asBefore(
       database,
-      () => attempt(database, NOON + DAY, { shot: shotOf("new") }),
+      () => attempt(database, NOON + DAY, { screenshot: screenshotOf("new") }),
       "/",
     );
     const both = await captureStates(database, 1, ["/b", "/", "/c", "/b"]);
@@ -155,15 +157,15 @@ onBothEngines("store: versions, the last good picture, and nobody else's", async
 
   await t.step("a path of any length and letters is found again", async () => {
     const path = `/${"ä".repeat(2000)}"\\{},NULL`;
-    await attempt(database, NOON, { shot: shotOf("long"), path });
+    await attempt(database, NOON, { screenshot: screenshotOf("long"), path });
     assert.equal((await stateOf(database, path)).path, path);
   });
 
   await t.step(
     "pages that nobody attempts any more are forgotten, with their pictures",
     async () => {
-      assert.equal(await forgetStalePages(database, NOON + 90 * DAY), 0);
-      assert.equal(await forgetStalePages(database, NOON + 90 * DAY + 1), 4);
+      assert.equal(await deleteStalePages(database, NOON + 90 * DAY), 0);
+      assert.equal(await deleteStalePages(database, NOON + 90 * DAY + 1), 4);
       const left = await database.query("SELECT DISTINCT path FROM capture_pages");
       assert.deepEqual(left, [{ path: "/" }]);
       assert.equal(await versions(database), 5);

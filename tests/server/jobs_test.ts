@@ -12,8 +12,8 @@ import { newRow, openWithProjects } from "../support/event_rows.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00Z");
 const DAY = 86_400_000;
-const NOTHING_TOLD = { runDue: () => Promise.resolve(), forgetOld: () => Promise.resolve() };
-const NO_CAPTURES = { queueDaily: () => Promise.resolve(), forgetOld: () => Promise.resolve() };
+const NOTHING_TOLD = { runDue: () => Promise.resolve(), deleteOld: () => Promise.resolve() };
+const NO_CAPTURES = { queueDaily: () => Promise.resolve(), deleteOld: () => Promise.resolve() };
 
 async function run(name: string, database: Database, nowMs: number): Promise<string[]> {
   const lines: string[] = [];
@@ -36,7 +36,7 @@ async function run(name: string, database: Database, nowMs: number): Promise<str
     database,
     salts,
     captures: NO_CAPTURES,
-    told: NOTHING_TOLD,
+    notifications: NOTHING_TOLD,
     log,
     now,
     move: null,

@@ -4,7 +4,7 @@ import { createSealer } from "../../src/auth/sealed_value.ts";
 import { listProjects } from "../../src/auth/projects.ts";
 import { AlertBody } from "../../src/told/alert_definition.ts";
 import { questionName } from "../../src/told/alert_question.ts";
-import { claimDelivery, forgetOldDeliveries, storeDeliveries } from "../../src/told/deliveries.ts";
+import { claimDelivery, deleteOldDeliveries, storeDeliveries } from "../../src/told/deliveries.ts";
 import { DigestBody } from "../../src/told/digest_definition.ts";
 import { digestMessage } from "../../src/told/digest_message.ts";
 import { type Message, plainLine } from "../../src/told/message.ts";
@@ -130,8 +130,8 @@ Deno.test("limits: what one server has taken is nobody else's until its time is 
     { at: Date },
   ];
   const goneMs = at.getTime() + limits.DELIVERY_KEPT_MS;
-  assert.equal(await forgetOldDeliveries(sql, goneMs), 0);
-  assert.equal(await forgetOldDeliveries(sql, goneMs + 1), 1);
+  assert.equal(await deleteOldDeliveries(sql, goneMs), 0);
+  assert.equal(await deleteOldDeliveries(sql, goneMs + 1), 1);
 });
 
 Deno.test("limits: a link that ends messages works for as long as it says", async () => {

@@ -8,7 +8,7 @@ import { deleteExpiredEvents } from "../../src/projection/retention.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { EarlierEvents } from "../../src/upgrade/earlier_events.ts";
 import { erasePerson, movePerson } from "../../src/upgrade/earlier_people.ts";
-import { forgetExpiredEarlier } from "../../src/upgrade/earlier_retention.ts";
+import { eraseExpiredEarlier } from "../../src/upgrade/earlier_retention.ts";
 import { EXPIRED_AT_ONCE } from "../../src/upgrade/upgrade_limits.ts";
 import { onBareEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, storedRows } from "../support/event_rows.ts";
@@ -163,10 +163,10 @@ onBareEngines("upgrade: what expires leaves the earlier events, moved or not", a
   await createProjection(database).catchUp(1);
   await t.step("an hour before, nothing does", async () => {
     const before = new Date(START_MS + 4 * 86_400_000);
-    assert.equal(await forgetExpiredEarlier(database, before), 0);
+    assert.equal(await eraseExpiredEarlier(database, before), 0);
     assert.equal(await deleteExpiredEvents(database, before), 0);
   });
-  assert.equal(await forgetExpiredEarlier(database, now), expired.length);
+  assert.equal(await eraseExpiredEarlier(database, now), expired.length);
   assert.equal(await deleteExpiredEvents(database, now), 1);
   await assertGone(database, [...expired, moved], all);
 });

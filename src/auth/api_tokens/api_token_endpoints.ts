@@ -3,10 +3,9 @@ import { recordAudit } from "../../audit/audit.ts";
 import type { Sql } from "../../db/sql.ts";
 import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
-import type { Exchange } from "../../http/router.ts";
 import { NAME_LENGTH_MAX, TOKEN_LIFETIME_S_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import { type Principal, requirePrincipal } from "../access.ts";
+import { type ApiExchange, type Principal, requirePrincipal } from "../access.ts";
 import { askedBy, type AuditServices } from "../audited.ts";
 import { assertMayGrant, GrantedProjects, GrantedScope, grantOf, grantWords } from "../grants.ts";
 import { PlainText } from "../projects.ts";
@@ -21,10 +20,8 @@ export interface ApiTokenServices extends AuditServices {
   readonly now: () => number;
   readonly tokens: Tokens;
   readonly epochs: Pick<TokenEpochs, "latest">;
-  readonly listedTokens: Pick<ListedTokens, "forget">;
+  readonly listedTokens: Pick<ListedTokens, "invalidate">;
 }
-
-type Asked = Exchange<Principal | null>;
 
 const name = PlainText.trim().min(1, "Give a name, so that people know it again.")
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
@@ -72,7 +69,7 @@ export const ApiTokenCreated = z.object({
 /** `GET /v1/tokens`: one's own, and with the scope `people` everybody's. */
 export async function getApiTokens(
   { sql, now, epochs }: ApiTokenServices,
-  { who }: Asked,
+  { who }: ApiExchange,
 ): Promise<Response> {
   const maker = await makerOf(sql, requirePrincipal(who));
   const { number: epoch } = await epochs.latest();
@@ -98,10 +95,13 @@ function endOf(wanted: string | null, nowMs: number, caller: Principal): number 
 }
 
 /** `POST /v1/tokens`: 201 with the token, which is never shown again. */
-export async function postApiToken(services: ApiTokenServices, asked: Asked): Promise<Response> {
+export async function postApiToken(
+  services: ApiTokenServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, now, tokens, epochs } = services;
-  const caller = requirePrincipal(asked.who);
-  const wanted = await readJson(asked.request, ApiTokenCreation);
+  const caller = requirePrincipal(exchange.who);
+  const wanted = await readJson(exchange.request, ApiTokenCreation);
   if (!tokens.canIssue) throw issuedElsewhere();
   const grant = grantOf(wanted);
   await assertMayGrant(sql, caller, grant);
@@ -116,7 +116,7 @@ export async function postApiToken(services: ApiTokenServices, asked: Asked): Pr
     const listed = projects === "*" ? ["*"] : projects;
     const id = await insertApiToken(inside, maker, { ...made, projects: listed });
     await recordAudit(inside, {
-      ...askedBy(services, asked),
+      ...askedBy(services, exchange),
       what: "token.create",
       subject: `${wanted.name}: ${grantWords(grant)}, until ${expiresAt}`,
     });
@@ -131,18 +131,21 @@ export async function postApiToken(services: ApiTokenServices, asked: Asked): Pr
     epoch,
   });
   return json({ id, token, expiresAt }, 201, {
-    "Location": `${new URL(asked.request.url).pathname}/${id}`,
+    "Location": `${new URL(exchange.request.url).pathname}/${id}`,
   });
 }
 
 /** `DELETE /v1/tokens/:id`: 204; no server takes it any more within a second, nor what it made. */
-export async function deleteApiToken(services: ApiTokenServices, asked: Asked): Promise<Response> {
+export async function deleteApiToken(
+  services: ApiTokenServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, listedTokens } = services;
-  const maker = await makerOf(sql, requirePrincipal(asked.who));
+  const maker = await makerOf(sql, requirePrincipal(exchange.who));
   await sql.transaction(async (inside) => {
-    const subject = await revokeApiToken(inside, maker, asked.params.id ?? "");
-    await recordAudit(inside, { ...askedBy(services, asked), what: "token.revoke", subject });
+    const subject = await revokeApiToken(inside, maker, exchange.params.id ?? "");
+    await recordAudit(inside, { ...askedBy(services, exchange), what: "token.revoke", subject });
   });
-  listedTokens.forget();
+  listedTokens.invalidate();
   return new Response(null, { status: 204 });
 }

@@ -227,7 +227,7 @@ export async function noteApiTokenUse(sql: Sql, id: string, nowMs: number): Prom
 }
 
 /** Deletes tokens that expired long ago. Returns how many there were. */
-export async function forgetExpiredApiTokens(sql: Sql, nowMs: number): Promise<number> {
+export async function deleteExpiredApiTokens(sql: Sql, nowMs: number): Promise<number> {
   const gone = await sql.query(
     "DELETE FROM api_tokens WHERE expires_at < $1::text::timestamptz RETURNING 1",
     [new Date(nowMs - API_TOKEN_LISTED_MS).toISOString()],

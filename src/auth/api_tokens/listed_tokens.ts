@@ -19,7 +19,7 @@ export interface ListedTokens {
    */
   assertHolds(principal: Principal): Promise<void>;
   /** Drops all that is remembered, so that a change made here holds at once here. */
-  forget(): void;
+  invalidate(): void;
 }
 
 /** The API tokens in use, as the table has them; and when they were used last, to the minute. */
@@ -57,6 +57,6 @@ export function createListedTokens(sql: Sql, now: () => number): ListedTokens {
       }
       noteUse(listed, grounds);
     },
-    forget: () => rows.forget(),
+    invalidate: () => rows.invalidate(),
   };
 }

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { recordAudit } from "../../audit/audit.ts";
 import type { Log } from "../../http/log.ts";
-import type { Exchange } from "../../http/router.ts";
 import { Problem } from "../../problem.ts";
-import type { Principal } from "../access.ts";
+import type { ApiExchange } from "../access.ts";
 import { assertSignsIn, enteringAs, type PeopleServices } from "../people/sign_in_endpoints.ts";
 import { briefCookie, briefCookieValue, signIn } from "../people/signed_in.ts";
 import type { Sealer } from "../sealed_value.ts";
@@ -26,8 +25,6 @@ export interface OidcServices extends PeopleServices {
 
 /** What the dashboard says after the provider, where nobody came in. */
 export type OidcOutcome = RefusalReason | "unavailable" | "refused" | "expired" | "link_over";
-
-type Asked = Exchange<Principal | null>;
 
 const COOKIE = "oidc";
 const PURPOSE = "oidc.flow";
@@ -77,11 +74,14 @@ const callbackUrl = (own: string) => `${own}/v1/auth/oidc/callback`;
  * `GET /v1/auth/oidc/start?returnTo=/path&setup=…&invitation=…`: sends the browser to the provider.
  * `returnTo`: where in the dashboard it comes back to.
  */
-export async function getOidcStart(services: OidcServices, asked: Asked): Promise<Response> {
+export async function getOidcStart(
+  services: OidcServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   assertSignsIn(services);
   const { provider } = requireOidc(services);
-  const own = services.facts.ownAddress(asked.request, asked.peer).url;
-  const query = asked.url.searchParams;
+  const own = services.facts.ownAddress(exchange.request, exchange.peer).url;
+  const query = exchange.url.searchParams;
   const returnTo = returnPath(query.get("returnTo"), own);
   const secretOf = (name: string) => query.get(name)?.slice(0, SECRET_LENGTH_MAX);
   try {
@@ -94,7 +94,7 @@ export async function getOidcStart(services: OidcServices, asked: Asked): Promis
     } satisfies z.infer<typeof Flow>;
     const value = await services.sealer.seal(PURPOSE, flow, OIDC_FLOW_S_MAX);
     const cookie = { name: COOKIE, value, seconds: OIDC_FLOW_S_MAX };
-    return redirect(url, [briefCookie(asked, services.facts, cookie)]);
+    return redirect(url, [briefCookie(exchange, services.facts, cookie)]);
   } catch (error) {
     if (!(error instanceof OidcUnavailable)) throw error;
     tellOperator(services, error);
@@ -109,16 +109,19 @@ function tellOperator({ log }: OidcServices, error: Error): void {
 }
 
 /** `GET /v1/auth/oidc/callback`: where the provider sends the browser. */
-export async function getOidcCallback(services: OidcServices, asked: Asked): Promise<Response> {
+export async function getOidcCallback(
+  services: OidcServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { settings, provider } = requireOidc(services);
-  const own = services.facts.ownAddress(asked.request, asked.peer).url;
-  const text = briefCookieValue(asked, services.facts, COOKIE);
+  const own = services.facts.ownAddress(exchange.request, exchange.peer).url;
+  const text = briefCookieValue(exchange, services.facts, COOKIE);
   const flow = text === null ? null : await services.sealer.open(PURPOSE, text, Flow);
-  const gone = briefCookie(asked, services.facts, { name: COOKIE, value: "", seconds: 0 });
+  const gone = briefCookie(exchange, services.facts, { name: COOKIE, value: "", seconds: 0 });
   if (flow === null) return toldInDashboard(own, "/", "expired", [gone]);
   try {
     const callback = new URL(callbackUrl(own));
-    callback.search = asked.url.search;
+    callback.search = exchange.url.search;
     const claims = await provider.finish(callback, flow);
     const cookie = await services.sql.transaction(async (sql) => {
       const arrival = await arrivalOf(sql, flow, services.now());
@@ -130,19 +133,19 @@ export async function getOidcCallback(services: OidcServices, asked: Asked): Pro
       );
       if (isNew) {
         await recordAudit(sql, {
-          ...enteringAs(services, asked, person.email),
+          ...enteringAs(services, exchange, person.email),
           what: arrival.makesOwner ? "owner.create" : "person.join",
           subject: person.email,
         });
       }
       if (hasOtherRole) {
         await recordAudit(sql, {
-          ...enteringAs(services, asked, "the identity provider"),
+          ...enteringAs(services, exchange, "the identity provider"),
           what: "person.role",
           subject: `${person.email}: ${person.role}`,
         });
       }
-      return (await signIn({ ...services, sql }, asked, person.id)).cookie;
+      return (await signIn({ ...services, sql }, exchange, person.id)).cookie;
     });
     return redirect(own + flow.returnTo, [gone, cookie]);
   } catch (error) {

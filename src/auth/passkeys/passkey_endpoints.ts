@@ -4,10 +4,9 @@ import { recordAudit } from "../../audit/audit.ts";
 import { readJson } from "../../http/json_body.ts";
 import type { OwnAddress } from "../../http/own_address.ts";
 import { json } from "../../http/reply.ts";
-import type { Exchange } from "../../http/router.ts";
 import { NAME_LENGTH_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import type { Principal } from "../access.ts";
+import type { ApiExchange } from "../access.ts";
 import { assertSignsIn, enteringAs, type PeopleServices } from "../people/sign_in_endpoints.ts";
 import {
   assertOwnOrigin,
@@ -40,8 +39,6 @@ import { takeChallenge } from "./used_challenges.ts";
 export interface PasskeyServices extends PeopleServices {
   readonly sealer: Sealer;
 }
-
-type Asked = Exchange<Principal | null>;
 
 const COOKIE = "passkey";
 const REGISTRATION = "passkey.registration";
@@ -83,7 +80,7 @@ export function takesPasskeys({ url, isHttps }: OwnAddress): boolean {
   return isHttps || hostname === "localhost" || hostname.endsWith(".localhost");
 }
 
-function partyOf({ facts }: PasskeyServices, { request, peer }: Asked): RelyingParty {
+function partyOf({ facts }: PasskeyServices, { request, peer }: ApiExchange): RelyingParty {
   const { origin, hostname } = new URL(facts.ownAddress(request, peer).url);
   return { origin, host: hostname };
 }
@@ -91,7 +88,7 @@ function partyOf({ facts }: PasskeyServices, { request, peer }: Asked): RelyingP
 /** The reply with options, and the cookie that knows their challenge. */
 async function optionsReply(
   services: PasskeyServices,
-  asked: Asked,
+  exchange: ApiExchange,
   purpose: string,
   options: { readonly challenge: string },
   personId: string | null,
@@ -102,13 +99,13 @@ async function optionsReply(
     { challenge: options.challenge, personId },
     seconds,
   );
-  const cookie = briefCookie(asked, services.facts, { name: COOKIE, value, seconds });
+  const cookie = briefCookie(exchange, services.facts, { name: COOKIE, value, seconds });
   return json(options, 200, { "Set-Cookie": cookie });
 }
 
 /** What the cookie says was asked; throws `passkey_refused` where it says nothing, or too late. */
-async function askedBefore(services: PasskeyServices, asked: Asked, purpose: string) {
-  const text = briefCookieValue(asked, services.facts, COOKIE);
+async function openChallenge(services: PasskeyServices, exchange: ApiExchange, purpose: string) {
+  const text = briefCookieValue(exchange, services.facts, COOKIE);
   const found = text === null ? null : await services.sealer.open(purpose, text, Sealed);
   if (found === null) throw refused("This took too long, or was begun elsewhere. Try again.");
   return found;
@@ -121,29 +118,35 @@ function refused(detail: string): Problem {
 const NOT_HELD = "The passkey was not accepted. Try again, or sign in otherwise.";
 
 /** `GET /v1/auth/passkeys` */
-export async function getPasskeys({ sql }: PasskeyServices, { who }: Asked): Promise<Response> {
+export async function getPasskeys(
+  { sql }: PasskeyServices,
+  { who }: ApiExchange,
+): Promise<Response> {
   return json({ passkeys: await listPasskeys(sql, requireSignedIn(who).person.id) });
 }
 
 /** `POST /v1/auth/passkeys/options`: what the device is asked for to make one. */
 export async function postPasskeyOptions(
   services: PasskeyServices,
-  asked: Asked,
+  exchange: ApiExchange,
 ): Promise<Response> {
-  const { person } = requireSignedIn(asked.who);
+  const { person } = requireSignedIn(exchange.who);
   const known = await storedPasskeys(services.sql, person.id);
-  const options = await registrationOptions(partyOf(services, asked), person, known);
-  return await optionsReply(services, asked, REGISTRATION, options, person.id);
+  const options = await registrationOptions(partyOf(services, exchange), person, known);
+  return await optionsReply(services, exchange, REGISTRATION, options, person.id);
 }
 
 /** `POST /v1/auth/passkeys`: 201 with the passkey. */
-export async function postPasskey(services: PasskeyServices, asked: Asked): Promise<Response> {
-  const { person } = requireSignedIn(asked.who);
-  const { name, response } = await readJson(asked.request, PasskeyCreation);
-  const { challenge, personId } = await askedBefore(services, asked, REGISTRATION);
+export async function postPasskey(
+  services: PasskeyServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  const { person } = requireSignedIn(exchange.who);
+  const { name, response } = await readJson(exchange.request, PasskeyCreation);
+  const { challenge, personId } = await openChallenge(services, exchange, REGISTRATION);
   if (personId !== person.id) throw refused("This was begun by somebody else. Try again.");
   const passkey = await registered(
-    partyOf(services, asked),
+    partyOf(services, exchange),
     challenge,
     response as unknown as RegistrationResponseJSON,
   );
@@ -153,7 +156,7 @@ export async function postPasskey(services: PasskeyServices, asked: Asked): Prom
     if (!await takeChallenge(sql, challenge, nowMs)) throw refused(NOT_HELD);
     const added = await addPasskey(sql, { personId: person.id, name, passkey, nowMs });
     await recordAudit(sql, {
-      ...enteringAs(services, asked, person.email),
+      ...enteringAs(services, exchange, person.email),
       what: "passkey.add",
       subject: name,
     });
@@ -163,12 +166,15 @@ export async function postPasskey(services: PasskeyServices, asked: Asked): Prom
 }
 
 /** `DELETE /v1/auth/passkeys/{id}`: 204. */
-export async function deletePasskey(services: PasskeyServices, asked: Asked): Promise<Response> {
-  const { person } = requireSignedIn(asked.who);
+export async function deletePasskey(
+  services: PasskeyServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  const { person } = requireSignedIn(exchange.who);
   await services.sql.transaction(async (sql) => {
-    const { name } = await removePasskey(sql, person.id, asked.params["id"] ?? "");
+    const { name } = await removePasskey(sql, person.id, exchange.params["id"] ?? "");
     await recordAudit(sql, {
-      ...enteringAs(services, asked, person.email),
+      ...enteringAs(services, exchange, person.email),
       what: "passkey.remove",
       subject: name,
     });
@@ -179,26 +185,26 @@ export async function deletePasskey(services: PasskeyServices, asked: Asked): Pr
 /** `POST /v1/auth/passkeys/sign-in/options`: what any device is asked for to sign in. */
 export async function postPasskeySignInOptions(
   services: PasskeyServices,
-  asked: Asked,
+  exchange: ApiExchange,
 ): Promise<Response> {
-  assertOwnOrigin(asked, services.facts, false);
+  assertOwnOrigin(exchange, services.facts, false);
   assertSignsIn(services);
-  const options = await signInOptions(partyOf(services, asked));
-  return await optionsReply(services, asked, SIGN_IN, options, null);
+  const options = await signInOptions(partyOf(services, exchange));
+  return await optionsReply(services, exchange, SIGN_IN, options, null);
 }
 
 /** `POST /v1/auth/passkeys/sign-in`: 200 `{ person }` and the cookie. */
 export async function postPasskeySignIn(
   services: PasskeyServices,
-  asked: Asked,
+  exchange: ApiExchange,
 ): Promise<Response> {
-  assertOwnOrigin(asked, services.facts, false);
+  assertOwnOrigin(exchange, services.facts, false);
   assertSignsIn(services);
-  const { response } = await readJson(asked.request, PasskeySignIn);
-  const { challenge } = await askedBefore(services, asked, SIGN_IN);
+  const { response } = await readJson(exchange.request, PasskeySignIn);
+  const { challenge } = await openChallenge(services, exchange, SIGN_IN);
   const found = await findPasskey(services.sql, response.id);
   const counter = found === null ? null : await signedIn(
-    partyOf(services, asked),
+    partyOf(services, exchange),
     challenge,
     response as unknown as AuthenticationResponseJSON,
     found.passkey,
@@ -209,7 +215,7 @@ export async function postPasskeySignIn(
     const isFresh = await takeChallenge(sql, challenge, nowMs) &&
       await notePasskeyUse(sql, found.passkey.credentialId, { counter, nowMs });
     if (!isFresh) throw refused(NOT_HELD);
-    return (await signIn({ ...services, sql }, asked, found.person.id)).cookie;
+    return (await signIn({ ...services, sql }, exchange, found.person.id)).cookie;
   });
   return json({ person: personReply(found.person) }, 200, { "Set-Cookie": cookie });
 }

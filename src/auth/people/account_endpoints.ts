@@ -2,9 +2,8 @@ import { z } from "zod";
 import { recordAudit } from "../../audit/audit.ts";
 import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
-import type { Exchange } from "../../http/router.ts";
 import { Problem } from "../../problem.ts";
-import type { Principal } from "../access.ts";
+import type { ApiExchange } from "../access.ts";
 import { askedBy } from "../audited.ts";
 import { takeAttempt } from "./attempts.ts";
 import { requireCredentials } from "./credentials.ts";
@@ -21,8 +20,6 @@ import { PASSWORD_LENGTH_MAX } from "./people_limits.ts";
 import { endSession, endSessions, listSessions } from "./sessions.ts";
 import { Password, type PeopleServices } from "./sign_in_endpoints.ts";
 import { endedCookie, requireSignedIn } from "./signed_in.ts";
-
-type Asked = Exchange<Principal | null>;
 
 /** Reply of `GET /v1/auth/account`. */
 export const AccountShown = z.object({
@@ -55,18 +52,21 @@ export const PasswordChange = z.strictObject({
 }).meta({ id: "PasswordChange" });
 
 /** `GET /v1/auth/account`: who is signed in. */
-export async function getAccount({ sql }: PeopleServices, { who }: Asked): Promise<Response> {
+export async function getAccount({ sql }: PeopleServices, { who }: ApiExchange): Promise<Response> {
   const { person } = requireSignedIn(who);
   const hasPassword = await passwordOf(sql, person.id) !== null;
   return json({ person: personReply(person), hasPassword });
 }
 
 /** `PATCH /v1/auth/account`: what one may change of oneself. */
-export async function patchAccount(services: PeopleServices, asked: Asked): Promise<Response> {
-  const { person } = requireSignedIn(asked.who);
-  const { name } = await readJson(asked.request, AccountChange);
+export async function patchAccount(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  const { person } = requireSignedIn(exchange.who);
+  const { name } = await readJson(exchange.request, AccountChange);
   const changed = await services.sql.transaction(async (inside) => {
-    const by = askedBy(services, asked);
+    const by = askedBy(services, exchange);
     await recordAudit(inside, {
       ...by,
       what: "person.change",
@@ -78,7 +78,10 @@ export async function patchAccount(services: PeopleServices, asked: Asked): Prom
 }
 
 /** `GET /v1/auth/sessions`: `{ sessions }`, one's own, last used first. */
-export async function getSessions({ sql, now }: PeopleServices, { who }: Asked): Promise<Response> {
+export async function getSessions(
+  { sql, now }: PeopleServices,
+  { who }: ApiExchange,
+): Promise<Response> {
   const { person, sessionId } = requireSignedIn(who);
   const sessions = await listSessions(sql, person.id, now());
   return json({
@@ -87,53 +90,65 @@ export async function getSessions({ sql, now }: PeopleServices, { who }: Asked):
 }
 
 /** `DELETE /v1/auth/sessions/:id`: 204; it has ended, on every server within a second. */
-export async function deleteSession(services: PeopleServices, asked: Asked): Promise<Response> {
+export async function deleteSession(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, liveSessions, facts } = services;
-  const { person, sessionId } = requireSignedIn(asked.who);
-  const id = asked.params.id ?? "";
+  const { person, sessionId } = requireSignedIn(exchange.who);
+  const id = exchange.params.id ?? "";
   await sql.transaction(async (inside) => {
     await endSession(inside, person.id, id);
     await recordAudit(inside, {
-      ...askedBy(services, asked),
+      ...askedBy(services, exchange),
       what: "session.end",
       subject: `one of ${person.email}`,
     });
   });
-  liveSessions.forget();
-  const headers = id === sessionId ? { "Set-Cookie": endedCookie(asked, facts) } : {};
+  liveSessions.invalidate();
+  const headers = id === sessionId ? { "Set-Cookie": endedCookie(exchange, facts) } : {};
   return new Response(null, { status: 204, headers });
 }
 
 /** `DELETE /v1/auth/sessions`: 204; all of one's own have ended, this one too. */
-export async function deleteSessions(services: PeopleServices, asked: Asked): Promise<Response> {
+export async function deleteSessions(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, liveSessions, facts } = services;
-  const { person } = requireSignedIn(asked.who);
+  const { person } = requireSignedIn(exchange.who);
   await sql.transaction(async (inside) => {
     await endSessions(inside, person.id);
     await recordAudit(inside, {
-      ...askedBy(services, asked),
+      ...askedBy(services, exchange),
       what: "session.end",
       subject: `all of ${person.email}`,
     });
   });
-  liveSessions.forget();
-  return new Response(null, { status: 204, headers: { "Set-Cookie": endedCookie(asked, facts) } });
+  liveSessions.invalidate();
+  return new Response(null, {
+    status: 204,
+    headers: { "Set-Cookie": endedCookie(exchange, facts) },
+  });
 }
 
 /** `POST /v1/auth/password`: 204; one's other sessions have ended. */
-export async function postPassword(services: PeopleServices, asked: Asked): Promise<Response> {
+export async function postPassword(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, now, clientAddress, liveSessions } = services;
-  const { person, sessionId } = requireSignedIn(asked.who);
-  const { current, next } = await readJson(asked.request, PasswordChange);
+  const { person, sessionId } = requireSignedIn(exchange.who);
+  const { current, next } = await readJson(exchange.request, PasswordChange);
   const { email, id: personId } = person;
-  const address = clientAddress(asked.peer, asked.request.headers);
+  const address = clientAddress(exchange.peer, exchange.request.headers);
   const attempt = { email, address, nowMs: now() };
   await assertGoodPassword(next, { field: "next", own: [email, person.name] });
   const password = await hashPassword(next);
   const change = async (inside: typeof sql) => {
     await setPassword(inside, { personId, password, nowMs: now() });
     await endSessions(inside, personId, sessionId);
-    const by = askedBy(services, asked);
+    const by = askedBy(services, exchange);
     await recordAudit(inside, { ...by, what: "password.change", subject: email });
   };
   if (current !== null) await requireCredentials(sql, attempt, current, change);
@@ -146,6 +161,6 @@ export async function postPassword(services: PeopleServices, asked: Asked): Prom
       await change(inside);
     });
   }
-  liveSessions.forget();
+  liveSessions.invalidate();
   return new Response(null, { status: 204 });
 }

@@ -141,7 +141,7 @@ export async function forgiveAttempt(sql: Sql, attempt: Attempt): Promise<void> 
 }
 
 /** Deletes rows that bound nobody any more. */
-export async function forgetOldAttempts(sql: Sql, nowMs: number): Promise<void> {
+export async function deleteOldAttempts(sql: Sql, nowMs: number): Promise<void> {
   await sql.query(
     `DELETE FROM sign_in_attempts
     WHERE NOT EXISTS (SELECT FROM unnest(tried_at) at WHERE at > $1::text::timestamptz)`,

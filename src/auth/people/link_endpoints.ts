@@ -2,8 +2,7 @@ import { z } from "zod";
 import { recordAudit } from "../../audit/audit.ts";
 import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
-import type { Exchange } from "../../http/router.ts";
-import type { Principal } from "../access.ts";
+import type { ApiExchange } from "../access.ts";
 import { requireLink, useLink } from "./links.ts";
 import { assertGoodPassword, hashPassword } from "./passwords.ts";
 import {
@@ -25,8 +24,6 @@ import {
   type PeopleServices,
 } from "./sign_in_endpoints.ts";
 import { assertOwnOrigin, signIn } from "./signed_in.ts";
-
-type Asked = Exchange<Principal | null>;
 
 /** Body of `POST /v1/auth/invitation`. */
 export const InvitationUse = z.strictObject({
@@ -52,8 +49,11 @@ export const LinkShown = z.object({
 }).meta({ id: "Link" });
 
 /** `POST /v1/auth/invitation/look`: whom a link is for; it can be used afterwards. */
-export async function postLinkLook({ sql, now }: PeopleServices, asked: Asked): Promise<Response> {
-  const { token: secret } = await readJson(asked.request, LinkLook);
+export async function postLinkLook(
+  { sql, now }: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  const { token: secret } = await readJson(exchange.request, LinkLook);
   const { kind, personId, expiresAt } = await requireLink(sql, {
     secret,
     isOwner: false,
@@ -66,7 +66,7 @@ export async function postLinkLook({ sql, now }: PeopleServices, asked: Asked): 
 /** Uses up a person's link: their password from now on, and a session where they are. */
 async function useLinkOf(
   services: PeopleServices,
-  asked: Asked,
+  exchange: ApiExchange,
   { token: secret, name, password }: z.output<typeof InvitationUse>,
 ): Promise<Response> {
   const { sql, now, liveSessions } = services;
@@ -85,27 +85,33 @@ async function useLinkOf(
     await setPassword(inside, { personId: invited.id, password: hash, nowMs });
     await endSessions(inside, invited.id);
     await recordAudit(inside, {
-      ...enteringAs(services, asked, invited.email),
+      ...enteringAs(services, exchange, invited.email),
       what: invited.joinedAt === null ? "person.join" : "password.change",
       subject: invited.email,
     });
     const person: Person = await changePerson(inside, invited.id, { name });
-    return { person, ...await signIn({ ...services, sql: inside }, asked, person.id) };
+    return { person, ...await signIn({ ...services, sql: inside }, exchange, person.id) };
   });
-  liveSessions.forget();
+  liveSessions.invalidate();
   return json({ person: personReply(person) }, 200, { "Set-Cookie": cookie });
 }
 
 /** `POST /v1/auth/invitation`: 200 with the person, who has a password now and is signed in. */
-export async function postInvitationUse(services: PeopleServices, asked: Asked): Promise<Response> {
-  assertOwnOrigin(asked, services.facts, false);
+export async function postInvitationUse(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  assertOwnOrigin(exchange, services.facts, false);
   assertSignsIn(services);
-  return await useLinkOf(services, asked, await readJson(asked.request, InvitationUse));
+  return await useLinkOf(services, exchange, await readJson(exchange.request, InvitationUse));
 }
 
 /** `POST /v1/auth/reset`: 200 with the person; all sessions but the new one have ended. */
-export async function postReset(services: PeopleServices, asked: Asked): Promise<Response> {
-  assertOwnOrigin(asked, services.facts, false);
+export async function postReset(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  assertOwnOrigin(exchange, services.facts, false);
   assertSignsIn(services);
-  return await useLinkOf(services, asked, await readJson(asked.request, ResetUse));
+  return await useLinkOf(services, exchange, await readJson(exchange.request, ResetUse));
 }

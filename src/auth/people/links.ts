@@ -109,7 +109,7 @@ export async function expireLinksOfPeople(sql: Sql, nowMs: number): Promise<void
 }
 
 /** Deletes links that ended long ago. */
-export async function forgetOldLinks(sql: Sql, nowMs: number): Promise<void> {
+export async function deleteOldLinks(sql: Sql, nowMs: number): Promise<void> {
   await sql.query(
     "DELETE FROM person_links WHERE COALESCE(used_at, expires_at) < $1::text::timestamptz",
     [iso(nowMs - LINK_REMEMBERED_MS)],

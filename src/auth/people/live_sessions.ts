@@ -12,7 +12,7 @@ export interface LiveSessions {
    */
   assertHolds(principal: Principal): Promise<void>;
   /** Drops all that is remembered, so that a change made here holds at once here. */
-  forget(): void;
+  invalidate(): void;
 }
 
 interface LiveRow extends Record<string, unknown> {
@@ -52,6 +52,6 @@ export function createLiveSessions(sql: Sql, now: () => number): LiveSessions {
         );
       }
     },
-    forget: () => sessions.forget(),
+    invalidate: () => sessions.invalidate(),
   };
 }

@@ -3,9 +3,13 @@ import { recordAudit } from "../../audit/audit.ts";
 import type { Sql } from "../../db/sql.ts";
 import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
-import type { Exchange } from "../../http/router.ts";
 import { Problem } from "../../problem.ts";
-import { type Principal, requireEveryProject, requirePrincipal } from "../access.ts";
+import {
+  type ApiExchange,
+  type Principal,
+  requireEveryProject,
+  requirePrincipal,
+} from "../access.ts";
 import { askedBy } from "../audited.ts";
 import { assertMayGrant, assertProjectsExist } from "../grants.ts";
 import { type Role, scopesOf } from "../roles.ts";
@@ -27,8 +31,6 @@ import {
   RoleName,
 } from "./people.ts";
 import { Password, type PeopleServices } from "./sign_in_endpoints.ts";
-
-type Asked = Exchange<Principal | null>;
 
 /** Body of `POST /v1/people`. */
 export const PersonCreation = z.strictObject({
@@ -107,7 +109,7 @@ function invalidProjects(message: string): Problem {
 }
 
 /** `GET /v1/people`: `{ people }`, in the order in which they came. */
-export async function getPeople({ sql }: PeopleServices, { who }: Asked): Promise<Response> {
+export async function getPeople({ sql }: PeopleServices, { who }: ApiExchange): Promise<Response> {
   requireEveryProject(requirePrincipal(who));
   return json({ people: (await listPeople(sql)).map(personReply) });
 }
@@ -116,7 +118,7 @@ export async function getPeople({ sql }: PeopleServices, { who }: Asked): Promis
 async function invitationOf(
   { now, facts }: PeopleServices,
   sql: Sql,
-  { request, peer }: Asked,
+  { request, peer }: ApiExchange,
   { id, joinedAt }: Person,
 ): Promise<NewInvitation> {
   const kind = joinedAt === null ? "invitation" : "reset";
@@ -126,11 +128,17 @@ async function invitationOf(
 }
 
 /** `POST /v1/people`: 201 `{ person, invitation }`. */
-export async function postPerson(services: PeopleServices, asked: Asked): Promise<Response> {
+export async function postPerson(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, now } = services;
-  requireEveryProject(requirePrincipal(asked.who));
-  const { email, name, role, projects, password } = await readJson(asked.request, PersonCreation);
-  await assertMayRule(sql, asked.who, [role]);
+  requireEveryProject(requirePrincipal(exchange.who));
+  const { email, name, role, projects, password } = await readJson(
+    exchange.request,
+    PersonCreation,
+  );
+  await assertMayRule(sql, exchange.who, [role]);
   const granted = await projectsOf(sql, role, projects);
   const called = name ?? email.split("@")[0] ?? email;
   if (password !== undefined) {
@@ -148,35 +156,38 @@ export async function postPerson(services: PeopleServices, asked: Asked): Promis
       nowMs: now(),
     });
     await recordAudit(inside, {
-      ...askedBy(services, asked),
+      ...askedBy(services, exchange),
       what: "person.invite",
       subject: `${email} as ${role} of ${listed(person.projects)}`,
     });
-    const made = hash === null ? await invitationOf(services, inside, asked, person) : null;
+    const made = hash === null ? await invitationOf(services, inside, exchange, person) : null;
     return { person, made };
   });
-  const { who } = askedBy(services, asked);
+  const { who } = askedBy(services, exchange);
   const invitation = made === null ? null : await mailInvitation(services.mail, person, made, who);
-  const location = `${new URL(asked.request.url).pathname}/${person.id}`;
+  const location = `${new URL(exchange.request.url).pathname}/${person.id}`;
   return json({ person: personReply(person), invitation }, 201, { "Location": location });
 }
 
 /** `PATCH /v1/people/:id`: the person as they are then. What ends is told by `changePerson`. */
-export async function patchPerson(services: PeopleServices, asked: Asked): Promise<Response> {
+export async function patchPerson(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, liveSessions } = services;
-  requireEveryProject(requirePrincipal(asked.who));
-  const patch = await readJson(asked.request, PersonChange);
-  const id = asked.params.id ?? "";
+  requireEveryProject(requirePrincipal(exchange.who));
+  const patch = await readJson(exchange.request, PersonChange);
+  const id = exchange.params.id ?? "";
   const changed = await sql.transaction(async (inside) => {
     const before = await requirePerson(inside, id);
     const role = patch.role ?? before.role;
-    await assertMayRule(inside, asked.who, [before.role, role]);
+    await assertMayRule(inside, exchange.who, [before.role, role]);
     const isKept = patch.projects === undefined && role !== "owner";
     const projects = isKept ? before.projects : await projectsOf(inside, role, patch.projects);
     const after = await changePerson(inside, id, { name: patch.name, role, projects });
     const isOther = after.rights !== before.rights;
     await recordAudit(inside, {
-      ...askedBy(services, asked),
+      ...askedBy(services, exchange),
       what: isOther ? "person.role" : "person.change",
       subject: isOther
         ? `${after.email}: ${after.role} of ${listed(after.projects)}`
@@ -184,37 +195,43 @@ export async function patchPerson(services: PeopleServices, asked: Asked): Promi
     });
     return after;
   });
-  liveSessions.forget();
+  liveSessions.invalidate();
   return json({ person: personReply(changed) });
 }
 
 /** `DELETE /v1/people/:id`: 204; they are signed out on every server within a second. */
-export async function deletePerson(services: PeopleServices, asked: Asked): Promise<Response> {
+export async function deletePerson(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, liveSessions } = services;
-  requireEveryProject(requirePrincipal(asked.who));
+  requireEveryProject(requirePrincipal(exchange.who));
   await sql.transaction(async (inside) => {
-    const { id, role } = await requirePerson(inside, asked.params.id ?? "");
-    await assertMayRule(inside, asked.who, [role]);
+    const { id, role } = await requirePerson(inside, exchange.params.id ?? "");
+    await assertMayRule(inside, exchange.who, [role]);
     const { email } = await removePerson(inside, id);
-    const by = askedBy(services, asked);
+    const by = askedBy(services, exchange);
     await recordAudit(inside, { ...by, what: "person.remove", subject: `${email}, ${role}` });
   });
-  liveSessions.forget();
+  liveSessions.invalidate();
   return new Response(null, { status: 204 });
 }
 
 /** `POST /v1/people/:id/invitation`: 201 `{ person, invitation }`, a link in the place of earlier ones. */
-export async function postInvitation(services: PeopleServices, asked: Asked): Promise<Response> {
-  requireEveryProject(requirePrincipal(asked.who));
+export async function postInvitation(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
+  requireEveryProject(requirePrincipal(exchange.who));
   const { person, made } = await services.sql.transaction(async (inside) => {
-    const person = await requirePerson(inside, asked.params.id ?? "");
-    await assertMayRule(inside, asked.who, [person.role]);
-    const by = askedBy(services, asked);
+    const person = await requirePerson(inside, exchange.params.id ?? "");
+    await assertMayRule(inside, exchange.who, [person.role]);
+    const by = askedBy(services, exchange);
     const what = person.joinedAt === null ? "person.invite" as const : "person.reset" as const;
     await recordAudit(inside, { ...by, what, subject: person.email });
-    return { person, made: await invitationOf(services, inside, asked, person) };
+    return { person, made: await invitationOf(services, inside, exchange, person) };
   });
-  const { who } = askedBy(services, asked);
+  const { who } = askedBy(services, exchange);
   const invitation = await mailInvitation(services.mail, person, made, who);
   return json({ person: personReply(person), invitation }, 201);
 }

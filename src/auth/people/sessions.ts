@@ -181,7 +181,7 @@ export async function endEverySession(sql: Sql): Promise<number> {
 }
 
 /** Deletes what has ended by itself. @returns how many sessions there were */
-export async function forgetEndedSessions(sql: Sql, nowMs: number): Promise<number> {
+export async function deleteEndedSessions(sql: Sql, nowMs: number): Promise<number> {
   const ended = await sql.query(
     "DELETE FROM person_sessions WHERE expires_at <= $1::text::timestamptz RETURNING 1",
     [iso(nowMs)],

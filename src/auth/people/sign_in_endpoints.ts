@@ -3,10 +3,9 @@ import { recordAudit } from "../../audit/audit.ts";
 import type { Sql } from "../../db/sql.ts";
 import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
-import type { Exchange } from "../../http/router.ts";
 import type { Mail } from "../../mail/mail.ts";
 import { Problem } from "../../problem.ts";
-import type { Principal } from "../access.ts";
+import type { ApiExchange } from "../access.ts";
 import type { AuditServices } from "../audited.ts";
 import { issuedElsewhere, type Tokens } from "../tokens.ts";
 import { requireCredentials } from "./credentials.ts";
@@ -40,18 +39,16 @@ export interface PeopleServices extends AuditServices {
   readonly now: () => number;
   readonly tokens: Tokens;
   readonly facts: RequestFacts;
-  readonly liveSessions: Pick<LiveSessions, "forget">;
+  readonly liveSessions: Pick<LiveSessions, "invalidate">;
   /** Null: no mail server is configured. */
   readonly mail: Mail | null;
   /** Ways to sign in besides a password. */
   readonly signInWays: {
     /** Whether browsers take passkeys at the address that was asked. */
-    readonly passkeys: (asked: Pick<Asked, "request" | "peer">) => boolean;
+    readonly passkeys: (exchange: Pick<ApiExchange, "request" | "peer">) => boolean;
     readonly oidc: { readonly name: string } | null;
   };
 }
-
-type Asked = Exchange<Principal | null>;
 
 export const Password = z.string().max(
   PASSWORD_LENGTH_MAX,
@@ -102,14 +99,14 @@ export const PersonToken = z.object({
 /** `GET /v1/auth`: what the sign-in page may offer. */
 export async function getAuth(
   { sql, tokens, signInWays }: PeopleServices,
-  asked: Asked,
+  exchange: ApiExchange,
 ): Promise<Response> {
   const { passkeys, oidc } = signInWays;
   const isHere = tokens.canIssue;
   return json({
     ownerExists: await ownerExists(sql),
     password: isHere,
-    passkeys: isHere && passkeys(asked),
+    passkeys: isHere && passkeys(exchange),
     oidc: isHere ? oidc : null,
   });
 }
@@ -122,20 +119,23 @@ export function assertSignsIn({ tokens }: PeopleServices): void {
 /** The audit's word for somebody who is not signed in yet. */
 export function enteringAs(
   services: AuditServices,
-  { peer, request }: Asked,
+  { peer, request }: ApiExchange,
   email: string,
 ): { readonly who: string; readonly from: string | null } {
   return { who: email, from: services.clientAddress(peer, request.headers) };
 }
 
 /** `POST /v1/auth/owner`: 201 with the first owner, signed in. Throws `owner_exists`. */
-export async function postOwner(services: PeopleServices, asked: Asked): Promise<Response> {
+export async function postOwner(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, now, facts } = services;
-  assertOwnOrigin(asked, facts, false);
+  assertOwnOrigin(exchange, facts, false);
   assertSignsIn(services);
   if (await ownerExists(sql)) throw ownerIsThere();
   const { setupToken: secret, email, name, password } = await readJson(
-    asked.request,
+    exchange.request,
     OwnerCreation,
   );
   await requireLink(sql, { secret, isOwner: true, nowMs: now() });
@@ -161,11 +161,11 @@ export async function postOwner(services: PeopleServices, asked: Asked): Promise
       nowMs,
     });
     await recordAudit(inside, {
-      ...enteringAs(services, asked, email),
+      ...enteringAs(services, exchange, email),
       what: "owner.create",
       subject: email,
     });
-    return { person, ...await signIn({ ...services, sql: inside }, asked, person.id) };
+    return { person, ...await signIn({ ...services, sql: inside }, exchange, person.id) };
   });
   return json({ person: personReply(person) }, 201, { "Set-Cookie": cookie });
 }
@@ -178,14 +178,17 @@ function ownerIsThere(): Problem {
 }
 
 /** `POST /v1/auth/sign-in`: 200 with the person, and the cookie of a new session. */
-export async function postSignIn(services: PeopleServices, asked: Asked): Promise<Response> {
+export async function postSignIn(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, now, facts, clientAddress } = services;
-  assertOwnOrigin(asked, facts, false);
+  assertOwnOrigin(exchange, facts, false);
   assertSignsIn(services);
-  const { email, password } = await readJson(asked.request, Credentials);
+  const { email, password } = await readJson(exchange.request, Credentials);
   const attempt = {
     email: Email.safeParse(email).data ?? "",
-    address: clientAddress(asked.peer, asked.request.headers),
+    address: clientAddress(exchange.peer, exchange.request.headers),
     nowMs: now(),
   };
   const { person, cookie } = await requireCredentials(
@@ -194,29 +197,38 @@ export async function postSignIn(services: PeopleServices, asked: Asked): Promis
     password,
     async (inside, person) => ({
       person,
-      ...await signIn({ ...services, sql: inside }, asked, person.id),
+      ...await signIn({ ...services, sql: inside }, exchange, person.id),
     }),
   );
   return json({ person: personReply(person) }, 200, { "Set-Cookie": cookie });
 }
 
 /** `POST /v1/auth/sign-out`: 204; the session has ended, and the cookie goes. */
-export async function postSignOut(services: PeopleServices, asked: Asked): Promise<Response> {
+export async function postSignOut(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { sql, facts, liveSessions } = services;
-  assertOwnOrigin(asked, facts, true);
-  const secret = cookieSecretOf(asked, facts);
+  assertOwnOrigin(exchange, facts, true);
+  const secret = cookieSecretOf(exchange, facts);
   if (secret !== null) {
     await endSessionOfSecret(sql, secret);
-    liveSessions.forget();
+    liveSessions.invalidate();
   }
-  return new Response(null, { status: 204, headers: { "Set-Cookie": endedCookie(asked, facts) } });
+  return new Response(null, {
+    status: 204,
+    headers: { "Set-Cookie": endedCookie(exchange, facts) },
+  });
 }
 
 /** `POST /v1/auth/token`: `{ token, expiresAt, person }`, for the person whose cookie it is. */
-export async function postPersonToken(services: PeopleServices, asked: Asked): Promise<Response> {
+export async function postPersonToken(
+  services: PeopleServices,
+  exchange: ApiExchange,
+): Promise<Response> {
   const { tokens, facts } = services;
   assertSignsIn(services);
-  const { person, subject, projects, scopes, session, secret } = requireSignedIn(asked.who);
+  const { person, subject, projects, scopes, session, secret } = requireSignedIn(exchange.who);
   const token = await tokens.issue({
     subject,
     projects,
@@ -231,5 +243,5 @@ export async function postPersonToken(services: PeopleServices, asked: Asked): P
     person: personReply(person),
   };
   // The cookie is renewed while it is used.
-  return json(reply, 200, { "Set-Cookie": sessionCookie(asked, facts, secret) });
+  return json(reply, 200, { "Set-Cookie": sessionCookie(exchange, facts, secret) });
 }

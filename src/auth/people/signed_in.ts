@@ -1,7 +1,7 @@
 import type { Sql } from "../../db/sql.ts";
 import { originOf, type OwnAddress } from "../../http/own_address.ts";
 import { Problem } from "../../problem.ts";
-import type { Principal } from "../access.ts";
+import type { ApiExchange, Principal } from "../access.ts";
 import { scopesOf } from "../roles.ts";
 import type { Person } from "./people.ts";
 import { SESSION_UNUSED_MS_MAX } from "./people_limits.ts";
@@ -29,10 +29,8 @@ export interface RequestFacts {
   readonly basePath: string;
 }
 
-interface Asked {
-  readonly request: Request;
-  readonly peer: string | null;
-}
+/** A request, and the address of whoever sent it. */
+type PeerRequest = Pick<ApiExchange, "request" | "peer">;
 
 const NAME = "footfall";
 /** Browsers take a cookie of such a name only by https, and one of the first only from this very host. */
@@ -57,7 +55,11 @@ function cookiesOf(request: Request): Map<string, string> {
  * What a request's cookie holds. One of the unprotected name could be another host's: it counts only
  * where the page does not come by https.
  */
-function cookieValue({ request, peer }: Asked, facts: RequestFacts, name: string): string | null {
+function cookieValue(
+  { request, peer }: PeerRequest,
+  facts: RequestFacts,
+  name: string,
+): string | null {
   const cookies = cookiesOf(request);
   const secure = SECURE_PREFIXES.map((prefix) => prefix + name);
   const names = facts.ownAddress(request, peer).isHttps ? secure : [...secure, name];
@@ -66,15 +68,15 @@ function cookieValue({ request, peer }: Asked, facts: RequestFacts, name: string
 }
 
 /** The secret of the session in a request's cookie; null: there is none. */
-export function cookieSecretOf(asked: Asked, facts: RequestFacts): string | null {
-  return cookieValue(asked, facts, NAME);
+export function cookieSecretOf(exchange: PeerRequest, facts: RequestFacts): string | null {
+  return cookieValue(exchange, facts, NAME);
 }
 
 /**
  * Whether the browser that asks has the page by https. Where no proxy is trusted to say so, its own
  * page's `Origin` does.
  */
-function isByHttps({ request, peer }: Asked, facts: RequestFacts): boolean {
+function isByHttps({ request, peer }: PeerRequest, facts: RequestFacts): boolean {
   const own = facts.ownAddress(request, peer);
   if (own.isHttps) return true;
   const origin = request.headers.get("origin") ?? "";
@@ -82,8 +84,8 @@ function isByHttps({ request, peer }: Asked, facts: RequestFacts): boolean {
 }
 
 /** A `Set-Cookie` for so many seconds, as protected as the page's address allows; none: it goes. */
-function setCookie(asked: Asked, facts: RequestFacts, cookie: BriefCookie): string {
-  const isHttps = isByHttps(asked, facts);
+function setCookie(exchange: PeerRequest, facts: RequestFacts, cookie: BriefCookie): string {
+  const isHttps = isByHttps(exchange, facts);
   const { basePath } = facts;
   return `${cookieName(cookie.name, isHttps, basePath)}=${cookie.value}; ` +
     `Path=${basePath === "" ? "/" : basePath}; ` +
@@ -91,9 +93,9 @@ function setCookie(asked: Asked, facts: RequestFacts, cookie: BriefCookie): stri
 }
 
 /** The `Set-Cookie` that holds a session's secret for as long as it may go unused. */
-export function sessionCookie(asked: Asked, facts: RequestFacts, secret: string): string {
+export function sessionCookie(exchange: PeerRequest, facts: RequestFacts, secret: string): string {
   const seconds = secret === "" ? 0 : SESSION_UNUSED_MS_MAX / 1000;
-  return setCookie(asked, facts, { name: NAME, value: secret, seconds });
+  return setCookie(exchange, facts, { name: NAME, value: secret, seconds });
 }
 
 /** What a browser keeps between two requests of one sign-in. */
@@ -105,26 +107,38 @@ export interface BriefCookie {
 }
 
 /** The `Set-Cookie` of it. */
-export function briefCookie(asked: Asked, facts: RequestFacts, cookie: BriefCookie): string {
-  return setCookie(asked, facts, { ...cookie, name: `${NAME}-${cookie.name}` });
+export function briefCookie(
+  exchange: PeerRequest,
+  facts: RequestFacts,
+  cookie: BriefCookie,
+): string {
+  return setCookie(exchange, facts, { ...cookie, name: `${NAME}-${cookie.name}` });
 }
 
 /** What the browser kept under this name; null: nothing. */
-export function briefCookieValue(asked: Asked, facts: RequestFacts, name: string): string | null {
-  return cookieValue(asked, facts, `${NAME}-${name}`);
+export function briefCookieValue(
+  exchange: PeerRequest,
+  facts: RequestFacts,
+  name: string,
+): string | null {
+  return cookieValue(exchange, facts, `${NAME}-${name}`);
 }
 
 /** The `Set-Cookie` that takes it away. */
-export function endedCookie(asked: Asked, facts: RequestFacts): string {
-  return sessionCookie(asked, facts, "");
+export function endedCookie(exchange: PeerRequest, facts: RequestFacts): string {
+  return sessionCookie(exchange, facts, "");
 }
 
 /**
  * Throws `foreign_origin` (403) where a browser says that another site's page asks, and with
  * `mustSay` where nobody says that it is one of ours.
  */
-export function assertOwnOrigin(asked: Asked, facts: RequestFacts, mustSay: boolean): void {
-  const origin = originOf(asked.request, facts.ownAddress(asked.request, asked.peer));
+export function assertOwnOrigin(
+  exchange: PeerRequest,
+  facts: RequestFacts,
+  mustSay: boolean,
+): void {
+  const origin = originOf(exchange.request, facts.ownAddress(exchange.request, exchange.peer));
   if (origin === "own" || (origin === "unknown" && !mustSay)) return;
   throw new Problem(
     "foreign_origin",
@@ -186,12 +200,12 @@ export async function signIn(
     readonly now: () => number;
     readonly facts: RequestFacts;
   },
-  asked: Asked,
+  exchange: PeerRequest,
   personId: string,
 ): Promise<{ readonly sessionId: string; readonly cookie: string }> {
-  const at = facts.placeOf(asked.request, asked.peer);
-  const earlier = cookieSecretOf(asked, facts);
+  const at = facts.placeOf(exchange.request, exchange.peer);
+  const earlier = cookieSecretOf(exchange, facts);
   if (earlier !== null) await endSessionOfSecret(sql, earlier);
   const { sessionId, secret } = await startSession(sql, { personId, at, nowMs: now() });
-  return { sessionId, cookie: sessionCookie(asked, facts, secret) };
+  return { sessionId, cookie: sessionCookie(exchange, facts, secret) };
 }

@@ -93,7 +93,7 @@ interface SavingProps {
   readonly draft: Draft;
 }
 
-type Asked = "save as" | "rename" | "delete" | null;
+type SavingDialog = "save as" | "rename" | "delete" | null;
 
 function DeleteDialog({ source, onClose }: { source: FunnelSource; onClose: () => void }) {
   const { isBusy, problem, run } = useChange();
@@ -122,13 +122,13 @@ function DeleteDialog({ source, onClose }: { source: FunnelSource; onClose: () =
 }
 
 /** What the buttons ask before they act. */
-function SaveDialogs({ source, draft, asked, onClose }: SavingProps & {
-  readonly asked: Asked;
+function SaveDialogs({ source, draft, openDialog, onClose }: SavingProps & {
+  readonly openDialog: SavingDialog;
   readonly onClose: () => void;
 }) {
   const { saved, funnels, changed } = source;
-  if (asked === "delete" && saved !== null) return <DeleteDialog {...{ source, onClose }} />;
-  if (asked === "rename" && saved !== null) {
+  if (openDialog === "delete" && saved !== null) return <DeleteDialog {...{ source, onClose }} />;
+  if (openDialog === "rename" && saved !== null) {
     return (
       <TitleDialog
         heading="Rename the funnel"
@@ -142,7 +142,7 @@ function SaveDialogs({ source, draft, asked, onClose }: SavingProps & {
       />
     );
   }
-  return asked !== "save as" ? null : (
+  return openDialog !== "save as" ? null : (
     <TitleDialog
       heading="Save as a new funnel"
       action="Save"
@@ -160,7 +160,9 @@ function SaveDialogs({ source, draft, asked, onClose }: SavingProps & {
   );
 }
 
-function Buttons({ source, draft, onAsk }: SavingProps & { onAsk: (asked: Asked) => void }) {
+function Buttons(
+  { source, draft, onAsk }: SavingProps & { onAsk: (dialog: SavingDialog) => void },
+) {
   const { saved, changed } = source;
   const { isBusy, problem, run } = useChange();
   const canSave = isRunnable(draft.value);
@@ -207,7 +209,7 @@ function Buttons({ source, draft, onAsk }: SavingProps & { onAsk: (asked: Asked)
 
 /** Saving, renaming and deleting; without the right to, why they are missing. */
 export function SaveActions({ source, draft }: SavingProps) {
-  const [asked, setAsked] = useState<Asked>(null);
+  const [openDialog, setOpenDialog] = useState<SavingDialog>(null);
   if (!hasScope("write")) {
     return (
       <p class="funnels-save muted">
@@ -218,8 +220,8 @@ export function SaveActions({ source, draft }: SavingProps) {
   }
   return (
     <div class="funnels-save">
-      <Buttons {...{ source, draft }} onAsk={setAsked} />
-      <SaveDialogs {...{ source, draft, asked }} onClose={() => setAsked(null)} />
+      <Buttons {...{ source, draft }} onAsk={setOpenDialog} />
+      <SaveDialogs {...{ source, draft, openDialog }} onClose={() => setOpenDialog(null)} />
     </div>
   );
 }

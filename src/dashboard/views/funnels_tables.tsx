@@ -18,12 +18,12 @@ import {
   stepName,
 } from "./funnels_words.ts";
 
-type Place = Extract<NumberOf, { read: "funnels" }>["place"];
+type FunnelPlace = Extract<NumberOf, { read: "funnels" }>["place"];
 
 interface FunnelCountProps {
   readonly data: FunnelReply;
   /** Which number of the funnel it is. */
-  readonly place: Place;
+  readonly place: FunnelPlace;
   readonly count: number | null;
   /** Whom it counts, in words. */
   readonly of: string;

@@ -11,7 +11,7 @@ const POLL_MS = 1_500;
 /** A job that cannot be asked about so often in a row is given up. */
 const FAILURES_MAX = 5;
 
-interface Taken {
+interface JobCapture {
   readonly path: string;
   readonly device: Device;
   readonly status: string;
@@ -22,7 +22,7 @@ interface Taken {
 export interface CaptureJob {
   readonly id: string;
   readonly status: "queued" | "running" | "done";
-  readonly captures: readonly Taken[];
+  readonly captures: readonly JobCapture[];
 }
 
 export interface JobRun {

@@ -6,7 +6,7 @@ import { go } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
 import { useFieldValues } from "../suggestions.ts";
 import {
-  type Place,
+  type JourneyPlace,
   type Question,
   STEPS_DEFAULT,
   STEPS_MAX,
@@ -59,7 +59,7 @@ function PathField({ path, ...field }: PathFieldProps) {
 
 interface PlaceFieldProps {
   readonly name: "start" | "end";
-  readonly place: Place;
+  readonly place: JourneyPlace;
 }
 
 /** Where ways begin or end: a kind of place, and which. */
@@ -72,10 +72,10 @@ function PlaceField({ name, place }: PlaceFieldProps) {
     if (!isChoosing.current || place.kind !== "any") setKind(place.kind);
     isChoosing.current = false;
   }, [text]);
-  const put = (next: Place) => ask({ [name]: textOfPlace(next) });
+  const put = (next: JourneyPlace) => ask({ [name]: textOfPlace(next) });
   const label = name === "start" ? "Start" : "End";
   const choose = (value: string) => {
-    const chosen = value as Place["kind"];
+    const chosen = value as JourneyPlace["kind"];
     isChoosing.current = text !== null;
     setKind(chosen);
     put({ kind: "any" });

@@ -6,14 +6,14 @@ export type StepsBy = "path" | "name" | "both";
 export type JourneyScope = "session" | "actor";
 
 /** Where a way begins or ends: anywhere, at a page, or with an event. */
-export type Place =
+export type JourneyPlace =
   | { readonly kind: "any" }
   | { readonly kind: "page"; readonly path: string }
   | { readonly kind: "event"; readonly match: EventMatch };
 
 export interface Question {
-  readonly start: Place;
-  readonly end: Place;
+  readonly start: JourneyPlace;
+  readonly end: JourneyPlace;
   readonly by: StepsBy;
   readonly steps: number;
   readonly top: number;
@@ -35,10 +35,10 @@ export const WINDOWS = [
 ] as const;
 export const WINDOW_DEFAULT = "1d";
 
-const ANYWHERE: Place = { kind: "any" };
+const ANYWHERE: JourneyPlace = { kind: "any" };
 
 /** A place as addresses and the API write it; anywhere of what is none. */
-export function readPlace(text: string | null): Place {
+export function readPlace(text: string | null): JourneyPlace {
   if (text === null || text === "") return ANYWHERE;
   try {
     const { path } = JSON.parse(text);
@@ -50,7 +50,7 @@ export function readPlace(text: string | null): Place {
 }
 
 /** The text that `readPlace` takes; null: anywhere. */
-export function textOfPlace(place: Place): string | null {
+export function textOfPlace(place: JourneyPlace): string | null {
   if (place.kind === "any") return null;
   if (place.kind === "page") return place.path === "" ? null : JSON.stringify({ path: place.path });
   return textOfMatch(place.match);

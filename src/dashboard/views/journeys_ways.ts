@@ -4,7 +4,7 @@ import type { JOURNEY_REPLY } from "../../reports/journeys/journeys.ts";
 import type { NumberOf, WayPlace } from "../behind_words.ts";
 import type { Filter } from "../location_query.ts";
 import type { EventMatch } from "../match_editor.tsx";
-import { type Place, type Question, textOfPlace } from "./journeys_question.ts";
+import { type JourneyPlace, type Question, textOfPlace } from "./journeys_question.ts";
 
 /** `GET /v1/journeys`. */
 export type JourneysReply = output<ZodObject<typeof JOURNEY_REPLY>>;
@@ -69,7 +69,7 @@ export function funnelSteps(way: readonly WayNode[], isBackward: boolean): reado
 }
 
 /** A node as the start or the end of other ways; null: it is no single value. */
-export function placeOf(node: WayNode): Place | null {
+export function placeOf(node: WayNode): JourneyPlace | null {
   if (!isTold(node) || node.value === null) return null;
   return node.kind === "path"
     ? { kind: "page", path: node.value }

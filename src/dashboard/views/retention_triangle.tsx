@@ -11,7 +11,7 @@ const MARGIN_PX = 12;
 /** Shares that the legend shows the colour of. */
 const LEGEND = [0.02, 0.1, 0.3, 0.6, 1];
 
-interface Place {
+interface CellPosition {
   readonly row: number;
   readonly column: number;
 }
@@ -21,7 +21,7 @@ function heatOf({ rate, state }: Pick<Cell, "rate" | "state">): number {
   return state === "open" || rate.value === null ? 0 : Math.sqrt(Math.min(1, rate.value));
 }
 
-const MOVES: Readonly<Record<string, (at: Place, last: Place) => Place>> = {
+const MOVES: Readonly<Record<string, (at: CellPosition, last: CellPosition) => CellPosition>> = {
   ArrowLeft: ({ row, column }) => ({ row, column: column - 1 }),
   ArrowRight: ({ row, column }) => ({ row, column: column + 1 }),
   ArrowUp: ({ row, column }) => ({ row: row - 1, column }),
@@ -35,8 +35,8 @@ interface CellProps {
   /** Whom it counts; null: it is of no single cohort. */
   readonly number: NumberOf | null;
   readonly isReachable: boolean;
-  readonly place: Place;
-  readonly onShow: (place: Place | null) => void;
+  readonly place: CellPosition;
+  readonly onShow: (place: CellPosition | null) => void;
 }
 
 function CellView({ cell, number, isReachable, place, onShow }: CellProps) {
@@ -129,16 +129,16 @@ interface TriangleProps {
 
 /** One cell is reached with the tabulator, all others from there with the arrow keys. */
 function useCells(rows: readonly TriangleRow[]) {
-  const [reachable, setReachable] = useState<Place>({ row: 0, column: 0 });
-  const [shown, setShown] = useState<Place | null>(null);
+  const [reachable, setReachable] = useState<CellPosition>({ row: 0, column: 0 });
+  const [shown, setShown] = useState<CellPosition | null>(null);
   const body = useRef<HTMLTableSectionElement>(null);
   const last = { row: rows.length - 1, column: (rows[0]?.cells.length ?? 0) - 1 };
-  const inside = ({ row, column }: Place): Place => ({
+  const inside = ({ row, column }: CellPosition): CellPosition => ({
     row: Math.max(0, Math.min(last.row, row)),
     column: Math.max(0, Math.min(last.column, column)),
   });
   const at = inside(reachable);
-  const elementAt = ({ row, column }: Place) =>
+  const elementAt = ({ row, column }: CellPosition) =>
     body.current?.querySelector<HTMLElement>(`[data-row="${row}"][data-column="${column}"]`);
   useEffect(() => {
     if (shown === null) return;
@@ -164,7 +164,7 @@ function useCells(rows: readonly TriangleRow[]) {
     element?.focus({ preventScroll: true });
     element?.scrollIntoView({ block: "nearest", inline: "nearest" });
   };
-  const onShow = (place: Place | null) => {
+  const onShow = (place: CellPosition | null) => {
     setShown(place);
     const active = document.activeElement;
     if (place !== null && active === elementAt(place)) setReachable(place);

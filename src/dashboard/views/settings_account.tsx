@@ -97,7 +97,7 @@ function PasswordPanel({ hasPassword, onChanged }: PasswordPanelProps) {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
   const { note, say } = useDone();
-  const { isBusy, problem, run, forget } = useRequest(async () => {
+  const { isBusy, problem, run, clearProblem } = useRequest(async () => {
     await send("POST", "/v1/auth/password", hasPassword ? { current, next } : { next });
     setCurrent("");
     setNext("");
@@ -107,7 +107,7 @@ function PasswordPanel({ hasPassword, onChanged }: PasswordPanelProps) {
   const edit = (set: (text: string) => void) => (text: string) => {
     set(text);
     say("");
-    forget();
+    clearProblem();
   };
   const isComplete = next !== "" && (current !== "" || !hasPassword);
   return (

@@ -19,8 +19,8 @@ import {
 } from "./settings_told_replies.ts";
 import {
   deliveryWords,
+  type NotificationLists,
   receiverOf,
-  type Told,
   ToldDialogs,
   type ToldTask,
 } from "./settings_told_task.tsx";
@@ -28,7 +28,7 @@ import {
 const when = (at: string) => dateTime(at, effectiveTimezone.value);
 
 function actions<T extends { readonly slug: string; readonly title: string }>(
-  kind: keyof Told,
+  kind: keyof NotificationLists,
   onTask: (task: ToldTask) => void,
   change: (of: T) => ToldTask,
 ): Column<T> {
@@ -44,7 +44,7 @@ interface ToldWords<T> {
   readonly definition: string;
   /** What one of them is called. */
   readonly one: string;
-  readonly kind: keyof Told;
+  readonly kind: keyof NotificationLists;
   readonly columns: readonly Column<T>[];
   readonly taskOf: (of: T | null) => ToldTask;
   readonly empty: ComponentChild;

@@ -11,7 +11,7 @@ import type { Alert, Delivery, Digest, SentReply, Webhook } from "./settings_tol
 import { WebhookDialog, WebhookSecret } from "./settings_webhook_dialog.tsx";
 
 /** The lists of the section by what their rows are. */
-export interface Told {
+export interface NotificationLists {
   readonly digests: readonly Digest[];
   readonly alerts: readonly Alert[];
   readonly webhooks: readonly Webhook[];
@@ -25,7 +25,11 @@ export type ToldTask =
   | { readonly task: "alert"; readonly of: Alert | null }
   | { readonly task: "webhook"; readonly of: Webhook | null }
   | { readonly task: "secret"; readonly of: Webhook }
-  | { readonly task: "test" | "delete"; readonly kind: keyof Told; readonly of: Named };
+  | {
+    readonly task: "test" | "delete";
+    readonly kind: keyof NotificationLists;
+    readonly of: Named;
+  };
 
 const STATUS_WORDS: Readonly<Record<Delivery["status"], string>> = {
   waiting: "waits",
@@ -45,7 +49,7 @@ export function receiverOf({ channel, receiver }: Delivery): string {
 }
 
 interface TestProps {
-  readonly kind: keyof Told;
+  readonly kind: keyof NotificationLists;
   readonly of: Named;
   readonly onClose: () => void;
   readonly onDone: () => void;
@@ -81,7 +85,7 @@ function Test({ kind, of, onClose, onDone }: TestProps) {
   );
 }
 
-interface ToldDialogsProps extends Told {
+interface ToldDialogsProps extends NotificationLists {
   readonly task: ToldTask | null;
   readonly onTask: (task: ToldTask | null) => void;
   readonly onChanged: () => void;

@@ -1,9 +1,9 @@
 import { type Device, pickDevice, pickOtherDevice, pickRobot } from "./devices.ts";
 import { momentOf, type ShopDay, shopDays, weekdayWeight } from "./calendar.ts";
-import { addressIn, type Place, PLACES } from "./places.ts";
+import { addressIn, PLACES, type VisitorCountry } from "./places.ts";
 import { Random } from "./random.ts";
 import { SHOP_ORIGIN, SHOP_TIMEZONE } from "../shop.ts";
-import { type Source, SOURCES, SURGE_SOURCE } from "./sources.ts";
+import { SOURCES, SURGE_SOURCE, type TrafficSource } from "./sources.ts";
 import { crawlEvents, type DemoEvent, visitEvents, type VisitPlan } from "./visit.ts";
 
 export interface DemoOptions {
@@ -53,7 +53,7 @@ interface Browser {
 }
 
 interface Person {
-  readonly place: Place;
+  readonly place: VisitorCountry;
   readonly locale: string;
   readonly browsers: readonly Browser[];
   readonly appetite: number;
@@ -144,7 +144,7 @@ function livePerson(
     if (day === undefined) break;
     const browser = visit === 0 ? person.browsers[0]! : random.pick(person.browsers);
     const signing = signsAs(person, browser, visit);
-    const source: Source = surge && visit === 0 ? SURGE_SOURCE : random.weighted(SOURCES);
+    const source: TrafficSource = surge && visit === 0 ? SURGE_SOURCE : random.weighted(SOURCES);
     const plan: VisitPlan = {
       origin,
       startMs: momentOf(day, random),

@@ -1,7 +1,7 @@
 import type { Random } from "./random.ts";
 
 /** Where visitors come from: public address blocks whose every address lies in that country. */
-export interface Place {
+export interface VisitorCountry {
   readonly country: string;
   readonly weight: number;
   readonly timezone: string;
@@ -10,7 +10,7 @@ export interface Place {
   readonly blocks: readonly string[];
 }
 
-export const PLACES: readonly Place[] = [
+export const PLACES: readonly VisitorCountry[] = [
   {
     country: "DE",
     weight: 36,
@@ -105,6 +105,6 @@ export const PLACES: readonly Place[] = [
 ];
 
 /** One address of the place; never a network's first or last. */
-export function addressIn(place: Place, random: Random): string {
+export function addressIn(place: VisitorCountry, random: Random): string {
   return `${random.pick(place.blocks)}.${random.integer(0, 255)}.${random.integer(1, 254)}`;
 }

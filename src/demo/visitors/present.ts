@@ -66,7 +66,7 @@ export function partedAt(
   return { past: events.slice(0, at), coming: events.slice(at) };
 }
 
-export interface WalkOptions {
+export interface VisitsOptions {
   readonly origin: string;
   readonly now: () => number;
   /** Resolves after so long, or as soon as the walk is to end. */
@@ -77,7 +77,9 @@ export interface WalkOptions {
 }
 
 /** Lets people walk about in the shop until `signal` aborts: whoever leaves is followed by another. */
-export async function walkAbout({ origin, now, pause, signal, send }: WalkOptions): Promise<void> {
+export async function simulateVisits(
+  { origin, now, pause, signal, send }: VisitsOptions,
+): Promise<void> {
   let visits = presentVisits(origin, now());
   for (let newcomers = 0; !signal.aborted;) {
     const nowMs = now();

@@ -9,7 +9,7 @@ export interface Arrival {
   readonly referrer: string | null;
 }
 
-export interface Source {
+export interface TrafficSource {
   readonly weight: number;
   /** Readers who came for one page leave more often than those who look for something. */
   readonly bounceProbability: number;
@@ -36,7 +36,7 @@ const clickId = (random: Random): string => `demo${random.hex(20)}`;
 const article = (random: Random): Page => random.pick(ARTICLES);
 
 /** First visits and returning ones alike, in the shares of a shop that does some marketing. */
-export const SOURCES: readonly Source[] = [
+export const SOURCES: readonly TrafficSource[] = [
   {
     weight: 24,
     bounceProbability: 0.34,
@@ -106,7 +106,7 @@ export const SOURCES: readonly Source[] = [
 ];
 
 /** The surge of the last days: an article that made it to a front page. */
-export const SURGE_SOURCE: Source = {
+export const SURGE_SOURCE: TrafficSource = {
   weight: 1,
   bounceProbability: 0.72,
   arrive: referral("https://news.ycombinator.com/", () => VIRAL_ARTICLE),

@@ -16,7 +16,7 @@ import {
   SIGN_UP,
   THANKS,
 } from "../shop.ts";
-import type { Arrival, Source } from "./sources.ts";
+import type { Arrival, TrafficSource } from "./sources.ts";
 import { vitalsOn } from "./vitals.ts";
 
 /** One event as `POST /v1/events` takes it. */
@@ -39,7 +39,7 @@ export interface VisitPlan {
   /** Where the shop is: `https://shop.example`. */
   readonly origin: string;
   readonly startMs: number;
-  readonly source: Source;
+  readonly source: TrafficSource;
   readonly device: Device;
   readonly anonymousId: string | null;
   /** Known from the first page on: signed in on this device before. */

@@ -1,9 +1,9 @@
 import { jsonFiles } from "../file_rows.ts";
-import type { Source } from "../source.ts";
+import type { ImportSource } from "../source.ts";
 import { map } from "./map.ts";
 import { NOTES } from "./notes.ts";
 
-export const AMPLITUDE: Source = {
+export const AMPLITUDE: ImportSource = {
   name: "amplitude",
   title: "Amplitude",
   takes: "the zip of its Export API (gzipped JSON lines in it), or those files",

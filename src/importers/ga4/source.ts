@@ -1,9 +1,9 @@
 import { jsonFiles } from "../file_rows.ts";
-import type { Source } from "../source.ts";
+import type { ImportSource } from "../source.ts";
 import { map } from "./map.ts";
 import { NOTES } from "./notes.ts";
 
-export const GA4: Source = {
+export const GA4: ImportSource = {
   name: "ga4",
   title: "Google Analytics 4",
   takes: "its BigQuery tables `events_…`, extracted as newline-delimited JSON, gzipped or plain",

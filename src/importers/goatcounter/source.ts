@@ -1,9 +1,9 @@
-import type { Source } from "../source.ts";
+import type { ImportSource } from "../source.ts";
 import { map } from "./map.ts";
 import { NOTES } from "./notes.ts";
 import { rows } from "./rows.ts";
 
-export const GOATCOUNTER: Source = {
+export const GOATCOUNTER: ImportSource = {
   name: "goatcounter",
   title: "GoatCounter",
   takes: "its CSV export with individual page views, gzipped or plain",

@@ -1,10 +1,10 @@
 import { jsonFiles } from "../file_rows.ts";
 import { VISIT_BYTES_MAX } from "../importer_limits.ts";
-import type { Source } from "../source.ts";
+import type { ImportSource } from "../source.ts";
 import { map } from "./map.ts";
 import { NOTES } from "./notes.ts";
 
-export const MATOMO: Source = {
+export const MATOMO: ImportSource = {
   name: "matomo",
   title: "Matomo",
   takes: "replies of `Live.getLastVisitsDetails` as JSON, one or many in a file",

@@ -1,10 +1,10 @@
 import { membersOf } from "../fields.ts";
 import { jsonFiles } from "../file_rows.ts";
-import type { Source } from "../source.ts";
+import type { ImportSource } from "../source.ts";
 import { map } from "./map.ts";
 import { NOTES } from "./notes.ts";
 
-export const MIXPANEL: Source = {
+export const MIXPANEL: ImportSource = {
   name: "mixpanel",
   title: "Mixpanel",
   takes: "JSON lines of its raw export, gzipped or plain",

@@ -1,9 +1,9 @@
-import type { Source } from "../source.ts";
+import type { ImportSource } from "../source.ts";
 import { map } from "./map.ts";
 import { NOTES } from "./notes.ts";
 import { rows } from "./rows.ts";
 
-export const POSTHOG: Source = {
+export const POSTHOG: ImportSource = {
   name: "posthog",
   title: "PostHog",
   takes:

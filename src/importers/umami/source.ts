@@ -1,9 +1,9 @@
-import type { Source } from "../source.ts";
+import type { ImportSource } from "../source.ts";
 import { map } from "./map.ts";
 import { NOTES } from "./notes.ts";
 import { rows } from "./rows.ts";
 
-export const UMAMI: Source = {
+export const UMAMI: ImportSource = {
   name: "umami",
   title: "Umami",
   takes: "its export (a zip, or `website_event.csv` with `event_data.csv`), or its PostgreSQL as " +

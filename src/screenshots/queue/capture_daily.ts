@@ -1,10 +1,10 @@
 import type { Database, Sql } from "../../db/sql.ts";
 import type { Log } from "../../http/log.ts";
 import { PROJECTION_JOB_WAIT_MS_MAX } from "../../limits.ts";
-import { forgetOldJobs, queueJob } from "./capture_queue.ts";
+import { deleteOldJobs, queueJob } from "./capture_queue.ts";
 import type { CaptureSchedule } from "./capture_schedule.ts";
 import { CAPTURE_DEVICES } from "../capture_status.ts";
-import { forgetStalePages } from "./capture_store.ts";
+import { deleteStalePages } from "./capture_store.ts";
 import {
   mostVisitedPaths,
   type Selection,
@@ -79,13 +79,13 @@ export function createDaily(services: DailyServices): () => Promise<void> {
 }
 
 /** Forgets jobs of long ago, and the pictures of pages that nobody attempts any more. */
-export async function forgetOldCaptures(
+export async function deleteOldCaptures(
   database: Database,
   log: Pick<Log, "info">,
   nowMs: number,
 ): Promise<void> {
-  await forgetOldJobs(database, nowMs);
-  const pages = await forgetStalePages(database, nowMs);
+  await deleteOldJobs(database, nowMs);
+  const pages = await deleteStalePages(database, nowMs);
   if (pages > 0) log.info("forgot pictures of pages that are not attempted any more", { pages });
   // That engine clears nothing away by itself, and pictures are large.
   if (database.engine === "embedded") {

@@ -79,8 +79,8 @@ const WAIT = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i;
 
 /** Whole seconds that `Prefer: wait=N` (RFC 7240) asks for, as many as are given; null: none. */
 function waitSeconds(headers: Headers): number | null {
-  const asked = WAIT.exec(headers.get("prefer") ?? "")?.[1];
-  return asked === undefined ? null : Math.min(Number(asked), CAPTURE_WAIT_S_MAX);
+  const seconds = WAIT.exec(headers.get("prefer") ?? "")?.[1];
+  return seconds === undefined ? null : Math.min(Number(seconds), CAPTURE_WAIT_S_MAX);
 }
 
 function noSuchJob(): Problem {

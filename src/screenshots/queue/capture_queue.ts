@@ -275,7 +275,7 @@ export async function sweepTasks(tx: Sql, verdict: Verdict, nowMs: number): Prom
 }
 
 /** Forgets jobs and tasks that were done long ago. */
-export async function forgetOldJobs(sql: Sql, nowMs: number): Promise<void> {
+export async function deleteOldJobs(sql: Sql, nowMs: number): Promise<void> {
   const before = instant(nowMs - CAPTURE_JOBS_KEPT_DAYS * DAY_MS);
   await sql.query(
     `DELETE FROM capture_jobs j

@@ -18,12 +18,12 @@ import {
 import { type CaptureStatus, verdict } from "../capture_status.ts";
 import { storeAttempt } from "./capture_store.ts";
 import { logReason } from "../log_reason.ts";
-import type { Photograph, Photographer } from "../browser/photograph.ts";
+import type { PageCamera, ScreenshotResult } from "../browser/page_screenshot.ts";
 import { trackedHosts, type VisitReads } from "./visited_paths.ts";
 
 export interface RunnerServices extends VisitReads {
   readonly sql: Sql;
-  readonly photographer: Photographer;
+  readonly pageCamera: PageCamera;
   readonly log: Pick<Log, "warn" | "error">;
   readonly now: () => number;
   /** So many characters that nobody can guess. */
@@ -80,7 +80,7 @@ export class CaptureRunner {
    * @returns when the browser is closed
    */
   async run(signal: AbortSignal, patienceMs = 0): Promise<void> {
-    const { log, photographer, pollMs = CAPTURE_POLL_MS } = this.#services;
+    const { log, pageCamera, pollMs = CAPTURE_POLL_MS } = this.#services;
     if (patienceMs > 0) await this.#pause(patienceMs, signal, false);
     while (!signal.aborted) {
       let ended = 0;
@@ -91,7 +91,7 @@ export class CaptureRunner {
       }
       if (ended === 0) await this.#pause(pollMs, signal, true);
     }
-    await photographer.close();
+    await pageCamera.close();
   }
 
   /** Takes the pictures that are due now, if the lease is to be had. @returns how many attempts it made */
@@ -127,7 +127,7 @@ export class CaptureRunner {
         await storeAttempt(tx, {
           ...task,
           verdict: ENDED_TOO_OFTEN,
-          shot: null,
+          screenshot: null,
           atMs,
           newCaptureId: this.#newCaptureId(),
         });
@@ -162,22 +162,22 @@ export class CaptureRunner {
 
   /** False where the attempt was given up: the task is back in the queue. */
   async #end(task: Task, signal: AbortSignal): Promise<boolean> {
-    const photograph = await this.#attempt(task, signal);
-    if (photograph === null) await giveBack(this.#services.sql, task);
-    else await this.#store(task, photograph);
-    return photograph !== null;
+    const result = await this.#attempt(task, signal);
+    if (result === null) await giveBack(this.#services.sql, task);
+    else await this.#store(task, result);
+    return result !== null;
   }
 
   /** Null where the attempt was given up, because the server stops. */
-  async #attempt(task: Task, signal: AbortSignal): Promise<Photograph | null> {
-    const { photographer, log, now, ownEndpoints } = this.#services;
+  async #attempt(task: Task, signal: AbortSignal): Promise<ScreenshotResult | null> {
+    const { pageCamera, log, now, ownEndpoints } = this.#services;
     const { siteUrl, siteUrlByOperator, path, device } = task;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), CAPTURE_TASK_MS_MAX);
     const givenUp = AbortSignal.any([signal, late.signal]);
     try {
       const hosts = await trackedHosts(this.#services, task.projectId, path, now());
-      const asked = {
+      const request = {
         siteUrl,
         siteUrlByOperator,
         trackedHosts: hosts,
@@ -186,18 +186,18 @@ export class CaptureRunner {
         ownEndpoints,
         signal: givenUp,
       };
-      return await unlessAborted(photographer.photograph(asked), givenUp);
+      return await unlessAborted(pageCamera.takeScreenshot(request), givenUp);
     } catch (error) {
       if (signal.aborted) return null;
-      if (late.signal.aborted) return { verdict: TOOK_TOO_LONG, shot: null };
+      if (late.signal.aborted) return { verdict: TOOK_TOO_LONG, screenshot: null };
       log.error("capture failed", { task: task.taskId, device, reason: logReason(error) });
-      return { verdict: WENT_WRONG, shot: null };
+      return { verdict: WENT_WRONG, screenshot: null };
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #store(task: Task, { verdict, shot }: Photograph): Promise<void> {
+  async #store(task: Task, { verdict, screenshot }: ScreenshotResult): Promise<void> {
     const { sql, now, observe } = this.#services;
     const atMs = now();
     const counts = await sql.transaction(async (tx) => {
@@ -205,7 +205,13 @@ export class CaptureRunner {
       if (!await endTask(tx, task, verdict, atMs)) return false;
       const { projectId, path, device, siteUrl } = task;
       const page = { projectId, path, device, siteUrl };
-      await storeAttempt(tx, { ...page, verdict, shot, atMs, newCaptureId: this.#newCaptureId() });
+      await storeAttempt(tx, {
+        ...page,
+        verdict,
+        screenshot,
+        atMs,
+        newCaptureId: this.#newCaptureId(),
+      });
       return true;
     });
     if (counts) observe(verdict.status);

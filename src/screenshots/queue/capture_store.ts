@@ -2,7 +2,7 @@ import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import { CAPTURE_PAGES_KEPT_DAYS, CAPTURE_VERSIONS_MAX } from "../capture_limits.ts";
 import { DAY_MS } from "../../limits.ts";
 import type { CaptureDevice, CaptureStatus, Verdict } from "../capture_status.ts";
-import type { Shot } from "../browser/photograph.ts";
+import type { Screenshot } from "../browser/page_screenshot.ts";
 
 /** What a path is looked up by, as in `terms`. `path` is a column or a cast parameter, never a value. */
 export const pathDigest = (path: string): string =>
@@ -17,7 +17,7 @@ export interface Attempt {
   readonly siteUrl: string | null;
   readonly verdict: Verdict;
   /** Null unless the verdict is `captured`. */
-  readonly shot: Shot | null;
+  readonly screenshot: Screenshot | null;
   readonly atMs: number;
   /** The id of the picture, should it be a new one. */
   readonly newCaptureId: string;
@@ -77,14 +77,14 @@ WHERE project_id = $1::int AND path_digest = ${pathDigest("$2::text")} AND devic
     ORDER BY captured_at DESC, capture_id LIMIT $4::int)`;
 
 /** Keeps the picture, unless one of the page's versions is the same. @returns the version's id */
-async function storeShot(tx: Sql, attempt: Attempt, shot: Shot): Promise<string> {
+async function storeScreenshot(tx: Sql, attempt: Attempt, screenshot: Screenshot): Promise<string> {
   const { projectId, path, device, newCaptureId } = attempt;
-  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(shot.bytes));
+  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(screenshot.bytes));
   const page = [projectId, path, device];
   const known = [...page, instant(attempt.atMs), new Uint8Array(digest).toHex()];
   const [same] = await tx.query<{ capture_id: string }>(SEEN_AGAIN, known);
   if (same !== undefined) return same.capture_id;
-  const { bytes, contentType, widthPx, heightPx, isCut } = shot;
+  const { bytes, contentType, widthPx, heightPx, isCut } = screenshot;
   const picture = [newCaptureId, widthPx, heightPx, isCut, contentType, bytes.toBase64()];
   const [added] = await tx.query<{ capture_id: string }>(ADD_VERSION, [...known, ...picture]);
   await tx.query(DROP_OLD_VERSIONS, [...page, CAPTURE_VERSIONS_MAX]);
@@ -93,8 +93,8 @@ async function storeShot(tx: Sql, attempt: Attempt, shot: Shot): Promise<string>
 
 /** Keeps what an attempt came to: its picture, or its status beside the last good one. */
 export async function storeAttempt(tx: Sql, attempt: Attempt): Promise<void> {
-  const { projectId, path, device, siteUrl, verdict, shot, atMs } = attempt;
-  const captureId = shot === null ? null : await storeShot(tx, attempt, shot);
+  const { projectId, path, device, siteUrl, verdict, screenshot, atMs } = attempt;
+  const captureId = screenshot === null ? null : await storeScreenshot(tx, attempt, screenshot);
   await tx.query(
     `INSERT INTO capture_pages AS p (attempted_at, project_id, path_digest, device, path, status,
       message, site_url, capture_id)
@@ -179,7 +179,7 @@ export async function findImage(
 }
 
 /** Forgets pages that nobody has attempted for long, and their pictures. @returns how many there were */
-export async function forgetStalePages(sql: Sql, nowMs: number): Promise<number> {
+export async function deleteStalePages(sql: Sql, nowMs: number): Promise<number> {
   return await sql.transaction(async (tx) => {
     const before = instant(nowMs - CAPTURE_PAGES_KEPT_DAYS * DAY_MS);
     const gone = await tx.query(

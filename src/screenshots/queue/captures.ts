@@ -1,11 +1,11 @@
 import type { Database } from "../../db/sql.ts";
 import type { Log } from "../../http/log.ts";
-import { createDaily, forgetOldCaptures } from "./capture_daily.ts";
+import { createDaily, deleteOldCaptures } from "./capture_daily.ts";
 import { CaptureJobs } from "./capture_job_endpoints.ts";
 import { CaptureRunner } from "./capture_runner.ts";
 import type { CaptureSchedule } from "./capture_schedule.ts";
 import type { CaptureStatus } from "../capture_status.ts";
-import type { Photographer } from "../browser/photograph.ts";
+import type { PageCamera } from "../browser/page_screenshot.ts";
 import type { VisitReads } from "./visited_paths.ts";
 
 const JOB_ID_LENGTH = 20;
@@ -14,7 +14,7 @@ export interface CapturesOptions extends VisitReads {
   readonly database: Database;
   /** Makes sessions and actors of what was stored since. */
   readonly projection: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
-  readonly photographer: Photographer;
+  readonly pageCamera: PageCamera;
   readonly schedule: CaptureSchedule;
   readonly basePath: string;
   readonly log: Log;
@@ -33,7 +33,7 @@ export interface Captures {
   /** Queues what the schedule asks for; to be called every minute. */
   queueDaily(): Promise<void>;
   /** Forgets what nobody looks for any more; to be called every day. */
-  forgetOld(): Promise<void>;
+  deleteOld(): Promise<void>;
   /**
    * Takes pictures until the server stops, unless another server does.
    * @param patienceMs how long to leave the work to others first
@@ -70,7 +70,7 @@ export function createCaptures(options: CapturesOptions): Captures {
   return {
     jobs: new CaptureJobs(services),
     queueDaily: createDaily(services),
-    forgetOld: () => forgetOldCaptures(sql, log, now()),
+    deleteOld: () => deleteOldCaptures(sql, log, now()),
     run: (patienceMs) => runner.run(stopping, patienceMs),
   };
 }

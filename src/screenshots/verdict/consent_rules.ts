@@ -30,7 +30,7 @@ const CONFIG = {
 const ENDS = new Set(["nothingDetected", "optOutSucceeded", "optOutFailed", "done"]);
 
 /** What a frame tells; of many kinds, these matter. */
-interface Told {
+interface FrameMessage {
   readonly type: string;
   readonly id?: string;
   readonly code?: string;
@@ -84,10 +84,10 @@ export async function refuseByRules(session: PageSession, msMax: number): Promis
   const receive = ({ name, payload, executionContextId }: Protocol.Runtime.BindingCalledEvent) => {
     const frame = pending.get(executionContextId);
     if (name !== BINDING || frame === undefined) return;
-    const told: Told = JSON.parse(payload);
-    if (told.type === "optOutResult" && told.result === true) isRefused = true;
-    if (ENDS.has(told.state?.lifecycle ?? "")) pending.delete(executionContextId);
-    else reply(session, executionContextId, frame, told).catch(() => {});
+    const message: FrameMessage = JSON.parse(payload);
+    if (message.type === "optOutResult" && message.result === true) isRefused = true;
+    if (ENDS.has(message.state?.lifecycle ?? "")) pending.delete(executionContextId);
+    else reply(session, executionContextId, frame, message).catch(() => {});
   };
   session.cdp.on("Runtime.bindingCalled", receive);
   try {
@@ -111,7 +111,7 @@ async function reply(
   session: PageSession,
   contextId: number,
   frame: Protocol.Page.Frame,
-  told: Told,
+  message: FrameMessage,
 ): Promise<void> {
   const isMain = frame.id === session.frameId;
   const send = (message: unknown) =>
@@ -119,7 +119,7 @@ async function reply(
       expression: `footfallReceive(${JSON.stringify(message)})`,
       contextId,
     });
-  if (told.type === "init") {
+  if (message.type === "init") {
     const compact = filterCompactRules(
       rules as unknown as Parameters<typeof filterCompactRules>[0],
       {
@@ -129,15 +129,15 @@ async function reply(
     );
     await send({ type: "initResp", config: CONFIG, rules: { compact } });
   }
-  if (told.type === "eval") {
+  if (message.type === "eval") {
     // The makers' own functions stand in the page's world; those of other frames are not called.
     const result = isMain
       ? await session.cdp.send("Runtime.evaluate", {
-        expression: told.code ?? "false",
+        expression: message.code ?? "false",
         awaitPromise: true,
         returnByValue: true,
       }).then(({ result }) => result.value, () => false)
       : false;
-    await send({ type: "evalResp", id: told.id, result });
+    await send({ type: "evalResp", id: message.id, result });
   }
 }

@@ -29,7 +29,7 @@ const MEDIA_TYPE = /^[a-z0-9.+-]{1,40}\/[a-z0-9.+-]{1,60}$/;
 /** A visit with its addresses read. */
 interface Visit extends PageFacts {
   /** What was asked for. */
-  readonly asked: URL;
+  readonly requested: URL;
   /** Where the visit ended; null on the browser's own pages, such as those of errors: see `placeOf`. */
   readonly place: URL | null;
   /** Host name of the site. */
@@ -83,12 +83,12 @@ function shown(host: string): string {
  * decides: what the network said goes before what stands on the page.
  */
 export function judgePage(facts: PageFacts, site: { readonly siteUrl: string }): Verdict | null {
-  const asked = URL.parse(facts.url);
+  const requested = URL.parse(facts.url);
   const siteHost = siteOf(site.siteUrl)?.hostname;
-  if (asked === null || siteHost === undefined) {
+  if (requested === null || siteHost === undefined) {
     return verdict("not_a_page", "This page has no address that a browser could open.");
   }
-  const visit = { ...facts, asked, siteHost, place: placeOf(facts, siteHost) };
+  const visit = { ...facts, requested, siteHost, place: placeOf(facts, siteHost) };
   for (const { judge } of PAGE_RULES) {
     const found = judge(visit);
     if (found !== null) return found;
@@ -182,10 +182,10 @@ function refusal({ httpStatus, netError }: Visit): Verdict | null {
 }
 
 function offTheSite(visit: Visit): Verdict | null {
-  const { asked, place } = visit;
+  const { requested, place } = visit;
   if (place === null || !isAway(visit)) return null;
   // Later rules say better what these are.
-  if (isSentToSignIn(visit, asked, place) || isConsentPlace(place)) return null;
+  if (isSentToSignIn(visit, requested, place) || isConsentPlace(place)) return null;
   return unreachable(`it redirects away from the site, to ${publicName(place)}`);
 }
 
@@ -200,8 +200,8 @@ function publicName({ hostname }: URL): string {
 }
 
 function sentToSignIn(visit: Visit): Verdict | null {
-  const { asked, place } = visit;
-  if (place === null || !isSentToSignIn(visit, asked, place)) return null;
+  const { requested, place } = visit;
+  if (place === null || !isSentToSignIn(visit, requested, place)) return null;
   return unreachable(
     `it redirects to a login page${isAway(visit) ? ` on ${publicName(place)}` : ""}`,
   );
@@ -294,24 +294,24 @@ function otherKind(visit: Visit): string | null {
   return null;
 }
 
-function signInForm({ asked, content }: Visit): Verdict | null {
+function signInForm({ requested, content }: Visit): Verdict | null {
   // Who asks for a login page gets one, as visitors do.
-  if (content === null || isNamedSignIn(asked) || !isSignInForm(content)) return null;
+  if (content === null || isNamedSignIn(requested) || !isSignInForm(content)) return null;
   return unreachable("it asks visitors to sign in");
 }
 
 const COOKIE_WALL = "a cookie wall hides it from visitors who have not agreed";
 
 function cookieWall(visit: Visit): Verdict | null {
-  const { asked, content, place } = visit;
-  if (place !== null && isConsentPlace(place) && (isAway(visit) || !isConsentPlace(asked))) {
+  const { requested, content, place } = visit;
+  if (place !== null && isConsentPlace(place) && (isAway(visit) || !isConsentPlace(requested))) {
     return unreachable(COOKIE_WALL);
   }
   if (content === null) return null;
   const isWalled = content.wall !== null && content.wall.isConsent &&
     content.wall.coveredShare >= WALL_SHARE_MIN;
   const isWall = content.textLength <= CONSENT_TEXT_MAX && CONSENT_PHRASES.isIn(content.title) &&
-    !CONSENT_PHRASES.isIn(wordsOf(asked));
+    !CONSENT_PHRASES.isIn(wordsOf(requested));
   return isWalled || isWall ? unreachable(COOKIE_WALL) : null;
 }
 
@@ -325,9 +325,9 @@ function wordsOf({ pathname }: URL): string {
   return segmentsOf(pathname).join(" ");
 }
 
-function softNotFound({ asked, content }: Visit): Verdict | null {
+function softNotFound({ requested, content }: Visit): Verdict | null {
   if (content === null || content.textLength > NOT_FOUND_TWICE_TEXT_MAX) return null;
-  const words = wordsOf(asked);
+  const words = wordsOf(requested);
   // A page by that name is the site's own, or an article on the matter.
   if (/\b404\b/.test(words) || NOT_FOUND_PHRASES.isIn(words)) return null;
   const said = [content.title, content.headings.slice(0, HEADINGS_READ).join("\n")].filter(

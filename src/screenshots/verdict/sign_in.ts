@@ -54,17 +54,17 @@ export function isIdentityHost(host: string): boolean {
  * so, a vaguer one such as `/account` only with a form; elsewhere a known host does as well. A login
  * page that was asked for is a page like others: visitors see it, and it leads to no login.
  */
-export function isSentToSignIn(facts: PageFacts, asked: URL, place: URL): boolean {
-  const isAway = !isSameSite(asked.hostname, place.hostname);
+export function isSentToSignIn(facts: PageFacts, requested: URL, place: URL): boolean {
+  const isAway = !isSameSite(requested.hostname, place.hostname);
   if (isAway && isIdentityHost(place.hostname)) return true;
-  if (!isAway && isNamedSignIn(asked)) return false;
+  if (!isAway && isNamedSignIn(requested)) return false;
   const segments = placeSegments(place);
   if (segments.some((segment) => SIGN_IN_SEGMENTS.has(segment))) {
     const { content } = facts;
     return content === null || content.passwordFields > 0 || content.textLength <= SIGN_IN_TEXT_MAX;
   }
   const isVague = (url: URL) => placeSegments(url).some((part) => SIGN_IN_PATH_PHRASES.isIn(part));
-  return facts.content !== null && isVague(place) && !isVague(asked) && isForm(facts.content);
+  return facts.content !== null && isVague(place) && !isVague(requested) && isForm(facts.content);
 }
 
 /** Whether a form to sign in is what the page is for, or lies over all of it. */

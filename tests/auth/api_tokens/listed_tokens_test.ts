@@ -7,7 +7,7 @@ import {
   API_TOKENS_MAX,
   API_TOKENS_PER_MAKER_MAX,
 } from "../../../src/auth/api_tokens/api_token_limits.ts";
-import { forgetExpiredApiTokens } from "../../../src/auth/api_tokens/api_tokens.ts";
+import { deleteExpiredApiTokens } from "../../../src/auth/api_tokens/api_tokens.ts";
 import { createListedTokens } from "../../../src/auth/api_tokens/listed_tokens.ts";
 import { DatabaseUnavailable, type Sql } from "../../../src/db/sql.ts";
 import { Problem } from "../../../src/problem.ts";
@@ -104,6 +104,6 @@ onBothEngines("API tokens: an expired one is listed for 30 days", async (_, db) 
   const { one, owner } = await world(sql);
   await made(one, owner, { expiresAt: iso(NOW_MS + 1_000) });
   const edgeMs = NOW_MS + 1_000 + API_TOKEN_LISTED_MS;
-  assert.equal(await forgetExpiredApiTokens(sql, edgeMs), 0);
-  assert.equal(await forgetExpiredApiTokens(sql, edgeMs + 1), 1);
+  assert.equal(await deleteExpiredApiTokens(sql, edgeMs), 0);
+  assert.equal(await deleteExpiredApiTokens(sql, edgeMs + 1), 1);
 });

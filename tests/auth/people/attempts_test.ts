@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
   type Attempt,
-  forgetOldAttempts,
+  deleteOldAttempts,
   forgiveAttempt,
   takeAttempt,
 } from "../../../src/auth/people/attempts.ts";
@@ -75,9 +75,9 @@ onBothEngines(
     const elsewhere = attempt({ address: "192.0.2.9", nowMs: NOW_MS + 30 });
     for (let i = 0; i < SIGN_IN_ATTEMPTS_MAX; i++) await takeAttempt(sql, elsewhere);
 
-    await forgetOldAttempts(sql, NOW_MS + SIGN_IN_ATTEMPTS_MS);
+    await deleteOldAttempts(sql, NOW_MS + SIGN_IN_ATTEMPTS_MS);
     assert.ok((await sql.query("SELECT FROM sign_in_attempts")).length > 0);
-    await forgetOldAttempts(sql, NOW_MS + 2 * SIGN_IN_ATTEMPTS_MS);
+    await deleteOldAttempts(sql, NOW_MS + 2 * SIGN_IN_ATTEMPTS_MS);
     assert.equal((await sql.query("SELECT FROM sign_in_attempts")).length, 0);
   },
 );

@@ -61,7 +61,7 @@ onBothEngines(
     };
     await here.assertHolds(third);
     await endSessions(sql, person.id);
-    here.forget();
+    here.invalidate();
     await assert.rejects(here.assertHolds(third), { code: "invalid_token" });
     // Tokens of nobody's session pass.
     const { session: _session, ...stateless } = third;

@@ -10,7 +10,7 @@ import { Deadline } from "../deadline.ts";
 import { DEVICE_WINDOWS } from "../device.ts";
 import { preparePage } from "./page_preparation.ts";
 import { PageSession } from "../page_session.ts";
-import type { Shot } from "./photograph.ts";
+import type { Screenshot } from "./page_screenshot.ts";
 
 /** There is no picture of this page. The message is fit for people. */
 export class RenderFailed extends Error {
@@ -28,11 +28,11 @@ const DISTINCT_PIXELS_MIN = 60;
  * CAPTURE_HEIGHT_PX_MAX is cut. Throws RenderFailed where there is nothing to see, and what the
  * browser's protocol throws.
  */
-export async function shootPage(
+export async function takeScreenshot(
   page: Page,
   device: CaptureDevice,
   deadlineMs: number,
-): Promise<Shot> {
+): Promise<Screenshot> {
   const session = await PageSession.open(page);
   try {
     await preparePage(session, new Deadline(deadlineMs));

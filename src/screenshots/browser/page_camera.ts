@@ -11,13 +11,18 @@ import { logReason } from "../log_reason.ts";
 import type { PageFacts } from "../verdict/page_facts.ts";
 import { DocumentGone, PageBusy } from "../page_session.ts";
 import { visitPage } from "./page_visit.ts";
-import type { Photograph, Photographer, PhotographRequest, Shot } from "./photograph.ts";
+import type {
+  PageCamera,
+  Screenshot,
+  ScreenshotRequest,
+  ScreenshotResult,
+} from "./page_screenshot.ts";
 import { judgePage, judgeSite } from "../verdict/reachability.ts";
 import { REFUSAL_HEADER } from "../egress/request_head.ts";
 import { BrowserEnded, BrowserMissing } from "./running_browser.ts";
-import { RenderFailed, shootPage } from "./shoot.ts";
+import { RenderFailed, takeScreenshot } from "./take_screenshot.ts";
 
-export interface PhotographerOptions {
+export interface PageCameraOptions {
   readonly config: {
     readonly chromePath: string | null;
     readonly chromeNoSandbox: boolean;
@@ -41,9 +46,9 @@ const NOT_OPERATORS = verdict(
 const NO_PAGE = verdict("not_a_page", "This path leads off the site, so it is no page of it.");
 
 /** What takes pictures of pages with a browser of this machine. */
-export function createPhotographer(
-  { config, log, now, browser }: PhotographerOptions,
-): Photographer {
+export function createPageCamera(
+  { config, log, now, browser }: PageCameraOptions,
+): PageCamera {
   const own = browser ?? new CaptureBrowser({
     chromePath: config.chromePath,
     noSandbox: config.chromeNoSandbox,
@@ -51,18 +56,18 @@ export function createPhotographer(
     profileRoot: join(config.dataDir, "browser"),
   });
   return {
-    async photograph(request) {
+    async takeScreenshot(request) {
       const startedAt = now();
-      const photograph = await attempt(own, request, log);
+      const result = await attempt(own, request, log);
       const { device } = request;
-      const { verdict: { status }, shot } = photograph;
+      const { verdict: { status }, screenshot } = result;
       log.debug("photographed a page", {
         device,
         status,
         ms: now() - startedAt,
-        bytes: shot?.bytes.length,
+        bytes: screenshot?.bytes.length,
       });
-      return photograph;
+      return result;
     },
     close: () => own.close(),
   };
@@ -76,23 +81,23 @@ function isRoot(): boolean {
 
 async function attempt(
   browser: CaptureBrowser,
-  request: PhotographRequest,
+  request: ScreenshotRequest,
   log: Log,
-): Promise<Photograph> {
+): Promise<ScreenshotResult> {
   const { siteUrl, trackedHosts, path, signal } = request;
   signal?.throwIfAborted();
   const unfit = judgeSite(siteUrl, trackedHosts);
-  if (unfit !== null || siteUrl === null) return { verdict: unfit!, shot: null };
+  if (unfit !== null || siteUrl === null) return { verdict: unfit!, screenshot: null };
   if (!request.siteUrlByOperator && isOwnNetworkHost(new URL(siteUrl).hostname)) {
-    return { verdict: NOT_OPERATORS, shot: null };
+    return { verdict: NOT_OPERATORS, screenshot: null };
   }
   const url = pageUrl(siteUrl, path);
-  if (url === null) return { verdict: NO_PAGE, shot: null };
+  if (url === null) return { verdict: NO_PAGE, screenshot: null };
   try {
-    return await visitAndShoot(browser, { ...request, siteUrl }, url);
+    return await visitAndCapture(browser, { ...request, siteUrl }, url);
   } catch (error) {
     signal?.throwIfAborted();
-    return { verdict: verdictOf(error, log), shot: null };
+    return { verdict: verdictOf(error, log), screenshot: null };
   }
 }
 
@@ -106,11 +111,11 @@ function pageUrl(siteUrl: string, path: string): string | null {
   return url.href;
 }
 
-async function visitAndShoot(
+async function visitAndCapture(
   browser: CaptureBrowser,
-  request: PhotographRequest & { readonly siteUrl: string },
+  request: ScreenshotRequest & { readonly siteUrl: string },
   url: string,
-): Promise<Photograph> {
+): Promise<ScreenshotResult> {
   const { siteUrl, device, ownEndpoints, signal: given } = request;
   const deadline = new Deadline(CAPTURE_MS_MAX);
   const site = egressSiteOf(siteUrl);
@@ -135,9 +140,9 @@ async function visitAndShoot(
       proxy.log(),
     );
     const unfit = isBusy(facts) ? BUSY : judgePage(facts, { siteUrl });
-    if (unfit !== null) return { verdict: unfit, shot: null };
-    const shot = await shootPage(page, device, deadline.leftMs());
-    return { verdict: captured(shot), shot };
+    if (unfit !== null) return { verdict: unfit, screenshot: null };
+    const screenshot = await takeScreenshot(page, device, deadline.leftMs());
+    return { verdict: captured(screenshot), screenshot };
   });
 }
 
@@ -146,7 +151,7 @@ function isBusy({ isTimedOut, content, httpStatus, netError }: PageFacts): boole
   return isTimedOut && content === null && httpStatus === 200 && netError === null;
 }
 
-function captured({ isCut, heightPx }: Shot): Verdict {
+function captured({ isCut, heightPx }: Screenshot): Verdict {
   return verdict(
     "captured",
     isCut
@@ -157,10 +162,10 @@ function captured({ isCut, heightPx }: Shot): Verdict {
 
 /** What the proxy did with the main document, where it did not pass it on: no answer of the site. */
 function withRefusal(facts: PageFacts, log: readonly EgressEntry[]): PageFacts {
-  const asked = URL.parse(facts.chain.at(-1) ?? facts.url);
-  if (asked === null || !/^https?:$/.test(asked.protocol)) return facts;
-  const port = Number(asked.port) || (asked.protocol === "https:" ? 443 : 80);
-  const entry = log.findLast((entry) => entry.host === asked.hostname && entry.port === port);
+  const requested = URL.parse(facts.chain.at(-1) ?? facts.url);
+  if (requested === null || !/^https?:$/.test(requested.protocol)) return facts;
+  const port = Number(requested.port) || (requested.protocol === "https:" ? 443 : 80);
+  const entry = log.findLast((entry) => entry.host === requested.hostname && entry.port === port);
   const isFailed = facts.netError !== null || REFUSAL_HEADER.toLowerCase() in facts.headers;
   if (entry === undefined || entry.outcome === "open" || !isFailed) return facts;
   const none = { ...facts, httpStatus: null, headers: {}, contentType: null, content: null };

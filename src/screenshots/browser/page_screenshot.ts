@@ -1,7 +1,7 @@
 import type { CaptureDevice, Verdict } from "../capture_status.ts";
 
 /** The picture of a page. */
-export interface Shot {
+export interface Screenshot {
   readonly bytes: Uint8Array;
   readonly contentType: "image/jpeg" | "image/webp";
   /** CSS pixels. */
@@ -13,7 +13,7 @@ export interface Shot {
 }
 
 /** What is to be photographed. */
-export interface PhotographRequest {
+export interface ScreenshotRequest {
   /** The project's; null: none is set. */
   readonly siteUrl: string | null;
   /** Set on behalf of the whole deployment: only then may it be of the server's own network. */
@@ -29,15 +29,15 @@ export interface PhotographRequest {
 }
 
 /** What an attempt came to, and the picture where it is `captured`. */
-export interface Photograph {
+export interface ScreenshotResult {
   readonly verdict: Verdict;
-  readonly shot: Shot | null;
+  readonly screenshot: Screenshot | null;
 }
 
 /** Takes pictures of pages, one at a time or several. */
-export interface Photographer {
+export interface PageCamera {
   /** Never throws for what a page does. */
-  photograph(request: PhotographRequest): Promise<Photograph>;
-  /** Ends the browser, if one runs; a later call of `photograph` starts another. */
+  takeScreenshot(request: ScreenshotRequest): Promise<ScreenshotResult>;
+  /** Ends the browser, if one runs; a later call of `takeScreenshot` starts another. */
   close(): Promise<void>;
 }

@@ -44,75 +44,75 @@ const CASES: readonly (readonly [path: string, status: CaptureStatus, says: RegE
 ];
 
 for (const [path, status, says] of CASES) {
-  test(`photographer: ${path} is ${status}`, async (world) => {
-    const { verdict, shot } = await world.photograph(path);
+  test(`page camera: ${path} is ${status}`, async (world) => {
+    const { verdict, screenshot } = await world.takeScreenshot(path);
     assert.equal(verdict.status, status, verdict.message);
     assert.match(verdict.message, says);
     assert.equal(verdict.retry, status === "temporary_failure");
-    assert.equal(shot !== null, status === "captured");
+    assert.equal(screenshot !== null, status === "captured");
     assert.doesNotMatch(verdict.message, /10\.0\.0\.1|127\.0\.0\.2/);
   });
 }
 
-test("photographer: a site that cannot be reached may be reached later", async (world) => {
+test("page camera: a site that cannot be reached may be reached later", async (world) => {
   for (
     const [siteUrl, says] of [["http://nowhere.invalid", /name/], [
       "http://127.0.0.1:9",
       /reached/,
     ]] as const
   ) {
-    const { verdict } = await world.photograph("/", "desktop", { siteUrl, trackedHosts: [] });
+    const { verdict } = await world.takeScreenshot("/", "desktop", { siteUrl, trackedHosts: [] });
     assert.deepEqual([verdict.status, verdict.retry], ["temporary_failure", true]);
     assert.match(verdict.message, says);
   }
 });
 
-test("photographer: a page that does not answer may answer later", async (world) => {
-  const { verdict } = await world.photograph("/silent");
+test("page camera: a page that does not answer may answer later", async (world) => {
+  const { verdict } = await world.takeScreenshot("/silent");
   assert.deepEqual([verdict.status, verdict.retry], ["temporary_failure", true]);
 });
 
 for (const path of ["/endless", "/bomb", "/buffers"]) {
-  test(`photographer: ${path} fails, and the next page does not`, async (world) => {
-    const { verdict } = await world.photograph(path);
+  test(`page camera: ${path} fails, and the next page does not`, async (world) => {
+    const { verdict } = await world.takeScreenshot(path);
     assert.equal(verdict.status, "render_failed", verdict.message);
-    assert.equal((await world.photograph("/")).verdict.status, "captured");
+    assert.equal((await world.takeScreenshot("/")).verdict.status, "captured");
   });
 }
 
-test("photographer: settings are told before a browser is asked", async (world) => {
-  const missing = await world.photograph("/", "desktop", { siteUrl: null });
+test("page camera: settings are told before a browser is asked", async (world) => {
+  const missing = await world.takeScreenshot("/", "desktop", { siteUrl: null });
   assert.equal(missing.verdict.status, "site_url_missing");
-  const mismatch = await world.photograph("/", "desktop", { trackedHosts: ["shop.example"] });
+  const mismatch = await world.takeScreenshot("/", "desktop", { trackedHosts: ["shop.example"] });
   assert.equal(mismatch.verdict.status, "site_url_mismatch");
   for (const host of ["127.0.0.1", "localhost", "[::1]"]) {
     const siteUrl = `http://${host}:${new URL(world.site.url).port}`;
     const asked = { siteUrl, siteUrlByOperator: false, trackedHosts: [] };
-    const { verdict } = await world.photograph("/", "desktop", asked);
+    const { verdict } = await world.takeScreenshot("/", "desktop", asked);
     assert.equal(verdict.status, "blocked_address");
     assert.match(verdict.message, /somebody whose token is for every project/i);
   }
   assert.deepEqual(world.site.requests, []);
 });
 
-test("photographer: paths that lead off the site are never asked for", async (world) => {
+test("page camera: paths that lead off the site are never asked for", async (world) => {
   for (
     const path of ["//127.0.0.1:1/x", "/\\127.0.0.1:1/x", "http://127.0.0.1:1/", "javascript:1"]
   ) {
-    const { verdict } = await world.photograph(path);
+    const { verdict } = await world.takeScreenshot(path);
     assert.equal(verdict.status, "not_a_page", path);
   }
   assert.deepEqual(world.site.requests, []);
 });
 
-test("photographer: queries are not sent", async (world) => {
-  await world.photograph("/?token=1#part");
+test("page camera: queries are not sent", async (world) => {
+  await world.takeScreenshot("/?token=1#part");
   assert.ok(world.site.requests.length > 0);
   assert.equal(world.site.count("GET /"), 1);
 });
 
-test("photographer: captures are no visits", async (world) => {
-  const { verdict } = await world.photograph("/tracked");
+test("page camera: captures are no visits", async (world) => {
+  const { verdict } = await world.takeScreenshot("/tracked");
   assert.equal(verdict.status, "captured");
   assert.equal(world.site.count("POST /v1/other"), 1);
   assert.equal(world.site.count("POST /v1/events"), 0);
@@ -120,28 +120,28 @@ test("photographer: captures are no visits", async (world) => {
   assert.equal(world.site.count("POST /own/collect"), 0);
 });
 
-test("photographer: what a script still fetches is waited for", async (world) => {
-  const { verdict, shot } = await world.photograph("/spinner");
+test("page camera: what a script still fetches is waited for", async (world) => {
+  const { verdict, screenshot } = await world.takeScreenshot("/spinner");
   assert.equal(verdict.status, "captured");
-  assert.ok(shot!.bytes.length > 30_000, `${shot!.bytes.length} bytes hold the text`);
+  assert.ok(screenshot!.bytes.length > 30_000, `${screenshot!.bytes.length} bytes hold the text`);
 });
 
-test("photographer: no window is opened, no permission given, no service worker kept", async (world) => {
-  await world.photograph("/opener");
+test("page camera: no window is opened, no permission given, no service worker kept", async (world) => {
+  await world.takeScreenshot("/opener");
   assert.equal(world.site.count("GET /denied-1"), 1);
-  await world.photograph("/worker");
+  await world.takeScreenshot("/worker");
   assert.equal(world.site.count("GET /worker.js"), 0);
 });
 
-test("photographer: a page is asked for once, without a wish to be followed", async (world) => {
-  await world.photograph("/");
+test("page camera: a page is asked for once, without a wish to be followed", async (world) => {
+  await world.takeScreenshot("/");
   assert.equal(world.site.count("GET /"), 1);
   const { headers } = world.site.requests.find(({ line }) => line === "GET /")!;
   assert.equal(headers.get("sec-gpc"), "1");
   assert.equal(headers.get("dnt"), "1");
   assert.doesNotMatch(headers.get("user-agent")!, /headless|mobile/i);
   world.site.reset();
-  await world.photograph("/", "mobile");
+  await world.takeScreenshot("/", "mobile");
   assert.match(world.site.requests[0]!.headers.get("user-agent")!, /Android.*Mobile/);
 });
 
@@ -158,23 +158,23 @@ const CONSENT: readonly (readonly [path: string, status: CaptureStatus, refused:
 ];
 
 for (const [path, status, refused] of CONSENT) {
-  test(`photographer: consent is refused or left on ${path}`, async (world) => {
-    const { verdict, shot } = await world.photograph(path);
+  test(`page camera: consent is refused or left on ${path}`, async (world) => {
+    const { verdict, screenshot } = await world.takeScreenshot(path);
     assert.equal(verdict.status, status, verdict.message);
     assert.equal(world.site.count("POST /accepted"), 0);
     assert.equal(world.site.count("POST /refused"), refused);
     if (status !== "captured") assert.match(verdict.message, /cookie wall/);
     else {
-      const [top, bottom] = await world.colours(shot!, [[700, 30], [700, 860]]);
+      const [top, bottom] = await world.colours(screenshot!, [[700, 30], [700, 860]]);
       assert.notEqual(bottom, "#00ff00", "the banner is not in the picture");
       if (path === "/bakery") assert.equal(top, "#0000ff", "a menu stays");
     }
   });
 }
 
-test("photographer: an attempt that is given up throws, and leaves nothing behind", async (world) => {
+test("page camera: an attempt that is given up throws, and leaves nothing behind", async (world) => {
   const giveUp = new AbortController();
-  const work = world.photograph("/silent", "desktop", { signal: giveUp.signal });
+  const work = world.takeScreenshot("/silent", "desktop", { signal: giveUp.signal });
   const isThere = () => Promise.resolve(world.site.requests.length > 0);
   await Promise.all([
     assert.rejects(work, /stopping/),
@@ -182,15 +182,15 @@ test("photographer: an attempt that is given up throws, and leaves nothing behin
       giveUp.abort(new Error("stopping"))
     ),
   ]);
-  assert.equal((await world.photograph("/")).verdict.status, "captured");
+  assert.equal((await world.takeScreenshot("/")).verdict.status, "captured");
 });
 
-test("photographer: a browser that is killed is a passing failure", async (world) => {
-  const work = world.photograph("/silent");
+test("page camera: a browser that is killed is a passing failure", async (world) => {
+  const work = world.takeScreenshot("/silent");
   const isThere = () => Promise.resolve(world.site.requests.length > 0);
   await until(WAIT_MS_MAX, isThere, "the page is asked for");
   for (const pid of world.browser.pids) Deno.kill(pid, "SIGKILL");
   const { verdict } = await work;
   assert.deepEqual([verdict.status, verdict.retry], ["temporary_failure", true]);
-  assert.equal((await world.photograph("/")).verdict.status, "captured");
+  assert.equal((await world.takeScreenshot("/")).verdict.status, "captured");
 });
