@@ -50,3 +50,6 @@ export interface Read extends SharedRead {
     columns?: readonly LazyColumn[],
   ) => Promise<FilteredTimelines>;
 }
+
+/** What a scan of the selected events needs of a read. */
+export type ScanSource = Pick<Read, "sql" | "scope" | "timelines">;
