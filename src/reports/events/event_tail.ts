@@ -8,7 +8,7 @@ import { journalEvents } from "../../store/journal_block.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
-import { isOfBots } from "../shown_event.ts";
+import { isOfBots } from "../shown/shown_event.ts";
 import { PASSING_IDS } from "./passing_visitor.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "timelines">;

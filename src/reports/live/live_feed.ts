@@ -9,8 +9,8 @@ import {
   RETRY_AFTER_S,
 } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import type { Asked } from "../report_endpoint.ts";
-import { Seats } from "../seats.ts";
+import type { Asked } from "../answer/report_endpoint.ts";
+import { Seats } from "../answer/seats.ts";
 import { Listener, type StreamTerms, type Update, updateOf } from "./live_listener.ts";
 
 export interface LiveFeedOptions {

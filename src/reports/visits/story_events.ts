@@ -5,10 +5,10 @@ import type { EventRow } from "../../store/event_row.ts";
 import { rowsAt } from "../../store/segments.ts";
 import { LISTED_ROWS_AT_ONCE } from "../../limits.ts";
 import type { Read } from "../../scans/read.ts";
-import { NewestEvents } from "../newest_events.ts";
-import type { Goal } from "../goal_definitions.ts";
-import { selectEvents, selectMatches } from "../selected_events.ts";
-import { type Watched, WATCHED_COUNTS } from "../watched_visitor.ts";
+import { NewestEvents } from "../newest/newest_events.ts";
+import type { Goal } from "../saved/goal_definitions.ts";
+import { selectEvents, selectMatches } from "../visitors/selected_events.ts";
+import { type Watched, WATCHED_COUNTS } from "./watched_visitor.ts";
 import { PERSON_EVENTS } from "./person_events_visitor.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;

@@ -9,7 +9,7 @@ import {
 } from "../../../src/limits.ts";
 import { Problem } from "../../../src/problem.ts";
 import { LiveFeed, type LiveFeedOptions } from "../../../src/reports/live/live_feed.ts";
-import type { Asked } from "../../../src/reports/report_endpoint.ts";
+import type { Asked } from "../../../src/reports/answer/report_endpoint.ts";
 import { pause, until } from "../../support/server_process.ts";
 import { asked, FOR_EVER, isProblem, Messages, PROJECT } from "./live_stream.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Problem } from "../../../src/problem.ts";
-import type { Asked } from "../../../src/reports/report_endpoint.ts";
+import type { Asked } from "../../../src/reports/answer/report_endpoint.ts";
 import { PROJECT_ONE } from "../../support/event_rows.ts";
 import { within } from "../../support/server_process.ts";
 

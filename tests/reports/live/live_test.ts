@@ -4,7 +4,7 @@ import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
 import { LIVE } from "../../../src/reports/live/live.ts";
 import { LiveFeed } from "../../../src/reports/live/live_feed.ts";
-import { type Asked, getReport } from "../../../src/reports/report_endpoint.ts";
+import { type Asked, getReport } from "../../../src/reports/answer/report_endpoint.ts";
 import { SegmentCache } from "../../../src/timelines/segment_cache.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { onBothEngines } from "../../support/databases.ts";

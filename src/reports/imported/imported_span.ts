@@ -1,0 +1,195 @@
+/** Which imported days a read shows, which it leaves out, and what it says of both. */
+import { z } from "zod";
+import { firstEventMs } from "../../imported/first_event.ts";
+import { type CoveredDay, coveredDays } from "../../imported/imported_reading.ts";
+import {
+  IMPORTED_SOURCES,
+  type ImportedDimension,
+  SOURCE_NAMES,
+} from "../../imported/imported_sums.ts";
+import { dateAt, dateOfDay, dayNumber } from "../../query/local_dates.ts";
+import { type Range, startOfDay } from "../../query/range.ts";
+import { isNarrowed } from "../../query/selection.ts";
+import type { Warning } from "../../query/warnings.ts";
+import type { Read } from "../../scans/read.ts";
+import type { Answer } from "../answer/report.ts";
+
+/** A day that is shown, from its first instant to just before the next one's. */
+interface ImportedDay extends CoveredDay {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Why imported days cannot answer a read, and the parameter that it is because of. */
+interface Refusal {
+  readonly parameter: string;
+  /** Goes on after "Imported days are left out: ". */
+  readonly why: string;
+}
+
+/** The imported days of a range. */
+export interface ImportedSpan {
+  /** In order; empty where none are shown. */
+  readonly days: readonly ImportedDay[];
+  /** When the project's first day with an event of its own begins; null: there is none. */
+  readonly ownFromMs: number | null;
+  readonly warnings: readonly Warning[];
+}
+
+const NONE: ImportedSpan = { days: [], ownFromMs: null, warnings: [] };
+
+/** What of a read tells which imported days it shows. */
+type ImportedRead = Pick<
+  Read,
+  "sql" | "scope" | "range" | "importedTimezone" | "segment"
+>;
+
+/** What every imported day leaves unanswered: sums that were made without regard to it. */
+function refusalOf({ scope, range, importedTimezone, segment }: ImportedRead): Refusal | null {
+  if (segment !== undefined && isNarrowed(scope)) {
+    return { parameter: "segment", why: "sums of days tell nobody apart" };
+  }
+  if (scope.filters.length > 0) {
+    return { parameter: "filters", why: "sums of days cannot be filtered" };
+  }
+  if (scope.bots !== "exclude") {
+    return { parameter: "bots", why: "they hold no bots, as their source left them out" };
+  }
+  if (range.timezone !== importedTimezone) {
+    return { parameter: "timezone", why: "they are days in the project's time zone" };
+  }
+  return null;
+}
+
+function plural(days: number): string {
+  return days === 1 ? "1 imported day is" : `${days} imported days are`;
+}
+
+function leftOut(days: readonly CoveredDay[], { parameter, why }: Refusal): Warning[] {
+  if (days.length === 0) return [];
+  return [{
+    code: "imported_left_out",
+    parameter,
+    message: `${plural(days.length)} left out: ${why}.`,
+  }];
+}
+
+/** The days that lie in the range, in part at least, and before the first day of the project's own. */
+async function daysBefore(read: ImportedRead, range: Range, ownFromMs: number | null) {
+  const { sql, scope: { projectId } } = read;
+  const timezone = read.importedTimezone!;
+  const endMs = Math.min(range.to.getTime(), ownFromMs ?? Infinity);
+  if (endMs <= range.from.getTime()) return [];
+  const fromDay = dayNumber(dateAt(range.from.getTime(), timezone));
+  const toDay = dayNumber(dateAt(endMs - 1, timezone)) + 1;
+  return (await coveredDays(sql, projectId, fromDay, toDay)).map((covered): ImportedDay => {
+    const date = dateOfDay(covered.day);
+    const fromMs = startOfDay(date, timezone).getTime();
+    return { ...covered, fromMs, toMs: startOfDay(date.add({ days: 1 }), timezone).getTime() };
+  }).filter(({ fromMs, toMs }) => fromMs < toMs);
+}
+
+/** What a report needs of imported days, and why it may not be able to take them. */
+interface Needed {
+  /** One of these must be told of a day. */
+  readonly dimensions: readonly ImportedDimension[];
+  /** The parameter that asks for what is not told. */
+  readonly parameter: string;
+  readonly refusal: Refusal | null;
+  /** Those of the comparison are told of as such. */
+  readonly isComparison?: boolean;
+}
+
+/** The imported days that a read shows of a range, and what it warns of. Without any it is no statement. */
+export async function importedSpan(
+  read: ImportedRead,
+  range: Range,
+  { dimensions, parameter, refusal, isComparison = false }: Needed,
+): Promise<ImportedSpan> {
+  if ((read.importedTimezone ?? null) === null) return NONE;
+  const timezone = read.importedTimezone!;
+  const firstMs = await firstEventMs(read.sql, read.scope.projectId);
+  const ownFromMs = firstMs === null
+    ? null
+    : startOfDay(dateAt(firstMs, timezone), timezone).getTime();
+  const all = await daysBefore(read, range, ownFromMs);
+  const refused = refusalOf(read) ?? refusal;
+  if (refused !== null) return { days: [], ownFromMs, warnings: leftOut(all, refused) };
+  const isWhole = ({ fromMs, toMs }: ImportedDay) =>
+    fromMs >= range.from.getTime() && toMs <= range.to.getTime();
+  const isTold = (day: ImportedDay) => dimensions.some((one) => day.dimensions.includes(one));
+  const whole = all.filter(isWhole);
+  const untold = whole.filter((day) => !isTold(day));
+  const names = [...new Set(untold.map(({ source }) => SOURCE_NAMES[source]))].join(" and ");
+  const bound = (all[0]?.fromMs ?? Infinity) < range.from.getTime() ? "from" : "to";
+  return {
+    days: whole.filter(isTold),
+    ownFromMs,
+    warnings: [
+      ...leftOut(all.filter((day) => !isWhole(day)), {
+        parameter: isComparison ? "compare" : bound,
+        why: "only a part of the day lies in the range, and its sum cannot be divided",
+      }),
+      ...leftOut(untold, { parameter, why: `the export of ${names} does not tell it` }),
+    ],
+  };
+}
+
+/** Whether the project's own days reach into a span that ends there. */
+export function reachesOwn({ ownFromMs }: ImportedSpan, toMs: number): boolean {
+  return ownFromMs !== null && toMs > ownFromMs;
+}
+
+/** What a reply's `query.imported` tells. */
+export const ImportedTold = z.object({
+  sources: z.array(z.enum(IMPORTED_SOURCES)),
+  from: z.iso.date().meta({ description: "The first imported day that is shown" }),
+  to: z.iso.date(),
+  days: z.int(),
+  before: z.iso.date().nullable().meta({
+    description:
+      "The project's first own day: from it on nothing imported is shown; null: none yet",
+  }),
+}).meta({
+  id: "ImportedDaysShown",
+  description: "Daily sums of other products that kpis, acquisition and pages show",
+});
+
+type ImportedTold = z.output<typeof ImportedTold>;
+
+/** Which days are shown; undefined where none are. */
+function toldImported(read: Read, { days, ownFromMs }: ImportedSpan): ImportedTold | undefined {
+  if (days.length === 0) return undefined;
+  return {
+    sources: [...new Set(days.map(({ source }) => source))].sort(),
+    from: dateOfDay(days[0]!.day).toString(),
+    to: dateOfDay(days.at(-1)!.day).toString(),
+    days: days.length,
+    before: ownFromMs === null ? null : dateAt(ownFromMs, read.importedTimezone!).toString(),
+  };
+}
+
+const SHOWN =
+  "Marked `imported: true` is what holds daily sums of another product, as query.imported tells: of local days before the project's first own event, never mixed with own events of a day. " +
+  "Of imported days visitors are the sum of each day's visitors, so that who came on several days counts on each; visits are sessions; nothing tells who is new, and no median. " +
+  "What a source does not tell counts for nothing in a sum, and is null where nothing else is there; a rate is of the days that tell both of its parts.";
+
+/**
+ * What an answer says of imported days: which are shown of the range, which is the first of the spans,
+ * what they mean, and what is left out of any of them. Nothing where nothing was imported.
+ */
+export function importedSaid(
+  read: Read,
+  spans: readonly ImportedSpan[],
+): Pick<Answer, "query" | "semantics" | "warnings"> {
+  const [own] = spans;
+  const imported = own === undefined ? undefined : toldImported(read, own);
+  const warnings = spans.flatMap(({ warnings }) => warnings);
+  const isShown = spans.some(({ days }) => days.length > 0);
+  const said = [...isShown ? [SHOWN] : [], ...new Set(warnings.map(({ message }) => message))];
+  return {
+    ...imported === undefined ? {} : { query: { imported } },
+    ...said.length === 0 ? {} : { semantics: said.join(" ") },
+    ...warnings.length === 0 ? {} : { warnings },
+  };
+}

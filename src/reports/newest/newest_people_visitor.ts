@@ -1,0 +1,59 @@
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
+import type { Timeline } from "../../timelines/timeline.ts";
+import type { Span } from "../../query/selection.ts";
+import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import { type FoundMoments, joinMoments, NewestActors } from "./newest_actors.ts";
+
+interface NewestPeopleInputs {
+  /** People with a selected event in it, and none after it up to the end of the read's span. */
+  readonly span: Span;
+  readonly endMs: number;
+  readonly test: EventPasses;
+  /** How many are wanted, and the millisecond of which all are: see `NewestActors`. */
+  readonly rows: number;
+  readonly edgeMs: number;
+}
+
+function newestPeopleVisitor(
+  inputs: NewestPeopleInputs,
+  words: readonly Int32Array[],
+): Visitor<FoundMoments> {
+  const { rows, edgeMs, span, endMs } = inputs;
+  const newest = new NewestActors(rows, edgeMs, span.fromMs, { isOnce: true });
+  const test = new EventTest(inputs.test, words);
+  /** When the last selected event of a slice was, as far as that matters; null: there is none. */
+  const lastMs = (segment: LoadedSegment, start: number, end: number, actor: number) => {
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
+    const floorTime = newest.floorMs - fromMs;
+    const endTime = endMs - fromMs;
+    for (let at = end - 1; at >= start; at--) {
+      const time = times[at]!;
+      if (time < floorTime) return null;
+      if (time >= endTime) continue;
+      if (test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) {
+        return fromMs + time;
+      }
+    }
+    return null;
+  };
+  const visit = (actor: number, timeline: Timeline) => {
+    if (test.actors !== null && test.actors[actor] !== 1) return;
+    const { segments, segmentOf, starts, ends } = timeline;
+    for (let i = timeline.end - 1; i >= timeline.first; i--) {
+      const ms = lastMs(segments[segmentOf[i]!]!, starts[i]!, ends[i]!, actor);
+      if (ms === null) continue;
+      // Whoever was seen after the span is none of those.
+      if (ms < span.toMs) newest.add(ms, actor);
+      return;
+    }
+  };
+  return { visit, result: () => newest.found() };
+}
+
+/** Finds those who were seen last: by everything that they did, or by each of their runs. */
+export const NEWEST_PEOPLE: VisitorKind<NewestPeopleInputs, FoundMoments> = {
+  name: "newest people",
+  create: newestPeopleVisitor,
+  merge: joinMoments,
+};

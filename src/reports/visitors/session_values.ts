@@ -1,0 +1,103 @@
+import { packInts, unpackInts } from "../../db/packed_ints.ts";
+import type { Sql } from "../../db/sql.ts";
+import { dictionaryOf, type SessionDimension, sessionValue } from "../../query/selection.ts";
+import { SqlParams } from "../../query/sql_params.ts";
+
+/** The ids of a session, one of which tells the value of a dimension. */
+export const SESSION_IDS = ["traffic_id", "entry_path_id", "context_id"] as const;
+export type SessionId = typeof SESSION_IDS[number];
+
+/** Which id of a session tells the value of a dimension. */
+export function idOfSession(dimension: SessionDimension): SessionId {
+  const { table } = dictionaryOf(dimension);
+  return table === "terms" ? "entry_path_id" : table === "contexts" ? "context_id" : "traffic_id";
+}
+
+/** The values of a dimension: the ids that stand for one value have one number, counted from 0. */
+export interface NumberedValues {
+  /** Which ids tell them. */
+  readonly of: SessionId;
+  readonly idsFrom: number;
+  /** The number of what id i stands for, at `i - idsFrom`. */
+  readonly numberOf: Int32Array;
+  /** Of each number one id that stands for it. */
+  readonly idOf: Int32Array;
+}
+
+/** Paths have ids of their own, 0 being none. */
+function numberedPaths(termMax: number): NumberedValues {
+  const numbers = Int32Array.from({ length: termMax + 1 }, (_, id) => id);
+  return { of: "entry_path_id", idsFrom: 0, numberOf: numbers, idOf: numbers };
+}
+
+/** Numbers of what is alike, by the least id that stands for it. */
+function numbered(
+  of: SessionId,
+  ids: Int32Array,
+  leastOf: (place: number) => number,
+): NumberedValues {
+  const idsFrom = ids.reduce((min, id) => Math.min(min, id), 0);
+  const idsTo = ids.reduce((max, id) => Math.max(max, id), 0);
+  const numberOf = new Int32Array(idsTo - idsFrom + 1);
+  const idOf: number[] = [];
+  for (const [place, id] of ids.entries()) {
+    if (leastOf(place) === id) numberOf[id - idsFrom] = idOf.push(id) - 1;
+  }
+  for (const [place, id] of ids.entries()) {
+    numberOf[id - idsFrom] = numberOf[leastOf(place) - idsFrom]!;
+  }
+  return { of, idsFrom, numberOf, idOf: Int32Array.from(idOf) };
+}
+
+/** Numbers the values of dimensions that are all told by the ids of one table. */
+async function readNumbers<D extends SessionDimension>(
+  sql: Sql,
+  projectId: number,
+  table: "traffic" | "contexts",
+  dimensions: readonly D[],
+): Promise<[D, NumberedValues][]> {
+  if (dimensions.length === 0) return [];
+  const params = new SqlParams();
+  const project = params.int(projectId);
+  const id = idOfSession(dimensions[0]!);
+  const { joins } = sessionValue(dimensions[0]!);
+  const least = dimensions.map((dimension) =>
+    `min(s.${id}) OVER (PARTITION BY (${sessionValue(dimension).value}) COLLATE "C")`
+  );
+  const names = least.map((_, i) => `least_${i}`);
+  // Id 0 stands for what is in no session: all that it would say is missing.
+  const [row] = await sql.query<{ ids: string }>(
+    `SELECT ${packInts(["id", ...names])} AS ids
+    FROM (
+      SELECT s.${id} AS id, ${least.map((min, i) => `${min} AS ${names[i]}`).join(", ")}
+      FROM (
+        SELECT project_id, ${id} FROM ${table} WHERE project_id = ${project} AND ${id} <> 0
+        UNION ALL SELECT ${project}, 0
+      ) AS s ${joins}
+    ) AS listed`,
+    params.values,
+  );
+  const told = unpackInts(row!.ids);
+  const columns = dimensions.length + 1;
+  const at = (place: number, column: number) => told[columns * place + column]!;
+  const ids = Int32Array.from({ length: told.length / columns }, (_, place) => at(place, 0));
+  return dimensions.map((dimension, i) => [
+    dimension,
+    numbered(id, ids, (place) => at(place, i + 1)),
+  ]);
+}
+
+/** Numbers the values of dimensions. `termMax`: the largest id of a path. */
+export async function numberValues<D extends SessionDimension>(
+  sql: Sql,
+  projectId: number,
+  dimensions: readonly D[],
+  termMax: number,
+): Promise<ReadonlyMap<D, NumberedValues>> {
+  const toldBy = (id: SessionId) => dimensions.filter((one) => idOfSession(one) === id);
+  return new Map([
+    ...await readNumbers(sql, projectId, "traffic", toldBy("traffic_id")),
+    ...toldBy("entry_path_id").map((one): [D, NumberedValues] => [one, numberedPaths(termMax)]),
+    ...await readNumbers(sql, projectId, "contexts", toldBy("context_id")),
+  ]);
+}
