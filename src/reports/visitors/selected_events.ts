@@ -5,43 +5,47 @@ import type { EventPasses } from "../../scans/event_test.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import type { MatchPasses } from "../../scans/match_tests.ts";
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import {
-  type Needed,
   type SelectedTimelines,
   selectTimelines,
+  type TimelineNeeds,
 } from "../../scans/selected_timelines.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "timelines">;
+/** What a report needs of the events that it selects. */
+interface EventNeeds extends TimelineNeeds {
+  /** Leaves out the events of technical names where no filter names them. */
+  readonly isCounting?: boolean;
+}
 
 /**
- * The timelines of a span, and the test of its selected events, under the filters that are needed beside
- * those of the scope too. `isCounting`: those of technical names count only where a filter names them.
+ * Selects the timelines of a span. `test` is that of the selected events: those that pass the filters of
+ * the scope and `needs.filters`.
  */
 export async function selectEvents(
-  source: Source,
+  source: ScanSource,
   span: Span,
-  { isCounting = false, ...needed }: Needed & { readonly isCounting?: boolean } = {},
+  { isCounting = false, ...needs }: EventNeeds = {},
 ): Promise<{ readonly selected: SelectedTimelines; readonly test: EventPasses }> {
   const { sql, scope } = source;
-  const selected = await selectTimelines(source, span, needed);
+  const selected = await selectTimelines(source, span, needs);
   const { eventFilters, timelines: { bits } } = selected;
-  const own = isCounting ? withoutTechnical(eventFilters) : eventFilters;
-  const filters = [...own, ...needed.filters ?? []];
+  const ofScope = isCounting ? withoutTechnical(eventFilters) : eventFilters;
+  const filters = [...ofScope, ...needs.filters ?? []];
   return { selected, test: await eventPassesOf(sql, scope, scope.bots, filters, bits) };
 }
 
-/** The timelines of a span with what its matches need, and which selected events each of these takes. */
+/** Selects the timelines of a span, and tells which selected events each of these matches takes. */
 export async function selectMatches(
-  source: Source,
+  source: ScanSource,
   span: Span,
-  asked: readonly EventMatch[],
-  needed: Omit<Needed, "filters"> = {},
+  eventMatches: readonly EventMatch[],
+  needs: Omit<TimelineNeeds, "filters"> = {},
 ): Promise<{ readonly selected: SelectedTimelines; readonly matches: MatchPasses }> {
   const { sql, scope } = source;
-  const filters = asked.flatMap((match) => match.filters);
-  const selected = await selectTimelines(source, span, { ...needed, filters });
+  const filters = eventMatches.flatMap((match) => match.filters);
+  const selected = await selectTimelines(source, span, { ...needs, filters });
   const { eventFilters, timelines: { bits } } = selected;
-  const matches = await matchPasses(sql, { ...scope, filters: eventFilters }, asked, bits);
+  const matches = await matchPasses(sql, { ...scope, filters: eventFilters }, eventMatches, bits);
   return { selected, matches };
 }
