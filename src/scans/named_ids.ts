@@ -18,8 +18,8 @@ export async function namedIds(
   lists: readonly (readonly Filter[])[],
 ): Promise<NamedIds[][]> {
   const params = new SqlParams();
-  const place = { params, project: params.int(projectId), siteHost };
-  const wanted = lists.map((filters) => filters.map((filter) => filterIds(place, filter)));
+  const context = { params, project: params.int(projectId), siteHost };
+  const wanted = lists.map((filters) => filters.map((filter) => filterIds(context, filter)));
   const all = wanted.flat();
   if (all.length === 0) return wanted.map(() => []);
   const scans = all.map(({ ids }, i) =>
