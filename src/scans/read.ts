@@ -52,5 +52,8 @@ export interface Read extends SharedRead {
   ) => Promise<FilteredTimelines>;
 }
 
+/** The part of a read that loads timelines under no filter of the scope. */
+export type TimelineSource = Pick<Read, "sql" | "timelines">;
+
 /** The part of a read that scans of its selected events need. */
 export type ScanSource = Pick<Read, "sql" | "scope" | "timelines">;

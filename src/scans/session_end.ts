@@ -2,9 +2,7 @@ import { arrayLiteral, type Row } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import { CROSSING } from "./crossing_visitor.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
-import type { Read } from "./read.ts";
-
-type TimelineSource = Pick<Read, "sql" | "timelines">;
+import type { TimelineSource } from "./read.ts";
 
 /** Of the sessions that cross a moment: the earliest start and the latest end; nulls: none crosses it. */
 interface Crossing extends Row {

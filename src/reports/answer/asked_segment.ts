@@ -14,13 +14,13 @@ import { type MemoryScope, sharedColumn } from "../../timelines/shared_memory.ts
 import { listGoals } from "../saved/goal_definitions.ts";
 import { goalsOf, loadSegment } from "../saved/segment_definitions.ts";
 
-/** What a read says of its segments. */
+/** What `query.semantics` says of segments. */
 export const SEGMENT_SEMANTICS =
   "Of a segment are the events that pass its filters too, of the actors for whom its condition holds; new and first ever keep their meaning. " +
   "did: so many events of the actor that match, in the span (range: `from` to `to` as asked; days: local ones up to `to`), by `bots` and under no filter; not did, and atMost alone, hold without any. " +
   "firstSeen: the actor's first event ever lies there. Another range has other actors: it is asked of each for itself.";
 
-/** The segment that a parameter names; null: it names none. Throws `invalid_parameter` where there is none. */
+/** Loads the segment that a parameter names; null: it names none. Throws `invalid_parameter` where it does not exist. */
 export async function namedSegment(
   sql: Sql,
   projectId: number,
@@ -33,7 +33,7 @@ export async function namedSegment(
   return segment;
 }
 
-/** The events of the goals that a segment asks for. */
+/** Returns a lookup of the events of the goals that a segment asks for. */
 async function matchesOfGoals(
   sql: Sql,
   projectId: number,
@@ -43,7 +43,7 @@ async function matchesOfGoals(
   const matches = new Map(goals.map((goal) => [goal.slug, goal.match]));
   return (goal) => {
     const match = matches.get(goal);
-    // A goal that a segment asks for is not deleted; one may be missing in what was stored otherwise.
+    // The API deletes no goal that a segment asks for; one may be missing in data stored in other ways.
     if (match !== undefined) return match;
     throw new Problem(
       "conflict",
@@ -52,26 +52,26 @@ async function matchesOfGoals(
   };
 }
 
-/** Where a read of a segment's actors is made. */
-export interface SegmentPlace {
-  /** Of all actors. */
+/** What a read of a segment loads timelines with. */
+export interface SegmentLoading {
+  /** Loads the timelines of all actors. */
   readonly load: LoadTimelines;
-  /** Of the read. */
+  /** The memory of the read. */
   readonly memory: MemoryScope;
   readonly segments: SegmentCache;
 }
 
-/** The scope of a read of a segment: its filters lead the read's own. */
+/** Returns the scope of a read of a segment: the segment's filters come before the read's own. */
 export function scopeOfSegment(scope: Scope, { filters, actors }: SavedSegment): Scope {
   return { ...scope, filters: [...filters, ...scope.filters], choosesActors: actors !== null };
 }
 
 /**
- * The read as one of a segment: under its filters too, and of its actors alone, which are told once
- * timelines are asked for, by this range. Null: the read as it is.
+ * Returns the read narrowed to a segment: with its filters, and with timelines of its actors alone. The
+ * actors are chosen, for this range, when timelines are first loaded. Segment null: the whole read.
  */
 export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
-  { load, memory, segments }: SegmentPlace,
+  { load, memory, segments }: SegmentLoading,
   read: T,
   segment: SavedSegment | null,
   range: Range,

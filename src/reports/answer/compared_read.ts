@@ -4,8 +4,8 @@ import type { Read, SharedRead } from "../../scans/read.ts";
 import { SegmentShown } from "../saved/segment_definitions.ts";
 
 /**
- * The read that a read is compared with: the same question of another range, or of another segment;
- * null where nothing is compared. Who is of a segment is told anew for another range.
+ * Returns the read to compare with: the same question for another range or another segment; null where
+ * nothing is compared. The actors of a segment are chosen anew for another range.
  */
 export function comparedRead(read: Read): Read | null {
   const { comparison } = read;
@@ -13,20 +13,20 @@ export function comparedRead(read: Read): Read | null {
   return read.compared ?? { ...read, range: comparison, comparison: null };
 }
 
-/** Both ranges have a series. Throws `range_too_large`. */
+/** Throws `range_too_large` where the series of either range has too many buckets. */
 export function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
   bucketsOf(range, interval);
   if (comparison !== null) bucketsOf(comparison, interval);
 }
 
-/** What a reply says beside the figures that it compares with. */
+/** Members of a reply that describe what it is compared with. */
 export const COMPARED_SHOWN = {
   from: z.iso.datetime(),
   to: z.iso.datetime(),
   segment: SegmentShown.optional().meta({ description: "Where segments are compared" }),
 };
 
-/** The range of the figures that are compared with, and their segment where `compare` names one. */
+/** Returns the range that a read is compared with, and the segment where `compare` names one. */
 export function comparedSaid(read: Read, compared: Read) {
   const { range: { from, to }, segment } = compared;
   const named = read.comparedBy === "segment" && segment !== undefined ? { segment } : {};

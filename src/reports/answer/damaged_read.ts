@@ -1,7 +1,7 @@
 import { Problem } from "../../problem.ts";
 import { DAMAGE_ADVICE, damageOf } from "../../store/damage.ts";
 
-/** A read that needs stored events which cannot be read, as a Problem; anything else as it is. */
+/** Returns the error of a damaged segment or block as a Problem, any other error as it is. */
 export function damageTold(error: unknown): unknown {
   const why = damageOf(error);
   if (why === null) return error;

@@ -16,31 +16,31 @@ import { readRolledVisitors } from "../rollups/rolled_up.ts";
 import { selectMatches } from "../visitors/selected_events.ts";
 import { tooFewVisitors } from "./small_groups.ts";
 
-/** Under what a share is read. */
+/** The limits of reads of a share. */
 export interface ShareLimits {
-  /** They hold in every read; a visitor's own only add to them. */
+  /** Apply to every read, before the caller's filters. */
   readonly filters: readonly Filter[];
-  /** Groups of fewer visitors are not told. */
+  /** Groups of fewer visitors are not shown. */
   readonly visitorsMin: number;
 }
 
-/** What a question looks for in parameters of its own: what the owner of the data saved is none of it. */
+/** What the caller's own parameters name; saved definitions, which the owner of the data made, are not in it. */
 export interface OwnTerms {
   /** Null: any event. */
   readonly matches?: readonly (EventMatch | null)[];
   readonly fields?: readonly (Field | null)[];
-  /** The key of a property whose values are looked at. */
+  /** The key of a property whose values are shown. */
   readonly property?: string | null;
 }
 
-/** Fields that may name a person: ids, and properties, which hold whatever a site puts there. */
+/** Whether a field may name a person: ids do, and properties hold whatever a site puts there. */
 function mayName(field: Field): boolean {
   return field === "userId" || isPersonField(field) || propertyOf(field) !== null;
 }
 
 /**
- * Whoever reads a share asks for nothing that may name a person, and narrows by `filters` alone,
- * where `keptShare` sees it. Throws `invalid_parameter`.
+ * Refuses reads of a share that ask for what may name a person, or that narrow by anything but `filters`,
+ * which `keptShare` checks. Throws `invalid_parameter`.
  */
 export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
   const { matches = [], fields = [], property = null } = terms;
@@ -64,7 +64,7 @@ export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
   }
 }
 
-/** Where visitors are counted, under whichever filters. */
+/** What visitors are counted with, under varying filters. */
 interface Counting {
   readonly sql: Read["sql"];
   readonly scope: Scope;
@@ -73,20 +73,20 @@ interface Counting {
   readonly project: Read["project"];
 }
 
-/** Distinct actors of the events under some filters that each of the matches takes, in one scan. */
+/** Counts, in one scan, the distinct actors of the events that pass the filters and that each match takes. */
 async function countUnder(
   { sql, scope, timelines }: Counting,
   filters: readonly Filter[],
   span: Span,
-  asked: readonly EventMatch[],
+  eventMatches: readonly EventMatch[],
 ): Promise<number[]> {
   const source = { sql, scope: { ...scope, filters }, timelines };
-  const { selected, matches } = await selectMatches(source, span, asked);
+  const { selected, matches } = await selectMatches(source, span, eventMatches);
   const { actors } = await selected.scan(MATCH_COUNTS, () => ({ matches, buckets: [span] }));
   return [...actors];
 }
 
-/** Distinct visitors of a range: of all of them the rollups know without a scan. */
+/** Counts the distinct visitors of a range, by rollups where these have the answer. */
 async function visitorsOf(counting: Counting, range: Range, span: Span): Promise<number> {
   const rolled = rolledSpan(counting.scope, counting.project, range);
   if (rolled !== null) return await readRolledVisitors(counting, rolled);
@@ -95,9 +95,9 @@ async function visitorsOf(counting: Counting, range: Range, span: Span): Promise
 }
 
 /**
- * Whether a range tells of no group that is too small: neither of all whom the filters take, nor of
- * those who did an event that is named, nor of those whom any one filter leaves out, who would be told
- * by the difference.
+ * Whether the reply for a range shows no group that is too small: neither all visitors that pass the
+ * filters, nor those with an event that is named, nor those that any one filter excludes, whose number is
+ * the difference to a read without it.
  */
 async function isTellable(
   counting: Counting,
@@ -123,8 +123,8 @@ async function isTellable(
 }
 
 /**
- * The read as far as a share may tell it: without a comparison that tells of too few people. Throws
- * `too_few_visitors` where the range itself does.
+ * Returns the read without its comparison where that would show a group that is too small. Throws
+ * `too_few_visitors` where the range itself would.
  */
 export async function keptShare<T extends SharedRead>(
   counting: Counting,

@@ -5,23 +5,23 @@ import type { Sql } from "../../db/sql.ts";
 interface ProjectedState {
   /** Events that are stored and not counted yet. */
   readonly pending: number;
-  /** Whose days the rollups count by; null while they hold for none. */
+  /** The time zone of the rollups' days; null while they are not made for any. */
   readonly timezone: string | null;
   /** Whether daily sums of other products were imported. */
   readonly hasImported: boolean;
 }
 
-/** Which rows of the journal hold events that are not counted yet. */
+/** The SQL condition of journal rows with events that are not counted yet. */
 export const PENDING_ROWS = "(projected_at IS NULL OR set_aside_until IS NOT NULL)";
-/** An aggregate over such rows: how many events those are. */
+/** An aggregate over such rows: the number of those events. */
 export const PENDING_SUM = `coalesce(sum(CASE
         WHEN projected_at IS NULL OR set_aside_ids IS NULL THEN greatest(event_count - projected_count, 0)
         ELSE 0 END + coalesce(cardinality(set_aside_ids), 0)), 0)::int8`;
 
 /**
- * Looks at the journal's pending rows, which say how many events they hold, at an upgrade under way,
- * and whether there is anything imported: in one statement, as each read needs all of it. The least
- * day is looked up in the index always; EXISTS may be planned as a scan of all projects' rows.
+ * Reads how many events are pending, in the journal and in an upgrade under way, the rollups' time zone,
+ * and whether anything was imported: in one statement, as each read needs all of it. `min(day)` is always
+ * looked up in the index; EXISTS may be planned as a scan of all projects' rows.
  */
 export async function projectedState(sql: Sql, projectId: number): Promise<ProjectedState> {
   const [row] = await sql.query<ProjectedState & Record<string, unknown>>(
@@ -39,7 +39,7 @@ export async function projectedState(sql: Sql, projectId: number): Promise<Proje
   return row!;
 }
 
-/** The project as reports know it: with the time zone of its rollups, and none while they hold for none. */
+/** Returns the project with the time zone of its rollups; an empty one while they are not made for any. */
 export function asRolled(project: Project, { timezone }: ProjectedState): Project {
   return { ...project, timezone: timezone ?? "" };
 }

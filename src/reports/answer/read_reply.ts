@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { json } from "../../http/reply.ts";
 
-/** How many events a reply leaves out, as its schema tells it. */
+/** The schema of how many events a reply leaves out. */
 export const PendingShown = z.int().meta({
   description:
     "Events that are stored and not counted yet: 0 as a rule. A read waits for them for " +
@@ -10,8 +10,8 @@ export const PendingShown = z.int().meta({
 });
 
 /**
- * The reply to a read: `{ query, asOf, pending, …result }` with a weak ETag over all of it but `asOf`
- * and `volatile` members; 304 where the caller has that already.
+ * Makes the reply to a read: `{ query, asOf, pending, …result }` with a weak ETag over all of it but
+ * `asOf` and the `volatile` members; 304 where the caller has that reply already.
  */
 export function readReply(
   request: Request,

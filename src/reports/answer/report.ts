@@ -5,22 +5,22 @@ import type { Asking, Warning } from "../../query/warnings.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import type { OwnTerms } from "./narrowing.ts";
 
-/** What a report found. */
+/** A report's answer, of which the reply is made. */
 export interface Answer {
-  /** Its own parameters as resolved, and shared ones that it resolved otherwise. */
+  /** Its own parameters as resolved, and shared ones that it resolves differently. */
   readonly query?: Readonly<Record<string, unknown>>;
   readonly result: Readonly<Record<string, unknown>>;
-  /** What the report's own parameters look for, so that values that never were are told. */
+  /** The filters in the report's own parameters, for warnings of values that never occurred. */
   readonly asking?: readonly Asking[];
-  /** Told beside those of values that never were. */
+  /** Warnings of other kinds. */
   readonly warnings?: readonly Warning[];
-  /** What this answer holds beyond what the report's own semantics say. */
+  /** The meaning of this answer, where it goes beyond the report's semantics. */
   readonly semantics?: string;
-  /** Members that change from one moment to the next, and are no reason for a new ETag. */
+  /** Members that change all the time, and are not in the ETag. */
   readonly volatile?: Readonly<Record<string, unknown>>;
 }
 
-/** What matches in a parameter look for; those of any event look for nothing. */
+/** Returns the filters of the matches in each parameter, for warnings. */
 export function askingOf(
   matches: Readonly<Record<string, readonly (EventMatch | null)[]>>,
 ): Asking[] {
@@ -30,16 +30,16 @@ export function askingOf(
   }));
 }
 
-/** A report's own parameters, read. */
+/** A report with its own parameters read. */
 export interface Question {
-  /** Throws Problem where they do not go with the shared ones, such as in too many buckets. */
+  /** Throws Problem where they do not go with the shared ones, such as for too many buckets. */
   readonly refuse?: (shared: SharedRead) => void;
   readonly answer: (read: Read) => Promise<Answer>;
-  /** False: it counts nobody, such as a list of what is saved; absent: it counts people. */
+  /** False: it counts no people, such as a list of saved definitions; absent: it does. */
   readonly isCounted?: false;
-  /** It tells of what its path names, whole, whatever segment is asked for. */
+  /** True: it shows one thing that its path names, whole, whatever `segment` is. */
   readonly isOfOne?: true;
-  /** What its parameters name; absent: nothing but what is fixed or saved. */
+  /** What its parameters name; absent: nothing that the caller chooses. */
   readonly terms?: OwnTerms;
 }
 
@@ -62,7 +62,7 @@ export interface Report {
   readonly ask: (query: URLSearchParams, params: Readonly<Record<string, string>>) => Question;
 }
 
-/** A rate, with what it was made of. */
+/** A rate, with its numerator and denominator. */
 export const RateShown = z.object({
   value: z.number().nullable(),
   numerator: z.int(),
@@ -71,7 +71,7 @@ export const RateShown = z.object({
 
 export type Rate = z.output<typeof RateShown>;
 
-/** numerator / denominator; of nothing there is no rate. */
+/** Returns numerator / denominator; the value is null where the denominator is 0. */
 export function rate(numerator: number, denominator: number): Rate {
   return { value: denominator === 0 ? null : numerator / denominator, numerator, denominator };
 }

@@ -18,7 +18,12 @@ import { readTimes } from "../../query/times.ts";
 import { type Asking, valueWarnings, type Warning } from "../../query/warnings.ts";
 import { type ScanServices, withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
-import { namedSegment, ofSegment, SEGMENT_SEMANTICS, type SegmentPlace } from "./asked_segment.ts";
+import {
+  namedSegment,
+  ofSegment,
+  SEGMENT_SEMANTICS,
+  type SegmentLoading,
+} from "./asked_segment.ts";
 import { asRolled, projectedState } from "./projected_state.ts";
 import { keptShare, refuseNaming, type ShareLimits } from "./narrowing.ts";
 import { readReply } from "./read_reply.ts";
@@ -28,7 +33,7 @@ import { withinTime } from "./time_limit.ts";
 export interface ReportServices extends ScanServices {
   /** The database that answers reads: a replica where one is configured. */
   readonly reads: Database;
-  /** Makes sessions and actors of what was stored since: all of it, or as far as it goes in so much time. */
+  /** Projects what is pending: all of it, or as much as `msMax` milliseconds allow. */
   readonly projection: {
     catchUp(projectId: number): Promise<void>;
     catchUpWithin(projectId: number, msMax: number): Promise<void>;
@@ -37,13 +42,14 @@ export interface ReportServices extends ScanServices {
   readonly now: () => number;
 }
 
-/** What is asked, and of which project: one that the token may read. */
-export interface Asked {
+/** The request of a read. */
+export interface ReadRequest {
+  /** One that the token may read. */
   readonly project: Project;
   readonly request: Request;
   readonly url: URL;
   readonly params: Readonly<Record<string, string>>;
-  /** The share that is read; absent or null: who asks may read everything. */
+  /** The limits of the share; absent or null: the caller may read everything. */
   readonly share?: ShareLimits | null;
 }
 
@@ -67,15 +73,15 @@ export function siteHostOf({ siteUrl }: Pick<Project, "siteUrl">): string | null
   return siteUrl === null ? null : URL.parse(siteUrl)?.hostname.toLowerCase() ?? null;
 }
 
-/** Of a read without pages no cursor was ever given out. */
+/** Refuses a `cursor` where the read has no pages. */
 function refuseStrayCursor(query: URLSearchParams, { reply }: Report): void {
   if ("nextCursor" in reply || !query.get("cursor")) return;
   throw invalidParameter("cursor", "This read has no pages.");
 }
 
 /**
- * The slugs of segments that are asked for. A share is read without any: its filters alone say whom it
- * is of, and what a segment leaves out would be told by the difference.
+ * Reads the slugs of segments. A share takes none: its filters alone say whom it shows, and the
+ * difference to a read with a segment would show whom the segment leaves out.
  */
 function readSegments(query: URLSearchParams, share: ShareLimits | null | undefined) {
   const slugs = { own: readSegmentSlug(query), compared: comparedSegment(query) };
@@ -89,16 +95,16 @@ interface ReadParameters {
   readonly shared: SharedRead;
   readonly slugs: ReturnType<typeof readSegments>;
   readonly question: Question;
-  /** The filters that were asked for, without a share's. */
+  /** The caller's filters, without those of a share. */
   readonly own: readonly Filter[];
 }
 
 /**
- * All parameters of a read, the report's own too: every one that is wrong is told at once, and before
- * any statement is sent.
+ * Reads all parameters of a read, with the report's own. All errors are reported together, before any
+ * statement.
  */
 function readParameters(
-  { project, url: { searchParams: query }, params, share }: Asked,
+  { project, url: { searchParams: query }, params, share }: ReadRequest,
   report: Report,
   asOfMs: number,
 ): ReadParameters {
@@ -127,7 +133,7 @@ function readParameters(
   return { shared, slugs, question, own: filters };
 }
 
-/** Segments of a read; null: none is asked for. */
+/** The segments of a read; null: none. */
 interface Segments {
   readonly own: SavedSegment | null;
   readonly compared: SavedSegment | null;
@@ -144,10 +150,13 @@ async function loadSegments(
   };
 }
 
-/** The read of its segment, with the one that it is compared with. `all`: of everybody. */
-function segmented(place: SegmentPlace, all: Read, { own, compared }: Segments): Read {
+/**
+ * Returns the read of its segment, with the one that it is compared with.
+ * @param all the read of all actors
+ */
+function segmented(loading: SegmentLoading, all: Read, { own, compared }: Segments): Read {
   const of = (segment: SavedSegment | null, range: Range): Read => ({
-    ...ofSegment(place, all, segment, range),
+    ...ofSegment(loading, all, segment, range),
     range,
     ...segment === null ? {} : { segment },
   });
@@ -158,7 +167,7 @@ function segmented(place: SegmentPlace, all: Read, { own, compared }: Segments):
   return { ...read, compared: { ...other, comparison: null } };
 }
 
-/** What the parameters look for, so that values that never were are told. */
+/** Returns the filters of the shared parameters, for warnings. */
 function askingOf(filters: readonly Filter[], { own, compared }: Segments): Asking[] {
   return [
     { parameter: "filters", filters },
@@ -174,7 +183,7 @@ interface Warned extends Answer {
   readonly comparison: Range | null;
 }
 
-/** `compare` by its name, or as the instants that were named. */
+/** Returns `compare` as it was given, or dates as instants. */
 function comparedWith(query: URLSearchParams, comparison: Range | null): unknown {
   const value = query.get("compare") || "none";
   return comparison === null || comparisonKind(query) !== "dates"
@@ -182,9 +191,9 @@ function comparedWith(query: URLSearchParams, comparison: Range | null): unknown
     : { from: comparison.from.toISOString(), to: comparison.to.toISOString() };
 }
 
-/** What is echoed: the parameters as resolved, and what the answer means. */
+/** Returns the reply's `query`: the parameters as resolved, and the meaning of the answer. */
 function resolvedQuery(
-  { url: { searchParams: query }, share }: Asked,
+  { url: { searchParams: query }, share }: ReadRequest,
   report: Report,
   { project, range, interval, scope, limit }: SharedRead,
   { segments: { own, compared }, comparison, warnings, ...answer }: Warned,
@@ -210,56 +219,56 @@ function resolvedQuery(
 }
 
 /**
- * `GET <report.path>`: reads the parameters, waits a moment for what is pending to be projected, and lets
- * the report answer from one snapshot of the database.
+ * Answers `GET <report.path>`: reads the parameters, waits a moment for pending events to be projected,
+ * and lets the report answer from one snapshot of the database.
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`, and what the report throws.
  */
 export async function getReport(
   { reads, projection, readTimeoutMs, now, ...services }: ReportServices,
   report: Report,
-  asked: Asked,
+  readRequest: ReadRequest,
 ): Promise<Response> {
+  const { request, share } = readRequest;
   const asOfMs = now();
-  const { shared, slugs, question, own } = readParameters(asked, report, asOfMs);
+  const { shared, slugs, question, own } = readParameters(readRequest, report, asOfMs);
   const { project, scope } = shared;
   await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
-  const found: Warned = await withinTime(
+  const answered: Warned = await withinTime(
     reads,
     readTimeoutMs,
     async (sql, signal) => {
       await planJoins(sql, project.projectId);
       const projected = await projectedState(sql, project.projectId);
-      const { share } = asked;
       const segments = await loadSegments(sql, shared, slugs);
       const access = { sql, scope, signal };
-      const [answer, told] = await withTimelines(services, access, async (timelines, memory) => {
+      const [answer, kept] = await withTimelines(services, access, async (timelines, memory) => {
         const rolled = asRolled(project, projected);
         const counting = { sql, scope, timelines, project: rolled };
-        const told = share && question.isCounted !== false
+        const kept = share && question.isCounted !== false
           ? await keptShare(counting, shared, share, own, question.terms ?? {})
           : shared;
-        const read = {
-          ...told,
+        const all = {
+          ...kept,
           project: rolled,
           importedTimezone: projected.hasImported ? project.timezone : null,
           sql,
           timelines,
         };
-        const place = { load: timelines, memory, segments: services.segments };
-        const asked = question.isOfOne === true ? read : segmented(place, read, segments);
-        return [await question.answer(asked), told];
+        const loading = { load: timelines, memory, segments: services.segments };
+        const read = question.isOfOne === true ? all : segmented(loading, all, segments);
+        return [await question.answer(read), kept];
       });
       const asking = [...askingOf(scope.filters, segments), ...answer.asking ?? []];
       const { pending } = projected;
-      // What is near to a value that never was may be the value of one person.
+      // None for shares: a suggestion may be the value of a single person.
       const ofValues = share ? [] : await valueWarnings(sql, project.projectId, asking);
       const warnings = [...answer.warnings ?? [], ...ofValues];
-      const { comparison } = told;
+      const { comparison } = kept;
       return { ...answer, pending, warnings, comparison, segments };
     },
-    asked.request.signal,
+    request.signal,
   );
-  const resolved = resolvedQuery(asked, report, shared, found);
-  const told = { asOf: new Date(asOfMs), pending: found.pending };
-  return readReply(asked.request, told, resolved, found.result, found.volatile);
+  const resolved = resolvedQuery(readRequest, report, shared, answered);
+  const state = { asOf: new Date(asOfMs), pending: answered.pending };
+  return readReply(request, state, resolved, answered.result, answered.volatile);
 }

@@ -1,4 +1,4 @@
-/** Seats taken, by who took them: as many entries as there are takers at most. */
+/** Counts the seats that each holder has taken; holders without a seat take no memory. */
 export class Seats<Who> {
   readonly #taken = new Map<Who, number>();
 

@@ -1,17 +1,18 @@
 import { Problem } from "../../problem.ts";
 
-/** What the row is called that stands for all rows that are not told one by one. */
+/** The name of the row that sums up all rows that are not shown one by one. */
 export const OTHER = "$other";
 
 /**
- * Whether a group is too small to be told by itself. `visitorsMin` is how many visitors a row must
- * have: 1 for whoever may read everything, more under a share.
+ * Whether a group is too small to be shown by itself.
+ * @param visitorsMin how many visitors a row must have: 1 for callers who may read everything, more for
+ * shares
  */
 export function isSmall(visitors: number, visitorsMin: number): boolean {
   return visitorsMin > 1 && visitors < visitorsMin;
 }
 
-/** A 403: what was asked for would tell of too few people. Nobody and too few read alike. */
+/** Makes a 403: the reply would show too few people. It is the same for none. */
 export function tooFewVisitors(visitorsMin: number): Problem {
   return new Problem(
     "too_few_visitors",
@@ -20,7 +21,7 @@ export function tooFewVisitors(visitorsMin: number): Problem {
   );
 }
 
-/** A count of people, or of what they did, as it may be told; null: too few are behind it, or nobody. */
+/** Returns a count of people, or of what they did; null where too few visitors, or none, are behind it. */
 export function toldCount(
   count: number | null,
   visitorsMin: number,
@@ -30,9 +31,9 @@ export function toldCount(
 }
 
 /**
- * Which groups that add up to a sum are not told: those of too few visitors, nobody included, and
- * where these are too few together, the smallest of the others too, so that nobody is told by what is
- * left of the sum. Empty ones alone leave nothing.
+ * Returns the places of the groups that are not shown, where groups add up to a sum: those of too few
+ * visitors or none; and where these are too few together, the smallest of the others too, as the rest of
+ * the sum would tell of them. Where the small groups are all empty, none is added.
  * @param visitors of each group
  */
 export function silentPlaces(
@@ -47,12 +48,12 @@ export function silentPlaces(
 
 type Places = Iterable<readonly [place: number, visitors: number]>;
 
-/** Groups of too few visitors: rows of them are told as one, `$other`, and points of them are null. */
+/** Returns the places of groups of too few visitors: as rows they become one, `$other`; as points, null. */
 export function smallPlaces(groups: Places, visitorsMin: number): number[] {
   return [...groups].flatMap(([place, n]) => isSmall(n, visitorsMin) ? [place] : []);
 }
 
-/** The smallest of the groups that are not too small, if there is any. */
+/** Returns the place of the smallest group that is not too small, if there is one. */
 function leastOther(groups: Places, visitorsMin: number): number[] {
   const others = [...groups].filter(([, n]) => !isSmall(n, visitorsMin));
   const least = others.reduce((min, [, n]) => Math.min(min, n), Infinity);

@@ -4,7 +4,7 @@ import { Problem } from "../../problem.ts";
 import { ScanLost } from "../../scans/scan_pool.ts";
 import { damageTold } from "./damaged_read.ts";
 
-/** SQLSTATE of a statement that was cancelled, and of a reader in the way of a replica's recovery. */
+/** SQLSTATE of a cancelled statement, and of a reader that a replica's recovery conflicts with. */
 const CANCELLED = "57014";
 const RECOVERY_CONFLICT = "40001";
 
@@ -16,7 +16,7 @@ function readTimeout(): Problem {
   });
 }
 
-/** When a read must have ended, on the clock that never jumps. */
+/** The end of a read's time, on the monotonic clock. */
 class Deadline {
   readonly #endsAtMs: number;
   readonly #over = new AbortController();
@@ -26,8 +26,8 @@ class Deadline {
   }
 
   /**
-   * Whole milliseconds, at least one: zero would mean no limit. Throws `read_timeout` once over, or
-   * once nobody waits any more.
+   * Returns the time left in whole milliseconds, at least one: zero would mean no limit. Throws
+   * `read_timeout` when the time is over, or when nobody waits any more.
    */
   leftMs(): number {
     const left = this.#endsAtMs - performance.now();
@@ -35,14 +35,14 @@ class Deadline {
     return Math.ceil(left);
   }
 
-  /** Aborted once it is over, or once nobody waits any more. */
+  /** Aborted when the time is over, or when nobody waits any more. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** What `work` comes to, or `read_timeout` when the time is over. */
+  /** Awaits `work`; throws `read_timeout` when the time is over. */
   async of<T>(work: Promise<T>): Promise<T> {
-    // What goes on past the deadline, or once nobody waits, fails with nobody to hear it.
+    // Past the deadline nobody awaits `work`: its failure must not be an unhandled rejection.
     work.catch(() => {});
     const { promise, reject } = Promise.withResolvers<never>();
     const end = () => this.#over.abort(readTimeout());
@@ -66,7 +66,7 @@ const SETTINGS = [
   // Compiling took longer than any read that it made faster.
   "SET LOCAL jit = off",
   "SET LOCAL work_mem = '64MB'",
-  // What is asked for decides which plan is good.
+  // Which plan is good depends on the parameters.
   "SET LOCAL plan_cache_mode = force_custom_plan",
 ];
 
@@ -81,7 +81,7 @@ export async function atOneMoment<T>(
   });
 }
 
-/** Each statement of a snapshot may take what is left of the read's time; the first one's is set. */
+/** Limits each statement of a snapshot to the read's time that is left; for the first one it is set already. */
 function timed(sql: Sql, deadline: Deadline): Sql {
   let isFirst = true;
   const limit = async () => {
@@ -102,14 +102,14 @@ function timed(sql: Sql, deadline: Deadline): Sql {
   };
 }
 
-/** Whether what failed may succeed a little later, with nothing changed. */
+/** Whether a failed read may succeed a little later, unchanged. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof ScanLost || error instanceof DatabaseUnavailable) return true;
   return error instanceof StatementRefused &&
     (error.sqlState === CANCELLED || error.sqlState === RECOVERY_CONFLICT);
 }
 
-/** What a read's failure means to whoever asks: a Problem, where it is more than a mistake of ours. */
+/** Returns a read's failure as callers see it: a Problem where it is known, else the error itself. */
 export function readFailure(error: unknown): unknown {
   if (error instanceof ScanLost) {
     return new Problem("overloaded", "The read needed more than the server can hold. Try again.", {
@@ -122,9 +122,9 @@ export function readFailure(error: unknown): unknown {
 }
 
 /**
- * Runs `work` on one read-only snapshot of the database, within `msMax` milliseconds. The database is
- * told to cancel what takes longer, and what nobody waits for once `gone` is aborted: no statement
- * follows then, and scans end that are given the signal.
+ * Runs `work` on one read-only snapshot of the database, within `msMax` milliseconds. The database cancels
+ * what takes longer, and what still runs when `gone` is aborted; after that no statement follows, and
+ * scans with the signal end.
  * @throws Problem `read_timeout`, and what `work` throws.
  */
 export async function withinTime<T>(

@@ -3,12 +3,12 @@ import { dateAt, dayAt } from "../../query/local_dates.ts";
 import { type Range, startOfDay } from "../../query/range.ts";
 import { isNarrowed, type Scope, type Span } from "../../query/selection.ts";
 
-/** Where `prev_day` of a rollup says that there was no day before. */
+/** `prev_day` of a rollup where there was no day before. */
 export const NEVER = -2147483648;
 
 /**
- * Reads of what the projection keeps rolled up: what no bot did, unfiltered, by whole days in the project's
- * own time zone. Exact like any other read; a part of a day at the end is counted by itself.
+ * A span that rollups can answer: events that are no bots', unfiltered, by whole days in the project's own
+ * time zone. Exact like any other read; a part of a day at the end is counted by itself.
  */
 export interface RolledSpan {
   readonly projectId: number;
@@ -19,12 +19,12 @@ export interface RolledSpan {
   /** The part of the day `toDay` that belongs to the span; null where it ends at midnight. */
   readonly tail: Span | null;
   readonly span: Span;
-  /** The local days of instants. */
+  /** Returns the local days of instants. */
   readonly daysAt: (instantsMs: readonly number[]) => number[];
   readonly endOfDayMs: (ms: number) => number;
 }
 
-/** The span in whole days, or null where the rollups do not hold the answer. */
+/** Returns the span in whole days; null where the rollups do not hold the answer. */
 export function rolledSpan(
   scope: Scope,
   project: Pick<Project, "timezone">,

@@ -1,14 +1,14 @@
 import { arrayLiteral, type Row } from "../../db/sql.ts";
 import { TAIL_ACTORS_LOOKED_UP_MAX } from "../../limits.ts";
 import type { Span } from "../../query/selection.ts";
-import type { Read } from "../../scans/read.ts";
+import type { TimelineSource } from "../../scans/read.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
 import { NEVER } from "./rolled_span.ts";
 import { TAIL_COUNTS, type TailCounts } from "./tail_visitor.ts";
 
-/** What people did in a part of a day. */
+/** Counts what people did in a part of a day. */
 export async function countTail(
-  { sql, timelines }: Pick<Read, "sql" | "timelines">,
+  { sql, timelines }: TimelineSource,
   projectId: number,
   span: Span,
 ): Promise<TailCounts> {
@@ -17,7 +17,7 @@ export async function countTail(
   return await loaded.scan(TAIL_COUNTS, () => ({ span, technical }), { byRun: true });
 }
 
-// An actor of the tail was counted before if its last day before the tail lies in the span.
+// An actor of the tail is already counted if its last day before the tail lies in the span.
 const COUNTED_IN_TAIL = `
 SELECT count(*) FILTER (WHERE prev_day < $4::int) AS visitors,
   count(*) FILTER (WHERE prev_day < $4::int AND first_day >= $4::int) AS "newVisitors",
@@ -36,7 +36,7 @@ interface TailActors extends Row {
   readonly newInBucket: number;
 }
 
-/** What the part of a day adds to the whole, and to the last bucket. */
+/** What the tail adds to the whole span, and to the last bucket. */
 export interface Tail extends TailActors {
   readonly events: number;
   readonly pageviews: number;
@@ -49,18 +49,18 @@ interface DaysBefore {
 }
 
 /**
- * What the part of a day at the end of a span comes to. `fromDay`, `toDay`: the whole days before it;
- * `lastStart`: the first day of the last bucket, which the part belongs to.
+ * Reads what the tail, the part of a day at the end of a span, adds to the whole days before it.
+ * @param lastStart the first day of the last bucket, which the tail belongs to
  */
 export async function readTail(
-  source: Pick<Read, "sql" | "timelines">,
+  source: TimelineSource,
   { projectId, fromDay, toDay }: DaysBefore,
   tail: Span,
   lastStart: number,
 ): Promise<Tail> {
   const { sql } = source;
   const { actors, events, pageviews } = await countTail(source, projectId, tail);
-  // Looked up one by one where they are few; the planner does not know how many there are.
+  // Few actors are looked up one by one; the planner does not know how many there are.
   const isMany = actors.size > TAIL_ACTORS_LOOKED_UP_MAX;
   const [joins] = await sql.query<{ loops: string }>(
     "SELECT current_setting('enable_nestloop') AS loops",

@@ -3,13 +3,11 @@ import type { Row } from "../../db/sql.ts";
 import { dateAt, dayAt } from "../../query/local_dates.ts";
 import { startOfDay } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
-import type { Read } from "../../scans/read.ts";
+import type { TimelineSource } from "../../scans/read.ts";
 import type { RolledSpan } from "./rolled_span.ts";
 import { readTail, type Tail } from "./rolled_tail.ts";
 
-type Source = Pick<Read, "sql" | "timelines">;
-
-/** The first days of buckets; null where these are not made of whole days, as hours are not. */
+/** Returns the first days of buckets; null where they are not made of whole days, as hours are not. */
 export function startDays(buckets: readonly Span[], timezone: string): number[] | null {
   const days = buckets.map(({ fromMs }) => dayAt(fromMs, timezone));
   const distinct = new Set(days).size === days.length;
@@ -19,10 +17,10 @@ export function startDays(buckets: readonly Span[], timezone: string): number[] 
   return distinct && atMidnight ? days : null;
 }
 
-/** What a bucket comes to (counted from 1), or the whole (null). */
+/** The figures of a bucket (counted from 1), or of the whole span (null). */
 export type BucketRow<T> = Row & T & { readonly bucket: number | null };
 
-/** What the selected events of one span come to. */
+/** The figures of a span or a bucket. */
 export interface Visits {
   readonly visitors: number;
   readonly newVisitors: number;
@@ -43,7 +41,7 @@ interface DayTotals extends Row {
   readonly events: number;
 }
 
-/** By the day, counted from `fromDay`: the place of its bucket. */
+/** Returns the place of the bucket of each day, counted from `fromDay`. */
 export function bucketsOfDays(starts: readonly number[], { fromDay, toDay }: RolledSpan): number[] {
   let bucket = 0;
   return Array.from({ length: Math.max(0, toDay - fromDay) }, (_, i) => {
@@ -52,17 +50,17 @@ export function bucketsOfDays(starts: readonly number[], { fromDay, toDay }: Rol
   });
 }
 
-/** Adds up what a bucket, or the whole, comes to. */
+/** Adds up the figures of a bucket, or of the whole span. */
 class VisitSums implements Visits {
   visitors = 0;
   newVisitors = 0;
   pageviews = 0;
   events = 0;
 
-  /** `bucket` null: of the whole. */
+  /** @param bucket null: the whole span */
   constructor(readonly bucket: number | null, readonly startDay: number) {}
 
-  /** Actors of a day, who were there on `prevDay` before, and for the first time ever on `firstDay`. */
+  /** Adds actors of a day whose day before was `prevDay`, and whose first day ever was `firstDay`. */
   addActors(actors: number, prevDay: number, firstDay: number): void {
     if (prevDay >= this.startDay) return;
     this.visitors += actors;
@@ -76,7 +74,7 @@ class VisitSums implements Visits {
 }
 
 /**
- * Sums of each bucket, and of all of them. Grouped here: the database took twice as long.
+ * Sums each bucket, and all of them. Grouped here, as the database took twice as long.
  * @param packed the span's rows of `visitor_days`
  */
 function sumVisits(
@@ -108,24 +106,25 @@ function sumVisits(
 }
 
 /**
- * Visitors, new visitors, page views and events of each bucket (counted from 1) and of the whole
- * (bucket null). `starts`: the buckets' first days.
+ * Reads the visitors, new visitors, page views and events of each bucket (counted from 1) and of the
+ * whole span (bucket null, the last row).
+ * @param starts the buckets' first days
  */
 export async function readRolledVisits(
-  source: Source,
+  source: TimelineSource,
   rolled: RolledSpan,
   starts: readonly number[],
 ): Promise<BucketRow<Visits>[]> {
   const { projectId, fromDay, toDay, tail } = rolled;
-  const asked = [projectId, fromDay, toDay];
-  const [visitors] = await source.sql.query<{ pack: string | null }>(PACKED_VISITORS, asked);
-  const totals = await source.sql.query<DayTotals>(DAY_TOTALS, asked);
+  const params = [projectId, fromDay, toDay];
+  const [visitors] = await source.sql.query<{ pack: string | null }>(PACKED_VISITORS, params);
+  const totals = await source.sql.query<DayTotals>(DAY_TOTALS, params);
   const rows = sumVisits(unpackInts(visitors!.pack), totals, starts, rolled);
   if (tail === null) return rows;
   return withTail(rows, starts.length, await readTail(source, rolled, tail, starts.at(-1)!));
 }
 
-/** The rows with what happened in the tail, which belongs to the last bucket and to the whole. */
+/** Adds the tail to the rows of the last bucket and of the whole, to which it belongs. */
 function withTail(
   rows: readonly BucketRow<Visits>[],
   lastBucket: number,
@@ -145,8 +144,11 @@ function withTail(
   });
 }
 
-/** Distinct visitors of the whole span. */
-export async function readRolledVisitors(source: Source, rolled: RolledSpan): Promise<number> {
+/** Reads the number of distinct visitors of the whole span. */
+export async function readRolledVisitors(
+  source: TimelineSource,
+  rolled: RolledSpan,
+): Promise<number> {
   const rows = await readRolledVisits(source, rolled, [rolled.fromDay]);
   return rows.at(-1)!.visitors;
 }

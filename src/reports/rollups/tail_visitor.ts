@@ -9,7 +9,7 @@ interface Inputs {
   readonly technical: TechnicalNames;
 }
 
-/** What people did in a span, bots left out. */
+/** Counts of a span, without bots. */
 export interface TailCounts {
   readonly actors: ReadonlySet<number>;
   readonly events: number;
@@ -36,7 +36,7 @@ function tailVisitor({ span, technical }: Inputs): Visitor<TailCounts> {
   }, () => ({ actors, events, pageviews }));
 }
 
-/** Run by run: an actor may be met by several visitors. */
+/** Scans run by run, so that several visitors may count the same actor: merging needs their sets. */
 export const TAIL_COUNTS: VisitorKind<Inputs, TailCounts> = {
   name: "tail",
   create: tailVisitor,
