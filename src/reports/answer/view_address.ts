@@ -1,6 +1,6 @@
 type Json = Readonly<Record<string, unknown>>;
 
-/** The view of the dashboard that shows a read, and the parameters that both call the same. */
+/** The dashboard's view of a read, and the parameters that have the same name in both. */
 interface View {
   readonly id: string;
   readonly params?: readonly string[];
@@ -9,7 +9,7 @@ interface View {
 const OVERVIEW: View = { id: "overview" };
 const FUNNEL_PARAMS = ["steps", "window", "order", "entry", "exclude", "by"];
 
-/** A read without a row has the view by the name that its path begins with. */
+/** By path. A read without a row has the view named like the first part of its path. */
 const VIEWS: Readonly<Record<string, View>> = {
   "/v1/session": OVERVIEW,
   "/v1/kpis": OVERVIEW,
@@ -35,20 +35,20 @@ const VIEWS: Readonly<Record<string, View>> = {
   "/v1/heatmaps": { id: "heatmaps", params: ["path", "device", "kind"] },
 };
 
-/** The view's id of a read. */
+/** Returns the id of a read's view. */
 export function viewOf(path: string): string {
   const named = path.split("/")[2] ?? OVERVIEW.id;
   return (VIEWS[path] ?? VIEWS[`/v1/${named}`])?.id ?? named;
 }
 
-/** One visit or one person has a page of its own, by its id. */
+/** Adds the id of the visit or the person that a path names. */
 function putPage(address: URLSearchParams, path: string): void {
   const [, kind, id] = /^\/v1\/(visits|actors)\/([^/]+)/.exec(path) ?? [];
   if (id === undefined) return;
   address.set(kind === "visits" ? "visit" : "person", decodeURIComponent(id));
 }
 
-/** The local date of an instant; null where it, or the time zone, is none. */
+/** Returns the local date of an instant; null where the instant or the time zone is invalid. */
 function localDate(instant: unknown, timezone: unknown, shiftMs: number): string | null {
   const ms = Date.parse(String(instant)) + shiftMs;
   if (Number.isNaN(ms)) return null;
@@ -60,7 +60,7 @@ function localDate(instant: unknown, timezone: unknown, shiftMs: number): string
   }
 }
 
-/** The range as local dates, both inclusive; the end of a range of instants is not in it. */
+/** Adds the range as local dates, both inclusive. */
 function putDates(address: URLSearchParams, { from, to, timezone }: Json): void {
   const dates = [localDate(from, timezone, 0), localDate(to, timezone, -1)] as const;
   if (dates[0] === null || dates[1] === null || dates[0] > dates[1]) return;
@@ -71,8 +71,9 @@ function putDates(address: URLSearchParams, { from, to, timezone }: Json): void 
 const textOf = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value);
 
 /**
- * The query of the dashboard's page that shows what a read tells. `asked`: the parameters that were
- * given; `query`: all of them as the reply resolved them.
+ * Returns the query of the dashboard's page that shows a read.
+ * @param asked the parameters as given
+ * @param query all parameters as the reply resolved them
  */
 export function viewAddress(path: string, asked: URLSearchParams, query: Json): string {
   const address = new URLSearchParams({ view: viewOf(path) });

@@ -10,28 +10,28 @@ import type { Behind } from "./behind_tally.ts";
 /** What is listed: visits or people. */
 export type Listed = "visits" | "people";
 
-/** One number of an answer. */
-interface AskedNumber {
-  /** Whom it counts, under the shared parameters of the list: found by the visitor that counts them. */
+/** One number of another read's answer. */
+interface NumberBehind {
+  /** Finds whom it counts, under the list's shared parameters, with the visitor that counts them. */
   readonly find: (read: Read) => Promise<Behind>;
-  /** What its question looks for, so that values that never were are told. */
+  /** The filters in its parameters, for warnings of values that never occurred. */
   readonly asking: readonly Asking[];
 }
 
-/** A read of whose numbers `of` asks. */
+/** A read whose numbers the parameter `of` may name. */
 export interface NumberedRead {
-  /** As `of` names it. */
+  /** Its name in `of`. */
   readonly name: string;
-  /** Its own parameters, as `of` may hold them. */
+  /** The read's own parameters that `of` may hold. */
   readonly parameters: readonly string[];
   /**
-   * Reads them, and `place`, which says which number of the answer is meant, before any statement.
-   * Throws Problem `invalid_parameter`.
+   * Reads these and `place`, which names the number in the answer, before any statement. Throws Problem
+   * `invalid_parameter`.
    */
-  readonly ask: (query: URLSearchParams, listed: Listed) => AskedNumber;
+  readonly ask: (query: URLSearchParams, listed: Listed) => NumberBehind;
 }
 
-/** A value, as a place in an answer names it. */
+/** A value in `place`. */
 export const PlaceText = z.string().max(FILTER_TEXT_LENGTH_MAX)
   .refine(isStorable, "Use text without NUL and lone surrogates.");
 
@@ -40,16 +40,16 @@ const Of = z.looseObject({
   place: z.looseObject({}, "Say which number of the answer is meant."),
 });
 
-/** `of` in the words of the documentation. */
+/** The description of the parameter `of`. */
 export const OF_USAGE =
   'Whom a number of another read counts: JSON {"read", "place", …the read\'s own parameters}, under the shared parameters of this read. ';
 
-/** The number that `of` names, and what it says: read, parameters and place; null where it is not given. */
+/** Reads `of`: returns its members and the number that it names; null where it is not given. */
 export function readNumber(
   query: URLSearchParams,
   reads: readonly NumberedRead[],
   listed: Listed,
-): { readonly of: z.output<typeof Of>; readonly number: AskedNumber } | null {
+): { readonly of: z.output<typeof Of>; readonly number: NumberBehind } | null {
   const of = readJson(query, "of", Of);
   if (of === null) return null;
   const { read: name, ...members } = of;
@@ -57,23 +57,23 @@ export function readNumber(
   if (read === undefined) {
     throw invalidParameter("of", `read: Use one of ${reads.map((one) => one.name).join(", ")}.`);
   }
-  const own = new URLSearchParams(
+  const parameters = new URLSearchParams(
     Object.entries(members).map(([member, value]) => [
       member,
       typeof value === "string" ? value : JSON.stringify(value),
     ]),
   );
   try {
-    refuseUnknown(own, [...read.parameters, "place"]);
-    return { of, number: read.ask(own, listed) };
+    refuseUnknown(parameters, [...read.parameters, "place"]);
+    return { of, number: read.ask(parameters, listed) };
   } catch (error) {
-    // What is wrong is a part of `of`, whatever it is called in its own read.
+    // The bad parameter is a member of `of`, whatever its name in the other read is.
     if (!(error instanceof Problem)) throw error;
     throw invalidParameter("of", error.detail.slice(0, 500));
   }
 }
 
-/** A list that does not have what the number counts. Throws Problem `invalid_parameter`. */
+/** Throws Problem `invalid_parameter` where the list is not of what the number counts. */
 export function refuseListed(listed: Listed, counts: Listed): void {
   if (listed === counts) return;
   throw invalidParameter("place", `It counts ${counts}: ask ${PATHS[counts]} for them.`);

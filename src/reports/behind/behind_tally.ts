@@ -1,7 +1,7 @@
 import { joined } from "../../scans/visitor.ts";
 import { GrowingList } from "../visitors/growing_list.ts";
 
-/** Whom a number counts: each actor with a moment. Of visits it is when the visit starts, of people when they came to count. */
+/** Whom a number counts: each actor with a moment, which is the start of a visit, or when a person came to count. */
 export interface Behind {
   readonly actors: Int32Array;
   readonly ms: Float64Array;
@@ -22,12 +22,12 @@ export class BehindTally {
   }
 }
 
-/** Those of two visitors, one behind the other. */
+/** Returns the entries of two visitors, one after the other. */
 export function joinBehind(some: Behind, more: Behind): Behind {
   return { actors: joined(some.actors, more.actors), ms: joined(some.ms, more.ms) };
 }
 
-/** Those at the places for which a test holds. */
+/** Returns the entries at the places for which a test holds. */
 export function behindWhere({ actors, ms }: Behind, test: (place: number) => boolean): Behind {
   const kept = new BehindTally();
   for (let i = 0; i < actors.length; i++) if (test(i)) kept.add(actors[i]!, ms[i]!);

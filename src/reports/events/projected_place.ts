@@ -1,12 +1,12 @@
 import type { Sql } from "../../db/sql.ts";
 import type { TailCursor } from "../../query/event_cursor.ts";
 
-// What is set aside is left out: it would hold up all the rest.
+// Rows that are set aside are left out: they would hold up all others.
 const OLDEST_PENDING = `
 SELECT min(stored_by::text::int8)::text AS xid, min(received_at) AS received_at
 FROM journal WHERE project_id = $1::int AND projected_at IS NULL`;
 
-/** A snapshot without what this transaction and those after it have stored. */
+/** Returns a snapshot without what a transaction and all later ones have stored. */
 export function snapshotBefore(snapshot: string, xid: bigint): string {
   const [xmin = "", xmax = "", running = ""] = snapshot.split(":");
   if (BigInt(xmax) <= xid) return snapshot;
@@ -15,7 +15,7 @@ export function snapshotBefore(snapshot: string, xid: bigint): string {
   return `${least}:${xid}:${before.join(",")}`;
 }
 
-/** What is committed now, as pg_snapshot prints it. */
+/** Returns the current snapshot as pg_snapshot prints it. */
 export async function currentSnapshot(sql: Sql): Promise<string> {
   const [row] = await sql.query<{ snapshot: string }>(
     "SELECT pg_current_snapshot()::text AS snapshot",
@@ -24,8 +24,8 @@ export async function currentSnapshot(sql: Sql): Promise<string> {
 }
 
 /**
- * Up to where reads can tell: what is committed at `sql`'s moment, `asOf`, but for what is still
- * pending, and what was stored after that. A tail that goes on from there misses nothing.
+ * Returns the snapshot that projected reads cover: what is committed at `sql`'s moment, `asOf`, without
+ * the oldest pending row and what was stored after it. A tail that goes on from there misses nothing.
  */
 export async function projectedPlace(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** What was counted of keys, in rows: the events of each, and their distinct actors. */
+/** Rows of keys, their events, and the distinct actors of these. */
 export interface CountRows {
   readonly keys: Int32Array;
   readonly counts: Int32Array;
@@ -11,7 +11,7 @@ interface Counting {
   lastActor: number;
 }
 
-/** Counts events and their distinct actors by key; all that one did is added before what another did. */
+/** Counts events and their distinct actors by key. All events of an actor must be added before the next actor's. */
 export class ActorCounts {
   readonly #counts = new Map<number, Counting>();
 
@@ -27,7 +27,7 @@ export class ActorCounts {
     known.visitors++;
   }
 
-  /** Adds what was counted of other actors. */
+  /** Adds the counts of other actors. */
   addRows({ keys, counts, visitors }: CountRows): void {
     for (const [i, key] of keys.entries()) {
       const known = this.#counts.get(key) ?? { count: 0, visitors: 0, lastActor: -1 };
@@ -47,7 +47,7 @@ export class ActorCounts {
   }
 }
 
-/** What was counted of different actors, together. */
+/** Merges the counts of different actors. */
 export function mergeRows(some: CountRows, more: CountRows): CountRows {
   const all = new ActorCounts();
   all.addRows(some);
@@ -55,7 +55,7 @@ export function mergeRows(some: CountRows, more: CountRows): CountRows {
   return all.rows();
 }
 
-/** What was counted of a key. */
+/** The counts of one key. */
 interface ActorCount {
   readonly key: number;
   readonly count: number;
@@ -64,9 +64,9 @@ interface ActorCount {
 }
 
 /**
- * The first `rows` keys: most events first, then most actors, then as `compare` has them. Cut down
- * as they are gone through, so that of a million keys a thousand are sorted at a time. Those of fewer
- * than `visitorsMin` actors are left out.
+ * Returns the first `rows` keys with at least `visitorsMin` actors: most events first, then most actors,
+ * then by `compare`. The list is cut down on the way, so that of a million keys a thousand are sorted at a
+ * time.
  */
 export function firstRows(
   { keys, counts, visitors }: CountRows,
@@ -76,11 +76,11 @@ export function firstRows(
 ): ActorCount[] {
   const inOrder = (a: ActorCount, b: ActorCount) =>
     b.count - a.count || b.visitors - a.visitors || compare(a.key, b.key);
-  let found: ActorCount[] = [];
+  let first: ActorCount[] = [];
   for (let i = 0; i < keys.length; i++) {
     if (visitors[i]! < visitorsMin) continue;
-    found.push({ key: keys[i]!, count: counts[i]!, visitors: visitors[i]! });
-    if (found.length > 2 * rows) found = found.sort(inOrder).slice(0, rows);
+    first.push({ key: keys[i]!, count: counts[i]!, visitors: visitors[i]! });
+    if (first.length > 2 * rows) first = first.sort(inOrder).slice(0, rows);
   }
-  return found.sort(inOrder).slice(0, rows);
+  return first.sort(inOrder).slice(0, rows);
 }

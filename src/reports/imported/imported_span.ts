@@ -1,4 +1,4 @@
-/** Which imported days a read shows, which it leaves out, and what it says of both. */
+/** Which imported days a read shows and which it leaves out, and the texts of a reply about both. */
 import { z } from "zod";
 import { firstEventMs } from "../../imported/first_event.ts";
 import { type CoveredDay, coveredDays } from "../../imported/imported_reading.ts";
@@ -20,7 +20,7 @@ interface ImportedDay extends CoveredDay {
   readonly toMs: number;
 }
 
-/** Why imported days cannot answer a read, and the parameter that it is because of. */
+/** Why imported days cannot answer a read, and the parameter that is the reason. */
 interface Refusal {
   readonly parameter: string;
   /** Goes on after "Imported days are left out: ". */
@@ -38,13 +38,13 @@ export interface ImportedSpan {
 
 const NONE: ImportedSpan = { days: [], ownFromMs: null, warnings: [] };
 
-/** What of a read tells which imported days it shows. */
+/** The part of a read that decides which imported days it shows. */
 type ImportedRead = Pick<
   Read,
   "sql" | "scope" | "range" | "importedTimezone" | "segment"
 >;
 
-/** What every imported day leaves unanswered: sums that were made without regard to it. */
+/** Returns why no imported day can answer a read; null: nothing speaks against it. */
 function refusalOf({ scope, range, importedTimezone, segment }: ImportedRead): Refusal | null {
   if (segment !== undefined && isNarrowed(scope)) {
     return { parameter: "segment", why: "sums of days tell nobody apart" };
@@ -74,7 +74,7 @@ function leftOut(days: readonly CoveredDay[], { parameter, why }: Refusal): Warn
   }];
 }
 
-/** The days that lie in the range, in part at least, and before the first day of the project's own. */
+/** Returns the imported days that overlap the range and lie before the project's first own day. */
 async function daysBefore(read: ImportedRead, range: Range, ownFromMs: number | null) {
   const { sql, scope: { projectId } } = read;
   const timezone = read.importedTimezone!;
@@ -89,22 +89,23 @@ async function daysBefore(read: ImportedRead, range: Range, ownFromMs: number | 
   }).filter(({ fromMs, toMs }) => fromMs < toMs);
 }
 
-/** What a report needs of imported days, and why it may not be able to take them. */
-interface Needed {
-  /** One of these must be told of a day. */
+/** What a report needs of imported days. */
+interface ImportedNeeds {
+  /** A day must have the sums of one of these. */
   readonly dimensions: readonly ImportedDimension[];
-  /** The parameter that asks for what is not told. */
+  /** The parameter that warnings name for days without these sums. */
   readonly parameter: string;
+  /** Why the report cannot use imported days; null: it can. */
   readonly refusal: Refusal | null;
-  /** Those of the comparison are told of as such. */
+  /** Whether the days are those of the comparison, which warnings name then. */
   readonly isComparison?: boolean;
 }
 
-/** The imported days that a read shows of a range, and what it warns of. Without any it is no statement. */
+/** Returns the imported days that a read shows of a range, and its warnings. Sends no statement where nothing was imported. */
 export async function importedSpan(
   read: ImportedRead,
   range: Range,
-  { dimensions, parameter, refusal, isComparison = false }: Needed,
+  { dimensions, parameter, refusal, isComparison = false }: ImportedNeeds,
 ): Promise<ImportedSpan> {
   if ((read.importedTimezone ?? null) === null) return NONE;
   const timezone = read.importedTimezone!;
@@ -135,12 +136,12 @@ export async function importedSpan(
   };
 }
 
-/** Whether the project's own days reach into a span that ends there. */
+/** Whether the project has own days before `toMs`, the end of a span. */
 export function reachesOwn({ ownFromMs }: ImportedSpan, toMs: number): boolean {
   return ownFromMs !== null && toMs > ownFromMs;
 }
 
-/** What a reply's `query.imported` tells. */
+/** The schema of a reply's `query.imported`. */
 export const ImportedTold = z.object({
   sources: z.array(z.enum(IMPORTED_SOURCES)),
   from: z.iso.date().meta({ description: "The first imported day that is shown" }),
@@ -157,7 +158,7 @@ export const ImportedTold = z.object({
 
 type ImportedTold = z.output<typeof ImportedTold>;
 
-/** Which days are shown; undefined where none are. */
+/** Returns `query.imported`; undefined where no day is shown. */
 function toldImported(read: Read, { days, ownFromMs }: ImportedSpan): ImportedTold | undefined {
   if (days.length === 0) return undefined;
   return {
@@ -175,21 +176,22 @@ const SHOWN =
   "What a source does not tell counts for nothing in a sum, and is null where nothing else is there; a rate is of the days that tell both of its parts.";
 
 /**
- * What an answer says of imported days: which are shown of the range, which is the first of the spans,
- * what they mean, and what is left out of any of them. Nothing where nothing was imported.
+ * Returns the members of an answer about imported days: those that are shown, what they mean, and what is
+ * left out. Empty where nothing was imported.
+ * @param spans that of the range first, then those of comparisons
  */
 export function importedSaid(
   read: Read,
   spans: readonly ImportedSpan[],
 ): Pick<Answer, "query" | "semantics" | "warnings"> {
-  const [own] = spans;
-  const imported = own === undefined ? undefined : toldImported(read, own);
+  const [ofRange] = spans;
+  const imported = ofRange === undefined ? undefined : toldImported(read, ofRange);
   const warnings = spans.flatMap(({ warnings }) => warnings);
   const isShown = spans.some(({ days }) => days.length > 0);
-  const said = [...isShown ? [SHOWN] : [], ...new Set(warnings.map(({ message }) => message))];
+  const semantics = [...isShown ? [SHOWN] : [], ...new Set(warnings.map(({ message }) => message))];
   return {
     ...imported === undefined ? {} : { query: { imported } },
-    ...said.length === 0 ? {} : { semantics: said.join(" ") },
+    ...semantics.length === 0 ? {} : { semantics: semantics.join(" ") },
     ...warnings.length === 0 ? {} : { warnings },
   };
 }

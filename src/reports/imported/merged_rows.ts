@@ -1,8 +1,8 @@
-/** Rows of own events and of imported days in one list, as pages of it. */
+/** Pages of a list that holds rows of own events and of imported days. */
 import type { RowCursor } from "../../query/row_cursor.ts";
 import { compareBytes } from "../../scans/value_texts.ts";
 
-/** What a row is sorted by: counts, each descending, then its value. */
+/** A row's sort key: counts, each descending, then its value. */
 interface SortedRow {
   readonly value: string | null;
   readonly counts: readonly number[];
@@ -15,7 +15,7 @@ function inOrder(a: SortedRow, b: SortedRow): number {
   return compareBytes(a.value, b.value);
 }
 
-/** A page of rows: those that follow the cursor, and the cursor of the next page; null: there is none. */
+/** Returns the rows after the cursor, at most `limit`, and the cursor of the next page; null: there is none. */
 export function pageOfRows<R extends SortedRow>(
   rows: readonly R[],
   cursor: RowCursor | null,

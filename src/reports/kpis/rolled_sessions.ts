@@ -6,17 +6,17 @@ import { SqlParams } from "../../query/sql_params.ts";
 import type { RolledSpan } from "../rollups/rolled_span.ts";
 import { type BucketRow, bucketsOfDays } from "../rollups/rolled_up.ts";
 
-/** What the sessions that count in one span come to. */
+/** The figures of the counted sessions of one span. */
 export interface SessionsAndMedian {
   readonly sessions: number;
   readonly bounces: number;
-  /** Of all durations together. */
+  /** The sum of all durations. */
   readonly durationMs: number;
-  /** Null of no session. */
+  /** Null where there is no session. */
   readonly medianMs: number | null;
 }
 
-/** Sessions that start in the tail, told as those of a day. */
+/** Returns SQL with the sessions that start in the tail, in the form of the rollups' rows. */
 function tailSessions(params: SqlParams, { projectId, tail }: RolledSpan): string {
   if (tail === null) return "";
   return `UNION ALL
@@ -40,8 +40,9 @@ interface MedianCell {
 }
 
 /**
- * Sessions, bounces and durations of each bucket and of the whole; `starts`: the buckets' first days. Medians: the rolled up lengths tell the second in which each lies, and the
- * few sessions of that second tell the value.
+ * Reads sessions, bounces and durations of each bucket and of the whole span. For a median, the rollups of
+ * lengths tell the second that it lies in, and the few sessions of that second its value.
+ * @param starts the buckets' first days
  */
 export async function readRolledSessions(
   sql: Sql,
@@ -80,7 +81,7 @@ function readSessionSums(
   );
 }
 
-/** Sessions of some buckets by their length in seconds. */
+/** The sessions of a bucket, or of the whole span, by their length in seconds. */
 class Lengths {
   readonly #sessions = new Map<number, number>();
   #total = 0;
@@ -90,7 +91,7 @@ class Lengths {
     this.#total += sessions;
   }
 
-  /** The one or two seconds that hold the middle sessions. */
+  /** Returns the one or two seconds that hold the middle sessions. */
   middle(bucket: number | null): MedianCell[] {
     const total = this.#total;
     const cells: MedianCell[] = [];
@@ -107,8 +108,8 @@ class Lengths {
 }
 
 /**
- * The one or two seconds of each bucket that hold its middle sessions. Ranked here: windows over all
- * lengths took the database several times as long.
+ * Reads the one or two seconds of each bucket that hold its middle sessions. Ranked here: windows over
+ * all lengths took the database several times as long.
  */
 async function readMedianCells(
   sql: Sql,

@@ -1,14 +1,14 @@
 import { DAY_MS } from "../../limits.ts";
 import type { Span } from "../../query/selection.ts";
 
-// The newest rows are mostly all that is asked for: they are looked for in a small part of the span
-// first, then in the next one, so many times as long. Not in smaller ones than of a day: where filters
-// are on sessions, those that cross the edges of each part are looked up.
+// Mostly only the newest rows are needed: they are looked for in a small part of the span first, then in
+// the part before it, `PART_GROWTH` times as long. No part is shorter than a day: where filters are on
+// sessions, each part costs a look-up of the sessions that cross its edges.
 const FIRST_PART = 1 / 64;
 const PART_MS_MIN = DAY_MS;
 const PART_GROWTH = 8;
 
-/** The parts of a span, the last one first. */
+/** Yields the parts of a span, the last one first. */
 export function* partsBackwards({ fromMs, toMs }: Span): Generator<Span> {
   let partMs = Math.max(PART_MS_MIN, Math.ceil((toMs - fromMs) * FIRST_PART));
   for (let endMs = toMs; endMs > fromMs;) {

@@ -1,21 +1,21 @@
 import type { Behind } from "../behind/behind_tally.ts";
 import { NewestMoments } from "./newest_moments.ts";
 
-/** Moments, and whose each is. */
+/** Moments, and the actor of each. */
 export interface FoundMoments {
   readonly ms: readonly number[];
   readonly actors: readonly number[];
 }
 
-/** Those of two visitors, one behind the other. */
+/** Returns the moments of two visitors, one after the other. */
 export function joinMoments(some: FoundMoments, more: FoundMoments): FoundMoments {
   return { ms: [...some.ms, ...more.ms], actors: [...some.actors, ...more.actors] };
 }
 
-/** The newest moments of those that are met, such as of visits or of people's last events, and whose each is. */
+/** Keeps the newest moments, such as those of visits or of people's last events, with their actors. */
 export class NewestActors extends NewestMoments {
   readonly actors: number[] = [];
-  /** Whether an actor counts once, by the last of the moments. */
+  /** Whether only the last moment of each actor counts. */
   readonly #isOnce: boolean;
 
   constructor(rows: number, edgeMs: number, floorMs: number, { isOnce = false } = {}) {
@@ -33,7 +33,7 @@ export class NewestActors extends NewestMoments {
     for (const [i, at] of ms.entries()) this.add(at, actors[i]!);
   }
 
-  /** What was found so far, in no order. */
+  /** Returns the newest moments so far, in no order. */
   found(): FoundMoments {
     this.thin();
     return { ms: this.ms, actors: this.actors };
@@ -71,7 +71,10 @@ export class NewestActors extends NewestMoments {
   }
 }
 
-/** The newest of those whom a number counts; `edgeMs`: none later, and of it all. Null: the newest of all. */
+/**
+ * Returns the newest of those whom a number counts.
+ * @param edgeMs none later than it, and all of this millisecond; null: the newest of all
+ */
 export function newestOf(
   { actors, ms }: Behind,
   rows: number,

@@ -8,28 +8,27 @@ import { runVisitor } from "../visitors/run_visitor.ts";
 interface Inputs {
   readonly test: EventPasses;
   readonly span: Span;
-  /** How many are wanted. */
   readonly rows: number;
-  /** Events of this millisecond, the last of the span, are wanted beside the `rows`; NaN: of none. */
+  /** All events of this millisecond, the last of the span, are wanted beside the `rows`; NaN: of none. */
   readonly edgeMs: number;
 }
 
-/** Events by when they were, and where they are stored. */
+/** Events: their times, and the segments and places that they are stored at. */
 interface PlacedEvents {
   readonly ms: readonly number[];
   readonly segmentIds: readonly number[];
   readonly places: readonly number[];
 }
 
-/** The same as they were looked for. */
+/** Events with what was asked for. */
 export interface FoundEvents extends PlacedEvents, Pick<Inputs, "rows" | "edgeMs"> {}
 
-/** The newest events of those that are met. */
+/** Keeps the newest of the events that it gets. */
 export class NewestEvents extends NewestMoments {
   readonly segmentIds: number[] = [];
   readonly places: number[] = [];
 
-  /** What is wanted of all that was met. */
+  /** Returns the newest events so far. */
   found(): FoundEvents {
     this.thin();
     const { ms, segmentIds, places, rows, edgeMs } = this;
@@ -42,7 +41,7 @@ export class NewestEvents extends NewestMoments {
     }
   }
 
-  /** Takes the events of a slice that pass, from before `toTime` of the segment. */
+  /** Adds the events of a slice that pass and are before `toTime`, a time of the segment. */
   follow(
     segment: LoadedSegment,
     start: number,
@@ -64,7 +63,7 @@ export class NewestEvents extends NewestMoments {
     }
   }
 
-  /** Takes an event that is not older than `floorMs`. */
+  /** Adds an event that is not older than `floorMs`. */
   meet(ms: number, segmentId: number, place: number): void {
     this.segmentIds.push(segmentId);
     this.places.push(place);
@@ -84,7 +83,7 @@ export class NewestEvents extends NewestMoments {
   }
 }
 
-/** What many tasks have found is no more than what one may find. */
+/** Merges the events that two tasks found: the result has no more than one task may find. */
 export function mergedEvents(found: FoundEvents, more: FoundEvents): FoundEvents {
   const newest = new NewestEvents(found.rows, found.edgeMs);
   newest.add(found);
@@ -102,7 +101,7 @@ function newestVisitor(inputs: Inputs, words: readonly Int32Array[]): Visitor<Fo
   }, () => newest.found());
 }
 
-/** The newest selected events of a span, and maybe more. */
+/** Finds the newest selected events of a span; the result may hold more of them than wanted. */
 export const NEWEST: VisitorKind<Inputs, FoundEvents> = {
   name: "newest",
   create: newestVisitor,

@@ -1,19 +1,19 @@
 import { select } from "../../scans/medians.ts";
 
-/** Moments between two looks at which of them are still wanted, at least. */
+/** The least number of moments that are added before older ones are dropped again. */
 const CROWD_MIN = 100;
 
 /**
- * The newest moments of those that are met: as many as are wanted, and all of the last one's millisecond.
- * What else is known of each stands beside them.
+ * Keeps the newest moments: at least `rows`, and all of the last one's millisecond. Subclasses keep more
+ * about each moment, in arrays of the same length.
  */
 export abstract class NewestMoments {
   readonly ms: number[] = [];
   #crowd: number;
 
   /**
-   * @param edgeMs moments of this millisecond, the last that may be met, are wanted beside the `rows`
-   * @param floorMs what is older is not wanted
+   * @param edgeMs all moments of this millisecond, the last that may be added, are wanted beside the `rows`
+   * @param floorMs older moments are not wanted
    */
   constructor(
     readonly rows: number,
@@ -23,13 +23,13 @@ export abstract class NewestMoments {
     this.#crowd = 2 * rows + CROWD_MIN;
   }
 
-  /** A moment that is not older than `floorMs`; what else is known of it is kept already. */
+  /** Adds a moment that is not older than `floorMs`, after the subclass has added what it keeps about it. */
   protected met(ms: number): void {
     this.ms.push(ms);
     if (this.ms.length >= this.#crowd) this.thin();
   }
 
-  /** Lets go of what is not among the newest. */
+  /** Drops what is not among the newest. */
   thin(): void {
     const { ms } = this;
     const first = ms.length - this.rows - this.#ofEdge();
@@ -47,6 +47,6 @@ export abstract class NewestMoments {
     return Number.isNaN(edgeMs) ? 0 : ms.reduce((n, at) => n + Number(at === edgeMs), 0);
   }
 
-  /** Lets go of what is older, here and in what is known of each. */
+  /** Drops older moments, here and in the arrays of the subclass. */
   protected abstract keepFrom(floorMs: number): void;
 }

@@ -6,11 +6,11 @@ import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { type FoundMoments, joinMoments, NewestActors } from "./newest_actors.ts";
 
 interface NewestPeopleInputs {
-  /** People with a selected event in it, and none after it up to the end of the read's span. */
+  /** People are wanted whose last selected event before `endMs`, the end of the read, lies in it. */
   readonly span: Span;
   readonly endMs: number;
   readonly test: EventPasses;
-  /** How many are wanted, and the millisecond of which all are: see `NewestActors`. */
+  /** See `NewestMoments`. */
   readonly rows: number;
   readonly edgeMs: number;
 }
@@ -22,7 +22,7 @@ function newestPeopleVisitor(
   const { rows, edgeMs, span, endMs } = inputs;
   const newest = new NewestActors(rows, edgeMs, span.fromMs, { isOnce: true });
   const test = new EventTest(inputs.test, words);
-  /** When the last selected event of a slice was, as far as that matters; null: there is none. */
+  /** Returns the time of the last selected event of a slice; null: there is none, or it is too old. */
   const lastMs = (segment: LoadedSegment, start: number, end: number, actor: number) => {
     const { fromMs, times, names, paths, contexts, filterBits } = segment;
     const floorTime = newest.floorMs - fromMs;
@@ -43,7 +43,7 @@ function newestPeopleVisitor(
     for (let i = timeline.end - 1; i >= timeline.first; i--) {
       const ms = lastMs(segments[segmentOf[i]!]!, starts[i]!, ends[i]!, actor);
       if (ms === null) continue;
-      // Whoever was seen after the span is none of those.
+      // An actor who was last seen after the span is not wanted.
       if (ms < span.toMs) newest.add(ms, actor);
       return;
     }
@@ -51,7 +51,7 @@ function newestPeopleVisitor(
   return { visit, result: () => newest.found() };
 }
 
-/** Finds those who were seen last: by everything that they did, or by each of their runs. */
+/** Finds the people who were seen last, by whole timelines or run by run. */
 export const NEWEST_PEOPLE: VisitorKind<NewestPeopleInputs, FoundMoments> = {
   name: "newest people",
   create: newestPeopleVisitor,

@@ -3,17 +3,17 @@ import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
 import { rowCandidates } from "./row_candidates.ts";
 
-/** A page of a list of paths, and the cursor of the next one; null: there is none. */
+/** A page of a list of paths, and the cursor of the next page; null: there is none. */
 interface PathRows {
   readonly rows: readonly { readonly id: number; readonly path: string }[];
   readonly nextCursor: string | null;
 }
 
 /**
- * The paths that follow a cursor in the list that is sorted by two counts, both descending, then by
- * text: at most `limit`.
+ * Returns at most `limit` paths after a cursor, in the list sorted by two counts, both descending, then by
+ * text.
  * @param counts by id, both of one length
- * @param isListed whether the list has the path of this id at all
+ * @param isListed whether the list has the path of an id
  */
 export async function pathsAfter(
   { sql, scope }: Pick<Read, "sql" | "scope">,
@@ -22,7 +22,7 @@ export async function pathsAfter(
   cursor: RowCursor | null,
   limit: number,
 ): Promise<PathRows> {
-  // One row more tells whether there is a next page.
+  // One row more than the page shows whether there is a next page.
   const ids = rowCandidates([first, second], isListed, cursor, limit + 1);
   const params = new SqlParams();
   const counted = [

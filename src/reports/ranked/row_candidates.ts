@@ -2,10 +2,10 @@ import type { RowCursor } from "../../query/row_cursor.ts";
 import { select } from "../../scans/medians.ts";
 
 /**
- * Ids that may be among the first `rows` after the cursor in a list that is sorted by two counts,
- * both descending, then by text: where both counts are equal, texts decide, which are not known here.
+ * Returns the ids that may be among the first `rows` after the cursor, in a list sorted by two counts,
+ * both descending, then by text. Texts are not known here, so ids with equal counts are all candidates.
  * @param counts by id, both of one length; id 0 is in no list
- * @param isListed whether the list has the id at all
+ * @param isListed whether the list has an id
  */
 export function rowCandidates(
   [first, second]: readonly [Int32Array, Int32Array],
@@ -14,7 +14,7 @@ export function rowCandidates(
   rows: number,
 ): number[] {
   const secondMax = second.reduce((max, count) => Math.max(max, count), 0);
-  // In the order of both counts: events of one read are so few that no product is too large.
+  // Orders ids by both counts. A read has too few events for a product that is not a safe integer.
   const keyOf = (id: number) => first[id]! * (secondMax + 1) + second[id]!;
   const [firstBefore, secondBefore] = cursor?.counts ?? [Infinity, 0];
   const tied: number[] = [];

@@ -44,10 +44,10 @@ const GoalValue = z.union([
   z.object({ fixed: z.number(), currency: z.string() }),
 ]);
 
-/** What a conversion is worth: the number in a property of its event, or always the same. */
+/** What a conversion is worth: the number in a property of its event, or a fixed amount. */
 export type GoalValue = z.output<typeof GoalValue>;
 
-// One object, not a union of two: mistakes are then told with their place.
+// One object, not a union of two, so that errors name their place.
 const GivenValue = z.strictObject({
   property: Property.optional(),
   fixed: Fixed.optional(),
@@ -70,7 +70,7 @@ export const GoalBody = z.strictObject({
   value: GivenValue.nullable().default(null),
 }).meta({ id: "GoalDefinition" });
 
-/** How the worth of a conversion is told; null: a goal that is only counted. */
+/** The worth of a conversion as replies show it; null: the goal has none. */
 export const GoalValueShown = GoalValue.nullable()
   .meta({ description: "What a conversion is worth; null where none is given." });
 
@@ -98,28 +98,28 @@ export const GOAL_KIND: DefinitionKind = {
 
 type GoalRow = DefinitionRow<Pick<Goal, "match" | "value">>;
 
-/** The order of members is that of the API, whatever the database made of it. */
+/** Returns a goal with its members in the order of the API, which the database does not keep. */
 function goalOf({ slug, title, definition: { match, value } }: GoalRow): Goal {
   return { slug, title, match: { name: match.name, filters: match.filters }, value };
 }
 
-/** The goals of a project, by slug. */
+/** Lists the goals of a project, in the order of slugs. */
 export async function listGoals(sql: Sql, projectId: number): Promise<Goal[]> {
   return (await listDefinitions<GoalRow["definition"]>(sql, GOAL_KIND, projectId)).map(goalOf);
 }
 
-/** A goal by its slug; null where the project has none of this name. */
+/** Loads a goal by its slug; null where the project has none of this slug. */
 export async function loadGoal(sql: Sql, projectId: number, slug: string): Promise<Goal | null> {
   const row = await loadDefinition<GoalRow["definition"]>(sql, GOAL_KIND, projectId, slug);
   return row === null ? null : goalOf(row);
 }
 
-/** What is told of a `goal` that the project does not have. */
+/** Makes the Problem of a `goal` that the project does not have. */
 export function unknownGoal(): Problem {
   return invalidParameter("goal", "There is no goal of this slug.");
 }
 
-/** The goal that a read names; null where it names none. @throws Problem `invalid_parameter` */
+/** Loads the goal that a read names; null where it names none. @throws Problem `invalid_parameter` */
 export async function loadAskedGoal(
   sql: Sql,
   projectId: number,
@@ -131,7 +131,7 @@ export async function loadAskedGoal(
   return goal;
 }
 
-/** `goal`: the slug of a saved goal; null where it is not given. */
+/** Reads `goal`, the slug of a saved goal; null where it is not given. */
 export function readGoalSlug(query: URLSearchParams): string | null {
   return storableText(query, "goal", NAME_LENGTH_MAX, "Use the slug of a saved goal.");
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { GoalValue } from "./goal_definitions.ts";
 
-/** What conversions are worth as replies show it. */
+/** The worth of conversions as replies show it. */
 export const WorthShown = z.object({
   amount: z.number().nullable(),
   currency: z.string().nullable(),
@@ -13,7 +13,7 @@ interface Converted {
   readonly amount: number;
 }
 
-/** What these conversions are worth together; nulls where the goal has no value. */
+/** Returns the worth of conversions together; nulls where the goal has no value. */
 export function worthOf(
   value: GoalValue | null,
   { totalConversions, amount }: Converted,
@@ -21,11 +21,11 @@ export function worthOf(
   if (value === null) return { amount: null, currency: null };
   const { currency } = value;
   if ("property" in value) return { amount, currency };
-  // 3 × 0.1 is 0.3: the last digit of a double is none of the amount's.
+  // Rounds off the error of doubles: 3 × 0.1 is 0.3.
   return { amount: Number((value.fixed * totalConversions).toPrecision(15)), currency };
 }
 
-/** The key of the property whose numbers a goal is worth; null: it has none. */
+/** Returns the key of the property that holds a goal's worth; null: there is none. */
 export function worthProperty(value: GoalValue | null): string | null {
   return value !== null && "property" in value ? value.property : null;
 }

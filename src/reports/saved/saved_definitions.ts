@@ -1,4 +1,4 @@
-/** What people save of their questions under a slug, in a table of a project's definitions. */
+/** Definitions (funnels, goals, segments) that people save under a slug, in a table for each kind. */
 import type { Project } from "../../auth/projects.ts";
 import type { Row, Sql } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
@@ -6,7 +6,7 @@ import { Problem } from "../../problem.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import { isSlug, SLUG_USAGE } from "../../query/slugs.ts";
 
-/** A kind of definition: where it is stored, what people call one and many, and how many a project may have. */
+/** A kind of definition: its table, its name in singular and plural, and how many a project may have. */
 export interface DefinitionKind {
   readonly table: "saved_funnels" | "goals" | "saved_segments";
   readonly one: string;
@@ -14,14 +14,14 @@ export interface DefinitionKind {
   readonly countMax: number;
 }
 
-/** What the handlers of definitions work with: the database that is written to. */
+/** What the handlers of definitions need: the database that takes writes. */
 export interface DefinitionServices {
   readonly sql: Sql;
 }
 
-/** Whose definitions are meant. */
+/** The project of definitions. */
 export type OfProject = Pick<Project, "projectId">;
-/** The request for one of them, whose slug the path names. */
+/** The request for one definition, whose slug the path names. */
 export type DefinitionAsked = Pick<Exchange<unknown>, "request" | "params">;
 
 /** A definition as it is stored. */
@@ -36,7 +36,7 @@ function select({ table }: DefinitionKind): string {
   return `SELECT slug, title, definition, updated_at FROM ${table} WHERE project_id = $1::int`;
 }
 
-/** The definitions of a kind that a project has, by slug. */
+/** Lists the definitions of a kind that a project has, in the order of slugs. */
 export async function listDefinitions<D>(
   sql: Sql,
   kind: DefinitionKind,
@@ -45,7 +45,7 @@ export async function listDefinitions<D>(
   return await sql.query(`${select(kind)} ORDER BY slug COLLATE "C"`, [projectId]);
 }
 
-/** A definition by its slug; null where the project has none of this name. */
+/** Loads a definition by its slug; null where the project has none of this slug. */
 export async function loadDefinition<D>(
   sql: Sql,
   kind: DefinitionKind,
@@ -63,26 +63,26 @@ export async function loadDefinition<D>(
 interface Definition {
   readonly slug: string;
   readonly title: string;
-  /** What becomes its JSON. */
+  /** Stored as JSON. */
   readonly definition: unknown;
 }
 
-/** The slug that a path names. Throws `invalid_parameter`. */
+/** Returns the slug that a path names. Throws `invalid_parameter`. */
 export function namedSlug(params: Readonly<Record<string, string>>): string {
   const slug = params.slug ?? "";
   if (isSlug(slug)) return slug;
   throw invalidParameter("slug", SLUG_USAGE);
 }
 
-/** There is none of this kind, for whoever asks. */
+/** Makes a 404: there is no such definition. */
 export function noSuchDefinition({ one }: DefinitionKind): Problem {
   return new Problem("not_found", `There is no ${one} of this name.`);
 }
 
-/** Looks at other definitions inside of the transaction, where none changes. Throws what speaks against it. */
+/** Checks a change against other definitions, inside the transaction, where none changes. Throws to refuse it. */
 type DefinitionCheck = (inside: Sql) => Promise<void>;
 
-/** Changes definitions one at a time in a project, so that what is looked at holds; events are stored meanwhile. */
+/** Runs one change of definitions at a time in a project, so that checks hold; events are stored meanwhile. */
 async function inTurn<T>(
   sql: Sql,
   projectId: number,
@@ -97,8 +97,8 @@ async function inTurn<T>(
 }
 
 /**
- * Stores a definition, or replaces it. Throws `conflict` where it would be one too many, and what
- * `check` throws.
+ * Stores or replaces a definition. Throws `conflict` where the project has too many, and what `check`
+ * throws.
  */
 export async function saveDefinition(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Saved segments: whom, and which events and sessions, a read with `segment` looks at. */
+/** Saved segments: the people, events and sessions that a read with `segment` selects. */
 import { z } from "zod";
 import type { Sql } from "../../db/sql.ts";
 import { NAME_LENGTH_MAX } from "../../limits.ts";
@@ -50,7 +50,7 @@ export const SEGMENT_KIND: DefinitionKind = {
   countMax: SEGMENTS_MAX,
 };
 
-/** Members in the order of the API, whatever the database made of it. */
+/** Returns a segment with its members in the order of the API, which the database does not keep. */
 export function plainSegment({ slug, title, filters, actors }: SavedSegment): SavedSegment {
   return { slug, title, filters, actors: actors === null ? null : plainCondition(actors) };
 }
@@ -58,13 +58,13 @@ export function plainSegment({ slug, title, filters, actors }: SavedSegment): Sa
 const segmentOf = ({ slug, title, definition }: DefinitionRow<SegmentDefinition>): SavedSegment =>
   plainSegment({ slug, title, ...definition });
 
-/** The segments of a project, by slug. */
+/** Lists the segments of a project, in the order of slugs. */
 export async function listSegments(sql: Sql, projectId: number): Promise<SavedSegment[]> {
   const rows = await listDefinitions<SegmentDefinition>(sql, SEGMENT_KIND, projectId);
   return rows.map(segmentOf);
 }
 
-/** A segment by its slug; null where the project has none of this name. */
+/** Loads a segment by its slug; null where the project has none of this slug. */
 export async function loadSegment(
   sql: Sql,
   projectId: number,
@@ -74,7 +74,7 @@ export async function loadSegment(
   return row === null ? null : segmentOf(row);
 }
 
-/** The slugs of the goals that a condition asks for, and where. */
+/** Returns the slugs of the goals that a condition names, and their paths in it. */
 export function goalsOf(
   actors: ActorCondition | null,
 ): { readonly goal: string; readonly path: readonly (string | number)[] }[] {

@@ -9,7 +9,7 @@ import {
   type EventRow,
 } from "../../store/event_row.ts";
 
-/** What a letter of a code table stands for. */
+/** Returns the words of a code table by their letters. */
 function spelled<W extends string>(codes: Readonly<Record<W, string>>): ReadonlyMap<string, W> {
   return new Map(Object.entries<string>(codes).map(([word, letter]) => [letter, word as W]));
 }
@@ -18,20 +18,20 @@ const CLOCKS = spelled<Clock>(CLOCK_CODES);
 const DEVICES = spelled<Device>(DEVICE_CODES);
 const PROMOTED_NAMES: readonly string[] = ["click", "scroll"];
 
-/** Width and height, or null where neither is known. */
+/** Returns width and height; null where neither is known. */
 function size(width: number | null, height: number | null) {
   return width === null && height === null ? null : { width, height };
 }
 
-/** The whole URL: mostly its parts tell it. */
+/** Returns the whole URL, which mostly is not stored but put together from its parts. */
 function urlOf({ url, host, path, url_rest }: EventRow): string | null {
   if (url !== null) return url;
   return host === null || path === null ? null : `https://${host}${path}${url_rest ?? ""}`;
 }
 
 /**
- * What clicks and scrolls were sent with, and is stored as columns of its own. What a column could not
- * hold exactly stands among the `others`, and is what the client sent.
+ * Returns the promoted properties of clicks and scrolls. A value that its column could not hold exactly is
+ * among the `others` as the client sent it, and left out here.
  */
 function promotedProperties(
   row: EventRow,
@@ -56,10 +56,10 @@ function promotedProperties(
   return promoted;
 }
 
-/** The last hash that was shown: events of one visitor stand side by side, and to make it takes 2 µs. */
+/** The hash shown last: events of a visitor follow each other, and making a hash takes 2 µs. */
 let lastHash = { stored: "", shown: "" };
 
-/** 16 bytes as 22 characters of URL-safe Base64. */
+/** Returns 16 bytes as 22 characters of URL-safe Base64. */
 function shownHash(stored: string): string {
   if (lastHash.stored !== stored) {
     const bytes = Uint8Array.fromHex(stored.slice(2));
@@ -69,7 +69,7 @@ function shownHash(stored: string): string {
   return lastHash.shown;
 }
 
-/** What the server found out about an event. */
+/** Returns what the server found out about an event. */
 function serverMembers(row: EventRow): ServerMembers {
   const { ip, visitor_hash, located, country, region, city, received_at } = row;
   return {
@@ -84,12 +84,12 @@ function serverMembers(row: EventRow): ServerMembers {
   };
 }
 
-/** A stored event as replies and exports show it: all that is stored of it. */
+/** Returns a stored event, whole, as replies and exports show it. */
 export function shownEvent(row: EventRow): ExportedEvent {
   const isPromoted = PROMOTED_NAMES.includes(row.name);
   const server = serverMembers(row);
   const { ip, hash, geo, browser, os, device, bot, ingestedAt } = server;
-  const own = row.properties === null ? {} : parseJson(row.properties) as Record<string, unknown>;
+  const sent = row.properties === null ? {} : parseJson(row.properties) as Record<string, unknown>;
   return {
     eventId: row.event_id,
     name: row.name,
@@ -104,8 +104,8 @@ export function shownEvent(row: EventRow): ExportedEvent {
     referrer: row.referrer,
     title: row.title,
     properties: {
-      ...promotedProperties(row, own),
-      ...own,
+      ...promotedProperties(row, sent),
+      ...sent,
       server: { ip, hash, geo, ingestedAt },
     },
     context: {
@@ -132,7 +132,7 @@ export function shownEvent(row: EventRow): ExportedEvent {
   };
 }
 
-/** Whether an event is one that the choice of bots lets through. */
+/** Whether an event passes the choice of `bots`. */
 export function isOfBots(bots: BotChoice, { bot }: EventRow): boolean {
   return bots === "include" || (bots === "only") === (bot === true);
 }

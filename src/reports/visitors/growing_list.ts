@@ -1,11 +1,11 @@
 import { lengthened } from "../../timelines/timeline.ts";
 
-/** Numbers one behind the other, with room for more. */
+/** A typed array that grows. */
 export class GrowingList<T extends Int32Array | Float64Array> {
   #list: T;
   length = 0;
 
-  /** `room`: where the first of them are put. */
+  /** @param room the array to begin with, whose content is overwritten */
   constructor(room: T) {
     this.#list = room;
   }
@@ -15,7 +15,7 @@ export class GrowingList<T extends Int32Array | Float64Array> {
     this.#list[this.length++] = number;
   }
 
-  /** A copy of all. */
+  /** Returns a copy of all numbers. */
   all(): T {
     return this.#list.slice(0, this.length) as T;
   }

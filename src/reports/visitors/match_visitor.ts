@@ -13,8 +13,8 @@ import {
 } from "./property_figures.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
 
-/** What a property of the events that a match takes comes to. */
-interface AskedFigure {
+/** A figure of a property of the events that a match takes. */
+interface MatchFigure {
   readonly match: number;
   readonly measure: FigureMeasure;
 }
@@ -23,24 +23,25 @@ export interface MatchInputs {
   readonly matches: MatchPasses;
   /** In order, without gaps. */
   readonly buckets: readonly Span[];
-  /** Absent or null: nothing is told apart. */
+  /** Absent or null: there is one line. */
   readonly breakdown?: Breakdown | null;
   readonly countsVisitors?: boolean;
-  /** Their numbers must stand on the segments: see `prepareNumbers`. */
-  readonly figures?: readonly AskedFigure[];
-  /** Whether figures are of the whole span, instead of each bucket. */
+  /** Their numbers must be on the segments: see `prepareNumbers`. */
+  readonly figures?: readonly MatchFigure[];
+  /** Whether figures are of the whole span instead of each bucket. */
   readonly figuresOfWhole?: boolean;
 }
 
-/** What the events come to that each match takes. Places: by match, then line, then bucket. */
+/** Counts of the events that each match takes. */
 interface MatchCounts {
-  /** Distinct actors of all selected events; 0 where they are not asked for. */
+  /** Distinct actors of all selected events; 0 without `countsVisitors`. */
   visitors: number;
-  /** Distinct actors of each match, whatever the line and the bucket. */
+  /** Distinct actors of each match, over all lines and buckets. */
   readonly actors: Int32Array;
+  /** Events and distinct actors, by match, then line, then bucket. */
   readonly totalsOf: Int32Array;
   readonly actorsOf: Int32Array;
-  /** Of each that was asked for, by line, then bucket. */
+  /** Each figure by line, then bucket. */
   readonly figures: readonly FigureCounts[];
 }
 
@@ -65,7 +66,7 @@ class MatchVisitor implements Visitor<MatchCounts> {
   readonly #idsOf: IdsOf | null;
   readonly #countsVisitors: boolean;
   readonly #finder: SpanFinder;
-  /** The last actor who was counted: as a visitor, of each match, and at each place of `actorsOf`. */
+  /** The actor counted last: as a visitor, by match, and by the place in `actorsOf`. */
   #lastVisitor = -1;
   readonly #lastActors: Int32Array;
   readonly #lastActorsOf: Int32Array;
@@ -125,7 +126,7 @@ class MatchVisitor implements Visitor<MatchCounts> {
     const breakdown = this.#breakdown;
     const ids = this.#idsOf === null ? null : this.#idsOf(segment);
     const placesOfMatch = this.#lineCount * this.#bucketCount;
-    // Whoever has been seen is looked for in what may match alone.
+    // An actor already counted as a visitor needs only the events that may match.
     let passedOver = this.#countsVisitors && this.#lastVisitor !== actor ? UNSELECTED : UNMATCHED;
     let bucket = this.#bucket;
     let bucketTime = this.#finder.fromMsOf(bucket) - fromMs;

@@ -4,7 +4,7 @@ import type { Timelines } from "../../timelines/timelines.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Pairs } from "./newcomers.ts";
 
-/** How many of those who were noted are new, by place. */
+/** Counts the noted actors who are new, by place. */
 export function countNew(
   { actors, places }: Pairs,
   isNew: (actor: number) => boolean,
@@ -18,8 +18,8 @@ export function countNew(
 }
 
 /**
- * What a scan counts, and who is new in the span of those that it notes; the database looks for them
- * meanwhile. `reach`: what was loaded.
+ * Awaits a scan, and meanwhile asks the database which actors are new in the span.
+ * @param reach the span that the scan's timelines were loaded for
  */
 export async function withNewcomers<Counts>(
   sql: Sql,
@@ -28,7 +28,7 @@ export async function withNewcomers<Counts>(
   scan: Promise<Counts>,
 ): Promise<{ readonly counts: Counts; readonly isNew: (actor: number) => boolean }> {
   const news = readNewActors(sql, timelines, span, reach);
-  // Whoever waits for it is told; until then nobody is.
+  // Awaited after the scan: until then a failure must not be an unhandled rejection.
   news.catch(() => {});
   const counts = await scan;
   const isNew = await news;
@@ -53,8 +53,8 @@ interface News extends Row {
 }
 
 /**
- * Whose first event ever lies in a span: 1 at the place of each. Null where no event precedes what was
- * loaded for `reach`, which must begin no later than the span: then that tells it.
+ * Returns 1 at the place of each actor whose first event ever lies in a span. Null where no event precedes
+ * `reach`, which must begin no later than the span: then the loaded timelines tell who is new.
  */
 async function readNewActors(
   sql: Sql,

@@ -4,13 +4,13 @@ import { firstCountedMs, type TechnicalNames } from "../../scans/technical_names
 import { joined } from "../../scans/visitor.ts";
 import { GrowingList } from "./growing_list.ts";
 
-/** Actors, and what each is noted for, in as many rows as there are. */
+/** Rows of an actor, and the place that the actor counts at if new. */
 export interface Pairs {
   readonly actors: Int32Array;
   readonly places: Int32Array;
 }
 
-/** One behind the other. */
+/** Returns the rows of two visitors, one after the other. */
 export function joinPairs(some: Pairs, more: Pairs): Pairs {
   return {
     actors: joined(some.actors, more.actors),
@@ -24,8 +24,8 @@ export interface NewcomerInputs {
 }
 
 /**
- * Who may be new in a span: actors whose first event, of any name that is counted, lies in it as far as
- * a scan looks back. The database tells meanwhile who is.
+ * Notes the actors who may be new in a span: those whose first counted event that the scan sees lies in
+ * it. Meanwhile the database tells who is new: see `withNewcomers`.
  */
 export class NewcomerFinder {
   readonly #inputs: NewcomerInputs;
@@ -36,7 +36,7 @@ export class NewcomerFinder {
     this.#inputs = inputs;
   }
 
-  /** When the first event on the timeline was, if it lies in the span; else the actor is not new: null. */
+  /** Returns the time of the timeline's first counted event; null where it is not in the span: the actor is not new. */
   firstMs(timeline: Timeline): number | null {
     const { span, technical } = this.#inputs;
     const firstMs = firstCountedMs(timeline, technical);

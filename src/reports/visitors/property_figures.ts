@@ -10,18 +10,18 @@ import { SpanFinder } from "../../scans/span_finder.ts";
 import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
 
-/** How events are told apart by the value of a field. */
+/** The lines that events belong to by the value of a field. */
 export interface Breakdown {
-  /** Where the ids of the field's values stand. */
+  /** Where the ids of the field's values are. */
   readonly from: IdSource;
-  /** How many lines there are. */
+  /** The number of lines. */
   readonly count: number;
-  /** The line of id i stands at `i - idsFrom`. */
+  /** The line of id i is at `i - idsFrom`. */
   readonly lineOf: Uint8Array;
   readonly idsFrom: number;
 }
 
-/** What numbers at one place come to, as far as they were met. */
+/** Sums of the numbers at one place: a line and a bucket. */
 interface Sums {
   readonly sum: DecimalSum;
   count: number;
@@ -29,20 +29,21 @@ interface Sums {
   max: number;
 }
 
-/** The same as plain data. */
+/** `Sums` as plain data. */
 interface PlainSums extends Omit<Sums, "sum"> {
   readonly sum: PlainSum;
 }
 
-/** What numbers come to at each place, as far as the measure asks. */
+/** What a figure is computed from, by place. */
 export interface FigureCounts {
   readonly sums: readonly (PlainSums | null)[];
+  /** For percentiles; empty for other figures. */
   readonly met: readonly Counted[];
 }
 
 const SHARES = { p50: 0.5, p90: 0.9 } as const;
 
-/** Different numbers in order, and how often each was met. */
+/** Distinct numbers in ascending order, and how often each occurred. */
 export interface Counted {
   readonly numbers: Float64Array;
   readonly counts: Float64Array;
@@ -50,7 +51,7 @@ export interface Counted {
 
 const NONE: Counted = { numbers: new Float64Array(0), counts: new Float64Array(0) };
 
-/** Both together. */
+/** Merges two lists of counted numbers. */
 export function mergeCounted(some: Counted, more: Counted): Counted {
   if (some.numbers.length === 0) return more;
   if (more.numbers.length === 0) return some;
@@ -66,7 +67,7 @@ export function mergeCounted(some: Counted, more: Counted): Counted {
   return { numbers: all.slice(0, length), counts: counts.slice(0, length) };
 }
 
-/** Numbers in order, each once, and how often it is there. */
+/** Counts equal numbers of a sorted list. */
 function countedOf(ordered: Float64Array): Counted {
   const numbers: number[] = [];
   const counts: number[] = [];
@@ -80,7 +81,7 @@ function countedOf(ordered: Float64Array): Counted {
   return { numbers: Float64Array.from(numbers), counts: Float64Array.from(counts) };
 }
 
-/** As `percentile_cont` has it: between the two numbers next to the place; null of none. */
+/** Returns a percentile as `percentile_cont` defines it, interpolated between two numbers; null: there are none. */
 export function percentileOf({ numbers, counts }: Counted, share: number): number | null {
   if (numbers.length === 0) return null;
   const place = share * (counts.reduce((sum, count) => sum + count, 0) - 1);
@@ -92,7 +93,7 @@ export function percentileOf({ numbers, counts }: Counted, share: number): numbe
   return low + (place - Math.floor(place)) * (numberAt(Math.ceil(place)) - low);
 }
 
-/** Numbers and the places that they were met at, for percentiles: counted whenever they are many. */
+/** Gathers numbers by place, for percentiles; equal ones are counted together when there are many. */
 class MetNumbers {
   readonly #counted: Counted[];
   #numbers = new Float64Array(1_024);
@@ -109,7 +110,7 @@ class MetNumbers {
     this.#places[this.#length++] = place;
   }
 
-  /** What was met at each place. */
+  /** Returns the numbers of each place. */
   counted(): readonly Counted[] {
     this.#count();
     return this.#counted;
@@ -122,7 +123,7 @@ class MetNumbers {
     this.#places = lengthened(this.#places);
   }
 
-  /** Adds what was met to what is counted. */
+  /** Moves the gathered numbers to the counted ones. */
   #count(): void {
     const ends = new Int32Array(this.#counted.length + 1);
     for (let i = 0; i < this.#length; i++) ends[this.#places[i]! + 1]!++;
@@ -138,15 +139,15 @@ class MetNumbers {
   }
 }
 
-/** The entry of a segment's column behind the one that was looked at last. */
+/** The entry of a segment's column after the one that was read last. */
 interface Cursor {
   readonly column: NumberColumn;
   next: number;
 }
 
 /**
- * What the numbers that a property is at the selected events which one match takes come to, by line
- * and bucket: sums, means, extremes and percentiles of them. Needs the property's numbers on the segments: see `prepareNumbers`.
+ * Computes a figure (sum, mean, extreme or percentile) of a property's numbers, over the selected events
+ * that one match takes, by line and bucket. Needs the numbers on the segments: see `prepareNumbers`.
  */
 export class PropertyFigures {
   readonly #scope: MatchTests["scope"];
@@ -162,7 +163,10 @@ export class PropertyFigures {
   readonly #sums: (Sums | undefined)[];
   readonly #met: MetNumbers;
 
-  /** `buckets`: in order, without gaps. `lines` null: nothing is told apart. */
+  /**
+   * @param buckets in order, without gaps
+   * @param lines null: there is one line
+   */
   constructor(
     { scope, tests }: MatchTests,
     match: number,
@@ -188,7 +192,7 @@ export class PropertyFigures {
     const { column } = cursor;
     const { places, codes } = column;
     let next = cursor.next;
-    // Whoever is followed next mostly stands next in the segment too.
+    // The actor visited next is mostly the next one in the segment too.
     if (next > 0 && places[next - 1]! >= start) next = entryFrom(places, start, 0);
     else if (next < places.length && places[next]! < start && places[++next]! < start) {
       next = entryFrom(places, start, next);
@@ -265,7 +269,7 @@ function mergeSums(some: PlainSums | null, more: PlainSums | null): PlainSums | 
   };
 }
 
-/** What two visitors met, together. */
+/** Merges the counts of two visitors. */
 export function mergeFigures({ sums, met }: FigureCounts, more: FigureCounts): FigureCounts {
   return {
     sums: sums.map((one, place) => mergeSums(one, more.sums[place]!)),
@@ -273,7 +277,7 @@ export function mergeFigures({ sums, met }: FigureCounts, more: FigureCounts): F
   };
 }
 
-/** The figure at each place, line by line; of no number it is null, a sum 0. */
+/** Returns the figure at each place, line by line; null where there is no number, but 0 for a sum. */
 export function figuresOf(
   kind: FigureMeasure["kind"],
   { sums, met }: FigureCounts,

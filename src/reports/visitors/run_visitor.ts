@@ -1,7 +1,7 @@
 import type { RunBits } from "../../timelines/timeline.ts";
 import { type FollowRun, followRuns, type Visitor } from "../../scans/visitor.ts";
 
-/** A visitor that follows each run by itself, and keeps nothing of whose it is. */
+/** Makes a visitor that handles each run by itself. */
 export function runVisitor<Counts>(
   follow: FollowRun,
   result: () => Counts,

@@ -3,34 +3,34 @@ import type { Sql } from "../../db/sql.ts";
 import { dictionaryOf, type SessionDimension, sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 
-/** The ids of a session, one of which tells the value of a dimension. */
+/** The ids of a session, one of which stands for the value of a dimension. */
 export const SESSION_IDS = ["traffic_id", "entry_path_id", "context_id"] as const;
 export type SessionId = typeof SESSION_IDS[number];
 
-/** Which id of a session tells the value of a dimension. */
+/** Returns the id of a session that stands for the value of a dimension. */
 export function idOfSession(dimension: SessionDimension): SessionId {
   const { table } = dictionaryOf(dimension);
   return table === "terms" ? "entry_path_id" : table === "contexts" ? "context_id" : "traffic_id";
 }
 
-/** The values of a dimension: the ids that stand for one value have one number, counted from 0. */
+/** The values of a dimension, numbered from 0: all ids of a value have its number. */
 export interface NumberedValues {
-  /** Which ids tell them. */
+  /** The id of sessions that stands for the values. */
   readonly of: SessionId;
   readonly idsFrom: number;
-  /** The number of what id i stands for, at `i - idsFrom`. */
+  /** The number of id i's value, at `i - idsFrom`. */
   readonly numberOf: Int32Array;
-  /** Of each number one id that stands for it. */
+  /** By number: one id of its value. */
   readonly idOf: Int32Array;
 }
 
-/** Paths have ids of their own, 0 being none. */
+/** Numbers paths by their ids, as each has only one; 0 stands for none. */
 function numberedPaths(termMax: number): NumberedValues {
   const numbers = Int32Array.from({ length: termMax + 1 }, (_, id) => id);
   return { of: "entry_path_id", idsFrom: 0, numberOf: numbers, idOf: numbers };
 }
 
-/** Numbers of what is alike, by the least id that stands for it. */
+/** Numbers values by their least ids. @param leastOf the least id of the value of the id at a place */
 function numbered(
   of: SessionId,
   ids: Int32Array,
@@ -49,7 +49,7 @@ function numbered(
   return { of, idsFrom, numberOf, idOf: Int32Array.from(idOf) };
 }
 
-/** Numbers the values of dimensions that are all told by the ids of one table. */
+/** Numbers the values of dimensions whose ids are all of one table. */
 async function readNumbers<D extends SessionDimension>(
   sql: Sql,
   projectId: number,
@@ -65,7 +65,7 @@ async function readNumbers<D extends SessionDimension>(
     `min(s.${id}) OVER (PARTITION BY (${sessionValue(dimension).value}) COLLATE "C")`
   );
   const names = least.map((_, i) => `least_${i}`);
-  // Id 0 stands for what is in no session: all that it would say is missing.
+  // Id 0 stands for no session: all of its values are missing.
   const [row] = await sql.query<{ ids: string }>(
     `SELECT ${packInts(["id", ...names])} AS ids
     FROM (
@@ -77,27 +77,27 @@ async function readNumbers<D extends SessionDimension>(
     ) AS listed`,
     params.values,
   );
-  const told = unpackInts(row!.ids);
+  const numbers = unpackInts(row!.ids);
   const columns = dimensions.length + 1;
-  const at = (place: number, column: number) => told[columns * place + column]!;
-  const ids = Int32Array.from({ length: told.length / columns }, (_, place) => at(place, 0));
+  const at = (place: number, column: number) => numbers[columns * place + column]!;
+  const ids = Int32Array.from({ length: numbers.length / columns }, (_, place) => at(place, 0));
   return dimensions.map((dimension, i) => [
     dimension,
     numbered(id, ids, (place) => at(place, i + 1)),
   ]);
 }
 
-/** Numbers the values of dimensions. `termMax`: the largest id of a path. */
+/** Numbers the values of dimensions. @param termMax the largest id of a path */
 export async function numberValues<D extends SessionDimension>(
   sql: Sql,
   projectId: number,
   dimensions: readonly D[],
   termMax: number,
 ): Promise<ReadonlyMap<D, NumberedValues>> {
-  const toldBy = (id: SessionId) => dimensions.filter((one) => idOfSession(one) === id);
+  const byId = (id: SessionId) => dimensions.filter((one) => idOfSession(one) === id);
   return new Map([
-    ...await readNumbers(sql, projectId, "traffic", toldBy("traffic_id")),
-    ...toldBy("entry_path_id").map((one): [D, NumberedValues] => [one, numberedPaths(termMax)]),
-    ...await readNumbers(sql, projectId, "contexts", toldBy("context_id")),
+    ...await readNumbers(sql, projectId, "traffic", byId("traffic_id")),
+    ...byId("entry_path_id").map((one): [D, NumberedValues] => [one, numberedPaths(termMax)]),
+    ...await readNumbers(sql, projectId, "contexts", byId("context_id")),
   ]);
 }

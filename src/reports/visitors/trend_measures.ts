@@ -10,7 +10,7 @@ interface CountMeasure {
   readonly key: null;
 }
 
-/** What is computed of the numbers that one property of the events holds. */
+/** A figure of the numbers in one property of the events. */
 export interface FigureMeasure {
   readonly kind: typeof FIGURES[number];
   readonly key: string;
@@ -18,12 +18,12 @@ export interface FigureMeasure {
 
 export type Measure = CountMeasure | FigureMeasure;
 
-/** What a measure may be. */
+/** The possible values of `measure`, for descriptions. */
 export const MEASURES = `${COUNTS.join(", ")}, or ${
   FIGURES.join(", ")
 } and a property, as in sum:properties.price`;
 
-/** `measure`: a count, or a figure and a property behind a colon. Throws Problem `invalid_parameter`. */
+/** Reads `measure`: a count, or a figure, a colon and a property. Throws Problem `invalid_parameter`. */
 export function readMeasure(query: URLSearchParams): Measure {
   const text = query.get("measure") || "total";
   const counted = COUNTS.find((kind) => kind === text);
@@ -34,7 +34,7 @@ export function readMeasure(query: URLSearchParams): Measure {
   if (kind === undefined || propertyOf(field) === null) {
     throw invalidParameter("measure", `Use ${MEASURES}.`);
   }
-  // As any other field: its length and its characters are bounded.
+  // Checks its length and its characters, as of any other field.
   readField(new URLSearchParams({ measure: field }), "measure");
   return { kind, key: propertyOf(field)! };
 }

@@ -12,15 +12,15 @@ import { compareBytes } from "../../scans/value_texts.ts";
 import type { Breakdown } from "./property_figures.ts";
 import { VALUE_COUNTS } from "./value_visitor.ts";
 
-/** The most frequent values of a field, and the lines of all. */
+/** The most frequent values of a field, and the line of each id. */
 interface ValueBreakdown {
   /** Most events first, ties by value, the missing one (null) last. */
   readonly top: readonly (string | null)[];
-  /** Line 0 is of all other values, the others are in the order of `top`. */
+  /** Line 0 sums up all other values; the others are in the order of `top`. */
   readonly breakdown: Breakdown;
 }
 
-/** How many events each id has, without such as cannot be among the most frequent values. */
+/** Returns the events of each id, without ids that cannot stand for one of the most frequent values. */
 function candidates(
   counts: Float64Array,
   { idsFrom, areShared }: ValueIds,
@@ -30,7 +30,7 @@ function candidates(
     if (count > 0) places.push(place);
   });
   let least = 0;
-  // Of several ids with one value each counts.
+  // Where several ids may share a value, a rare id may stand for a frequent one: all are candidates.
   if (!areShared && places.length > TREND_VALUES_MAX) {
     const ranked = Float64Array.from(places, (place) => counts[place]!);
     const edge = ranked.length - TREND_VALUES_MAX;
@@ -43,12 +43,12 @@ function candidates(
 
 interface TopValue {
   readonly value: string | null;
-  /** Those with events. */
+  /** The ids of the value that have events. */
   readonly ids: number[];
   events: number;
 }
 
-/** The values with most events, ties by value, the missing one (null) last, and the ids that mean them. */
+/** Returns the values with most events, ties by value, the missing one (null) last, with their ids. */
 async function readTop(
   { textsOf }: ValueIds,
   counted: Map<number, number>,
@@ -71,7 +71,7 @@ async function readTop(
     .slice(0, TREND_VALUES_MAX);
 }
 
-/** The line of each id: that of its value, 0 for any other. */
+/** Returns the line of each id: that of its value; 0 for all other values. */
 function breakdownOf(
   { from, idsFrom, idMax, users }: ValueIds,
   top: readonly TopValue[],
@@ -89,9 +89,9 @@ function breakdownOf(
 }
 
 /**
- * How the events in a span that any of the matches takes are told apart by a field: the values with
- * most events have lines of their own. Of a session's field, sessions must lie whole in what was
- * selected.
+ * Breaks the events in a span that any match takes down by a field: the values with most events get lines
+ * of their own. For a field of sessions, `selected` must hold whole sessions.
+ * @param only the values that may get lines; null: all
  */
 export async function readBreakdown(
   { sql, scope }: Pick<Read, "sql" | "scope">,

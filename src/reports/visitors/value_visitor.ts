@@ -9,16 +9,16 @@ interface Inputs {
   readonly matches: MatchPasses;
   readonly span: Span;
   readonly from: IdSource;
-  /** The smallest id, and the largest of the part. */
+  /** The smallest id, and the largest of the part that is visited. */
   readonly idsFrom: number;
   readonly idMax: number;
-  /** 1 at the id of each actor who has a value; null where the ids are no actors'. */
+  /** 1 at the id of each actor who has a value; null where the ids are not those of actors. */
   readonly users: Uint8Array | null;
 }
 
-/** Counts the events that any of the matches takes, by the id of a field's value. */
+/** Counts the events that any match takes, by the id of a field's value. */
 class ValueVisitor implements Visitor<Float64Array> {
-  /** The count of id i stands at `i - idsFrom`. */
+  /** The count of id i is at `i - idsFrom`. */
   readonly #counts: Float64Array;
   readonly #tests: MatchTests;
   readonly bits: RunBits;
@@ -69,10 +69,10 @@ class ValueVisitor implements Visitor<Float64Array> {
   };
 }
 
-/** Events by the id of a value: that of id i stands at `i - idsFrom`. */
+/** Counts events by the id of a value: the count of id i is at `i - idsFrom`. */
 export const VALUE_COUNTS: VisitorKind<Inputs, Float64Array> = {
   name: "values",
   create: (inputs, words) => new ValueVisitor(inputs, words),
-  // Later parts may know more values.
+  // Later parts may have more values.
   merge: (counts, more) => counts.length < more.length ? addTo(more, counts) : addTo(counts, more),
 };

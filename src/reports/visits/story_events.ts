@@ -112,7 +112,7 @@ export async function goalsOfEvents(
   const source = { sql, scope: { ...scope, filters: [] }, timelines };
   const asked = goals.map(({ match }) => match);
   const { selected, matches } = await selectMatches(source, span, asked);
-  const inputs = { watched, ofSessions: false, matches, told: goals.map(() => true) };
+  const inputs = { watched, ofSessions: false, matches, listed: goals.map(() => true) };
   const { taken } = await selected.scan(WATCHED_COUNTS, () => inputs, true);
   const takenBy = Map.groupBy(
     taken.matches.keys(),

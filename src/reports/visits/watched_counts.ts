@@ -2,7 +2,7 @@ import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { FilteredPart } from "../../scans/filtered_timelines.ts";
 import { type Decimal, decimalOf, DecimalSum } from "../../scans/decimal_sum.ts";
 import { entryFrom } from "../../scans/property_entries.ts";
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import type { Goal } from "../saved/goal_definitions.ts";
 import { worthOf, worthProperty } from "../saved/goal_worth.ts";
 import { selectMatches } from "../visitors/selected_events.ts";
@@ -15,31 +15,31 @@ import {
   type WatchedSums,
 } from "./watched_visitor.ts";
 
-/** What the events of a time come to of one goal: at least one. */
+/** A goal that the events of a span reached: its conversions, at least one, and their worth. */
 export interface GoalReached {
   readonly slug: string;
   readonly totalConversions: number;
   readonly value: { readonly amount: number | null; readonly currency: string | null };
 }
 
-/** What the selected events of one actor in one time come to. */
+/** The figures of the selected events of one actor in one span. */
 interface WatchedFigures {
   readonly events: number;
   readonly pageviews: number;
-  /** When the last of them was; null: there is none. */
+  /** The time of the last event; null: there is none. */
   readonly lastMs: number | null;
   /** By slug. */
   readonly goals: readonly GoalReached[];
 }
 
-/** Where an event stands in memory, by its place in the segment as it is stored; -1: elsewhere. */
+/** Returns the place of an event in a loaded segment, by its place in the stored one; -1: it is not loaded. */
 function placeIn({ slice }: LoadedSegment, stored: number): number {
   if (slice === null) return stored;
   const at = entryFrom(slice.picked, stored - slice.firstPlace, 0);
   return slice.picked[at] === stored - slice.firstPlace ? at : -1;
 }
 
-/** The number of a property at an event; null where it is none. */
+/** Returns the number of a property at an event; null where there is none. */
 function numberAt(
   { segments }: FilteredPart,
   segmentId: number,
@@ -59,11 +59,11 @@ function numberAt(
   return null;
 }
 
-/** What is counted of everything that is watched, part after part. */
-class Tally {
+/** Adds up the counts of the watched spans, part by part. */
+class WatchedTotals {
   /** Null: no part was counted. */
   #counts: WatchedSums | null = null;
-  /** Of each thing that is watched and each goal, where it has a property. */
+  /** By watched span, then goal: the sum of the goal's property, for goals that have one. */
   readonly sums = new Map<number, DecimalSum>();
 
   constructor(readonly goals: readonly Goal[]) {}
@@ -101,13 +101,12 @@ class Tally {
 }
 
 /**
- * What the events that `bots` and the filters of the scope let through come to, of a few actors in a few
- * times each; filters on sessions take whole ones, which the times must hold. One scan, which passes over
- * everybody else.
- * @param ofSessions whether events of sessions alone count
+ * Counts the events that pass `bots` and the filters of the scope, of a few actors in a few spans each, in
+ * one scan that skips everybody else. Where filters are on sessions, spans must hold whole sessions.
+ * @param ofSessions whether only events in sessions count
  */
 export async function countWatched(
-  source: Pick<Read, "sql" | "scope" | "timelines">,
+  source: ScanSource,
   watched: readonly Watched[],
   goals: readonly Goal[],
   ofSessions: boolean,
@@ -118,20 +117,20 @@ export async function countWatched(
     toMs: watched.reduce((max, { toMs }) => Math.max(max, toMs), -Infinity),
   };
   const keys = goals.map(({ value }) => worthProperty(value));
-  const asked = goals.map(({ match }) => match);
-  const { selected, matches } = await selectMatches(source, span, asked, {
+  const goalMatches = goals.map(({ match }) => match);
+  const { selected, matches } = await selectMatches(source, span, goalMatches, {
     columns: [...new Set(keys)].flatMap((property) => property === null ? [] : [{ property }]),
   });
   const inputs: WatchedInputs = {
     watched: watched.toSorted((a, b) => a.actor - b.actor || a.fromMs - b.fromMs),
     ofSessions,
     matches,
-    told: keys.map((key) => key !== null),
+    listed: keys.map((key) => key !== null),
   };
-  const tally = new Tally(goals);
+  const totals = new WatchedTotals(goals);
   await selected.scanParts(WATCHED_COUNTS, () => inputs, (counts, part) => {
-    tally.add(counts, part);
+    totals.add(counts, part);
   }, true);
   const placeOf = new Map(inputs.watched.map((one, place) => [one, place]));
-  return watched.map((one) => tally.figuresAt(placeOf.get(one)!));
+  return watched.map((one) => totals.figuresAt(placeOf.get(one)!));
 }

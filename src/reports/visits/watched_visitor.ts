@@ -4,7 +4,7 @@ import { PAGE_VIEW } from "../../query/terms.ts";
 import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../../scans/match_tests.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 
-/** A time of an actor that is looked at: `[fromMs, toMs)`. */
+/** A span of an actor whose events are counted: `[fromMs, toMs)`. */
 export interface Watched {
   readonly actor: number;
   readonly fromMs: number;
@@ -12,16 +12,16 @@ export interface Watched {
 }
 
 export interface WatchedInputs {
-  /** Those of an actor side by side, in order, apart from each other. */
+  /** Sorted by actor, then by time; the spans of an actor do not overlap. */
   readonly watched: readonly Watched[];
   /** Whether events of sessions alone count. */
   readonly ofSessions: boolean;
   readonly matches: MatchPasses;
-  /** Of each match whether it is told which events it took, for their values to be looked up. */
-  readonly told: readonly boolean[];
+  /** By match: whether the events that it takes are listed, so that their values can be looked up. */
+  readonly listed: readonly boolean[];
 }
 
-/** Events that a match took: what was watched, the match, and where each is stored. */
+/** Events that matches took: the place of the watched span, the match, and where each event is stored. */
 interface TakenEvents {
   readonly watched: readonly number[];
   readonly matches: readonly number[];
@@ -29,26 +29,26 @@ interface TakenEvents {
   readonly places: readonly number[];
 }
 
-/** What the selected events come to of everything that is watched. */
+/** Counts of the selected events, by watched span. */
 export interface WatchedSums {
   readonly events: Int32Array;
   readonly pageviews: Int32Array;
-  /** When the last of them was; -Infinity: there is none. */
+  /** The time of the last event; -Infinity: there is none. */
   readonly lastMs: Float64Array;
-  /** Events that each match takes; by what is watched, then by match. */
+  /** Events that each match takes, by watched span, then by match. */
   readonly totals: Int32Array;
 }
 
-/** The same, and the events that are told. */
+/** The same, with the events that are listed. */
 export interface WatchedCounts extends WatchedSums {
   readonly taken: TakenEvents;
 }
 
-/** Follows a few actors through the times that are looked at. */
+/** Counts the events of a few actors in the watched spans. */
 class WatchedVisitor implements Visitor<WatchedCounts> {
   readonly #inputs: WatchedInputs;
   readonly #tests: MatchTests;
-  /** By actor, from which to before which of what is watched is his; most actors are none of them. */
+  /** By actor: the first and the end place of the actor's spans. Most actors have none. */
   readonly #rangeOf = new Map<number, readonly [number, number]>();
   readonly #isWatched: Uint8Array;
   readonly #counts;
@@ -122,11 +122,11 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
         tests[match]!.passesBeyondName(path, context, actor, bits);
       if (!isTaken) continue;
       totals[place * tests.length + match]!++;
-      if (this.#inputs.told[match]) this.#tell(place, match, segment, at);
+      if (this.#inputs.listed[match]) this.#list(place, match, segment, at);
     }
   }
 
-  #tell(place: number, match: number, segment: LoadedSegment, at: number): void {
+  #list(place: number, match: number, segment: LoadedSegment, at: number): void {
     const { watched, matches, segmentIds, places } = this.#taken;
     watched.push(place);
     matches.push(match);
@@ -135,7 +135,7 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
   }
 }
 
-/** What two visitors counted, or visits of two parts, added up. */
+/** Merges the counts of two visitors or two parts. */
 export function mergeWatched(some: WatchedSums, more: WatchedSums): WatchedSums {
   return {
     events: addTo(some.events, more.events),
