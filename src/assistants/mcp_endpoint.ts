@@ -7,7 +7,7 @@ import { ASSISTANT_LINK_LENGTH_MAX } from "./assistant_limits.ts";
 import { type ReadReply, toldAnswer, type ToolResult } from "./told_answer.ts";
 import type { ToolCall } from "./mcp_message.ts";
 import { addressOf, type Tool, toolNamed } from "./tools.ts";
-import { viewAddress, viewOf } from "../reports/view_address.ts";
+import { viewAddress, viewOf } from "../reports/answer/view_address.ts";
 
 /** What the endpoint works with. */
 export interface AssistantServices {

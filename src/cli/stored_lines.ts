@@ -7,7 +7,7 @@ import {
 } from "../archive/archive_format.ts";
 import type { DamagedBlock } from "../archive/damaged_blocks.ts";
 import type { BotChoice } from "../query/selection.ts";
-import { isOfBots, shownEvent } from "../reports/shown_event.ts";
+import { isOfBots, shownEvent } from "../reports/shown/shown_event.ts";
 import { decodeBlock } from "../store/journal_block.ts";
 import { type Connection, refusalOf } from "./connection.ts";
 import { untilBroken } from "./reply_body.ts";

@@ -3,7 +3,7 @@
 import type { output } from "zod";
 import type * as acquisition from "../reports/acquisition/acquisition.ts";
 import type * as pages from "../reports/pages/page_row.ts";
-import type { Rate } from "../reports/report.ts";
+import type { Rate } from "../reports/answer/report.ts";
 import type { MayBeImported } from "./imported_days.tsx";
 import type { Interval } from "./location_query.ts";
 import type { SavedSegment } from "./segments.ts";

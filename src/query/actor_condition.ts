@@ -17,10 +17,10 @@ export interface NamedSpan {
   readonly to: string;
 }
 
-/** When: in the range of the read, in so many local days up to its end (`30d`), or then and then. */
+/** The read's range, a number of local days up to its end (`30d`), or a span. */
 export type Within = "range" | `${number}d` | NamedSpan;
 
-/** Which actors are meant, as it is saved. */
+/** A condition on actors, as it is saved. */
 export type ActorCondition =
   | { readonly all: readonly ActorCondition[] }
   | { readonly any: readonly ActorCondition[] }
@@ -82,7 +82,7 @@ const times = (min: number) =>
     .min(min, `Use at least ${min}.`)
     .max(CONDITION_TIMES_MAX, `Use at most ${CONDITION_TIMES_MAX}.`);
 
-// A name alone is read as a match, so that mistakes in one are told with their place.
+// A bare name becomes a match before it is parsed, so that errors name their place.
 const Match = z.preprocess(
   (value, context) => {
     if (typeof value !== "string") return value;
@@ -116,7 +116,7 @@ interface Members {
   readonly within?: unknown;
 }
 
-/** What is wrong with the members together, and where; null if nothing is. */
+/** Returns what is wrong with the combination of members, and its path; null: nothing. */
 function membersFault(members: Members): [string, string[]] | null {
   const given = KINDS.filter((kind) => members[kind] !== undefined);
   if (given.length !== 1) return [KINDS_USAGE, []];
@@ -138,7 +138,7 @@ const Some = z.array(z.lazy(() => Condition), "Use a list of conditions.")
   .min(1, "Give at least one condition.")
   .max(CONDITION_LEAVES_MAX, `Use at most ${CONDITION_LEAVES_MAX} conditions.`);
 
-// One object, not a union of six: mistakes are then told with their place.
+// One object, not a union of six, so that errors name their place.
 const Condition: z.ZodType<ActorCondition> = z.strictObject({
   all: Some.optional(),
   any: Some.optional(),
@@ -161,20 +161,20 @@ const Condition: z.ZodType<ActorCondition> = z.strictObject({
     `A condition on people. ${KINDS_USAGE} At most ${CONDITION_LEAVES_MAX} of them, ${CONDITION_LEVELS_MAX} levels deep.`,
 }) as unknown as z.ZodType<ActorCondition>;
 
-/** The conditions that one is a combination of; null where it is none. */
+/** Returns the conditions that a combination consists of; null where it is no combination. */
 function partsOf(condition: ActorCondition): readonly ActorCondition[] | null {
   if ("all" in condition) return condition.all;
   if ("any" in condition) return condition.any;
   return "not" in condition ? [condition.not] : null;
 }
 
-/** A condition that is no combination, and where it stands. */
+/** A condition that is no combination, and its path in the whole condition. */
 interface ConditionLeaf {
   readonly condition: ActorCondition;
   readonly path: readonly (string | number)[];
 }
 
-/** Those that are no combination, in order. */
+/** Returns the conditions that are no combinations, in order. */
 export function leavesOf(
   condition: ActorCondition,
   path: readonly (string | number)[] = [],
@@ -194,7 +194,7 @@ const DEEP = `Nest at most ${CONDITION_LEVELS_MAX} levels.`;
 /** A condition as the API takes it; null: none. */
 export const ActorConditionSchema = z.preprocess(
   (value, context) => {
-    // Looked at before anything goes down into it.
+    // Checked before zod recurses into it.
     if (!isDeeper(value, CONDITION_JSON_LEVELS_MAX)) return value;
     context.issues.push({ code: "custom", message: DEEP, input: value });
     return z.NEVER;
@@ -218,7 +218,7 @@ function withinText(within: Within | undefined): { within?: Within } {
   return { within: typeof within === "string" ? within : spanText(within) };
 }
 
-/** Members in the order of the API, whatever order they were given or stored in, and none that says nothing. */
+/** Returns a condition with its members in the order of the API, without undefined ones. */
 export function plainCondition(condition: ActorCondition): ActorCondition {
   if ("all" in condition) return { all: condition.all.map(plainCondition) };
   if ("any" in condition) return { any: condition.any.map(plainCondition) };

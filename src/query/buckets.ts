@@ -27,16 +27,16 @@ const HOUR_MS = 3_600_000;
 const CALENDAR_INTERVALS = ["day", "week", "month"] as const;
 const STEPS = { day: { days: 1 }, week: { weeks: 1 }, month: { months: 1 } } as const;
 
-/** The clock change that the hour of `atMs` may have begun with: the last one up to `atMs`. */
+/** Returns the last clock change up to `atMs`: the local hour of `atMs` may have begun with it. */
 function lastChangeMs(atMs: number, timezone: string): number {
   const change = localTime(atMs + 1, timezone).getTimeZoneTransition("previous");
   return change?.epochMilliseconds ?? -Infinity;
 }
 
 /**
- * Hours of the local clock, from the one that holds `atMs` on, without an end. A change of the
- * zone's offset ends an hour: what comes round twice is two hours, and where the clock moves by
- * half an hour one of them is as short.
+ * Yields the hours of the local clock without end, beginning with the one that holds `atMs`. A change of
+ * the zone's offset ends an hour: an hour that the clock repeats is two periods, and where the clock
+ * moves by half an hour a period may be half an hour long.
  */
 function* hourPeriods(atMs: number, timezone: string): Generator<Period, never> {
   let withinMs = atMs;
@@ -62,7 +62,7 @@ function firstDate(date: Temporal.PlainDate, interval: CalendarInterval): Tempor
   return interval === "month" ? date.with({ day: 1 }) : date;
 }
 
-/** Days, weeks or months of the local calendar, from the one that holds `atMs` on, without an end. */
+/** Yields days, weeks or months of the local calendar without end, beginning with the one that holds `atMs`. */
 function* calendarPeriods(
   atMs: number,
   interval: CalendarInterval,
@@ -94,15 +94,15 @@ function periodsFrom(
     : calendarPeriods(atMs, interval, timezone);
 }
 
-/** The periods that the range touches, or null where they are more than a series may have. */
+/** Returns the periods that overlap the range; null where there are more than `BUCKETS_MAX`. */
 function periodsOf(range: Range, interval: Interval): Period[] | null {
-  const found: Period[] = [];
+  const periods: Period[] = [];
   for (const period of periodsFrom(range.from.getTime(), interval, range.timezone)) {
-    if (period.startMs >= range.to.getTime()) return found;
-    if (found.length === BUCKETS_MAX) return null;
-    found.push(period);
+    if (period.startMs >= range.to.getTime()) return periods;
+    if (periods.length === BUCKETS_MAX) return null;
+    periods.push(period);
   }
-  return found;
+  return periods;
 }
 
 function boundedPeriodsOf(range: Range, interval: Interval): Period[] {
@@ -115,9 +115,9 @@ function boundedPeriodsOf(range: Range, interval: Interval): Period[] {
 }
 
 /**
- * The calendar buckets of a range in its time zone, in order and without gaps; the first and the
- * last are clipped to the range.
- * @throws Problem `range_too_large` where they are more than `BUCKETS_MAX`.
+ * Returns the calendar buckets of a range in its time zone, in order and without gaps; the first and
+ * the last are clipped to the range.
+ * @throws Problem `range_too_large` where there are more than `BUCKETS_MAX`.
  */
 export function bucketsOf(range: Range, interval: Interval): Bucket[] {
   const fromMs = range.from.getTime();
@@ -130,10 +130,10 @@ export function bucketsOf(range: Range, interval: Interval): Bucket[] {
 }
 
 /**
- * The range widened to whole periods of its time zone, one bucket each, and `following` more
- * periods after it.
+ * Returns a bucket for each whole period that the range overlaps, and for the `following` periods after
+ * it.
  * @throws Problem `range_too_large` where the range alone has more than `BUCKETS_MAX`;
- * `invalid_parameter` where it is widened past the years that can be asked for.
+ * `invalid_parameter` where the first or the last period leaves the years 0001 to 9999.
  */
 export function wholePeriods(range: Range, interval: CalendarInterval, following = 0): Bucket[] {
   const periods = boundedPeriodsOf(range, interval);
@@ -146,7 +146,7 @@ export function wholePeriods(range: Range, interval: CalendarInterval, following
   return periods.map((period) => ({ ...period, fromMs: period.startMs, toMs: period.endMs }));
 }
 
-/** Two local dates, or 48 hours where a bound is an instant. */
+/** Whether a range is at most two local dates, or 48 hours where a bound is an instant. */
 function isShort({ from, to, fromDate, toDate }: Range): boolean {
   return fromDate !== null && toDate !== null
     ? fromDate.until(toDate).days < 2
@@ -154,8 +154,9 @@ function isShort({ from, to, fromDate, toDate }: Range): boolean {
 }
 
 /**
- * `interval`. The default is `hour` for at most two days, else `day`; where that makes more than
- * `BUCKETS_MAX`, the next coarser one. Of no range (null), only what is given is looked at.
+ * Reads `interval`. The default is `hour` for at most two days, else `day`; where that makes more than
+ * `BUCKETS_MAX` buckets, the next coarser one.
+ * @param range null: it was refused; then `interval` is only checked
  */
 export function readInterval(
   query: URLSearchParams,
@@ -171,14 +172,14 @@ export function readInterval(
   return CALENDAR_INTERVALS.find((interval) => periodsOf(range, interval) !== null) ?? "month";
 }
 
-/** The members of a reply that tell which bucket it is. */
+/** The members of a reply that describe a bucket. */
 export const BUCKET_SHOWN = {
   start: z.iso.datetime(),
   label: z.string(),
   complete: z.boolean(),
 };
 
-/** How a bucket is told; it is complete where the whole period lies in the range and in the past. */
+/** Returns a bucket as replies show it; it is complete where its whole period lies in the range and in the past. */
 export function shownBucket(
   { startMs, endMs, label }: Bucket,
   { from, to }: Range,

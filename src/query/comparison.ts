@@ -11,26 +11,26 @@ const USAGE =
   'Use none, previous, year, segment:<slug>, or JSON such as {"from":"2026-01-01","to":"2026-01-31"}.';
 const SEGMENT = "segment:";
 
-/** What is compared with: nothing, another range by its name or its dates, or another segment. */
+/** What a read is compared with: nothing, another range (by name or dates), or another segment. */
 export type ComparisonKind = "none" | "previous" | "year" | "dates" | "segment";
 
 const given = (query: URLSearchParams): string => query.get("compare") || "none";
 
-/** Of which kind `compare` is, be it right or wrong. */
+/** Returns the kind of `compare`, without checking its value. */
 export function comparisonKind(query: URLSearchParams): ComparisonKind {
   const value = given(query);
   if (value === "none" || value === "previous" || value === "year") return value;
   return value.startsWith(SEGMENT) ? "segment" : "dates";
 }
 
-/** The slug of the segment that `compare` names; null where it names none. */
+/** Returns the slug of the segment that `compare` names, unchecked; null where it names none. */
 export function comparedSegment(query: URLSearchParams): string | null {
   return comparisonKind(query) === "segment" ? given(query).slice(SEGMENT.length) : null;
 }
 
 type LocalDate = Temporal.PlainDate;
 
-/** Whole local dates. Where the zone skipped them all, the last day before them stands in. */
+/** Returns the range of whole local dates. Where the zone skipped them all, it is the last day before them. */
 function rangeOfDates(first: LocalDate, last: LocalDate, timezone: string): Range {
   const to = startOfDay(last.add({ days: 1 }), timezone);
   let fromDate = first;
@@ -46,7 +46,7 @@ function rangeOfInstants(from: Date, to: Date, timezone: string): Range {
   return { from, to, timezone, fromDate: null, toDate: null };
 }
 
-/** As many local dates just before; where a bound is an instant, the equal length before. */
+/** Returns as many local dates just before the range; where a bound is an instant, the same length before it. */
 function previousRange({ from, to, timezone, fromDate, toDate }: Range): Range {
   if (fromDate === null || toDate === null) {
     return rangeOfInstants(new Date(2 * from.getTime() - to.getTime()), from, timezone);
@@ -55,7 +55,7 @@ function previousRange({ from, to, timezone, fromDate, toDate }: Range): Range {
   return rangeOfDates(fromDate.subtract({ days }), fromDate.subtract({ days: 1 }), timezone);
 }
 
-/** The same date and local time one year earlier; of 29 February, the 28th. */
+/** Returns the same date and local time one year earlier; for 29 February, the 28th. */
 function yearEarlier(at: Date, timezone: string): Date {
   return new Date(localTime(at.getTime(), timezone).subtract({ years: 1 }).epochMilliseconds);
 }
@@ -68,7 +68,7 @@ function yearEarlierRange({ from, to, timezone, fromDate, toDate }: Range): Rang
   const first = yearEarlier(from, timezone);
   const last = yearEarlier(to, timezone);
   if (first < last) return rangeOfInstants(first, last, timezone);
-  // Both bounds may fall on one instant: a leap day's, or that of a clock change.
+  // Both bounds may become one instant: on a leap day, or at a clock change.
   const lengthMs = to.getTime() - from.getTime();
   return rangeOfInstants(first, new Date(first.getTime() + lengthMs), timezone);
 }
@@ -81,7 +81,7 @@ function parsed(value: string): unknown {
   }
 }
 
-/** Bounds by themselves, read as `from` and `to` are, in the time zone of the read. */
+/** Reads the bounds in `compare` like `from` and `to`, in the time zone of the read. */
 function namedRange(
   value: string,
   query: URLSearchParams,
@@ -104,7 +104,7 @@ function namedRange(
   }
 }
 
-/** An unfinished range is compared with the equally long beginning of the other. */
+/** Shortens a comparison for an unfinished range, to the length that has passed of the range. */
 function cutAsFar(comparison: Range, { from, to }: Range, asOfMs: number): Range {
   const elapsedMs = asOfMs - from.getTime();
   if (to.getTime() <= asOfMs || elapsedMs <= 0) return comparison;
@@ -114,12 +114,12 @@ function cutAsFar(comparison: Range, { from, to }: Range, asOfMs: number): Range
 }
 
 /**
- * `compare`: the range that the read's own is compared with, or null for `none`. `previous` is the
- * same number of local dates just before (for instants the equal length), `year` the same dates one
- * year earlier: if the range has not ended at `asOfMs` (epoch milliseconds), these end as long after
- * their start as `asOfMs` is after the range's. `{"from","to"}` is taken as named. A segment is
- * compared with in the read's own range.
- * Of no range (null), only what is given is looked at.
+ * Reads `compare`. Returns the range to compare with; null for `none`. `previous` is the same number of
+ * local dates just before (for instants, the same length), `year` the same dates one year earlier: if
+ * the range has not ended at `asOfMs` (epoch milliseconds), both end as long after their start as
+ * `asOfMs` is after the start of the range. `{"from","to"}` is taken as given. For a segment it is the
+ * read's own range.
+ * @param range null: it was refused; then `compare` is only checked
  * @throws Problem naming `compare`.
  */
 export function readComparison(
@@ -137,7 +137,7 @@ export function readComparison(
   }
   if (range === null) {
     if (value === "previous" || value === "year") return null;
-    // Not by the time zone of the read, which may be what is wrong.
+    // Without the time zone of the read, which may be what was refused.
     return namedRange(value, new URLSearchParams(), projectTimezone, asOfMs);
   }
   const comparison = value === "previous"

@@ -1,9 +1,9 @@
-/** English names of countries, by which filters of the API may have meant their codes. */
+/** English names of countries, which filters may give where the API takes codes. */
 import { plainText } from "./nearest_values.ts";
 
 const LETTERS = Array.from({ length: 26 }, (_, i) => String.fromCharCode(65 + i));
 const CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
-/** What people write beside the standard names. */
+/** Common names beside the standard ones. */
 const ALSO_CALLED: Readonly<Record<string, string>> = {
   "usa": "US",
   "united states of america": "US",
@@ -18,12 +18,12 @@ const ALSO_CALLED: Readonly<Record<string, string>> = {
 const full = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" });
 const short = new Intl.DisplayNames(["en"], { type: "region", style: "short", fallback: "none" });
 
-/** The name of a country by its two letters; undefined where they are none's. */
+/** Returns the name of a country by its two-letter code; undefined where no country has it. */
 export function countryName(code: string): string | undefined {
   return /^[A-Z]{2}$/.test(code) ? full.of(code) : undefined;
 }
 
-/** False for codes of before, which have another one's name: DD, now DE. */
+/** False for former codes, which have the name of another: DD, now DE. */
 function isInUse(code: string): boolean {
   return new Intl.Locale(`und-${code}`).region === code;
 }
@@ -40,7 +40,7 @@ function readCodes(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** The code of a country by its whole name, in any case; undefined where no country has it. */
+/** Returns the code of a country by its whole name, in any case; undefined where no country has it. */
 export function countryCode(name: string): string | undefined {
   codes ??= readCodes();
   return codes.get(plainText(name));

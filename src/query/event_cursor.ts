@@ -2,19 +2,19 @@ import { CURSOR_LENGTH_MAX, TAIL_CURSOR_AGE_MS_MAX, TIMESTAMP_MS_MIN } from "../
 import { Problem } from "../problem.ts";
 import { givenText, invalidCursor, invalidParameter } from "./parameters.ts";
 
-/** Where a page ended: at an event, told by its time and its id. */
+/** Where a page ended: the time and the id of its last event. */
 export interface PageCursor {
   readonly at: string;
   readonly eventId: string;
-  /** Of a page of a tail alone. */
+  /** Null: the page is not one of a tail. */
   readonly tail: TailPage | null;
 }
 
 /** Where a page of a tail ended. */
 export interface TailPage {
-  /** The snapshot that its first page was read in. */
+  /** The snapshot in which the poll's first page was read. */
   readonly snapshot: string;
-  /** The row of the journal that its last event stands in. */
+  /** The row of the journal that holds the page's last event. */
   readonly journalId: number;
   readonly eventId: string;
 }
@@ -44,7 +44,7 @@ function decode(text: string): string[] | null {
   }
 }
 
-/** Whether PostgreSQL takes it: `0 < xmin <= xip < xmax` (or `xmin = xmax`), each xip above the last. */
+/** Whether PostgreSQL accepts a snapshot: `0 < xmin <= xip < xmax` (or `xmin = xmax`), each xip above the last. */
 function isSnapshot(text: string): boolean {
   const parts = SNAPSHOT.exec(text);
   if (parts === null) return false;
@@ -64,7 +64,7 @@ function isSnapshot(text: string): boolean {
 function instant(text: string | undefined): string | null {
   if (text === undefined || !/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text)) return null;
   try {
-    // Not by Date, which takes the 30th of February for the 2nd of March.
+    // Date would take the 30th of February for the 2nd of March.
     const date = new Date(Temporal.Instant.from(text).epochMilliseconds);
     return date.getTime() >= TIMESTAMP_MS_MIN ? date.toISOString() : null;
   } catch {
@@ -81,7 +81,7 @@ export function encodeTailCursor({ at, snapshot }: TailCursor): string {
   return encode(["t", at, snapshot ?? ""]);
 }
 
-/** `cursor`, or null where it is not given. */
+/** Reads `cursor`; null where it is not given. */
 export function readPageCursor(query: URLSearchParams): PageCursor | null {
   const value = givenText(query, "cursor");
   if (value === null) return null;
@@ -93,7 +93,7 @@ export function readPageCursor(query: URLSearchParams): PageCursor | null {
   return { at, eventId, tail };
 }
 
-/** The journal does not hold all that was stored since. */
+/** Makes the Problem of an `after` from before what the journal still holds. */
 export function cursorExpired(): Problem {
   const message = "This is more than 48 hours ago: " +
     "read the list, and go on with the `tailCursor` of its reply.";
@@ -101,8 +101,8 @@ export function cursorExpired(): Problem {
   return new Problem("cursor_expired", `after: ${message}`, { errors });
 }
 
-/** What the text of `after` says. Throws Problem `invalid_parameter`. */
-function placeOf(text: string): TailCursor {
+/** Parses `after`. Throws Problem `invalid_parameter`. */
+function parseTailCursor(text: string): TailCursor {
   const named = instant(text);
   if (named !== null) return { at: named, snapshot: null };
   const [kind, time, snapshot = ""] = decode(text) ?? [];
@@ -115,14 +115,14 @@ function placeOf(text: string): TailCursor {
 }
 
 /**
- * `after`: a `tailCursor`, or an instant.
- * @throws Problem `invalid_parameter`; `cursor_expired` for what lies too long before `asOfMs`
+ * Reads `after`: a `tailCursor`, or an instant.
+ * @throws Problem `invalid_parameter`; `cursor_expired` for a cursor too long before `asOfMs`
  */
 export function readTailCursor(query: URLSearchParams, asOfMs: number): TailCursor | null {
   const value = givenText(query, "after");
   if (value === null) return null;
-  const place = placeOf(value);
-  const isOld = Date.parse(place.at) < asOfMs - TAIL_CURSOR_AGE_MS_MAX;
-  if (isOld && place.snapshot !== null) throw cursorExpired();
-  return place;
+  const cursor = parseTailCursor(value);
+  const isOld = Date.parse(cursor.at) < asOfMs - TAIL_CURSOR_AGE_MS_MAX;
+  if (isOld && cursor.snapshot !== null) throw cursorExpired();
+  return cursor;
 }

@@ -1,14 +1,14 @@
-/** How the value of a field is computed where no column holds it as it is shown. */
+/** SQL for the values of fields that no column holds as they are shown. */
 
-/** The device class of a row of `contexts`, spelt out. */
+/** Returns SQL for the device class of a row of `contexts`, spelt out. */
 export function deviceOf(alias: string): string {
   return `CASE ${alias}.device WHEN 'd' THEN 'desktop' WHEN 't' THEN 'tablet' WHEN 'm' THEN 'mobile' WHEN 'o' THEN 'other' END`;
 }
 
 /**
- * A JSON value as text: strings without quotes, JSON null as SQL null, numbers as JavaScript writes
- * them. PostgreSQL spells all of their digits out where JavaScript writes a power of ten: from 1e+21
- * on, and below 1e-6.
+ * Returns SQL for a JSON value as text: strings without quotes, JSON null as SQL null, numbers as
+ * JavaScript writes them. PostgreSQL writes all digits where JavaScript writes a power of ten: from
+ * 1e+21 on, and below 1e-6.
  */
 export function jsonText(json: string): string {
   const size = `abs((${json})::numeric)`;
@@ -18,11 +18,11 @@ export function jsonText(json: string): string {
 }
 
 /**
- * The host of a row of `referrers`, whose host is not the event's own; null where it is the site's.
- * `siteHostParam` stands for the latter.
+ * Returns SQL for the host of a row of `referrers`; null where it is the site's own.
+ * @param siteHostParam the parameter of the site's host
  */
 export function knownReferrerHost(alias: string, siteHostParam: string): string {
-  // As withoutWww makes it: without a leading `www.` and the root's dot.
+  // Like `withoutWww`: without a leading `www.` and a trailing dot.
   const site = `nullif(regexp_replace(${siteHostParam}, '^www\\.|\\.$', '', 'g'), '')`;
   return `nullif(${alias}.host, ${site})`;
 }

@@ -16,8 +16,8 @@ import { postgresPattern } from "./pattern.ts";
 import { dictionaryOf, type SessionDimension } from "./selection.ts";
 import type { SqlParams } from "./sql_params.ts";
 
-/** Where conditions are written: parameters of the statement, and what they stand for. */
-export interface Place {
+/** The statement that conditions are written for, and the project that it reads. */
+export interface ConditionContext {
   readonly params: SqlParams;
   /** The project's number, as SQL. */
   readonly project: string;
@@ -25,7 +25,7 @@ export interface Place {
 }
 
 const COMPARISONS = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
-/** The op of which each negative one is the contrary. */
+/** The positive op of each negative one. */
 const NEGATED: Partial<Record<FilterOp, FilterOp>> = {
   is_not: "is",
   not_contains: "contains",
@@ -48,7 +48,7 @@ function likePattern(text: string): string {
   return text.replace(/[\\%_]/g, "\\$&");
 }
 
-/** Whether a text expression fulfils a positive op. Case-sensitive; null where the text is. */
+/** Returns SQL: whether a text expression fulfils a positive op. Case-sensitive; null where the text is null. */
 function textCondition(
   params: SqlParams,
   text: string,
@@ -75,7 +75,7 @@ function textCondition(
   }
 }
 
-/** Whether a JSON value fulfils a positive op: numbers compare as numbers, all else as its text. */
+/** Returns SQL: whether a JSON value fulfils a positive op. Numbers compare as numbers, all else as texts. */
 function jsonCondition(params: SqlParams, json: string, { op, values }: Positive): string {
   const numbers = () => params.numerics(values.map(numberOf).filter((number) => number !== null));
   const isNumber = `jsonb_typeof(${json}) = 'number'`;
@@ -87,43 +87,45 @@ function jsonCondition(params: SqlParams, json: string, { op, values }: Positive
   return `CASE WHEN ${isNumber} THEN (${json})::numeric = ANY(${numbers()}) ELSE ${asText} END`;
 }
 
-/** Digests of terms, as the unique index of `terms` holds them. */
+/** Returns the digests of terms, as the unique index of `terms` holds them. */
 export function termDigests(terms: readonly string[]): string[] {
   return terms.map((term) => createHash("sha256").update(term).digest("hex").slice(0, 32));
 }
 
-/** A subquery for the ids of the terms that are meant; exact ones are looked up by their digest. */
-function termIds(place: Place, wanted: Pick<Positive, "op" | "values">): string {
-  const { params, project } = place;
+/** Returns a subquery of the ids of terms that fulfil a condition; `is` looks them up by their digests. */
+function termIds(
+  { params, project }: ConditionContext,
+  wanted: Pick<Positive, "op" | "values">,
+): string {
   if (wanted.op === "is_technical") {
     return `SELECT n.term_id FROM technical_names n WHERE n.project_id = ${project}
       AND n.name <> ALL(${params.texts(wanted.values.map(String))})`;
   }
   const condition = wanted.op === "is"
     ? `t.digest = ANY(${params.uuids(termDigests(wanted.values.map(String)))})`
-    : textCondition(place.params, "t.term", wanted);
+    : textCondition(params, "t.term", wanted);
   return `SELECT t.term_id FROM terms t WHERE t.project_id = ${project} AND ${condition}`;
 }
 
-/** A subquery for the actors who are meant: by the user that one is, or by any anonymous id of theirs. */
-function actorIds(place: Place, wanted: Positive): string {
+/** Returns a subquery of the actors whose user id, or any of whose anonymous ids, fulfils a condition. */
+function actorIds({ params, project }: ConditionContext, wanted: Positive): string {
   const kind = isPersonField(wanted.field) ? "a" : "u";
-  return `SELECT i.actor_id FROM identities i WHERE i.project_id = ${place.project} AND i.kind = '${kind}' AND ${
-    textCondition(place.params, "i.value", wanted)
+  return `SELECT i.actor_id FROM identities i WHERE i.project_id = ${project} AND i.kind = '${kind}' AND ${
+    textCondition(params, "i.value", wanted)
   }`;
 }
 
-/** A subquery for the contexts, or the traffic, whose value of a field is meant. */
-function dictionaryIds({ params, project }: Place, wanted: Positive): string {
+/** Returns a subquery of the ids in `contexts` or `traffic` whose field fulfils a condition. */
+function dictionaryIds({ params, project }: ConditionContext, wanted: Positive): string {
   const { table, id, text } = dictionaryOf(wanted.field as SessionDimension);
   return `SELECT v.${id} FROM ${table} v WHERE v.project_id = ${project} AND ${
     textCondition(params, text, wanted)
   }`;
 }
 
-/** A value with a slash is compared with the whole address; any other, and every pattern, with the host. */
-function referrerCondition({ params, siteHost }: Place, wanted: Positive): string {
-  // Only where it is compared: a parameter that no SQL names has no type.
+/** Compares values with a slash with the whole address, all others and every pattern with the host. */
+function referrerCondition({ params, siteHost }: ConditionContext, wanted: Positive): string {
+  // A function: the parameter must not be added where no SQL names it, as it would have no type.
   const host = () => knownReferrerHost("r", params.text(siteHost));
   if (wanted.op === "exists") return textCondition(params, host(), wanted);
   const parts: string[] = [];
@@ -137,29 +139,29 @@ function referrerCondition({ params, siteHost }: Place, wanted: Positive): strin
   return parts.map((part) => `(${part}) IS TRUE`).join(" OR ");
 }
 
-/** A subquery for the referrers that are meant. */
-function referrerIds(place: Place, wanted: Positive): string {
-  return `SELECT r.referrer_id FROM referrers r WHERE r.project_id = ${place.project} AND (${
-    referrerCondition(place, wanted)
+/** Returns a subquery of the ids of referrers that fulfil a condition. */
+function referrerIds(context: ConditionContext, wanted: Positive): string {
+  return `SELECT r.referrer_id FROM referrers r WHERE r.project_id = ${context.project} AND (${
+    referrerCondition(context, wanted)
   })`;
 }
 
-/** Whether an event passes a filter by not fulfilling its condition. */
+/** Whether a filter lets through the events that do not fulfil its condition. */
 export function isNegative({ op }: Filter): boolean {
   return NEGATED[op] !== undefined;
 }
 
-/** The op that a value must fulfil, or must not where the filter's own is a negative one. */
+/** Returns the filter's op, or the positive one that it negates. */
 export function positiveOp(filter: Filter): FilterOp {
   return positive(filter).op;
 }
 
-/** The condition of a filter on a property, on the value as JSON; a negative one lets all others through. */
+/** Returns SQL for the condition, without its negation, of a filter on a property's JSON value. */
 export function propertyValueCondition(params: SqlParams, json: string, filter: Filter): string {
   return jsonCondition(params, json, positive(filter));
 }
 
-/** The number of an event that tells the value of a field of its own. */
+/** The id of an event that stands for the value of a field. */
 export type FieldId = "name" | "path" | "context" | "actor";
 
 export function fieldId(field: Field): FieldId {
@@ -167,14 +169,14 @@ export function fieldId(field: Field): FieldId {
   return field === "userId" || isPersonField(field) ? "actor" : "context";
 }
 
-/** The id of a session that tells the value of a session's field. */
+/** The id of a session that stands for the value of a session's field. */
 export type SessionFieldId = "entryPath" | "exitPath" | "traffic";
 
 export function sessionFieldId(field: SessionField): SessionFieldId {
   return field === "entryPath" || field === "exitPath" ? field : "traffic";
 }
 
-/** Ids that a filter names; negated, it lets through all others. */
+/** The ids that a filter names; a negated one lets all others through. */
 export interface FilterIds {
   readonly of: FieldId | SessionFieldId | LazyField;
   /** As a subquery. */
@@ -182,7 +184,9 @@ export interface FilterIds {
   readonly negated: boolean;
 }
 
-const IDS_OF: Readonly<Record<FilterIds["of"], (place: Place, wanted: Positive) => string>> = {
+type WriteIds = (context: ConditionContext, wanted: Positive) => string;
+
+const IDS_OF: Readonly<Record<FilterIds["of"], WriteIds>> = {
   name: termIds,
   path: termIds,
   title: termIds,
@@ -194,8 +198,8 @@ const IDS_OF: Readonly<Record<FilterIds["of"], (place: Place, wanted: Positive) 
   traffic: dictionaryIds,
 };
 
-/** The ids that decide a filter on a session's field, or on an event's that is no property. */
-export function filterIds(place: Place, filter: Filter): FilterIds {
+/** Returns the ids that a filter on any field but a property names. */
+export function filterIds(context: ConditionContext, filter: Filter): FilterIds {
   const wanted = positive(filter);
   const { field } = wanted;
   const of = isSessionField(field)
@@ -203,5 +207,5 @@ export function filterIds(place: Place, filter: Filter): FilterIds {
     : isLazyField(field)
     ? field
     : fieldId(field);
-  return { of, ids: IDS_OF[of](place, wanted), negated: wanted.negated };
+  return { of, ids: IDS_OF[of](context, wanted), negated: wanted.negated };
 }

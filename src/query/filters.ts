@@ -12,7 +12,7 @@ import {
 import { givenText, invalidParameter, isStorable } from "./parameters.ts";
 import { PatternRefused, postgresPattern } from "./pattern.ts";
 
-/** Fields that each event has for itself. */
+/** Fields of the event itself. */
 export const EVENT_FIELDS = [
   "name",
   "path",
@@ -27,7 +27,7 @@ export const EVENT_FIELDS = [
   "device",
   "userId",
 ] as const;
-/** Those of them that few reads ask for. */
+/** Fields in lazy columns. */
 const LAZY_FIELDS = ["title", "referrer"] as const;
 /** Fields of an event's session; an event without a session has none of them. */
 export const SESSION_FIELDS = [
@@ -40,7 +40,7 @@ export const SESSION_FIELDS = [
   "entryPath",
   "exitPath",
 ] as const;
-/** Fields of an event's person, who may have several of one: conditions take them, breakdowns do not. */
+/** Fields of an event's person, who may have several values: filters take them, breakdowns do not. */
 const PERSON_FIELDS = ["anonymousId"] as const;
 export const FILTER_OPS = [
   "is",
@@ -64,13 +64,13 @@ type PersonField = typeof PERSON_FIELDS[number];
 type PropertyField = `properties.${string}`;
 export type Field = EventField | SessionField | PersonField | PropertyField;
 /**
- * Three are the reads' own. `glob`: in the values `*` is any text, slashes included. `is_technical`: the
- * values are technical names that are not meant.
+ * The API takes `FILTER_OPS`; reads make the other three. `glob`: in the values `*` is any text, slashes
+ * included. `is_technical`: any technical name but the values.
  */
 export type FilterOp = typeof FILTER_OPS[number] | "glob" | "is_technical" | "is_not_technical";
 export type FilterValue = string | number | boolean;
 
-/** A condition on one field. Several values: one of them, or with a negative op none of them. */
+/** A condition on one field. With several values: one of them must fulfil it, or with a negative op none. */
 export interface Filter {
   readonly field: Field;
   readonly op: FilterOp;
@@ -85,7 +85,7 @@ export function isSessionField(field: Field): field is SessionField {
   return (SESSION_FIELDS as readonly string[]).includes(field);
 }
 
-/** Those of some filters that are on events. */
+/** Returns the filters that are not on sessions. */
 export function onEvents(filters: readonly Filter[]): readonly Filter[] {
   return filters.filter(({ field }) => !isSessionField(field));
 }
@@ -98,7 +98,7 @@ export function isPersonField(field: Field): field is PersonField {
   return (PERSON_FIELDS as readonly string[]).includes(field);
 }
 
-/** The key of a `properties.<key>` field; null for every other field. */
+/** Returns the key of a `properties.<key>` field; null for every other field. */
 export function propertyOf(field: string): string | null {
   return field.startsWith(PROPERTY) ? field.slice(PROPERTY.length) : null;
 }
@@ -123,7 +123,7 @@ const TextValue = z.string()
   .max(FILTER_TEXT_LENGTH_MAX, `Use at most ${FILTER_TEXT_LENGTH_MAX} characters.`)
   .refine(isStorable, "Use text without NUL and lone surrogates.");
 
-/** The number that a value reads as; null where it reads as none. */
+/** Returns the number that a value is or spells; null where there is none. */
 export function numberOf(value: FilterValue): number | null {
   if (typeof value === "number") return value;
   const reads = typeof value === "string" && /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value);
@@ -140,7 +140,7 @@ function patternFault(pattern: string): string | null {
   }
 }
 
-/** What is wrong with the values of a filter, and where; null if nothing is. */
+/** Returns what is wrong with the values of a filter, and its path; null: nothing. */
 function valuesFault({ field, op, values }: Filter): [string, (string | number)[]] | null {
   if (COMPARING.includes(op) && propertyOf(field) === null) {
     return [`${op} compares numbers: use it with properties.<key>.`, ["op"]];
@@ -176,20 +176,20 @@ const FilterSchema: z.ZodType<Filter> = z.strictObject({
 export const FiltersSchema: z.ZodType<Filter[]> = z.array(FilterSchema, "Use a list of filters.")
   .max(FILTERS_MAX, `Use at most ${FILTERS_MAX} filters.`);
 
-/** Whether a condition says which person is meant. */
+/** Whether a filter names a person by an id. */
 export function namesPerson({ field, op }: Filter): boolean {
   return (field === "userId" || isPersonField(field)) && !VALUELESS.includes(op);
 }
 
-/** Which events are meant: those of one name (null: of any), less what the filters leave out. */
+/** The events of one name (null: of any) that pass all filters. */
 export interface EventMatch {
   readonly name: string | null;
   readonly filters: readonly Filter[];
-  /** How people call it. */
+  /** The name that people give it. */
   readonly label?: string | undefined;
 }
 
-/** Any event, those of technical names apart. */
+/** Any event, except those of technical names. */
 export const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
 export const EventName = z.string().min(1, "Give a name.")
@@ -203,33 +203,33 @@ export const MATCH_MEMBERS = {
   label: z.string().min(1).max(LABEL_LENGTH_MAX).refine(isStorable).optional(),
 };
 
-/** An event match as the API takes it: a name, or an object with filters. Null is any name. */
+/** An event match as the API takes it: a name, or an object with filters. A null name is any. */
 export const EventMatch: z.ZodType<EventMatch> = z.union([
   EventName.transform((name): EventMatch => ({ name, filters: [] })),
   z.strictObject(MATCH_MEMBERS),
 ]).meta({ id: "EventMatch" });
 
-/** True where a value nests deeper than so many levels. */
+/** Whether a value nests deeper than `levels` levels. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-/** The first mistake with its place, of a union that of the branch which came furthest. */
-function tell(issue: z.core.$ZodIssue, place: string): string {
+/** Describes an error with its place; of a union, the error of the branch that got furthest. */
+function describeIssue(issue: z.core.$ZodIssue, place: string): string {
   const path = issue.path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`)
     .join("");
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
     const branches = issue.errors.map((branch) => branch[0]!).filter(Boolean);
     const furthest = branches.toSorted((a, b) => b.path.length - a.path.length)
       .find((branch) => branch.path.length > 0 || branch.code === "unrecognized_keys");
-    if (furthest !== undefined) return tell(furthest, place + path);
+    if (furthest !== undefined) return describeIssue(furthest, place + path);
   }
   const at = place + path;
   return `${at === "" ? "" : `${at.replace(/^\./, "")}: `}${issue.message}`;
 }
 
-/** JSON text as the schema makes it. Throws Problem `invalid_parameter` that names `name` and the place. */
+/** Parses JSON text by a schema. Throws Problem `invalid_parameter` with `name` and the place of the error. */
 function readDocument<T>(text: string, name: string, schema: z.ZodType<T>): T {
   if (text.length > PARAMETER_JSON_LENGTH_MAX) {
     throw invalidParameter(name, `Use at most ${PARAMETER_JSON_LENGTH_MAX} characters of JSON.`);
@@ -245,24 +245,24 @@ function readDocument<T>(text: string, name: string, schema: z.ZodType<T>): T {
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw invalidParameter(name, tell(parsed.error.issues[0]!, "").slice(0, 500));
+  throw invalidParameter(name, describeIssue(parsed.error.issues[0]!, "").slice(0, 500));
 }
 
 /**
- * A parameter that is JSON; null where it is not given. Throws Problem `invalid_parameter` that
- * names it and says what is wrong where.
+ * Reads a parameter that is JSON; null where it is not given. Throws Problem `invalid_parameter` that
+ * names it and the place of the error.
  */
 export function readJson<T>(query: URLSearchParams, name: string, schema: z.ZodType<T>): T | null {
   const text = givenText(query, name);
   return text === null ? null : readDocument(text, name, schema);
 }
 
-/** `filters`: conditions that must all hold. */
+/** Reads `filters`, all of which must hold. */
 export function readFilters(query: URLSearchParams): Filter[] {
   return readJson(query, "filters", FiltersSchema) ?? [];
 }
 
-/** A parameter that names a field, such as `by`; null where it is not given. */
+/** Reads a parameter that names a field, such as `by`; null where it is not given. */
 export function readField(query: URLSearchParams, name: string): Field | null {
   const text = givenText(query, name);
   if (text === null) return null;
@@ -270,7 +270,7 @@ export function readField(query: URLSearchParams, name: string): Field | null {
   return text;
 }
 
-/** A parameter that is an event match: a bare name, or JSON; null where it is not given. */
+/** Reads a parameter that is an event match: a bare name, or JSON; null where it is not given. */
 export function readEventMatch(query: URLSearchParams, name: string): EventMatch | null {
   const text = givenText(query, name);
   if (text === null) return null;

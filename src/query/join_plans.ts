@@ -2,11 +2,10 @@ import type { Sql } from "../db/sql.ts";
 import { HASH_JOINS_EVENTS_MAX } from "../limits.ts";
 
 /**
- * Before the first statement of a snapshot: small projects are joined by hash alone, in time that is
- * linear in what they hold. The planner knows little of a project that was filled a moment ago: it
- * takes it for empty and nests loops over sessions, actors and their days, thousands of each with each
- * other. Its statistics are samples: beside a large project they may never show a small
- * one. Large projects they do show, and there a look-up of each row may be the better way.
+ * Has the planner join the rows of small projects by hash alone, in linear time; called before the first
+ * statement of a snapshot. For a project that was filled a moment ago, the planner expects no rows, and
+ * nests loops over thousands of sessions, actors and days. Its statistics are samples, in which a small
+ * project may never show beside a large one. Large projects do show, and nested loops may be faster there.
  */
 export async function planJoins(sql: Sql, projectId: number): Promise<void> {
   await sql.query(

@@ -1,4 +1,4 @@
-/** Which values of a field a project has had: told by its dictionaries, never by its events. */
+/** Which values of a field a project has had, by its dictionaries, without a look at its events. */
 import type { Sql } from "../db/sql.ts";
 import { SUGGESTION_CANDIDATES_MAX, SUGGESTION_ROWS_MAX } from "../limits.ts";
 import { termDigests } from "./filter_conditions.ts";
@@ -7,23 +7,23 @@ import { dictionaryOf } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 import { RESERVED_NAMES } from "./terms.ts";
 
-/** Where the values of a field stand: in a column of a dictionary (alias v). */
-interface Source {
+/** The dictionary (alias v) that holds the values of a field. */
+interface ValueSource {
   readonly from: string;
   readonly value: string;
-  /** Which of the values are suggested; null: none are. */
+  /** The SQL condition of the values that are suggested; null: none are. */
   readonly suggested: string | null;
-  /** Texts are looked up by their digests, for they may be too long for an index. */
+  /** Whether values are looked up by their digests, as they may be too long for an index. */
   readonly isText: boolean;
 }
 
 const ANY = "value IS NOT NULL";
 
-function texts(suggested: string | null, from = "terms v"): Source {
+function texts(suggested: string | null, from = "terms v"): ValueSource {
   return { from, value: "v.term", suggested, isText: true };
 }
 
-const ids = (kind: "u" | "a"): Source => ({
+const ids = (kind: "u" | "a"): ValueSource => ({
   from: `(SELECT * FROM identities WHERE kind = '${kind}') v`,
   value: "v.value",
   suggested: null,
@@ -31,20 +31,20 @@ const ids = (kind: "u" | "a"): Source => ({
 });
 
 const PATHS = texts("starts_with(value, '/')");
-/** Fields whose values stand in a column of `contexts` or `traffic`. */
+/** Fields whose values are in a column of `contexts` or `traffic`. */
 const COLUMNS = [
   ...["host", "country", "region", "city", "browser", "os", "device"] as const,
   ...["source", "medium", "campaign", "term", "content", "channel"] as const,
 ];
 
-/** Fields whose values a dictionary holds. A referrer is one thing by its host, another by its address. */
-const SOURCES: Readonly<Record<string, Source>> = {
+/** By field. There is none for referrers, which a filter names by their host or their address. */
+const SOURCES: Readonly<Record<string, ValueSource>> = {
   name: texts(ANY, "(SELECT * FROM terms WHERE is_name) v"),
   path: PATHS,
   entryPath: PATHS,
   exitPath: PATHS,
   title: texts(null),
-  ...Object.fromEntries(COLUMNS.map((field): [string, Source] => {
+  ...Object.fromEntries(COLUMNS.map((field): [string, ValueSource] => {
     const { table, text } = dictionaryOf(field);
     return [field, { from: `${table} v`, value: text, suggested: ANY, isText: false }];
   })),
@@ -52,12 +52,12 @@ const SOURCES: Readonly<Record<string, Source>> = {
   anonymousId: ids("a"),
 };
 
-/** Whether it can be told cheaply which values a project has had. */
+/** Whether a dictionary tells which values of a field a project has had. */
 export function hasKnownValues(field: Field): boolean {
   return Object.hasOwn(SOURCES, field);
 }
 
-/** A row for each of these values that a field has had. */
+/** Returns SQL with a row for each of these values that the field has had. */
 function knownSql(
   params: SqlParams,
   project: string,
@@ -65,16 +65,16 @@ function knownSql(
   values: readonly string[],
 ): string {
   const { from, value, isText } = SOURCES[field]!;
-  const isAsked = isText
+  const isWanted = isText
     ? `v.digest = ANY(${params.uuids(termDigests(values))})`
     : `${value} = ANY(${params.texts(values)})`;
   return `SELECT DISTINCT '${field}' AS field, ${value} AS value FROM ${from}
-    WHERE v.project_id = ${project} AND ${isAsked}`;
+    WHERE v.project_id = ${project} AND ${isWanted}`;
 }
 
 /**
- * Those of the values that the project has had, by field. One look at each dictionary, which a filter
- * on the field takes too. Of texts it is known which are names; paths and titles are not told apart.
+ * Returns the wanted values that the project has had, by field, in one statement with a look-up in each
+ * dictionary. A path counts as known if it was a title, and the other way round: `terms` marks names only.
  */
 export async function knownValues(
   sql: Sql,
@@ -97,8 +97,8 @@ export async function knownValues(
 }
 
 /**
- * Values of a field that the project has had, of which one may have been meant. Of a large dictionary
- * its first rows alone; none of titles, of which there are too many, nor of who is who.
+ * Returns values of a field that the project has had, as candidates for suggestions: of a large
+ * dictionary only its first rows; none of titles, of which there are too many, and none of ids of people.
  */
 export async function candidateValues(
   sql: Sql,

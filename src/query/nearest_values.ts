@@ -1,26 +1,26 @@
-/** Which of the values that there are was meant by one that there is not. */
+/** Finds the known values that are nearest to an unknown one. */
 import { SUGGESTIONS_MAX } from "../limits.ts";
 
-/** A value, and the name that people give it where it is a code. */
+/** A value, and its name where it is a code. */
 export interface Candidate {
   readonly value: string;
   readonly name?: string;
 }
 
-/** Longer texts are compared as they stand alone. */
+/** Longer texts are near only if they are equal. */
 const COMPARED_LENGTH_MAX = 100;
 const TYPING_ERRORS_MAX = 3;
-/** The least length of a text that is looked for within others. */
+/** Shorter texts are not looked for within others. */
 const PART_LENGTH_MIN = 3;
 
-/** The text without marks and case: what is the same to a person. */
+/** Returns a text without marks and case, to compare texts as people do. */
 export function plainText(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
 }
 
 /**
- * Letters to insert, leave out or replace to make `b` of `a`; `most` + 1 where they are more.
- * Only cells within `most` of the diagonal are looked at: O(length · most).
+ * Returns how many letters must be inserted, removed or replaced to make `b` of `a`; `most` + 1 where it
+ * is more than `most`. Computes only cells within `most` of the diagonal: O(length · most).
  */
 export function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1;
@@ -38,7 +38,7 @@ export function editDistance(a: string, b: string, most: number): number {
   return Math.min(before[b.length]!, most + 1);
 }
 
-/** How far a wanted text is from one that there is: 0 the same; null: not near. */
+/** Returns the distance of a wanted text from a known one: 0: equal; null: not near. */
 function distanceOf(wanted: string, text: string): number | null {
   if (text === wanted) return 0;
   if (Math.max(wanted.length, text.length) > COMPARED_LENGTH_MAX) return null;
@@ -50,7 +50,7 @@ function distanceOf(wanted: string, text: string): number | null {
   return isLong && text.includes(wanted) ? 2 + TYPING_ERRORS_MAX : null;
 }
 
-/** The candidates that are nearest to a text by value or name, the nearest first; none that is far. */
+/** Returns the candidates that are near to a text by value or name, the nearest first. */
 export function nearestOf(text: string, candidates: readonly Candidate[]): Candidate[] {
   const wanted = plainText(text);
   if (wanted === "") return [];

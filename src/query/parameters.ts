@@ -1,23 +1,23 @@
 import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
 
-/** A 400 that names one parameter and says what it takes. */
+/** Makes a 400 that names one parameter and says what it takes. */
 export function invalidParameter(field: string, message: string): Problem {
   const errors: ProblemPart[] = [{ field, code: "invalid_parameter", message }];
   return new Problem("invalid_parameter", `${field}: ${message}`, { errors });
 }
 
-/** A 400 for a `cursor` that no page gave out. */
+/** Makes a 400 for a `cursor` that no page gave out. */
 export function invalidCursor(): Problem {
   return invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
 }
 
-/** The text of a parameter; null where it is missing or empty, which is the same everywhere. */
+/** Returns the text of a parameter; null where it is missing or empty, which mean the same in all reads. */
 export function givenText(query: URLSearchParams, name: string): string | null {
   return query.get(name) || null;
 }
 
-/** A parameter that is a text to look up, of so many characters at most; null where it is not given. */
+/** Reads a text to look up, of at most `lengthMax` characters; null where it is not given. */
 export function storableText(
   query: URLSearchParams,
   name: string,
@@ -42,12 +42,12 @@ export function oneOf<T extends string>(
 ): T {
   const value = givenText(query, name);
   if (value === null) return fallback;
-  const found = allowed.find((candidate) => candidate === value);
-  if (found === undefined) throw invalidParameter(name, `Use one of ${allowed.join(", ")}.`);
-  return found;
+  const choice = allowed.find((candidate) => candidate === value);
+  if (choice === undefined) throw invalidParameter(name, `Use one of ${allowed.join(", ")}.`);
+  return choice;
 }
 
-/** A whole number of at most three digits within bounds. */
+/** Reads a whole number of at most three digits within bounds. */
 export function readCount(
   query: URLSearchParams,
   name: string,
@@ -64,7 +64,7 @@ export function readCount(
   throw invalidParameter(name, `Use a whole number from ${min} to ${max}.`);
 }
 
-/** `limit`: rows of one page. */
+/** Reads `limit`: the rows of one page. */
 export function pageRows(query: URLSearchParams): number {
   const value = givenText(query, "limit");
   if (value === null) return PAGE_ROWS_DEFAULT;
@@ -75,7 +75,7 @@ export function pageRows(query: URLSearchParams): number {
   return rows;
 }
 
-/** Every parameter given must be known, so that a misspelt one does not silently change the answer. */
+/** Refuses unknown parameters, so that a misspelt one does not silently change the answer. */
 export function refuseUnknown(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (!known.includes(name)) {
@@ -87,8 +87,8 @@ export function refuseUnknown(query: URLSearchParams, known: readonly string[]):
 type Readers = Readonly<Record<string, () => unknown>>;
 
 /**
- * What every reader reads, by its name. Where several throw `invalid_parameter`, one Problem names
- * what each of them named; any other Problem stands for itself.
+ * Calls every reader, and returns what they read, by name. Where several throw a Problem, throws one
+ * `invalid_parameter` that lists the errors of all of them.
  */
 export function readAll<T extends Readers>(readers: T): { [K in keyof T]: ReturnType<T[K]> } {
   const read: Record<string, unknown> = {};

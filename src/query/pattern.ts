@@ -6,16 +6,17 @@ import {
   PATTERN_STATES_MAX,
 } from "../limits.ts";
 
-/** A pattern that is not taken; the message says why, and is fit to be shown. */
+/** A pattern that is refused; the message says why, for whoever wrote the pattern. */
 export class PatternRefused extends Error {
   override readonly name = "PatternRefused";
 }
 
-/** A part of the translation, and how many states of an automaton it may come to. */
+/** A translated part of a pattern. */
 interface Part {
   readonly sql: string;
+  /** The most states of an automaton that it takes. */
   readonly states: number;
-  /** Whether it can match no character at all. */
+  /** Whether it can match the empty text. */
   readonly empty: boolean;
   /** How many of `^`, `$`, `\\b` and `\\B` it holds. */
   readonly anchors: number;
@@ -27,7 +28,7 @@ type Spans = readonly (readonly [number, number])[];
 const codeOf = (character: string): number => character.codePointAt(0)!;
 const span = (from: string, to: string): [number, number] => [codeOf(from), codeOf(to)];
 
-// ASCII on both engines, whatever the locale of the database: PostgreSQL's own \d and \w ask it.
+// ASCII on both engines: PostgreSQL's own \d and \w depend on the locale of the database.
 const SHORTHANDS: Readonly<Record<string, Spans>> = {
   d: [span("0", "9")],
   w: [span("0", "9"), span("A", "Z"), span("_", "_"), span("a", "z")],
@@ -46,7 +47,7 @@ const BETWEEN: Readonly<Record<string, string>> = {
   B: `(?:(?<=${WORD})(?=${WORD})|(?<!${WORD})(?!${WORD}))`,
 };
 
-/** A character by itself, outside and inside of brackets. What could be syntax goes by its number. */
+/** Writes a character, for use outside and inside of brackets; one that could be syntax as its code. */
 function literal(code: number): string {
   const character = String.fromCodePoint(code);
   return code >= 128 || /[A-Za-z0-9]/.test(character)
@@ -61,7 +62,7 @@ function bracket(spans: Spans, negated: boolean): string {
   return `[${negated ? "^" : ""}${members.join("")}]`;
 }
 
-/** The spans with the other case of each letter: of ranges, that of ASCII letters alone. */
+/** Adds the other case of each letter; in ranges, of ASCII letters only. */
 function inBothCases(spans: Spans): Spans {
   return spans.flatMap(([from, to]) => {
     if (from === to) {
@@ -171,7 +172,7 @@ class Translation {
     return this.#characterClass([span(escaped, escaped)], false);
   }
 
-  /** The character that stands after a backslash for itself. */
+  /** Returns the character that an escape stands for. */
   #escaped(character: string | undefined): string {
     if (character !== undefined && Object.hasOwn(CONTROLS, character)) return CONTROLS[character]!;
     if (character !== undefined && /[!-/:-@[-`{-~ ]/.test(character)) return character;
@@ -197,7 +198,7 @@ class Translation {
     return this.#characterClass(spans, negated);
   }
 
-  /** One character of a class, or what a shorthand such as \d stands for. */
+  /** Reads one character of a class, or the spans of a shorthand such as \d. */
   #member(): string | Spans {
     const character = this.#characters[this.#at++];
     if (character === undefined) throw new PatternRefused("A class is not closed.");
@@ -211,10 +212,10 @@ class Translation {
   }
 
   #characterClass(spans: Spans, negated: boolean): Part {
-    const meant = this.#anyCase ? inBothCases(spans) : spans;
-    const [first] = meant;
-    const single = !negated && meant.length === 1 && first![0] === first![1];
-    const sql = single ? literal(first![0]) : bracket(meant, negated);
+    const matched = this.#anyCase ? inBothCases(spans) : spans;
+    const [first] = matched;
+    const single = !negated && matched.length === 1 && first![0] === first![1];
+    const sql = single ? literal(first![0]) : bracket(matched, negated);
     return { sql, states: 1, empty: false, anchors: 0 };
   }
 
@@ -225,7 +226,7 @@ class Translation {
     if (part.empty || part.anchors > 0) {
       throw new PatternRefused("Repeat only what has characters, and no ^, $, \\b or \\B in it.");
     }
-    // Whether there is a match does not depend on how much is taken first.
+    // Drops the mark of a lazy repetition: it does not change whether there is a match.
     this.#take("?");
     if (this.#repetition() !== null) throw new PatternRefused("Group what is repeated twice.");
     const states = part.states * (max === Infinity ? min + 1 : max) + 1;
@@ -234,7 +235,7 @@ class Translation {
     return { sql, states, empty: min === 0, anchors: 0 };
   }
 
-  /** `*`, `+`, `?` or `{n,m}` as its bounds; null where nothing is repeated. */
+  /** Reads `*`, `+`, `?` or `{n,m}` as its bounds; null: there is no repetition. */
   #repetition(): readonly [number, number] | null {
     if (this.#take("*")) return [0, Infinity];
     if (this.#take("+")) return [1, Infinity];
@@ -255,12 +256,12 @@ class Translation {
 }
 
 /**
- * A pattern in the syntax that RE2 and JavaScript share, as PostgreSQL's advanced regular
- * expression. It means the same whatever the locale: `\d`, `\w`, `\s` and `\b` are ASCII, `.` is
- * anything but a line feed, `^` and `$` are the ends of the text, and `(?i)` at the start ignores
- * case. Only whether there is a match is kept, so `*?` is as good as `*`.
- * @throws PatternRefused for what is too long, too large, or none of the shared syntax, such as
- * backreferences and lookaround; and for repetitions of what can be empty, such as `(a*)*`.
+ * Translates a pattern in the syntax that RE2 and JavaScript share into PostgreSQL's advanced regular
+ * expression. It means the same in every locale: `\d`, `\w`, `\s` and `\b` are ASCII, `.` is anything
+ * but a line feed, `^` and `$` are the ends of the text, and `(?i)` at the start ignores case. The
+ * result is good only for whether there is a match: `*?` becomes `*`.
+ * @throws PatternRefused for patterns that are too long or too large, for syntax that is not shared, such
+ * as backreferences and lookaround, and for repetitions of what can be empty, such as `(a*)*`.
  */
 export function postgresPattern(pattern: string): string {
   if (pattern.length > PATTERN_LENGTH_MAX) {

@@ -4,7 +4,7 @@ import { dateAt, localTime } from "./local_dates.ts";
 import { givenText, invalidParameter, readAll } from "./parameters.ts";
 import type { Span } from "./selection.ts";
 
-/** A half-open span of time `[from, to)` and the zone whose days it is made of. */
+/** A half-open span of time `[from, to)`, and the time zone of its days. */
 export interface Range {
   readonly from: Date;
   readonly to: Date;
@@ -14,7 +14,7 @@ export interface Range {
   readonly toDate: Temporal.PlainDate | null;
 }
 
-/** The same in epoch milliseconds. */
+/** Returns a range in epoch milliseconds. */
 export function spanOf({ from, to }: Pick<Range, "from" | "to">): Span {
   return { fromMs: from.getTime(), toMs: to.getTime() };
 }
@@ -25,21 +25,21 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}
 
 function zone(query: URLSearchParams, projectTimezone: string): string {
   const timezone = givenText(query, "timezone");
-  // In whichever case: rollups and imported days are found by the name as the project has it.
+  // In any case: rollups and imported days are found by the name as the project writes it.
   const isProjects = timezone?.toLowerCase() === projectTimezone.toLowerCase();
   if (timezone === null || isProjects) return projectTimezone;
-  // Offsets such as "+02:00" are zones to Intl, yet they know nothing of daylight saving time.
+  // Offsets such as "+02:00" are zones to Intl, but without daylight saving time.
   const named = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(timezone);
   try {
-    // Asked of Temporal, which does the reckoning: Intl also takes "PST" and the like.
+    // By Temporal, which computes with it: Intl also takes "PST" and the like.
     if (named) return new Temporal.ZonedDateTime(0n, timezone) && timezone;
-  } catch { /* told below */ }
+  } catch { /* refused below */ }
   throw invalidParameter("timezone", "Use an IANA time zone such as Europe/Berlin.");
 }
 
 /**
- * The first instant of a local date: one o'clock where a clock change swallows midnight, the
- * earlier midnight of two, the next day's start where the whole date is skipped.
+ * Returns the first instant of a local date: one o'clock where a clock change skips midnight, the
+ * earlier of two midnights, the next day's start where the whole date is skipped.
  */
 export function startOfDay(date: Temporal.PlainDate, timezone: string): Date {
   return new Date(date.toZonedDateTime(timezone).epochMilliseconds);
@@ -48,16 +48,16 @@ export function startOfDay(date: Temporal.PlainDate, timezone: string): Date {
 export const BOUND_USAGE =
   "Use a local date such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z.";
 
-/** A local date or an instant; null where the text is neither. */
+/** Parses a local date or an instant; null where the text is neither. */
 export function boundOf(text: string): Temporal.PlainDate | Date | null {
   try {
     if (LOCAL_DATE.test(text)) return Temporal.PlainDate.from(text);
     if (INSTANT.test(text)) return new Date(Temporal.Instant.from(text).epochMilliseconds);
-  } catch { /* it only looks like one */ }
+  } catch { /* it has the form of one, but is none */ }
   return null;
 }
 
-/** One bound; null where it is not given. */
+/** Reads one bound; null where it is not given. */
 function bound(query: URLSearchParams, name: "from" | "to"): Temporal.PlainDate | Date | null {
   const value = givenText(query, name);
   if (value === null) return null;
@@ -66,7 +66,7 @@ function bound(query: URLSearchParams, name: "from" | "to"): Temporal.PlainDate 
   return read;
 }
 
-/** PostgreSQL and ISO 8601 write the years before 1 and after 9999 differently. */
+/** Refuses years before 1 and after 9999, which PostgreSQL and ISO 8601 write differently. */
 export function refuseOddYear(name: "from" | "to", at: Date): void {
   if (at.getTime() >= TIMESTAMP_MS_MIN && at.getUTCFullYear() <= 9999) return;
   throw invalidParameter(name, "Use a time in the years 0001 to 9999.");
@@ -77,9 +77,9 @@ function isLonger(from: Date, to: Date, timezone: string, years: number): boolea
 }
 
 /**
- * `from`, `to` and `timezone`: local dates, both inclusive, or instants `[from, to)`. The default
+ * Reads `from`, `to` and `timezone`: local dates, both inclusive, or instants `[from, to)`. The default
  * is the last 30 local days, today included. A day of a daylight saving change has 23 or 25 hours.
- * @param yearsMax null: as long as one likes
+ * @param yearsMax null: of any length
  */
 export function readRange(
   query: URLSearchParams,

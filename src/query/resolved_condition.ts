@@ -8,17 +8,17 @@ import type { Span } from "./selection.ts";
 export interface Done {
   readonly did: EventMatch;
   readonly atLeast: number;
-  /** Null: however often. */
+  /** Null: no bound. */
   readonly atMost: number | null;
   readonly span: Span;
 }
 
-/** When an actor did the first thing ever. */
+/** When the first event ever of an actor was. */
 export interface FirstSeen {
   readonly firstSeen: Span;
 }
 
-/** A condition on actors, of one read: goals are their events, spans are instants. */
+/** A condition on actors in one read: goals are replaced by their events, spans by instants. */
 export type ResolvedCondition =
   | { readonly all: readonly ResolvedCondition[] }
   | { readonly any: readonly ResolvedCondition[] }
@@ -26,7 +26,7 @@ export type ResolvedCondition =
   | Done
   | FirstSeen;
 
-/** The span that was named; it is empty where the zone skipped its only day. */
+/** Resolves a named span; it is empty where the zone skipped its only day. */
 function namedSpan({ from, to }: NamedSpan, timezone: string): Span {
   const [first, last] = [boundOf(from)!, boundOf(to)!];
   return spanOf({
@@ -35,7 +35,7 @@ function namedSpan({ from, to }: NamedSpan, timezone: string): Span {
   });
 }
 
-/** So many local days up to the end of a range. */
+/** Returns the last `days` local days up to the end of a range. */
 function lastDays({ to, toDate, timezone }: Range, days: number): Span {
   if (toDate !== null) {
     return spanOf({ from: startOfDay(toDate.subtract({ days: days - 1 }), timezone), to });
@@ -51,8 +51,8 @@ function spanWithin(within: Within, range: Range): Span {
 }
 
 /**
- * What a condition means in a read of this range. `matchOf`: the events of a goal; it throws where
- * there is none of the slug.
+ * Resolves a condition for a read of this range.
+ * @param matchOf returns the events of a goal; throws where there is no goal of the slug
  */
 export function resolveCondition(
   condition: ActorCondition,
@@ -69,6 +69,6 @@ export function resolveCondition(
   const span = spanWithin(condition.within ?? "range", range);
   if ("goal" in condition) return { did: matchOf(condition.goal), atLeast: 1, atMost: null, span };
   const { did, atLeast, atMost } = condition;
-  // At most so often holds of who never did it, too.
+  // `atMost` alone holds for actors who never did it, too.
   return { did, atLeast: atLeast ?? (atMost === undefined ? 1 : 0), atMost: atMost ?? null, span };
 }

@@ -2,7 +2,7 @@ import { ROW_CURSOR_LENGTH_MAX } from "../limits.ts";
 import { givenText, invalidCursor, isStorable } from "./parameters.ts";
 import type { SqlParams } from "./sql_params.ts";
 
-/** Where a page of a sorted list ended: the counts of its last row, and the value that tells it from others. */
+/** Where a page of a sorted list ended: the counts of its last row, and its value, which is unique. */
 export interface RowCursor {
   readonly counts: readonly number[];
   readonly value: string | null;
@@ -15,13 +15,13 @@ function isCursor(parsed: unknown, counts: number): parsed is (number | string |
   return sane && parsed.slice(0, -1).every((count) => Number.isFinite(count));
 }
 
-/** A cursor as text that a URL keeps. */
+/** Returns a cursor as text for URLs. */
 export function encodeRowCursor({ counts, value }: RowCursor): string {
   return new TextEncoder().encode(JSON.stringify([...counts, value]))
     .toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-/** `cursor`, or null where it is not given. `counts`: how many counts the list is sorted by. */
+/** Reads `cursor`; null where it is not given. @param counts how many counts the list is sorted by */
 export function readRowCursor(query: URLSearchParams, counts: number): RowCursor | null {
   const text = givenText(query, "cursor");
   if (text === null) return null;
@@ -31,14 +31,14 @@ export function readRowCursor(query: URLSearchParams, counts: number): RowCursor
       const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
       parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     }
-  } catch { /* told below */ }
+  } catch { /* refused below */ }
   if (!isCursor(parsed, counts)) throw invalidCursor();
   return { counts: parsed.slice(0, -1) as number[], value: parsed.at(-1) as string | null };
 }
 
 /**
- * The SQL condition "comes after the cursor" in the order of the count columns, each descending, then
- * of the value column, `COLLATE "C" ASC NULLS LAST`. The columns are the caller's own SQL.
+ * Returns the SQL condition "comes after the cursor" in the order of the count columns, each descending,
+ * then of the value column, `COLLATE "C" ASC NULLS LAST`. The columns are trusted SQL.
  */
 export function afterCursor(
   params: SqlParams,

@@ -4,7 +4,7 @@ import { invalidParameter } from "./parameters.ts";
 import { matchFilters } from "./selection.ts";
 import { isSlug, SLUG_USAGE } from "./slugs.ts";
 
-/** What a segment means. */
+/** Whom and what a segment selects. */
 export interface SegmentDefinition {
   /** Conditions on events and sessions, as a read's own. */
   readonly filters: readonly Filter[];
@@ -18,14 +18,14 @@ export interface SavedSegment extends SegmentDefinition {
   readonly title: string;
 }
 
-/** The parameter `segment`: a slug; null where it is not given. Throws `invalid_parameter`. */
+/** Reads the parameter `segment`: a slug; null where it is not given. Throws `invalid_parameter`. */
 export function readSegmentSlug(query: URLSearchParams): string | null {
   const slug = query.get("segment") || null;
   if (slug !== null && !isSlug(slug)) throw invalidParameter("segment", SLUG_USAGE);
   return slug;
 }
 
-/** All filters of a segment, those of what actors did too: for values that never were. */
+/** Returns all filters of a segment, with those of its conditions on actors: for `valueWarnings`. */
 export function filtersOfSegment({ filters, actors }: SegmentDefinition): readonly Filter[] {
   const leaves = actors === null ? [] : leavesOf(actors);
   return [

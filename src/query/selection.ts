@@ -4,18 +4,18 @@ import type { EventMatch, Filter, SessionField } from "./filters.ts";
 export const BOT_CHOICES = ["exclude", "include", "only"] as const;
 export type BotChoice = typeof BOT_CHOICES[number];
 
-/** What a read looks at, whatever the time. */
+/** The events that a read selects, apart from their time. */
 export interface Scope {
   readonly projectId: number;
   /** Host of the project's site, in lower case; null where none is set. */
   readonly siteHost: string | null;
   readonly bots: BotChoice;
   readonly filters: readonly Filter[];
-  /** Whether a condition chooses actors too, whose timelines alone the read then finds. */
+  /** Whether a condition chooses actors too: the read's timelines are then theirs alone. */
   readonly choosesActors?: boolean;
 }
 
-/** Whether less than everything is looked at, bots apart: then no sum of days has the answer. */
+/** Whether a filter or a condition on actors narrows the scope (not `bots`): rollups then have no answer. */
 export function isNarrowed({ filters, choosesActors }: Scope): boolean {
   return filters.length > 0 || choosesActors === true;
 }
@@ -26,18 +26,18 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** The name of a match is a filter like any other. */
+/** Returns the filters of a match, with one for its name. */
 export function matchFilters({ name, filters }: EventMatch): readonly Filter[] {
   return name === null ? filters : [{ field: "name", op: "is", values: [name] }, ...filters];
 }
 
-/** What to join for a value, and the value as an expression; null where it is missing. */
+/** A join, and the expression of a value that it gives; null where the value is missing. */
 interface ValueSql {
   readonly joins: string;
   readonly value: string;
 }
 
-/** Fields of a session that it can be told by: beside its own, those of its first page view. */
+/** Fields that break sessions down: their own, and those of their first page view. */
 export type SessionDimension =
   | SessionField
   | "referrer"
@@ -50,14 +50,14 @@ export type SessionDimension =
   | "os"
   | "device";
 
-/** Where the values of a field stand by number: a table (alias v), its key, and the value's text. */
+/** The table (alias v) that numbers the values of a field, its key, and the SQL of a value's text. */
 export interface Dictionary {
   readonly table: "terms" | "contexts" | "traffic" | "referrers" | "identities";
   readonly id: string;
   readonly text: string;
 }
 
-/** The dictionary of a field of events or sessions; that of `referrer` is what the traffic says. */
+/** Returns the dictionary of a field of events or sessions; for `referrer` it is `traffic`. */
 export function dictionaryOf(field: SessionDimension | "name" | "title"): Dictionary {
   switch (field) {
     case "name":
@@ -81,8 +81,8 @@ export function dictionaryOf(field: SessionDimension | "name" | "title"): Dictio
 }
 
 /**
- * The value of a field of a session (alias s): a join to put behind `sessions s`, which takes the alias
- * v and has at most one row for each, and a text expression. Its path is the one it was entered by.
+ * Returns SQL for the value of a session's field: a join to put after `sessions s`, which takes the alias
+ * v and has at most one row for each session, and a text expression. `path` is the entry path.
  */
 export function sessionValue(field: SessionDimension): ValueSql {
   const { table, id, text } = dictionaryOf(field);

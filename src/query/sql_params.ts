@@ -2,7 +2,7 @@ import { arrayLiteral, type Param } from "../db/sql.ts";
 
 /**
  * Collects the parameters of one statement, so that no value is ever spliced into SQL. Each method
- * adds a value and returns what stands for it in the text, cast included.
+ * adds a value and returns its placeholder with the cast.
  */
 export class SqlParams {
   readonly values: Param[] = [];

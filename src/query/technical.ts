@@ -1,28 +1,28 @@
 import type { EventMatch, Filter } from "./filters.ts";
 
 /**
- * What technical names begin with. Their events tell who is who, and are counted only where a
+ * The first character of technical names. Their events link identities, and are counted only where a
  * question names them: by its event, or by a filter on the name.
  */
 const TECHNICAL = "$";
-/** A pattern that asks for the sign itself. */
+/** A pattern that begins with a literal `$`. */
 const TECHNICAL_PATTERN = /^\^?\\\$/;
 
-const beginsSo = (value: unknown): boolean => String(value).startsWith(TECHNICAL);
+const isTechnical = (value: unknown): boolean => String(value).startsWith(TECHNICAL);
 
-/** Whether a filter on the name says which events are meant, so that no other is. */
+/** Whether a filter lists the names exactly. */
 function isExact({ field, op }: Filter): boolean {
   return field === "name" && op === "is";
 }
 
-/** Whether a filter asks for names that begin like technical ones. */
+/** Whether a filter asks for names that begin with `$`. */
 function asksForTechnical({ field, op, values }: Filter): boolean {
   if (field !== "name") return false;
-  if (op === "contains" || op === "starts_with") return values.some(beginsSo);
+  if (op === "contains" || op === "starts_with") return values.some(isTechnical);
   return op === "matches" && values.some((value) => TECHNICAL_PATTERN.test(String(value)));
 }
 
-/** Whether these filters leave it open which names are meant, so that technical ones are not. */
+/** Whether the filters neither list names nor ask for technical ones: technical events are then left out. */
 function areNamesOpen(filters: readonly Filter[]): boolean {
   return !filters.some((filter) => isExact(filter) || asksForTechnical(filter));
 }
@@ -30,14 +30,14 @@ function areNamesOpen(filters: readonly Filter[]): boolean {
 /** Whether events of technical names may pass. */
 export function mayMeanTechnical(filters: readonly Filter[]): boolean {
   return filters.some((filter) =>
-    asksForTechnical(filter) || isExact(filter) && filter.values.some(beginsSo)
+    asksForTechnical(filter) || isExact(filter) && filter.values.some(isTechnical)
   );
 }
 
 /**
- * The filters, with one more that leaves technical names out, unless the question names them.
- * @param others filters that hold beside them
- * @param named names that are meant all the same
+ * Returns the filters, with one more that leaves technical names out unless the question names them.
+ * @param others more filters that events must pass
+ * @param named technical names that are kept
  */
 export function withoutTechnical(
   filters: readonly Filter[],
@@ -48,7 +48,7 @@ export function withoutTechnical(
   return [...filters, { field: "name", op: "is_not_technical", values: named }];
 }
 
-/** The filters, with one more that leaves out those technical names that none of the matches names. */
+/** Returns the filters, with one more that leaves out the technical names that no match names. */
 export function withoutUnnamed(
   filters: readonly Filter[],
   matches: readonly EventMatch[],
@@ -58,10 +58,10 @@ export function withoutUnnamed(
   return withoutTechnical(filters, [], technicalNamesOf(matches));
 }
 
-/** The technical names that matches name exactly. */
+/** Returns the technical names that matches list exactly. */
 function technicalNamesOf(matches: readonly EventMatch[]): string[] {
   return matches.flatMap(({ name, filters }) => [
     ...name === null ? [] : [name],
     ...filters.filter(isExact).flatMap(({ values }) => values.map(String)),
-  ]).filter(beginsSo);
+  ]).filter(isTechnical);
 }

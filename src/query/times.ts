@@ -3,7 +3,7 @@ import { readComparison } from "./comparison.ts";
 import { readAll } from "./parameters.ts";
 import { type Range, readRange } from "./range.ts";
 
-/** When a read looks, in which steps, and what it compares with. */
+/** The time of a read: its range, the interval of its series, and the range to compare with. */
 interface Times {
   readonly range: Range;
   readonly interval: Interval;
@@ -11,8 +11,8 @@ interface Times {
 }
 
 /**
- * `from`, `to`, `timezone`, `interval` and `compare`. Every bad one is told at once: where the range
- * is refused, the others are read for what is wrong with them by themselves.
+ * Reads `from`, `to`, `timezone`, `interval` and `compare`. All bad ones are reported at once: where the
+ * range is refused, the others are still checked as far as they can be without it.
  * @throws Problem `invalid_parameter`, `range_too_large`.
  */
 export function readTimes(

@@ -1,4 +1,4 @@
-/** What may be wrong with a question that can be answered: told beside the answer. */
+/** Warnings beside an answer: what may be wrong with the question. */
 import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
 import { WARNINGS_MAX } from "../limits.ts";
@@ -23,13 +23,14 @@ export const Warning = z.object({
 
 export type Warning = z.output<typeof Warning>;
 
-/** Filters that a read looks through, and the parameter that they stand in. */
+/** Filters of a read, and the parameter that they come from. */
 export interface Asking {
   readonly parameter: string;
   readonly filters: readonly Filter[];
 }
 
-interface Wanted {
+/** A value that a filter compares with. */
+interface WantedValue {
   readonly parameter: string;
   readonly field: string;
   readonly value: string;
@@ -37,8 +38,8 @@ interface Wanted {
 
 const SHOWN_LENGTH_MAX = 100;
 
-/** The values that are compared whole, each once for a parameter. */
-function wantedOf(asking: readonly Asking[]): Wanted[] {
+/** Returns the values of `is` and `is_not`, each once for a parameter. */
+function wantedOf(asking: readonly Asking[]): WantedValue[] {
   const all = asking.flatMap(({ parameter, filters }) =>
     filters.filter(({ field, op }) => (op === "is" || op === "is_not") && hasKnownValues(field))
       .flatMap(({ field, values }) =>
@@ -52,7 +53,7 @@ function quoted(text: string): string {
   return `"${text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text}"`;
 }
 
-function suggestionsFor({ field, value }: Wanted, known: readonly string[]): Candidate[] {
+function suggestionsFor({ field, value }: WantedValue, known: readonly string[]): Candidate[] {
   if (field !== "country") return nearestOf(value, known.map((each) => ({ value: each })));
   const code = countryCode(value);
   const candidates = known.map((each) => ({ value: each, name: countryName(each) ?? each }));
@@ -63,26 +64,26 @@ function suggestionsFor({ field, value }: Wanted, known: readonly string[]): Can
   return [{ value: code, name: countryName(code) ?? code }];
 }
 
-function warningOf(wanted: Wanted, known: readonly string[]): Warning {
+function warningOf(wanted: WantedValue, known: readonly string[]): Warning {
   const { parameter, field, value } = wanted;
   const near = suggestionsFor(wanted, known);
   const shown = near.map(({ value, name }) =>
     name === undefined || name === value ? quoted(value) : `${value} (${name})`
   );
-  const meant = shown.length === 0 ? "" : ` Did you mean ${shown.join(" or ")}?`;
+  const hint = shown.length === 0 ? "" : ` Did you mean ${shown.join(" or ")}?`;
   return {
     code: "value_never_seen",
     parameter,
     field,
     value,
-    message: `Nothing in this project has the ${field} ${quoted(value)}.${meant}`,
+    message: `Nothing in this project has the ${field} ${quoted(value)}.${hint}`,
     ...near.length === 0 ? {} : { suggestions: near.map((each) => each.value) },
   };
 }
 
 /**
- * A warning for each value that filters ask for and the project has never had, up to WARNINGS_MAX;
- * none is the rule, for one look at the dictionaries.
+ * Returns a warning for each value that filters name and the project has never had, up to WARNINGS_MAX.
+ * Where all are known, which is the rule, it takes one statement.
  */
 export async function valueWarnings(
   sql: Sql,

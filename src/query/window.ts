@@ -10,14 +10,14 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 export const WINDOW_USAGE =
   "Use a number and s, m, h or d, such as 30m or 7d, of at most 366 days.";
 
-/** Milliseconds of a window such as `7d`, a day being 24 hours; null where the text is none. */
+/** Returns the milliseconds of a window such as `7d` (a day has 24 hours); null where the text is none. */
 export function windowMs(window: string): number | null {
   const [, count, unit] = /^([1-9]\d{0,8})([smhd])$/.exec(window) ?? [];
   const ms = Number(count) * (UNITS_MS[unit ?? ""] ?? NaN);
   return ms <= FUNNEL_WINDOW_MS_MAX ? ms : null;
 }
 
-/** The parameter `window`. Throws `invalid_parameter`. */
+/** Reads the parameter `window`. Throws `invalid_parameter`. */
 export function readWindow(query: URLSearchParams, otherwise: string): string {
   const window = query.get("window") || otherwise;
   if (windowMs(window) === null) throw invalidParameter("window", WINDOW_USAGE);

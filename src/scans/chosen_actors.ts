@@ -22,8 +22,8 @@ async function firstSeenIn(sql: Sql, projectId: number, span: Span): Promise<Int
   return unpackInts(row!.actors);
 }
 
-/** One more than the largest id of an actor. */
-async function actorIds(sql: Sql, projectId: number): Promise<number> {
+/** Returns the largest actor id plus one: the length of an array that has a place for every actor. */
+async function actorArrayLength(sql: Sql, projectId: number): Promise<number> {
   const [row] = await sql.query<{ ids: number }>(
     "SELECT coalesce(max(identity_id), 0) + 1 AS ids FROM identities WHERE project_id = $1::int",
     [projectId],
@@ -31,8 +31,11 @@ async function actorIds(sql: Sql, projectId: number): Promise<number> {
   return row!.ids;
 }
 
-/** Of whom one condition holds: 1 at the place of each. `sums`: how often each did it. */
-function holdsOf({ atLeast, atMost }: Done, sums: Int32Array): Uint8Array {
+/**
+ * Returns 1 at the place of each actor for whom a condition holds.
+ * @param sums how often each actor did what it asks for
+ */
+function actorsWithin({ atLeast, atMost }: Done, sums: Int32Array): Uint8Array {
   const most = atMost ?? Infinity;
   const holds = new Uint8Array(sums.length);
   for (let actor = 0; actor < sums.length; actor++) {
@@ -41,50 +44,50 @@ function holdsOf({ atLeast, atMost }: Done, sums: Int32Array): Uint8Array {
   return holds;
 }
 
-/** Of whom each condition that is no combination holds. */
+/** Returns, for each condition that is no combination, 1 at the place of each actor for whom it holds. */
 async function readLeaves(
   source: DoneSource,
   leaves: readonly Leaf[],
-  ids: number,
+  length: number,
 ): Promise<Map<Leaf, Uint8Array>> {
   const { sql, scope: { projectId }, segments } = source;
-  const found = new Map<Leaf, Uint8Array>();
+  const actorsOf = new Map<Leaf, Uint8Array>();
   const done = leaves.flatMap((leaf) => "did" in leaf ? [leaf] : []);
-  const sums = new Map(done.map((one) => [one, new Int32Array(ids)]));
+  const sums = new Map(done.map((one) => [one, new Int32Array(length)]));
   await countDone(source, done, (one, { identities, counts }) => {
-    const own = sums.get(one)!;
-    for (let i = 0; i < identities.length; i++) own[identities[i]!]! += counts[i]!;
+    const sum = sums.get(one)!;
+    for (let i = 0; i < identities.length; i++) sum[identities[i]!]! += counts[i]!;
   });
-  const actorOf = await readActors(sql, segments, projectId, ids - 1);
-  for (const [one, own] of sums) {
-    // What an identity did, its actor did.
-    for (let identity = 0; identity < ids; identity++) {
+  const actorOf = await readActors(sql, segments, projectId, length - 1);
+  for (const [one, sum] of sums) {
+    // Moves the count of each identity to its actor.
+    for (let identity = 0; identity < length; identity++) {
       const actor = actorOf[identity]!;
       if (actor === identity) continue;
-      own[actor]! += own[identity]!;
-      own[identity] = 0;
+      sum[actor]! += sum[identity]!;
+      sum[identity] = 0;
     }
-    found.set(one, holdsOf(one, own));
+    actorsOf.set(one, actorsWithin(one, sum));
   }
   for (const leaf of leaves) {
     if (!("firstSeen" in leaf)) continue;
-    const holds = new Uint8Array(ids);
+    const holds = new Uint8Array(length);
     for (const actor of await firstSeenIn(sql, projectId, leaf.firstSeen)) holds[actor] = 1;
-    found.set(leaf, holds);
+    actorsOf.set(leaf, holds);
   }
-  return found;
+  return actorsOf;
 }
 
-/** Combines what holds of each actor. */
+/** Combines the leaves of a condition, actor by actor: 1 where the whole condition holds. */
 function combined(
   condition: ResolvedCondition,
-  found: ReadonlyMap<Leaf, Uint8Array>,
+  actorsOf: ReadonlyMap<Leaf, Uint8Array>,
 ): Uint8Array {
-  if ("not" in condition) return combined(condition.not, found).map((holds) => 1 - holds);
+  if ("not" in condition) return combined(condition.not, actorsOf).map((holds) => 1 - holds);
   const isAll = "all" in condition;
   const parts = isAll ? condition.all : "any" in condition ? condition.any : null;
-  if (parts === null) return found.get(condition as Leaf)!;
-  const [first, ...others] = parts.map((part) => combined(part, found));
+  if (parts === null) return actorsOf.get(condition as Leaf)!;
+  const [first, ...others] = parts.map((part) => combined(part, actorsOf));
   const all = first!.slice();
   for (const other of others) {
     for (let actor = 0; actor < all.length; actor++) {
@@ -96,14 +99,13 @@ function combined(
 }
 
 /**
- * Of which actors a condition holds: 1 at the place of each, exactly. What they did is looked at
- * whenever the condition asks; when they were first seen, the database tells.
+ * Returns 1 at the place of each actor for whom a condition holds. What actors did is counted in
+ * segments, over whatever spans the condition names; when they were first seen comes from the database.
  */
 export async function chosenActors(
   source: DoneSource,
   condition: ResolvedCondition,
 ): Promise<Uint8Array> {
-  const ids = await actorIds(source.sql, source.scope.projectId);
-  const found = await readLeaves(source, leavesOf(condition), ids);
-  return combined(condition, found);
+  const length = await actorArrayLength(source.sql, source.scope.projectId);
+  return combined(condition, await readLeaves(source, leavesOf(condition), length));
 }

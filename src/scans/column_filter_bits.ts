@@ -25,11 +25,11 @@ import { LAZY_COLUMNS_AT_ONCE } from "./scan_limits.ts";
 import type { SessionBits } from "./session_bits.ts";
 import { sessionPasses } from "./session_tests.ts";
 
-/** What asks for lazy columns, and where they are read from. */
+/** Where lazy columns are read from, and the filters that need them. */
 export interface LazySource {
   readonly sql: Sql;
   readonly scope: Pick<Scope, "projectId" | "siteHost">;
-  /** Segments that were read before. */
+  /** The cache of segments. */
   readonly segments: SegmentCache;
   readonly bits: FilterBits;
 }
@@ -37,7 +37,7 @@ export interface LazySource {
 const columnOf = (field: Field): LazyColumn =>
   isLazyField(field) ? { field } : { property: propertyOf(field)! };
 
-/** Lazy columns, each of all segments. */
+/** Loads lazy columns of a part: for each column, an array with one entry for each segment. */
 export function loadColumns(
   { sql, segments: cache, scope }: LazySource,
   { segments, memory }: TimelinePart,
@@ -46,7 +46,7 @@ export function loadColumns(
   return loadLazies(sql, cache, memory, scope.projectId, segments, columns);
 }
 
-/** Sets bits by the ids of titles or referrers. */
+/** Sets the bit of a filter on titles or referrers at the events whose id passes. */
 async function setBitsByIds(
   source: LazySource,
   columns: readonly IntegerColumn[],
@@ -67,20 +67,21 @@ async function setBitsByIds(
   }
 }
 
-/** A column for so many bits an event. */
+/** Makes a column with at least `bits` bits for each event. */
 function bitColumn(bits: number, events: number): IntegerColumn {
   if (bits <= 8) return new Uint8Array(events);
   return bits <= 16 ? new Uint16Array(events) : new Int32Array(events);
 }
 
-/** The filter bits of the events of segments, to be set. */
+/** The columns that hold the filter bits of a part's events. */
 export interface BitColumns {
   readonly columns: readonly IntegerColumn[];
   readonly words: readonly Int32Array[];
-  /** Where the bit of a filter, by its number, goes to. */
+  /** Returns where the bit of a filter is written, segment by segment; filters are numbered from 0. */
   readonly of: (number: number) => readonly EventBits[];
 }
 
+/** Makes the columns for filter bits, all zero. */
 export function emptyBits(
   { count, isWide }: FilterBits,
   segments: readonly LoadedSegment[],
@@ -105,22 +106,25 @@ export function emptyBits(
     () => sharedColumn(memory.take, new Int32Array(events)),
   );
   const of = (number: number) =>
-    places.map((own): EventBits => ({
+    places.map((placesOfSegment): EventBits => ({
       bits: words[Math.floor(number / WORD_BITS)]!,
-      first: own[0] ?? 0,
-      events: own.length,
+      first: placesOfSegment[0] ?? 0,
+      events: placesOfSegment.length,
       bit: 1 << number % WORD_BITS,
     }));
   return { columns: places, words, of };
 }
 
-/** Filters on one column, with their numbers. */
+/** The filters on one lazy column, each with its number. */
 interface ColumnFilters {
   readonly column: LazyColumn;
   readonly filters: (readonly [number: number, filter: Filter])[];
 }
 
-/** Sets the bits of filters on titles, referrers and properties. @returns what they ask of sessions */
+/**
+ * Sets the bits of filters on titles, referrers and properties.
+ * @returns the filters on sessions' fields, whose bits are still to be set
+ */
 export async function setBits(
   source: LazySource,
   part: TimelinePart,
@@ -136,12 +140,12 @@ export async function setBits(
       continue;
     }
     const column = columnOf(filter.field);
-    const own = byColumn.getOrInsertComputed(lazyName(column), () => ({ column, filters: [] }));
-    own.filters.push([number, filter]);
+    byColumn.getOrInsertComputed(lazyName(column), () => ({ column, filters: [] }))
+      .filters.push([number, filter]);
   }
-  const asked = [...byColumn.values()];
-  for (let from = 0; from < asked.length; from += LAZY_COLUMNS_AT_ONCE) {
-    const together = asked.slice(from, from + LAZY_COLUMNS_AT_ONCE);
+  const columnFilters = [...byColumn.values()];
+  for (let from = 0; from < columnFilters.length; from += LAZY_COLUMNS_AT_ONCE) {
+    const together = columnFilters.slice(from, from + LAZY_COLUMNS_AT_ONCE);
     const loaded = await loadColumns(source, part, together.map(({ column }) => column));
     for (const [i, { filters }] of together.entries()) {
       for (const [number, filter] of filters) {

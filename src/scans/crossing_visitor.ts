@@ -6,13 +6,13 @@ interface Inputs {
   readonly atMs: number;
 }
 
-/** Whose events of sessions lie before a moment, and at or after it. */
+/** The actors with an event of a session before a moment, and those with one at or after it. */
 interface Sides {
   readonly before: Int32Array;
   readonly after: Int32Array;
 }
 
-/** Finds actors with events of sessions near a moment, run by run. */
+/** Finds the actors with an event of a session within a session's gap of a moment, run by run. */
 class SideFinder implements Visitor<Sides> {
   readonly #before = new Set<number>();
   readonly #after = new Set<number>();

@@ -1,17 +1,17 @@
-/** A JSON number: sign and digits, those behind the point, and the power of ten. */
+/** A JSON number: sign and digits, the digits after the point, and the power of ten. */
 const NUMBER = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** A number as it is summed: whole digits, to be taken times a power of ten. */
+/** A number as it is summed: a whole number times a power of ten. */
 export interface Decimal {
   readonly number: number;
-  /** What its digits come to; exact only where that is a safe integer. */
+  /** Its digits as a number; exact only where that is a safe integer. */
   readonly whole: number;
   /** The digits, where `whole` is not exact; else null. */
   readonly digits: string | null;
   readonly exponent: number;
 }
 
-/** What a JSON text stands for; null where it is no number. */
+/** Parses a JSON number; null where the text is none. */
 export function decimalOf(json: string): Decimal | null {
   const [, whole, fraction = "", power = "0"] = NUMBER.exec(json) ?? [];
   if (whole === undefined) return null;
@@ -25,14 +25,15 @@ export function decimalOf(json: string): Decimal | null {
   };
 }
 
-/** Decimals that are looked for by arithmetic. */
+/** The most decimals that `decimalOfNumber` looks for by arithmetic. */
 const DECIMALS_MAX = 6;
-/** Below it two numbers with so many decimals are never the same double. */
+/** Below this, two different numbers with that many decimals are never the same double. */
 const SCALED_MAX = 2 ** 50;
 
 /**
- * What a number stands for as JSON writes it. Most have few decimals, which are found by arithmetic: a
- * quotient of two whole numbers is rounded to the next double, so that it is the number or is not.
+ * Returns the decimal that JSON writes for a number. Most numbers have few decimals, which arithmetic
+ * finds: the quotient of two whole numbers is rounded to the nearest double, so it equals the number
+ * exactly where the decimals are right.
  */
 export function decimalOfNumber(number: number): Decimal | null {
   for (let decimals = 0, scale = 1; decimals <= DECIMALS_MAX; decimals++, scale *= 10) {
@@ -46,34 +47,34 @@ export function decimalOfNumber(number: number): Decimal | null {
 const isExact = (whole: number): boolean =>
   whole <= Number.MAX_SAFE_INTEGER && whole >= Number.MIN_SAFE_INTEGER;
 
-/** Numbers of the same power of ten, summed as whole numbers. */
+/** The sum of numbers with the same power of ten, as whole numbers: `small` + `large`. */
 interface Wholes {
   small: number;
-  /** What no longer fits a double exactly. */
+  /** What a double no longer holds exactly. */
   large: bigint;
 }
 
-/** A sum as plain data: of each power of ten what is summed. */
+/** A sum as plain data: one entry for each power of ten. */
 export type PlainSum = readonly (Readonly<Wholes> & { readonly exponent: number })[];
 
 /** An exact sum of decimal numbers: 0.1 + 0.2 is 0.3. */
 export class DecimalSum {
   readonly #wholes = new Map<number, Wholes>();
-  /** Mostly numbers have as many decimals as the one before. */
+  /** The entry used last: most numbers have as many decimals as the one before. */
   #last: Wholes = { small: 0, large: 0n };
   #lastExponent = NaN;
 
-  /** Adds a number so many times. */
+  /** Adds a number `times` times. */
   add({ digits, whole, exponent }: Decimal, times = 1): void {
     const wholes = exponent === this.#lastExponent ? this.#last : this.#wholesOf(exponent);
     const added = whole * times;
     const small = wholes.small + added;
-    // Whole numbers within this bound are exact, and so were the factors of those that are.
+    // A product within the bound of safe integers is exact, and its factors were within it too.
     if (isExact(added) && isExact(small)) wholes.small = small;
     else wholes.large += BigInt(digits ?? whole) * BigInt(times);
   }
 
-  /** Adds what another sum holds. */
+  /** Adds another sum. */
   addSum(sum: PlainSum): void {
     for (const { exponent, small, large } of sum) {
       const wholes = this.#wholesOf(exponent);
@@ -94,7 +95,7 @@ export class DecimalSum {
     return this.#last = wholes;
   }
 
-  /** The double next to the sum; 0 of nothing. */
+  /** The double nearest to the sum; 0 where nothing was added. */
   get value(): number {
     const least = Math.min(0, ...this.#wholes.keys());
     let sum = 0n;

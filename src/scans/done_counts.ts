@@ -10,67 +10,75 @@ import type { LoadTimelines } from "./filtered_timelines.ts";
 import type { Read } from "./read.ts";
 import { selectTimelines } from "./selected_timelines.ts";
 
-/** Where what people did is looked up: of all of them, and of one moment. */
+/** Where counts of what people did come from: all actors, at one moment. */
 export interface DoneSource extends Pick<Read, "sql" | "scope"> {
   readonly load: LoadTimelines;
-  /** Where what was counted before is kept. */
+  /** The cache that keeps the counts of each segment. */
   readonly segments: SegmentCache;
 }
 
-/** Where nothing more is told of how often. */
+/** The count from which on a condition's result no longer changes. */
 const countMaxOf = ({ atLeast, atMost }: Done): number => atMost === null ? atLeast : atMost + 1;
 
-/** Those whose spans meet, together: what lies between two that do not is never loaded. */
-function groupsOf(some: readonly Done[]): { readonly span: Span; readonly asked: Done[] }[] {
-  const groups: { span: Span; asked: Done[] }[] = [];
-  for (const one of some.toSorted((a, b) => a.span.fromMs - b.span.fromMs)) {
+/** Conditions that are counted in one scan, and the span that holds all of theirs. */
+interface DoneGroup {
+  readonly span: Span;
+  readonly conditions: readonly Done[];
+}
+
+/** Groups conditions whose spans touch: what lies between two groups is never loaded. */
+function groupsOf(conditions: readonly Done[]): DoneGroup[] {
+  const groups: { span: Span; conditions: Done[] }[] = [];
+  for (const one of conditions.toSorted((a, b) => a.span.fromMs - b.span.fromMs)) {
     const last = groups.at(-1);
     if (last === undefined || one.span.fromMs > last.span.toMs) {
-      groups.push({ span: one.span, asked: [one] });
+      groups.push({ span: one.span, conditions: [one] });
       continue;
     }
     last.span = { ...last.span, toMs: Math.max(last.span.toMs, one.span.toMs) };
-    last.asked.push(one);
+    last.conditions.push(one);
   }
   return groups;
 }
 
-/** Whether events alone decide, which never change: not who somebody is by now, nor whole sessions. */
-function isOfEvents({ did: { filters } }: Done): boolean {
+/**
+ * Whether a segment's count can be kept: whether events alone decide, which never change, and neither
+ * who an actor is by now nor whole sessions do.
+ */
+function isOfEventsAlone({ did: { filters } }: Done): boolean {
   return !filters.some(({ field }) =>
     field === "userId" || isPersonField(field) || isSessionField(field)
   );
 }
 
-/** What is counted of a segment, as a text: of one that lies in the span, whatever that is. */
+/** The cache key of a condition's counts in a segment. A segment that lies whole in the span has the same key for any such span. */
 function keyOf({ bots, siteHost }: Scope, done: Done, segment: DatedSegment): string {
   const { did: { name, filters }, span: { fromMs, toMs } } = done;
   const isWhole = segment.from_ms >= fromMs && segment.to_ms < toMs;
-  const asked = [bots, siteHost, name, filters, countMaxOf(done), isWhole ? null : [fromMs, toMs]];
-  return `${segment.segment_id} ${JSON.stringify(asked)}`;
+  const parts = [bots, siteHost, name, filters, countMaxOf(done), isWhole ? null : [fromMs, toMs]];
+  return `${segment.segment_id} ${JSON.stringify(parts)}`;
 }
 
-/** Whether a segment has a part in a span. */
-function meets({ from_ms, to_ms }: DatedSegment, { fromMs, toMs }: Span): boolean {
+/** Whether a segment overlaps a span. */
+function overlaps({ from_ms, to_ms }: DatedSegment, { fromMs, toMs }: Span): boolean {
   return from_ms < toMs && to_ms >= fromMs;
 }
 
-/** Which identities did any of it how often, in some segments: by bots as the read takes them, under none of its filters. */
+/** Counts how often identities met each condition in some segments, with the read's `bots` and none of its filters. */
 async function countNow(
   { sql, scope, load }: DoneSource,
-  span: Span,
-  asked: readonly Done[],
+  { span, conditions }: DoneGroup,
   segments: ReadonlySet<number>,
 ): Promise<DoneRows> {
   const all: Scope = { ...scope, filters: [] };
-  const filters = asked.flatMap(({ did }) => did.filters);
+  const filters = conditions.flatMap(({ did }) => did.filters);
   const timelines: Read["timelines"] = (span, filters, columns) =>
     load(span, filters, columns, null, segments);
   const selected = await selectTimelines({ sql, scope: all, timelines }, span, { filters });
-  const lists = asked.map(({ did }) => withoutTechnical(matchFilters(did)));
+  const lists = conditions.map(({ did }) => withoutTechnical(matchFilters(did)));
   const tests = await eventPasses(sql, all, scope.bots, lists, selected.timelines.bits);
   const inputs = {
-    asked: asked.map((one, i) => ({
+    conditions: conditions.map((one, i) => ({
       test: tests[i]!,
       span: one.span,
       countMax: countMaxOf(one),
@@ -79,10 +87,10 @@ async function countNow(
   return await selected.scan(DONE_COUNTS, () => inputs, true);
 }
 
-/** What was counted of each condition in each segment; absent: nobody did it there. */
+/** Sorts rows by segment and condition. Returns a lookup, which is empty where nobody met the condition. */
 function byCondition(
   { segments, identities, places, counts }: DoneRows,
-  asked: number,
+  conditionCount: number,
 ): (segmentId: number, place: number) => CountedRuns {
   const numberOf = new Map<number, number>();
   const groups = new Int32Array(places.length);
@@ -94,68 +102,66 @@ function byCondition(
       last = numberOf.get(id) ?? numberOf.size;
       numberOf.set(lastId = id, last);
     }
-    groups[i] = last * asked + places[i]!;
+    groups[i] = last * conditionCount + places[i]!;
   }
-  const lengths = new Int32Array(numberOf.size * asked);
+  const lengths = new Int32Array(numberOf.size * conditionCount);
   for (const group of groups) lengths[group]!++;
-  const found = Array.from(
+  const countsOf = Array.from(
     lengths,
     (length) => ({ identities: new Int32Array(length), counts: new Int32Array(length) }),
   );
   lengths.fill(0);
   for (const [i, group] of groups.entries()) {
     const at = lengths[group]!++;
-    found[group]!.identities[at] = identities[i]!;
-    found[group]!.counts[at] = counts[i]!;
+    countsOf[group]!.identities[at] = identities[i]!;
+    countsOf[group]!.counts[at] = counts[i]!;
   }
   const none = { identities: new Int32Array(0), counts: new Int32Array(0) };
   return (segmentId, place) => {
     const number = numberOf.get(segmentId);
-    return number === undefined ? none : found[number * asked + place]!;
+    return number === undefined ? none : countsOf[number * conditionCount + place]!;
   };
 }
 
-/** Takes what was counted of a condition in a segment. */
+/** Receives the counts of a condition in a segment. */
 type TakeCounts = (one: Done, counts: CountedRuns) => void;
 
-/** Of each segment what is kept is taken, and what is not is counted now, in one scan, and kept. */
-async function countGroup(
-  source: DoneSource,
-  { span, asked }: { readonly span: Span; readonly asked: readonly Done[] },
-  take: TakeCounts,
-): Promise<void> {
+/** Takes the kept counts of each segment; counts all other segments in one scan, and keeps those. */
+async function countGroup(source: DoneSource, group: DoneGroup, take: TakeCounts): Promise<void> {
+  const { span, conditions } = group;
   const { sql, scope, segments: { counted } } = source;
   const missing: DatedSegment[] = [];
   for (const segment of await datedSegments(sql, scope.projectId, span)) {
-    const own = asked.filter((one) => meets(segment, one.span));
-    const kept = own.map((one) =>
-      isOfEvents(one) ? counted.get(keyOf(scope, one, segment)) : undefined
+    const overlapping = conditions.filter((one) => overlaps(segment, one.span));
+    const kept = overlapping.map((one) =>
+      isOfEventsAlone(one) ? counted.get(keyOf(scope, one, segment)) : undefined
     );
     if (kept.includes(undefined)) missing.push(segment);
-    else for (const [i, one] of own.entries()) take(one, kept[i]!);
+    else for (const [i, one] of overlapping.entries()) take(one, kept[i]!);
   }
   if (missing.length === 0) return;
   const ids = new Set(missing.map(({ segment_id }) => segment_id));
-  const rows = await countNow(source, span, asked, ids);
-  const countsOf = byCondition(rows, asked.length);
+  const rows = await countNow(source, group, ids);
+  const countsOf = byCondition(rows, conditions.length);
   for (const segment of missing) {
-    for (const [place, one] of asked.entries()) {
-      if (!meets(segment, one.span)) continue;
+    for (const [place, one] of conditions.entries()) {
+      if (!overlaps(segment, one.span)) continue;
       const counts = countsOf(segment.segment_id, place);
       take(one, counts);
-      if (isOfEvents(one)) counted.set(keyOf(scope, one, segment), counts);
+      if (isOfEventsAlone(one)) counted.set(keyOf(scope, one, segment), counts);
     }
   }
 }
 
 /**
- * How often identities did what each condition asks for, segment by segment: an identity may come
- * several times. Segments never change, so that of those that were looked at before nothing is read.
+ * Counts how often identities did what each condition asks for, segment by segment: `take` may get an
+ * identity several times. Segments never change, so counts are kept, and nothing is read of a segment
+ * that was counted before.
  */
 export async function countDone(
   source: DoneSource,
-  some: readonly Done[],
+  conditions: readonly Done[],
   take: TakeCounts,
 ): Promise<void> {
-  for (const group of groupsOf(some)) await countGroup(source, group, take);
+  for (const group of groupsOf(conditions)) await countGroup(source, group, take);
 }

@@ -4,19 +4,19 @@ import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
 import { followRuns, joined, type Visitor, type VisitorKind } from "./visitor.ts";
 
-/** What is counted of each actor. */
-export interface AskedDone {
+/** The events that one condition counts. */
+export interface DoneCondition {
   readonly test: EventPasses;
   readonly span: Span;
-  /** From so many on, it is all the same how many there are. */
+  /** Counting ends here: a larger count makes no difference. */
   readonly countMax: number;
 }
 
 export interface DoneInputs {
-  readonly asked: readonly AskedDone[];
+  readonly conditions: readonly DoneCondition[];
 }
 
-/** Rows of which identity did which of what is asked (by its place) in a segment, and how often. */
+/** Rows: a segment, an identity, the place of a condition, and how often the identity met it there. */
 export interface DoneRows {
   readonly segments: Float64Array;
   readonly identities: Int32Array;
@@ -24,16 +24,16 @@ export interface DoneRows {
   readonly counts: Int32Array;
 }
 
-/** The bits of the names that pass: of all of them where any does. */
+/** The bits of the names that pass; all bits where every name does. */
 function nameBitsOf({ names }: EventPasses): number {
   if (names === null) return -1;
   return names.reduce((bits, passes, name) => passes === 1 ? bits | nameBit(name) : bits, 0);
 }
 
-/** By name, the bits of what is asked that its events may be: bit i of the ith. */
-function askedBits(asked: readonly AskedDone[]): Int32Array {
-  const bits = new Int32Array(Math.max(0, ...asked.map(({ test }) => test.termMax)) + 1);
-  for (const [place, { test: { names } }] of asked.entries()) {
+/** By name, the conditions that its events may meet: bit i stands for the condition at place i. */
+function conditionBits(conditions: readonly DoneCondition[]): Int32Array {
+  const bits = new Int32Array(Math.max(0, ...conditions.map(({ test }) => test.termMax)) + 1);
+  for (const [place, { test: { names } }] of conditions.entries()) {
     for (let name = 0; name < bits.length; name++) {
       if (names === null || names[name] === 1) bits[name]! |= 1 << place;
     }
@@ -42,32 +42,32 @@ function askedBits(asked: readonly AskedDone[]): Int32Array {
 }
 
 /**
- * Counts, run by run, what actors did. All that is asked is counted in one pass over a run: at most
- * `CONDITION_LEAVES_MAX` conditions are, one bit each.
+ * Counts, run by run, how often actors met each condition, in one pass over a run. There are at most
+ * `CONDITION_LEAVES_MAX` conditions, so that each has a bit of a number.
  */
 class DoneVisitor implements Visitor<DoneRows> {
-  readonly #asked: readonly AskedDone[];
+  readonly #conditions: readonly DoneCondition[];
   readonly #tests: readonly EventTest[];
-  /** See `askedBits`. */
-  readonly #askedOf: Int32Array;
+  /** See `conditionBits`. */
+  readonly #conditionsOf: Int32Array;
   readonly bits: RunBits;
-  /** Of the run, by place. */
+  /** The counts of the current run, by the place of the condition. */
   readonly #counted: Int32Array;
   #segments = new Float64Array(1_024);
   #identities = new Int32Array(1_024);
   #places = new Int32Array(1_024);
   #counts = new Int32Array(1_024);
   #length = 0;
-  /** The number of the run under way in its segment. */
+  /** The number of the current run in its segment. */
   #run = 0;
 
-  constructor({ asked }: DoneInputs, words: readonly Int32Array[]) {
-    this.#asked = asked;
-    this.#tests = asked.map(({ test }) => new EventTest(test, words));
-    this.#askedOf = askedBits(asked);
-    const names = asked.reduce((bits, { test }) => bits | nameBitsOf(test), 0);
+  constructor({ conditions }: DoneInputs, words: readonly Int32Array[]) {
+    this.#conditions = conditions;
+    this.#tests = conditions.map(({ test }) => new EventTest(test, words));
+    this.#conditionsOf = conditionBits(conditions);
+    const names = conditions.reduce((bits, { test }) => bits | nameBitsOf(test), 0);
     this.bits = { ...ANY_RUN, names };
-    this.#counted = new Int32Array(asked.length);
+    this.#counted = new Int32Array(conditions.length);
   }
 
   visit(actor: number, timeline: Timeline): void {
@@ -85,12 +85,12 @@ class DoneVisitor implements Visitor<DoneRows> {
     };
   }
 
-  /** The bits of what is asked of a time that the run has a part in. */
-  #askedIn({ fromMs, times }: LoadedSegment, start: number, end: number): number {
+  /** The bits of the conditions whose span the run overlaps. */
+  #conditionsIn({ fromMs, times }: LoadedSegment, start: number, end: number): number {
     const [firstMs, lastMs] = [fromMs + times[start]!, fromMs + times[end - 1]!];
     let bits = 0;
-    for (let place = 0; place < this.#asked.length; place++) {
-      const { span } = this.#asked[place]!;
+    for (let place = 0; place < this.#conditions.length; place++) {
+      const { span } = this.#conditions[place]!;
       if (lastMs >= span.fromMs && firstMs < span.toMs) bits |= 1 << place;
     }
     return bits;
@@ -98,17 +98,16 @@ class DoneVisitor implements Visitor<DoneRows> {
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
     const { fromMs, times, names, paths, contexts, filterBits } = segment;
-    const [askedOf, counted] = [this.#askedOf, this.#counted];
-    const asked = this.#askedIn(segment, start, end);
-    // What may still get more.
-    let open = asked;
+    const [conditionsOf, counted] = [this.#conditionsOf, this.#counted];
+    // The conditions whose count may still grow.
+    let open = this.#conditionsIn(segment, start, end);
     counted.fill(0);
     for (let at = start; at < end && open !== 0; at++) {
-      let left = askedOf[names[at]!]! & open;
+      let left = conditionsOf[names[at]!]! & open;
       while (left !== 0) {
         const place = 31 - Math.clz32(left & -left);
         left &= left - 1;
-        const { span, countMax } = this.#asked[place]!;
+        const { span, countMax } = this.#conditions[place]!;
         const ms = fromMs + times[at]!;
         if (ms < span.fromMs || ms >= span.toMs) continue;
         const test = this.#tests[place]!;
@@ -135,7 +134,7 @@ class DoneVisitor implements Visitor<DoneRows> {
   }
 }
 
-/** For scans run by run alone. */
+/** Only for scans run by run: it needs to know the run's identity. */
 export const DONE_COUNTS: VisitorKind<DoneInputs, DoneRows> = {
   name: "done",
   create: (inputs, words) => new DoneVisitor(inputs, words),

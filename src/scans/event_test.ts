@@ -1,11 +1,14 @@
 import { BOT_BIT } from "../timelines/loaded_segment.ts";
 
-/** Which events pass, by what timelines hold of them, as plain data: 1 at the place of each id. Null: all do. */
+/**
+ * Which events pass, as plain data: a table for each column of timelines, with 1 at the place of each
+ * id that passes; null: all ids do.
+ */
 export interface EventPasses {
   readonly names: Uint8Array | null;
-  /** Events without a path have that of id 0. */
+  /** Id 0 stands for events without a path. */
   readonly paths: Uint8Array | null;
-  /** The place of id c is `c - contextsFrom`. */
+  /** Id c is at place `c - contextsFrom`. */
   readonly contexts: Uint8Array | null;
   readonly actors: Uint8Array | null;
   readonly contextsFrom: number;
@@ -16,16 +19,15 @@ export interface EventPasses {
   readonly contextMax: number;
   /** The largest id of a name or a path. */
   readonly termMax: number;
-  /** By word, the bits that an event must have of filters on lazy columns: see `FilterBits`. */
+  /** By word, the filter bits that an event must have: see `FilterBits`. */
   readonly bits: Int32Array;
 }
 
-/** Whether, bots apart, the name alone decides. */
+/** Whether the name alone decides, apart from bots. */
 export function isOfName({ paths, contexts, actors, bits }: EventPasses): boolean {
   return paths === null && contexts === null && actors === null && !bits.some((word) => word !== 0);
 }
 
-/** Tests events. */
 export class EventTest {
   readonly names: Uint8Array | null;
   readonly paths: Uint8Array | null;
@@ -35,17 +37,17 @@ export class EventTest {
   readonly contextMin: number;
   readonly contextMax: number;
   readonly termMax: number;
-  /** Whether, bots apart, the name alone decides. */
+  /** Whether the name alone decides, apart from bots. */
   readonly isOfName: boolean;
-  /** Whether nothing that lies in lazy columns decides. */
+  /** Whether no filter bit decides. */
   readonly isKnown: boolean;
-  /** The filter bits that an event must have. */
+  /** The filter bits that an event must have; 0 where they are in words. */
   readonly #filterBits: number;
-  /** Of many filters the words of all events, where filter bits are places of words; null where they are bits. */
+  /** The words of all events, where `filterBits` hold places in them; null where they hold the bits. */
   readonly #words: readonly Int32Array[] | null;
   readonly #wanted: Int32Array;
 
-  /** `words`: of the part that is visited. */
+  /** @param words see `FilterBits`; those of the part that is visited */
   constructor(passes: EventPasses, words: readonly Int32Array[]) {
     const { bits } = passes;
     this.names = passes.names;
@@ -69,7 +71,7 @@ export class EventTest {
       this.passesBeyondName(path, context, actor, eventBits);
   }
 
-  /** The same of an event whose name is known to pass. */
+  /** Like `passes`, for an event whose name is known to pass. */
   passesBeyondName(path: number, context: number, actor: number, eventBits: number): boolean {
     return context >= this.contextMin && context <= this.contextMax &&
       (eventBits & this.#filterBits) === this.#filterBits &&
@@ -79,7 +81,10 @@ export class EventTest {
       (this.actors === null || this.actors[actor] === 1);
   }
 
-  /** Whether an event of a run may fail for being a bot's, or none: see `nameBits` of runs. */
+  /**
+   * Whether the choice of `bots` may exclude an event of a run.
+   * @param nameBits of the run: see `HotColumns`
+   */
   mayFailByBots(nameBits: number): boolean {
     if (this.contextMax < 0) return true;
     return this.contextMin === 0 && (nameBits & BOT_BIT) !== 0;

@@ -8,14 +8,14 @@ import { namedIds, passing } from "./named_ids.ts";
 
 const INT_MIN = -(2 ** 31);
 const INT_MAX = 2 ** 31 - 1;
-/** Contexts of bots have negative ids: the first and the last id that pass. */
+/** The first and the last context id that pass: contexts of bots have negative ids. */
 const CONTEXTS_OF: Readonly<Record<BotChoice, readonly [number, number]>> = {
   exclude: [0, INT_MAX],
   include: [INT_MIN, INT_MAX],
   only: [INT_MIN, -1],
 };
 
-/** How far the ids of a project reach. */
+/** The smallest and largest ids of a project. */
 interface IdReach extends Row {
   readonly term_max: number;
   readonly context_min: number;
@@ -31,21 +31,21 @@ SELECT
   (SELECT coalesce(max(identity_id), 0) FROM identities WHERE project_id = $1::int) AS identity_max`;
 
 /**
- * What passes, for each list of filters, all of which must hold, and for `bots`. Evaluated in SQL over
- * the tables that the ids stand for: `sql` must see the moment that the timelines are of.
- * @param bits of the timelines: all of the filters that these tell must have one
+ * Returns, for each list of filters, the events that pass all of its filters and `bots`. Filters are
+ * evaluated in SQL over the tables of ids: `sql` must see the same moment as the timelines.
+ * @param bits those of the timelines: every filter that needs a bit must have one
  */
 export async function eventPasses(
   sql: Sql,
-  place: Pick<Scope, "projectId" | "siteHost">,
+  site: Pick<Scope, "projectId" | "siteHost">,
   bots: BotChoice,
   lists: readonly (readonly Filter[])[],
   bits: FilterBits,
 ): Promise<EventPasses[]> {
-  const [reach] = await sql.query<IdReach>(REACH, [place.projectId]);
+  const [reach] = await sql.query<IdReach>(REACH, [site.projectId]);
   const { term_max, context_min, context_max, identity_max } = reach!;
   const ofIds = lists.map((filters) => filters.filter(({ field }) => !isByBits(field)));
-  const named = await namedIds(sql, place, ofIds);
+  const named = await namedIds(sql, site, ofIds);
   const [contextMin, contextMax] = CONTEXTS_OF[bots];
   return named.map((filters, i) => {
     const of = (id: FieldId) => filters.filter(({ filter }) => filter.of === id);
@@ -64,7 +64,7 @@ export async function eventPasses(
   });
 }
 
-/** What passes `bots` and all filters. See `eventPasses`. */
+/** Returns the events that pass `bots` and all filters: see `eventPasses`. */
 export async function eventPassesOf(
   sql: Sql,
   scope: Pick<Scope, "projectId" | "siteHost">,

@@ -8,22 +8,22 @@ import type { MatchPasses } from "./match_tests.ts";
 import { type IdSource, NO_ID } from "./value_ids.ts";
 import { readTexts, type ValueTexts } from "./value_texts.ts";
 
-/** The ids that tell the values of a field at events. */
+/** The ids that stand for the values of a field at events, and how to get their texts. */
 export interface ValueIds {
   readonly from: IdSource;
-  /** The smallest id, and the largest of the segments that were visited so far. */
+  /** The smallest id, and the largest of the segments visited so far. */
   readonly idsFrom: number;
   readonly idMax: number;
-  /** Whether several ids may tell the same value. */
+  /** Whether several ids may stand for the same value. */
   readonly areShared: boolean;
-  /** 1 at the id of each actor who has a value; null where the ids are no actors'. */
+  /** 1 at the id of each actor who has a value; null where the ids are not those of actors. */
   readonly users: Uint8Array | null;
   readonly textsOf: (ids: readonly number[]) => Promise<ValueTexts>;
 }
 
 const OF_USERS: Filter = { field: "userId", op: "exists", values: [] };
 
-/** The ids of a field that each event has for itself, in the columns of all reads. */
+/** Returns the ids of a field of the event itself that is in the columns of all reads. */
 export async function eventValueIds(
   { sql, scope }: { readonly sql: Sql; readonly scope: Scope },
   by: Field,

@@ -9,7 +9,7 @@ import { lazyValueIds } from "./lazy_value_ids.ts";
 import type { SelectedTimelines } from "./selected_timelines.ts";
 import { sessionValueIds } from "./session_value_ids.ts";
 
-/** The lazy columns that tell events apart by a field, which a read must ask for then. */
+/** Returns the lazy columns that hold the values of a field: a read by that field must load them. */
 export function lazyColumnsOf(by: Field | null): readonly LazyColumn[] {
   if (by === null) return [];
   if (isLazyField(by)) return [{ field: by }];
@@ -18,8 +18,8 @@ export function lazyColumnsOf(by: Field | null): readonly LazyColumn[] {
 }
 
 /**
- * The ids that tell the values of a field at the events in a span which any match takes; of a
- * session's field, sessions must lie whole in what was selected.
+ * Returns the ids of a field's values at the events in a span that any match takes. For a field of
+ * sessions, `selected` must hold whole sessions.
  */
 export async function fieldValueIds(
   source: Pick<Read, "sql" | "scope">,

@@ -6,24 +6,25 @@ import {
   propertyOf,
 } from "../query/filters.ts";
 
-/** Bits of one number, and of each word of more: as many as numbers have whose sign says nothing. */
+/** Filter bits of one word: an Int32 without its sign bit. */
 export const WORD_BITS = 31;
 
 /**
- * Whether a filter on the field is told by filter bits: on a title, a referrer, a property, or what the
- * event's session is.
+ * Whether a filter on the field needs a filter bit: fields of the event's session, titles, referrers
+ * and properties do.
  */
 export function isByBits(field: Field): boolean {
   return propertyOf(field) !== null || isLazyField(field) || isSessionField(field);
 }
 
-/** The same for filters that ask the same. */
+/** A text that is equal for filters with the same condition. */
 export const filterName = ({ field, op, values }: Filter): string =>
   JSON.stringify([field, op, values]);
 
 /**
- * Which bits say whether an event passes the filters that are told so. Up to `WORD_BITS` of them are
- * its own bits; of more, it holds its place in the words of the part that is scanned.
+ * Numbers the filters that need a bit of each event. Up to `WORD_BITS` bits are in the event's number
+ * of the column `filterBits`; where there are more, that number is the event's place in the words of
+ * the scanned part.
  */
 export class FilterBits {
   /** The filters that have a bit, by `filterName`. */
@@ -31,8 +32,8 @@ export class FilterBits {
   readonly #bitOf: ReadonlyMap<string, number>;
 
   constructor(filters: readonly Filter[]) {
-    const told = filters.filter(({ field }) => isByBits(field));
-    this.filters = new Map(told.map((filter) => [filterName(filter), filter]));
+    const byBits = filters.filter(({ field }) => isByBits(field));
+    this.filters = new Map(byBits.map((filter) => [filterName(filter), filter]));
     this.#bitOf = new Map([...this.filters.keys()].map((name, bit) => [name, bit]));
   }
 
@@ -40,13 +41,14 @@ export class FilterBits {
     return this.filters.size;
   }
 
+  /** Whether the bits are in words. */
   get isWide(): boolean {
     return this.count > WORD_BITS;
   }
 
   /**
-   * By word, the bits that an event must have to pass these filters, those that are told so.
-   * @throws Error where one of them has no bit
+   * Returns, by word, the bits that an event must have to pass those of the filters that need one.
+   * @throws Error where such a filter has no bit
    */
   wanted(filters: readonly Filter[]): Int32Array {
     const wanted = new Int32Array(Math.max(1, Math.ceil(this.count / WORD_BITS)));

@@ -13,25 +13,23 @@ import type { ScanPool } from "./scan_pool.ts";
 import { SESSION_BITS } from "./session_bits.ts";
 import type { VisitorKind } from "./visitor.ts";
 
-/** What loads and visits for all reads. */
+/** What all reads share: the cache that loads segments, and the pool that visits them. */
 export interface ScanServices {
-  /** Segments that were read before. */
   readonly segments: SegmentCache;
-  /** Workers that follow actors. */
   readonly pool: ScanPool;
 }
 
-/** How a scan hands over what it visits. */
+/** What a scan hands to its visitor. */
 export interface ScanManner {
-  /** Null: all. */
+  /** The sessions that are visited; null: all events are. */
   readonly sessions?: SessionChoice | null;
-  /** Run by run, each as if nothing else were its actor's: quicker to begin, where that is all the same. */
+  /** Visits each run as a timeline of its own: begins sooner, for visitors that need no whole timelines. */
   readonly byRun?: boolean;
 }
 
-/** A part whose events have filter bits, with the lazy columns that were asked for. */
+/** A part whose events have filter bits, with the lazy columns that the read asks for. */
 export interface FilteredPart extends TimelinePart {
-  /** Of many filters the bits of all events: see `FilterBits`. */
+  /** The filter bits where they are in words: see `FilterBits`. */
   readonly words: readonly Int32Array[];
   /** Visits this part alone. */
   readonly scan: <Inputs, Counts>(
@@ -41,16 +39,16 @@ export interface FilteredPart extends TimelinePart {
   ) => Promise<Counts>;
 }
 
-/** Does what is needed before a part is visited: once, however often it is. */
+/** Prepares a part before its first visit; it is called once for each part. */
 export type PreparePart = (part: FilteredPart) => Promise<void>;
 
-/** Timelines whose events have a bit for each filter on a lazy column that they pass. */
+/** Timelines whose events have filter bits. */
 export interface FilteredTimelines extends Timelines {
   readonly bits: FilterBits;
-  /** Has each part prepared before it is visited. */
+  /** Registers a function that prepares each part before it is visited. */
   readonly prepare: (prepare: PreparePart) => void;
   readonly parts: () => AsyncIterable<FilteredPart>;
-  /** Visits everybody, part by part. `inputs`: asked for once a part is prepared. */
+  /** Visits all actors, part by part. `inputs` is called for each part after it is prepared. */
   readonly scan: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
     inputs: () => Inputs,
@@ -58,14 +56,14 @@ export interface FilteredTimelines extends Timelines {
   ) => Promise<Counts>;
 }
 
-/** About what an event takes in memory of a lazy column, and of one that few events have. */
+/** About the bytes that an event takes in a lazy column, and in one that few events have a value in. */
 const LAZY_EVENT_BYTES = 8;
 const SPARSE_EVENT_BYTES = 2;
 
 const bytesOfColumn = (column: LazyColumn): number =>
   "property" in column && column.isSparse ? SPARSE_EVENT_BYTES : LAZY_EVENT_BYTES;
 
-/** What events get bits for, and where their columns are read from. */
+/** What it takes to make filtered parts of the parts of timelines, and to scan them. */
 interface Filtering extends ScanServices {
   readonly sql: Sql;
   readonly scope: Pick<Scope, "projectId" | "siteHost">;
@@ -78,10 +76,8 @@ interface Filtering extends ScanServices {
   readonly actors: Uint8Array | null;
 }
 
-type Segments = readonly LoadedSegment[];
-
-/** A part with its filter bits, the lazy columns that were asked for, and what it was prepared by. */
-class OwnPart implements FilteredPart {
+/** A part with its filter bits, its lazy columns, and the functions that have prepared it. */
+class PreparedPart implements FilteredPart {
   readonly memory: MemoryScope;
   readonly timelines: TimelinePart["timelines"];
   readonly readOn: TimelinePart["readOn"];
@@ -91,7 +87,7 @@ class OwnPart implements FilteredPart {
   constructor(
     filtering: Filtering,
     { memory, timelines, readOn }: TimelinePart,
-    readonly segments: Segments,
+    readonly segments: readonly LoadedSegment[],
     readonly words: readonly Int32Array[],
   ) {
     this.memory = memory;
@@ -104,7 +100,7 @@ class OwnPart implements FilteredPart {
     const { pool, use, signal, actors, timelines: { actorOf } } = this.#filtering;
     const { segments, words } = this;
     const isByRun = byRun === true && sessions === null;
-    // Where workers visit, this thread has nothing to do meanwhile.
+    // While workers visit this part, this thread can read the next one.
     if (pool.workers > 0) this.readOn();
     const timelines = isByRun ? null : await this.timelines();
     const order = {
@@ -115,7 +111,7 @@ class OwnPart implements FilteredPart {
   };
 }
 
-async function filteredPart(filtering: Filtering, part: TimelinePart): Promise<OwnPart> {
+async function filteredPart(filtering: Filtering, part: TimelinePart): Promise<PreparedPart> {
   const { bits, columns, span } = filtering;
   const { segments, memory } = part;
   const lazies = segments.map(() => new Map<string, object>());
@@ -124,13 +120,13 @@ async function filteredPart(filtering: Filtering, part: TimelinePart): Promise<O
     for (const [i, one] of loaded[number]!.entries()) lazies[i]!.set(lazyName(column), one);
   }
   const filterBits = bits.count === 0 ? null : emptyBits(bits, segments, memory);
-  const own = segments.map((segment, i) =>
+  const withColumns = segments.map((segment, i) =>
     new LoadedSegment(segment, filterBits?.columns[i], lazies[i])
   );
-  const filtered = new OwnPart(filtering, part, own, filterBits?.words ?? []);
+  const filtered = new PreparedPart(filtering, part, withColumns, filterBits?.words ?? []);
   const ofSessions = filterBits === null ? [] : await setBits(filtering, part, filterBits);
   if (ofSessions.length > 0) {
-    await filtered.scan(SESSION_BITS, { isWide: bits.isWide, reach: span, asked: ofSessions });
+    await filtered.scan(SESSION_BITS, { isWide: bits.isWide, reach: span, filters: ofSessions });
   }
   return filtered;
 }
@@ -141,8 +137,8 @@ class TimelinesWithBits implements FilteredTimelines {
   readonly bits: FilterBits;
   readonly #filtering: Filtering;
   readonly #preparing: PreparePart[] = [];
-  /** The only part with its bits, where all fits into memory. */
-  #known: OwnPart | null = null;
+  /** The only part, where all timelines fit into memory; null: not made yet, or there are several. */
+  #known: PreparedPart | null = null;
 
   constructor(filtering: Filtering) {
     this.projectId = filtering.timelines.projectId;
@@ -170,39 +166,39 @@ class TimelinesWithBits implements FilteredTimelines {
     type Counts = ReturnType<ReturnType<typeof kind.create>["result"]>;
     let counts: Counts | null = null;
     for await (const part of this.parts()) {
-      const own = await part.scan(kind, inputs(), manner);
-      counts = counts === null ? own : kind.merge(counts, own);
+      const more = await part.scan(kind, inputs(), manner);
+      counts = counts === null ? more : kind.merge(counts, more);
     }
     return counts ?? kind.create(inputs(), []).result();
   };
 
-  async *#parts(): AsyncGenerator<OwnPart> {
+  async *#parts(): AsyncGenerator<PreparedPart> {
     if (this.#known !== null) return yield this.#known;
     const { timelines, use } = this.#filtering;
     for await (const part of timelines.parts()) {
       const filtered = await filteredPart(this.#filtering, part);
-      // What is read part by part is gone with the next part.
+      // Where there are several parts, each is freed when the next one is read.
       if (part.memory === use) this.#known = filtered;
       yield filtered;
     }
   }
 }
 
-/** A read's own way to its timelines. */
+/** What a read loads its timelines with. */
 export interface TimelineAccess extends ScanServices {
   readonly sql: Sql;
   readonly scope: Pick<Scope, "projectId" | "siteHost">;
   readonly use: MemoryUse;
-  /** Ends scans once it is aborted. */
+  /** Aborting it ends the read's scans. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * `loadTimelines`, with bits of its events for those of these filters that ask for lazy columns: all that the read is
- * going to test.
- * @param columns what visits need beside the columns of all reads
- * @param actors 1 at the place of each who is visited at all; null: everybody is
- * @param only the segments that are looked at; null: all of the span
+ * Loads timelines whose events have filter bits: see `loadTimelines`.
+ * @param filters all that the read is going to test
+ * @param columns the lazy columns that visitors need
+ * @param actors 1 at the place of each actor who is visited; null: all are
+ * @param only the ids of the segments that are loaded; null: all that overlap the span
  */
 export async function loadFilteredTimelines(
   access: TimelineAccess,
@@ -214,8 +210,8 @@ export async function loadFilteredTimelines(
 ): Promise<FilteredTimelines> {
   const { sql, segments, pool, scope, use } = access;
   const bits = new FilterBits(filters);
-  const ofColumns = columns.reduce((bytes, column) => bytes + bytesOfColumn(column), 0);
-  const eventBytes = ofColumns + Math.ceil(bits.count / 8);
+  const columnBytes = columns.reduce((bytes, column) => bytes + bytesOfColumn(column), 0);
+  const eventBytes = columnBytes + Math.ceil(bits.count / 8);
   const timelines = await loadTimelines(
     sql,
     segments,
@@ -230,7 +226,7 @@ export async function loadFilteredTimelines(
   return new TimelinesWithBits({ signal: undefined, ...filtering });
 }
 
-/** Loads timelines of a read; see `loadFilteredTimelines`. */
+/** `loadFilteredTimelines` with the access of a read. */
 export type LoadTimelines = (
   span: Span,
   filters: readonly Filter[],
@@ -239,7 +235,7 @@ export type LoadTimelines = (
   only?: ReadonlySet<number> | null,
 ) => Promise<FilteredTimelines>;
 
-/** Runs work that asks for timelines: what it loads is its own until it ends. */
+/** Runs `work`, which may load timelines; the memory that it loads stays in use until it ends. */
 export async function withTimelines<T>(
   services: ScanServices,
   access: Omit<TimelineAccess, keyof ScanServices | "use">,

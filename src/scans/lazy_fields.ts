@@ -11,12 +11,12 @@ interface IdMax extends Row {
   readonly id_max: number;
 }
 
-/** The largest id that a title or a referrer of the project has. */
+/** Returns the largest id of the project's titles or referrers. */
 export async function lazyIdMax(
   sql: Sql,
   projectId: number,
   field: LazyField,
 ): Promise<number> {
-  const [found] = await sql.query<IdMax>(ID_MAX[field], [projectId]);
-  return found!.id_max;
+  const [row] = await sql.query<IdMax>(ID_MAX[field], [projectId]);
+  return row!.id_max;
 }

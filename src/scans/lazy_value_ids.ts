@@ -6,7 +6,7 @@ import type { ValueIds } from "./event_value_ids.ts";
 import { NO_ID } from "./value_ids.ts";
 import { readTexts } from "./value_texts.ts";
 
-/** The ids of titles or referrers, which the read asked for as a lazy column. */
+/** Returns the ids of titles or referrers; the read must have loaded their lazy column. */
 export async function lazyValueIds(
   { sql, scope }: { readonly sql: Sql; readonly scope: Scope },
   by: LazyField,

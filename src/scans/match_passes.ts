@@ -7,8 +7,8 @@ import type { FilterBits } from "./filter_bits.ts";
 import type { MatchPasses } from "./match_tests.ts";
 
 /**
- * Which events matches take under a scope. `sql` must see the moment that the timelines are of, which are
- * loaded with these bits for all filters on properties.
+ * Returns which events each match takes under a scope. `sql` must see the same moment as the timelines.
+ * @param bits those of the timelines, for the filters of the scope and of the matches
  */
 export async function matchPasses(
   sql: Sql,

@@ -2,18 +2,19 @@ import { nameBit, pathBit } from "../timelines/loaded_segment.ts";
 import { ANY_RUN, type RunBits } from "../timelines/timeline.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
 
-/** The group of names whose events are not selected, and of those that no match takes. */
+/** The group of the names whose events are not selected, and of the selected names that no match takes. */
 export const UNSELECTED = 0;
 export const UNMATCHED = 1;
 
-/** By name: what its events may be. Groups after `UNMATCHED` are those of names that some match takes. */
+/** The group of each name. Groups after `UNMATCHED` hold the names that some match takes. */
 interface NameGroups {
+  /** By name. */
   readonly groupOf: Int32Array;
-  /** Of each group the matches that may take its events. */
+  /** By group: the matches that may take its events. */
   readonly matches: readonly Int32Array[];
 }
 
-/** Names that the same matches take are one group: one look at a name tells which ones to try. */
+/** Groups the names that the same matches take, so that one look at a name tells which matches to try. */
 function groupNames(scope: EventTest, tests: readonly EventTest[]): NameGroups {
   const length = scope.termMax + 1;
   const selected = scope.names;
@@ -25,7 +26,7 @@ function groupNames(scope: EventTest, tests: readonly EventTest[]): NameGroups {
       matches = matches.map((some, group) => group === UNSELECTED ? some : [...some, match]);
       continue;
     }
-    // Each group falls in two: with this match, and without.
+    // Splits each group in two: names that this match takes, and the rest.
     const taken = new Int32Array(matches.length);
     for (let name = 0; name < length; name++) {
       const group = groupOf[name]!;
@@ -34,7 +35,7 @@ function groupNames(scope: EventTest, tests: readonly EventTest[]): NameGroups {
       groupOf[name] = taken[group]!;
     }
   }
-  // What some match of any name takes is no longer without one.
+  // A match of any name takes the names of `UNMATCHED` too: they move to a group after it.
   if (matches[UNMATCHED]!.length > 0) {
     const moved = matches.push(matches[UNMATCHED]!) - 1;
     groupOf = groupOf.map((group) => group === UNMATCHED ? moved : group);
@@ -42,7 +43,7 @@ function groupNames(scope: EventTest, tests: readonly EventTest[]): NameGroups {
   return { groupOf, matches: matches.map((some) => Int32Array.from(some)) };
 }
 
-/** The paths that any of these tests may let through; null: all. */
+/** Returns the paths that pass at least one of these tests; null: all do. */
 function unionOfPaths(tests: readonly EventTest[]): Uint8Array | null {
   const tables = tests.map(({ paths }) => paths);
   const [first, ...others] = tables.filter((table) => table !== null);
@@ -56,7 +57,7 @@ function unionOfPaths(tests: readonly EventTest[]): Uint8Array | null {
 export interface MatchPasses {
   readonly scope: EventPasses;
   readonly tests: readonly EventPasses[];
-  /** By name: 1 where its events count whether or not a match takes them; null: those of all names. */
+  /** By name: 1 where its events count even if no match takes them; null: those of all names do. */
   readonly counted: Uint8Array | null;
 }
 
@@ -66,16 +67,17 @@ export class MatchTests {
   readonly tests: readonly EventTest[];
   readonly groupOf: Int32Array;
   readonly matches: readonly Int32Array[];
-  /** Of each group the paths of events that some match may take; null: all. */
+  /** By group: the paths of events that some match may take; null: all. */
   readonly pathsOf: readonly (Uint8Array | null)[];
   /** The paths of events that any match may take; null: all. */
   readonly paths: Uint8Array | null;
-  /** Whether more than the name decides, bots apart: of what is selected, and of each match. */
+  /** Whether more than the name decides (apart from bots) if an event is selected. */
   readonly isScopeNarrowed: boolean;
+  /** By match: 1 where more than the name decides if it takes an event. */
   readonly narrowed: Uint8Array;
   /** See `MatchPasses`. */
   readonly counted: Uint8Array | null;
-  /** The bits of all names whose events some match may take, and those of their paths. */
+  /** The bits of all names and of all paths whose events some match may take. */
   readonly bits: RunBits;
 
   constructor(passes: MatchPasses, words: readonly Int32Array[]) {
@@ -103,7 +105,7 @@ export class MatchTests {
     this.narrowed = Uint8Array.from(tests, ({ isOfName }) => Number(!isOfName));
   }
 
-  /** Whether any match takes a selected event whose name is of this group. */
+  /** Whether any match takes a selected event whose name is in this group. */
   takesAny(
     group: number,
     path: number,

@@ -1,12 +1,12 @@
 import { lengthened } from "../timelines/timeline.ts";
 
-/** Samples side by side in memory: what one more takes when all room is used. */
+/** Samples of a full chunk. */
 const CHUNK_SAMPLES = 65_536;
 
-/** And at first. */
+/** Samples that a new `Samples` has room for. */
 const FIRST_SAMPLES = 1_024;
 
-/** Rounds after which what is left is sorted: chosen values could make each round narrow by little. */
+/** Rounds after which `select` sorts what is left: crafted values could make each round narrow by little. */
 const ROUNDS_MAX = 64;
 
 function swap(values: Float64Array, a: number, b: number): void {
@@ -15,7 +15,7 @@ function swap(values: Float64Array, a: number, b: number): void {
   values[b] = value;
 }
 
-/** The middle one of the first, the middle and the last value. */
+/** Returns the median of the first, the middle and the last value. */
 function pivotOf(values: Float64Array, first: number, last: number): number {
   const low = values[first]!;
   const mid = values[first + ((last - first) >> 1)]!;
@@ -24,8 +24,8 @@ function pivotOf(values: Float64Array, first: number, last: number): number {
 }
 
 /**
- * Moves values between `from` and before `to` so that at `place` stands what would stand there if
- * they were in order, no larger one before it and no smaller one behind. None may be NaN.
+ * Reorders the values from `from` to before `to` so that the value at `place` is the one that sorting
+ * would put there, with no larger value before it and no smaller one after it. None may be NaN.
  */
 export function select(values: Float64Array, from: number, to: number, place: number): void {
   let first = from;
@@ -50,9 +50,10 @@ export function select(values: Float64Array, from: number, to: number, place: nu
 }
 
 /**
- * The value between `from` and before `to` that a fraction of the way through them has once they are
- * in order, as `percentile_cont` has it: between two of them in proportion. Reorders them.
- * @param place the fraction of the way, in values behind `from`: less than their number
+ * Returns a quantile of the values from `from` to before `to` as `percentile_cont` defines it:
+ * interpolated between two neighbours. Reorders the values.
+ * @param place the quantile's place after `from` in sorted order, with a fraction; less than the number
+ * of values
  */
 export function valueAt(values: Float64Array, from: number, to: number, place: number): number {
   const below = from + Math.floor(place);
@@ -65,42 +66,42 @@ export function valueAt(values: Float64Array, from: number, to: number, place: n
   return low + share * (high - low);
 }
 
-// Values are told apart by the upper bits of their doubles, exponent and first five of the fraction:
-// 32 steps from each power of two to the next. Those from 2^-10 to 2^22, where fractions, and
-// milliseconds up to an hour, lie, have buckets of their own; the rest goes to the first and the last.
+// A value's bucket comes from the upper bits of its double, the exponent and the first five bits of the
+// fraction: 32 buckets from each power of two to the next. They cover 2^-10 to 2^22, where fractions and
+// milliseconds up to an hour lie; smaller values are in the first bucket, larger ones in the last.
 const BUCKETS = 1_024;
 const BUCKET_SHIFT = 15;
 const EXPONENT_BIAS = 1_023;
 const FIRST_BUCKET = (EXPONENT_BIAS - 10) << 5;
 
-/** In which bucket a value lies, by the upper half of its double: never before one that is smaller. */
+/** Returns the bucket of a value by the upper half of its double; buckets ascend with the values. */
 function bucketOf(high: number): number {
   const bucket = (high >> BUCKET_SHIFT) - FIRST_BUCKET;
   return bucket < 0 ? 0 : bucket < BUCKETS ? bucket : BUCKETS - 1;
 }
 
-/** Each value's lower and upper half. */
+/** Returns the lower and the upper half of each value, in turn. */
 function halvesOf({ buffer, byteOffset, length }: Float64Array): Int32Array {
   return new Int32Array(buffer, byteOffset, 2 * length);
 }
 
-/** Samples side by side, as they go from thread to thread. */
+/** Samples as plain data, which goes from thread to thread. */
 export interface SampleChunk {
   readonly keys: Int32Array;
   readonly values: Float64Array;
 }
 
-/** Where the middle of a key's values lies. */
+/** The buckets that hold the median of a key's values. */
 interface Middle {
   readonly total: number;
-  /** From bucket `first` to `last`; these hold `count` values, and those before them `before`. */
+  /** Buckets `first` to `last` hold `count` values; the buckets before them hold `before`. */
   readonly first: number;
   readonly last: number;
   readonly before: number;
   readonly count: number;
 }
 
-/** `counts`: of one key's values, by bucket. */
+/** @param counts of one key's values, by bucket */
 function middleOf(counts: Uint32Array): Middle {
   let total = 0;
   for (let i = 0; i < BUCKETS; i++) total += counts[i]!;
@@ -115,7 +116,7 @@ function middleOf(counts: Uint32Array): Middle {
   return { total, first, last: bucket, before, count };
 }
 
-/** Many values, none of them NaN, each of a key: an id from 0 to `keyMax`. */
+/** Many values, none of them NaN, each with a key: an id from 0 to `keyMax`. */
 export class Samples {
   readonly #keyMax: number;
   readonly #full: SampleChunk[];
@@ -123,7 +124,7 @@ export class Samples {
   #values = new Float64Array(FIRST_SAMPLES);
   #length = 0;
 
-  /** `chunks`: of other samples, with which these begin. */
+  /** @param chunks the samples to begin with */
   constructor(keyMax: number, chunks: readonly SampleChunk[] = []) {
     this.#keyMax = keyMax;
     this.#full = [...chunks];
@@ -135,7 +136,6 @@ export class Samples {
     this.#values[this.#length++] = value;
   }
 
-  /** All of them. */
   chunks(): SampleChunk[] {
     if (this.#length === 0) return this.#full;
     const keys = this.#keys.slice(0, this.#length);
@@ -155,9 +155,8 @@ export class Samples {
     this.#length = 0;
   }
 
-  /** The exact median of each of these keys, as `percentile_cont(0.5)` has it; of nothing there is none. */
+  /** Returns the exact median of each key, as `percentile_cont(0.5)` defines it; keys without a value have none. */
   mediansOf(wanted: readonly number[]): Map<number, number> {
-    // Those that nobody asked for have no row.
     const rows = new Int32Array(this.#keyMax + 1).fill(-1);
     for (const [row, key] of wanted.entries()) rows[key] = row;
     const medians = this.#mediansBy(rows, wanted.length);
@@ -166,15 +165,15 @@ export class Samples {
     );
   }
 
-  /** The median of all values, whatever their keys. */
+  /** Returns the median of all values, whatever their keys; null: there is none. */
   medianOfAll(): number | null {
     return this.#mediansBy(new Int32Array(this.#keyMax + 1), 1)[0]!;
   }
 
   /**
-   * The median of each row, which the values of some keys are. Values are counted by bucket first,
-   * and only those of the middle are put in order: ordering all of them took twice as long.
-   * @param rows by key; -1: none
+   * Returns the median of each row. Values are counted by bucket first, and only those in the middle
+   * buckets are ordered: ordering all of them took twice as long.
+   * @param rows the row of each key's values; -1: none
    */
   #mediansBy(rows: Int32Array, rowCount: number): (number | null)[] {
     const counts = this.#count(rows, rowCount);
@@ -193,7 +192,7 @@ export class Samples {
     });
   }
 
-  /** How many values lie in each bucket, row by row. */
+  /** Counts the values in each bucket, row by row. */
   #count(rows: Int32Array, rowCount: number): Uint32Array {
     const counts = new Uint32Array(rowCount * BUCKETS);
     for (const { keys, values } of this.chunks()) {
@@ -206,7 +205,7 @@ export class Samples {
     return counts;
   }
 
-  /** The values in the middle buckets of each row, row by row. */
+  /** Returns the values in the middle buckets of each row, row by row. */
   #gather(rows: Int32Array, middles: readonly Middle[]): Float64Array {
     const firsts = Int32Array.from(middles, ({ first }) => first);
     const widths = Int32Array.from(middles, ({ first, last }) => last - first);
@@ -218,8 +217,8 @@ export class Samples {
       for (let i = 0; i < keys.length; i++) {
         const row = rows[keys[i]!]!;
         if (row < 0) continue;
-        // Unsigned, what lies before the middle lies far behind it: half of the values do, and the
-        // processor cannot guess which.
+        // One comparison for both sides: unsigned, a bucket before `first` is larger than any width.
+        // Half of the values lie there, and the processor cannot predict which.
         const behind = (bucketOf(halves[2 * i + 1]!) - firsts[row]!) >>> 0;
         if (behind > widths[row]!) continue;
         gathered[places[row]!++] = values[i]!;

@@ -5,21 +5,21 @@ import type { Filter } from "../query/filters.ts";
 import type { Scope } from "../query/selection.ts";
 import { SqlParams } from "../query/sql_params.ts";
 
-/** A filter, and the ids that it names. */
+/** A filter, and the ids that its condition (without negation) selects. */
 export interface NamedIds {
   readonly filter: FilterIds;
   readonly ids: Int32Array;
 }
 
-/** The ids that each filter names. As one text each: a row an id would cost far more. */
+/** Fetches the ids that each filter names, as one packed text a filter: a row for each id would cost far more. */
 export async function namedIds(
   sql: Sql,
   { projectId, siteHost }: Pick<Scope, "projectId" | "siteHost">,
   lists: readonly (readonly Filter[])[],
 ): Promise<NamedIds[][]> {
   const params = new SqlParams();
-  const place = { params, project: params.int(projectId), siteHost };
-  const wanted = lists.map((filters) => filters.map((filter) => filterIds(place, filter)));
+  const context = { params, project: params.int(projectId), siteHost };
+  const wanted = lists.map((filters) => filters.map((filter) => filterIds(context, filter)));
   const all = wanted.flat();
   if (all.length === 0) return wanted.map(() => []);
   const scans = all.map(({ ids }, i) =>
@@ -37,7 +37,7 @@ export async function namedIds(
   );
 }
 
-/** Which ids from `from` to `to` all of these filters let through; null where there are none. */
+/** Returns 1 at the place (from `from`) of each id up to `to` that passes all filters; null: there are no filters. */
 export function passing(
   filters: readonly NamedIds[],
   from: number,

@@ -7,25 +7,27 @@ import type { FilteredTimelines } from "./filtered_timelines.ts";
 /** Values between two looks at the clock. */
 const VALUES_UNTIMED = 1_000;
 
-/** A property's numbers at a segment's events, for every thread. */
+/** The numbers of a property at a segment's events, in shared memory. */
 export interface NumberColumn {
-  /** The events that have the property, ascending, and of each which of the values is its. */
+  /** The places of the events that have the property, ascending. */
   readonly places: Uint32Array;
+  /** By event: the code of its value. */
   readonly codes: Uint32Array;
-  /** Of each value the number, NaN where it is none, and its digits times a power of ten. */
+  /** By code: the value as a number; NaN where it is none. */
   readonly numbers: Float64Array;
+  /** By code: the value as a whole number times a power of ten. */
   readonly wholes: Float64Array;
   readonly exponents: Int32Array;
-  /** The digits of those whose whole number is not exact. */
+  /** The digits of the codes whose whole number is not exact. */
   readonly digits: ReadonlyMap<number, string>;
 }
 
-/** The name of the column of a property's numbers. */
+/** Returns the name of the lazy column that holds a property's numbers. */
 export function numbersName(key: string): string {
   return `numbers of ${key}`;
 }
 
-/** A value as it is summed; null: no number. */
+/** Returns a value as it is summed; null: it is no number. */
 export function decimalAt(
   { numbers, wholes, exponents, digits }: NumberColumn,
   code: number,
@@ -67,7 +69,7 @@ async function numbersOf(
   return { ...shared(take, { places, codes, numbers, wholes, exponents }), digits };
 }
 
-/** Has the numbers of a property, which the read asked for, stand on the segments. */
+/** Adds the numbers of a property to each part's segments; the read must have loaded the property. */
 export function prepareNumbers({ prepare }: FilteredTimelines, key: string): void {
   prepare(async ({ segments, memory }) => {
     for (const segment of segments) {

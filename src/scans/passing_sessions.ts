@@ -3,13 +3,14 @@ import type { Span } from "../query/selection.ts";
 import { type SessionPasses, SessionTest } from "./session_test.ts";
 import { type ScannedSession, SessionScan } from "./session_scan.ts";
 
-/** Which sessions a scan hands over, and how far they reach. */
+/** The sessions that a scan visits. */
 export interface SessionChoice {
   readonly test: SessionPasses;
+  /** Sessions must lie whole in it. */
   readonly reach: Span;
 }
 
-/** Hands on of each actor the sessions that pass, and what is in none if that passes. */
+/** Hands each actor's passing sessions on, and the events in no session if those pass. */
 export class PassingSessions {
   readonly #test: SessionTest;
   readonly #left = new GrowingTimeline();

@@ -12,7 +12,7 @@ interface Inputs {
   readonly isOn: Uint8Array;
 }
 
-/** Counts who has a selected event of a name on any of some paths. */
+/** Counts the actors with a selected event of one name on any of some paths. */
 class PathActorsVisitor implements Visitor<number> {
   readonly #test: EventTest;
   readonly bits: RunBits;

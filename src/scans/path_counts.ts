@@ -2,36 +2,38 @@ import type { Span } from "../query/selection.ts";
 import { eventPassesOf } from "./event_tests.ts";
 import { PATH_ACTORS } from "./path_actors_visitor.ts";
 import { PATH_COUNTS, type PathCounts } from "./path_visitor.ts";
-import type { Read } from "./read.ts";
+import type { ScanSource } from "./read.ts";
 import { selectTimelines } from "./selected_timelines.ts";
 
+/** Selects the timelines of a span, with the test of their selected events. */
+async function selectEvents(source: ScanSource, span: Span) {
+  const { sql, scope } = source;
+  const selected = await selectTimelines(source, span);
+  const { timelines: { bits }, eventFilters } = selected;
+  return { selected, test: await eventPassesOf(sql, scope, scope.bots, eventFilters, bits) };
+}
+
 /**
- * Who was on which path in a span: distinct actors of selected events of these names, and how many of
- * the events are of the name that is `counted`.
+ * Counts by path, over the selected events of a span: the distinct actors with an event of these names,
+ * and the events of the name `counted`.
  */
 export async function countPaths(
-  source: Pick<Read, "sql" | "scope" | "timelines">,
+  source: ScanSource,
   span: Span,
   names: readonly number[],
   counted: number,
 ): Promise<PathCounts> {
-  const { sql, scope } = source;
-  const selected = await selectTimelines(source, span);
-  const { timelines: { bits }, eventFilters } = selected;
-  const test = await eventPassesOf(sql, scope, scope.bots, eventFilters, bits);
+  const { selected, test } = await selectEvents(source, span);
   return await selected.scan(PATH_COUNTS, () => ({ test, span, names, counted }));
 }
 
-/** Distinct actors of selected events of one name in a span, on paths whose id is marked by 1. */
+/** Counts the distinct actors of a span's selected events of one name, on paths whose id has a 1 in `isOn`. */
 export async function countActorsOn(
-  source: Pick<Read, "sql" | "scope" | "timelines">,
+  source: ScanSource,
   span: Span,
   name: number,
   isOn: Uint8Array,
 ): Promise<number> {
-  const { sql, scope } = source;
-  const selected = await selectTimelines(source, span);
-  const { timelines: { bits }, eventFilters } = selected;
-  const test = await eventPassesOf(sql, scope, scope.bots, eventFilters, bits);
+  const { selected, test } = await selectEvents(source, span);
   return await selected.scan(PATH_ACTORS, () => ({ test, span, name, isOn }));
 }

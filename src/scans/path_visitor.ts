@@ -1,5 +1,4 @@
-import type { LoadedSegment } from "../timelines/loaded_segment.ts";
-import { nameBit } from "../timelines/loaded_segment.ts";
+import { type LoadedSegment, nameBit } from "../timelines/loaded_segment.ts";
 import { ANY_RUN, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
@@ -12,18 +11,18 @@ interface Inputs {
   readonly counted: number;
 }
 
-/** By path id; what has no path stands at 0. */
+/** By path id; 0 stands for events without a path. */
 export interface PathCounts {
-  /** Distinct actors of selected events of some names. */
+  /** Distinct actors of selected events of the names. */
   readonly visitors: Int32Array;
-  /** Those of the events that have one of these names. */
+  /** Selected events of the name `counted`. */
   readonly events: Int32Array;
 }
 
 class PathVisitor implements Visitor<PathCounts> {
   readonly #visitors: Int32Array;
   readonly #events: Int32Array;
-  /** The last actor who was seen on each path. */
+  /** The actor counted last on each path. */
   readonly #lastActors: Int32Array;
   readonly #test: EventTest;
   readonly bits: RunBits;

@@ -14,10 +14,10 @@ const TEXT_COMPARISONS: Partial<Record<FilterOp, (a: string, b: string) => boole
   starts_with: (a, b) => a.startsWith(b),
 };
 
-/** Whether a value of a column fulfils a condition; null: that takes the database. */
+/** Whether a value of a column fulfils a condition; null: only the database can tell. */
 export type ValueTest = (column: PropertyColumn, code: number) => boolean | null;
 
-/** The text of a JSON value; null where it is null, undefined where the database writes it. */
+/** Returns the text of a JSON value; null where it is null, undefined where only the database knows its text. */
 function textOf(column: PropertyColumn, code: number): string | null | undefined {
   const json = column.texts[code];
   if (json === undefined) return String(column.numberAt(code));
@@ -38,8 +38,9 @@ function textOf(column: PropertyColumn, code: number): string | null | undefined
 }
 
 /**
- * The test of a filter's condition, as `propertyValueCondition` has it: numbers compare as numbers, all
- * else as its text. Patterns, and the texts of lists and objects, are the database's.
+ * Returns the test of a filter's condition, without its negation. It agrees with
+ * `propertyValueCondition`: numbers compare as numbers, all else as texts. Patterns, and the texts of
+ * lists and objects, are left to the database.
  */
 export function valueTest(filter: Filter): ValueTest {
   const op = positiveOp(filter);

@@ -1,4 +1,4 @@
-/** Of ascending places of events that have a property, the first one from `low` on that is not before `start`. */
+/** Returns the first entry from `low` on whose place is not before `start`; `places` ascend. */
 export function entryFrom(places: Uint32Array, start: number, low: number): number {
   let high = places.length;
   while (low < high) {

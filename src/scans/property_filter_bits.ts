@@ -9,7 +9,7 @@ import { SqlParams } from "../query/sql_params.ts";
 import { filterName } from "./filter_bits.ts";
 import { valueTest } from "./property_conditions.ts";
 
-/** What was found of columns' values, for the filters asked last: 1 where a value fulfils the condition. */
+/** The results of the filters that a column was tested for last: by code, 1 where the value fulfils the condition. */
 const KNOWN = new WeakMap<PropertyColumn, Map<string, Uint8Array>>();
 const CONDITIONS_KNOWN_MAX = 8;
 /** Values between two looks at the clock. */
@@ -22,7 +22,7 @@ function keep(column: PropertyColumn, name: string, fulfils: Uint8Array): void {
   known.set(name, fulfils);
 }
 
-/** Adds those of the values (JSON) that fulfil a filter's condition. */
+/** Adds to `found` the values (JSON) that fulfil a filter's condition. */
 async function fulfilling(
   sql: Sql,
   values: readonly string[],
@@ -43,7 +43,7 @@ async function fulfilling(
   for (const { number } of rows) found.add(values[number - 1]!);
 }
 
-/** Values of columns, by their codes, that only the database compares: those that fulfil the condition. */
+/** Has the database compare values of columns (JSON). Returns those that fulfil the condition. */
 async function comparedBySql(
   sql: Sql,
   lists: readonly (readonly string[])[],
@@ -60,7 +60,7 @@ async function comparedBySql(
   return found;
 }
 
-/** Tests the values of columns. @returns by column, 1 where a value fulfils the filter's condition */
+/** Tests the values of columns. @returns by column and code: 1 where the value fulfils the condition */
 async function tested(
   sql: Sql,
   columns: readonly PropertyColumn[],
@@ -69,21 +69,21 @@ async function tested(
   const name = filterName(filter);
   const test = valueTest(filter);
   const turn = yielding();
-  /** Of each column what is left to the database. */
+  /** By column: the codes that are left to the database. */
   const left: number[][] = [];
   const fulfils: Uint8Array[] = [];
   for (const column of columns) {
     const known = KNOWN.get(column)?.get(name);
     const codes: number[] = [];
-    const own = known ?? new Uint8Array(column.size);
-    for (let code = 0; known === undefined && code < own.length; code++) {
+    const results = known ?? new Uint8Array(column.size);
+    for (let code = 0; known === undefined && code < results.length; code++) {
       const passes = test(column, code);
       if (passes === null) codes.push(code);
-      else own[code] = Number(passes);
+      else results[code] = Number(passes);
       if (code % VALUES_UNTIMED === 0) await turn();
     }
     left.push(codes);
-    fulfils.push(own);
+    fulfils.push(results);
   }
   const jsonOf = (column: number) => left[column]!.map((code) => columns[column]!.values[code]!);
   const found = await comparedBySql(sql, columns.map((_, i) => jsonOf(i)), filter);
@@ -94,17 +94,17 @@ async function tested(
   return fulfils;
 }
 
-/** Where the bit of one filter goes to, of the events of one segment. */
+/** Where the bit of one filter is written for the events of one segment. */
 export interface EventBits {
   readonly bits: IntegerColumn;
-  /** The place there of the segment's first event, and how many it has. */
+  /** The place in `bits` of the segment's first event, and the number of its events. */
   readonly first: number;
   readonly events: number;
   readonly bit: number;
 }
 
-/** Sets the bit of the events of a segment whose property fulfils a filter, or does not, if it is a negative one. */
-function setOwnBits(
+/** Sets the bit of a segment's events whose property passes a filter. */
+function setBitsOfSegment(
   { bits, first, events, bit }: EventBits,
   negated: boolean,
   { places, codes }: PropertyColumn,
@@ -119,9 +119,9 @@ function setOwnBits(
 }
 
 /**
- * Sets the bit of the events of segments whose property passes a filter.
- * @param columns of each segment the property
- * @param filterBits of each segment where the bits go to
+ * Sets the bit of the events whose property passes a filter.
+ * @param columns the property, by segment
+ * @param filterBits where bits are written, by segment
  */
 export async function setBitsByProperty(
   sql: Sql,
@@ -132,7 +132,7 @@ export async function setBitsByProperty(
   const fulfils = await tested(sql, columns, filter);
   const turn = yielding();
   for (const [i, column] of columns.entries()) {
-    setOwnBits(filterBits[i]!, isNegative(filter), column, fulfils[i]!);
+    setBitsOfSegment(filterBits[i]!, isNegative(filter), column, fulfils[i]!);
     await turn();
   }
 }

@@ -10,13 +10,13 @@ import { propertyText } from "./value_texts.ts";
 /** Values between two looks at the clock. */
 const VALUES_UNTIMED = 10_000;
 
-/** Numbers values of many columns, those that show as the same text the same: from 1, as 0 is no value. */
+/** Numbers the values of many columns from 1, by their text: 0 stands for no value. */
 class ValueNumbers {
   readonly texts: string[] = [];
   readonly #numberOf = new Map<string, number>();
 
-  /** The number of the value beside each of so many events. */
-  async beside(
+  /** Returns the number of each event's value; 0 where it has none. */
+  async idsOf(
     { places, codes, values }: PropertyColumn,
     events: number,
     turn: Yield,
@@ -41,13 +41,13 @@ class ValueNumbers {
   }
 }
 
-/** The ids of the values of a property, which the read asked for as a lazy column. */
+/** Returns the ids of a property's values; the read must have loaded the property. */
 export function propertyValueIds({ prepare }: FilteredTimelines, key: string): ValueIds {
   const numbers = new ValueNumbers();
   prepare(async ({ segments, memory }) => {
     const turn = yielding();
     for (const segment of segments) {
-      const ids = await numbers.beside(segment.property(key), segment.times.length, turn);
+      const ids = await numbers.idsOf(segment.property(key), segment.times.length, turn);
       segment.lazies.set(MADE_IDS, sharedColumn(memory.take, ids));
     }
   });

@@ -10,39 +10,40 @@ import type { Scope, Span } from "../query/selection.ts";
 import type { BlockCache } from "../store/segments.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 
-/** The shared parameters as resolved. */
+/** The parameters that all reports share, as resolved. */
 export interface SharedRead {
   readonly project: Project;
   readonly scope: Scope;
   readonly range: Range;
   readonly interval: Interval;
-  /** The range that `compare` asks for; null: nothing is compared. */
+  /** The range to compare with; null: nothing is compared. */
   readonly comparison: Range | null;
-  /** How `compare` names it. */
+  /** What `compare` names. */
   readonly comparedBy?: ComparisonKind;
   readonly limit: number;
   readonly asOfMs: number;
-  /** How many visitors a group must have to be told by itself; 1: every group is. */
+  /** Groups of fewer visitors are not shown by themselves; 1: every group is. */
   readonly visitorsMin: number;
 }
 
-/** What a report works with: the shared parameters, and one snapshot to look at. */
+/** What a report answers from: the shared parameters, and one snapshot of the data. */
 export interface Read extends SharedRead {
-  /** Its time zone is that of the rollups: empty while these hold for none. */
+  /** Its time zone is that of the rollups; empty while they are not made for any. */
   readonly project: Project;
-  /** In whose days other products' sums of this project are; absent or null: none were imported. */
+  /** The time zone of the imported daily sums' days; absent or null: none were imported. */
   readonly importedTimezone?: string | null;
-  /** The segment that is looked at, whose filters lead those of the scope; absent: none. */
+  /** The saved segment of the read, whose filters are the first of the scope's; absent: none. */
   readonly segment?: SavedSegment;
-  /** The read that it is compared with, where segments are asked for: see `comparedRead`. */
+  /** The read to compare with, where `segment` or `compare` names a segment: see `comparedRead`. */
   readonly compared?: Read;
-  /** Read-only, and of one moment: several statements see the same events. */
+  /** Read-only, on one snapshot: several statements see the same events. */
   readonly sql: Sql;
-  /** Blocks of events that lists read before; absent: none are kept. */
+  /** The cache of whole events' blocks, for lists; absent: nothing is kept. */
   readonly blocks?: BlockCache;
   /**
-   * What actors did, in whole segments that have an event in the span; of the same moment as `sql`.
-   * With bits for those of the filters that are on lazy columns; `columns`: those that the visits need.
+   * Loads what actors did: whole segments that have an event in the span, at the same moment as `sql`.
+   * @param filters those that need filter bits: see `FilterBits`
+   * @param columns the lazy columns that visitors need
    */
   readonly timelines: (
     span: Span,
@@ -50,3 +51,9 @@ export interface Read extends SharedRead {
     columns?: readonly LazyColumn[],
   ) => Promise<FilteredTimelines>;
 }
+
+/** The part of a read that loads timelines under no filter of the scope. */
+export type TimelineSource = Pick<Read, "sql" | "timelines">;
+
+/** The part of a read that scans of its selected events need. */
+export type ScanSource = Pick<Read, "sql" | "scope" | "timelines">;

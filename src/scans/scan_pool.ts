@@ -8,7 +8,7 @@ import { ScanThread } from "./scan_thread.ts";
 import { SpareTime } from "./spare_time.ts";
 import type { AnyVisitorKind, VisitorKind } from "./visitor.ts";
 
-/** A worker was lost twice while it followed actors for one read. */
+/** Two workers ended by themselves during one scan. */
 export class ScanLost extends Error {
   override name = "ScanLost";
 }
@@ -16,7 +16,7 @@ export class ScanLost extends Error {
 /** A scan under way. */
 class PooledScan {
   readonly settled = Promise.withResolvers<unknown>();
-  /** Who visits for it, and what of it. */
+  /** The workers that count for it, each with the ranges it was sent. */
   readonly visited = new Map<ScanThread, TaskRange[]>();
   running = 0;
   isOver = false;
@@ -28,7 +28,7 @@ class PooledScan {
     readonly id: number,
     readonly kind: AnyVisitorKind,
     readonly order: ScanOrder,
-    /** The next one last. */
+    /** The next task is the last element. */
     readonly tasks: TaskRange[],
   ) {}
 
@@ -36,7 +36,7 @@ class PooledScan {
     this.#counts = this.#counts === null ? counts : this.kind.merge(this.#counts, counts);
   }
 
-  /** What the thread visited is to be visited again. */
+  /** Puts the ranges that a lost worker was sent back among the tasks; fails the scan at the second loss. */
   lose(thread: ScanThread): void {
     const ranges = this.visited.get(thread);
     if (ranges === undefined) return;
@@ -54,7 +54,7 @@ class PooledScan {
     this.visited.clear();
   }
 
-  /** @returns whether nothing is left to be done */
+  /** Settles the scan if nothing is left to do. @returns whether it did */
   end(): boolean {
     if (this.running > 0 || this.tasks.length > 0 || this.visited.size > 0) return false;
     if (this.isOver) this.settled.reject(this.failure);
@@ -64,7 +64,7 @@ class PooledScan {
   }
 }
 
-/** Ranges of about `CUT_EVENTS` events. */
+/** Divides a scan into ranges of about `CUT_EVENTS` events. */
 function* rangesOf({ timelines, segments }: ScanOrder): Generator<TaskRange> {
   if (timelines !== null) {
     const { cuts } = timelines;
@@ -81,8 +81,8 @@ function* rangesOf({ timelines, segments }: ScanOrder): Generator<TaskRange> {
   }
 }
 
-/** Neighbours as one, so many at most. */
-function* together(ranges: readonly TaskRange[], countMax: number): Generator<TaskRange> {
+/** Joins neighbouring ranges of a segment, at most `countMax` into one. */
+function* joinedRanges(ranges: readonly TaskRange[], countMax: number): Generator<TaskRange> {
   for (let i = 0; i < ranges.length;) {
     const { segment, from } = ranges[i]!;
     let end = i + 1;
@@ -92,7 +92,10 @@ function* together(ranges: readonly TaskRange[], countMax: number): Generator<Ta
   }
 }
 
-/** The first piece of the next task, the rest of which stays a task; null: there is none. */
+/**
+ * Takes the first range of the next task; the rest stays a task. Null: there is none.
+ * @param endOf where each range ends, by its segment and start
+ */
 function nextPiece(tasks: TaskRange[], endOf: ReadonlyMap<string, number>): TaskRange | null {
   const task = tasks.pop();
   if (task === undefined) return null;
@@ -101,24 +104,24 @@ function nextPiece(tasks: TaskRange[], endOf: ReadonlyMap<string, number>): Task
   return { ...task, to };
 }
 
-/** Pieces of a range, each of so many timelines at most. */
+/** Cuts a range into pieces of at most `lengthMax` timelines. */
 function* pieces({ segment, from, to }: TaskRange, lengthMax: number): Generator<TaskRange> {
   for (let at = from; at < to; at += lengthMax) {
     yield { segment, from: at, to: Math.min(to, at + lengthMax) };
   }
 }
 
-/** Where a pool works otherwise than it would. */
+/** Overrides of a pool's bounds. */
 export interface PoolBounds {
-  /** What has no more events is visited where it is asked for. */
+  /** Scans of at most this many events run on the calling thread. */
   readonly inPlaceEventsMax?: number;
-  /** Timelines of a task, however few their events are; without it they are together by their events. */
+  /** The most timelines of a task; absent: tasks are cut by their events alone. */
   readonly taskTimelinesMax?: number;
-  /** See `SpareTime`; -Infinity: the thread that asks leaves all to the workers. */
+  /** See `SpareTime`; -Infinity: the calling thread leaves everything to the workers. */
   readonly spareGraceMs?: number;
 }
 
-/** Workers that visit for all reads, and the thread that asks as far as it has time to spare. */
+/** Runs scans on workers, and on the calling thread as long as it has time to spare. */
 export class ScanPool {
   readonly #size: number;
   readonly #start: () => Worker;
@@ -126,15 +129,15 @@ export class ScanPool {
   readonly #taskTimelinesMax: number | undefined;
   readonly #spareGraceMs: number;
   readonly #threads: ScanThread[] = [];
-  /** The one whose turn is next first. */
+  /** The scan whose turn is next comes first. */
   #scans: PooledScan[] = [];
   #lastId = 0;
-  /** Whether this thread visits for one of them. */
+  /** Whether this thread visits for one of the scans. */
   #isHelping = false;
 
   /**
-   * @param size how many workers; 0: all is visited where it is asked for
-   * @param start starts one, which must know the kinds that will be asked for
+   * @param size how many workers; 0: all scans run on the calling thread
+   * @param start starts a worker, which must know every kind of visitor that `run` is called with
    */
   constructor(size: number, start: () => Worker, bounds: PoolBounds = {}) {
     this.#size = size;
@@ -144,21 +147,21 @@ export class ScanPool {
     this.#spareGraceMs = bounds.spareGraceMs ?? SPARE_TIME_GRACE_MS;
   }
 
-  /** How many workers there are now: none before the first scan that is worth it. */
+  /** How many workers run now: none before the first scan that is large enough. */
   get workers(): number {
     return this.#threads.length;
   }
 
-  /** Starts the workers, if a scan of so many events is worth it: they load while segments do. */
+  /** Starts the workers if a scan of this many events will use them: they start while segments load. */
   expect(events: number): void {
     if (events > this.#inPlaceEventsMax) this.#startAll();
   }
 
   /**
-   * Visits everybody, on as many threads as there are, and adds up what they count. Settles once no
-   * thread looks at the order's columns any more.
-   * @throws the signal's reason once it is aborted: within a task, which takes some 50 ms;
-   * ScanLost; what the visitor throws
+   * Visits all actors, on as many threads as there are, and merges the counts. Settles when no thread
+   * uses the order's columns any more.
+   * @throws the signal's reason after the tasks that run when it is aborted, some 50 ms; ScanLost; what
+   * the visitor throws
    */
   async run<Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
@@ -195,10 +198,10 @@ export class ScanPool {
     const lengthMax = this.#taskTimelinesMax;
     if (lengthMax !== undefined) return ranges.flatMap((one) => [...pieces(one, lengthMax)]);
     const cuts = Math.ceil(ranges.length / (SCAN_TASKS_PER_WORKER * this.#size));
-    return [...together(ranges, Math.min(cuts, SCAN_TASK_CUTS_MAX))];
+    return [...joinedRanges(ranges, Math.min(cuts, SCAN_TASK_CUTS_MAX))];
   }
 
-  /** Ends all workers. Nothing may be under way. */
+  /** Ends all workers. No scan may be running. */
   close(): void {
     for (const thread of this.#threads.splice(0)) thread.end();
   }
@@ -220,7 +223,7 @@ export class ScanPool {
   }
 
   /**
-   * Visits for a scan on this thread, piece by piece, while it has time to spare: with one worker on
+   * Visits for a scan on this thread, range by range, while it has time to spare: with one worker on
    * two processors a scan ends in 0.7 of the time (the median of 21 kinds of reads of ten million events).
    */
   async #help(scan: PooledScan, order: ScanOrder, ranges: readonly TaskRange[]): Promise<void> {
@@ -244,7 +247,7 @@ export class ScanPool {
     this.#replied(scan);
   }
 
-  /** Gives every thread that has nothing to do something to do. */
+  /** Gives every idle worker a task, if there is one. */
   #assign(): void {
     if (this.#scans.length === 0) return;
     this.#startAll();
@@ -261,7 +264,7 @@ export class ScanPool {
       if (range !== undefined) {
         const visited = scan.visited.get(thread);
         thread.run(scan.id, range, visited === undefined ? scan.order : null);
-        // Noted before it is done: if the thread is lost, all of it is to be done again.
+        // Noted before it is visited: if the worker is lost, all its ranges are visited again.
         if (visited === undefined) scan.visited.set(thread, [range]);
         else visited.push(range);
       } else if (scan.visited.has(thread)) thread.close(scan.id);
@@ -313,7 +316,10 @@ export class ScanPool {
     this.#assign();
   }
 
-  /** The worker is gone, with what it counted of all scans. `current`: what it was at; null: nothing. */
+  /**
+   * Replaces a worker that ended by itself, with which its counts of all scans are lost.
+   * @param current the scan that it worked for; null: none
+   */
   #lose(thread: ScanThread, current: number | null): void {
     const place = this.#threads.indexOf(thread);
     if (place < 0) return;

@@ -9,30 +9,31 @@ import { ANY_RUN } from "../timelines/timeline.ts";
 import { PassingSessions, type SessionChoice } from "./passing_sessions.ts";
 import type { AnyVisitorKind, Visitor } from "./visitor.ts";
 
-/** Everything that it takes to scan a part, but for which of it: the same for each of its tasks. */
+/** What all tasks of a part's scan have in common. */
 export interface ScanOrder {
   readonly visitor: string;
   readonly inputs: unknown;
   readonly segments: readonly SentSegment[];
   /** See `FilterBits`. */
   readonly words: readonly Int32Array[];
-  /** Null: the runs of each segment are visited for themselves, as those of these actors. */
+  /** Null: each run of a segment is visited as a timeline of its own. */
   readonly timelines: TimelineColumns | null;
+  /** By identity. */
   readonly actorOf: Int32Array;
-  /** Null: all. */
+  /** The sessions that are visited; null: all events are. */
   readonly sessions: SessionChoice | null;
-  /** Which actors are visited: 1 at the place of each. Absent or null: all. */
+  /** 1 at the place of each actor who is visited; absent or null: all are. */
   readonly actors?: Uint8Array | null;
 }
 
-/** From one timeline to before another: of all actors, or of the runs of a segment. */
+/** A range of timelines: of actors, or of the runs of a segment. `to` is exclusive. */
 export interface TaskRange {
   readonly segment: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** A scan where it is done: one visitor, who visits range after range. */
+/** One thread's share of a scan: a visitor that visits range after range. */
 export class ScanWork {
   readonly #visitor: Visitor<unknown>;
   readonly #visit: Visitor<unknown>["visit"];
@@ -50,7 +51,7 @@ export class ScanWork {
     this.#visitor = visitor;
     this.#actors = order.actors ?? null;
     const all = timelines === null ? null : new ActorTimelines(segments, timelines);
-    // Of each segment once: a scan's ranges are many times as many.
+    // Made once for each segment, of which a scan visits many ranges.
     const runs: RunTimelines[] = [];
     this.#timelinesOf = (segment) =>
       all ?? (runs[segment] ??= new RunTimelines(segments[segment]!, actorOf));

@@ -1,19 +1,21 @@
 import type { ScanOrder, TaskRange } from "./scan_task.ts";
 import type { WorkerReply, WorkerRequest } from "./scan_worker_loop.ts";
 
-/** What is told of a worker's work, by the number of the scan. */
+/** Callbacks for a worker's replies, with the number of the scan. */
 export interface ThreadListener {
+  /** The worker has handed over its counts of the scan. */
   readonly counted: (scan: number, counts: unknown) => void;
+  /** The worker has visited the range. */
   readonly done: (scan: number) => void;
   readonly failed: (scan: number, reason: Error) => void;
-  /** The worker is gone. Null: it had nothing to do. */
+  /** The worker has ended by itself. Null: it was idle. */
   readonly lost: (scan: number | null) => void;
 }
 
-/** One worker, which is asked for one thing at a time. */
+/** One worker, which does one thing at a time. */
 export class ScanThread {
   readonly #worker: Worker;
-  /** The scan that it works for; null: none. */
+  /** The scan that it works for; null: it is idle. */
   #current: number | null = null;
 
   constructor(worker: Worker, listener: ThreadListener) {
@@ -36,19 +38,19 @@ export class ScanThread {
     return this.#current !== null;
   }
 
-  /** `order`: with the first range of a scan. */
+  /** @param order with the first range of a scan, else null */
   run(scan: number, range: TaskRange, order: ScanOrder | null): void {
     this.#current = scan;
     this.#send({ kind: "run", scan, range, order });
   }
 
-  /** Asks for what was counted. */
+  /** Asks for the counts of a scan, which the worker then frees. */
   close(scan: number): void {
     this.#current = scan;
     this.#send({ kind: "close", scan });
   }
 
-  /** Nobody asks for what was counted. */
+  /** Frees the counts of a scan, which nobody needs. */
   drop(scan: number): void {
     this.#send({ kind: "drop", scan });
   }

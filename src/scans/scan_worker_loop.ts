@@ -2,28 +2,28 @@
 import { type ScanOrder, ScanWork, type TaskRange } from "./scan_task.ts";
 import type { AnyVisitorKind } from "./visitor.ts";
 
-/** What the pool sends. A scan is told by a number of its own. */
+/** What the pool sends; `scan` is the number of a scan. */
 export type WorkerRequest =
   | {
     readonly kind: "run";
     readonly scan: number;
     readonly range: TaskRange;
-    /** With the first range that this worker is sent; null with all others. */
+    /** With the first range of the scan that this worker gets; null with all others. */
     readonly order: ScanOrder | null;
   }
-  /** Its result is asked for; then nothing of it is kept. */
+  /** Asks for the scan's result, and frees the scan. */
   | { readonly kind: "close"; readonly scan: number }
-  /** Nobody asks for its result. */
+  /** Frees the scan, whose result nobody needs. */
   | { readonly kind: "drop"; readonly scan: number };
 
-/** What it gets back, for each "run" and "close". */
+/** The reply to each "run" and "close". */
 export type WorkerReply =
   & { readonly scan: number }
   & ({ readonly result: unknown } | { readonly done: true } | { readonly failure: string });
 
 /**
- * The memory of all that is not shared in plain data: it is handed over instead of copied. Empty arrays
- * stay: they may be constants of several results.
+ * Returns the unshared buffers in plain data, which are transferred instead of copied. Empty ones are
+ * left out: they may be constants that several results use.
  */
 function buffersOf(data: unknown, found = new Set<ArrayBuffer>()): Set<ArrayBuffer> {
   if (ArrayBuffer.isView(data)) {
@@ -37,7 +37,7 @@ function buffersOf(data: unknown, found = new Set<ArrayBuffer>()): Set<ArrayBuff
   return found;
 }
 
-/** Serves as a worker of a pool, with visitors of these kinds. */
+/** Answers the requests of a pool, in a worker, with visitors of these kinds. */
 export function serveScans(kinds: readonly AnyVisitorKind[]): void {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   const scans = new Map<number, ScanWork>();

@@ -2,29 +2,29 @@ import type { LazyColumn } from "../timelines/lazy_columns.ts";
 import { type Filter, isSessionField } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
 import type { FilteredPart, FilteredTimelines } from "./filtered_timelines.ts";
-import type { Read } from "./read.ts";
+import type { ScanSource } from "./read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
 import { sessionPasses } from "./session_tests.ts";
 import type { VisitorKind } from "./visitor.ts";
 
-/** Timelines of a read, and which sessions of them its filters let through. */
+/** The timelines of a read, of which scans visit the sessions that pass its filters. */
 export interface SelectedTimelines {
   readonly timelines: FilteredTimelines;
-  /** The read's filters on events: those that each event must still be tested for. */
+  /** The read's filters on events, which a visitor must still apply. */
   readonly eventFilters: readonly Filter[];
-  /** Where sessions matter, all that have an event in the span lie whole in it; else it is the span. */
+  /** Where sessions matter, a span that holds whole all sessions with an event in the span; else the span. */
   readonly reach: Span;
   /**
-   * Visits every actor with all events in sessions that pass. Events of the span's edges may lie outside
-   * of it; filters on events are the visitor's to apply.
-   * @param byRun where no filter is on sessions, each run for itself: see `ScanManner`
+   * Visits every actor, with all events of the sessions that pass the filters on sessions. The visitor
+   * applies the span and the filters on events itself.
+   * @param byRun visits each run by itself where no filter is on sessions: see `ScanManner`
    */
   readonly scan: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
     inputs: () => Inputs,
     byRun?: boolean,
   ) => Promise<Counts>;
-  /** The same part by part: what each one counts is taken while its columns are in memory. */
+  /** Like `scan`, but hands over the counts of each part while its columns are in memory. */
   readonly scanParts: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
     inputs: () => Inputs,
@@ -33,29 +33,28 @@ export interface SelectedTimelines {
   ) => Promise<void>;
 }
 
-/** What a read needs of timelines beside its scope. */
-export interface Needed {
-  /** Filters on events that matter too. */
+/** What a read needs of timelines beyond its scope. */
+export interface TimelineNeeds {
+  /** More filters that visitors test. */
   readonly filters?: readonly Filter[];
-  /** What visits find on segments beside the columns of all reads. */
+  /** The lazy columns that visitors need. */
   readonly columns?: readonly LazyColumn[];
-  /** Whether sessions matter even if no filter is on them. */
+  /** Whether whole sessions are needed even if no filter is on them. */
   readonly sessions?: boolean;
 }
 
 /**
- * Timelines with all events of a span, and the whole of the sessions that cross its edges where
- * filters on sessions, or the caller, need it.
+ * Loads timelines with all events of a span, and with the whole sessions that cross its edges where a
+ * filter or the caller needs them.
  */
 export async function selectTimelines(
-  source: Pick<Read, "sql" | "scope" | "timelines">,
+  source: ScanSource,
   span: Span,
-  { filters: others = [], columns = [], sessions: needsSessions = false }: Needed = {},
+  { filters: others = [], columns = [], sessions: needsSessions = false }: TimelineNeeds = {},
 ): Promise<SelectedTimelines> {
   const { sql, scope, timelines } = source;
   const { projectId, filters } = scope;
   const eventFilters = filters.filter(({ field }) => !isSessionField(field));
-  const filtering = [...eventFilters, ...others];
   const isOfSessions = eventFilters.length < filters.length;
   const asksForSessions = needsSessions || others.some(({ field }) => isSessionField(field));
   const reach: Span = isOfSessions || asksForSessions
@@ -64,7 +63,7 @@ export async function selectTimelines(
       toMs: await sessionsEndByMs(source, projectId, span.toMs),
     }
     : span;
-  const loaded = await timelines(reach, filtering, columns);
+  const loaded = await timelines(reach, [...eventFilters, ...others], columns);
   const sessions = isOfSessions ? { test: await sessionPasses(sql, scope, filters), reach } : null;
   return {
     timelines: loaded,

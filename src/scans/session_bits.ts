@@ -4,7 +4,7 @@ import { type ScannedSession, SessionScan } from "./session_scan.ts";
 import { type SessionPasses, SessionTest } from "./session_test.ts";
 import type { Visitor, VisitorKind } from "./visitor.ts";
 
-/** A filter on a session's field, and which bit of which word says what comes of it. */
+/** A filter on a session's field, and the bit that it sets. */
 export interface SessionBits {
   readonly test: SessionPasses;
   readonly word: number;
@@ -12,16 +12,16 @@ export interface SessionBits {
 }
 
 interface Inputs {
-  /** Whether the bits are those of words, else of the events. */
+  /** Whether the bits are in words: see `FilterBits`. */
   readonly isWide: boolean;
   /** Sessions must lie whole in it. */
   readonly reach: Span;
-  readonly asked: readonly SessionBits[];
+  readonly filters: readonly SessionBits[];
 }
 
 /**
- * Sets the bits of the events whose session passes a filter, as steps and goals ask for them; those of
- * no session pass a negative one. Events of different actors are different numbers of the columns.
+ * Sets the bit of each filter at the events whose session passes it; events in no session pass negative
+ * filters. Several threads may write into a column: each sets the numbers of its own actors' events.
  */
 class SessionBitSetter implements Visitor<null> {
   readonly #inputs: Inputs;
@@ -32,7 +32,7 @@ class SessionBitSetter implements Visitor<null> {
   constructor(inputs: Inputs, words: readonly Int32Array[]) {
     this.#inputs = inputs;
     this.#words = words;
-    this.#tests = inputs.asked.map(({ test }) => new SessionTest(test));
+    this.#tests = inputs.filters.map(({ test }) => new SessionTest(test));
     this.#scan = new SessionScan(inputs.reach, (session) => this.#setBits(session));
   }
 
@@ -53,8 +53,8 @@ class SessionBitSetter implements Visitor<null> {
   }
 
   #set(session: ScannedSession, number: number, passes: boolean, passesNone: boolean): void {
-    const { isWide, asked } = this.#inputs;
-    const { word, bit } = asked[number]!;
+    const { isWide, filters } = this.#inputs;
+    const { word, bit } = filters[number]!;
     session.forEachSlice(({ traffics, filterBits }, start, end) => {
       for (let at = start; at < end; at++) {
         if (!(traffics[at] === 0 ? passesNone : passes)) continue;

@@ -2,11 +2,9 @@ import { arrayLiteral, type Row } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import { CROSSING } from "./crossing_visitor.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
-import type { Read } from "./read.ts";
+import type { TimelineSource } from "./read.ts";
 
-type Source = Pick<Read, "sql" | "timelines">;
-
-/** When the sessions that cross a moment begin and end, the first and the last of them; nulls: none does. */
+/** Of the sessions that cross a moment: the earliest start and the latest end; nulls: none crosses it. */
 interface Crossing extends Row {
   readonly first_ms: number | null;
   readonly last_ms: number | null;
@@ -24,31 +22,31 @@ CROSS JOIN LATERAL (
 ) AS s
 WHERE s.last_ms >= $2::int8`;
 
-/** Which actors have events of sessions on both sides of a moment, as near as those of one session lie. */
+/** Returns the actors with events of sessions on both sides of a moment, within a session's gap of it. */
 async function actorsAround(timelines: FilteredTimelines, atMs: number): Promise<number[]> {
   const { before, after } = await timelines.scan(CROSSING, () => ({ atMs }), { byRun: true });
   return [...new Set(before).intersection(new Set(after))];
 }
 
 async function crossingAt(
-  { sql, timelines }: Source,
+  { sql, timelines }: TimelineSource,
   projectId: number,
   atMs: number,
 ): Promise<Crossing> {
-  // A session that crosses a moment has an event before it, and no longer pause from there to the next
-  // than any session may have: so the few events around the moment name all that cross it.
+  // A session that crosses a moment has an event before it and one after it, and no gap in a session
+  // is longer than `SESSION_GAP_MS`: the few events around the moment tell who may have such a session.
   const span = { fromMs: atMs - SESSION_GAP_MS, toMs: atMs + SESSION_GAP_MS + 1 };
   const loaded = await timelines(span, []);
-  const [found] = await sql.query<Crossing>(
+  const [row] = await sql.query<Crossing>(
     CROSSING_OF_ACTORS,
     [projectId, atMs, arrayLiteral(await actorsAround(loaded, atMs))],
   );
-  return found!;
+  return row!;
 }
 
-/** When the first of the sessions starts that reach beyond a moment: in milliseconds, at most that moment. */
+/** Returns the earliest start, in milliseconds, of the sessions that cross a moment; the moment where none does. */
 export async function sessionsStartMs(
-  source: Source,
+  source: TimelineSource,
   projectId: number,
   fromMs: number,
 ): Promise<number> {
@@ -56,11 +54,11 @@ export async function sessionsStartMs(
 }
 
 /**
- * How far sessions that start before a moment reach: an instant in milliseconds, at least that
- * moment, before which the last event of each of them lies.
+ * Returns the millisecond after the last event of the sessions that cross a moment; the moment where none
+ * does.
  */
 export async function sessionsEndByMs(
-  source: Source,
+  source: TimelineSource,
   projectId: number,
   toMs: number,
 ): Promise<number> {

@@ -8,19 +8,19 @@ import { MADE_IDS } from "./value_ids.ts";
 import type { Visitor, VisitorKind } from "./visitor.ts";
 
 interface Inputs {
-  /** Which id of the session is written. */
+  /** The id of the session that is written. */
   readonly of: "traffic" | "entryPath" | "exitPath";
   /** Sessions must lie whole in it. */
   readonly reach: Span;
-  /** Of sessions with an event in it. */
+  /** Ids are written for sessions with an event in it. */
   readonly span: Span;
-  /** Events of which any match may be asked. */
+  /** Only actors with an event whose name a match takes need ids. */
   readonly matches: MatchPasses;
 }
 
 /**
- * Writes an id of its session beside each event that is in one, into `MADE_IDS`. Events of different
- * actors are different numbers of the column.
+ * Writes an id of its session for each event that is in one, into the column `MADE_IDS`. Several threads
+ * may write into a column: each sets the numbers of its own actors' events.
  */
 class SessionIdWriter implements Visitor<null> {
   readonly #inputs: Inputs;
@@ -37,15 +37,15 @@ class SessionIdWriter implements Visitor<null> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    if (this.#isAsked(timeline)) this.#scan.visit(actor, timeline);
+    if (this.#mayMatch(timeline)) this.#scan.visit(actor, timeline);
   }
 
   result(): null {
     return null;
   }
 
-  /** Whether any match may take an event: most actors need not be followed for a seldom name. */
-  #isAsked(timeline: Timeline): boolean {
+  /** Whether any match may take an event: for a rare name most actors need not be followed. */
+  #mayMatch(timeline: Timeline): boolean {
     const { groupOf, bits } = this.#tests;
     if ((nameBitsOf(timeline) & bits.names) === 0) return false;
     const { segments, segmentOf, starts, ends } = timeline;
@@ -72,7 +72,7 @@ class SessionIdWriter implements Visitor<null> {
   }
 }
 
-/** Counts nothing. */
+/** Writes into a column of the part; it has no counts. */
 export const SESSION_ID_WRITER: VisitorKind<Inputs, null> = {
   name: "session ids",
   create: (inputs, words) => new SessionIdWriter(inputs, words),

@@ -4,7 +4,7 @@ import { SESSION_GAP_MS } from "../limits.ts";
 import type { Span } from "../query/selection.ts";
 import { PAGE_VIEW, RESERVED_TERM_MAX } from "../query/terms.ts";
 
-/** Events of a segment that lie side by side: from `start` to before `end`. `place`: of the segment among all. */
+/** Visits adjacent events of a segment, from `start` to before `end`; `place` is the segment's among all. */
 export type VisitSlice = (
   segment: LoadedSegment,
   start: number,
@@ -13,9 +13,9 @@ export type VisitSlice = (
 ) => void;
 
 /**
- * A session of an actor, as far as it lies in the reach of the scan, and the events up to the next
- * one. Those that are in no session (traffic 0) lie among them; who has no session at all has one of
- * traffic 0. Used again for the next session: copy what is kept.
+ * A session of an actor, as far as it lies in the reach of the scan, with the events up to the next one.
+ * Events in no session (traffic 0) may lie among them; the events of an actor without any session come as
+ * one of traffic 0. The object is reused for the next session: copy what must be kept.
  */
 export interface ScannedSession {
   readonly actor: number;
@@ -25,21 +25,21 @@ export interface ScannedSession {
   /** Page views, and events that are neither page view, click nor scroll. */
   readonly views: number;
   readonly customs: number;
-  /** Of both, those that undo no bounce. */
+  /** The views and customs that do not end a bounce. */
   readonly passiveViews: number;
   readonly passiveCustoms: number;
-  /** Of the first page view, and the path of the last one; where there is none, of the first and the last event. */
+  /** The paths of the first and the last page view; without any, those of the first and the last event. */
   readonly entryPath: number;
   readonly exitPath: number;
   readonly traffic: number;
   readonly context: number;
-  /** Whether events that are in no session lie among its own, before or behind them. */
+  /** Whether there are events in no session before, among or after those of the session. */
   readonly hasOthers: boolean;
-  /** Visits its events, and those others, in order. */
+  /** Visits the session's events, and those in no session, in order. */
   forEachSlice(visit: VisitSlice): void;
 }
 
-/** Follows actors through their sessions, each of which is visited once it is over. */
+/** Cuts timelines into sessions, and visits each session after its last event. */
 export class SessionScan implements ScannedSession {
   readonly #reach: Span;
   readonly #visitSession: (session: ScannedSession) => void;
@@ -57,14 +57,14 @@ export class SessionScan implements ScannedSession {
   context = 0;
   hasOthers = false;
 
-  /** The events looked at: from one of a slice to before one of the same or a later slice. */
+  /** The current session's events: from event `#from` of slice `#fromSlice` to before `#to` of `#toSlice`. */
   #timeline: Timeline | null = null;
   #fromSlice = 0;
   #from = 0;
   #toSlice = 0;
   #to = 0;
 
-  /** `reach`: what lies outside is passed over. Sessions that are asked for must lie in it whole. */
+  /** @param reach events outside of it are skipped: it must hold the wanted sessions whole */
   constructor(reach: Span, visitSession: (session: ScannedSession) => void) {
     this.#reach = reach;
     this.#visitSession = visitSession;
@@ -110,7 +110,7 @@ export class SessionScan implements ScannedSession {
     const hasPassives = passives.length > 0;
     let lastTime = this.lastMs - baseMs;
     let { views, customs } = this;
-    // Which events tell what is known of the session from its first and its last one; -1: earlier ones.
+    // The places of the session's entry and exit in this slice; -1: they are in an earlier slice.
     let entry = -1;
     let exit = -1;
     for (let at = start; at < end; at++) {
@@ -120,7 +120,7 @@ export class SessionScan implements ScannedSession {
       }
       const time = times[at]!;
       if (time - lastTime > SESSION_GAP_MS) {
-        this.#tell(segment, entry, exit, baseMs + lastTime, views, customs);
+        this.#set(segment, entry, exit, baseMs + lastTime, views, customs);
         this.#open(slice, at, baseMs + time);
         views = 0;
         customs = 0;
@@ -130,7 +130,7 @@ export class SessionScan implements ScannedSession {
       const name = names[at]!;
       if (hasPassives && passives[at] === 1) this.#countPassive(name);
       if (name === PAGE_VIEW) {
-        // Only of a session without page views it is the first and the last event of any name.
+        // The first page view replaces the first event of another name as the entry.
         if (views++ === 0) entry = at;
         exit = at;
       } else {
@@ -138,7 +138,7 @@ export class SessionScan implements ScannedSession {
         if (views === 0) exit = at;
       }
     }
-    this.#tell(segment, entry, exit, baseMs + lastTime, views, customs);
+    this.#set(segment, entry, exit, baseMs + lastTime, views, customs);
   }
 
   #countPassive(name: number): void {
@@ -146,7 +146,7 @@ export class SessionScan implements ScannedSession {
     else if (name > RESERVED_TERM_MAX) this.passiveCustoms++;
   }
 
-  #tell(
+  #set(
     { paths, traffics, contexts }: LoadedSegment,
     entry: number,
     exit: number,
@@ -164,9 +164,9 @@ export class SessionScan implements ScannedSession {
     this.context = contexts[entry]!;
   }
 
-  /** A session starts here: what there was before it is over. */
+  /** Ends the session before, if there is one, and starts a session at this event. */
   #open(slice: number, at: number, ms: number): void {
-    // What precedes the first session goes with it.
+    // Events before the first session belong to its slices.
     if (this.startMs !== Infinity) {
       this.#toSlice = slice;
       this.#to = at;

@@ -1,14 +1,13 @@
-/** Which sessions pass, by where they came from, began and ended: 1 at the place of each id. Null: all do. */
+/** Which sessions pass, by traffic, entry and exit path: 1 at the place of each id that passes; null: all do. */
 export interface SessionPasses {
   readonly traffics: Uint8Array | null;
-  /** Sessions without a path have that of id 0. */
+  /** Id 0 stands for sessions without a path. */
   readonly entryPaths: Uint8Array | null;
   readonly exitPaths: Uint8Array | null;
-  /** Whether what is in no session passes: it is nothing of what is wanted, and nothing of what is not. */
+  /** Whether events in no session pass: they do where every filter is negative. */
   readonly passesNone: boolean;
 }
 
-/** Tests sessions. */
 export class SessionTest implements SessionPasses {
   readonly traffics: Uint8Array | null;
   readonly entryPaths: Uint8Array | null;

@@ -5,7 +5,7 @@ import type { Scope } from "../query/selection.ts";
 import { namedIds, passing } from "./named_ids.ts";
 import type { SessionPasses } from "./session_test.ts";
 
-/** How far the ids of a project reach. */
+/** The largest ids of a project. */
 interface IdReach extends Row {
   readonly term_max: number;
   readonly traffic_max: number;
@@ -24,8 +24,8 @@ const EVERY_SESSION: SessionPasses = {
 };
 
 /**
- * Which sessions pass all filters on a session's fields; others are left out. Evaluated in
- * SQL over the tables that the ids stand for: `sql` must see the moment that the timelines are of.
+ * Returns the sessions that pass all filters on sessions' fields; other filters are ignored. Filters are
+ * evaluated in SQL over the tables of ids: `sql` must see the same moment as the timelines.
  */
 export async function sessionPasses(
   sql: Sql,

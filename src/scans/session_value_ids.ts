@@ -8,7 +8,7 @@ import type { Read } from "./read.ts";
 import type { SelectedTimelines } from "./selected_timelines.ts";
 import { SESSION_ID_WRITER } from "./session_id_writer.ts";
 import { emptyIds, MADE_IDS, NO_ID } from "./value_ids.ts";
-import { type ValueIds } from "./event_value_ids.ts";
+import type { ValueIds } from "./event_value_ids.ts";
 import { readTexts } from "./value_texts.ts";
 
 const TRAFFIC_MAX =
@@ -19,8 +19,8 @@ interface TrafficMax extends Row {
 }
 
 /**
- * The ids of a field of the events' sessions, of all events in a span that any match may take. The
- * sessions must lie whole in the reach of the timelines.
+ * Returns the ids of a field of the events' sessions, for the events in a span that any match may take.
+ * The timelines must hold whole sessions.
  */
 export async function sessionValueIds(
   { sql, scope }: Pick<Read, "sql" | "scope">,
@@ -31,8 +31,8 @@ export async function sessionValueIds(
 ): Promise<ValueIds> {
   const of = sessionFieldId(by);
   const isOfTraffic = of === "traffic";
-  const [found] = await sql.query<TrafficMax>(TRAFFIC_MAX, [scope.projectId]);
-  const idMax = isOfTraffic ? found!.traffic_max : matches.scope.termMax;
+  const [row] = await sql.query<TrafficMax>(TRAFFIC_MAX, [scope.projectId]);
+  const idMax = isOfTraffic ? row!.traffic_max : matches.scope.termMax;
   const inputs = { of, reach, span, matches };
   timelines.prepare(async ({ segments, memory, scan }) => {
     for (const { lazies, times } of segments) {

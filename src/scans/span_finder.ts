@@ -1,10 +1,10 @@
 import type { Span } from "../query/selection.ts";
 
-/** Finds in which of some spans a moment lies: these are in order, without gaps, at least one. */
+/** Finds the span that a moment lies in. The spans are in order, without gaps; there is at least one. */
 export class SpanFinder {
   readonly fromMs: number;
   readonly toMs: number;
-  /** When each begins, and when the last one ends. */
+  /** The start of each span, and the end of the last one. */
   readonly #starts: Float64Array;
   readonly #count: number;
   readonly #perMs: number;
@@ -17,24 +17,24 @@ export class SpanFinder {
     this.#perMs = this.#count / (this.toMs - this.fromMs);
   }
 
-  /** The place of the span, -1 before the first one, and how many there are behind the last. */
+  /** Returns the place of the span; -1 before the first one, the number of spans after the last one. */
   at(ms: number): number {
     if (ms < this.fromMs) return -1;
     if (ms >= this.toMs) return this.#count;
     const starts = this.#starts;
-    // Most are of about one length, so it is near this.
+    // Spans have about the same length, so this is the place or near it.
     let place = Math.min(Math.floor((ms - this.fromMs) * this.#perMs), this.#count - 1);
     while (starts[place]! > ms) place--;
     while (starts[place + 1]! <= ms) place++;
     return place;
   }
 
-  /** When what `at` found begins: before all spans it never does. */
+  /** Returns the start of the span at a place; -Infinity before the first one. */
   fromMsOf(place: number): number {
     return this.#starts[place] ?? -Infinity;
   }
 
-  /** When what `at` found ends: behind all spans it never does. */
+  /** Returns the end of the span at a place; Infinity after the last one. */
   toMsOf(place: number): number {
     return this.#starts[place + 1] ?? Infinity;
   }

@@ -4,7 +4,7 @@ import type { Timeline } from "../timelines/timeline.ts";
 /** The ids of a project's technical names, whose events are not counted. */
 export type TechnicalNames = ReadonlySet<number>;
 
-/** Mostly none. `sql` must see the moment that the timelines are of. */
+/** Reads the technical names; most projects have none. `sql` must see the same moment as the timelines. */
 export async function readTechnicalNames(sql: Sql, projectId: number): Promise<TechnicalNames> {
   const rows = await sql.query<{ term_id: number }>(
     "SELECT term_id FROM technical_names WHERE project_id = $1::int",
@@ -13,7 +13,7 @@ export async function readTechnicalNames(sql: Sql, projectId: number): Promise<T
   return new Set(rows.map(({ term_id }) => term_id));
 }
 
-/** When the first event of a timeline was that is counted; Infinity where none is. */
+/** Returns the time of the first event on a timeline that is counted; Infinity where none is. */
 export function firstCountedMs(timeline: Timeline, technical: TechnicalNames): number {
   const { segments, segmentOf, starts, ends } = timeline;
   for (let i = timeline.first; i < timeline.end; i++) {

@@ -1,24 +1,24 @@
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 
-/** Where the ids of a field's values stand: in a column of all reads, with the actor, or in a lazy column. */
+/** Where the ids of a field's values are: in a column of all reads, the actors' ids, or a lazy column's name. */
 export type IdSource = "name" | "path" | "context" | "actor" | (string & Record<never, never>);
 
-/** No event, session or user has it, so its value is missing. */
+/** Stands for a missing value: no event, session or user has this id. */
 export const NO_ID = 0;
-/** A column of ids that the read made itself. */
+/** The lazy column of ids that the read makes itself. */
 export const MADE_IDS = "made ids";
 
-/** The id of each event of a segment; null: it is that of the event's actor. */
+/** Returns the id of each event of a segment; null: the ids are those of the actors. */
 export type IdsOf = (segment: LoadedSegment) => IntegerColumn | null;
 
-/** A column that is empty yet, as wide as ids up to `idMax` need. */
+/** Makes a column of zeros, as wide as ids up to `idMax` need. */
 export function emptyIds(idMax: number, events: number): IntegerColumn {
   if (idMax <= 0xff) return new Uint8Array(events);
   return idMax <= 0xffff ? new Uint16Array(events) : new Int32Array(events);
 }
 
-/** Where the ids of segments stand. */
+/** Returns how to get the ids of a segment's events. */
 export function idsFrom(source: IdSource): IdsOf {
   switch (source) {
     case "name":
@@ -30,7 +30,7 @@ export function idsFrom(source: IdSource): IdsOf {
     case "actor":
       return () => null;
   }
-  // Mostly the same segment is asked for again.
+  // Visitors mostly ask for the same segment again.
   let last: LoadedSegment | null = null;
   let ids: IntegerColumn | null = null;
   return (segment) => {

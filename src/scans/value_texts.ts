@@ -5,11 +5,11 @@ import type { Field } from "../query/filters.ts";
 import { type Dictionary, dictionaryOf, type Scope } from "../query/selection.ts";
 import { SqlParams } from "../query/sql_params.ts";
 
-/** The texts that ids stand for; an id without one has a missing value. */
+/** The texts of ids; an id without one stands for a missing value. */
 export type ValueTexts = ReadonlyMap<number, string>;
 
-/** Of users their ids, of referrers the hosts that are not the site's own; else as sessions have it. */
-function textsOf(field: Field, params: SqlParams, siteHost: string | null): Dictionary {
+/** The dictionary of a field: user ids, hosts of referrers but for the site's own, else as in `dictionaryOf`. */
+function fieldDictionary(field: Field, params: SqlParams, siteHost: string | null): Dictionary {
   if (field === "userId") {
     const text = "CASE WHEN v.kind = 'u' THEN v.value END";
     return { table: "identities", id: "identity_id", text };
@@ -21,7 +21,7 @@ function textsOf(field: Field, params: SqlParams, siteHost: string | null): Dict
   return dictionaryOf(field as Parameters<typeof dictionaryOf>[0]);
 }
 
-/** The texts of a field that is no property, looked up in the dictionary of its ids. */
+/** Reads the texts of ids of a field that is no property, from the dictionary of the field. */
 export async function readTexts(
   sql: Sql,
   { projectId, siteHost }: Pick<Scope, "projectId" | "siteHost">,
@@ -29,7 +29,7 @@ export async function readTexts(
   ids: readonly number[],
 ): Promise<ValueTexts> {
   const params = new SqlParams();
-  const { table, id, text } = textsOf(field, params, siteHost);
+  const { table, id, text } = fieldDictionary(field, params, siteHost);
   const rows = await sql.query<Row & { readonly id: number; readonly text: string }>(
     `SELECT id, text FROM (
       SELECT v.${id} AS id, ${text} AS text FROM ${table} v
@@ -43,7 +43,7 @@ export async function readTexts(
 const shorterFirst = ([a]: [string, unknown], [b]: [string, unknown]): number =>
   new TextEncoder().encode(a).length - new TextEncoder().encode(b).length || compareBytes(a, b);
 
-/** Lists and objects as the database writes them: members in the order of its keys, with blanks. */
+/** Writes a list or an object as the database does: members in its order of keys, with blanks. */
 function holderText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(holderText).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -52,7 +52,7 @@ function holderText(value: unknown): string {
   return `{${members.join(", ")}}`;
 }
 
-/** The text of a property's value, which is JSON: several values may have the same; null: missing. */
+/** Returns the text of a property's value (JSON); null: missing. Several values may have the same text. */
 export function propertyText(json: string): string | null {
   switch (json[0]) {
     case '"':
@@ -70,11 +70,11 @@ export function propertyText(json: string): string | null {
   }
 }
 
-/** Behind all other units in UTF-16 stand those from 0xe000 on, which are less than pairs in UTF-8. */
+/** Maps UTF-16 units to the order of UTF-8: units from 0xe000 on come before surrogates there. */
 const inBytes = (unit: number): number =>
   unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit;
 
-/** The order of texts' bytes, as the database has it by `COLLATE "C"`; a missing one (null) is last. */
+/** Compares texts by their UTF-8 bytes, like the database's `COLLATE "C"`; null (missing) is last. */
 export function compareBytes(a: string | null, b: string | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   const length = Math.min(a.length, b.length);

@@ -55,7 +55,7 @@ import {
 import { type DiskGauges, Metrics } from "./metrics.ts";
 import { LIVE } from "../reports/live/live.ts";
 import { LiveFeed } from "../reports/live/live_feed.ts";
-import { getReport } from "../reports/report_endpoint.ts";
+import { getReport } from "../reports/answer/report_endpoint.ts";
 import { createScanPool } from "./scan_workers.ts";
 import { createRoutes, type Services } from "./routes.ts";
 import { createNotifications } from "../told/told.ts";

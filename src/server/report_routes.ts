@@ -9,7 +9,7 @@ import type { RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "../problem.ts";
 import { ACQUISITION } from "../reports/acquisition/acquisition.ts";
 import { FUNNELS, SAVED_FUNNEL } from "../reports/funnels/funnels.ts";
-import { GoalBody, GoalShown } from "../reports/goal_definitions.ts";
+import { GoalBody, GoalShown } from "../reports/saved/goal_definitions.ts";
 import { GOALS } from "../reports/goals/goals.ts";
 import type { CaptureReading } from "../reports/heatmaps/heatmap_capture.ts";
 import { HEATMAP_PATHS } from "../reports/heatmaps/heatmap_paths.ts";
@@ -26,16 +26,16 @@ import {
   OVERVIEW_SEMANTICS,
 } from "../reports/overview/overview.ts";
 import { PAGES } from "../reports/pages/pages.ts";
-import { ImportedTold } from "../reports/imported_span.ts";
-import type { Report } from "../reports/report.ts";
-import { getReport, READ_QUERY, type ReportServices } from "../reports/report_endpoint.ts";
-import { PendingShown } from "../reports/read_reply.ts";
+import { ImportedTold } from "../reports/imported/imported_span.ts";
+import type { Report } from "../reports/answer/report.ts";
+import { getReport, READ_QUERY, type ReportServices } from "../reports/answer/report_endpoint.ts";
+import { PendingShown } from "../reports/answer/read_reply.ts";
 import { PERSON_TIMELINE } from "../reports/visits/person_timeline.ts";
 import { RETENTION } from "../reports/retention/retention.ts";
 import { FunnelBody, FunnelShown } from "../reports/funnels/funnel_definition.ts";
 import { deleteFunnel, putFunnel } from "../reports/funnels/saved_funnels.ts";
 import { deleteGoal, putGoal } from "../reports/goals/saved_goals.ts";
-import { SegmentBody, SegmentShown } from "../reports/segment_definitions.ts";
+import { SegmentBody, SegmentShown } from "../reports/saved/segment_definitions.ts";
 import {
   deleteSegment,
   getSegment,

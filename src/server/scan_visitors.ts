@@ -7,7 +7,7 @@ import { SESSION_ID_WRITER } from "../scans/session_id_writer.ts";
 import type { AnyVisitorKind } from "../scans/visitor.ts";
 import { VIEW_COUNTS } from "../screenshots/queue/view_visitor.ts";
 import { ACQUISITION_COUNTS } from "../reports/acquisition/acquisition_visitor.ts";
-import { NEWEST } from "../reports/newest_events.ts";
+import { NEWEST } from "../reports/newest/newest_events.ts";
 import { PASSING_IDS } from "../reports/events/passing_visitor.ts";
 import { FUNNEL } from "../reports/funnels/funnel_visitor.ts";
 import { CELL_COUNTS, CELL_PEOPLE } from "../reports/heatmaps/cell_visitor.ts";
@@ -19,17 +19,17 @@ import {
 } from "../reports/journeys/journey_visitor.ts";
 import { KPI_COUNTS } from "../reports/kpis/kpi_visitor.ts";
 import { LIVE_COUNTS } from "../reports/live/live_visitor.ts";
-import { MATCH_COUNTS } from "../reports/match_visitor.ts";
+import { MATCH_COUNTS } from "../reports/visitors/match_visitor.ts";
 import { SPAN_VISITORS } from "../reports/overview/overview_visitor.ts";
 import { PAGE_COUNTS } from "../reports/pages/page_visitor.ts";
-import { NEWEST_PEOPLE } from "../reports/newest_people_visitor.ts";
+import { NEWEST_PEOPLE } from "../reports/newest/newest_people_visitor.ts";
 import { COHORT_COUNTS } from "../reports/retention/cohort_visitor.ts";
 import { HAS_EVENTS } from "../reports/retention/later_visitor.ts";
 import { PERSON_EVENTS } from "../reports/visits/person_events_visitor.ts";
-import { TAIL_COUNTS } from "../reports/tail_visitor.ts";
+import { TAIL_COUNTS } from "../reports/rollups/tail_visitor.ts";
 import { NEWEST_VISITS } from "../reports/visits/newest_visits_visitor.ts";
-import { WATCHED_COUNTS } from "../reports/watched_visitor.ts";
-import { VALUE_COUNTS } from "../reports/value_visitor.ts";
+import { WATCHED_COUNTS } from "../reports/visits/watched_visitor.ts";
+import { VALUE_COUNTS } from "../reports/visitors/value_visitor.ts";
 
 /** Every visitor that a worker may be asked for. */
 export const VISITORS: readonly AnyVisitorKind[] = [

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import { Problem } from "../problem.ts";
 import { type Filter, FiltersSchema } from "../query/filters.ts";
-import { readMeasure } from "../reports/trend_measures.ts";
+import { readMeasure } from "../reports/visitors/trend_measures.ts";
 import { VITAL_NAMES, type VitalName } from "../reports/vitals/vital_bounds.ts";
 import { EventNameText } from "./event_name_text.ts";
 import { type Figure, plainLine, type Unit } from "./message.ts";

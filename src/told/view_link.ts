@@ -1,4 +1,4 @@
-import { viewAddress } from "../reports/view_address.ts";
+import { viewAddress } from "../reports/answer/view_address.ts";
 
 /** A read as it was asked and as it was understood: where the dashboard shows the same. */
 export interface ToldPlace {

@@ -7,7 +7,7 @@ import { readLine } from "../../src/ingest/told_event.ts";
 import { createAgentReader } from "../../src/ingest/user_agent.ts";
 import { createVisitorHasher } from "../../src/ingest/visitor_hash.ts";
 import { parseJson } from "../../src/json_text.ts";
-import { shownEvent } from "../../src/reports/shown_event.ts";
+import { shownEvent } from "../../src/reports/shown/shown_event.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { decodeBlock, encodeBlock } from "../../src/store/journal_block.ts";
 import { newRow } from "../support/event_rows.ts";

@@ -6,7 +6,7 @@ import { eraseActor } from "../../src/projection/erasure.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects, storedRows } from "../support/event_rows.ts";
 import { projectedState as stateOf } from "./projected_state.ts";
-import { projectedState } from "../../src/reports/projected_state.ts";
+import { projectedState } from "../../src/reports/answer/projected_state.ts";
 
 const START_MS = Date.parse("2026-03-01T17:00:00Z");
 

@@ -8,7 +8,7 @@ import {
   type ProjectionThread,
   type ProjectionThreadOptions,
 } from "../../src/projection/projection_thread.ts";
-import { projectedState as pendingState } from "../../src/reports/projected_state.ts";
+import { projectedState as pendingState } from "../../src/reports/answer/projected_state.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { projectedState } from "./projected_state.ts";

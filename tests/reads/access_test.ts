@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { DatabaseUnavailable } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
-import type { Question, Report } from "../../src/reports/report.ts";
-import { getReport } from "../../src/reports/report_endpoint.ts";
+import type { Question, Report } from "../../src/reports/answer/report.ts";
+import { getReport } from "../../src/reports/answer/report_endpoint.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import type { Read } from "../../src/scans/read.ts";
 import {

@@ -6,7 +6,7 @@ import type { ProblemCode } from "../../src/problem.ts";
 import { Problem } from "../../src/problem.ts";
 import { getEvents } from "../../src/reports/events/events_endpoint.ts";
 import { ExportSeats } from "../../src/reports/events/export_seats.ts";
-import { getReport, type ReportServices } from "../../src/reports/report_endpoint.ts";
+import { getReport, type ReportServices } from "../../src/reports/answer/report_endpoint.ts";
 import { badValuesOf } from "./bad_parameters.ts";
 import { type Endpoint, ENDPOINTS, SAVED } from "./endpoints.ts";
 import { IN_PLACE } from "../support/in_place.ts";

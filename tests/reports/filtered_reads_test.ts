@@ -6,7 +6,7 @@ import { GOALS } from "../../src/reports/goals/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmaps/heatmap_paths.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { PAGES } from "../../src/reports/pages/pages.ts";
-import type { Report } from "../../src/reports/report.ts";
+import type { Report } from "../../src/reports/answer/report.ts";
 import { RETENTION } from "../../src/reports/retention/retention.ts";
 import { TRENDS } from "../../src/reports/trends/trends.ts";
 import { type Filter, propertyOf, SESSION_FIELDS } from "../../src/query/filters.ts";

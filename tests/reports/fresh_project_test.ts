@@ -5,7 +5,7 @@ import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { HASH_JOINS_EVENTS_MAX } from "../../src/limits.ts";
 import { getEvents } from "../../src/reports/events/events_endpoint.ts";
 import { ExportSeats } from "../../src/reports/events/export_seats.ts";
-import { getReport, type ReportServices } from "../../src/reports/report_endpoint.ts";
+import { getReport, type ReportServices } from "../../src/reports/answer/report_endpoint.ts";
 import { planJoins } from "../../src/query/join_plans.ts";
 import { ENDPOINTS } from "../reads/endpoints.ts";
 import { TestApp } from "../support/app.ts";

@@ -1,4 +1,4 @@
-import type { Answer, Report } from "../../src/reports/report.ts";
+import type { Answer, Report } from "../../src/reports/answer/report.ts";
 import type { Read } from "../../src/scans/read.ts";
 
 /** A read, and the parameters from which a report takes its own. */

@@ -1,7 +1,7 @@
 import { bucketLabel, counted, integer, NOTHING, percent } from "../number_format.ts";
 import { OTHER } from "../filter_fields.ts";
 import type { Cohort } from "../../reports/retention/cohort.ts";
-import type { Rate } from "../../reports/report.ts";
+import type { Rate } from "../../reports/answer/report.ts";
 import type { CsvContent } from "../csv_button.tsx";
 import type { Compared } from "../replies.ts";
 import type { Every } from "./retention_question.ts";

@@ -6,10 +6,10 @@ import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
-import { type Listed, type NumberedRead, PlaceText, refuseListed } from "../behind.ts";
-import { type Behind, behindWhere } from "../behind_tally.ts";
-import { loadAskedGoal } from "../goal_definitions.ts";
-import { idOfSession, type NumberedValues } from "../session_values.ts";
+import { type Listed, type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
+import { type Behind, behindWhere } from "../behind/behind_tally.ts";
+import { loadAskedGoal } from "../saved/goal_definitions.ts";
+import { idOfSession, type NumberedValues } from "../visitors/session_values.ts";
 import { ACQUISITION, type Own, readOwn } from "./acquisition.ts";
 import { type Asked, scanSessions } from "./acquisition_scan.ts";
 

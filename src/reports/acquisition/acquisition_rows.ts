@@ -4,9 +4,9 @@ import { afterCursor, type RowCursor } from "../../query/row_cursor.ts";
 import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { type AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
-import { rowCandidates } from "../row_candidates.ts";
-import { idOfSession } from "../session_values.ts";
-import { OTHER } from "../small_groups.ts";
+import { rowCandidates } from "../ranked/row_candidates.ts";
+import { idOfSession } from "../visitors/session_values.ts";
+import { OTHER } from "../answer/small_groups.ts";
 
 /** What one value, or the whole, comes to. */
 export interface Figures {

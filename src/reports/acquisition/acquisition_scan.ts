@@ -11,10 +11,10 @@ import type { Read } from "../../scans/read.ts";
 import { sessionsEndByMs } from "../../scans/session_end.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
-import type { GoalValue } from "../goal_definitions.ts";
-import { worthProperty } from "../goal_worth.ts";
-import { countNew, withNewcomers } from "../new_actors.ts";
-import { type NumberedValues, numberValues } from "../session_values.ts";
+import type { GoalValue } from "../saved/goal_definitions.ts";
+import { worthProperty } from "../saved/goal_worth.ts";
+import { countNew, withNewcomers } from "../visitors/new_actors.ts";
+import { type NumberedValues, numberValues } from "../visitors/session_values.ts";
 import { AcquisitionTally } from "./acquisition_tally.ts";
 import {
   ACQUISITION_COUNTS,

@@ -7,9 +7,14 @@ import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
 import { type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import { joinPairs, NewcomerFinder, type NewcomerInputs, type Pairs } from "../newcomers.ts";
-import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
-import type { NumberedValues } from "../session_values.ts";
+import {
+  joinPairs,
+  NewcomerFinder,
+  type NewcomerInputs,
+  type Pairs,
+} from "../visitors/newcomers.ts";
+import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
+import type { NumberedValues } from "../visitors/session_values.ts";
 import { type AcquisitionCounts, AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
 import { ConversionWorth } from "./conversion_worth.ts";
 

@@ -1,7 +1,7 @@
 import type { AcquisitionDimension } from "../../attribution/dimensions.ts";
 import { type ImportedSums, sumsByValue, sumsOfAll } from "../../imported/imported_reading.ts";
 import type { Read } from "../../scans/read.ts";
-import { type ImportedSpan, importedSpan, reachesOwn } from "../imported_span.ts";
+import { type ImportedSpan, importedSpan, reachesOwn } from "../imported/imported_span.ts";
 import type { Figures } from "./acquisition_rows.ts";
 
 /** The imported days of a read: none of them where it asks for more than they tell. */

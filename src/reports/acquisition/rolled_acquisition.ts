@@ -6,7 +6,7 @@ import {
 import { packInts, unpackInts } from "../../db/packed_ints.ts";
 import type { Sql } from "../../db/sql.ts";
 import { AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
-import { NEVER, type RolledSpan } from "../rolled_span.ts";
+import { NEVER, type RolledSpan } from "../rollups/rolled_span.ts";
 
 const OF_DAYS = "d.project_id = $1::int AND d.day >= $2::int AND d.day < $3::int";
 

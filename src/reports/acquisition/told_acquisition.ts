@@ -1,6 +1,6 @@
 import type { Read } from "../../scans/read.ts";
-import { rolledSpan } from "../rolled_span.ts";
-import { smallPlaces } from "../small_groups.ts";
+import { rolledSpan } from "../rollups/rolled_span.ts";
+import { smallPlaces } from "../answer/small_groups.ts";
 import { type Asked, scanAcquisition } from "./acquisition_scan.ts";
 import { type AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
 import { readRolledAcquisition } from "./rolled_acquisition.ts";

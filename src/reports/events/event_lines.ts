@@ -1,6 +1,6 @@
 import { EXPORT_CHUNK_ROWS, EXPORT_HANDED_BYTES } from "../../limits.ts";
 import type { EventRow } from "../../store/event_row.ts";
-import { shownEvent } from "../shown_event.ts";
+import { shownEvent } from "../shown/shown_event.ts";
 
 /** The line of an event. */
 export const lineOf = (row: EventRow): string => `${JSON.stringify(shownEvent(row))}\n`;

@@ -12,10 +12,10 @@ import {
 } from "../../store/journal_block.ts";
 import { rowsAt } from "../../store/segments.ts";
 import type { Read } from "../../scans/read.ts";
-import { partsBackwards } from "../backwards.ts";
-import { selectEvents } from "../selected_events.ts";
-import { isOfBots } from "../shown_event.ts";
-import { NEWEST, NewestEvents } from "../newest_events.ts";
+import { partsBackwards } from "../newest/backwards.ts";
+import { selectEvents } from "../visitors/selected_events.ts";
+import { isOfBots } from "../shown/shown_event.ts";
+import { NEWEST, NewestEvents } from "../newest/newest_events.ts";
 
 export interface ListSource extends Pick<Read, "sql" | "scope" | "timelines" | "blocks"> {
   /** How the newest events of a span are found, where not by timelines. */

@@ -6,12 +6,10 @@ import { isNarrowed } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { journalEvents } from "../../store/journal_block.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
-import { isOfBots } from "../shown_event.ts";
+import { isOfBots } from "../shown/shown_event.ts";
 import { PASSING_IDS } from "./passing_visitor.ts";
-
-type TailSource = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** Which stored events a tail shows. */
 interface TailSelection {
@@ -82,7 +80,7 @@ function byReceipt(a: EventRow, b: EventRow): number {
 
 /** The ids of those events that pass the filters of the scope: the segments tell. */
 async function passingIds(
-  source: TailSource,
+  source: ScanSource,
   rows: readonly EventRow[],
 ): Promise<ReadonlySet<string>> {
   const times = rows.map(({ occurred_at }) => Date.parse(occurred_at));
@@ -103,7 +101,7 @@ function isInRange({ occurred_at }: EventRow, range: Range | null): boolean {
 
 /** Of one block, the events that are meant, latest received first. */
 async function selectedOf(
-  source: TailSource,
+  source: ScanSource,
   block: Block,
   { after, range }: TailSelection,
 ): Promise<EventRow[]> {
@@ -122,7 +120,7 @@ async function selectedOf(
  * received first: the next `rows` behind a page.
  */
 export async function tailEvents(
-  source: TailSource,
+  source: ScanSource,
   selection: TailSelection,
   page: TailPage | null,
   rows: number,

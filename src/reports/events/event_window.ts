@@ -15,8 +15,8 @@ import { COLUMNS } from "../../store/segment_columns.ts";
 import { fetchBlocks, fetchHeadsById } from "../../store/stored_segments.ts";
 import { readRowsInTurns } from "../../store/whole_events.ts";
 import { type Yield, yielding } from "../../store/yielding.ts";
-import { partsBackwards } from "../backwards.ts";
-import { atOneMoment } from "../time_limit.ts";
+import { partsBackwards } from "../newest/backwards.ts";
+import { atOneMoment } from "../answer/time_limit.ts";
 import { lineOf } from "./event_lines.ts";
 import { isWaiting, type ListPlace, type ListSource, newestOf, spanBehind } from "./event_list.ts";
 import {
@@ -25,7 +25,7 @@ import {
   PackedLines,
   type PackedSizes,
 } from "./packed_lines.ts";
-import type { FoundEvents } from "../newest_events.ts";
+import type { FoundEvents } from "../newest/newest_events.ts";
 
 export const WINDOW_SIZES: PackedSizes = {
   chunkRows: EXPORT_WINDOW_CHUNK_ROWS,

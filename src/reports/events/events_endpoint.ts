@@ -30,7 +30,12 @@ import { BOT_CHOICES, isNarrowed, type Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings, Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
-import { namedSegment, ofSegment, scopeOfSegment, SEGMENT_SEMANTICS } from "../asked_segment.ts";
+import {
+  namedSegment,
+  ofSegment,
+  scopeOfSegment,
+  SEGMENT_SEMANTICS,
+} from "../answer/asked_segment.ts";
 import { chunked } from "./event_lines.ts";
 import { listedFrom, listEvents, type ListSource, storedSpan } from "./event_list.ts";
 import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
@@ -40,13 +45,13 @@ import { lineReply, type Lines } from "./line_stream.ts";
 import { LineMemory } from "./packed_lines.ts";
 import { readPersistently } from "./persistent_read.ts";
 import { newestStored } from "./stored_newest.ts";
-import { currentSnapshot, projectedPlace } from "../projected_place.ts";
-import { projectedState } from "../projected_state.ts";
-import { PendingShown, readReply } from "../read_reply.ts";
-import { type ReportServices, siteHostOf } from "../report_endpoint.ts";
-import { EventShown } from "../exported_event_schema.ts";
-import { shownEvent } from "../shown_event.ts";
-import { atOneMoment, readFailure, withinTime } from "../time_limit.ts";
+import { currentSnapshot, projectedPlace } from "./projected_place.ts";
+import { projectedState } from "../answer/projected_state.ts";
+import { PendingShown, readReply } from "../answer/read_reply.ts";
+import { type ReportServices, siteHostOf } from "../answer/report_endpoint.ts";
+import { EventShown } from "../shown/exported_event_schema.ts";
+import { shownEvent } from "../shown/shown_event.ts";
+import { atOneMoment, readFailure, withinTime } from "../answer/time_limit.ts";
 
 /** What the read works with: the project is one that the token may read. */
 interface EventsContext extends ReportServices {

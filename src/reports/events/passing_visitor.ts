@@ -1,7 +1,7 @@
-import { uuidText } from "../uuid_text.ts";
+import { uuidText } from "../shown/uuid_text.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
-import { runVisitor } from "../run_visitor.ts";
+import { runVisitor } from "../visitors/run_visitor.ts";
 
 interface Inputs {
   readonly test: EventPasses;

@@ -1,6 +1,6 @@
 import { EXPORT_RETRY_PAUSES_MS } from "../../limits.ts";
 import { pause } from "../../pause.ts";
-import { isPassing } from "../time_limit.ts";
+import { isPassing } from "../answer/time_limit.ts";
 
 /**
  * What an export reads of the database, read again where it cannot be had now: whoever takes the reply

@@ -4,7 +4,7 @@ import { allBlocks } from "../../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById } from "../../store/stored_segments.ts";
 import { yielding } from "../../store/yielding.ts";
 import { datedSegments } from "../../timelines/timelines.ts";
-import { NewestEvents } from "../newest_events.ts";
+import { NewestEvents } from "../newest/newest_events.ts";
 
 /**
  * The newest events of a span that no filter chooses, from the times of its segments alone, one segment

@@ -1,6 +1,6 @@
 import { joined } from "../../scans/visitor.ts";
-import { type Behind, joinBehind } from "../behind_tally.ts";
-import { GrowingList } from "../growing_list.ts";
+import { type Behind, joinBehind } from "../behind/behind_tally.ts";
+import { GrowingList } from "../visitors/growing_list.ts";
 
 /** Of an outcome, how many steps were reached. */
 export const DEPTH = 0xf;

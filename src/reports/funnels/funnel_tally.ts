@@ -1,8 +1,8 @@
 import { FUNNEL_GROUPS_MAX } from "../../limits.ts";
 import { valueAt } from "../../scans/medians.ts";
 import { compareBytes, type ValueTexts } from "../../scans/value_texts.ts";
-import { GrowingList } from "../growing_list.ts";
-import { OTHER } from "../small_groups.ts";
+import { GrowingList } from "../visitors/growing_list.ts";
+import { OTHER } from "../answer/small_groups.ts";
 import { type CountedAttempts, DEPTH, DIED, LATE } from "./counted_attempts.ts";
 
 /** How many actors reached a step, and how long they took since the step before. */

@@ -5,7 +5,7 @@ import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
-import { BehindTally } from "../behind_tally.ts";
+import { BehindTally } from "../behind/behind_tally.ts";
 import { Attempts, type CountedAttempts, joinAttempts } from "./counted_attempts.ts";
 import {
   type ActorEvents,

@@ -11,10 +11,10 @@ import {
 } from "./funnel_definition.ts";
 import type { FunnelTally, StepTally } from "./funnel_tally.ts";
 import { scanFunnel } from "./funnel_scan.ts";
-import { changeOf, ChangeShown, pointsOf, PointsShown } from "../changes.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../compared_read.ts";
-import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
-import { isSmall, toldCount, tooFewVisitors } from "../small_groups.ts";
+import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
+import { type Answer, askingOf, rate, RateShown, type Report } from "../answer/report.ts";
+import { isSmall, toldCount, tooFewVisitors } from "../answer/small_groups.ts";
 import { toldFunnel } from "./small_funnel_groups.ts";
 import { listFunnels, noSuchFunnel, requireFunnel, shownFunnel } from "./saved_funnels.ts";
 

@@ -16,7 +16,7 @@ import {
   noSuchDefinition,
   type OfProject,
   saveDefinition,
-} from "../saved_definitions.ts";
+} from "../saved/saved_definitions.ts";
 import {
   FunnelBody,
   type FunnelDefinition,

@@ -1,4 +1,4 @@
-import { isSmall, OTHER, smallPlaces } from "../small_groups.ts";
+import { isSmall, OTHER, smallPlaces } from "../answer/small_groups.ts";
 import type { FunnelGroupTally, FunnelTally, StepTally } from "./funnel_tally.ts";
 
 /** Of fewer people than a share tells, how long they took is somebody's own time. */

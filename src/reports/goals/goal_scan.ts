@@ -2,9 +2,9 @@ import type { EventMatch } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read } from "../../scans/read.ts";
-import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
-import { figuresOf } from "../property_figures.ts";
-import { selectMatches } from "../selected_events.ts";
+import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
+import { figuresOf } from "../visitors/property_figures.ts";
+import { selectMatches } from "../visitors/selected_events.ts";
 
 /** Unique ones are distinct actors. */
 interface Conversions {

@@ -4,21 +4,26 @@ import { Problem } from "../../problem.ts";
 import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import { namesPerson } from "../../query/filters.ts";
 import type { Read } from "../../scans/read.ts";
-import { changeOf, ChangeShown, pointsOf, PointsShown } from "../changes.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid, refuseManyBuckets } from "../compared_read.ts";
+import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
+import {
+  COMPARED_SHOWN,
+  comparedRead,
+  comparedSaid,
+  refuseManyBuckets,
+} from "../answer/compared_read.ts";
 import {
   type Goal,
   GoalMatchShown,
   type GoalValue,
   GoalValueShown,
   listGoals,
-} from "../goal_definitions.ts";
-import { worthOf, worthProperty, WorthShown } from "../goal_worth.ts";
+} from "../saved/goal_definitions.ts";
+import { worthOf, worthProperty, WorthShown } from "../saved/goal_worth.ts";
 import { type GoalCounts, scanGoals, type Wanted } from "./goal_scan.ts";
-import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
-import { rolledSpan } from "../rolled_span.ts";
-import { readRolledVisitors } from "../rolled_up.ts";
-import { isSmall, smallPlaces, toldCount } from "../small_groups.ts";
+import { type Answer, askingOf, rate, RateShown, type Report } from "../answer/report.ts";
+import { rolledSpan } from "../rollups/rolled_span.ts";
+import { readRolledVisitors } from "../rollups/rolled_up.ts";
+import { isSmall, smallPlaces, toldCount } from "../answer/small_groups.ts";
 
 function refuseTooManyPoints(goals: number, buckets: number): void {
   if (goals * buckets <= GOAL_POINTS_MAX) return;

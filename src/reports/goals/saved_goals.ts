@@ -2,7 +2,7 @@ import type { Sql } from "../../db/sql.ts";
 import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
 import { Problem } from "../../problem.ts";
-import { type Goal, GOAL_KIND, GoalBody } from "../goal_definitions.ts";
+import { type Goal, GOAL_KIND, GoalBody } from "../saved/goal_definitions.ts";
 import {
   type DefinitionAsked,
   type DefinitionServices,
@@ -10,8 +10,8 @@ import {
   namedSlug,
   type OfProject,
   saveDefinition,
-} from "../saved_definitions.ts";
-import { goalsOf, listSegments } from "../segment_definitions.ts";
+} from "../saved/saved_definitions.ts";
+import { goalsOf, listSegments } from "../saved/segment_definitions.ts";
 
 /**
  * `PUT /v1/goals/:slug`: 201 with the goal where it is new, 200 where it replaced one. It applies to

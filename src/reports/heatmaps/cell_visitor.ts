@@ -5,9 +5,9 @@ import { CELL_DEVICE, CELL_PLACED, stepOf } from "../../store/heatmap_cell.ts";
 import { type MatchPasses, MatchTests } from "../../scans/match_tests.ts";
 import { idsFrom, type IdsOf, type IdSource, NO_ID } from "../../scans/value_ids.ts";
 import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import { ActorCounts, type CountRows, mergeRows } from "../actor_counts.ts";
-import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
-import { runVisitor } from "../run_visitor.ts";
+import { ActorCounts, type CountRows, mergeRows } from "./actor_counts.ts";
+import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
+import { runVisitor } from "../visitors/run_visitor.ts";
 
 interface Inputs {
   /** One match, of names and paths. */

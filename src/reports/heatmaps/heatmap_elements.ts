@@ -2,7 +2,7 @@ import { z } from "zod";
 import { HEATMAP_ELEMENTS_MAX } from "../../limits.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import { compareBytes } from "../../scans/value_texts.ts";
-import { firstRows } from "../actor_counts.ts";
+import { firstRows } from "./actor_counts.ts";
 import type { FoundCells } from "./heatmap_scan.ts";
 
 /** What was clicked, by the selector that the click carries. */

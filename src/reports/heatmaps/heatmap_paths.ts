@@ -6,9 +6,9 @@ import { spanOf } from "../../query/range.ts";
 import { countPaths } from "../../scans/path_counts.ts";
 import type { Read } from "../../scans/read.ts";
 import { CaptureShown, captureStatuses } from "./heatmap_capture.ts";
-import { pathsAfter } from "../path_rows.ts";
-import type { Answer, Report } from "../report.ts";
-import { isSmall } from "../small_groups.ts";
+import { pathsAfter } from "../ranked/path_rows.ts";
+import type { Answer, Report } from "../answer/report.ts";
+import { isSmall } from "../answer/small_groups.ts";
 
 async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
   const { sql, project, range, limit } = read;

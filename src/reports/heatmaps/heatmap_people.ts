@@ -11,9 +11,9 @@ import {
   CELL_STEPS_MAX,
   placeOf,
 } from "../../store/heatmap_cell.ts";
-import { type NumberedRead, PlaceText, refuseListed } from "../behind.ts";
-import type { Behind } from "../behind_tally.ts";
-import { askingOf } from "../report.ts";
+import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
+import type { Behind } from "../behind/behind_tally.ts";
+import { askingOf } from "../answer/report.ts";
 import { findCellPeople, type PeopleQuestion, SELECTOR } from "./heatmap_scan.ts";
 import { type Asked, BIT_OF, HEATMAPS, pageFilter, POINT, readAsked } from "./heatmaps.ts";
 

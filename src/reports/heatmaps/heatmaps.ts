@@ -22,12 +22,12 @@ import {
   stepOf,
 } from "../../store/heatmap_cell.ts";
 import type { Read } from "../../scans/read.ts";
-import { type CountRows, firstRows } from "../actor_counts.ts";
+import { type CountRows, firstRows } from "./actor_counts.ts";
 import { ElementShown, firstElements, readElements } from "./heatmap_elements.ts";
 import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
 import { scanCells } from "./heatmap_scan.ts";
-import type { Answer, Report } from "../report.ts";
-import { isSmall } from "../small_groups.ts";
+import type { Answer, Report } from "../answer/report.ts";
+import { isSmall } from "../answer/small_groups.ts";
 
 const KINDS = ["click", "rage", "dead", "scroll"] as const;
 type Kind = typeof KINDS[number];

@@ -6,7 +6,7 @@ import {
   INSIGHT_FALSE_DISCOVERIES,
   INSIGHT_RATE_CHANGE_MIN,
 } from "../../limits.ts";
-import { rate } from "../report.ts";
+import { rate } from "../answer/report.ts";
 import { Change, type Sums } from "./insight_change.ts";
 import type { Finding, Metric } from "./insight_findings.ts";
 import {

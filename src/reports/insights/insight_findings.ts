@@ -5,7 +5,7 @@ import {
   INSIGHT_FALSE_DISCOVERIES,
   INSIGHT_RATE_CHANGE_MIN,
 } from "../../limits.ts";
-import type { Goal } from "../goal_definitions.ts";
+import type { Goal } from "../saved/goal_definitions.ts";
 import type { Calendar } from "./insight_calendar.ts";
 import type { Candidate, Counts, Dimension } from "./insight_candidates.ts";
 import {
@@ -22,7 +22,7 @@ import {
   shareDispersion,
   studentTwoSided,
 } from "./insight_statistics.ts";
-import { rate } from "../report.ts";
+import { rate } from "../answer/report.ts";
 
 /** In the order in which equal findings are told. */
 export const METRICS = [

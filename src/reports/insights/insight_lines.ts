@@ -4,7 +4,7 @@ import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { type Dimension, DIMENSIONS } from "./insight_candidates.ts";
 import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./line_tally.ts";
-import { idOfSession, type NumberedValues, SESSION_IDS } from "../session_values.ts";
+import { idOfSession, type NumberedValues, SESSION_IDS } from "../visitors/session_values.ts";
 
 export type ValuesOf = ReadonlyMap<Dimension, NumberedValues>;
 

@@ -30,7 +30,7 @@ import {
 import { INSIGHT_COUNTS, type JointIds } from "./insight_visitor.ts";
 import { sliceKey } from "./joint_cells.ts";
 import { type Lines, LineTally } from "./line_tally.ts";
-import { numberValues } from "../session_values.ts";
+import { numberValues } from "../visitors/session_values.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "timelines">;
 

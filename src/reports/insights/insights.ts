@@ -18,7 +18,7 @@ import type { Filter } from "../../query/filters.ts";
 import { matchFilters } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { yielding } from "../../store/yielding.ts";
-import { type Goal, listGoals } from "../goal_definitions.ts";
+import { type Goal, listGoals } from "../saved/goal_definitions.ts";
 import { type Calendar, calendarOf } from "./insight_calendar.ts";
 import { type Asked, DIMENSIONS } from "./insight_candidates.ts";
 import { type Cause, type Search, searchCauses } from "./insight_causes.ts";
@@ -28,7 +28,7 @@ import { NoteOfFinding, notesOfChange, notesOfRange } from "./insight_notes.ts";
 import { notedSentence, previousName, sentenceOf } from "./insight_sentences.ts";
 import { type JointCells, sliceKey } from "./joint_cells.ts";
 import { countTogether } from "./joint_scan.ts";
-import type { Answer, Report } from "../report.ts";
+import type { Answer, Report } from "../answer/report.ts";
 
 const metricFigure = (description: string) => z.number().meta({ description });
 

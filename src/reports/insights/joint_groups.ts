@@ -1,5 +1,5 @@
 import { INSIGHT_JOINT_CELLS_MAX } from "../../limits.ts";
-import { SESSION_IDS, type SessionId } from "../session_values.ts";
+import { SESSION_IDS, type SessionId } from "../visitors/session_values.ts";
 import type { Dimension } from "./insight_candidates.ts";
 import type { ValuesOf } from "./insight_lines.ts";
 import { type IdGroups, jointCell, type JointIds } from "./insight_visitor.ts";

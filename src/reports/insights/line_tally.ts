@@ -1,4 +1,4 @@
-import type { SessionId } from "../session_values.ts";
+import type { SessionId } from "../visitors/session_values.ts";
 
 /** Where a piece of visit has the ids that tell values; first one that everything has alike. */
 export const WHOLE_ID = 0;

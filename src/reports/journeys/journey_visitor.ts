@@ -4,7 +4,7 @@ import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
+import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
 import {
   addLinks,
   type CountedKeys,

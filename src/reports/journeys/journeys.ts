@@ -4,7 +4,7 @@ import { type EventMatch, readEventMatch, readJson } from "../../query/filters.t
 import { oneOf, readAll, readCount } from "../../query/parameters.ts";
 import { readWindow, windowMs } from "../../query/window.ts";
 import type { Read } from "../../scans/read.ts";
-import { type Answer, askingOf, type Report } from "../report.ts";
+import { type Answer, askingOf, type Report } from "../answer/report.ts";
 import { type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
 import { NODE_KINDS } from "./journey_steps.ts";
 

@@ -1,7 +1,7 @@
 import { type ImportedSums, sumsByDay } from "../../imported/imported_reading.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
-import { type ImportedSpan, importedSpan, reachesOwn } from "../imported_span.ts";
+import { type ImportedSpan, importedSpan, reachesOwn } from "../imported/imported_span.ts";
 
 /** What imported days come to beside own events: of all buckets together, and of each. */
 export interface ImportedBuckets {

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { readJson } from "../../query/filters.ts";
 import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
-import { type NumberedRead, refuseListed } from "../behind.ts";
-import { type Behind, behindWhere } from "../behind_tally.ts";
+import { type NumberedRead, refuseListed } from "../behind/behind.ts";
+import { type Behind, behindWhere } from "../behind/behind_tally.ts";
 import { scanTold } from "./kpi_scan.ts";
 import { TOLD_KPIS } from "./kpi_visitor.ts";
 

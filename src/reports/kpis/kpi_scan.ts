@@ -8,10 +8,10 @@ import type { Read } from "../../scans/read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "../../scans/session_end.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
-import { countNew, withNewcomers } from "../new_actors.ts";
-import type { SessionsAndMedian } from "../rolled_sessions.ts";
-import type { Visits } from "../rolled_up.ts";
-import type { Behind } from "../behind_tally.ts";
+import { countNew, withNewcomers } from "../visitors/new_actors.ts";
+import type { SessionsAndMedian } from "./rolled_sessions.ts";
+import type { Visits } from "../rollups/rolled_up.ts";
+import type { Behind } from "../behind/behind_tally.ts";
 import { KPI_COUNTS, type KpiCounts, type ToldKpi, WHOLE } from "./kpi_visitor.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "timelines">;

@@ -9,8 +9,13 @@ import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
 import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
-import { joinPairs, NewcomerFinder, type NewcomerInputs, type Pairs } from "../newcomers.ts";
+import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
+import {
+  joinPairs,
+  NewcomerFinder,
+  type NewcomerInputs,
+  type Pairs,
+} from "../visitors/newcomers.ts";
 
 /** Figures of which it can be told whom they count: new visitors by their first event, bounces by their start. */
 export const TOLD_KPIS = ["newVisitors", "bounces"] as const;

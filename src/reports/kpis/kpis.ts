@@ -3,16 +3,21 @@ import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import type { ImportedSums } from "../../imported/imported_reading.ts";
-import { importedSaid } from "../imported_span.ts";
+import { importedSaid } from "../imported/imported_span.ts";
 import { type ImportedBuckets, importedBuckets } from "./imported_kpis.ts";
 import { scanKpis } from "./kpi_scan.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid, refuseManyBuckets } from "../compared_read.ts";
-import { changeOf, pointsOf, PointsShown } from "../changes.ts";
-import { type Answer, rate, RateShown, type Report } from "../report.ts";
-import { readRolledSessions, type SessionsAndMedian } from "../rolled_sessions.ts";
-import { type RolledSpan, rolledSpan } from "../rolled_span.ts";
-import { readRolledVisits, startDays, type Visits } from "../rolled_up.ts";
-import { smallPlaces, toldCount } from "../small_groups.ts";
+import {
+  COMPARED_SHOWN,
+  comparedRead,
+  comparedSaid,
+  refuseManyBuckets,
+} from "../answer/compared_read.ts";
+import { changeOf, pointsOf, PointsShown } from "../answer/changes.ts";
+import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
+import { readRolledSessions, type SessionsAndMedian } from "./rolled_sessions.ts";
+import { type RolledSpan, rolledSpan } from "../rollups/rolled_span.ts";
+import { readRolledVisits, startDays, type Visits } from "../rollups/rolled_up.ts";
+import { smallPlaces, toldCount } from "../answer/small_groups.ts";
 
 const count = (description: string) =>
   z.int().nullable().meta({

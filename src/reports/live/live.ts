@@ -3,8 +3,8 @@ import { LIVE_PAGES_MAX } from "../../limits.ts";
 import { localTime } from "../../query/local_dates.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
-import type { Answer, Report } from "../report.ts";
-import { selectEvents } from "../selected_events.ts";
+import type { Answer, Report } from "../answer/report.ts";
+import { selectEvents } from "../visitors/selected_events.ts";
 import { LIVE_COUNTS, type LiveCounts, MINUTE_MS } from "./live_visitor.ts";
 
 export const LONG_MINUTES = 30;

@@ -9,13 +9,13 @@ import {
   RETRY_AFTER_S,
 } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import type { Asked } from "../report_endpoint.ts";
-import { Seats } from "../seats.ts";
+import type { ReadRequest } from "../answer/report_endpoint.ts";
+import { Seats } from "../answer/seats.ts";
 import { Listener, type StreamTerms, type Update, updateOf } from "./live_listener.ts";
 
 export interface LiveFeedOptions {
   /** Answers one read: `GET /v1/live` as JSON, with an ETag that tells one result from another. */
-  readonly read: (asked: Asked) => Promise<Response>;
+  readonly read: (asked: ReadRequest) => Promise<Response>;
   readonly log: Pick<Log, "warn">;
   readonly now: () => number;
   readonly intervalMs?: number;
@@ -60,7 +60,7 @@ class Channel {
   readonly listeners = new Set<Listener>();
   /** Streams that are open or about to be. */
   seats = 0;
-  readonly #asked: Asked;
+  readonly #asked: ReadRequest;
   readonly #options: Required<LiveFeedOptions>;
   readonly #turns: Turns;
   #latest: Update | null = null;
@@ -70,7 +70,7 @@ class Channel {
   /** A look again, or the wait for its turn. */
   #looking: Promise<void> | null = null;
 
-  constructor(asked: Asked, options: Required<LiveFeedOptions>, turns: Turns) {
+  constructor(asked: ReadRequest, options: Required<LiveFeedOptions>, turns: Turns) {
     // Without the headers of whoever came first: an If-None-Match of theirs is not for the others.
     this.#asked = { ...asked, request: new Request(asked.request.url) };
     this.#options = options;
@@ -156,7 +156,7 @@ function stopping(): Problem {
 }
 
 /** Those who ask the same share a channel: the parameters as given, in whatever order. */
-function channelKey({ project, url }: Asked): string {
+function channelKey({ project, url }: ReadRequest): string {
   const query = new URLSearchParams(url.searchParams);
   query.delete("project");
   query.sort();
@@ -202,7 +202,7 @@ export class LiveFeed {
    * later on is tried again.
    * @throws Problem `too_many_streams`, `overloaded`, `shutting_down`, and what the first read throws.
    */
-  async answer(asked: Asked, terms: StreamTerms): Promise<Response> {
+  async answer(asked: ReadRequest, terms: StreamTerms): Promise<Response> {
     if (asked.request.headers.get("accept")?.toLowerCase().includes("text/event-stream")) {
       return await this.#stream(asked, terms);
     }
@@ -232,7 +232,7 @@ export class LiveFeed {
     await Promise.all([...this.#leaving, ...channels.map((channel) => channel.idle())]);
   }
 
-  async #stream(asked: Asked, terms: StreamTerms): Promise<Response> {
+  async #stream(asked: ReadRequest, terms: StreamTerms): Promise<Response> {
     const { channel, leave } = this.#enter(asked);
     let first: Update;
     try {
@@ -273,7 +273,7 @@ export class LiveFeed {
   }
 
   /** Takes a seat in the channel for what is asked; `leave`, once, gives it back. */
-  #enter(asked: Asked): { channel: Channel; leave: () => void } {
+  #enter(asked: ReadRequest): { channel: Channel; leave: () => void } {
     const { projectId } = asked.project;
     // Without the scheme, which may be written in more than one way.
     const token = asked.request.headers.get("authorization")?.split(" ").at(-1) ?? "";

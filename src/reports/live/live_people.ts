@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { type Filter, readJson } from "../../query/filters.ts";
 import type { Read } from "../../scans/read.ts";
-import { type NumberedRead, PlaceText, refuseListed } from "../behind.ts";
-import type { Behind } from "../behind_tally.ts";
-import { askingOf } from "../report.ts";
-import { selectEvents } from "../selected_events.ts";
+import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
+import type { Behind } from "../behind/behind_tally.ts";
+import { askingOf } from "../answer/report.ts";
+import { selectEvents } from "../visitors/selected_events.ts";
 import { LONG_MINUTES, SHORT_MINUTES } from "./live.ts";
-import { NEWEST_PEOPLE } from "../newest_people_visitor.ts";
+import { NEWEST_PEOPLE } from "../newest/newest_people_visitor.ts";
 import { MINUTE_MS } from "./live_visitor.ts";
 
 const USAGE =

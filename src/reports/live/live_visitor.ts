@@ -1,7 +1,7 @@
 import { PAGE_VIEW } from "../../query/terms.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
-import { runVisitor } from "../run_visitor.ts";
+import { runVisitor } from "../visitors/run_visitor.ts";
 
 export const MINUTE_MS = 60_000;
 

@@ -11,9 +11,9 @@ import {
   refuseUnknown,
 } from "../../query/parameters.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
-import type { ReportServices } from "../report_endpoint.ts";
-import { readReply } from "../read_reply.ts";
-import { withinTime } from "../time_limit.ts";
+import type { ReportServices } from "../answer/report_endpoint.ts";
+import { readReply } from "../answer/read_reply.ts";
+import { withinTime } from "../answer/time_limit.ts";
 import { type OverviewDays, readDays } from "./overview_days.ts";
 import {
   figuresOf,

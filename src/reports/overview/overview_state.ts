@@ -1,5 +1,5 @@
 import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
-import { PENDING_ROWS, PENDING_SUM } from "../projected_state.ts";
+import { PENDING_ROWS, PENDING_SUM } from "../answer/projected_state.ts";
 
 /** How far the projection of a project is, and which days of other products it has. */
 export interface OverviewState {

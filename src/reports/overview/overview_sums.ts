@@ -1,6 +1,6 @@
 import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
-import { startDays } from "../rolled_up.ts";
-import { type RolledSpan, rolledSpan } from "../rolled_span.ts";
+import { startDays } from "../rollups/rolled_up.ts";
+import { type RolledSpan, rolledSpan } from "../rollups/rolled_span.ts";
 import type { Range } from "../../query/range.ts";
 import type { OverviewDays } from "./overview_days.ts";
 

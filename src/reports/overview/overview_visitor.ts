@@ -1,7 +1,7 @@
 import type { Span } from "../../query/selection.ts";
 import type { TechnicalNames } from "../../scans/technical_names.ts";
 import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import { runVisitor } from "../run_visitor.ts";
+import { runVisitor } from "../visitors/run_visitor.ts";
 
 interface Inputs {
   /** They may overlap. */

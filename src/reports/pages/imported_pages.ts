@@ -1,8 +1,8 @@
 import { type ImportedSums, sumsByValue } from "../../imported/imported_reading.ts";
 import type { ImportedDimension } from "../../imported/imported_sums.ts";
 import type { Read } from "../../scans/read.ts";
-import { type ImportedSpan, importedSpan } from "../imported_span.ts";
-import { rate } from "../report.ts";
+import { type ImportedSpan, importedSpan } from "../imported/imported_span.ts";
+import { rate } from "../answer/report.ts";
 import type { PageRow } from "./page_row.ts";
 
 /** The imported days of a read that tell of pages. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RateShown } from "../report.ts";
+import { RateShown } from "../answer/report.ts";
 
 const told = (description: string) =>
   z.int().nullable().meta({

@@ -7,15 +7,15 @@ import { Samples } from "../../scans/medians.ts";
 import type { Read } from "../../scans/read.ts";
 import { sessionsEndByMs } from "../../scans/session_end.ts";
 import { yielding } from "../../store/yielding.ts";
-import { pathsAfter } from "../path_rows.ts";
-import { importedSaid, type ImportedSpan } from "../imported_span.ts";
-import { pageOfRows } from "../merged_rows.ts";
-import { selectEvents } from "../selected_events.ts";
+import { pathsAfter } from "../ranked/path_rows.ts";
+import { importedSaid, type ImportedSpan } from "../imported/imported_span.ts";
+import { pageOfRows } from "../imported/merged_rows.ts";
+import { selectEvents } from "../visitors/selected_events.ts";
 import { importedPages, mergedPages } from "./imported_pages.ts";
 import { PageRow } from "./page_row.ts";
 import { PAGE_COUNTS, type PageCounts } from "./page_visitor.ts";
-import { type Answer, rate, type Report } from "../report.ts";
-import { isSmall, OTHER } from "../small_groups.ts";
+import { type Answer, rate, type Report } from "../answer/report.ts";
+import { isSmall, OTHER } from "../answer/small_groups.ts";
 import { type SmallPages, smallPages } from "./small_pages.ts";
 
 /** Everything that is counted of pages. */

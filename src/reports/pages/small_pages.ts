@@ -2,7 +2,7 @@ import type { Span } from "../../query/selection.ts";
 import { PAGE_VIEW } from "../../query/terms.ts";
 import { countActorsOn } from "../../scans/path_counts.ts";
 import type { Read } from "../../scans/read.ts";
-import { smallPlaces } from "../small_groups.ts";
+import { smallPlaces } from "../answer/small_groups.ts";
 import type { PageCounts } from "./page_visitor.ts";
 
 /** The pages that are not told one by one, and what they come to together. */

@@ -6,9 +6,9 @@ import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { isStorable } from "../../query/parameters.ts";
 import { eventsOfIdentities, momentsOfIdentities } from "../../store/segments.ts";
-import { EventShown } from "../exported_event_schema.ts";
-import { shownEvent } from "../shown_event.ts";
-import { atOneMoment } from "../time_limit.ts";
+import { EventShown } from "../shown/exported_event_schema.ts";
+import { shownEvent } from "../shown/shown_event.ts";
+import { atOneMoment } from "../answer/time_limit.ts";
 
 /** What the handlers of one person's data work with; the token is an admin's of the project. */
 export interface ActorServices {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RateShown } from "../report.ts";
+import { RateShown } from "../answer/report.ts";
 
 /** Who of a cohort returned in a period. */
 const Cell = z.object({

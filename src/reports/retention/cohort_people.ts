@@ -3,9 +3,9 @@ import { RETENTION_PERIODS_MAX } from "../../limits.ts";
 import { readJson } from "../../query/filters.ts";
 import { invalidParameter, oneOf } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
-import { type NumberedRead, refuseListed } from "../behind.ts";
-import type { Behind } from "../behind_tally.ts";
-import { askingOf } from "../report.ts";
+import { type NumberedRead, refuseListed } from "../behind/behind.ts";
+import type { Behind } from "../behind/behind_tally.ts";
+import { askingOf } from "../answer/report.ts";
 import { askedOf, type Own, readOwn, RETENTION } from "./retention.ts";
 import { findMembers } from "./retention_scan.ts";
 

@@ -4,7 +4,7 @@ import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import { type Behind, BehindTally, joinBehind } from "../behind_tally.ts";
+import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
 
 /** Who is in which cohort, and which returns count. */
 export interface CohortRules {

@@ -1,6 +1,6 @@
 import type { Span } from "../../query/selection.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
-import { runVisitor } from "../run_visitor.ts";
+import { runVisitor } from "../visitors/run_visitor.ts";
 
 function laterVisitor(span: Span): Visitor<boolean> {
   let isLater = false;

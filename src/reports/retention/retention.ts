@@ -6,14 +6,14 @@ import { ANY_EVENT, readEventMatch } from "../../query/filters.ts";
 import { invalidParameter, oneOf, readAll, readCount } from "../../query/parameters.ts";
 import { type Range, startOfDay } from "../../query/range.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
-import { pointsOf, PointsShown } from "../changes.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../compared_read.ts";
-import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
+import { pointsOf, PointsShown } from "../answer/changes.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
+import { type Answer, askingOf, rate, RateShown, type Report } from "../answer/report.ts";
 import { Cohort } from "./cohort.ts";
 import { type CohortQuestion, type CountedCohort, scanCohorts } from "./retention_scan.ts";
 import { readRolledCohorts } from "./rolled_cohorts.ts";
-import { rolledSpan } from "../rolled_span.ts";
-import { isSmall } from "../small_groups.ts";
+import { rolledSpan } from "../rollups/rolled_span.ts";
+import { isSmall } from "../answer/small_groups.ts";
 import { toldCohorts } from "./small_cohorts.ts";
 
 const FIGURES = {

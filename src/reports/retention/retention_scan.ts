@@ -6,7 +6,7 @@ import { withoutTechnical } from "../../query/technical.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
-import type { Behind } from "../behind_tally.ts";
+import type { Behind } from "../behind/behind_tally.ts";
 import {
   COHORT_COUNTS,
   type CohortCounts,

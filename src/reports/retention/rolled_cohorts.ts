@@ -4,7 +4,7 @@ import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
 import { HAS_EVENTS } from "./later_visitor.ts";
 import type { CountedCohort } from "./retention_scan.ts";
-import type { RolledSpan } from "../rolled_span.ts";
+import type { RolledSpan } from "../rollups/rolled_span.ts";
 
 type Source = Pick<Read, "sql" | "timelines">;
 

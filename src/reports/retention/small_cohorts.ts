@@ -1,5 +1,5 @@
-import { isSmall, OTHER, silentPlaces } from "../small_groups.ts";
-import { rate } from "../report.ts";
+import { isSmall, OTHER, silentPlaces } from "../answer/small_groups.ts";
+import { rate } from "../answer/report.ts";
 import type { Cohort } from "./cohort.ts";
 
 type Cell = Cohort["cells"][number];

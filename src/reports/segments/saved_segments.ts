@@ -4,7 +4,7 @@ import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
 import { Problem, type ProblemPart } from "../../problem.ts";
 import type { SegmentDefinition } from "../../query/saved_segment.ts";
-import { listGoals } from "../goal_definitions.ts";
+import { listGoals } from "../saved/goal_definitions.ts";
 import {
   type DefinitionAsked,
   type DefinitionServices,
@@ -13,7 +13,7 @@ import {
   noSuchDefinition,
   type OfProject,
   saveDefinition,
-} from "../saved_definitions.ts";
+} from "../saved/saved_definitions.ts";
 import {
   goalsOf,
   listSegments,
@@ -22,7 +22,7 @@ import {
   SEGMENT_KIND,
   SegmentBody,
   SegmentShown,
-} from "../segment_definitions.ts";
+} from "../saved/segment_definitions.ts";
 
 /** Reply of `GET /v1/segments`. */
 export const SegmentsReply = z.object({

@@ -1,7 +1,7 @@
 import type { Read } from "../../scans/read.ts";
 import { spanOf } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
-import { isSmall, smallPlaces } from "../small_groups.ts";
+import { isSmall, smallPlaces } from "../answer/small_groups.ts";
 import { type FoundTrends, scanTrends, type TrendQuestion } from "./trend_scan.ts";
 
 type Values = ReadonlySet<string | null>;

@@ -2,9 +2,9 @@ import { bucketsOf } from "../../query/buckets.ts";
 import { spanOf } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
-import { changeOf } from "../changes.ts";
-import { OTHER } from "../small_groups.ts";
-import type { Measure } from "../trend_measures.ts";
+import { changeOf } from "../answer/changes.ts";
+import { OTHER } from "../answer/small_groups.ts";
+import type { Measure } from "../visitors/trend_measures.ts";
 import { toldTrends, toldValues } from "./small_lines.ts";
 import type { TrendQuestion } from "./trend_scan.ts";
 

@@ -3,12 +3,12 @@ import type { Span } from "../../query/selection.ts";
 import { lazyColumnsOf } from "../../scans/field_value_ids.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read } from "../../scans/read.ts";
-import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
-import { type FigureCounts, figuresOf } from "../property_figures.ts";
-import { rate } from "../report.ts";
-import { selectMatches } from "../selected_events.ts";
-import { readBreakdown } from "../value_breakdown.ts";
-import type { Measure } from "../trend_measures.ts";
+import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
+import { type FigureCounts, figuresOf } from "../visitors/property_figures.ts";
+import { rate } from "../answer/report.ts";
+import { selectMatches } from "../visitors/selected_events.ts";
+import { readBreakdown } from "../visitors/value_breakdown.ts";
+import type { Measure } from "../visitors/trend_measures.ts";
 
 /** What is asked of every bucket. */
 export interface TrendQuestion {

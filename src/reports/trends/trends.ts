@@ -5,11 +5,11 @@ import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import { ANY_EVENT, EventMatch, readEventMatch, readField, readJson } from "../../query/filters.ts";
 import { readAll } from "../../query/parameters.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
-import { ChangeShown } from "../changes.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../compared_read.ts";
-import { type Answer, askingOf, type Report } from "../report.ts";
-import { MEASURES, readMeasure } from "../trend_measures.ts";
-import { OTHER } from "../small_groups.ts";
+import { ChangeShown } from "../answer/changes.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
+import { type Answer, askingOf, type Report } from "../answer/report.ts";
+import { MEASURES, readMeasure } from "../visitors/trend_measures.ts";
+import { OTHER } from "../answer/small_groups.ts";
 import { type Asked, compareLines, readLines, type TrendLines } from "./trend_lines.ts";
 
 const EventList: z.ZodType<EventMatch[]> = z.array(EventMatch, "Use a list of events.")

@@ -4,7 +4,7 @@ import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { SessionScan } from "../../scans/session_scan.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
-import { type FoundMoments, joinMoments, NewestActors } from "../newest_actors.ts";
+import { type FoundMoments, joinMoments, NewestActors } from "../newest/newest_actors.ts";
 
 interface NewestVisitsInputs {
   /** Visits that start in it are looked for. */

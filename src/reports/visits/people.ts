@@ -11,13 +11,13 @@ import type { Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
-import { partsBackwards } from "../backwards.ts";
-import { listGoals } from "../goal_definitions.ts";
-import { type NumberedRead, OF_USAGE, readNumber } from "../behind.ts";
-import { type FoundMoments, NewestActors, newestOf } from "../newest_actors.ts";
-import type { Answer, Report } from "../report.ts";
-import { selectEvents } from "../selected_events.ts";
-import { NEWEST_PEOPLE } from "../newest_people_visitor.ts";
+import { partsBackwards } from "../newest/backwards.ts";
+import { listGoals } from "../saved/goal_definitions.ts";
+import { type NumberedRead, OF_USAGE, readNumber } from "../behind/behind.ts";
+import { type FoundMoments, NewestActors, newestOf } from "../newest/newest_actors.ts";
+import type { Answer, Report } from "../answer/report.ts";
+import { selectEvents } from "../visitors/selected_events.ts";
+import { NEWEST_PEOPLE } from "../newest/newest_people_visitor.ts";
 import { PersonValue, sumPeople } from "./person_sums.ts";
 
 /** Somebody in the list. */

@@ -1,8 +1,8 @@
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
-import { type FoundEvents, mergedEvents, NewestEvents } from "../newest_events.ts";
-import { runVisitor } from "../run_visitor.ts";
+import { type FoundEvents, mergedEvents, NewestEvents } from "../newest/newest_events.ts";
+import { runVisitor } from "../visitors/run_visitor.ts";
 
 interface PersonEventsInputs {
   readonly actor: number;

@@ -4,8 +4,8 @@ import { deviceOf } from "../../query/field_values.ts";
 import type { Span } from "../../query/selection.ts";
 import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
-import { listGoals } from "../goal_definitions.ts";
-import { PERSON_DEVICES_MAX, PERSON_IDS_MAX, PERSON_PLACES_MAX } from "../person_limits.ts";
+import { listGoals } from "../saved/goal_definitions.ts";
+import { PERSON_DEVICES_MAX, PERSON_IDS_MAX, PERSON_PLACES_MAX } from "./person_limits.ts";
 import type { KnownPerson } from "./person_id.ts";
 import { ofBots, PersonValue, sumPeople } from "./person_sums.ts";
 

@@ -4,8 +4,8 @@ import { SqlParams } from "../../query/sql_params.ts";
 import { type BotChoice, isNarrowed, type Span } from "../../query/selection.ts";
 import { decimalOf, DecimalSum } from "../../scans/decimal_sum.ts";
 import type { Read } from "../../scans/read.ts";
-import type { Goal } from "../goal_definitions.ts";
-import { countWatched, type GoalReached } from "../watched_counts.ts";
+import type { Goal } from "../saved/goal_definitions.ts";
+import { countWatched, type GoalReached } from "./watched_counts.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "timelines">;
 

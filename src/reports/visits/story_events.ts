@@ -5,10 +5,10 @@ import type { EventRow } from "../../store/event_row.ts";
 import { rowsAt } from "../../store/segments.ts";
 import { LISTED_ROWS_AT_ONCE } from "../../limits.ts";
 import type { Read } from "../../scans/read.ts";
-import { NewestEvents } from "../newest_events.ts";
-import type { Goal } from "../goal_definitions.ts";
-import { selectEvents, selectMatches } from "../selected_events.ts";
-import { type Watched, WATCHED_COUNTS } from "../watched_visitor.ts";
+import { NewestEvents } from "../newest/newest_events.ts";
+import type { Goal } from "../saved/goal_definitions.ts";
+import { selectEvents, selectMatches } from "../visitors/selected_events.ts";
+import { type Watched, WATCHED_COUNTS } from "./watched_visitor.ts";
 import { PERSON_EVENTS } from "./person_events_visitor.ts";
 
 type Source = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;
@@ -112,7 +112,7 @@ export async function goalsOfEvents(
   const source = { sql, scope: { ...scope, filters: [] }, timelines };
   const asked = goals.map(({ match }) => match);
   const { selected, matches } = await selectMatches(source, span, asked);
-  const inputs = { watched, ofSessions: false, matches, told: goals.map(() => true) };
+  const inputs = { watched, ofSessions: false, matches, listed: goals.map(() => true) };
   const { taken } = await selected.scan(WATCHED_COUNTS, () => inputs, true);
   const takenBy = Map.groupBy(
     taken.matches.keys(),

@@ -3,10 +3,10 @@ import { Problem } from "../../problem.ts";
 import { encodePageCursor, type PageCursor } from "../../query/event_cursor.ts";
 import type { Filter } from "../../query/filters.ts";
 import type { Read } from "../../scans/read.ts";
-import { EVENT_MEMBERS } from "../exported_event_schema.ts";
-import { listGoals } from "../goal_definitions.ts";
-import type { Answer, Report } from "../report.ts";
-import { shownEvent } from "../shown_event.ts";
+import { EVENT_MEMBERS } from "../shown/exported_event_schema.ts";
+import { listGoals } from "../saved/goal_definitions.ts";
+import type { Answer, Report } from "../answer/report.ts";
+import { shownEvent } from "../shown/shown_event.ts";
 import {
   goalsOfEvents,
   readStoryCursor,

@@ -1,6 +1,6 @@
 import type { Read } from "../../scans/read.ts";
-import { type Goal, listGoals } from "../goal_definitions.ts";
-import { countWatched } from "../watched_counts.ts";
+import { type Goal, listGoals } from "../saved/goal_definitions.ts";
+import { countWatched } from "./watched_counts.ts";
 import type { StoredVisit, VisitConversion } from "./visit_rows.ts";
 
 /** The goals that visits reached, each by its own events, under `bots` and no other filter. */

@@ -1,4 +1,4 @@
-import { uuidText } from "../uuid_text.ts";
+import { uuidText } from "../shown/uuid_text.ts";
 
 /** Where a visit stands among all: by when it began, then by the event that it was entered by. */
 export interface VisitPlace {

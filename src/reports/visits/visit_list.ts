@@ -1,13 +1,13 @@
-import type { Goal } from "../goal_definitions.ts";
+import type { Goal } from "../saved/goal_definitions.ts";
 import { isNarrowed, matchFilters, type Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
-import { partsBackwards } from "../backwards.ts";
-import type { Behind } from "../behind_tally.ts";
-import { type FoundMoments, NewestActors, newestOf } from "../newest_actors.ts";
+import { partsBackwards } from "../newest/backwards.ts";
+import type { Behind } from "../behind/behind_tally.ts";
+import { type FoundMoments, NewestActors, newestOf } from "../newest/newest_actors.ts";
 import { NEWEST_VISITS } from "./newest_visits_visitor.ts";
 import type { VisitPlace } from "./visit_id.ts";
 import { NEWEST_FIRST, readVisits, type StoredVisit } from "./visit_rows.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PERSON_ID_LENGTH_MAX } from "../person_limits.ts";
+import { PERSON_ID_LENGTH_MAX } from "./person_limits.ts";
 import {
   givenText,
   invalidCursor,
@@ -9,10 +9,10 @@ import {
 } from "../../query/parameters.ts";
 import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
-import { loadAskedGoal, readGoalSlug } from "../goal_definitions.ts";
+import { loadAskedGoal, readGoalSlug } from "../saved/goal_definitions.ts";
 import { findPerson } from "./person_id.ts";
-import { type NumberedRead, OF_USAGE, readNumber } from "../behind.ts";
-import type { Answer, Report } from "../report.ts";
+import { type NumberedRead, OF_USAGE, readNumber } from "../behind/behind.ts";
+import type { Answer, Report } from "../answer/report.ts";
 import { conversionsOf } from "./visit_conversions.ts";
 import { placeOfVisit, visitId, type VisitPlace } from "./visit_id.ts";
 import { listCounted, listVisits } from "./visit_list.ts";

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import { oneOf } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
-import { percentileOf } from "../property_figures.ts";
-import { type Answer, rate, RateShown, type Report } from "../report.ts";
+import { percentileOf } from "../visitors/property_figures.ts";
+import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { VITAL_BOUNDS, VITAL_NAMES, VITAL_SHARE, type VitalName } from "./vital_bounds.ts";
 import { type Measured, scanVitals } from "./vitals_scan.ts";
 

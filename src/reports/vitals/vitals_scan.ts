@@ -4,11 +4,11 @@ import type { MatchPasses } from "../../scans/match_tests.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read } from "../../scans/read.ts";
 import type { SelectedTimelines } from "../../scans/selected_timelines.ts";
-import { MATCH_COUNTS, type MatchInputs } from "../match_visitor.ts";
-import { type Breakdown, type Counted, mergeCounted } from "../property_figures.ts";
-import { selectMatches } from "../selected_events.ts";
-import { OTHER } from "../small_groups.ts";
-import { readBreakdown } from "../value_breakdown.ts";
+import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
+import { type Breakdown, type Counted, mergeCounted } from "../visitors/property_figures.ts";
+import { selectMatches } from "../visitors/selected_events.ts";
+import { OTHER } from "../answer/small_groups.ts";
+import { readBreakdown } from "../visitors/value_breakdown.ts";
 import { VITAL_NAMES, type VitalName, VITALS_EVENT } from "./vital_bounds.ts";
 
 /** Measurements of some page views. */

@@ -13,7 +13,7 @@ import { LineMemory, type PackedSizes } from "../../../src/reports/events/packed
 import { newestStored } from "../../../src/reports/events/stored_newest.ts";
 import type { ExportedEvent } from "../../../src/event_file/exported_event.ts";
 import { EXPORT_PAGE_BYTES_AIM, EXPORT_PAGE_ROWS } from "../../../src/limits.ts";
-import { atOneMoment } from "../../../src/reports/time_limit.ts";
+import { atOneMoment } from "../../../src/reports/answer/time_limit.ts";
 import { withTimelines } from "../../../src/scans/filtered_timelines.ts";
 import type { Database } from "../../../src/db/sql.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";

@@ -2,7 +2,7 @@ import type { Project } from "../../../src/auth/projects.ts";
 import type { Database } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
-import type { Report } from "../../../src/reports/report.ts";
+import type { Report } from "../../../src/reports/answer/report.ts";
 import { readInterval } from "../../../src/query/buckets.ts";
 import { readFilters } from "../../../src/query/filters.ts";
 import { readRange } from "../../../src/query/range.ts";

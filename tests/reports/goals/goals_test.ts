@@ -4,7 +4,7 @@ import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
 import { GOAL_POINTS_MAX, GOALS_MAX } from "../../../src/limits.ts";
 import { Problem } from "../../../src/problem.ts";
-import { GoalShown, listGoals, loadGoal } from "../../../src/reports/goal_definitions.ts";
+import { GoalShown, listGoals, loadGoal } from "../../../src/reports/saved/goal_definitions.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { onBothEngines, type TestDatabase } from "../../support/databases.ts";
 import { openWithProjects } from "../../support/event_rows.ts";

@@ -5,7 +5,7 @@ import type { EventRow } from "../../../src/store/event_row.ts";
 import { Problem } from "../../../src/problem.ts";
 import { HEATMAP_PATHS } from "../../../src/reports/heatmaps/heatmap_paths.ts";
 import { createHeatmaps } from "../../../src/reports/heatmaps/heatmaps.ts";
-import type { Report } from "../../../src/reports/report.ts";
+import type { Report } from "../../../src/reports/answer/report.ts";
 import type { Scope } from "../../../src/query/selection.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { answerAsked, type AskedRead } from "../../support/asked_read.ts";

@@ -3,7 +3,7 @@ import type { Project } from "../../../src/auth/projects.ts";
 import type { Database } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
-import { changeOf } from "../../../src/reports/changes.ts";
+import { changeOf } from "../../../src/reports/answer/changes.ts";
 import { KPIS } from "../../../src/reports/kpis/kpis.ts";
 import { readInterval } from "../../../src/query/buckets.ts";
 import { readComparison } from "../../../src/query/comparison.ts";

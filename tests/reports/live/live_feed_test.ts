@@ -9,13 +9,13 @@ import {
 } from "../../../src/limits.ts";
 import { Problem } from "../../../src/problem.ts";
 import { LiveFeed, type LiveFeedOptions } from "../../../src/reports/live/live_feed.ts";
-import type { Asked } from "../../../src/reports/report_endpoint.ts";
+import type { ReadRequest } from "../../../src/reports/answer/report_endpoint.ts";
 import { pause, until } from "../../support/server_process.ts";
 import { asked, FOR_EVER, isProblem, Messages, PROJECT } from "./live_stream.ts";
 
 /** A read that answers `state.value`, and a feed that looks every few milliseconds. */
 function stubbed(options: Partial<LiveFeedOptions> = {}, signal?: AbortSignal) {
-  const state = { value: 1, reads: 0, failure: null as Error | null, asked: [] as Asked[] };
+  const state = { value: 1, reads: 0, failure: null as Error | null, asked: [] as ReadRequest[] };
   const warnings: string[] = [];
   const feed = new LiveFeed({
     read: (one) => {
@@ -258,8 +258,8 @@ feedTest("a clock that is turned back does not silence the stream", async () => 
 async function assertSeats(
   feed: LiveFeed,
   most: number,
-  ask: (i: number) => Asked,
-  others: readonly Asked[],
+  ask: (i: number) => ReadRequest,
+  others: readonly ReadRequest[],
 ): Promise<void> {
   const open: Messages[] = [];
   for (let i = 0; i < most; i++) {

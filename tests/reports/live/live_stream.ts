@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Problem } from "../../../src/problem.ts";
-import type { Asked } from "../../../src/reports/report_endpoint.ts";
+import type { ReadRequest } from "../../../src/reports/answer/report_endpoint.ts";
 import { PROJECT_ONE } from "../../support/event_rows.ts";
 import { within } from "../../support/server_process.ts";
 
@@ -9,7 +9,7 @@ export const PROJECT = { ...PROJECT_ONE, timezone: "Europe/Berlin" };
 export const FOR_EVER = { expiresAtMs: 8.64e15 };
 
 /** `GET /v1/live` by somebody who accepts a stream; `search` adds parameters. */
-export function asked(search = "", init: RequestInit = {}, project = PROJECT): Asked {
+export function asked(search = "", init: RequestInit = {}, project = PROJECT): ReadRequest {
   const url = new URL(`http://footfall.test/v1/live?project=${project.id}${search}`);
   const headers = { Accept: "text/event-stream", ...init.headers };
   return { project, url, params: {}, request: new Request(url, { ...init, headers }) };

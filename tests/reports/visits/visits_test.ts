@@ -6,11 +6,11 @@ import {
   PERSON_ID_LENGTH_MAX,
   PERSON_IDS_MAX,
   PERSON_PLACES_MAX,
-} from "../../../src/reports/person_limits.ts";
+} from "../../../src/reports/visits/person_limits.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { PERSON_TIMELINE } from "../../../src/reports/visits/person_timeline.ts";
-import { getReport } from "../../../src/reports/report_endpoint.ts";
+import { getReport } from "../../../src/reports/answer/report_endpoint.ts";
 import { SegmentCache } from "../../../src/timelines/segment_cache.ts";
 import {
   assertProblem,

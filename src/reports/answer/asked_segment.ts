@@ -1,0 +1,95 @@
+import type { Sql } from "../../db/sql.ts";
+import { Problem } from "../../problem.ts";
+import type { EventMatch } from "../../query/filters.ts";
+import { invalidParameter } from "../../query/parameters.ts";
+import type { Range } from "../../query/range.ts";
+import { resolveCondition } from "../../query/resolved_condition.ts";
+import type { SavedSegment } from "../../query/saved_segment.ts";
+import type { Scope } from "../../query/selection.ts";
+import { chosenActors } from "../../scans/chosen_actors.ts";
+import type { LoadTimelines } from "../../scans/filtered_timelines.ts";
+import type { Read } from "../../scans/read.ts";
+import type { SegmentCache } from "../../timelines/segment_cache.ts";
+import { type MemoryScope, sharedColumn } from "../../timelines/shared_memory.ts";
+import { listGoals } from "../saved/goal_definitions.ts";
+import { goalsOf, loadSegment } from "../saved/segment_definitions.ts";
+
+/** What `query.semantics` says of segments. */
+export const SEGMENT_SEMANTICS =
+  "Of a segment are the events that pass its filters too, of the actors for whom its condition holds; new and first ever keep their meaning. " +
+  "did: so many events of the actor that match, in the span (range: `from` to `to` as asked; days: local ones up to `to`), by `bots` and under no filter; not did, and atMost alone, hold without any. " +
+  "firstSeen: the actor's first event ever lies there. Another range has other actors: it is asked of each for itself.";
+
+/** Loads the segment that a parameter names; null: it names none. Throws `invalid_parameter` where it does not exist. */
+export async function namedSegment(
+  sql: Sql,
+  projectId: number,
+  parameter: "segment" | "compare",
+  slug: string | null,
+): Promise<SavedSegment | null> {
+  if (slug === null) return null;
+  const segment = await loadSegment(sql, projectId, slug);
+  if (segment === null) throw invalidParameter(parameter, `There is no segment "${slug}".`);
+  return segment;
+}
+
+/** Returns a lookup of the events of the goals that a segment asks for. */
+async function matchesOfGoals(
+  sql: Sql,
+  projectId: number,
+  { slug, actors }: SavedSegment,
+): Promise<(goal: string) => EventMatch> {
+  const goals = goalsOf(actors).length === 0 ? [] : await listGoals(sql, projectId);
+  const matches = new Map(goals.map((goal) => [goal.slug, goal.match]));
+  return (goal) => {
+    const match = matches.get(goal);
+    // The API deletes no goal that a segment asks for; one may be missing in data stored in other ways.
+    if (match !== undefined) return match;
+    throw new Problem(
+      "conflict",
+      `The segment "${slug}" asks for the goal "${goal}", which is not there.`,
+    );
+  };
+}
+
+/** What a read of a segment loads timelines with. */
+export interface SegmentLoading {
+  /** Loads the timelines of all actors. */
+  readonly load: LoadTimelines;
+  /** The memory of the read. */
+  readonly memory: MemoryScope;
+  readonly segments: SegmentCache;
+}
+
+/** Returns the scope of a read of a segment: the segment's filters come before the read's own. */
+export function scopeOfSegment(scope: Scope, { filters, actors }: SavedSegment): Scope {
+  return { ...scope, filters: [...filters, ...scope.filters], choosesActors: actors !== null };
+}
+
+/**
+ * Returns the read narrowed to a segment: with its filters, and with timelines of its actors alone. The
+ * actors are chosen, for this range, when timelines are first loaded. Segment null: the whole read.
+ */
+export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
+  { load, memory, segments }: SegmentLoading,
+  read: T,
+  segment: SavedSegment | null,
+  range: Range,
+): T & Pick<Read, "timelines" | "blocks"> {
+  const { blocks } = segments;
+  if (segment === null) return { ...read, blocks, timelines: load };
+  const { sql, scope: { projectId } } = read;
+  const scope = scopeOfSegment(read.scope, segment);
+  const { actors } = segment;
+  if (actors === null) return { ...read, scope, blocks, timelines: load };
+  const choose = async () => {
+    const matchOf = await matchesOfGoals(sql, projectId, segment);
+    const condition = resolveCondition(actors, range, matchOf);
+    const chosen = await chosenActors({ sql, scope: read.scope, load, segments }, condition);
+    return sharedColumn(memory.take, chosen);
+  };
+  let chosen: Promise<Uint8Array> | null = null;
+  const timelines: Read["timelines"] = async (span, filters, columns) =>
+    await load(span, filters, columns, await (chosen ??= choose()));
+  return { ...read, scope, blocks, timelines };
+}

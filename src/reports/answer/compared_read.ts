@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { bucketsOf } from "../../query/buckets.ts";
+import type { Read, SharedRead } from "../../scans/read.ts";
+import { SegmentShown } from "../saved/segment_definitions.ts";
+
+/**
+ * Returns the read to compare with: the same question for another range or another segment; null where
+ * nothing is compared. The actors of a segment are chosen anew for another range.
+ */
+export function comparedRead(read: Read): Read | null {
+  const { comparison } = read;
+  if (comparison === null) return null;
+  return read.compared ?? { ...read, range: comparison, comparison: null };
+}
+
+/** Throws `range_too_large` where the series of either range has too many buckets. */
+export function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
+  bucketsOf(range, interval);
+  if (comparison !== null) bucketsOf(comparison, interval);
+}
+
+/** Members of a reply that describe what it is compared with. */
+export const COMPARED_SHOWN = {
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  segment: SegmentShown.optional().meta({ description: "Where segments are compared" }),
+};
+
+/** Returns the range that a read is compared with, and the segment where `compare` names one. */
+export function comparedSaid(read: Read, compared: Read) {
+  const { range: { from, to }, segment } = compared;
+  const named = read.comparedBy === "segment" && segment !== undefined ? { segment } : {};
+  return { from: from.toISOString(), to: to.toISOString(), ...named };
+}

@@ -1,0 +1,146 @@
+import {
+  ANY_EVENT,
+  type EventMatch,
+  type Field,
+  type Filter,
+  isPersonField,
+  propertyOf,
+} from "../../query/filters.ts";
+import { invalidParameter } from "../../query/parameters.ts";
+import { type Range, spanOf } from "../../query/range.ts";
+import type { Scope, Span } from "../../query/selection.ts";
+import type { Read, SharedRead } from "../../scans/read.ts";
+import { MATCH_COUNTS } from "../visitors/match_visitor.ts";
+import { rolledSpan } from "../rollups/rolled_span.ts";
+import { readRolledVisitors } from "../rollups/rolled_up.ts";
+import { selectMatches } from "../visitors/selected_events.ts";
+import { tooFewVisitors } from "./small_groups.ts";
+
+/** The limits of reads of a share. */
+export interface ShareLimits {
+  /** Apply to every read, before the caller's filters. */
+  readonly filters: readonly Filter[];
+  /** Groups of fewer visitors are not shown. */
+  readonly visitorsMin: number;
+}
+
+/** What the caller's own parameters name; saved definitions, which the owner of the data made, are not in it. */
+export interface OwnTerms {
+  /** Null: any event. */
+  readonly matches?: readonly (EventMatch | null)[];
+  readonly fields?: readonly (Field | null)[];
+  /** The key of a property whose values are shown. */
+  readonly property?: string | null;
+}
+
+/** Whether a field may name a person: ids do, and properties hold whatever a site puts there. */
+function mayName(field: Field): boolean {
+  return field === "userId" || isPersonField(field) || propertyOf(field) !== null;
+}
+
+/**
+ * Refuses reads of a share that ask for what may name a person, or that narrow by anything but `filters`,
+ * which `keptShare` checks. Throws `invalid_parameter`.
+ */
+export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
+  const { matches = [], fields = [], property = null } = terms;
+  if (own.some(({ field }) => mayName(field))) {
+    throw invalidParameter(
+      "filters",
+      "A shared dashboard takes no conditions on userId, anonymousId and properties.",
+    );
+  }
+  if (fields.some((field) => field !== null && mayName(field))) {
+    throw invalidParameter("by", "A shared dashboard is not split by userId and properties.");
+  }
+  if (property !== null) {
+    throw invalidParameter("measure", "Of a shared dashboard use total, visitors or perVisitor.");
+  }
+  if (matches.some((match) => match !== null && match.filters.length > 0)) {
+    throw invalidParameter(
+      "filters",
+      "Of a shared dashboard events are named without conditions of their own: put these into `filters`.",
+    );
+  }
+}
+
+/** What visitors are counted with, under varying filters. */
+interface Counting {
+  readonly sql: Read["sql"];
+  readonly scope: Scope;
+  readonly timelines: Read["timelines"];
+  /** Its time zone is that of the rollups. */
+  readonly project: Read["project"];
+}
+
+/** Counts, in one scan, the distinct actors of the events that pass the filters and that each match takes. */
+async function countUnder(
+  { sql, scope, timelines }: Counting,
+  filters: readonly Filter[],
+  span: Span,
+  eventMatches: readonly EventMatch[],
+): Promise<number[]> {
+  const source = { sql, scope: { ...scope, filters }, timelines };
+  const { selected, matches } = await selectMatches(source, span, eventMatches);
+  const { actors } = await selected.scan(MATCH_COUNTS, () => ({ matches, buckets: [span] }));
+  return [...actors];
+}
+
+/** Counts the distinct visitors of a range, by rollups where these have the answer. */
+async function visitorsOf(counting: Counting, range: Range, span: Span): Promise<number> {
+  const rolled = rolledSpan(counting.scope, counting.project, range);
+  if (rolled !== null) return await readRolledVisitors(counting, rolled);
+  const [visitors] = await countUnder(counting, counting.scope.filters, span, [ANY_EVENT]);
+  return visitors!;
+}
+
+/**
+ * Whether the reply for a range shows no group that is too small: neither all visitors that pass the
+ * filters, nor those with an event that is named, nor those that any one filter excludes, whose number is
+ * the difference to a read without it.
+ */
+async function isTellable(
+  counting: Counting,
+  range: Range,
+  share: ShareLimits,
+  own: readonly Filter[],
+  named: readonly EventMatch[],
+): Promise<boolean> {
+  const span = spanOf(range);
+  if (own.length === 0 && named.length === 0) {
+    return await visitorsOf(counting, range, span) >= share.visitorsMin;
+  }
+  const all = [...share.filters, ...own];
+  const [taken, ...ofNamed] = await countUnder(counting, all, span, [ANY_EVENT, ...named]);
+  if ([taken!, ...ofNamed].some((visitors) => visitors < share.visitorsMin)) return false;
+  for (const [i] of own.entries()) {
+    const others = [...share.filters, ...own.slice(0, i), ...own.slice(i + 1)];
+    const [before] = await countUnder(counting, others, span, [ANY_EVENT]);
+    const leftOut = before! - taken!;
+    if (leftOut > 0 && leftOut < share.visitorsMin) return false;
+  }
+  return true;
+}
+
+/**
+ * Returns the read without its comparison where that would show a group that is too small. Throws
+ * `too_few_visitors` where the range itself would.
+ */
+export async function keptShare<T extends SharedRead>(
+  counting: Counting,
+  shared: T,
+  share: ShareLimits,
+  own: readonly Filter[],
+  { matches = [] }: OwnTerms,
+): Promise<T> {
+  const named = matches.flatMap((match) =>
+    match === null || match.name === null ? [] : [{ name: match.name, filters: [] }]
+  );
+  const { range, comparison } = shared;
+  if (!await isTellable(counting, range, share, own, named)) {
+    throw tooFewVisitors(share.visitorsMin);
+  }
+  const isCompared = comparison === null ||
+    await isTellable(counting, comparison, share, own, named);
+  return isCompared ? shared : { ...shared, comparison: null };
+}

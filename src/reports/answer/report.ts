@@ -1,0 +1,77 @@
+import { z } from "zod";
+import type { EventMatch } from "../../query/filters.ts";
+import { matchFilters } from "../../query/selection.ts";
+import type { Asking, Warning } from "../../query/warnings.ts";
+import type { Read, SharedRead } from "../../scans/read.ts";
+import type { OwnTerms } from "./narrowing.ts";
+
+/** A report's answer, of which the reply is made. */
+export interface Answer {
+  /** Its own parameters as resolved, and shared ones that it resolves differently. */
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly result: Readonly<Record<string, unknown>>;
+  /** The filters in the report's own parameters, for warnings of values that never occurred. */
+  readonly asking?: readonly Asking[];
+  /** Warnings of other kinds. */
+  readonly warnings?: readonly Warning[];
+  /** The meaning of this answer, where it goes beyond the report's semantics. */
+  readonly semantics?: string;
+  /** Members that change all the time, and are not in the ETag. */
+  readonly volatile?: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the filters of the matches in each parameter, for warnings. */
+export function askingOf(
+  matches: Readonly<Record<string, readonly (EventMatch | null)[]>>,
+): Asking[] {
+  return Object.entries(matches).map(([parameter, some]) => ({
+    parameter,
+    filters: some.flatMap((match) => match === null ? [] : matchFilters(match)),
+  }));
+}
+
+/** A report with its own parameters read. */
+export interface Question {
+  /** Throws Problem where they do not go with the shared ones, such as for too many buckets. */
+  readonly refuse?: (shared: SharedRead) => void;
+  readonly answer: (read: Read) => Promise<Answer>;
+  /** False: it counts no people, such as a list of saved definitions; absent: it does. */
+  readonly isCounted?: false;
+  /** True: it shows one thing that its path names, whole, whatever `segment` is. */
+  readonly isOfOne?: true;
+  /** What its parameters name; absent: nothing that the caller chooses. */
+  readonly terms?: OwnTerms;
+}
+
+/** One question, and so one endpoint: `GET <path>`. */
+export interface Report {
+  readonly path: string;
+  readonly summary: string;
+  /** Beyond the shared parameters: name → description. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** What the numbers mean, echoed as `query.semantics`. */
+  readonly semantics: string;
+  /** Members of the reply beside `query` and `asOf`. */
+  readonly reply: Readonly<Record<string, z.ZodType>>;
+  /** False where the interval `hour` is refused. */
+  readonly hourly?: boolean;
+  /**
+   * Reads the report's own parameters and the named segments of its path, and looks at nothing else:
+   * this comes before any statement. Throws Problem `invalid_parameter` that names all bad ones.
+   */
+  readonly ask: (query: URLSearchParams, params: Readonly<Record<string, string>>) => Question;
+}
+
+/** A rate, with its numerator and denominator. */
+export const RateShown = z.object({
+  value: z.number().nullable(),
+  numerator: z.int(),
+  denominator: z.int(),
+}).meta({ id: "Rate", description: "`value` is null when the denominator is 0." });
+
+export type Rate = z.output<typeof RateShown>;
+
+/** Returns numerator / denominator; the value is null where the denominator is 0. */
+export function rate(numerator: number, denominator: number): Rate {
+  return { value: denominator === 0 ? null : numerator / denominator, numerator, denominator };
+}

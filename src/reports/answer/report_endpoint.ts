@@ -1,0 +1,274 @@
+import type { Project } from "../../auth/projects.ts";
+import type { Database, Sql } from "../../db/sql.ts";
+import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
+import { comparedSegment, comparisonKind } from "../../query/comparison.ts";
+import { type Filter, readFilters } from "../../query/filters.ts";
+import { planJoins } from "../../query/join_plans.ts";
+import {
+  invalidParameter,
+  oneOf,
+  pageRows,
+  readAll,
+  refuseUnknown,
+} from "../../query/parameters.ts";
+import type { Range } from "../../query/range.ts";
+import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../query/saved_segment.ts";
+import { BOT_CHOICES, type Scope } from "../../query/selection.ts";
+import { readTimes } from "../../query/times.ts";
+import { type Asking, valueWarnings, type Warning } from "../../query/warnings.ts";
+import { type ScanServices, withTimelines } from "../../scans/filtered_timelines.ts";
+import type { Read, SharedRead } from "../../scans/read.ts";
+import {
+  namedSegment,
+  ofSegment,
+  SEGMENT_SEMANTICS,
+  type SegmentLoading,
+} from "./asked_segment.ts";
+import { asRolled, projectedState } from "./projected_state.ts";
+import { keptShare, refuseNaming, type ShareLimits } from "./narrowing.ts";
+import { readReply } from "./read_reply.ts";
+import type { Answer, Question, Report } from "./report.ts";
+import { withinTime } from "./time_limit.ts";
+
+export interface ReportServices extends ScanServices {
+  /** The database that answers reads: a replica where one is configured. */
+  readonly reads: Database;
+  /** Projects what is pending: all of it, or as much as `msMax` milliseconds allow. */
+  readonly projection: {
+    catchUp(projectId: number): Promise<void>;
+    catchUpWithin(projectId: number, msMax: number): Promise<void>;
+  };
+  readonly readTimeoutMs: number;
+  readonly now: () => number;
+}
+
+/** The request of a read. */
+export interface ReadRequest {
+  /** One that the token may read. */
+  readonly project: Project;
+  readonly request: Request;
+  readonly url: URL;
+  readonly params: Readonly<Record<string, string>>;
+  /** The limits of the share; absent or null: the caller may read everything. */
+  readonly share?: ShareLimits | null;
+}
+
+/** The parameters that all reports take. */
+export const READ_QUERY: Readonly<Record<string, string>> = {
+  project: "Project id. Default: the token's only project",
+  from: "Local date, inclusive, or instant. Default: 29 days before `to`",
+  to: "Local date, inclusive, or instant, exclusive. Default: today",
+  timezone: "IANA time zone of the local dates and the buckets. Default: the project's",
+  interval: "hour, day, week (Monday) or month. Default: day; hour for at most two days",
+  compare: 'none (default), previous, year, segment:<slug>, or JSON {"from","to"}',
+  segment: "Slug of a saved segment: its people, events and sessions alone are looked at",
+  filters: 'JSON list of {"field","op","values"}; all must hold. Default: []',
+  bots: "exclude (default), include or only",
+  limit: "Rows of a page, 1 to 1000. Default: 100",
+  cursor: "`nextCursor` of the page before",
+};
+
+/** The host of the project's site, in lower case; null where none is set. */
+export function siteHostOf({ siteUrl }: Pick<Project, "siteUrl">): string | null {
+  return siteUrl === null ? null : URL.parse(siteUrl)?.hostname.toLowerCase() ?? null;
+}
+
+/** Refuses a `cursor` where the read has no pages. */
+function refuseStrayCursor(query: URLSearchParams, { reply }: Report): void {
+  if ("nextCursor" in reply || !query.get("cursor")) return;
+  throw invalidParameter("cursor", "This read has no pages.");
+}
+
+/**
+ * Reads the slugs of segments. A share takes none: its filters alone say whom it shows, and the
+ * difference to a read with a segment would show whom the segment leaves out.
+ */
+function readSegments(query: URLSearchParams, share: ShareLimits | null | undefined) {
+  const slugs = { own: readSegmentSlug(query), compared: comparedSegment(query) };
+  if (!share) return slugs;
+  const refused = slugs.own !== null ? "segment" : slugs.compared !== null ? "compare" : null;
+  if (refused !== null) throw invalidParameter(refused, "A shared dashboard takes no segments.");
+  return slugs;
+}
+
+interface ReadParameters {
+  readonly shared: SharedRead;
+  readonly slugs: ReturnType<typeof readSegments>;
+  readonly question: Question;
+  /** The caller's filters, without those of a share. */
+  readonly own: readonly Filter[];
+}
+
+/**
+ * Reads all parameters of a read, with the report's own. All errors are reported together, before any
+ * statement.
+ */
+function readParameters(
+  { project, url: { searchParams: query }, params, share }: ReadRequest,
+  report: Report,
+  asOfMs: number,
+): ReadParameters {
+  const known = [...Object.keys(READ_QUERY), ...Object.keys(report.parameters)];
+  const { time, slugs, filters, bots, limit, question } = readAll({
+    unknown: () => refuseUnknown(query, known),
+    time: () => readTimes(query, project.timezone, asOfMs, { allowHour: report.hourly ?? true }),
+    slugs: () => readSegments(query, share),
+    filters: () => readFilters(query),
+    bots: () => oneOf(query, "bots", BOT_CHOICES, "exclude"),
+    limit: () => pageRows(query),
+    cursor: () => refuseStrayCursor(query, report),
+    question: () => report.ask(query, params),
+  });
+  const scope: Scope = {
+    projectId: project.projectId,
+    siteHost: siteHostOf(project),
+    bots,
+    filters: [...share?.filters ?? [], ...filters],
+  };
+  const visitorsMin = share?.visitorsMin ?? 1;
+  const comparedBy = comparisonKind(query);
+  const shared: SharedRead = { project, scope, ...time, comparedBy, limit, asOfMs, visitorsMin };
+  question.refuse?.(shared);
+  if (share) refuseNaming(filters, question.terms ?? {});
+  return { shared, slugs, question, own: filters };
+}
+
+/** The segments of a read; null: none. */
+interface Segments {
+  readonly own: SavedSegment | null;
+  readonly compared: SavedSegment | null;
+}
+
+async function loadSegments(
+  sql: Sql,
+  { project: { projectId } }: SharedRead,
+  slugs: ReadParameters["slugs"],
+): Promise<Segments> {
+  return {
+    own: await namedSegment(sql, projectId, "segment", slugs.own),
+    compared: await namedSegment(sql, projectId, "compare", slugs.compared),
+  };
+}
+
+/**
+ * Returns the read of its segment, with the one that it is compared with.
+ * @param all the read of all actors
+ */
+function segmented(loading: SegmentLoading, all: Read, { own, compared }: Segments): Read {
+  const of = (segment: SavedSegment | null, range: Range): Read => ({
+    ...ofSegment(loading, all, segment, range),
+    range,
+    ...segment === null ? {} : { segment },
+  });
+  const { comparison } = all;
+  const read = of(own, all.range);
+  if (comparison === null || own === null && compared === null) return read;
+  const other = of(compared ?? own, comparison);
+  return { ...read, compared: { ...other, comparison: null } };
+}
+
+/** Returns the filters of the shared parameters, for warnings. */
+function askingOf(filters: readonly Filter[], { own, compared }: Segments): Asking[] {
+  return [
+    { parameter: "filters", filters },
+    ...own === null ? [] : [{ parameter: "segment", filters: filtersOfSegment(own) }],
+    ...compared === null ? [] : [{ parameter: "compare", filters: filtersOfSegment(compared) }],
+  ];
+}
+
+interface Warned extends Answer {
+  readonly warnings: readonly Warning[];
+  readonly pending: number;
+  readonly segments: Segments;
+  readonly comparison: Range | null;
+}
+
+/** Returns `compare` as it was given, or dates as instants. */
+function comparedWith(query: URLSearchParams, comparison: Range | null): unknown {
+  const value = query.get("compare") || "none";
+  return comparison === null || comparisonKind(query) !== "dates"
+    ? value
+    : { from: comparison.from.toISOString(), to: comparison.to.toISOString() };
+}
+
+/** Returns the reply's `query`: the parameters as resolved, and the meaning of the answer. */
+function resolvedQuery(
+  { url: { searchParams: query }, share }: ReadRequest,
+  report: Report,
+  { project, range, interval, scope, limit }: SharedRead,
+  { segments: { own, compared }, comparison, warnings, ...answer }: Warned,
+): Record<string, unknown> {
+  const ofSegments = own === null && compared === null ? "" : SEGMENT_SEMANTICS;
+  return {
+    project: project.id,
+    from: range.from.toISOString(),
+    to: range.to.toISOString(),
+    timezone: range.timezone,
+    interval,
+    compare: comparedWith(query, comparison),
+    ...own === null ? {} : { segment: own },
+    filters: scope.filters,
+    bots: scope.bots,
+    limit,
+    cursor: query.get("cursor") || null,
+    ...share ? { minimumVisitors: share.visitorsMin } : {},
+    ...answer.query,
+    semantics: [report.semantics, answer.semantics ?? "", ofSegments].filter(Boolean).join(" "),
+    warnings,
+  };
+}
+
+/**
+ * Answers `GET <report.path>`: reads the parameters, waits a moment for pending events to be projected,
+ * and lets the report answer from one snapshot of the database.
+ * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`, and what the report throws.
+ */
+export async function getReport(
+  { reads, projection, readTimeoutMs, now, ...services }: ReportServices,
+  report: Report,
+  readRequest: ReadRequest,
+): Promise<Response> {
+  const { request, share } = readRequest;
+  const asOfMs = now();
+  const { shared, slugs, question, own } = readParameters(readRequest, report, asOfMs);
+  const { project, scope } = shared;
+  await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
+  const answered: Warned = await withinTime(
+    reads,
+    readTimeoutMs,
+    async (sql, signal) => {
+      await planJoins(sql, project.projectId);
+      const projected = await projectedState(sql, project.projectId);
+      const segments = await loadSegments(sql, shared, slugs);
+      const access = { sql, scope, signal };
+      const [answer, kept] = await withTimelines(services, access, async (timelines, memory) => {
+        const rolled = asRolled(project, projected);
+        const counting = { sql, scope, timelines, project: rolled };
+        const kept = share && question.isCounted !== false
+          ? await keptShare(counting, shared, share, own, question.terms ?? {})
+          : shared;
+        const all = {
+          ...kept,
+          project: rolled,
+          importedTimezone: projected.hasImported ? project.timezone : null,
+          sql,
+          timelines,
+        };
+        const loading = { load: timelines, memory, segments: services.segments };
+        const read = question.isOfOne === true ? all : segmented(loading, all, segments);
+        return [await question.answer(read), kept];
+      });
+      const asking = [...askingOf(scope.filters, segments), ...answer.asking ?? []];
+      const { pending } = projected;
+      // None for shares: a suggestion may be the value of a single person.
+      const ofValues = share ? [] : await valueWarnings(sql, project.projectId, asking);
+      const warnings = [...answer.warnings ?? [], ...ofValues];
+      const { comparison } = kept;
+      return { ...answer, pending, warnings, comparison, segments };
+    },
+    request.signal,
+  );
+  const resolved = resolvedQuery(readRequest, report, shared, answered);
+  const state = { asOf: new Date(asOfMs), pending: answered.pending };
+  return readReply(request, state, resolved, answered.result, answered.volatile);
+}

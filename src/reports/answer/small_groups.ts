@@ -1,0 +1,61 @@
+import { Problem } from "../../problem.ts";
+
+/** The name of the row that sums up all rows that are not shown one by one. */
+export const OTHER = "$other";
+
+/**
+ * Whether a group is too small to be shown by itself.
+ * @param visitorsMin how many visitors a row must have: 1 for callers who may read everything, more for
+ * shares
+ */
+export function isSmall(visitors: number, visitorsMin: number): boolean {
+  return visitorsMin > 1 && visitors < visitorsMin;
+}
+
+/** Makes a 403: the reply would show too few people. It is the same for none. */
+export function tooFewVisitors(visitorsMin: number): Problem {
+  return new Problem(
+    "too_few_visitors",
+    `This shared dashboard shows no group of fewer than ${visitorsMin} visitors. Ask for more: ` +
+      "fewer filters, or a longer range.",
+  );
+}
+
+/** Returns a count of people, or of what they did; null where too few visitors, or none, are behind it. */
+export function toldCount(
+  count: number | null,
+  visitorsMin: number,
+  visitors: number = count ?? 0,
+): number | null {
+  return isSmall(visitors, visitorsMin) ? null : count;
+}
+
+/**
+ * Returns the places of the groups that are not shown, where groups add up to a sum: those of too few
+ * visitors or none; and where these are too few together, the smallest of the others too, as the rest of
+ * the sum would tell of them. Where the small groups are all empty, none is added.
+ * @param visitors of each group
+ */
+export function silentPlaces(
+  visitors: readonly number[],
+  visitorsMin: number,
+): ReadonlySet<number> {
+  const small = smallPlaces(visitors.entries(), visitorsMin);
+  const left = small.reduce((sum, place) => sum + visitors[place]!, 0);
+  if (left === 0 || !isSmall(left, visitorsMin)) return new Set(small);
+  return new Set([...small, ...leastOther(visitors.entries(), visitorsMin)]);
+}
+
+type Places = Iterable<readonly [place: number, visitors: number]>;
+
+/** Returns the places of groups of too few visitors: as rows they become one, `$other`; as points, null. */
+export function smallPlaces(groups: Places, visitorsMin: number): number[] {
+  return [...groups].flatMap(([place, n]) => isSmall(n, visitorsMin) ? [place] : []);
+}
+
+/** Returns the place of the smallest group that is not too small, if there is one. */
+function leastOther(groups: Places, visitorsMin: number): number[] {
+  const others = [...groups].filter(([, n]) => !isSmall(n, visitorsMin));
+  const least = others.reduce((min, [, n]) => Math.min(min, n), Infinity);
+  return others.filter(([, n]) => n === least).slice(0, 1).map(([place]) => place);
+}

@@ -1,0 +1,146 @@
+import { type Database, DatabaseUnavailable, type Sql, StatementRefused } from "../../db/sql.ts";
+import { RETRY_AFTER_S } from "../../limits.ts";
+import { Problem } from "../../problem.ts";
+import { ScanLost } from "../../scans/scan_pool.ts";
+import { damageTold } from "./damaged_read.ts";
+
+/** SQLSTATE of a cancelled statement, and of a reader that a replica's recovery conflicts with. */
+const CANCELLED = "57014";
+const RECOVERY_CONFLICT = "40001";
+
+const TOO_SLOW = "The read took too long. Ask for a shorter range or fewer filters, or try again.";
+
+function readTimeout(): Problem {
+  return new Problem("read_timeout", TOO_SLOW, {
+    headers: { "Retry-After": String(RETRY_AFTER_S) },
+  });
+}
+
+/** The end of a read's time, on the monotonic clock. */
+class Deadline {
+  readonly #endsAtMs: number;
+  readonly #over = new AbortController();
+
+  constructor(msMax: number, readonly gone?: AbortSignal) {
+    this.#endsAtMs = performance.now() + msMax;
+  }
+
+  /**
+   * Returns the time left in whole milliseconds, at least one: zero would mean no limit. Throws
+   * `read_timeout` when the time is over, or when nobody waits any more.
+   */
+  leftMs(): number {
+    const left = this.#endsAtMs - performance.now();
+    if (left <= 0 || this.gone?.aborted) throw readTimeout();
+    return Math.ceil(left);
+  }
+
+  /** Aborted when the time is over, or when nobody waits any more. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** Awaits `work`; throws `read_timeout` when the time is over. */
+  async of<T>(work: Promise<T>): Promise<T> {
+    // Past the deadline nobody awaits `work`: its failure must not be an unhandled rejection.
+    work.catch(() => {});
+    const { promise, reject } = Promise.withResolvers<never>();
+    const end = () => this.#over.abort(readTimeout());
+    const timer = setTimeout(() => {
+      end();
+      reject(readTimeout());
+    }, this.leftMs());
+    this.gone?.addEventListener("abort", end);
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      clearTimeout(timer);
+      this.gone?.removeEventListener("abort", end);
+    }
+  }
+}
+
+/** The engine's own settings of one read. */
+const SETTINGS = [
+  "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+  // Compiling took longer than any read that it made faster.
+  "SET LOCAL jit = off",
+  "SET LOCAL work_mem = '64MB'",
+  // Which plan is good depends on the parameters.
+  "SET LOCAL plan_cache_mode = force_custom_plan",
+];
+
+/** Runs `work` on one read-only snapshot of the database, for as long as it takes. */
+export async function atOneMoment<T>(
+  database: Database,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  return await database.transaction(async (sql) => {
+    await sql.script(SETTINGS.join("; "));
+    return await work(sql);
+  });
+}
+
+/** Limits each statement of a snapshot to the read's time that is left; for the first one it is set already. */
+function timed(sql: Sql, deadline: Deadline): Sql {
+  let isFirst = true;
+  const limit = async () => {
+    const leftMs = deadline.leftMs();
+    if (!isFirst) await sql.script(`SET LOCAL statement_timeout = ${leftMs}`);
+    isFirst = false;
+  };
+  return {
+    async query(text, params) {
+      await limit();
+      return await sql.query(text, params);
+    },
+    async script(text) {
+      await limit();
+      await sql.script(text);
+    },
+    transaction: (work) => sql.transaction((inner) => work(timed(inner, deadline))),
+  };
+}
+
+/** Whether a failed read may succeed a little later, unchanged. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ScanLost || error instanceof DatabaseUnavailable) return true;
+  return error instanceof StatementRefused &&
+    (error.sqlState === CANCELLED || error.sqlState === RECOVERY_CONFLICT);
+}
+
+/** Returns a read's failure as callers see it: a Problem where it is known, else the error itself. */
+export function readFailure(error: unknown): unknown {
+  if (error instanceof ScanLost) {
+    return new Problem("overloaded", "The read needed more than the server can hold. Try again.", {
+      headers: { "Retry-After": String(RETRY_AFTER_S) },
+    });
+  }
+  if (!(error instanceof StatementRefused)) return damageTold(error);
+  if (error.sqlState === CANCELLED) return readTimeout();
+  return error.sqlState === RECOVERY_CONFLICT ? new DatabaseUnavailable(error.message) : error;
+}
+
+/**
+ * Runs `work` on one read-only snapshot of the database, within `msMax` milliseconds. The database cancels
+ * what takes longer, and what still runs when `gone` is aborted; after that no statement follows, and
+ * scans with the signal end.
+ * @throws Problem `read_timeout`, and what `work` throws.
+ */
+export async function withinTime<T>(
+  reads: Database,
+  msMax: number,
+  work: (sql: Sql, signal: AbortSignal) => Promise<T>,
+  gone?: AbortSignal,
+): Promise<T> {
+  const deadline = new Deadline(msMax, gone);
+  try {
+    return await deadline.of(reads.transaction(async (sql) => {
+      const timeout = `SET LOCAL statement_timeout = ${deadline.leftMs()}`;
+      await sql.script([...SETTINGS, timeout].join("; "));
+      return await work(timed(sql, deadline), deadline.signal);
+    }, gone));
+  } catch (error) {
+    throw readFailure(error);
+  }
+}

@@ -1,0 +1,35 @@
+import { joined } from "../../scans/visitor.ts";
+import { GrowingList } from "../visitors/growing_list.ts";
+
+/** Whom a number counts: each actor with a moment, which is the start of a visit, or when a person came to count. */
+export interface Behind {
+  readonly actors: Int32Array;
+  readonly ms: Float64Array;
+}
+
+/** Gathers whom a number counts. */
+export class BehindTally {
+  readonly #actors = new GrowingList(new Int32Array(1_024));
+  readonly #ms = new GrowingList(new Float64Array(1_024));
+
+  add(actor: number, ms: number): void {
+    this.#actors.add(actor);
+    this.#ms.add(ms);
+  }
+
+  all(): Behind {
+    return { actors: this.#actors.all(), ms: this.#ms.all() };
+  }
+}
+
+/** Returns the entries of two visitors, one after the other. */
+export function joinBehind(some: Behind, more: Behind): Behind {
+  return { actors: joined(some.actors, more.actors), ms: joined(some.ms, more.ms) };
+}
+
+/** Returns the entries at the places for which a test holds. */
+export function behindWhere({ actors, ms }: Behind, test: (place: number) => boolean): Behind {
+  const kept = new BehindTally();
+  for (let i = 0; i < actors.length; i++) if (test(i)) kept.add(actors[i]!, ms[i]!);
+  return kept.all();
+}

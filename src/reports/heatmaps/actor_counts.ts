@@ -1,0 +1,86 @@
+/** Rows of keys, their events, and the distinct actors of these. */
+export interface CountRows {
+  readonly keys: Int32Array;
+  readonly counts: Int32Array;
+  readonly visitors: Int32Array;
+}
+
+interface Counting {
+  count: number;
+  visitors: number;
+  lastActor: number;
+}
+
+/** Counts events and their distinct actors by key. All events of an actor must be added before the next actor's. */
+export class ActorCounts {
+  readonly #counts = new Map<number, Counting>();
+
+  add(key: number, actor: number): void {
+    const known = this.#counts.get(key);
+    if (known === undefined) {
+      this.#counts.set(key, { count: 1, visitors: 1, lastActor: actor });
+      return;
+    }
+    known.count++;
+    if (known.lastActor === actor) return;
+    known.lastActor = actor;
+    known.visitors++;
+  }
+
+  /** Adds the counts of other actors. */
+  addRows({ keys, counts, visitors }: CountRows): void {
+    for (const [i, key] of keys.entries()) {
+      const known = this.#counts.get(key) ?? { count: 0, visitors: 0, lastActor: -1 };
+      known.count += counts[i]!;
+      known.visitors += visitors[i]!;
+      this.#counts.set(key, known);
+    }
+  }
+
+  rows(): CountRows {
+    const all = [...this.#counts.values()];
+    return {
+      keys: Int32Array.from(this.#counts.keys()),
+      counts: Int32Array.from(all, ({ count }) => count),
+      visitors: Int32Array.from(all, ({ visitors }) => visitors),
+    };
+  }
+}
+
+/** Merges the counts of different actors. */
+export function mergeRows(some: CountRows, more: CountRows): CountRows {
+  const all = new ActorCounts();
+  all.addRows(some);
+  all.addRows(more);
+  return all.rows();
+}
+
+/** The counts of one key. */
+interface ActorCount {
+  readonly key: number;
+  readonly count: number;
+  /** Distinct actors. */
+  readonly visitors: number;
+}
+
+/**
+ * Returns the first `rows` keys with at least `visitorsMin` actors: most events first, then most actors,
+ * then by `compare`. The list is cut down on the way, so that of a million keys a thousand are sorted at a
+ * time.
+ */
+export function firstRows(
+  { keys, counts, visitors }: CountRows,
+  rows: number,
+  compare: (a: number, b: number) => number,
+  visitorsMin: number,
+): ActorCount[] {
+  const inOrder = (a: ActorCount, b: ActorCount) =>
+    b.count - a.count || b.visitors - a.visitors || compare(a.key, b.key);
+  let first: ActorCount[] = [];
+  for (let i = 0; i < keys.length; i++) {
+    if (visitors[i]! < visitorsMin) continue;
+    first.push({ key: keys[i]!, count: counts[i]!, visitors: visitors[i]! });
+    if (first.length > 2 * rows) first = first.sort(inOrder).slice(0, rows);
+  }
+  return first.sort(inOrder).slice(0, rows);
+}

@@ -1,0 +1,197 @@
+/** Which imported days a read shows and which it leaves out, and the texts of a reply about both. */
+import { z } from "zod";
+import { firstEventMs } from "../../imported/first_event.ts";
+import { type CoveredDay, coveredDays } from "../../imported/imported_reading.ts";
+import {
+  IMPORTED_SOURCES,
+  type ImportedDimension,
+  SOURCE_NAMES,
+} from "../../imported/imported_sums.ts";
+import { dateAt, dateOfDay, dayNumber } from "../../query/local_dates.ts";
+import { type Range, startOfDay } from "../../query/range.ts";
+import { isNarrowed } from "../../query/selection.ts";
+import type { Warning } from "../../query/warnings.ts";
+import type { Read } from "../../scans/read.ts";
+import type { Answer } from "../answer/report.ts";
+
+/** A day that is shown, from its first instant to just before the next one's. */
+interface ImportedDay extends CoveredDay {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Why imported days cannot answer a read, and the parameter that is the reason. */
+interface Refusal {
+  readonly parameter: string;
+  /** Goes on after "Imported days are left out: ". */
+  readonly why: string;
+}
+
+/** The imported days of a range. */
+export interface ImportedSpan {
+  /** In order; empty where none are shown. */
+  readonly days: readonly ImportedDay[];
+  /** When the project's first day with an event of its own begins; null: there is none. */
+  readonly ownFromMs: number | null;
+  readonly warnings: readonly Warning[];
+}
+
+const NONE: ImportedSpan = { days: [], ownFromMs: null, warnings: [] };
+
+/** The part of a read that decides which imported days it shows. */
+type ImportedRead = Pick<
+  Read,
+  "sql" | "scope" | "range" | "importedTimezone" | "segment"
+>;
+
+/** Returns why no imported day can answer a read; null: nothing speaks against it. */
+function refusalOf({ scope, range, importedTimezone, segment }: ImportedRead): Refusal | null {
+  if (segment !== undefined && isNarrowed(scope)) {
+    return { parameter: "segment", why: "sums of days tell nobody apart" };
+  }
+  if (scope.filters.length > 0) {
+    return { parameter: "filters", why: "sums of days cannot be filtered" };
+  }
+  if (scope.bots !== "exclude") {
+    return { parameter: "bots", why: "they hold no bots, as their source left them out" };
+  }
+  if (range.timezone !== importedTimezone) {
+    return { parameter: "timezone", why: "they are days in the project's time zone" };
+  }
+  return null;
+}
+
+function plural(days: number): string {
+  return days === 1 ? "1 imported day is" : `${days} imported days are`;
+}
+
+function leftOut(days: readonly CoveredDay[], { parameter, why }: Refusal): Warning[] {
+  if (days.length === 0) return [];
+  return [{
+    code: "imported_left_out",
+    parameter,
+    message: `${plural(days.length)} left out: ${why}.`,
+  }];
+}
+
+/** Returns the imported days that overlap the range and lie before the project's first own day. */
+async function daysBefore(read: ImportedRead, range: Range, ownFromMs: number | null) {
+  const { sql, scope: { projectId } } = read;
+  const timezone = read.importedTimezone!;
+  const endMs = Math.min(range.to.getTime(), ownFromMs ?? Infinity);
+  if (endMs <= range.from.getTime()) return [];
+  const fromDay = dayNumber(dateAt(range.from.getTime(), timezone));
+  const toDay = dayNumber(dateAt(endMs - 1, timezone)) + 1;
+  return (await coveredDays(sql, projectId, fromDay, toDay)).map((covered): ImportedDay => {
+    const date = dateOfDay(covered.day);
+    const fromMs = startOfDay(date, timezone).getTime();
+    return { ...covered, fromMs, toMs: startOfDay(date.add({ days: 1 }), timezone).getTime() };
+  }).filter(({ fromMs, toMs }) => fromMs < toMs);
+}
+
+/** What a report needs of imported days. */
+interface ImportedNeeds {
+  /** A day must have the sums of one of these. */
+  readonly dimensions: readonly ImportedDimension[];
+  /** The parameter that warnings name for days without these sums. */
+  readonly parameter: string;
+  /** Why the report cannot use imported days; null: it can. */
+  readonly refusal: Refusal | null;
+  /** Whether the days are those of the comparison, which warnings name then. */
+  readonly isComparison?: boolean;
+}
+
+/** Returns the imported days that a read shows of a range, and its warnings. Sends no statement where nothing was imported. */
+export async function importedSpan(
+  read: ImportedRead,
+  range: Range,
+  { dimensions, parameter, refusal, isComparison = false }: ImportedNeeds,
+): Promise<ImportedSpan> {
+  if ((read.importedTimezone ?? null) === null) return NONE;
+  const timezone = read.importedTimezone!;
+  const firstMs = await firstEventMs(read.sql, read.scope.projectId);
+  const ownFromMs = firstMs === null
+    ? null
+    : startOfDay(dateAt(firstMs, timezone), timezone).getTime();
+  const all = await daysBefore(read, range, ownFromMs);
+  const refused = refusalOf(read) ?? refusal;
+  if (refused !== null) return { days: [], ownFromMs, warnings: leftOut(all, refused) };
+  const isWhole = ({ fromMs, toMs }: ImportedDay) =>
+    fromMs >= range.from.getTime() && toMs <= range.to.getTime();
+  const isTold = (day: ImportedDay) => dimensions.some((one) => day.dimensions.includes(one));
+  const whole = all.filter(isWhole);
+  const untold = whole.filter((day) => !isTold(day));
+  const names = [...new Set(untold.map(({ source }) => SOURCE_NAMES[source]))].join(" and ");
+  const bound = (all[0]?.fromMs ?? Infinity) < range.from.getTime() ? "from" : "to";
+  return {
+    days: whole.filter(isTold),
+    ownFromMs,
+    warnings: [
+      ...leftOut(all.filter((day) => !isWhole(day)), {
+        parameter: isComparison ? "compare" : bound,
+        why: "only a part of the day lies in the range, and its sum cannot be divided",
+      }),
+      ...leftOut(untold, { parameter, why: `the export of ${names} does not tell it` }),
+    ],
+  };
+}
+
+/** Whether the project has own days before `toMs`, the end of a span. */
+export function reachesOwn({ ownFromMs }: ImportedSpan, toMs: number): boolean {
+  return ownFromMs !== null && toMs > ownFromMs;
+}
+
+/** The schema of a reply's `query.imported`. */
+export const ImportedTold = z.object({
+  sources: z.array(z.enum(IMPORTED_SOURCES)),
+  from: z.iso.date().meta({ description: "The first imported day that is shown" }),
+  to: z.iso.date(),
+  days: z.int(),
+  before: z.iso.date().nullable().meta({
+    description:
+      "The project's first own day: from it on nothing imported is shown; null: none yet",
+  }),
+}).meta({
+  id: "ImportedDaysShown",
+  description: "Daily sums of other products that kpis, acquisition and pages show",
+});
+
+type ImportedTold = z.output<typeof ImportedTold>;
+
+/** Returns `query.imported`; undefined where no day is shown. */
+function toldImported(read: Read, { days, ownFromMs }: ImportedSpan): ImportedTold | undefined {
+  if (days.length === 0) return undefined;
+  return {
+    sources: [...new Set(days.map(({ source }) => source))].sort(),
+    from: dateOfDay(days[0]!.day).toString(),
+    to: dateOfDay(days.at(-1)!.day).toString(),
+    days: days.length,
+    before: ownFromMs === null ? null : dateAt(ownFromMs, read.importedTimezone!).toString(),
+  };
+}
+
+const SHOWN =
+  "Marked `imported: true` is what holds daily sums of another product, as query.imported tells: of local days before the project's first own event, never mixed with own events of a day. " +
+  "Of imported days visitors are the sum of each day's visitors, so that who came on several days counts on each; visits are sessions; nothing tells who is new, and no median. " +
+  "What a source does not tell counts for nothing in a sum, and is null where nothing else is there; a rate is of the days that tell both of its parts.";
+
+/**
+ * Returns the members of an answer about imported days: those that are shown, what they mean, and what is
+ * left out. Empty where nothing was imported.
+ * @param spans that of the range first, then those of comparisons
+ */
+export function importedSaid(
+  read: Read,
+  spans: readonly ImportedSpan[],
+): Pick<Answer, "query" | "semantics" | "warnings"> {
+  const [ofRange] = spans;
+  const imported = ofRange === undefined ? undefined : toldImported(read, ofRange);
+  const warnings = spans.flatMap(({ warnings }) => warnings);
+  const isShown = spans.some(({ days }) => days.length > 0);
+  const semantics = [...isShown ? [SHOWN] : [], ...new Set(warnings.map(({ message }) => message))];
+  return {
+    ...imported === undefined ? {} : { query: { imported } },
+    ...semantics.length === 0 ? {} : { semantics: semantics.join(" ") },
+    ...warnings.length === 0 ? {} : { warnings },
+  };
+}

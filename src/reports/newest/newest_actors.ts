@@ -1,0 +1,88 @@
+import type { Behind } from "../behind/behind_tally.ts";
+import { NewestMoments } from "./newest_moments.ts";
+
+/** Moments, and the actor of each. */
+export interface FoundMoments {
+  readonly ms: readonly number[];
+  readonly actors: readonly number[];
+}
+
+/** Returns the moments of two visitors, one after the other. */
+export function joinMoments(some: FoundMoments, more: FoundMoments): FoundMoments {
+  return { ms: [...some.ms, ...more.ms], actors: [...some.actors, ...more.actors] };
+}
+
+/** Keeps the newest moments, such as those of visits or of people's last events, with their actors. */
+export class NewestActors extends NewestMoments {
+  readonly actors: number[] = [];
+  /** Whether only the last moment of each actor counts. */
+  readonly #isOnce: boolean;
+
+  constructor(rows: number, edgeMs: number, floorMs: number, { isOnce = false } = {}) {
+    super(rows, edgeMs, floorMs);
+    this.#isOnce = isOnce;
+  }
+
+  add(ms: number, actor: number): void {
+    if (ms < this.floorMs) return;
+    this.actors.push(actor);
+    this.met(ms);
+  }
+
+  addAll({ ms, actors }: FoundMoments): void {
+    for (const [i, at] of ms.entries()) this.add(at, actors[i]!);
+  }
+
+  /** Returns the newest moments so far, in no order. */
+  found(): FoundMoments {
+    this.thin();
+    return { ms: this.ms, actors: this.actors };
+  }
+
+  override thin(): void {
+    if (this.#isOnce) this.#keepLast();
+    super.thin();
+  }
+
+  protected override keepFrom(floorMs: number): void {
+    const { ms, actors } = this;
+    let kept = 0;
+    for (let i = 0; i < ms.length; i++) {
+      if (ms[i]! < floorMs) continue;
+      ms[kept] = ms[i]!;
+      actors[kept++] = actors[i]!;
+    }
+    ms.length = actors.length = kept;
+  }
+
+  /** Keeps the last moment of each actor. */
+  #keepLast(): void {
+    const { ms, actors } = this;
+    const last = new Map<number, number>();
+    for (const [i, actor] of actors.entries()) {
+      if (ms[i]! > (last.get(actor) ?? -Infinity)) last.set(actor, ms[i]!);
+    }
+    let kept = 0;
+    for (const [actor, at] of last) {
+      actors[kept] = actor;
+      ms[kept++] = at;
+    }
+    actors.length = ms.length = kept;
+  }
+}
+
+/**
+ * Returns the newest of those whom a number counts.
+ * @param edgeMs none later than it, and all of this millisecond; null: the newest of all
+ */
+export function newestOf(
+  { actors, ms }: Behind,
+  rows: number,
+  edgeMs: number | null,
+): FoundMoments {
+  const newest = new NewestActors(rows, edgeMs ?? NaN, -Infinity);
+  for (let i = 0; i < ms.length; i++) {
+    if (edgeMs === null || ms[i]! <= edgeMs) newest.add(ms[i]!, actors[i]!);
+  }
+  return newest.found();
+}

@@ -1,0 +1,109 @@
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
+import type { Span } from "../../query/selection.ts";
+import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import { NewestMoments } from "./newest_moments.ts";
+import { runVisitor } from "../visitors/run_visitor.ts";
+
+interface Inputs {
+  readonly test: EventPasses;
+  readonly span: Span;
+  readonly rows: number;
+  /** All events of this millisecond, the last of the span, are wanted beside the `rows`; NaN: of none. */
+  readonly edgeMs: number;
+}
+
+/** Events: their times, and the segments and places that they are stored at. */
+interface PlacedEvents {
+  readonly ms: readonly number[];
+  readonly segmentIds: readonly number[];
+  readonly places: readonly number[];
+}
+
+/** Events with what was asked for. */
+export interface FoundEvents extends PlacedEvents, Pick<Inputs, "rows" | "edgeMs"> {}
+
+/** Keeps the newest of the events that it gets. */
+export class NewestEvents extends NewestMoments {
+  readonly segmentIds: number[] = [];
+  readonly places: number[] = [];
+
+  /** Returns the newest events so far. */
+  found(): FoundEvents {
+    this.thin();
+    const { ms, segmentIds, places, rows, edgeMs } = this;
+    return { ms, segmentIds, places, rows, edgeMs };
+  }
+
+  add({ ms, segmentIds, places }: PlacedEvents): void {
+    for (const [i, at] of ms.entries()) {
+      if (at >= this.floorMs) this.meet(at, segmentIds[i]!, places[i]!);
+    }
+  }
+
+  /** Adds the events of a slice that pass and are before `toTime`, a time of the segment. */
+  follow(
+    segment: LoadedSegment,
+    start: number,
+    end: number,
+    actor: number,
+    test: EventTest,
+    toTime: number,
+  ): void {
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
+    if (times[start]! >= toTime) return;
+    let floor = this.floorMs - fromMs;
+    for (let at = end - 1; at >= start; at--) {
+      const time = times[at]!;
+      if (time < floor) return;
+      if (time >= toTime) continue;
+      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
+      this.meet(fromMs + time, segment.segmentId, segment.storedPlace(at));
+      floor = this.floorMs - fromMs;
+    }
+  }
+
+  /** Adds an event that is not older than `floorMs`. */
+  meet(ms: number, segmentId: number, place: number): void {
+    this.segmentIds.push(segmentId);
+    this.places.push(place);
+    this.met(ms);
+  }
+
+  protected override keepFrom(floorMs: number): void {
+    const { ms, segmentIds, places } = this;
+    let kept = 0;
+    for (let i = 0; i < ms.length; i++) {
+      if (ms[i]! < floorMs) continue;
+      ms[kept] = ms[i]!;
+      segmentIds[kept] = segmentIds[i]!;
+      places[kept++] = places[i]!;
+    }
+    ms.length = segmentIds.length = places.length = kept;
+  }
+}
+
+/** Merges the events that two tasks found: the result has no more than one task may find. */
+export function mergedEvents(found: FoundEvents, more: FoundEvents): FoundEvents {
+  const newest = new NewestEvents(found.rows, found.edgeMs);
+  newest.add(found);
+  newest.add(more);
+  return newest.found();
+}
+
+function newestVisitor(inputs: Inputs, words: readonly Int32Array[]): Visitor<FoundEvents> {
+  const { rows, edgeMs, span } = inputs;
+  const newest = new NewestEvents(rows, edgeMs, span.fromMs);
+  const test = new EventTest(inputs.test, words);
+  return runVisitor((actor, segment, start, end) => {
+    if (test.actors !== null && test.actors[actor] !== 1) return;
+    newest.follow(segment, start, end, actor, test, span.toMs - segment.fromMs);
+  }, () => newest.found());
+}
+
+/** Finds the newest selected events of a span; the result may hold more of them than wanted. */
+export const NEWEST: VisitorKind<Inputs, FoundEvents> = {
+  name: "newest",
+  create: newestVisitor,
+  merge: mergedEvents,
+};

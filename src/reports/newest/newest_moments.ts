@@ -1,0 +1,52 @@
+import { select } from "../../scans/medians.ts";
+
+/** The least number of moments that are added before older ones are dropped again. */
+const CROWD_MIN = 100;
+
+/**
+ * Keeps the newest moments: at least `rows`, and all of the last one's millisecond. Subclasses keep more
+ * about each moment, in arrays of the same length.
+ */
+export abstract class NewestMoments {
+  readonly ms: number[] = [];
+  #crowd: number;
+
+  /**
+   * @param edgeMs all moments of this millisecond, the last that may be added, are wanted beside the `rows`
+   * @param floorMs older moments are not wanted
+   */
+  constructor(
+    readonly rows: number,
+    readonly edgeMs: number,
+    public floorMs = -Infinity,
+  ) {
+    this.#crowd = 2 * rows + CROWD_MIN;
+  }
+
+  /** Adds a moment that is not older than `floorMs`, after the subclass has added what it keeps about it. */
+  protected met(ms: number): void {
+    this.ms.push(ms);
+    if (this.ms.length >= this.#crowd) this.thin();
+  }
+
+  /** Drops what is not among the newest. */
+  thin(): void {
+    const { ms } = this;
+    const first = ms.length - this.rows - this.#ofEdge();
+    if (first > 0) {
+      const ordered = Float64Array.from(ms);
+      select(ordered, 0, ordered.length, first);
+      this.floorMs = ordered[first]!;
+      this.keepFrom(this.floorMs);
+    }
+    this.#crowd = 2 * ms.length + CROWD_MIN;
+  }
+
+  #ofEdge(): number {
+    const { ms, edgeMs } = this;
+    return Number.isNaN(edgeMs) ? 0 : ms.reduce((n, at) => n + Number(at === edgeMs), 0);
+  }
+
+  /** Drops older moments, here and in the arrays of the subclass. */
+  protected abstract keepFrom(floorMs: number): void;
+}

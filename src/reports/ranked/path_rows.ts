@@ -1,0 +1,48 @@
+import { afterCursor, encodeRowCursor, type RowCursor } from "../../query/row_cursor.ts";
+import { SqlParams } from "../../query/sql_params.ts";
+import type { Read } from "../../scans/read.ts";
+import { rowCandidates } from "./row_candidates.ts";
+
+/** A page of a list of paths, and the cursor of the next page; null: there is none. */
+interface PathRows {
+  readonly rows: readonly { readonly id: number; readonly path: string }[];
+  readonly nextCursor: string | null;
+}
+
+/**
+ * Returns at most `limit` paths after a cursor, in the list sorted by two counts, both descending, then by
+ * text.
+ * @param counts by id, both of one length
+ * @param isListed whether the list has the path of an id
+ */
+export async function pathsAfter(
+  { sql, scope }: Pick<Read, "sql" | "scope">,
+  [first, second]: readonly [Int32Array, Int32Array],
+  isListed: (id: number) => boolean,
+  cursor: RowCursor | null,
+  limit: number,
+): Promise<PathRows> {
+  // One row more than the page shows whether there is a next page.
+  const ids = rowCandidates([first, second], isListed, cursor, limit + 1);
+  const params = new SqlParams();
+  const counted = [
+    params.ints(ids),
+    params.ints(ids.map((id) => first[id]!)),
+    params.ints(ids.map((id) => second[id]!)),
+  ];
+  const found = await sql.query<{ id: number; path: string }>(
+    `SELECT c.id, t.term AS path
+    FROM unnest(${counted.join(", ")}) AS c (id, first, second)
+    JOIN terms t ON t.project_id = ${params.int(scope.projectId)} AND t.term_id = c.id
+    WHERE ${afterCursor(params, cursor, ["c.first", "c.second"], "t.term")}
+    ORDER BY c.first DESC, c.second DESC, t.term COLLATE "C"
+    LIMIT ${params.int(limit + 1)}`,
+    params.values,
+  );
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  const nextCursor = last === undefined
+    ? null
+    : encodeRowCursor({ counts: [first[last.id]!, second[last.id]!], value: last.path });
+  return { rows, nextCursor };
+}

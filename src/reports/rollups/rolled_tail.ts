@@ -1,0 +1,75 @@
+import { arrayLiteral, type Row } from "../../db/sql.ts";
+import { TAIL_ACTORS_LOOKED_UP_MAX } from "../../limits.ts";
+import type { Span } from "../../query/selection.ts";
+import type { TimelineSource } from "../../scans/read.ts";
+import { readTechnicalNames } from "../../scans/technical_names.ts";
+import { NEVER } from "./rolled_span.ts";
+import { TAIL_COUNTS, type TailCounts } from "./tail_visitor.ts";
+
+/** Counts what people did in a part of a day. */
+export async function countTail(
+  { sql, timelines }: TimelineSource,
+  projectId: number,
+  span: Span,
+): Promise<TailCounts> {
+  const loaded = await timelines(span, []);
+  const technical = await readTechnicalNames(sql, projectId);
+  return await loaded.scan(TAIL_COUNTS, () => ({ span, technical }), { byRun: true });
+}
+
+// An actor of the tail is already counted if its last day before the tail lies in the span.
+const COUNTED_IN_TAIL = `
+SELECT count(*) FILTER (WHERE prev_day < $4::int) AS visitors,
+  count(*) FILTER (WHERE prev_day < $4::int AND first_day >= $4::int) AS "newVisitors",
+  count(*) FILTER (WHERE prev_day < $5::int) AS "visitorsInBucket",
+  count(*) FILTER (WHERE prev_day < $5::int AND first_day >= $5::int) AS "newInBucket"
+FROM (
+  SELECT a.first_day, coalesce(a.days[width_bucket($3::int - 1, a.days)], ${NEVER}) AS prev_day
+  FROM unnest($2::text::int[]) AS t (actor_id)
+  JOIN actors a ON a.project_id = $1::int AND a.actor_id = t.actor_id
+) AS known`;
+
+interface TailActors extends Row {
+  readonly visitors: number;
+  readonly newVisitors: number;
+  readonly visitorsInBucket: number;
+  readonly newInBucket: number;
+}
+
+/** What the tail adds to the whole span, and to the last bucket. */
+export interface Tail extends TailActors {
+  readonly events: number;
+  readonly pageviews: number;
+}
+
+interface DaysBefore {
+  readonly projectId: number;
+  readonly fromDay: number;
+  readonly toDay: number;
+}
+
+/**
+ * Reads what the tail, the part of a day at the end of a span, adds to the whole days before it.
+ * @param lastStart the first day of the last bucket, which the tail belongs to
+ */
+export async function readTail(
+  source: TimelineSource,
+  { projectId, fromDay, toDay }: DaysBefore,
+  tail: Span,
+  lastStart: number,
+): Promise<Tail> {
+  const { sql } = source;
+  const { actors, events, pageviews } = await countTail(source, projectId, tail);
+  // Few actors are looked up one by one; the planner does not know how many there are.
+  const isMany = actors.size > TAIL_ACTORS_LOOKED_UP_MAX;
+  const [joins] = await sql.query<{ loops: string }>(
+    "SELECT current_setting('enable_nestloop') AS loops",
+  );
+  if (isMany) await sql.query("SELECT set_config('enable_nestloop', 'off', true)");
+  const [row] = await sql.query<TailActors>(
+    COUNTED_IN_TAIL,
+    [projectId, arrayLiteral([...actors]), toDay, fromDay, lastStart],
+  );
+  if (isMany) await sql.query("SELECT set_config('enable_nestloop', $1, true)", [joins!.loops]);
+  return { ...row!, events, pageviews };
+}

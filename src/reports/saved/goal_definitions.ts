@@ -1,0 +1,137 @@
+import { z } from "zod";
+import type { Sql } from "../../db/sql.ts";
+import { GOAL_FIXED_VALUE_MAX, GOALS_MAX, NAME_LENGTH_MAX } from "../../limits.ts";
+import type { Problem } from "../../problem.ts";
+import { FiltersSchema, propertyOf } from "../../query/filters.ts";
+import { invalidParameter, isStorable, storableText } from "../../query/parameters.ts";
+import {
+  type DefinitionKind,
+  type DefinitionRow,
+  listDefinitions,
+  loadDefinition,
+} from "./saved_definitions.ts";
+
+const StoredText = z.string()
+  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+  .refine(isStorable, "Use text without NUL and lone surrogates.");
+
+const Title = StoredText
+  .refine((text) => !/\p{Cc}/u.test(text), "Use text without control characters.")
+  .trim().min(1, "Give a title.")
+  .meta({ description: "What people call the goal.", example: "Purchase" });
+
+const GoalMatch = z.strictObject({
+  name: StoredText.min(1, "Give the name of an event.")
+    .meta({ description: "The event's name.", example: "purchase" }),
+  filters: FiltersSchema.default([]),
+}).meta({ id: "GoalMatch", description: "The events that are conversions." });
+
+const Currency = z.string().regex(/^[A-Z]{3}$/, "Use three capital letters such as EUR.")
+  .meta({ description: "ISO 4217 code.", example: "EUR" });
+const Property = StoredText.transform((key) => propertyOf(key) ?? key)
+  .pipe(z.string().min(1, "Give the key of a property."))
+  .meta({
+    description: "Key of the property whose JSON numbers are summed; `properties.` may precede it.",
+    example: "revenue",
+  });
+const Fixed = z.number("Give a number.")
+  .min(-GOAL_FIXED_VALUE_MAX, `Use at least ${-GOAL_FIXED_VALUE_MAX}.`)
+  .max(GOAL_FIXED_VALUE_MAX, `Use at most ${GOAL_FIXED_VALUE_MAX}.`)
+  .meta({ description: "What each conversion is worth.", example: 25 });
+
+const GoalValue = z.union([
+  z.object({ property: z.string(), currency: z.string() }),
+  z.object({ fixed: z.number(), currency: z.string() }),
+]);
+
+/** What a conversion is worth: the number in a property of its event, or a fixed amount. */
+export type GoalValue = z.output<typeof GoalValue>;
+
+// One object, not a union of two, so that errors name their place.
+const GivenValue = z.strictObject({
+  property: Property.optional(),
+  fixed: Fixed.optional(),
+  currency: Currency,
+}).transform(({ property, fixed, currency }, context): GoalValue => {
+  if (property !== undefined && fixed === undefined) return { property, currency };
+  if (fixed !== undefined && property === undefined) return { fixed, currency };
+  context.issues.push({
+    code: "custom",
+    message: "Give either property or fixed.",
+    input: { property, fixed },
+  });
+  return z.NEVER;
+}).meta({ description: "Either `property` or `fixed`, and the currency." });
+
+/** Body of `PUT /v1/goals/:slug`. */
+export const GoalBody = z.strictObject({
+  title: Title,
+  match: GoalMatch,
+  value: GivenValue.nullable().default(null),
+}).meta({ id: "GoalDefinition" });
+
+/** The worth of a conversion as replies show it; null: the goal has none. */
+export const GoalValueShown = GoalValue.nullable()
+  .meta({ description: "What a conversion is worth; null where none is given." });
+
+export const GoalMatchShown = z.object({ name: z.string(), filters: FiltersSchema });
+
+/** A saved goal as replies show it. */
+export const GoalShown = z.object({
+  slug: z.string().meta({ example: "purchase" }),
+  title: z.string(),
+  match: GoalMatchShown,
+  value: GoalValueShown,
+}).meta({ id: "SavedGoal" });
+
+/** A saved goal. */
+export interface Goal extends z.output<typeof GoalBody> {
+  readonly slug: string;
+}
+
+export const GOAL_KIND: DefinitionKind = {
+  table: "goals",
+  one: "goal",
+  many: "goals",
+  countMax: GOALS_MAX,
+};
+
+type GoalRow = DefinitionRow<Pick<Goal, "match" | "value">>;
+
+/** Returns a goal with its members in the order of the API, which the database does not keep. */
+function goalOf({ slug, title, definition: { match, value } }: GoalRow): Goal {
+  return { slug, title, match: { name: match.name, filters: match.filters }, value };
+}
+
+/** Lists the goals of a project, in the order of slugs. */
+export async function listGoals(sql: Sql, projectId: number): Promise<Goal[]> {
+  return (await listDefinitions<GoalRow["definition"]>(sql, GOAL_KIND, projectId)).map(goalOf);
+}
+
+/** Loads a goal by its slug; null where the project has none of this slug. */
+export async function loadGoal(sql: Sql, projectId: number, slug: string): Promise<Goal | null> {
+  const row = await loadDefinition<GoalRow["definition"]>(sql, GOAL_KIND, projectId, slug);
+  return row === null ? null : goalOf(row);
+}
+
+/** Makes the Problem of a `goal` that the project does not have. */
+export function unknownGoal(): Problem {
+  return invalidParameter("goal", "There is no goal of this slug.");
+}
+
+/** Loads the goal that a read names; null where it names none. @throws Problem `invalid_parameter` */
+export async function loadAskedGoal(
+  sql: Sql,
+  projectId: number,
+  slug: string | null,
+): Promise<Goal | null> {
+  if (slug === null) return null;
+  const goal = await loadGoal(sql, projectId, slug);
+  if (goal === null) throw unknownGoal();
+  return goal;
+}
+
+/** Reads `goal`, the slug of a saved goal; null where it is not given. */
+export function readGoalSlug(query: URLSearchParams): string | null {
+  return storableText(query, "goal", NAME_LENGTH_MAX, "Use the slug of a saved goal.");
+}

@@ -1,0 +1,85 @@
+/** Saved segments: the people, events and sessions that a read with `segment` selects. */
+import { z } from "zod";
+import type { Sql } from "../../db/sql.ts";
+import { NAME_LENGTH_MAX } from "../../limits.ts";
+import {
+  type ActorCondition,
+  ActorConditionSchema,
+  leavesOf,
+  plainCondition,
+} from "../../query/actor_condition.ts";
+import { FiltersSchema } from "../../query/filters.ts";
+import type { SavedSegment, SegmentDefinition } from "../../query/saved_segment.ts";
+import {
+  type DefinitionKind,
+  type DefinitionRow,
+  listDefinitions,
+  loadDefinition,
+} from "./saved_definitions.ts";
+import { SEGMENTS_MAX } from "./segment_limits.ts";
+
+const Title = z.string().trim().min(1, "Give a title.")
+  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+  .refine(
+    (text) => text.isWellFormed() && !/\p{Cc}/u.test(text),
+    "Use text without control characters and lone surrogates.",
+  )
+  .meta({ description: "What people call the segment.", example: "Came back and bought" });
+
+/** Body of `PUT /v1/segments/:slug`. */
+export const SegmentBody = z.strictObject({
+  title: Title,
+  filters: FiltersSchema.default([])
+    .meta({ description: "Conditions on events and sessions, as in `filters` of a read." }),
+  actors: ActorConditionSchema.default(null)
+    .meta({ description: "A condition on people; null: everybody." }),
+}).meta({ id: "SegmentDefinition" });
+
+/** A saved segment as replies show it. */
+export const SegmentShown = z.object({
+  slug: z.string().meta({ example: "buyers" }),
+  title: z.string(),
+  filters: FiltersSchema,
+  actors: ActorConditionSchema,
+}).meta({ id: "SavedSegment" });
+
+export const SEGMENT_KIND: DefinitionKind = {
+  table: "saved_segments",
+  one: "segment",
+  many: "segments",
+  countMax: SEGMENTS_MAX,
+};
+
+/** Returns a segment with its members in the order of the API, which the database does not keep. */
+export function plainSegment({ slug, title, filters, actors }: SavedSegment): SavedSegment {
+  return { slug, title, filters, actors: actors === null ? null : plainCondition(actors) };
+}
+
+const segmentOf = ({ slug, title, definition }: DefinitionRow<SegmentDefinition>): SavedSegment =>
+  plainSegment({ slug, title, ...definition });
+
+/** Lists the segments of a project, in the order of slugs. */
+export async function listSegments(sql: Sql, projectId: number): Promise<SavedSegment[]> {
+  const rows = await listDefinitions<SegmentDefinition>(sql, SEGMENT_KIND, projectId);
+  return rows.map(segmentOf);
+}
+
+/** Loads a segment by its slug; null where the project has none of this slug. */
+export async function loadSegment(
+  sql: Sql,
+  projectId: number,
+  slug: string,
+): Promise<SavedSegment | null> {
+  const row = await loadDefinition<SegmentDefinition>(sql, SEGMENT_KIND, projectId, slug);
+  return row === null ? null : segmentOf(row);
+}
+
+/** Returns the slugs of the goals that a condition names, and their paths in it. */
+export function goalsOf(
+  actors: ActorCondition | null,
+): { readonly goal: string; readonly path: readonly (string | number)[] }[] {
+  if (actors === null) return [];
+  return leavesOf(actors).flatMap(({ condition, path }) =>
+    "goal" in condition ? [{ goal: condition.goal, path: [...path, "goal"] }] : []
+  );
+}

@@ -1,0 +1,138 @@
+import type { ExportedEvent, ServerMembers } from "../../event_file/exported_event.ts";
+import { parseJson } from "../../json_text.ts";
+import type { BotChoice } from "../../query/selection.ts";
+import {
+  type Clock,
+  CLOCK_CODES,
+  type Device,
+  DEVICE_CODES,
+  type EventRow,
+} from "../../store/event_row.ts";
+
+/** Returns the words of a code table by their letters. */
+function spelled<W extends string>(codes: Readonly<Record<W, string>>): ReadonlyMap<string, W> {
+  return new Map(Object.entries<string>(codes).map(([word, letter]) => [letter, word as W]));
+}
+
+const CLOCKS = spelled<Clock>(CLOCK_CODES);
+const DEVICES = spelled<Device>(DEVICE_CODES);
+const PROMOTED_NAMES: readonly string[] = ["click", "scroll"];
+
+/** Returns width and height; null where neither is known. */
+function size(width: number | null, height: number | null) {
+  return width === null && height === null ? null : { width, height };
+}
+
+/** Returns the whole URL, which mostly is not stored but put together from its parts. */
+function urlOf({ url, host, path, url_rest }: EventRow): string | null {
+  if (url !== null) return url;
+  return host === null || path === null ? null : `https://${host}${path}${url_rest ?? ""}`;
+}
+
+/**
+ * Returns the promoted properties of clicks and scrolls. A value that its column could not hold exactly is
+ * among the `others` as the client sent it, and left out here.
+ */
+function promotedProperties(
+  row: EventRow,
+  others: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  if (!PROMOTED_NAMES.includes(row.name)) return {};
+  const promoted: Record<string, unknown> = {};
+  const put = (key: string, value: unknown) => {
+    if (value !== null && !Object.hasOwn(others, key)) promoted[key] = value;
+  };
+  put("x", row.pointer_x);
+  put("y", row.pointer_y);
+  put("depthPx", row.depth_px);
+  put("fixed", row.fixed);
+  put("rage", row.rage);
+  put("dead", row.dead);
+  put("selector", row.selector);
+  put("viewportWidth", row.viewport_width);
+  put("viewportHeight", row.viewport_height);
+  put("documentWidth", row.document_width);
+  put("documentHeight", row.document_height);
+  return promoted;
+}
+
+/** The hash shown last: events of a visitor follow each other, and making a hash takes 2 µs. */
+let lastHash = { stored: "", shown: "" };
+
+/** Returns 16 bytes as 22 characters of URL-safe Base64. */
+function shownHash(stored: string): string {
+  if (lastHash.stored !== stored) {
+    const bytes = Uint8Array.fromHex(stored.slice(2));
+    const shown = bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+    lastHash = { stored, shown };
+  }
+  return lastHash.shown;
+}
+
+/** Returns what the server found out about an event. */
+function serverMembers(row: EventRow): ServerMembers {
+  const { ip, visitor_hash, located, country, region, city, received_at } = row;
+  return {
+    ip,
+    hash: shownHash(visitor_hash),
+    geo: located ? { country, region, city } : null,
+    browser: row.browser,
+    os: row.os,
+    device: row.device === null ? null : DEVICES.get(row.device)!,
+    bot: row.bot,
+    ingestedAt: received_at,
+  };
+}
+
+/** Returns a stored event, whole, as replies and exports show it. */
+export function shownEvent(row: EventRow): ExportedEvent {
+  const isPromoted = PROMOTED_NAMES.includes(row.name);
+  const server = serverMembers(row);
+  const { ip, hash, geo, browser, os, device, bot, ingestedAt } = server;
+  const sent = row.properties === null ? {} : parseJson(row.properties) as Record<string, unknown>;
+  return {
+    eventId: row.event_id,
+    name: row.name,
+    timestamp: row.occurred_at,
+    sentTimestamp: row.sent_at,
+    clock: CLOCKS.get(row.clock)!,
+    anonymousId: row.anonymous_id,
+    userId: row.user_id,
+    sessionId: row.session_id,
+    url: urlOf(row),
+    path: row.path,
+    referrer: row.referrer,
+    title: row.title,
+    properties: {
+      ...promotedProperties(row, sent),
+      ...sent,
+      server: { ip, hash, geo, ingestedAt },
+    },
+    context: {
+      viewport: isPromoted ? null : size(row.viewport_width, row.viewport_height),
+      screen: size(row.screen_width, row.screen_height),
+      locale: row.locale,
+      timezone: row.timezone,
+    },
+    campaign: {
+      source: row.utm_source,
+      medium: row.utm_medium,
+      campaign: row.utm_campaign,
+      term: row.utm_term,
+      content: row.utm_content,
+      clickId: row.click_id_kind,
+    },
+    browser,
+    os,
+    device,
+    bot,
+    inSession: row.in_session,
+    extra: row.extra === null ? null : parseJson(row.extra) as Record<string, unknown>,
+    server,
+  };
+}
+
+/** Whether an event passes the choice of `bots`. */
+export function isOfBots(bots: BotChoice, { bot }: EventRow): boolean {
+  return bots === "include" || (bots === "only") === (bot === true);
+}

@@ -1,0 +1,55 @@
+import type { Timeline } from "../../timelines/timeline.ts";
+import type { Span } from "../../query/selection.ts";
+import { firstCountedMs, type TechnicalNames } from "../../scans/technical_names.ts";
+import { joined } from "../../scans/visitor.ts";
+import { GrowingList } from "./growing_list.ts";
+
+/** Rows of an actor, and the place that the actor counts at if new. */
+export interface Pairs {
+  readonly actors: Int32Array;
+  readonly places: Int32Array;
+}
+
+/** Returns the rows of two visitors, one after the other. */
+export function joinPairs(some: Pairs, more: Pairs): Pairs {
+  return {
+    actors: joined(some.actors, more.actors),
+    places: joined(some.places, more.places),
+  };
+}
+
+export interface NewcomerInputs {
+  readonly span: Span;
+  readonly technical: TechnicalNames;
+}
+
+/**
+ * Notes the actors who may be new in a span: those whose first counted event that the scan sees lies in
+ * it. Meanwhile the database tells who is new: see `withNewcomers`.
+ */
+export class NewcomerFinder {
+  readonly #inputs: NewcomerInputs;
+  readonly #actors = new GrowingList(new Int32Array(1_024));
+  readonly #places = new GrowingList(new Int32Array(1_024));
+
+  constructor(inputs: NewcomerInputs) {
+    this.#inputs = inputs;
+  }
+
+  /** Returns the time of the timeline's first counted event; null where it is not in the span: the actor is not new. */
+  firstMs(timeline: Timeline): number | null {
+    const { span, technical } = this.#inputs;
+    const firstMs = firstCountedMs(timeline, technical);
+    return firstMs >= span.fromMs && firstMs < span.toMs ? firstMs : null;
+  }
+
+  /** Notes that an actor, if new, counts at a place. */
+  add(actor: number, place: number): void {
+    this.#actors.add(actor);
+    this.#places.add(place);
+  }
+
+  found(): Pairs {
+    return { actors: this.#actors.all(), places: this.#places.all() };
+  }
+}

@@ -1,0 +1,295 @@
+import { lengthened } from "../../timelines/timeline.ts";
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
+import type { Span } from "../../query/selection.ts";
+import { type Decimal, DecimalSum, type PlainSum } from "../../scans/decimal_sum.ts";
+import type { MatchTests } from "../../scans/match_tests.ts";
+import { entryFrom } from "../../scans/property_entries.ts";
+import { FIGURES_MET } from "../../scans/scan_limits.ts";
+import { decimalAt, type NumberColumn, numbersName } from "../../scans/number_columns.ts";
+import { SpanFinder } from "../../scans/span_finder.ts";
+import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
+import type { FigureMeasure } from "./trend_measures.ts";
+
+/** The lines that events belong to by the value of a field. */
+export interface Breakdown {
+  /** Where the ids of the field's values are. */
+  readonly from: IdSource;
+  /** The number of lines. */
+  readonly count: number;
+  /** The line of id i is at `i - idsFrom`. */
+  readonly lineOf: Uint8Array;
+  readonly idsFrom: number;
+}
+
+/** Sums of the numbers at one place: a line and a bucket. */
+interface Sums {
+  readonly sum: DecimalSum;
+  count: number;
+  min: number;
+  max: number;
+}
+
+/** `Sums` as plain data. */
+interface PlainSums extends Omit<Sums, "sum"> {
+  readonly sum: PlainSum;
+}
+
+/** What a figure is computed from, by place. */
+export interface FigureCounts {
+  readonly sums: readonly (PlainSums | null)[];
+  /** For percentiles; empty for other figures. */
+  readonly met: readonly Counted[];
+}
+
+const SHARES = { p50: 0.5, p90: 0.9 } as const;
+
+/** Distinct numbers in ascending order, and how often each occurred. */
+export interface Counted {
+  readonly numbers: Float64Array;
+  readonly counts: Float64Array;
+}
+
+const NONE: Counted = { numbers: new Float64Array(0), counts: new Float64Array(0) };
+
+/** Merges two lists of counted numbers. */
+export function mergeCounted(some: Counted, more: Counted): Counted {
+  if (some.numbers.length === 0) return more;
+  if (more.numbers.length === 0) return some;
+  const all = new Float64Array(some.numbers.length + more.numbers.length);
+  const counts = new Float64Array(all.length);
+  let length = 0;
+  for (let i = 0, j = 0; i < some.numbers.length || j < more.numbers.length; length++) {
+    const next = Math.min(some.numbers[i] ?? Infinity, more.numbers[j] ?? Infinity);
+    all[length] = next;
+    if (some.numbers[i] === next) counts[length] = some.counts[i++]!;
+    if (more.numbers[j] === next) counts[length]! += more.counts[j++]!;
+  }
+  return { numbers: all.slice(0, length), counts: counts.slice(0, length) };
+}
+
+/** Counts equal numbers of a sorted list. */
+function countedOf(ordered: Float64Array): Counted {
+  const numbers: number[] = [];
+  const counts: number[] = [];
+  for (const number of ordered) {
+    if (number === numbers.at(-1)) counts[counts.length - 1]!++;
+    else {
+      numbers.push(number);
+      counts.push(1);
+    }
+  }
+  return { numbers: Float64Array.from(numbers), counts: Float64Array.from(counts) };
+}
+
+/** Returns a percentile as `percentile_cont` defines it, interpolated between two numbers; null: there are none. */
+export function percentileOf({ numbers, counts }: Counted, share: number): number | null {
+  if (numbers.length === 0) return null;
+  const place = share * (counts.reduce((sum, count) => sum + count, 0) - 1);
+  const numberAt = (wanted: number) => {
+    let left = wanted;
+    return numbers[counts.findIndex((count) => (left -= count) < 0)]!;
+  };
+  const low = numberAt(Math.floor(place));
+  return low + (place - Math.floor(place)) * (numberAt(Math.ceil(place)) - low);
+}
+
+/** Gathers numbers by place, for percentiles; equal ones are counted together when there are many. */
+class MetNumbers {
+  readonly #counted: Counted[];
+  #numbers = new Float64Array(1_024);
+  #places = new Int32Array(1_024);
+  #length = 0;
+
+  constructor(places: number) {
+    this.#counted = Array.from({ length: places }, () => NONE);
+  }
+
+  add(place: number, number: number): void {
+    if (this.#length === this.#numbers.length) this.#makeRoom();
+    this.#numbers[this.#length] = number;
+    this.#places[this.#length++] = place;
+  }
+
+  /** Returns the numbers of each place. */
+  counted(): readonly Counted[] {
+    this.#count();
+    return this.#counted;
+  }
+
+  #makeRoom(): void {
+    const counted = this.#counted.reduce((sum, { numbers }) => sum + numbers.length, 0);
+    if (this.#length >= Math.max(FIGURES_MET, counted)) return this.#count();
+    this.#numbers = lengthened(this.#numbers);
+    this.#places = lengthened(this.#places);
+  }
+
+  /** Moves the gathered numbers to the counted ones. */
+  #count(): void {
+    const ends = new Int32Array(this.#counted.length + 1);
+    for (let i = 0; i < this.#length; i++) ends[this.#places[i]! + 1]!++;
+    for (let i = 1; i < ends.length; i++) ends[i]! += ends[i - 1]!;
+    const starts = ends.slice();
+    const sorted = new Float64Array(this.#length);
+    for (let i = 0; i < this.#length; i++) sorted[ends[this.#places[i]!]!++] = this.#numbers[i]!;
+    for (const [place, counted] of this.#counted.entries()) {
+      const more = sorted.subarray(starts[place]!, ends[place]!).sort();
+      if (more.length > 0) this.#counted[place] = mergeCounted(counted, countedOf(more));
+    }
+    this.#length = 0;
+  }
+}
+
+/** The entry of a segment's column after the one that was read last. */
+interface Cursor {
+  readonly column: NumberColumn;
+  next: number;
+}
+
+/**
+ * Computes a figure (sum, mean, extreme or percentile) of a property's numbers, over the selected events
+ * that one match takes, by line and bucket. Needs the numbers on the segments: see `prepareNumbers`.
+ */
+export class PropertyFigures {
+  readonly #scope: MatchTests["scope"];
+  readonly #test: MatchTests["tests"][number];
+  readonly #key: string;
+  readonly #kind: FigureMeasure["kind"];
+  readonly #lines: Breakdown | null;
+  readonly #idsOf: IdsOf | null;
+  readonly #buckets: SpanFinder;
+  readonly #bucketCount: number;
+  readonly #places: number;
+  readonly #cursors = new WeakMap<LoadedSegment, Cursor>();
+  readonly #sums: (Sums | undefined)[];
+  readonly #met: MetNumbers;
+
+  /**
+   * @param buckets in order, without gaps
+   * @param lines null: there is one line
+   */
+  constructor(
+    { scope, tests }: MatchTests,
+    match: number,
+    { kind, key }: FigureMeasure,
+    buckets: readonly Span[],
+    lines: Breakdown | null = null,
+  ) {
+    this.#scope = scope;
+    this.#test = tests[match]!;
+    this.#key = key;
+    this.#kind = kind;
+    this.#lines = lines;
+    this.#idsOf = lines === null ? null : idsFrom(lines.from);
+    this.#buckets = new SpanFinder(buckets);
+    this.#bucketCount = buckets.length;
+    this.#places = (lines?.count ?? 1) * buckets.length;
+    this.#sums = Array.from({ length: this.#places }, () => undefined);
+    this.#met = new MetNumbers(kind === "p50" || kind === "p90" ? this.#places : 0);
+  }
+
+  follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
+    const cursor = this.#cursorOf(segment);
+    const { column } = cursor;
+    const { places, codes } = column;
+    let next = cursor.next;
+    // The actor visited next is mostly the next one in the segment too.
+    if (next > 0 && places[next - 1]! >= start) next = entryFrom(places, start, 0);
+    else if (next < places.length && places[next]! < start && places[++next]! < start) {
+      next = entryFrom(places, start, next);
+    }
+    for (; next < places.length && places[next]! < end; next++) {
+      const decimal = decimalAt(column, codes[next]!);
+      if (decimal !== null) this.#take(decimal, actor, segment, places[next]!);
+    }
+    cursor.next = next;
+  }
+
+  #cursorOf(segment: LoadedSegment): Cursor {
+    let cursor = this.#cursors.get(segment);
+    if (cursor === undefined) {
+      const column = segment.column(numbersName(this.#key)) as NumberColumn;
+      cursor = { column, next: 0 };
+      this.#cursors.set(segment, cursor);
+    }
+    return cursor;
+  }
+
+  #take(decimal: Decimal, actor: number, segment: LoadedSegment, at: number): void {
+    const { fromMs, times, names, paths, contexts, filterBits } = segment;
+    const ms = fromMs + times[at]!;
+    if (ms < this.#buckets.fromMs || ms >= this.#buckets.toMs) return;
+    const [name, path, context, eventBits] = [
+      names[at]!,
+      paths[at]!,
+      contexts[at]!,
+      filterBits[at]!,
+    ];
+    if (!this.#scope.passes(name, path, context, actor, eventBits)) return;
+    if (!this.#test.passes(name, path, context, actor, eventBits)) return;
+    const place = this.#lineOf(actor, segment, at) * this.#bucketCount + this.#buckets.at(ms);
+    const { number } = decimal;
+    if (this.#kind === "p50" || this.#kind === "p90") return this.#met.add(place, number);
+    const sums = this.#sums[place] ??= {
+      sum: new DecimalSum(),
+      count: 0,
+      min: Infinity,
+      max: -Infinity,
+    };
+    sums.sum.add(decimal);
+    sums.count++;
+    if (number < sums.min) sums.min = number;
+    if (number > sums.max) sums.max = number;
+  }
+
+  #lineOf(actor: number, segment: LoadedSegment, at: number): number {
+    const lines = this.#lines;
+    if (lines === null) return 0;
+    const ids = this.#idsOf!(segment);
+    return lines.lineOf[(ids === null ? actor : ids[at]!) - lines.idsFrom]!;
+  }
+
+  counts(): FigureCounts {
+    const sums = this.#sums.map((one) =>
+      one === undefined ? null : { ...one, sum: one.sum.plain() }
+    );
+    return { sums, met: this.#met.counted() };
+  }
+}
+
+function mergeSums(some: PlainSums | null, more: PlainSums | null): PlainSums | null {
+  if (some === null || more === null) return some ?? more;
+  const sum = new DecimalSum();
+  sum.addSum(some.sum);
+  sum.addSum(more.sum);
+  return {
+    sum: sum.plain(),
+    count: some.count + more.count,
+    min: Math.min(some.min, more.min),
+    max: Math.max(some.max, more.max),
+  };
+}
+
+/** Merges the counts of two visitors. */
+export function mergeFigures({ sums, met }: FigureCounts, more: FigureCounts): FigureCounts {
+  return {
+    sums: sums.map((one, place) => mergeSums(one, more.sums[place]!)),
+    met: met.map((one, place) => mergeCounted(one, more.met[place]!)),
+  };
+}
+
+/** Returns the figure at each place, line by line; null where there is no number, but 0 for a sum. */
+export function figuresOf(
+  kind: FigureMeasure["kind"],
+  { sums, met }: FigureCounts,
+): readonly (number | null)[] {
+  if (kind === "p50" || kind === "p90") {
+    return met.map((counted) => percentileOf(counted, SHARES[kind]));
+  }
+  return sums.map((one) => {
+    if (one === null) return kind === "sum" ? 0 : null;
+    if (kind === "min" || kind === "max") return one[kind];
+    const sum = new DecimalSum();
+    sum.addSum(one.sum);
+    return kind === "sum" ? sum.value : sum.value / one.count;
+  });
+}

@@ -1,0 +1,160 @@
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
+import type { Timeline } from "../../timelines/timeline.ts";
+import { PAGE_VIEW } from "../../query/terms.ts";
+import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../../scans/match_tests.ts";
+import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+
+/** A span of an actor whose events are counted: `[fromMs, toMs)`. */
+export interface Watched {
+  readonly actor: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface WatchedInputs {
+  /** Sorted by actor, then by time; the spans of an actor do not overlap. */
+  readonly watched: readonly Watched[];
+  /** Whether events of sessions alone count. */
+  readonly ofSessions: boolean;
+  readonly matches: MatchPasses;
+  /** By match: whether the events that it takes are listed, so that their values can be looked up. */
+  readonly listed: readonly boolean[];
+}
+
+/** Events that matches took: the place of the watched span, the match, and where each event is stored. */
+interface TakenEvents {
+  readonly watched: readonly number[];
+  readonly matches: readonly number[];
+  readonly segmentIds: readonly number[];
+  readonly places: readonly number[];
+}
+
+/** Counts of the selected events, by watched span. */
+export interface WatchedSums {
+  readonly events: Int32Array;
+  readonly pageviews: Int32Array;
+  /** The time of the last event; -Infinity: there is none. */
+  readonly lastMs: Float64Array;
+  /** Events that each match takes, by watched span, then by match. */
+  readonly totals: Int32Array;
+}
+
+/** The same, with the events that are listed. */
+export interface WatchedCounts extends WatchedSums {
+  readonly taken: TakenEvents;
+}
+
+/** Counts the events of a few actors in the watched spans. */
+class WatchedVisitor implements Visitor<WatchedCounts> {
+  readonly #inputs: WatchedInputs;
+  readonly #tests: MatchTests;
+  /** By actor: the first and the end place of the actor's spans. Most actors have none. */
+  readonly #rangeOf = new Map<number, readonly [number, number]>();
+  readonly #isWatched: Uint8Array;
+  readonly #counts;
+  readonly #taken = {
+    watched: [] as number[],
+    matches: [] as number[],
+    segmentIds: [] as number[],
+    places: [] as number[],
+  };
+
+  constructor(inputs: WatchedInputs, words: readonly Int32Array[]) {
+    const { watched } = inputs;
+    this.#inputs = inputs;
+    this.#tests = new MatchTests(inputs.matches, words);
+    const last = watched.reduce((max, { actor }) => Math.max(max, actor), 0);
+    this.#isWatched = new Uint8Array(last + 1);
+    for (let from = 0, to = 0; from < watched.length; from = to) {
+      const { actor } = watched[from]!;
+      while (to < watched.length && watched[to]!.actor === actor) to++;
+      this.#rangeOf.set(actor, [from, to]);
+      this.#isWatched[actor] = 1;
+    }
+    const length = watched.length;
+    this.#counts = {
+      events: new Int32Array(length),
+      pageviews: new Int32Array(length),
+      lastMs: new Float64Array(length).fill(-Infinity),
+      totals: new Int32Array(length * this.#tests.tests.length),
+    };
+  }
+
+  visit(actor: number, timeline: Timeline): void {
+    if (this.#isWatched[actor] === 1) followRuns(actor, timeline, this.#follow);
+  }
+
+  result(): WatchedCounts {
+    return { ...this.#counts, taken: this.#taken };
+  }
+
+  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+    const { fromMs, times, traffics } = segment;
+    const { watched, ofSessions } = this.#inputs;
+    const [first, last] = this.#rangeOf.get(actor)!;
+    let next = first;
+    for (let at = start; at < end; at++) {
+      if (ofSessions && traffics[at] === 0) continue;
+      const ms = fromMs + times[at]!;
+      while (next < last && watched[next]!.toMs <= ms) next++;
+      if (next === last) return;
+      if (ms >= watched[next]!.fromMs) this.#count(next, actor, segment, at, ms);
+    }
+  };
+
+  #count(place: number, actor: number, segment: LoadedSegment, at: number, ms: number): void {
+    const { scope, tests, groupOf, matches, narrowed, isScopeNarrowed, counted } = this.#tests;
+    const { names, paths, contexts, filterBits } = segment;
+    const [name, path] = [names[at]!, paths[at]!];
+    const [context, bits] = [contexts[at]!, filterBits[at]!];
+    const group = groupOf[name]!;
+    if (group === UNSELECTED || context < scope.contextMin || context > scope.contextMax) return;
+    if (isScopeNarrowed && !scope.passesBeyondName(path, context, actor, bits)) return;
+    const { events, pageviews, lastMs, totals } = this.#counts;
+    if (counted === null || counted[name] === 1) {
+      events[place]!++;
+      if (name === PAGE_VIEW) pageviews[place]!++;
+      if (ms > lastMs[place]!) lastMs[place] = ms;
+    }
+    if (group === UNMATCHED) return;
+    for (const match of matches[group]!) {
+      const isTaken = narrowed[match] === 0 ||
+        tests[match]!.passesBeyondName(path, context, actor, bits);
+      if (!isTaken) continue;
+      totals[place * tests.length + match]!++;
+      if (this.#inputs.listed[match]) this.#list(place, match, segment, at);
+    }
+  }
+
+  #list(place: number, match: number, segment: LoadedSegment, at: number): void {
+    const { watched, matches, segmentIds, places } = this.#taken;
+    watched.push(place);
+    matches.push(match);
+    segmentIds.push(segment.segmentId);
+    places.push(segment.storedPlace(at));
+  }
+}
+
+/** Merges the counts of two visitors or two parts. */
+export function mergeWatched(some: WatchedSums, more: WatchedSums): WatchedSums {
+  return {
+    events: addTo(some.events, more.events),
+    pageviews: addTo(some.pageviews, more.pageviews),
+    lastMs: some.lastMs.map((ms, i) => Math.max(ms, more.lastMs[i]!)),
+    totals: addTo(some.totals, more.totals),
+  };
+}
+
+export const WATCHED_COUNTS: VisitorKind<WatchedInputs, WatchedCounts> = {
+  name: "watched",
+  create: (inputs, words) => new WatchedVisitor(inputs, words),
+  merge: (counts, more) => ({
+    ...mergeWatched(counts, more),
+    taken: {
+      watched: [...counts.taken.watched, ...more.taken.watched],
+      matches: [...counts.taken.matches, ...more.taken.matches],
+      segmentIds: [...counts.taken.segmentIds, ...more.taken.segmentIds],
+      places: [...counts.taken.places, ...more.taken.places],
+    },
+  }),
+};
