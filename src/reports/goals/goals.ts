@@ -18,7 +18,7 @@ import { type GoalCounts, scanGoals, type WantedGoal } from "./goal_scan.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../report.ts";
 import { rolledSpan } from "../rolled_span.ts";
 import { readRolledVisitors } from "../rolled_up.ts";
-import { isSmall, smallPlaces, toldCount } from "../small_groups.ts";
+import { isSmall } from "../small_groups.ts";
 
 function refuseTooManyPoints(goals: number, buckets: number): void {
   if (goals * buckets <= GOAL_POINTS_MAX) return;
@@ -60,15 +60,11 @@ function shownGoal(
 
 /** Returns the counts of each bucket as replies show them. */
 function shownSeries({ uniqueConversions: all, series }: GoalCounts, visitorsMin: number) {
-  const people = series.map(({ uniqueConversions }) => uniqueConversions);
-  const hidden = new Set(smallPlaces(people.entries(), visitorsMin));
-  return series.map(({ uniqueConversions, totalConversions }, i) => {
-    const shown = (count: number) => hidden.has(i) ? null : toldCount(count, visitorsMin, all);
-    return {
-      uniqueConversions: shown(uniqueConversions),
-      totalConversions: shown(totalConversions),
-    };
-  });
+  return series.map(({ uniqueConversions, totalConversions }) =>
+    [uniqueConversions, all].some((actors) => isSmall(actors, visitorsMin))
+      ? { uniqueConversions: null, totalConversions: null }
+      : { uniqueConversions, totalConversions }
+  );
 }
 
 /** Returns the results of the goals in the range of a read. */
