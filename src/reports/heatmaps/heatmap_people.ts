@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { type EventMatch, readJson } from "../../query/filters.ts";
 import { invalidParameter } from "../../query/parameters.ts";
-import type { Read } from "../../scans/read.ts";
 import {
   CELL_FIXED,
   CELL_LINE_PX,
@@ -12,7 +11,6 @@ import {
   placeOf,
 } from "../../store/heatmap_cell.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind.ts";
-import type { Behind } from "../behind_tally.ts";
 import { askingOf } from "../report.ts";
 import { type CellPeopleQuestion, findCellPeople, SELECTOR } from "./heatmap_scan.ts";
 import {
